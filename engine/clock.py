@@ -1,0 +1,81 @@
+"""Where stamps, timers and ids come from. The engine is given both, so a test can hold time still."""
+
+import asyncio
+import secrets
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Final, Protocol
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_CROCKFORD: Final = "0123456789abcdefghjkmnpqrstvwxyz"
+
+
+class Timer(Protocol):
+    """Something that will happen, unless cancelled."""
+
+    def cancel(self) -> None: ...
+
+
+class Clock(Protocol):
+    """Stamps and deadlines. The writer and the process watchdogs use real time instead."""
+
+    def now(self) -> int:
+        """Microseconds since 1970, UTC."""
+        ...
+
+    def later(self, seconds: float, call: Callable[[], None]) -> Timer:
+        """Call after so many seconds, on the running loop."""
+        ...
+
+
+class Ids(Protocol):
+    """Makes ids that sort by the time they were made."""
+
+    def new(self, kind: str) -> str:
+        """A fresh id such as `run_01k9…`."""
+        ...
+
+
+class SystemClock:
+    """The machine's clock; never steps back within a process, so ids and stamps keep their order."""
+
+    def __init__(self) -> None:
+        self._last = 0
+
+    def now(self) -> int:
+        self._last = max(self._last, time.time_ns() // 1000)
+        return self._last
+
+    def later(self, seconds: float, call: Callable[[], None]) -> Timer:
+        return asyncio.get_running_loop().call_later(seconds, call)
+
+
+class TimeIds:
+    """48 bits of milliseconds and 80 random bits in 26 letters: sortable, and no one can guess the next."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._last = 0
+
+    def new(self, kind: str) -> str:
+        # A counter in place of equal stamps keeps the order of ids made within one millisecond.
+        number = ((self._clock.now() // 1000) << 80) | secrets.randbits(80)
+        if number <= self._last:
+            number = self._last + 1 + secrets.randbits(32)
+        self._last = number
+        return f"{kind}_{''.join(_CROCKFORD[(number >> shift) & 31] for shift in range(125, -1, -5))}"
+
+
+def rfc3339(microseconds: int) -> str:
+    """The stamp as JSON shows it: `2026-11-16T01:02:03.000004Z`."""
+    moment = _EPOCH + timedelta(microseconds=microseconds)
+    return f"{moment:%Y-%m-%dT%H:%M:%S}.{moment.microsecond:06d}Z"
+
+
+def microseconds(text: str) -> int:
+    """The stamp of an RFC 3339 text; one without a zone is UTC."""
+    moment = datetime.fromisoformat(text)
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    return (moment - _EPOCH) // timedelta(microseconds=1)

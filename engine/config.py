@@ -1,0 +1,228 @@
+"""`trackside.yaml`: read once, checked in full, never written."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints, ValidationError
+
+from engine.intake.agents import AgentConfig, DeliveryPolicy, ResourcePolicy, StatePolicy
+from engine.protocol.event import EventType
+from engine.runners.descriptor import Origin, RunnerDescriptor
+from engine.runners.discovery import Source, is_plugin
+from engine.runners.errors import Broken, FormError, RunnersError, TargetNotFound
+from engine.runners.forms import ConfigForm
+from engine.runners.keys import KeyPath, dotted
+from engine.runners.registry import Registry
+
+if TYPE_CHECKING:
+    from engine.runners.document import Document
+
+FILE_NAME: Final = "trackside.yaml"
+
+EnvName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
+PluginName = Annotated[str, StringConstraints(pattern=r"^[^/\s]+/[^/\s]+$")]
+AgentName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._:-]{1,128}$")]
+PathText = Annotated[str, StringConstraints(min_length=1)]
+
+
+class ConfigError(Exception):
+    """The project's config cannot be used; names the file, the line and the key."""
+
+    def __init__(self, path: Path, line: int | None, key_path: str, message: str) -> None:
+        place = f"{path}:{line}" if line else str(path)
+        super().__init__(": ".join(part for part in (place, key_path, message) if part))
+        self.path = path
+        self.line = line
+        self.key_path = key_path
+        self.message = message
+
+
+class _Section(BaseModel):
+    # Strict: YAML has types of its own, and `yes` for a text is a slip worth a word.
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+
+
+class DatabaseSection(_Section):
+    """Where facts are kept."""
+
+    path: PathText | None = None
+    """Relative to this file. Not set: in the user's data folder."""
+    synchronous: Literal["NORMAL", "FULL"] = "NORMAL"
+    """NORMAL survives a killed process; FULL a power cut too."""
+
+
+class AgentEntry(_Section):
+    """A runner with its config and policies, under a name."""
+
+    id: AgentName
+    runner: PathText
+    """A runner id, or a short name where it is unique."""
+    config: dict[str, JsonValue] = Field(default_factory=dict[str, JsonValue])
+    """Values for the runner's form."""
+    resources: Annotated[ResourcePolicy, Field(strict=False)] = ResourcePolicy()
+    state: Annotated[StatePolicy, Field(strict=False)] = StatePolicy()
+    delivery: Annotated[DeliveryPolicy, Field(strict=False)] = DeliveryPolicy()
+    events: Annotated[list[Annotated[EventType, Field(strict=False)]], Field(min_length=1)] = [
+        EventType.MESSAGE_RECEIVED
+    ]
+    enabled: bool = True
+    python: PathText | None = None
+    """The interpreter that runs it, relative to this file; not set: the project's."""
+    env: list[EnvName] = Field(default_factory=list[EnvName])
+    """Names of variables that its process may see, beyond the project's."""
+
+
+class ProjectConfig(_Section):
+    """Everything that trackside.yaml can say. Every key has a default: an empty file is a good one."""
+
+    runners: list[PathText] = Field(default_factory=list[PathText])
+    """Runner files, plugin folders, or folders of them; relative to this file."""
+    agents: list[AgentEntry] = Field(default_factory=list[AgentEntry])
+    allowed_plugins: list[PluginName] | None = None
+    """Plugins that may run, as author/name; not set: all."""
+    env: list[EnvName] = Field(default_factory=list[EnvName])
+    """Names of variables that every runner's process may see."""
+    python: PathText | None = None
+    """The interpreter that runs runners, relative to this file; not set: the folder's .venv, else Trackside's own."""
+    database: DatabaseSection = DatabaseSection()
+    file_roots: list[PathText] = Field(default_factory=list[PathText])
+    """Folders whose files may become artifacts; relative to this file."""
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema of trackside.yaml."""
+    schema = ProjectConfig.model_json_schema()
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": FILE_NAME}
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """A folder with its config; without a trackside.yaml, one where all is default."""
+
+    folder: Path
+    config: ProjectConfig
+    document: "Document | None" = None
+
+    def error(self, keys: KeyPath, message: str) -> ConfigError:
+        """An error at this key of the file."""
+        path = self.document.path if self.document else self.folder / FILE_NAME
+        return ConfigError(path, self.document.line(keys) if self.document else None, dotted(keys), message)
+
+    def path_of(self, text: str) -> Path:
+        """A path as written in the file: relative to it, `~` meant as home."""
+        return self.folder / Path(text).expanduser()
+
+    def interpreter(self, text: str | None) -> str | None:
+        """An interpreter as written in the file: a bare name is looked up on the PATH by whoever starts it."""
+        return text if text is None or "/" not in text else str(self.path_of(text))
+
+    def database_path(self) -> Path | None:
+        """The database that the file names, if it names one."""
+        return self.path_of(self.config.database.path) if self.config.database.path else None
+
+    def file_roots(self) -> tuple[Path, ...]:
+        """Folders whose files may become artifacts."""
+        return tuple(self.path_of(text) for text in self.config.file_roots)
+
+    def registry(self, target: Path | None, cwd: Path) -> Registry:
+        """The runners of the target, of this project, and the bundled ones."""
+        return Registry(self._sources(target), cwd=cwd, allowed=self.config.allowed_plugins)
+
+    def agents(self, registry: Registry) -> tuple[AgentConfig, ...]:
+        """The agents, each with its runner's id and its config checked against the runner's form."""
+        return tuple(self._agent(place, entry, registry) for place, entry in enumerate(self.config.agents))
+
+    def launch_settings(self, agent_id: str | None) -> tuple[str | None, tuple[str, ...]]:
+        """The interpreter and the names of variables for an agent's runner, or for one opened by path."""
+        entry = next((entry for entry in self.config.agents if entry.id == agent_id), None)
+        names = [*self.config.env, *(entry.env if entry else ())]
+        return self.interpreter((entry.python if entry else None) or self.config.python), tuple(dict.fromkeys(names))
+
+    def _sources(self, target: Path | None) -> Iterable[Source]:
+        if target is not None and target.resolve() != self.folder.resolve():
+            yield Source(target)
+        elif is_plugin(self.folder):
+            yield Source(self.folder)
+        elif target is not None and not self.config.runners:
+            yield Source(target)
+        for place, text in enumerate(self.config.runners):
+            line = self.document.line(("runners", place)) if self.document else None
+            named_by = f"runners[{place}] in {FILE_NAME}" + (f", line {line}" if line else "")
+            yield Source(self.path_of(text), Origin.PROJECT, named_by)
+
+    def _agent(self, place: int, entry: AgentEntry, registry: Registry) -> AgentConfig:
+        try:
+            runner = registry.get(entry.runner)
+        except RunnersError as error:
+            raise self.error(("agents", place, "runner"), str(error)) from error
+        return AgentConfig(
+            agent_id=entry.id,
+            runner_id=str(runner.id),
+            runner_config=self._runner_config(place, entry, runner),
+            resource_policy=entry.resources,
+            state_policy=entry.state,
+            delivery_policy=entry.delivery,
+            event_types=tuple(entry.events),
+            enabled=entry.enabled,
+        )
+
+    def _runner_config(self, place: int, entry: AgentEntry, runner: RunnerDescriptor) -> dict[str, Any]:
+        form = ConfigForm(runner.manifest)
+        for problem in form.check(form.complete(entry.config)):
+            if not problem.warning:
+                raise self.error(("agents", place, "config", problem.field), problem.message)
+        try:
+            return form.require(entry.config)
+        except FormError as error:
+            raise self.error(("agents", place, "config"), str(error)) from error
+
+
+def find_project(target: Path | None, cwd: Path) -> Project:
+    """The project of a target folder that has a trackside.yaml, else of the working folder."""
+    if target is not None and not target.exists():
+        raise TargetNotFound(
+            f"no such file or folder: {target}. Name a runner file (.py), a plugin folder (with manifest.yaml) "
+            f"or a project folder (with {FILE_NAME})."
+        )
+    if target is not None and target.is_dir() and (target / FILE_NAME).is_file():
+        return load(target / FILE_NAME)
+    return load(cwd / FILE_NAME)
+
+
+def load(path: Path) -> Project:
+    """Read the file; one that is not there means that all is default."""
+    if not path.exists():
+        return Project(path.parent, ProjectConfig())
+    # Imported here: YAML costs 26 ms that a folder without a config need not pay.
+    from engine.runners.document import read  # noqa: PLC0415
+
+    try:
+        document = read(path)
+    except Broken as error:
+        raise ConfigError(path, error.line, "", error.reason) from error
+    try:
+        config = ProjectConfig.model_validate({} if document.value is None else document.value)
+    except ValidationError as error:
+        raise _first_fault(error, document) from error
+    project = Project(path.parent, config, document)
+    _refuse_twice(project)
+    return project
+
+
+def _refuse_twice(project: Project) -> None:
+    seen: set[str] = set()
+    for place, entry in enumerate(project.config.agents):
+        if entry.id in seen:
+            raise project.error(("agents", place, "id"), f"another agent is called {entry.id!r} already")
+        seen.add(entry.id)
+
+
+def _first_fault(error: ValidationError, document: "Document") -> ConfigError:
+    """The fault that stands first in the file. It never quotes a value, which may be a secret."""
+    faults = [(fault["loc"], fault["type"], fault["msg"]) for fault in error.errors(include_url=False, include_input=False)]
+    keys, kind, message = min(faults, key=lambda fault: document.line(fault[0]) or 0)
+    words = "unknown key" if kind == "extra_forbidden" else message[:1].lower() + message[1:]
+    more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
+    return ConfigError(document.path, document.line(keys), dotted(keys), words + more)

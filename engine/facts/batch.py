@@ -1,0 +1,128 @@
+"""One transaction of the writer: entries in long statements, each operation in its savepoint."""
+
+import asyncio
+import sqlite3
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Final, cast
+
+from sqlalchemy import Connection
+
+from engine.facts.errors import EntryRefused, sqlite_code
+from engine.facts.journal import INSERT_ONE, Entry, inserts
+
+_OF_ONE_STATEMENT: Final = frozenset(
+    {sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_TOOBIG}
+)
+"""Any other code speaks of the database, and the whole batch fails."""
+_UNSTORABLE: Final = (sqlite3.Error, UnicodeError, OverflowError)
+
+
+class Transaction:
+    """What an operation works with. It never commits by itself; if it raises, only it is undone."""
+
+    def __init__(self, connection: Connection, driver: sqlite3.Connection, entries: list[Entry]) -> None:
+        self.connection = connection
+        self._driver = driver
+        self._entries = entries
+
+    def record(self, entry: Entry) -> int:
+        """Write an entry now and give its global row; it is told after the commit."""
+        row = self._driver.execute(INSERT_ONE, entry).lastrowid
+        self._entries.append(entry)
+        return cast(int, row)
+
+
+class Operation:
+    """A decision to make inside the transaction, and who waits for it."""
+
+    __slots__ = ("call", "future")
+
+    def __init__(self, call: Callable[[Transaction], Any], future: asyncio.Future[Any]) -> None:
+        self.call = call
+        self.future = future
+
+
+Item = Entry | Operation
+
+
+class Batch:
+    """The items of one transaction and, once written, what the loop must hear of them."""
+
+    def __init__(self, items: list[Item], path: Path) -> None:
+        self.items = items
+        self.size = 0
+        self.first_row = 0
+        self.entries: list[Entry] = []
+        """Those written, in the order of their rows, which have no gap."""
+        self.results: list[tuple[asyncio.Future[Any], Any, BaseException | None]] = []
+        self.refused: list[EntryRefused] = []
+        self._path = path
+
+    @property
+    def futures(self) -> list[asyncio.Future[Any]]:
+        return [item.future for item in self.items if isinstance(item, Operation)]
+
+    def write(self, connection: Connection, driver: sqlite3.Connection) -> None:
+        """Write all items in order. Raises only where the database itself fails."""
+        run: list[Entry] = []
+        for item in self.items:
+            if isinstance(item, Operation):
+                self._insert(driver, run)
+                run = []
+                self._operate(connection, driver, item)
+            else:
+                run.append(item)
+                self.size += len(item.data)
+        self._insert(driver, run)
+        if self.entries:
+            last = driver.execute("SELECT seq FROM sqlite_sequence WHERE name = 'journal'").fetchone()[0]
+            self.first_row = last - len(self.entries) + 1
+
+    def _insert(self, driver: sqlite3.Connection, entries: list[Entry]) -> None:
+        for statement, parameters, piece in inserts(entries):
+            try:
+                driver.execute(statement, parameters)
+            except _UNSTORABLE as error:
+                if not _goes_on(driver, error):
+                    raise
+                self._insert_singly(driver, piece)
+            else:
+                self.entries.extend(piece)
+
+    def _insert_singly(self, driver: sqlite3.Connection, entries: Sequence[Entry]) -> None:
+        """One of them cannot be stored; the others must not suffer for it."""
+        for entry in entries:
+            try:
+                driver.execute(INSERT_ONE, entry)
+            except _UNSTORABLE as error:
+                if not _goes_on(driver, error):
+                    raise
+                self.refused.append(
+                    EntryRefused(
+                        f"entry {entry.position} of run {entry.run_id} cannot be recorded in {self._path}: {error}"
+                    )
+                )
+            else:
+                self.entries.append(entry)
+
+    def _operate(self, connection: Connection, driver: sqlite3.Connection, operation: Operation) -> None:
+        entries: list[Entry] = []
+        driver.execute("SAVEPOINT operation")
+        try:
+            result = operation.call(Transaction(connection, driver, entries))
+        except Exception as error:
+            if not _goes_on(driver, error):
+                raise
+            driver.execute("ROLLBACK TO operation")
+            self.results.append((operation.future, None, error))
+        else:
+            self.entries.extend(entries)
+            self.results.append((operation.future, result, None))
+        driver.execute("RELEASE operation")
+
+
+def _goes_on(driver: sqlite3.Connection, error: Exception) -> bool:
+    """Whether the transaction survives: SQLite ends it by itself when the disk is full or fails."""
+    code = sqlite_code(error)
+    return driver.in_transaction and (code is None or code in _OF_ONE_STATEMENT)

@@ -1,0 +1,104 @@
+"""The journal: one ordered record per run, both ways; a global row orders the entries of all runs."""
+
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from typing import Final, NamedTuple
+
+import orjson
+from sqlalchemy import Connection
+
+from engine.clock import rfc3339
+
+
+class Entry(NamedTuple):
+    """One thing that happened in a run. The order of the fields is the order of the columns."""
+
+    run_id: str
+    position: int
+    at: int
+    source: str
+    type: str
+    data: str
+    """JSON text, kept as it came."""
+    outcome: str | None = None
+    reason: str | None = None
+    sequence: int | None = None
+    turn: int = 1
+
+    def line(self) -> str:
+        """The entry as one line of JSON; the same bytes whenever it is asked for."""
+        text = (
+            f'{{"run_id":{_json(self.run_id)},"position":{self.position},"at":"{rfc3339(self.at)}",'
+            f'"source":{_json(self.source)},"type":{_json(self.type)},"data":{self.data}'
+        )
+        if self.outcome is not None:
+            text += f',"outcome":{_json(self.outcome)}'
+        if self.reason is not None:
+            text += f',"reason":{_json(self.reason)}'
+        if self.sequence is not None:
+            text += f',"sequence":{self.sequence}'
+        return text + "}"
+
+
+COLUMNS: Final = ", ".join(Entry._fields)
+SIZES: Final = (256, 64, 16, 4, 1)
+"""Rows per INSERT. One long statement steps without the GIL; executemany takes it back for every row."""
+
+_ONE_ROW: Final = "(" + ", ".join("?" * len(Entry._fields)) + ")"
+INSERTS: Final = {size: f"INSERT INTO journal ({COLUMNS}) VALUES " + ", ".join([_ONE_ROW] * size) for size in SIZES}  # noqa: S608
+INSERT_ONE: Final = INSERTS[1]
+
+
+def inserts(entries: Sequence[Entry]) -> Iterator[tuple[str, tuple[object, ...], Sequence[Entry]]]:
+    """The statements that write these entries in order, each with its flat parameters and its entries."""
+    start = 0
+    left = len(entries)
+    for size in SIZES:
+        while left >= size:
+            piece = entries[start : start + size]
+            yield INSERTS[size], tuple(chain.from_iterable(piece)), piece
+            start += size
+            left -= size
+
+
+def page(
+    conn: Connection, run_id: str, *, after: int | None = None, before: int | None = None, limit: int = 100
+) -> list[Entry]:
+    """Entries of one run: those after a position rising, or those before one falling; from the first if neither."""
+    if before is not None:
+        where, edge, order = "position < ?", before, "DESC"
+    else:
+        where, edge, order = "position > ?", after or 0, "ASC"
+    statement = f"SELECT {COLUMNS} FROM journal WHERE run_id = ? AND {where} ORDER BY position {order} LIMIT ?"  # noqa: S608
+    return [Entry._make(row) for row in conn.exec_driver_sql(statement, (run_id, edge, limit))]
+
+
+def since(conn: Connection, row: int, limit: int) -> list[tuple[int, Entry]]:
+    """Entries of all runs after a global row, each with its own."""
+    statement = f"SELECT row, {COLUMNS} FROM journal WHERE row > ? ORDER BY row LIMIT ?"  # noqa: S608
+    return [(found[0], Entry._make(found[1:])) for found in conn.exec_driver_sql(statement, (row, limit))]
+
+
+def last_row(conn: Connection) -> int:
+    """The highest global row ever given; deleting runs does not take it back."""
+    return conn.exec_driver_sql("SELECT seq FROM sqlite_sequence WHERE name = 'journal'").scalar() or 0
+
+
+def last_position(conn: Connection, run_id: str) -> int:
+    return conn.exec_driver_sql("SELECT max(position) FROM journal WHERE run_id = ?", (run_id,)).scalar() or 0
+
+
+def row_of(conn: Connection, run_id: str, position: int) -> int | None:
+    statement = "SELECT row FROM journal WHERE run_id = ? AND position = ?"
+    return conn.exec_driver_sql(statement, (run_id, position)).scalar()
+
+
+def texts(conn: Connection, run_id: str, type: str, after_position: int = 0) -> Iterator[str]:  # noqa: A002
+    """The data of one run's entries of one type, rising, one row in memory at a time."""
+    statement = "SELECT data FROM journal WHERE run_id = ? AND position > ? AND type = ? ORDER BY position"
+    for (data,) in conn.exec_driver_sql(statement, (run_id, after_position, type)):
+        yield data
+
+
+def _json(text: str) -> str:
+    return orjson.dumps(text).decode()

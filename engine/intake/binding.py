@@ -1,0 +1,44 @@
+"""Exactly one binding for an event; never a silent fan-out."""
+
+from collections.abc import Iterable
+
+from engine.intake.agents import AgentBinding, AgentConfig, bind
+from engine.intake.errors import IntakeError
+from engine.protocol.event import EventType
+
+
+class NoBinding(IntakeError):
+    """No agent takes this event."""
+
+
+class AmbiguousBinding(IntakeError):
+    """More than one agent takes this event."""
+
+
+def resolve(agents: Iterable[AgentConfig], event_type: EventType, *, agent_id: str | None = None) -> AgentBinding:
+    """The one binding that takes the event; `agent_id` narrows the choice to one agent by name."""
+    agents = tuple(agents)
+    if agent_id is not None and all(agent.agent_id != agent_id for agent in agents):
+        raise NoBinding(f"no agent called {agent_id!r}. {_known(agents)}")
+    candidates = [
+        agent
+        for agent in agents
+        if agent.enabled and event_type in agent.event_types and agent_id in (None, agent.agent_id)
+    ]
+    if not candidates:
+        raise NoBinding(f"no enabled agent takes {event_type}. {_known(agents)}")
+    if len(candidates) > 1:
+        names = ", ".join(sorted(_name(agent) for agent in candidates))
+        raise AmbiguousBinding(f"{len(candidates)} agents take {event_type}: {names}. Name one with --runner.")
+    return bind(candidates[0])
+
+
+def _name(agent: AgentConfig) -> str:
+    return f"{agent.agent_id} ({agent.runner_id})" if agent.agent_id else agent.runner_id
+
+
+def _known(agents: tuple[AgentConfig, ...]) -> str:
+    if not agents:
+        return "There are no agents: add one under `agents:` in trackside.yaml."
+    listed = (f"{_name(agent)} takes {', '.join(agent.event_types)}{'' if agent.enabled else ' (off)'}" for agent in agents)
+    return f"Known: {'; '.join(sorted(listed))}."

@@ -1,0 +1,113 @@
+"""The host's own form of an event, and how a person's input becomes one."""
+
+import json
+import re
+from typing import Annotated, Any, Final, cast
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from engine.clock import microseconds
+from engine.intake.errors import IntakeError
+from engine.protocol.base import Moment
+from engine.protocol.content import RunnerInput
+from engine.protocol.event import ActorContext, DeliveryContext, EventSource, EventType, SubjectContext
+
+SESSION_ID: Final = re.compile(r"[A-Za-z0-9._:-]{1,128}")
+Identifier = Annotated[str, Field(min_length=1, max_length=255)]
+
+
+class EventEnvelope(BaseModel):
+    """One event as the host keeps it; the runner sees a projection."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    event_id: Identifier
+    event_type: EventType
+    event_time: Moment | None = None
+    """As the platform told it: RFC 3339, or seconds since 1970."""
+    source: EventSource
+    source_event_type: str | None = None
+    bot_id: Identifier | None = None
+    workspace_id: Identifier | None = None
+    conversation_id: Annotated[str, Field(pattern=rf"^{SESSION_ID.pattern}$")] | None = None
+    thread_id: Identifier | None = None
+    actor: ActorContext | None = None
+    subject: SubjectContext | None = None
+    input: RunnerInput = Field(default_factory=RunnerInput)
+    delivery: DeliveryContext = Field(default_factory=lambda: DeliveryContext(surface="console"))
+    raw_ref: str | None = None
+    data: dict[str, Any] = Field(default_factory=dict[str, Any])
+
+    @field_validator("event_time")
+    @classmethod
+    def _is_a_time(cls, value: Moment | None) -> Moment | None:
+        if value is not None:
+            stamp_of(value)
+        return value
+
+    @property
+    def time(self) -> int | None:
+        """`event_time` in microseconds."""
+        return None if self.event_time is None else stamp_of(self.event_time)
+
+    @property
+    def is_message(self) -> bool:
+        """Only a message is a line that a user said."""
+        return self.event_type is EventType.MESSAGE_RECEIVED
+
+
+class EventProblem(IntakeError):
+    """An event that does not follow the contract; the message names the field."""
+
+
+_YEAR_9999: Final = 253_402_300_800
+LOCAL_ACTOR: Final = ActorContext(actor_type="user", actor_id="local", actor_name="you")
+CONSOLE_DELIVERY: Final = DeliveryContext(surface="console", supports_streaming=True)
+
+
+def stamp_of(moment: Moment) -> int:
+    """Microseconds since 1970 of a time as JSON carries it."""
+    if isinstance(moment, str):
+        return microseconds(moment)
+    if not abs(moment) < _YEAR_9999:
+        raise ValueError("not a time: give RFC 3339 or seconds since 1970")
+    return int(moment * 1_000_000)
+
+
+def message(event_id: str, text: str, *, conversation_id: str | None, thread_id: str | None = None) -> EventEnvelope:
+    """What a person typed."""
+    return EventEnvelope(
+        event_id=event_id,
+        event_type=EventType.MESSAGE_RECEIVED,
+        source=EventSource.CONSOLE,
+        conversation_id=conversation_id,
+        thread_id=thread_id,
+        actor=LOCAL_ACTOR,
+        input=RunnerInput(text=text),
+        delivery=CONSOLE_DELIVERY,
+    )
+
+
+def read_event(text: str, where: str, *, defaults: dict[str, Any]) -> EventEnvelope:
+    """An envelope from JSON or YAML that a person wrote; `defaults` fill what they left out."""
+    try:
+        written: object = json.loads(text) if text.lstrip().startswith("{") else _yaml(text)
+    except ValueError as error:
+        raise EventProblem(f"{where}: {error}") from None
+    if not isinstance(written, dict):
+        raise EventProblem(f"{where}: an event is an object with at least event_type")
+    try:
+        return EventEnvelope.model_validate({**defaults, **cast("dict[str, Any]", written)})
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        field = ".".join(str(part) for part in first["loc"]) or "event"
+        raise EventProblem(f"{where}: {field}: {first['msg']}") from None
+
+
+def _yaml(text: str) -> object:
+    import yaml  # noqa: PLC0415  (18 ms that an event typed as a message need not pay)
+
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise ValueError(str(error).replace("\n", " ")) from None

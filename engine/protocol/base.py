@@ -1,0 +1,28 @@
+"""What the models of the contract have in common."""
+
+from pydantic import BaseModel, ConfigDict
+
+Moment = str | int | float
+"""A point in time as JSON carries it: RFC 3339 with Z from this host, seconds since 1970 from LangBot's."""
+
+
+class Model(BaseModel):
+    """A part of the contract. What a newer peer adds to it is ignored.
+
+    Validators are built at first use: building all of them would cost every child 40 ms at its start.
+    """
+
+    # `model_id` and its like are names of the contract; older pydantic warns about that prefix.
+    model_config = ConfigDict(extra="ignore", defer_build=True, protected_namespaces=())
+
+
+class StrictModel(Model):
+    """A part of the contract where an unknown key is an error."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class OpenModel(Model):
+    """A part of the contract that carries along what it does not know."""
+
+    model_config = ConfigDict(extra="allow")

@@ -1,0 +1,132 @@
+"""What is said: messages, chunks of them, their parts, and the input of an event."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from pydantic import Field, StrictBool, StrictInt
+
+from engine.protocol.base import Model, OpenModel
+
+
+class ImageUrl(OpenModel):
+    """Where an image lies."""
+
+    url: str
+
+
+class ContentElement(OpenModel):
+    """One part of a message: text, image_url, image_base64, file_url or file_base64."""
+
+    type: str
+    text: str | None = None
+    image_url: ImageUrl | None = None
+    image_base64: str | None = None
+    file_url: str | None = None
+    file_base64: str | None = None
+    file_name: str | None = None
+
+
+Content = str | list[ContentElement] | None
+
+
+class FunctionCall(OpenModel):
+    """What a model wants called; the arguments are JSON text, as the model wrote them."""
+
+    name: str
+    arguments: str
+
+
+class ToolCall(OpenModel):
+    """One tool call of a whole message."""
+
+    id: str
+    type: str = "function"
+    function: FunctionCall
+
+
+class FunctionCallChunk(OpenModel):
+    """A piece of a function call: often the name first and the arguments in bits."""
+
+    name: str | None = None
+    arguments: str | None = None
+
+
+class ToolCallChunk(OpenModel):
+    """A piece of a tool call, as models stream them."""
+
+    id: str | None = None
+    type: str | None = None
+    function: FunctionCallChunk | None = None
+
+
+class Message(OpenModel):
+    """One whole message. Keys that are not listed here are kept."""
+
+    role: str
+    content: Content = None
+    name: str | None = None
+    tool_calls: list[ToolCall] | None = None
+    tool_call_id: str | None = None
+    artifact_refs: list[str | dict[str, Any]] | None = None
+    """Artifacts that belong to it: ids, or objects with an `artifact_id`."""
+
+
+class MessageChunk(OpenModel):
+    """A piece of a message that is being said. Keys that are not listed here are kept."""
+
+    role: str
+    content: Content = None
+    all_content: str | None = None
+    """The whole text so far; wins over `content`."""
+    name: str | None = None
+    tool_calls: list[ToolCallChunk] | None = None
+    tool_call_id: str | None = None
+    is_final: StrictBool | None = None
+
+
+class Attachment(Model):
+    """A file that came with an event; it is an artifact before the run starts."""
+
+    artifact_id: str
+    artifact_type: str
+    """image, file, voice, tool_result …"""
+    source: str
+    mime_type: str | None = None
+    name: str | None = None
+    size: StrictInt | None = None
+    url: str | None = None
+    id: str | None = None
+    """The platform's own id of it."""
+    content: str | None = None
+    """Base64, or a data URL."""
+
+
+class RunnerInput(Model):
+    """What the event brought for the runner to read."""
+
+    text: str | None = None
+    contents: list[ContentElement] = Field(default_factory=list[ContentElement])
+    attachments: list[Attachment] = Field(default_factory=list[Attachment])
+
+    def to_text(self) -> str:
+        """The plain text: `text` if there is one, else the text parts of `contents`, joined as they are."""
+        return text_of(self.contents) if self.text is None else self.text
+
+
+def text_of(content: object, joiner: str = "") -> str:
+    """The text of a message's content, parsed or still plain JSON. Other parts, and what is no content, say nothing."""
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, Sequence):
+        return ""
+    return joiner.join(text for part in cast("Sequence[object]", content) if (text := _text_of_part(part)))
+
+
+def _text_of_part(part: object) -> str:
+    if isinstance(part, ContentElement):
+        return part.text or "" if part.type == "text" else ""
+    if isinstance(part, Mapping):
+        element = cast("Mapping[str, object]", part)
+        text = element.get("text")
+        return text if element.get("type") == "text" and isinstance(text, str) else ""
+    return ""

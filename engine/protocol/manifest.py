@@ -1,0 +1,130 @@
+"""What a runner says about itself: what it can do, what it may ask for, how it is configured."""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Annotated, Any, Final, Literal, cast
+
+from pydantic import BeforeValidator, Field, StrictBool
+
+from engine.protocol.base import Model, OpenModel, StrictModel
+
+DEFAULT_LOCALE: Final = "en_US"
+
+
+def _by_locale(value: object) -> object:
+    return {DEFAULT_LOCALE: value} if isinstance(value, str) else value
+
+
+LocalText = Annotated[dict[str, str], BeforeValidator(_by_locale)]
+"""A text in several languages, by locale; a bare string is taken as English."""
+
+
+class RunnerCapabilities(StrictModel):
+    """What a runner can do. None of it grants a resource by itself."""
+
+    streaming: StrictBool = False
+    tool_calling: StrictBool = False
+    """Needed for tools."""
+    knowledge_retrieval: StrictBool = False
+    """Needed for knowledge bases."""
+    multimodal_input: StrictBool = False
+    skill_authoring: StrictBool = False
+    """Needed for skills."""
+    interrupt: StrictBool = False
+    steering: StrictBool = False
+    """Needed for `steering_pull`."""
+
+
+ModelOperation = Literal["invoke", "stream", "rerank"]
+ToolOperation = Literal["detail", "call"]
+KnowledgeOperation = Literal["list", "retrieve"]
+HistoryOperation = Literal["page", "search"]
+EventOperation = Literal["get", "page"]
+ArtifactOperation = Literal["metadata", "read"]
+StorageKind = Literal["plugin", "workspace"]
+FileKind = Literal["config", "knowledge"]
+
+
+class RunnerPermissions(StrictModel):
+    """The upper bound of what a run of this runner may be granted."""
+
+    models: list[ModelOperation] = Field(default_factory=list[ModelOperation])
+    tools: list[ToolOperation] = Field(default_factory=list[ToolOperation])
+    knowledge_bases: list[KnowledgeOperation] = Field(default_factory=list[KnowledgeOperation])
+    history: list[HistoryOperation] = Field(default_factory=list[HistoryOperation])
+    events: list[EventOperation] = Field(default_factory=list[EventOperation])
+    artifacts: list[ArtifactOperation] = Field(default_factory=list[ArtifactOperation])
+    storage: list[StorageKind] = Field(default_factory=list[StorageKind])
+    files: list[FileKind] = Field(default_factory=list[FileKind])
+
+
+class FieldType(StrEnum):
+    """How a config field is filled in."""
+
+    STRING = "string"
+    TE    return [{"name": option} if isinstance(option, str | int | float) else option for option in cast("list[object]", value)]
+T = "text"
+    INTEGER = "integer"
+    FLOAT = "float"
+    BOOLEAN = "boolean"
+    SELECT = "select"
+    PROMPT_EDITOR = "prompt-editor"
+    LLM_MODEL = "llm-model-selector"
+    MODEL_FALLBACK = "model-fallback-selector"
+    RERANK_MODEL = "rerank-model-selector"
+    KNOWLEDGE_BASES = "knowledge-base-multi-selector"
+    FILE = "file"
+    FILES = "array[file]"
+    STRINGS = "array[string]"
+
+
+FIELD_TYPE_ALIASES: Final[Mapping[str, FieldType]] = {
+    "select-llm-model": FieldType.LLM_MODEL,
+    "select-knowledge-bases": FieldType.KNOWLEDGE_BASES,
+}
+
+NOTHING_CHOSEN: Final = frozenset({"", "__none__", "__none"})
+"""What a selector holds while nothing is chosen."""
+
+
+def _without_alias(value: object) -> object:
+    return FIELD_TYPE_ALIASES.get(value, value) if isinstance(value, str) else value
+
+
+class ConfigOption(OpenModel):
+    """One choice of a select field."""
+
+    name: str | int | float | bool
+    """The value that is stored."""
+    label: LocalText = Field(default_factory=dict)
+
+
+def _as_options(value: object) -> object:
+    if not isinstance(value, list):
+        return value
+    return [{"name": option} if isinstance(option, str | int | float) else option for option in cast("list[object]", value)]
+
+
+class ConfigItem(OpenModel):
+    """One field of a runner's config form."""
+
+    name: str = Field(min_length=1)
+    type: Annotated[FieldType, BeforeValidator(_without_alias)]
+    label: LocalText = Field(default_factory=dict)
+    description: LocalText | None = None
+    required: StrictBool = False
+    default: Any = None
+    options: Annotated[list[ConfigOption] | None, BeforeValidator(_as_options)] = None
+
+
+class AgentRunnerManifest(Model):
+    """All that a runner declares; its id must equal the one made from where it was found."""
+
+    id: str
+    name: str = Field(min_length=1)
+    label: LocalText = Field(default_factory=dict)
+    description: LocalText | None = None
+    capabilities: RunnerCapabilities = Field(default_factory=RunnerCapabilities)
+    permissions: RunnerPermissions = Field(default_factory=RunnerPermissions)
+    config_schema: list[ConfigItem] = Field(default_factory=list[ConfigItem])
+    metadata: dict[str, Any] = Field(default_factory=dict)

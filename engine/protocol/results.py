@@ -1,0 +1,247 @@
+"""What a runner yields: one envelope with a type, and the payloads of the types that have an effect."""
+
+from collections.abc import Callable, Mapping
+from enum import StrEnum
+from typing import Annotated, Any, Final, Literal, Self
+
+from pydantic import BaseModel, Field, StrictBool, StrictInt, ValidationError
+
+from engine.protocol.base import Moment, StrictModel
+from engine.protocol.content import Message, MessageChunk
+from engine.protocol.faults import sentence
+
+
+class ResultType(StrEnum):
+    """The types that this host knows; a stream may hold others, which are recorded and have no effect."""
+
+    MESSAGE_DELTA = "message.delta"
+    MESSAGE_COMPLETED = "message.completed"
+    TOOL_CALL_STARTED = "tool.call.started"
+    TOOL_CALL_COMPLETED = "tool.call.completed"
+    ARTIFACT_CREATED = "artifact.created"
+    STATE_UPDATED = "state.updated"
+    ACTION_REQUESTED = "action.requested"
+    RUN_COMPLETED = "run.completed"
+    RUN_FAILED = "run.failed"
+
+
+class FailureCode(StrEnum):
+    """Why a run failed."""
+
+    TIMEOUT = "runner.timeout"
+    CANCELLED = "cancelled"
+    ERROR = "runner.error"
+    EXCEPTION = "runner.exception"
+    LOST = "runner.lost"
+    HOST_RESTARTED = "host_restarted"
+
+
+StateScope = Literal["conversation", "actor", "subject", "runner"]
+
+
+class MessageDelta(StrictModel):
+    """Live text."""
+
+    chunk: MessageChunk
+
+
+class MessageCompleted(StrictModel):
+    """A whole message, delivered and kept."""
+
+    message: Message
+
+
+class ArtifactCreated(StrictModel):
+    """Something to store; the next assistant line refers to it."""
+
+    artifact_type: str = Field(min_length=1)
+    artifact_id: Annotated[str, Field(min_length=1)] | None = None
+    mime_type: str | None = None
+    name: str | None = None
+    size_bytes: Annotated[StrictInt, Field(ge=0)] | None = None
+    sha256: str | None = None
+    metadata: dict[str, Any] | None = None
+    content_base64: str | None = None
+
+
+class StateUpdated(StrictModel):
+    """One value to remember."""
+
+    scope: StateScope
+    key: str = Field(min_length=1, max_length=255)
+    value: Any
+
+
+class ActionRequested(StrictModel):
+    """Something the runner wants done outside; recorded, never executed."""
+
+    action: str = Field(min_length=1)
+    target: dict[str, Any] | None = None
+    payload: dict[str, Any] | None = None
+
+
+class RunCompleted(StrictModel):
+    """The end; a message here is delivered like any other."""
+
+    finish_reason: str = "stop"
+    message: Message | None = None
+
+
+class RunFailed(StrictModel):
+    """The end, with what went wrong."""
+
+    error: str
+    code: str = FailureCode.ERROR.value
+    retryable: StrictBool = False
+
+
+PAYLOADS: Final[Mapping[str, type[BaseModel]]] = {
+    ResultType.MESSAGE_DELTA.value: MessageDelta,
+    ResultType.MESSAGE_COMPLETED.value: MessageCompleted,
+    ResultType.ARTIFACT_CREATED.value: ArtifactCreated,
+    ResultType.STATE_UPDATED.value: StateUpdated,
+    ResultType.ACTION_REQUESTED.value: ActionRequested,
+    ResultType.RUN_COMPLETED.value: RunCompleted,
+    ResultType.RUN_FAILED.value: RunFailed,
+}
+"""The payload of each type that has an effect. Tool calls are telemetry and taken as they are."""
+
+_checks: dict[str, Callable[[object], object]] = {}
+
+
+def validate_payload(type: str, data: object) -> str | None:  # noqa: A002 - the envelope's own name for it
+    """What is wrong with a result's data, in one sentence that names the field; nothing if it will do.
+
+    On every result's way, so it goes straight to the compiled validator (see `PAYLOADS` for who has one).
+    """
+    check = _checks.get(type)
+    if check is None:
+        model = PAYLOADS.get(type)
+        if model is None:
+            return None
+        model.model_rebuild()
+        check = _checks[type] = model.__pydantic_validator__.validate_python
+    try:
+        check(data)
+    except ValidationError as error:
+        return sentence(error, "data")
+    return None
+
+
+def _as_data(said: BaseModel | Mapping[str, Any]) -> dict[str, Any]:
+    """Only what the author set: no wire carries a dozen nulls per delta."""
+    return said.model_dump(exclude_unset=True) if isinstance(said, BaseModel) else dict(said)
+
+
+class AgentRunResult(StrictModel):
+    """One result. The constructors below make every type that the host knows."""
+
+    run_id: str | None = None
+    """May be left out: the host knows whose stream it reads."""
+    type: str
+    data: dict[str, Any] = Field(default_factory=dict)
+    sequence: int | None = None
+    """The runner's own claim, from 1, rising by 1."""
+    timestamp: Moment | None = None
+    usage: dict[str, Any] | None = None
+
+    @classmethod
+    def message_delta(cls, run_id: str, chunk: MessageChunk | Mapping[str, Any]) -> Self:
+        """A piece of text, as it is being said."""
+        return cls(run_id=run_id, type="message.delta", data={"chunk": _as_data(chunk)})
+
+    @classmethod
+    def message_completed(cls, run_id: str, message: Message | Mapping[str, Any]) -> Self:
+        """A whole message; it replaces the pieces that came before it."""
+        return cls(run_id=run_id, type="message.completed", data={"message": _as_data(message)})
+
+    @classmethod
+    def tool_call_started(cls, run_id: str, tool_call_id: str, tool_name: str, parameters: Mapping[str, Any]) -> Self:
+        """A tool is being called."""
+        data = {"tool_call_id": tool_call_id, "tool_name": tool_name, "parameters": dict(parameters)}
+        return cls(run_id=run_id, type="tool.call.started", data=data)
+
+    @classmethod
+    def tool_call_completed(
+        cls, run_id: str, tool_call_id: str, tool_name: str, result: Any = None, error: str | None = None
+    ) -> Self:
+        """A tool has answered, or failed."""
+        data = {"tool_call_id": tool_call_id, "tool_name": tool_name, "result": result, "error": error}
+        return cls(run_id=run_id, type="tool.call.completed", data=data)
+
+    @classmethod
+    def artifact_created(  # noqa: PLR0917 - in the payload's own order
+        cls,
+        run_id: str,
+        artifact_type: str,
+        artifact_id: str | None = None,
+        mime_type: str | None = None,
+        name: str | None = None,
+        size_bytes: int | None = None,
+        sha256: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        content_base64: str | None = None,
+    ) -> Self:
+        """Something to store; the host makes up an id if none is given."""
+        given = {
+            "artifact_type": artifact_type,
+            "artifact_id": artifact_id,
+            "mime_type": mime_type,
+            "name": name,
+            "size_bytes": size_bytes,
+            "sha256": sha256,
+            "metadata": None if metadata is None else dict(metadata),
+            "content_base64": content_base64,
+        }
+        data = {key: value for key, value in given.items() if value is not None}
+        return cls(run_id=run_id, type="artifact.created", data=data)
+
+    @classmethod
+    def state_updated(cls, run_id: str, key: str, value: Any, scope: StateScope) -> Self:
+        """One value to remember in a scope."""
+        return cls(run_id=run_id, type="state.updated", data={"scope": scope, "key": key, "value": value})
+
+    @classmethod
+    def action_requested(
+        cls,
+        run_id: str,
+        action: str,
+        target: Mapping[str, Any] | None = None,
+        payload: Mapping[str, Any] | None = None,
+    ) -> Self:
+        """Something that the runner would like done; it is recorded, not done."""
+        data: dict[str, Any] = {"action": action}
+        if target is not None:
+            data["target"] = dict(target)
+        if payload is not None:
+            data["payload"] = dict(payload)
+        return cls(run_id=run_id, type="action.requested", data=data)
+
+    @classmethod
+    def run_completed(
+        cls,
+        run_id: str,
+        message: Message | Mapping[str, Any] | None = None,
+        finish_reason: str = "stop",
+        *,
+        usage: Mapping[str, Any] | None = None,
+    ) -> Self:
+        """The run is done."""
+        data: dict[str, Any] = {"finish_reason": finish_reason}
+        if message is not None:
+            data["message"] = _as_data(message)
+        return cls(run_id=run_id, type="run.completed", data=data, usage=None if usage is None else dict(usage))
+
+    @classmethod
+    def run_failed(
+        cls,
+        run_id: str,
+        error: str,
+        code: str = FailureCode.ERROR.value,
+        retryable: bool = False,
+        *,
+        usage: Mapping[str, Any] | None = None,
+    ) -> Self:
+        """The run cannot go on. `retryable` informs; the host never retries."""
+        data = {"code": code, "error": error, "retryable": retryable}
+        return cls(run_id=run_id, type="run.failed", data=data, usage=None if usage is None else dict(usage))

@@ -1,0 +1,27 @@
+"""The class that an author derives from."""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Any, ClassVar
+
+from engine.protocol.context import AgentRunContext
+from engine.protocol.results import AgentRunResult
+
+
+class AgentRunner:
+    """One async generator from a context to results.
+
+    The class attributes stand in for a manifest where there is none beside the file; they must be literals,
+    because the host reads them without running the code.
+    """
+
+    label: ClassVar[str | Mapping[str, str]] = ""
+    description: ClassVar[str | Mapping[str, str]] = ""
+    capabilities: ClassVar[Mapping[str, bool]] = {}
+    permissions: ClassVar[Mapping[str, Sequence[str]]] = {}
+    config: ClassVar[Sequence[Mapping[str, Any]]] = ()
+    """The items of its config form."""
+
+    # Not `async def`: a subclass's async generator is a plain function that returns an iterator.
+    def run(self, ctx: AgentRunContext) -> AsyncIterator[AgentRunResult | dict[str, Any]]:
+        """Yield results, each an `AgentRunResult` or a plain dict of its envelope."""
+        raise NotImplementedError(f"{type(self).__name__} needs an `async def run(self, ctx)` that yields results")

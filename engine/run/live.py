@@ -1,0 +1,190 @@
+"""The live session of one run: what its runner says comes in here, is judged, recorded and applied."""
+
+import asyncio
+from collections.abc import Callable
+from enum import StrEnum
+from typing import Any, Final, cast
+
+from engine.clock import Clock
+from engine.facts.writer import Writer
+from engine.protocol.errors import AgentAPIException
+from engine.protocol.results import ResultType
+from engine.run.effects import Effects
+from engine.run.marks import Marks
+from engine.run.normalise import UNREADABLE, Judged, Normaliser, Outcome
+from engine.run.order import RunOrder
+from engine.run.recorder import JOURNAL_LIMIT, Recorder
+
+LINGER: Final = 1.0
+"""Seconds a runner may go on after its own end before it is stopped."""
+
+
+class Stop(StrEnum):
+    """Why the host ends a run that has not ended by itself."""
+
+    CANCELLED = "cancelled"
+    DEADLINE = "deadline"
+    PROTOCOL = "protocol"
+    JOURNAL = "journal"
+    STORAGE = "storage"
+    LINGERING = "lingering"
+    """It had ended, but its code went on."""
+
+
+class LiveRun:
+    """One run while it lives: the sink of its runtime. All of it belongs to the loop's thread."""
+
+    def __init__(self, order: RunOrder, writer: Writer, clock: Clock, effects: Effects, calls: "Calls") -> None:
+        self.order = order
+        self.recorder = Recorder(writer, clock, order.run_id, Marks(order.secrets))
+        self.effects = effects
+        self.stop: Stop | None = None
+        self.stop_error = ""
+        self.stopped = asyncio.Event()
+        self.end: dict[str, Any] | None = None
+        """The data of the terminal result, once one came."""
+        self.usage: dict[str, int | float] = {}
+        self.said_anything = False
+        self.deltas_since: int | None = None
+        """The position before the first delta that no completed message has replaced."""
+        self._writer = writer
+        self._calls = calls
+        self._normaliser = Normaliser(order.run_id)
+        self._last_message: tuple[Any, Any] | None = None
+        self._apply: dict[str, Callable[[Judged], None]] = {
+            ResultType.MESSAGE_DELTA: self._delta,
+            ResultType.MESSAGE_COMPLETED: self._message,
+            ResultType.ARTIFACT_CREATED: self._artifact,
+            ResultType.STATE_UPDATED: self._state,
+            ResultType.RUN_COMPLETED: self._completed,
+            ResultType.RUN_FAILED: self._failed,
+        }
+
+    # What the runtime calls
+
+    @property
+    def full(self) -> bool:
+        return self._writer.full
+
+    def when_room(self, call: Callable[[], None]) -> None:
+        self._writer.when_room(call)
+
+    def result(self, result: object, size: int) -> None:  # noqa: ARG002  (the data is measured as it is recorded)
+        judged = self._normaliser.judge(result)
+        if self.stop is not None and judged.outcome is not Outcome.IGNORED:
+            judged = judged._replace(
+                outcome=Outcome.IGNORED, reason=f"came after the run was stopped ({self.stop})", applies=False
+            )
+        if judged.applies:
+            self._count_usage(cast("dict[str, Any]", result).get("usage"))
+            self._apply.get(judged.kind, self._record)(judged)
+        else:
+            self._record(judged)
+            if judged.protocol_error is not None:
+                self.request_stop(Stop.PROTOCOL, judged.protocol_error)
+        if self.recorder.is_full:
+            self.request_stop(Stop.JOURNAL, f"its journal is larger than {JOURNAL_LIMIT // 2**20} MiB")
+
+    def unreadable(self, reason: str, size: int) -> None:
+        self.recorder.record("runner", UNREADABLE, {"size": size}, outcome=Outcome.REFUSED, reason=reason[:500])
+
+    def output(self, stream: str, text: str) -> None:
+        self.recorder.output(stream, text)
+
+    async def call(self, action: str, data: dict[str, Any]) -> Any:
+        return await self._calls.answer(self, action, data)
+
+    # What the host calls
+
+    def request_stop(self, why: Stop, error: str = "") -> None:
+        """Ask for the run's end; the first reason stands."""
+        if self.stop is None:
+            self.stop = why
+            self.stop_error = error
+            self.stopped.set()
+
+    @property
+    def end_type(self) -> ResultType | None:
+        return self._normaliser.end
+
+    # What results do
+
+    def _record(self, judged: Judged) -> None:
+        self.recorder.record(
+            "runner",
+            judged.kind,
+            judged.data,
+            text=judged.text,
+            outcome=judged.outcome,
+            reason=judged.reason,
+            sequence=judged.sequence,
+        )
+
+    def _entry(self, judged: Judged):
+        return self.recorder.entry(
+            "runner",
+            judged.kind,
+            judged.data,
+            text=judged.text,
+            outcome=judged.outcome,
+            reason=judged.reason,
+            sequence=judged.sequence,
+        )
+
+    def _delta(self, judged: Judged) -> None:
+        if self.deltas_since is None:
+            self.deltas_since = self.recorder.position
+        self._record(judged)
+
+    def _message(self, judged: Judged) -> None:
+        message = judged.payload["message"]
+        self.deltas_since = None
+        self.said_anything = True
+        self._last_message = (message.get("role", "assistant"), message.get("content"))
+        self._decide(self.effects.message(self._entry(judged), message))
+
+    def _artifact(self, judged: Judged) -> None:
+        self._decide(self.effects.artifact(self._entry(judged), judged.payload))
+
+    def _state(self, judged: Judged) -> None:
+        self._decide(self.effects.state(self._entry(judged), judged.payload))
+
+    def _completed(self, judged: Judged) -> None:
+        self._ended(judged)
+        message = judged.payload.get("message")
+        if message is None:
+            self._record(judged)
+            return
+        self.deltas_since = None
+        said = (message.get("role", "assistant"), message.get("content"))
+        self.said_anything = True
+        if said == self._last_message:
+            self._record(judged)
+        else:
+            self._decide(self.effects.message(self._entry(judged), message))
+
+    def _failed(self, judged: Judged) -> None:
+        self._ended(judged)
+        self._record(judged)
+
+    def _ended(self, judged: Judged) -> None:
+        self.end = judged.data
+        asyncio.get_running_loop().call_later(LINGER, self.request_stop, Stop.LINGERING)
+
+    def _decide(self, operation: Callable[[Any], None]) -> None:
+        # A failed write reaches every live run through the writer's own failure; nobody else waits for this future.
+        self._writer.submit(operation).add_done_callback(lambda future: future.cancelled() or future.exception())
+
+    def _count_usage(self, usage: object) -> None:
+        if not isinstance(usage, dict):
+            return
+        for name, amount in cast("dict[str, Any]", usage).items():
+            if isinstance(amount, int | float) and not isinstance(amount, bool) and len(self.usage) < 100:
+                self.usage[name] = self.usage.get(name, 0) + amount
+
+
+class Calls:
+    """Answers what a runner asks of its host while its run lives."""
+
+    async def answer(self, run: LiveRun, action: str, data: dict[str, Any]) -> Any:
+        raise AgentAPIException.of("runtime_error", f"this host does not answer {action} yet")

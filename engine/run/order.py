@@ -1,0 +1,47 @@
+"""Everything that is decided about a run before it begins."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from engine.intake.agents import AgentBinding
+from engine.intake.envelope import EventEnvelope
+from engine.run.grants import Grants
+from engine.runtimes.runtime import Launch
+
+
+@dataclass(frozen=True, slots=True)
+class RunOrder:
+    """One event, bound to one runner, with what it may do."""
+
+    run_id: str
+    envelope: EventEnvelope
+    binding: AgentBinding
+    launch: Launch
+    grants: Grants
+    config: dict[str, Any]
+    """The binding's config with the form's defaults."""
+    timeout: float | None
+    """Seconds for the whole run; none means no deadline."""
+    params: dict[str, Any] = field(default_factory=dict[str, Any])
+    """One-off data of the entry, handed on as `adapter.extra.params`."""
+    secrets: dict[str, str] = field(default_factory=dict[str, str], repr=False)
+    """What must be recorded as a mark, by name."""
+    warnings: tuple[str, ...] = ()
+    """What was found odd while the order was made; told when the run begins."""
+
+    @property
+    def slot(self) -> tuple[str, str | None] | None:
+        """What only one live run may hold; an event without a conversation holds none."""
+        conversation = self.envelope.conversation_id
+        return None if conversation is None else (conversation, self.envelope.thread_id)
+
+
+DEFAULT_TIMEOUT = 300.0
+
+
+def timeout_of(config: dict[str, Any]) -> float | None:
+    """`timeout` of a runner's config: not set is 300 s; zero, less, null or no number is none."""
+    value = config.get("timeout", DEFAULT_TIMEOUT)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < float("inf"):
+        return None
+    return float(value)

@@ -1,0 +1,84 @@
+"""Gives every entry of a run its position, turn and stamp, and hands it to the writer."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import orjson
+
+from engine.clock import Clock
+from engine.facts.journal import Entry
+from engine.facts.writer import Writer
+from engine.run.marks import Marks
+from engine.run.turns import Turns
+
+JOURNAL_LIMIT: Final = 1024 * 1024 * 1024
+OUTPUT_LIMIT: Final = 8 * 1024 * 1024
+
+
+class Recorder:
+    """The pen of one run. What it writes is told to subscribers after the commit, never before."""
+
+    def __init__(self, writer: Writer, clock: Clock, run_id: str, marks: Marks) -> None:
+        self._writer = writer
+        self._clock = clock
+        self._run_id = run_id
+        self._marks = marks
+        self._turns = Turns()
+        self._position = 0
+        self._size = 0
+        self._output_size = 0
+        self._unkept_lines = 0
+        self._unkept_bytes = 0
+
+    @property
+    def is_full(self) -> bool:
+        """The journal of this run has reached its limit; the run must end."""
+        return self._size > JOURNAL_LIMIT
+
+    def entry(
+        self,
+        source: str,
+        kind: str,
+        data: Mapping[str, Any],
+        *,
+        text: str | None = None,
+        outcome: str | None = None,
+        reason: str | None = None,
+        sequence: int | None = None,
+    ) -> Entry:
+        """The next entry. It must be appended, or recorded by the operation that takes it, before any later one."""
+        self._position += 1
+        written = self._marks.cover(text if text is not None else orjson.dumps(data).decode())
+        self._size += len(written)
+        turn = self._turns.note(kind, data)
+        at = self._clock.now()
+        return Entry(self._run_id, self._position, at, source, kind, written, outcome, reason, sequence, turn)
+
+    def record(self, source: str, kind: str, data: Mapping[str, Any], **details: Any) -> None:
+        """Write one entry that has no other effect."""
+        self._writer.append(self.entry(source, kind, data, **details))
+
+    def warn(self, message: str) -> None:
+        """A remark of the host's own; what is odd about one result stands on that result's entry."""
+        self.record("host", "warning", {"message": message})
+
+    def output(self, stream: str, text: str) -> None:
+        """A line that the runner printed; beyond the limit only the count is kept."""
+        size = len(text.encode())
+        if self._output_size + size > OUTPUT_LIMIT:
+            self._unkept_lines += 1
+            self._unkept_bytes += size
+            return
+        self._output_size += size
+        self.record("runner", "output", {"stream": stream, "text": text})
+
+    def close_output(self) -> None:
+        """One entry that says how much output was not kept, if any."""
+        if self._unkept_lines:
+            self.record(
+                "host",
+                "output",
+                {"stream": "cut", "lines": self._unkept_lines, "bytes": self._unkept_bytes, "limit": OUTPUT_LIMIT},
+                outcome="dropped",
+                reason=f"output beyond {OUTPUT_LIMIT // 2**20} MiB a run is counted, not kept",
+            )

@@ -1,0 +1,134 @@
+"""A YAML file as plain values that remember their lines."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import yaml
+
+from engine.runners.errors import Broken
+from engine.runners.keys import KeyPath
+
+if TYPE_CHECKING:
+    from yaml import SafeLoader as _Safe
+else:
+    _Safe = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the C one is ten times as fast, where it was built
+
+MAX_BYTES: Final = 1 << 20
+MAX_VALUES: Final = 100_000
+"""Counted with aliases written out, so that a few lines cannot stand for gigabytes."""
+_STRING: Final = "tag:yaml.org,2002:str"
+
+
+class _Loader(_Safe):
+    """Safe, and JSON-like: a date stays the text that was written."""
+
+
+_Loader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in resolvers if not tag.endswith(":timestamp")]
+    for first, resolvers in _Safe.yaml_implicit_resolvers.items()
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """What a YAML file says, and on which line it says it."""
+
+    path: Path
+    value: Any
+    """None for an empty file."""
+    _root: yaml.Node | None
+
+    def line(self, keys: KeyPath) -> int | None:
+        """The line of the key; where it is not written, of the nearest one above it that is."""
+        node, line = self._root, None
+        for key in keys:
+            found = _step(node, key)
+            if found is None:
+                break
+            mark, node = found
+            line = mark.start_mark.line + 1
+        return line
+
+
+def read(path: Path) -> Document:
+    """Read one YAML document; `Broken` names the line where it is no YAML."""
+    try:
+        with path.open("rb") as file:
+            raw = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise Broken(f"cannot be read: {error.strerror or error}") from error
+    if len(raw) > MAX_BYTES:
+        raise Broken(f"larger than {MAX_BYTES:,} bytes")
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise Broken(f"not UTF-8: {error.reason}", raw[: error.start].count(b"\n") + 1) from error
+    try:
+        loader = _Loader(text)
+        try:
+            root = loader.get_single_node()
+            if root is not None:
+                _weigh(root, {}, set())
+            value = None if root is None else loader.construct_document(root)
+        finally:
+            loader.dispose()
+    except yaml.YAMLError as error:
+        raise _not_yaml(error, text) from error
+    except RecursionError as error:
+        raise Broken("not YAML: nested too deep") from error
+    except ValueError as error:  # such as a number of ten thousand digits
+        raise Broken(f"not YAML: {error}") from error
+    return Document(path, value, root)
+
+
+def _not_yaml(error: yaml.YAMLError, text: str) -> Broken:
+    if isinstance(error, yaml.MarkedYAMLError):
+        mark = error.problem_mark or error.context_mark
+        problem = " ".join(part for part in (error.context, error.problem) if part)
+        return Broken(f"not YAML: {problem}", mark.line + 1 if mark else None)
+    if isinstance(error, yaml.reader.ReaderError):
+        before = text.encode()[: error.position]
+        return Broken(f"not YAML: {error.reason}", before.count(b"\n") + 1)
+    return Broken(f"not YAML: {error}")
+
+
+def _step(node: yaml.Node | None, key: str | int) -> tuple[yaml.Node, yaml.Node] | None:
+    """The node that carries the mark of this key, and the node of its value."""
+    if isinstance(node, yaml.MappingNode):
+        for name, value in node.value:
+            if isinstance(name, yaml.ScalarNode) and name.value == key:
+                return name, value
+    if isinstance(node, yaml.SequenceNode) and isinstance(key, int) and key < len(node.value):
+        return node.value[key], node.value[key]
+    return None
+
+
+def _weigh(node: yaml.Node, known: dict[int, int], above: set[int]) -> int:
+    """How many values the node stands for; refuses one that holds itself, grows too large or says a key twice."""
+    if (weight := known.get(id(node))) is not None:
+        return weight
+    if id(node) in above:
+        raise Broken("not YAML that can be used: an alias holds itself", node.start_mark.line + 1)
+    above.add(id(node))
+    weight = 1
+    if isinstance(node, yaml.MappingNode):
+        _refuse_twice(node)
+        weight += sum(_weigh(name, known, above) + _weigh(value, known, above) for name, value in node.value)
+    elif isinstance(node, yaml.SequenceNode):
+        weight += sum(_weigh(value, known, above) for value in node.value)
+    above.discard(id(node))
+    if weight > MAX_VALUES:
+        raise Broken(f"stands for more than {MAX_VALUES:,} values", node.start_mark.line + 1)
+    known[id(node)] = weight
+    return weight
+
+
+def _refuse_twice(node: yaml.MappingNode) -> None:
+    seen: set[str] = set()
+    for name, _ in node.value:
+        if not isinstance(name, yaml.ScalarNode) or name.tag != _STRING:
+            continue
+        if name.value in seen:
+            raise Broken(f"the key {name.value!r} is written twice", name.start_mark.line + 1)
+        seen.add(name.value)

@@ -1,0 +1,244 @@
+"""A runner's config against the form its manifest declares."""
+
+import json
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, cast
+
+from engine.protocol.manifest import AgentRunnerManifest, ConfigItem
+from engine.runners.errors import FormError
+
+NOTHING_CHOSEN: Final = frozenset({"", "__none__", "__none"})
+TYPE_ALIASES: Final[Mapping[str, str]] = {
+    "select-llm-model": "llm-model-selector",
+    "select-knowledge-bases": "knowledge-base-multi-selector",
+}
+HOST_FIELDS: Final = frozenset({"timeout"})
+"""What the host itself reads from a runner's config; no form has to declare them."""
+
+
+@dataclass(frozen=True, slots=True)
+class FieldProblem:
+    """One field that does not fit, and why."""
+
+    field: str
+    message: str
+    warning: bool = False
+    """True where the config can be used all the same."""
+
+    def __str__(self) -> str:
+        return f"{self.field} {self.message}"
+
+
+class ConfigForm:
+    """The form of one runner: completes, checks and reads its config."""
+
+    def __init__(self, manifest: AgentRunnerManifest) -> None:
+        self._runner = manifest.id
+        self._items = {item.name: item for item in manifest.config_schema}
+
+    def complete(self, config: Mapping[str, Any]) -> dict[str, Any]:
+        """The config with the defaults of what it leaves out."""
+        defaults = {name: item.default for name, item in self._items.items() if item.default is not None}
+        return json_copy(defaults) | dict(config)
+
+    def check(self, config: Mapping[str, Any]) -> list[FieldProblem]:
+        """What is wrong with a completed config, in the order of the form."""
+        problems = [
+            FieldProblem(name, message)
+            for name, item in self._items.items()
+            if (message := _complaint(item, config.get(name))) is not None
+        ]
+        unknown = [name for name in config if name not in self._items and name not in HOST_FIELDS]
+        return problems + [FieldProblem(name, "is not in the runner's form", warning=True) for name in unknown]
+
+    def require(self, config: Mapping[str, Any]) -> dict[str, Any]:
+        """The completed config; `FormError` names the runner and every field that does not fit."""
+        completed = self.complete(config)
+        faults = [str(problem) for problem in self.check(completed) if not problem.warning]
+        if faults:
+            raise FormError(f"config of {self._runner}: {'; '.join(faults)}.")
+        return completed
+
+    def read(self, field: str, text: str) -> Any:
+        """The value that a text such as the one of `--set field=text` stands for."""
+        item = self._items.get(field)
+        if item is None:
+            return _json_or_text(text)
+        value = _READERS.get(_kind(item), _json_or_text)(text)
+        if (message := _complaint(item, value)) is not None:
+            raise FormError(f"config of {self._runner}: {field} {message}.")
+        return value
+
+    def language_models(self, config: Mapping[str, Any]) -> tuple[str, ...]:
+        """The models that the config's selectors name, each once."""
+        ids: list[object] = []
+        for item in self._of_kind("llm-model-selector", "model-fallback-selector"):
+            value = config.get(item.name)
+            if isinstance(value, dict):
+                chosen = cast("dict[str, Any]", value)
+                ids += [chosen.get("primary"), *_listed(chosen.get("fallbacks"))]
+            else:
+                ids.append(value)
+        return _chosen(ids)
+
+    def rerank_models(self, config: Mapping[str, Any]) -> tuple[str, ...]:
+        """The rerank models that the config's selectors name."""
+        return _chosen(config.get(item.name) for item in self._of_kind("rerank-model-selector"))
+
+    def knowledge_bases(self, config: Mapping[str, Any]) -> tuple[str, ...]:
+        """The knowledge bases that the config's selectors name."""
+        items = self._of_kind("knowledge-base-multi-selector")
+        return _chosen(base for item in items for base in _listed(config.get(item.name)))
+
+    def files(self, config: Mapping[str, Any]) -> tuple[Any, ...]:
+        """The values of the config's file fields, as they are: a key, or a mapping with one."""
+        single = [config.get(item.name) for item in self._of_kind("file")]
+        many = [file for item in self._of_kind("array[file]") for file in _listed(config.get(item.name))]
+        return tuple(file for file in single + many if not is_nothing(file))
+
+    def _of_kind(self, *kinds: str) -> list[ConfigItem]:
+        return [item for item in self._items.values() if _kind(item) in kinds]
+
+
+def is_nothing(value: object) -> bool:
+    """Whether the value means that nothing was chosen."""
+    return value is None or (isinstance(value, str) and value in NOTHING_CHOSEN)
+
+
+def json_copy(value: dict[str, Any]) -> dict[str, Any]:
+    """A copy that shares nothing with the original: a default must not change by use."""
+    return cast("dict[str, Any]", json.loads(json.dumps(value)))
+
+
+def _kind(item: ConfigItem) -> str:
+    return TYPE_ALIASES.get(str(item.type), str(item.type))
+
+
+def _complaint(item: ConfigItem, value: object) -> str | None:
+    """What is wrong with the value of this field; it never quotes the value, which may be a secret."""
+    if is_nothing(value) or (item.required and value in ([], {})):
+        return "is required" if item.required else None
+    kind = _kind(item)
+    if kind == "select":
+        options = option_names(item)
+        return None if not options or value in options else f"must be one of {', '.join(map(str, options))}"
+    if kind not in _CHECKS:
+        return None
+    fits, wanted = _CHECKS[kind]
+    return None if fits(value) else f"must be {wanted}, not {_what(value)}"
+
+
+def option_names(item: ConfigItem) -> list[Any]:
+    """What a select field may hold; an option is a bare value, or a mapping with its `name`."""
+    return [
+        cast("dict[str, Any]", option).get("name") if isinstance(option, dict) else option
+        for option in cast("list[Any]", item.options or [])
+    ]
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _is_integer(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_number(value: object) -> bool:
+    return _is_integer(value) or (isinstance(value, float) and math.isfinite(value))
+
+
+def _is_fallbacks(value: object) -> bool:
+    if not isinstance(value, dict):
+        return isinstance(value, str)
+    chosen = cast("dict[str, Any]", value)
+    fallbacks = chosen.get("fallbacks")
+    return (
+        isinstance(chosen.get("primary", ""), str | None)
+        and (fallbacks is None or _is_texts(fallbacks))
+        and not chosen.keys() - {"primary", "fallbacks"}
+    )
+
+
+def _is_texts(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(entry, str) for entry in cast("list[object]", value))
+
+
+def _is_prompt(value: object) -> bool:
+    if not isinstance(value, list):
+        return isinstance(value, str)
+    return all(isinstance(entry, dict) and "role" in entry for entry in cast("list[object]", value))
+
+
+def _is_file(value: object) -> bool:
+    return isinstance(value, (str, dict))
+
+
+def _is_files(value: object) -> bool:
+    return isinstance(value, list) and all(map(_is_file, cast("list[object]", value)))
+
+
+Check = tuple[Callable[[object], bool], str]
+_CHECKS: Final[Mapping[str, Check]] = {
+    "string": (_is_text, "text"),
+    "text": (_is_text, "text"),
+    "integer": (_is_integer, "an integer"),
+    "float": (_is_number, "a number"),
+    "boolean": (lambda value: isinstance(value, bool), "true or false"),
+    "prompt-editor": (_is_prompt, "text or a list of {role, content}"),
+    "llm-model-selector": (_is_text, "the id of a model"),
+    "model-fallback-selector": (_is_fallbacks, "the id of a model or {primary, fallbacks: []}"),
+    "rerank-model-selector": (_is_text, "the id of a model"),
+    "knowledge-base-multi-selector": (_is_texts, "a list of knowledge base ids"),
+    "file": (_is_file, "a file key"),
+    "array[file]": (_is_files, "a list of file keys"),
+    "array[string]": (_is_texts, "a list of texts"),
+}
+
+
+def _what(value: object) -> str:
+    """The value's kind in words."""
+    kinds: tuple[tuple[type, str], ...] = ((bool, "a boolean"), (int, "a number"), (float, "a number"), (str, "text"))
+    named = next((word for kind, word in kinds if isinstance(value, kind)), None)
+    return named or ("a list" if isinstance(value, list) else "a mapping" if isinstance(value, dict) else "nothing")
+
+
+def _json_or_text(text: str) -> Any:
+    try:
+        return json.loads(text, parse_constant=lambda word: word)
+    except (ValueError, RecursionError):
+        return text
+
+
+def _texts(text: str) -> Any:
+    """A JSON list, or words between commas."""
+    return _json_or_text(text) if text.startswith("[") else [word.strip() for word in text.split(",") if word.strip()]
+
+
+def _boolean(text: str) -> Any:
+    return {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}.get(
+        text.strip().lower(), text
+    )
+
+
+_READERS: Final[Mapping[str, Callable[[str], Any]]] = {
+    "string": str,
+    "text": str,
+    "boolean": _boolean,
+    "llm-model-selector": str,
+    "rerank-model-selector": str,
+    "knowledge-base-multi-selector": _texts,
+    "array[string]": _texts,
+    "array[file]": _texts,
+}
+"""How text becomes a value where JSON would mistake it: a text field may hold `5`, a model may be called `true`."""
+
+
+def _listed(value: object) -> list[Any]:
+    return cast("list[Any]", value) if isinstance(value, list) else []
+
+
+def _chosen(values: Iterable[object]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(value for value in values if isinstance(value, str) and not is_nothing(value)))

@@ -1,0 +1,209 @@
+"""Runners in a folder of LangBot's plugin layout: `manifest.yaml`, component files, Python beside them."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final, cast
+
+from engine.runners.bare import read_source
+from engine.runners.descriptor import Origin, Problem, RunnerDescriptor, interpreter_of
+from engine.runners.document import Document, read
+from engine.runners.errors import Broken, RunnerNotFound
+from engine.runners.ids import RunnerId
+from engine.runners.keys import KeyPath, dotted
+from engine.runners.manifests import BrokenManifest, make_manifest
+from engine.runtimes.runtime import Launch
+
+MANIFEST: Final = "manifest.yaml"
+KINDS: Final = ("AgentRunner", "Runner")
+MAX_DEPTH: Final = 8
+_WRITTEN_AS: Final[dict[str, tuple[str, ...]]] = {
+    "label": ("metadata", "label"),
+    "description": ("metadata", "description"),
+    "capabilities": ("spec", "capabilities"),
+    "permissions": ("spec", "permissions"),
+    "config_schema": ("spec", "config"),
+}
+"""Where the component file says what the manifest calls so."""
+
+
+def read_plugin(folder: Path, origin: Origin = Origin.PLUGIN) -> tuple[list[RunnerDescriptor], list[Problem]]:
+    """Every runner of the plugin. A broken component is left out and named; the others stay."""
+    manifest = folder / MANIFEST
+    try:
+        document = read(manifest)
+        author, name = _text(document, "metadata", "author"), _text(document, "metadata", "name")
+        groups = _groups(document)
+    except Broken as error:
+        return [], [Problem(manifest, error.reason, error.line)]
+    version = _at(document, "metadata", "version")
+    runners: list[RunnerDescriptor] = []
+    problems: list[Problem] = []
+    for path, fault in _component_files(folder, document, groups):
+        if fault is not None:
+            problems.append(fault)
+            continue
+        try:
+            found = _component(folder, path, author, name, version, origin)
+        except Broken as error:
+            problems.append(Problem(path, error.reason, error.line))
+        else:
+            runners += [] if found is None else [found]
+    if not runners and not problems:
+        problems.append(Problem(manifest, f"the plugin has no component of kind {' or '.join(KINDS)}"))
+    return runners, problems
+
+
+def _groups(document: Document) -> list[tuple[str, dict[str, Any]]]:
+    """The component groups that hold runners, by kind."""
+    components = _at(document, "spec", "components")
+    if components is None:
+        return []
+    if not isinstance(components, dict):
+        raise Broken("spec.components must be a mapping of kinds", document.line(("spec", "components")))
+    groups: list[tuple[str, dict[str, Any]]] = []
+    for kind in KINDS:
+        group = cast("dict[str, Any]", components).get(kind)
+        if group is None:
+            continue
+        if not isinstance(group, dict):
+            raise Broken(
+                f"spec.components.{kind} must be a mapping with fromDirs or fromFiles",
+                document.line(("spec", "components", kind)),
+            )
+        groups.append((kind, cast("dict[str, Any]", group)))
+    return groups
+
+
+def _component_files(
+    folder: Path, document: Document, groups: list[tuple[str, dict[str, Any]]]
+) -> Iterator[tuple[Path, Problem | None]]:
+    """The component files in order, each once; an entry that leads nowhere comes with its problem."""
+    seen: set[Path] = set()
+    for kind, group in groups:
+        for key in ("fromFiles", "fromDirs"):
+            entries = group.get(key)
+            listed = cast("list[object]", entries) if isinstance(entries, list) else [] if entries is None else [entries]
+            for place, entry in enumerate(listed):
+                keys: KeyPath = ("spec", "components", kind, key, place)
+                try:
+                    paths = _files(folder, key, entry)
+                except Broken as error:
+                    yield document.path, Problem(document.path, f"{dotted(keys)}: {error.reason}", document.line(keys))
+                    continue
+                fresh = [path for path in paths if path not in seen]
+                seen.update(fresh)
+                yield from ((path, None) for path in fresh)
+
+
+def _files(folder: Path, key: str, entry: object) -> list[Path]:
+    if key == "fromFiles":
+        if not isinstance(entry, str):
+            raise Broken("must be a path")
+        path = _inside(folder, folder / entry)
+        if not path.is_file():
+            raise Broken(f"no such file: {entry}")
+        return [path]
+    described: dict[str, Any] = cast("dict[str, Any]", entry) if isinstance(entry, dict) else {"path": entry}
+    where, depth = described.get("path"), described.get("maxDepth", 1)
+    if not isinstance(where, str) or not isinstance(depth, int) or depth < 1:
+        raise Broken("must be {path: FOLDER, maxDepth: a number from 1}")
+    root = _inside(folder, folder / where)
+    if not root.is_dir():
+        raise Broken(f"no such folder: {where}")
+    return list(_yaml_files(root, min(depth, MAX_DEPTH)))
+
+
+def _yaml_files(folder: Path, depth: int) -> Iterator[Path]:
+    for path in sorted(folder.iterdir()):
+        if path.suffix in {".yaml", ".yml"} and path.name != MANIFEST and path.is_file():
+            yield path
+        elif depth > 1 and path.is_dir() and not path.name.startswith("."):
+            yield from _yaml_files(path, depth - 1)
+
+
+def _component(
+    folder: Path, path: Path, author: str, plugin: str, version: object, origin: Origin
+) -> RunnerDescriptor | None:
+    """The runner that a component file declares; none where it declares something else."""
+    document = read(path)
+    kind = _at(document, "kind")
+    if kind is None:
+        raise Broken("kind is missing")
+    if kind not in KINDS:
+        return None
+    runner_id = _runner_id(document, author, plugin)
+    launch = _launch(folder, document)
+    said: dict[str, Any] = {key: _at(document, *keys) for key, keys in _WRITTEN_AS.items()}
+    said["metadata"] = {} if version is None else {"version": str(version)}
+    try:
+        manifest = make_manifest(runner_id, said)
+    except BrokenManifest as error:
+        raise _as_written(error, document) from error
+    return RunnerDescriptor(runner_id, manifest, launch, origin, path)
+
+
+def _runner_id(document: Document, author: str, plugin: str) -> RunnerId:
+    name = _text(document, "metadata", "name")
+    try:
+        runner_id = RunnerId.parse(f"plugin:{author}/{plugin}/{name}")
+    except RunnerNotFound as error:
+        reason = f"author {author!r}, plugin {plugin!r} and name {name!r} make no runner id"
+        raise Broken(reason, document.line(("metadata", "name"))) from error
+    claimed = _at(document, "metadata", "id")
+    if claimed not in (None, str(runner_id)):
+        reason = f"metadata.id says {claimed!r}, but where it lies makes it {str(runner_id)!r}"
+        raise Broken(reason, document.line(("metadata", "id")))
+    return runner_id
+
+
+def _launch(folder: Path, document: Document) -> Launch:
+    """Where the code is. That it is there, is ours and holds the name is seen without running it."""
+    written, attr = _text(document, "execution", "python", "path"), _text(document, "execution", "python", "attr")
+    path_line = document.line(("execution", "python", "path"))
+    try:
+        path = _inside(folder, document.path.parent / written)
+        source = read_source(path) if path.is_file() else None
+    except Broken as error:
+        raise Broken(f"{written}: {error.reason}", path_line) from error
+    if source is None:
+        raise Broken(f"execution.python.path: no such file: {written}", path_line)
+    if re.search(rb"\b" + re.escape(attr.encode()) + rb"\b", source) is None:
+        raise Broken(f"{written} has no {attr!r}", document.line(("execution", "python", "attr")))
+    return Launch(path=path, attr=attr, folder=folder, cwd=folder, python=interpreter_of(folder))
+
+
+def _as_written(error: BrokenManifest, document: Document) -> Broken:
+    """The same fault with the key path and line of the component file."""
+    written = _WRITTEN_AS.get(str(error.keys[0])) if error.keys else None
+    if written is None:
+        return error
+    keys: KeyPath = (*written, *error.keys[1:])
+    return Broken(error.reason.replace(dotted(error.keys), dotted(keys), 1), document.line(keys))
+
+
+def _inside(folder: Path, path: Path) -> Path:
+    """The real path, which must not leave the plugin's folder, not by a link either."""
+    real = path.resolve()
+    if not real.is_relative_to(folder.resolve()):
+        raise Broken("leads out of the plugin's folder")
+    return real
+
+
+def _at(document: Document, *keys: str) -> Any:
+    """The value at the key path, or none."""
+    value = document.value
+    for key in keys:
+        if not isinstance(value, dict):
+            return None
+        value = cast("dict[str, Any]", value).get(key)
+    return value
+
+
+def _text(document: Document, *keys: str) -> str:
+    """The text at the key path; a manifest without it is broken."""
+    value = _at(document, *keys)
+    if not isinstance(value, str) or not value.strip():
+        what = "is missing" if value is None else "must be text"
+        raise Broken(f"{dotted(keys)} {what}", document.line(keys))
+    return value.strip()

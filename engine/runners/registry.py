@@ -1,0 +1,113 @@
+"""The runners that can be used now, by id and by short name."""
+
+from collections.abc import Collection, Iterable
+from pathlib import Path
+
+from engine.runners.descriptor import Origin, Problem, RunnerDescriptor
+from engine.runners.discovery import Discovery, Source, bundled_folder, discover
+from engine.runners.errors import AmbiguousRunner, RunnerNotAllowed, RunnerNotFound
+from engine.runners.ids import RunnerId
+
+
+class Registry:
+    """Remembers what discovery found until it is asked to look again."""
+
+    def __init__(
+        self,
+        sources: Iterable[Source] = (),
+        *,
+        cwd: Path,
+        allowed: Collection[str] | None = None,
+        bundled: Path | None = None,
+    ) -> None:
+        """`allowed` lists plugins as `author/name`; none allows all. `bundled` stands in for the bundled folder."""
+        self._own = tuple(sources)
+        self._cwd = cwd
+        self._allowed = None if allowed is None else frozenset(allowed)
+        self._bundled = bundled or bundled_folder()
+        self._found_own: Discovery | None = None
+        self._found_bundled: Discovery | None = None
+
+    def refresh(self) -> None:
+        """Forget what was found: the next question looks again."""
+        self._found_own = self._found_bundled = None
+
+    def runners(self) -> tuple[RunnerDescriptor, ...]:
+        """Every runner that is allowed: one's own first, then the bundled."""
+        return tuple(runner for runner in self._everything() if self._allows(runner))
+
+    def problems(self) -> tuple[Problem, ...]:
+        """What was left out, and why."""
+        return self._own_discovery().problems + self._bundled_discovery().problems
+
+    def get(self, name: str) -> RunnerDescriptor:
+        """The runner with this id; or the only one with this short name: of its plugin, file or class."""
+        fitting = self._fitting(name)
+        allowed = [runner for runner in fitting if self._allows(runner)]
+        if not fitting:
+            raise RunnerNotFound(f"no runner called {name!r}. {self._known()}")
+        if not allowed:
+            plugins = ", ".join(sorted({runner.id.plugin_id for runner in fitting}))
+            raise RunnerNotAllowed(f"the runner {name!r} is not allowed. Add {plugins} to `allowed_plugins`.")
+        if len(allowed) > 1:
+            raise AmbiguousRunner(f"{name!r} could be any of {_listed(allowed)}. Name one by its whole id.")
+        return allowed[0]
+
+    def choose(self, name: str | None = None) -> RunnerDescriptor:
+        """The named runner; without a name, the only one of one's own; with nothing of one's own, rehearsal."""
+        if name is not None:
+            return self.get(name)
+        if not self._own:
+            return self.get("plugin:trackside/rehearsal/default")
+        found = self._own_discovery()
+        own = [runner for runner in found.runners if self._allows(runner)]
+        if len(own) > 1:
+            raise AmbiguousRunner(f"there are {len(own)} runners: {_listed(own)}. Name one with --runner.")
+        if found.runners and not own:
+            return self.get(str(found.runners[0].id))
+        if not own:
+            raise RunnerNotFound("\n".join(str(problem) for problem in found.problems) or f"no runner. {self._known()}")
+        return own[0]
+
+    def _everything(self) -> tuple[RunnerDescriptor, ...]:
+        own = self._own_discovery().runners
+        ids = {runner.id for runner in own}
+        return own + tuple(runner for runner in self._bundled_discovery().runners if runner.id not in ids)
+
+    def _fitting(self, name: str) -> list[RunnerDescriptor]:
+        if name.startswith("plugin:"):
+            wanted = RunnerId.parse(name)
+            # An own one is found without a look at the bundled.
+            own = [runner for runner in self._own_discovery().runners if runner.id == wanted]
+            return own or [runner for runner in self._bundled_discovery().runners if runner.id == wanted]
+        return [runner for runner in self._everything() if name in _short_names(runner.id)]
+
+    def _own_discovery(self) -> Discovery:
+        if self._found_own is None:
+            self._found_own = discover(self._own, self._cwd)
+        return self._found_own
+
+    def _bundled_discovery(self) -> Discovery:
+        if self._found_bundled is None:
+            self._found_bundled = discover([Source(self._bundled, Origin.BUNDLED)], self._cwd)
+        return self._found_bundled
+
+    def _allows(self, runner: RunnerDescriptor) -> bool:
+        return self._allowed is None or runner.id.plugin_id in self._allowed
+
+    def _known(self) -> str:
+        runners = self.runners()
+        found = f"Found: {_listed(runners)}." if runners else "None were found."
+        left_out = len(self.problems())
+        hint = f" {left_out} left out: `trackside doctor` says why." if left_out else ""
+        return found + hint
+
+
+def _short_names(runner_id: RunnerId) -> frozenset[str]:
+    return frozenset(
+        {runner_id.name, runner_id.plugin, runner_id.plugin_id, f"{runner_id.plugin}/{runner_id.name}"}
+    )
+
+
+def _listed(runners: Iterable[RunnerDescriptor]) -> str:
+    return ", ".join(sorted(str(runner.id) for runner in runners))

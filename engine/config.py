@@ -11,7 +11,8 @@ from engine.intake.agents import AgentConfig, DeliveryPolicy, ResourcePolicy, St
 from engine.protocol.event import EventType
 from engine.runners.descriptor import Origin, RunnerDescriptor
 from engine.runners.discovery import Source, is_plugin
-from engine.runners.errors import Broken, FormError, RunnersError, TargetNotFound
+from engine.runners.errors import Broken, RunnersError, TargetNotFound
+from engine.runners.faults import faults
 from engine.runners.forms import ConfigForm
 from engine.runners.keys import KeyPath, dotted
 from engine.runners.registry import Registry
@@ -170,13 +171,11 @@ class Project:
 
     def _runner_config(self, place: int, entry: AgentEntry, runner: RunnerDescriptor) -> dict[str, Any]:
         form = ConfigForm(runner.manifest)
-        for problem in form.check(form.complete(entry.config)):
+        completed = form.complete(entry.config)
+        for problem in form.check(completed):
             if not problem.warning:
                 raise self.error(("agents", place, "config", problem.field), problem.message)
-        try:
-            return form.require(entry.config)
-        except FormError as error:
-            raise self.error(("agents", place, "config"), str(error)) from error
+        return completed
 
 
 def find_project(target: Path | None, cwd: Path) -> Project:
@@ -220,9 +219,9 @@ def _refuse_twice(project: Project) -> None:
 
 
 def _first_fault(error: ValidationError, document: "Document") -> ConfigError:
-    """The fault that stands first in the file. It never quotes a value, which may be a secret."""
-    faults = [(fault["loc"], fault["type"], fault["msg"]) for fault in error.errors(include_url=False, include_input=False)]
-    keys, kind, message = min(faults, key=lambda fault: document.line(fault[0]) or 0)
-    words = "unknown key" if kind == "extra_forbidden" else message[:1].lower() + message[1:]
-    more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
-    return ConfigError(document.path, document.line(keys), dotted(keys), words + more)
+    """The fault that stands first in the file."""
+    found = faults(error)
+    keys, words = min(found, key=lambda fault: document.line(fault[0]) or 0)
+    hint = ". `trackside schema` lists the known ones" if words == "unknown key" else ""
+    more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+    return ConfigError(document.path, document.line(keys), dotted(keys), words + hint + more)

@@ -25,6 +25,7 @@ from engine.facts.errors import (
 
 T = TypeVar("T")
 Synchronous = Literal["NORMAL", "FULL"]
+_Mode = Literal["ro", "rw", "rwc", "ro&immutable=1"]
 
 BUSY_SECONDS: Final = 5.0
 READERS: Final = 3
@@ -32,13 +33,15 @@ STAMP: Final = "alembic_version"
 BASE: Final = ""
 """The stamp of a database that alembic has prepared and no migration has touched."""
 _WAL_LIMIT: Final = 64 << 20
+_NO_PLACE: Final = frozenset({sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN})
 
 
 class Database:
     """An open database. Writes go through a `Writer` on `writing_connection`; reads see one snapshot each."""
 
-    def __init__(self, path: Path, *, synchronous: Synchronous, busy: float) -> None:
+    def __init__(self, path: Path, *, synchronous: Synchronous, busy: float, reading: _Mode) -> None:
         self.path = path
+        self._mode = reading
         self._synchronous = synchronous
         self._busy = busy
         # The driver is in autocommit mode throughout, so that every BEGIN is ours and says its kind.
@@ -58,12 +61,12 @@ class Database:
         try:
             if write:
                 path.parent.mkdir(parents=True, exist_ok=True)
-            found = _stamp(path, busy)
+            mode, found = _look(path, busy)
             if found is None and not write:
                 raise missing(path)
             if found != tables.SCHEMA_VERSION and not write:
                 raise DatabaseOlder(f"{path} is of an older Trackside. `trackside run --db {path}` upgrades it.")
-            database = cls(path, synchronous=synchronous, busy=busy)
+            database = cls(path, synchronous=synchronous, busy=busy, reading=mode)
             if write:
                 database._prepare(current=found == tables.SCHEMA_VERSION)
         except (DBAPIError, sqlite3.Error, OSError) as error:
@@ -106,7 +109,7 @@ class Database:
         self._writing.dispose()
 
     def _connect_to_read(self) -> sqlite3.Connection:
-        return _connect(self.path, "ro", self._busy)
+        return _connect(self.path, self._mode, self._busy)
 
     def _connect_to_write(self) -> sqlite3.Connection:
         driver = _connect(self.path, "rw", self._busy)
@@ -121,9 +124,13 @@ class Database:
         with self.writing_connection() as connection:
             self._into_wal(connection)
             connection.exec_driver_sql("BEGIN IMMEDIATE")
-            if not current:
+            if current:
+                # SQLite begins on a file that it cannot write, too; only a write tells. It is not kept.
+                connection.exec_driver_sql("PRAGMA user_version = 0")
+                connection.exec_driver_sql("ROLLBACK")
+            else:
                 self._bring_up(connection)
-            connection.exec_driver_sql("COMMIT")
+                connection.exec_driver_sql("COMMIT")
 
     def _into_wal(self, connection: Connection) -> None:
         # Where another process switches at the same time SQLite does not wait for the busy timeout, so we do.
@@ -152,18 +159,30 @@ class Database:
             upgrade(connection)
 
 
-def _connect(path: Path, mode: Literal["ro", "rw", "rwc"], busy: float) -> sqlite3.Connection:
+def _connect(path: Path, mode: _Mode, busy: float) -> sqlite3.Connection:
     address = f"{path.as_uri()}?mode={mode}"
     driver = sqlite3.connect(address, uri=True, timeout=busy, isolation_level=None, check_same_thread=False)
     driver.execute("PRAGMA temp_store = MEMORY")
     return driver
 
 
-def _stamp(path: Path, busy: float) -> str | None:
-    """The version of the database at this path, read without touching it; None where there is nothing yet."""
+def _look(path: Path, busy: float) -> tuple[_Mode, str | None]:
+    """How to read the database, and its version: read without touching it; None where there is nothing yet."""
     if not path.exists():
-        return None
-    driver = _connect(path, "ro", busy)
+        return "ro", None
+    try:
+        return "ro", _stamp(path, "ro", busy)
+    except sqlite3.OperationalError as error:
+        # In a folder that cannot be written SQLite has no place for its shared memory. Without a log to
+        # mind, the file alone is the whole truth, and can be read as something that does not change.
+        log = path.with_name(path.name + "-wal")
+        if sqlite_code(error) not in _NO_PLACE or (log.exists() and log.stat().st_size):
+            raise
+        return "ro&immutable=1", _stamp(path, "ro&immutable=1", busy)
+
+
+def _stamp(path: Path, mode: _Mode, busy: float) -> str | None:
+    driver = _connect(path, mode, busy)
     try:
         return _stamp_of(driver, path)
     finally:

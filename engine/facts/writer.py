@@ -1,6 +1,7 @@
 """The one writer: every write and every decision is an operation on its queue, committed in groups."""
 
 import asyncio
+import math
 import sqlite3
 import sys
 import threading
@@ -187,7 +188,7 @@ class Writer:
     # The thread's side
 
     def _work(self) -> None:
-        last_commit = 0.0
+        last_commit = -math.inf
         while self._await_work(last_commit):
             batch = self._take()
             try:

@@ -40,5 +40,7 @@ def _name(agent: AgentConfig) -> str:
 def _known(agents: tuple[AgentConfig, ...]) -> str:
     if not agents:
         return "There are no agents: add one under `agents:` in trackside.yaml."
-    listed = (f"{_name(agent)} takes {', '.join(agent.event_types)}{'' if agent.enabled else ' (off)'}" for agent in agents)
+    listed = (
+        f"{_name(agent)} takes {', '.join(agent.event_types)}{'' if agent.enabled else ' (off)'}" for agent in agents
+    )
     return f"Known: {'; '.join(sorted(listed))}."

@@ -2,7 +2,7 @@
 
 import base64
 import binascii
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from typing import Any, Protocol, TypeVar, cast
 
@@ -17,10 +17,10 @@ from engine.protocol.pages import (
     EventPage,
     EventRecord,
     HistoryPage,
+    KeyPage,
     RunEventPage,
     RunRecord,
     SearchResult,
-    KeyPage,
     SteeringPull,
 )
 from engine.protocol.plain import plain
@@ -68,7 +68,7 @@ class RunnerAPI:
         messages: Sequence[Said],
         funcs: Sequence[Any] | None = None,
         extra_args: Mapping[str, Any] | None = None,
-    ) -> AsyncIterator[MessageChunk]:
+    ) -> AsyncGenerator[MessageChunk, None]:
         """The model's answer, piece by piece."""
         action = "invoke_llm_stream"
         arguments = {"model_id": model_id, "messages": messages, "funcs": funcs, "extra_args": extra_args}

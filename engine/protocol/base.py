@@ -9,7 +9,7 @@ Moment = str | int | float
 class Model(BaseModel):
     """A part of the contract. What a newer peer adds to it is ignored.
 
-    Validators are built at first use: building all of them would cost every child 40 ms at its start.
+    Validators are built at first use: building all of them would double the import that every child waits for.
     """
 
     # `model_id` and its like are names of the contract; older pydantic warns about that prefix.

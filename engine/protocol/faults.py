@@ -6,6 +6,8 @@ from typing import Final
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+Place = tuple[int | str, ...]
+
 _REASONS: Final[Mapping[str, str]] = {
     "missing": "field required",
     "extra_forbidden": "unknown key",
@@ -19,11 +21,21 @@ _REASONS: Final[Mapping[str, str]] = {
 }
 """The commonest of pydantic's findings, in the words of someone who writes JSON."""
 
+_UNION_MEMBERS: Final = frozenset({"str", "int", "float", "bool", "list[ContentElement]", "dict[str,any]"})
+"""What pydantic puts into a place for the members of the contract's unions."""
+
+_MANY: Final = 100
+"""Listing 300,000 faults of one hostile payload would hold the host's loop for 2.5 s."""
+
+_LONGEST_STEP: Final = 60
+
 
 def sentence(error: ValidationError, root: str) -> str:
     """The first fault, as in `data.chunk: field required`."""
-    found: dict[tuple[int | str, ...], list[str]] = {}
-    for detail in error.errors(include_url=False, include_context=False, include_input=False):
+    if (count := error.error_count()) > _MANY:
+        return f"{root}: {count} faults"
+    found: dict[Place, list[str]] = {}
+    for detail in error.errors(include_url=False):
         reasons = found.setdefault(_place(detail), [])
         if (reason := _reason(detail)) not in reasons:
             reasons.append(reason)
@@ -33,19 +45,21 @@ def sentence(error: ValidationError, root: str) -> str:
     return f"{path(root, place)}: {' or '.join(found[place])}"
 
 
-def path(root: str, place: tuple[int | str, ...]) -> str:
+def path(root: str, place: Place) -> str:
     """The place as people write it: `data.message.content[0].type`."""
-    return root + "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in place)
+    return root + "".join(f"[{step}]" if isinstance(step, int) else f".{_cut(step)}" for step in place)
 
 
-def _place(detail: ErrorDetails) -> tuple[int | str, ...]:
-    """Where, without the names that pydantic gives to the members of a union."""
-    return tuple(step for step in detail["loc"] if step not in _MEMBERS)
+def _cut(step: str) -> str:
+    return step if len(step) <= _LONGEST_STEP else f"{step[:_LONGEST_STEP]}…"
+
+
+def _place(detail: ErrorDetails) -> Place:
+    if detail["type"] == "extra_forbidden":
+        return detail["loc"]  # an unknown key may be called like a member
+    return tuple(step for step in detail["loc"] if step not in _UNION_MEMBERS)
 
 
 def _reason(detail: ErrorDetails) -> str:
     text = _REASONS.get(detail["type"]) or detail["msg"].removeprefix("Input ").removeprefix("String ")
     return text[:1].lower() + text[1:]
-
-
-_MEMBERS: Final = frozenset({"str", "int", "float", "list[ContentElement]", "dict[str,any]"})

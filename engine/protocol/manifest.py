@@ -62,8 +62,7 @@ class FieldType(StrEnum):
     """How a config field is filled in."""
 
     STRING = "string"
-    TE    return [{"name": option} if isinstance(option, str | int | float) else option for option in cast("list[object]", value)]
-T = "text"
+    TEXT = "text"
     INTEGER = "integer"
     FLOAT = "float"
     BOOLEAN = "boolean"
@@ -102,7 +101,8 @@ class ConfigOption(OpenModel):
 def _as_options(value: object) -> object:
     if not isinstance(value, list):
         return value
-    return [{"name": option} if isinstance(option, str | int | float) else option for option in cast("list[object]", value)]
+    listed = cast("list[object]", value)
+    return [{"name": option} if isinstance(option, str | int | float) else option for option in listed]
 
 
 class ConfigItem(OpenModel):

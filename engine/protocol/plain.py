@@ -20,16 +20,8 @@ def plain(action: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _plain(value: object, place: str, depth: int) -> Any:
-    if value is None or isinstance(value, bool):
-        return value
-    if isinstance(value, str):
-        return _text(value)
-    if isinstance(value, int):
-        return _integer(value, place)
-    if isinstance(value, float):
-        if not math.isfinite(value):
-            raise _refused(place, f"{value} is not JSON")
-        return float(value)
+    if value is None or isinstance(value, str | int | float):
+        return _scalar(value, place)
     if isinstance(value, BaseModel):
         return _plain(_dumped(value, place), place, depth)
     if not isinstance(value, dict | list | tuple):
@@ -42,6 +34,19 @@ def _plain(value: object, place: str, depth: int) -> Any:
     return [_plain(item, f"{place}[{index}]", depth + 1) for index, item in enumerate(items)]
 
 
+def _scalar(value: str | float | None, place: str) -> str | float | None:
+    """Enums and other subclasses become what they hold."""
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        return _text(value)
+    if isinstance(value, int):
+        return _integer(value, place)
+    if not math.isfinite(value):
+        raise _refused(place, f"{value} is not JSON")
+    return float(value)
+
+
 def _object(value: dict[object, object], place: str, depth: int) -> dict[str, Any]:
     out: dict[str, Any] = {}
     for key, item in value.items():
@@ -52,7 +57,9 @@ def _object(value: dict[object, object], place: str, depth: int) -> dict[str, An
 
 
 def _text(value: str) -> str:
-    return value if value.isascii() else value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if value.isascii():
+        return str.__str__(value)
+    return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _integer(value: int, place: str) -> int:

@@ -28,6 +28,7 @@ class Beginning:
     latest_cursor: str | None
     state: dict[str, dict[str, Any]]
     deadline_at: int | None
+    warnings: tuple[str, ...] = ()
 
 
 def build_context(order: RunOrder, beginning: Beginning, clock: Clock) -> dict[str, Any]:

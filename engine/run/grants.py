@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from engine.facts.state import ScopeIdentity
+from engine.facts.scopes import ScopeIdentity
 from engine.intake.agents import AgentBinding
 from engine.intake.envelope import EventEnvelope
 from engine.protocol.context import AvailableApis
@@ -61,7 +61,7 @@ class Grants:
             "thread_id": self.thread_id,
             "bot_id": self.bot_id,
             "workspace_id": self.workspace_id,
-            "state_scopes": {scope: identity.scope_key for scope, identity in self.state_scopes.items()},
+            "state_scopes": {scope: identity.key for scope, identity in self.state_scopes.items()},
             "scopes_off": dict(self.scopes_off),
             "operations": {name: sorted(operations) for name, operations in self.operations.items()},
             "clauses": dict(self.clauses),
@@ -224,9 +224,7 @@ class _Desk:
         if self._note(f"model:{model_id}", operations, clause, "permissions.models", exists=exists) and fact:
             yield ModelResource(model_id=model_id, model_type=kind, provider=fact.provider, operations=operations)
 
-    def _note(
-        self, name: str, operations: Sequence[str], clause: str, permission: str, *, exists: bool = True
-    ) -> bool:
+    def _note(self, name: str, operations: Sequence[str], clause: str, permission: str, *, exists: bool = True) -> bool:
         """Whether the resource is granted; one that does not exist is left out with a warning."""
         if not exists:
             kind, _, ident = name.partition(":")
@@ -242,9 +240,7 @@ class _Desk:
         if getattr(self._manifest.capabilities, capability):
             return True
         if wanted:
-            self.warnings.append(
-                f"{', '.join(wanted)} not granted: the manifest's capabilities have no {capability}"
-            )
+            self.warnings.append(f"{', '.join(wanted)} not granted: the manifest's capabilities have no {capability}")
         return False
 
     @staticmethod

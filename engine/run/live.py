@@ -3,11 +3,12 @@
 import asyncio
 from collections.abc import Callable
 from enum import StrEnum
-from typing import Any, Final, cast
+from typing import Any, Final, Protocol, cast
 
 from engine.clock import Clock
+from engine.facts.batch import Transaction
+from engine.facts.journal import Entry
 from engine.facts.writer import Writer
-from engine.protocol.errors import AgentAPIException
 from engine.protocol.results import ResultType
 from engine.run.effects import Effects
 from engine.run.marks import Marks
@@ -31,10 +32,18 @@ class Stop(StrEnum):
     """It had ended, but its code went on."""
 
 
+class CallDesk(Protocol):
+    """Answers what a runner asks of its host while its run lives."""
+
+    async def answer(self, run: "LiveRun", action: str, data: dict[str, Any]) -> Any:
+        """The reply's data, or an async iterator of them; raises AgentAPIException."""
+        ...
+
+
 class LiveRun:
     """One run while it lives: the sink of its runtime. All of it belongs to the loop's thread."""
 
-    def __init__(self, order: RunOrder, writer: Writer, clock: Clock, effects: Effects, calls: "Calls") -> None:
+    def __init__(self, order: RunOrder, writer: Writer, clock: Clock, effects: Effects, calls: CallDesk) -> None:
         self.order = order
         self.recorder = Recorder(writer, clock, order.run_id, Marks(order.secrets))
         self.effects = effects
@@ -44,7 +53,7 @@ class LiveRun:
         self.end: dict[str, Any] | None = None
         """The data of the terminal result, once one came."""
         self.usage: dict[str, int | float] = {}
-        self.said_anything = False
+        self._spoke = False
         self.deltas_since: int | None = None
         """The position before the first delta that no completed message has replaced."""
         self._writer = writer
@@ -104,23 +113,20 @@ class LiveRun:
             self.stopped.set()
 
     @property
+    def has_said_anything(self) -> bool:
+        """Whether there is a message, or text that will become one."""
+        return self._spoke or self.deltas_since is not None
+
+    @property
     def end_type(self) -> ResultType | None:
         return self._normaliser.end
 
     # What results do
 
     def _record(self, judged: Judged) -> None:
-        self.recorder.record(
-            "runner",
-            judged.kind,
-            judged.data,
-            text=judged.text,
-            outcome=judged.outcome,
-            reason=judged.reason,
-            sequence=judged.sequence,
-        )
+        self._writer.append(self._entry(judged))
 
-    def _entry(self, judged: Judged):
+    def _entry(self, judged: Judged) -> Entry:
         return self.recorder.entry(
             "runner",
             judged.kind,
@@ -132,15 +138,16 @@ class LiveRun:
         )
 
     def _delta(self, judged: Judged) -> None:
-        if self.deltas_since is None:
+        chunk = judged.payload["chunk"]
+        if self.deltas_since is None and (chunk.get("content") or chunk.get("all_content")):
             self.deltas_since = self.recorder.position
         self._record(judged)
 
     def _message(self, judged: Judged) -> None:
         message = judged.payload["message"]
         self.deltas_since = None
-        self.said_anything = True
-        self._last_message = (message.get("role", "assistant"), message.get("content"))
+        self._spoke = True
+        self._last_message = (message["role"], message.get("content"))
         self._decide(self.effects.message(self._entry(judged), message))
 
     def _artifact(self, judged: Judged) -> None:
@@ -156,8 +163,8 @@ class LiveRun:
             self._record(judged)
             return
         self.deltas_since = None
-        said = (message.get("role", "assistant"), message.get("content"))
-        self.said_anything = True
+        said = (message["role"], message.get("content"))
+        self._spoke = True
         if said == self._last_message:
             self._record(judged)
         else:
@@ -171,7 +178,7 @@ class LiveRun:
         self.end = judged.data
         asyncio.get_running_loop().call_later(LINGER, self.request_stop, Stop.LINGERING)
 
-    def _decide(self, operation: Callable[[Any], None]) -> None:
+    def _decide(self, operation: Callable[[Transaction], None]) -> None:
         # A failed write reaches every live run through the writer's own failure; nobody else waits for this future.
         self._writer.submit(operation).add_done_callback(lambda future: future.cancelled() or future.exception())
 
@@ -181,10 +188,3 @@ class LiveRun:
         for name, amount in cast("dict[str, Any]", usage).items():
             if isinstance(amount, int | float) and not isinstance(amount, bool) and len(self.usage) < 100:
                 self.usage[name] = self.usage.get(name, 0) + amount
-
-
-class Calls:
-    """Answers what a runner asks of its host while its run lives."""
-
-    async def answer(self, run: LiveRun, action: str, data: dict[str, Any]) -> Any:
-        raise AgentAPIException.of("runtime_error", f"this host does not answer {action} yet")

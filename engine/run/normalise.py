@@ -69,14 +69,14 @@ class Normaliser:
             return self._broken(UNTYPED, shown, None, f"a result must be an object, not {_json_name(result)}")
         envelope = cast("dict[str, Any]", result)
         kind = envelope.get("type")
-        data = envelope.get("data")
+        data: object = envelope.get("data")
         sequence = envelope.get("sequence")
         number = sequence if type(sequence) is int and abs(sequence) <= _LARGEST_INTEGER else None
         if not isinstance(kind, str) or not kind:
             return self._broken(UNTYPED, {"value": _shortened(data)}, number, "a result must have a type")
         kind = kind[:_LONGEST_KIND]
-        payload = cast("dict[str, Any]", data) if isinstance(data, dict) else {}
-        text, refusal = _written({} if data is None else data)
+        payload: dict[str, Any] = cast("dict[str, Any]", data) if isinstance(data, dict) else {}
+        text, refusal = _written(cast(object, data) if data is not None else {})
         if refusal is not None:
             size = {"size": len(text)}
             return Judged(kind, size, orjson.dumps(size).decode(), {}, Outcome.REFUSED, refusal, number)
@@ -88,7 +88,7 @@ class Normaliser:
         own = envelope.get("run_id")
         if own is not None and own != self._run_id and self.end is None:
             return self._broken(kind, shown, number, f"run_id {own!r:.80} is not this run's", text)
-        return self._placed(Judged(kind, shown, text, payload, None, None, number), data, sequence)
+        return self._placed(Judged(kind, shown, text, payload, None, None, number), cast(object, data), sequence)
 
     def _placed(self, judged: Judged, data: object, sequence: object) -> Judged:
         if self.end is not None:
@@ -128,7 +128,7 @@ def _written(data: object) -> tuple[str, str | None]:
         if size > RESULT_LIMIT:
             return blob.decode(), f"{size} bytes are more than a result may have ({RESULT_LIMIT})"
     # Counting brackets is a hundred times cheaper than walking, and enough for nearly every result.
-    if blob.count(b"{") + blob.count(b"[") > DEPTH_LIMIT and depth_of(data) > DEPTH_LIMIT:
+    if blob.count(b"{") + blob.count(b"[") > DEPTH_LIMIT and depth_of(cast(object, data)) > DEPTH_LIMIT:
         return blob.decode(), f"nested deeper than {DEPTH_LIMIT} levels"
     return blob.decode(), None
 
@@ -158,5 +158,12 @@ def _shortened(value: object) -> object:
 
 
 def _json_name(value: object) -> str:
-    names = {type(None): "null", bool: "a boolean", int: "a number", float: "a number", str: "a string", list: "an array"}
+    names: dict[type, str] = {
+        type(None): "null",
+        bool: "a boolean",
+        int: "a number",
+        float: "a number",
+        str: "a string",
+        list: "an array",
+    }
     return names.get(type(value), type(value).__name__)

@@ -1,8 +1,9 @@
 """Everything that is decided about a run before it begins."""
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
+from engine.facts.rows import Place
 from engine.intake.agents import AgentBinding
 from engine.intake.envelope import EventEnvelope
 from engine.run.grants import Grants
@@ -22,6 +23,10 @@ class RunOrder:
     """The binding's config with the form's defaults."""
     timeout: float | None
     """Seconds for the whole run; none means no deadline."""
+    context_window: int | None = None
+    """Tokens that the granted language model takes, where that is known."""
+    raw: bytes | None = field(default=None, repr=False)
+    """The event's data where it was too large to hand on; kept as the artifact `raw_ref`."""
     params: dict[str, Any] = field(default_factory=dict[str, Any])
     """One-off data of the entry, handed on as `adapter.extra.params`."""
     secrets: dict[str, str] = field(default_factory=dict[str, str], repr=False)
@@ -30,13 +35,23 @@ class RunOrder:
     """What was found odd while the order was made; told when the run begins."""
 
     @property
+    def place(self) -> Place:
+        """Where the event was said."""
+        return place_of(self.envelope)
+
+    @property
     def slot(self) -> tuple[str, str | None] | None:
         """What only one live run may hold; an event without a conversation holds none."""
         conversation = self.envelope.conversation_id
         return None if conversation is None else (conversation, self.envelope.thread_id)
 
 
-DEFAULT_TIMEOUT = 300.0
+DEFAULT_TIMEOUT: Final = 300.0
+
+
+def place_of(envelope: EventEnvelope) -> Place:
+    """Where an event was said."""
+    return Place(envelope.conversation_id, envelope.thread_id, envelope.bot_id, envelope.workspace_id)
 
 
 def timeout_of(config: dict[str, Any]) -> float | None:

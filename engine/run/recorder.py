@@ -31,6 +31,11 @@ class Recorder:
         self._unkept_bytes = 0
 
     @property
+    def position(self) -> int:
+        """Of the newest entry; 0 before the first."""
+        return self._position
+
+    @property
     def is_full(self) -> bool:
         """The journal of this run has reached its limit; the run must end."""
         return self._size > JOURNAL_LIMIT

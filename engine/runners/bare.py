@@ -19,7 +19,8 @@ _SDK: Final = re.compile(rb"^[ \t]*(?:from|import)[ \t]+langbot_plugin\b", re.MU
 _RUN: Final = re.compile(rb"\basync[ \t]+def[ \t]+run\b")
 
 NO_RUNNER: Final = (
-    "no runner in it. It needs `async def run(ctx)`, or a class derived from AgentRunner with `async def run(self, ctx)`"
+    "no runner in it. It needs `async def run(ctx)`, "
+    "or a class derived from AgentRunner with `async def run(self, ctx)`"
 )
 OTHER_SDK: Final = (
     "it imports langbot_plugin, LangBot's own SDK, which is not supported yet. "
@@ -63,7 +64,9 @@ def read_bare(path: Path, cwd: Path, origin: Origin = Origin.FILE) -> tuple[list
             try:
                 said[name] = ast.literal_eval(node)
             except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
-                problems.append(Problem(path, f"{_owner(attr)}{name} is not a literal; it counts as empty", node.lineno))
+                problems.append(
+                    Problem(path, f"{_owner(attr)}{name} is not a literal; it counts as empty", node.lineno)
+                )
         try:
             runners.append(_describe(path, attr, said, cwd, origin))
         except Broken as error:

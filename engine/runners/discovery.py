@@ -74,7 +74,9 @@ def _look(source: Source, cwd: Path) -> Found:
         runners += found
         problems += faults
     if not runners and not problems:
-        problems.append(Problem(path, f"no runner in this folder: no {_MANIFEST}, and no .py file with one{_by(source)}"))
+        problems.append(
+            Problem(path, f"no runner in this folder: no {_MANIFEST}, and no .py file with one{_by(source)}")
+        )
     return runners, problems
 
 

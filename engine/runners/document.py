@@ -15,6 +15,7 @@ else:
     _Safe = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the C one is ten times as fast, where it was built
 
 MAX_BYTES: Final = 1 << 20
+MAX_DEPTH: Final = 100
 MAX_VALUES: Final = 100_000
 """Counted with aliases written out, so that a few lines cannot stand for gigabytes."""
 _STRING: Final = "tag:yaml.org,2002:str"
@@ -65,21 +66,37 @@ def read(path: Path) -> Document:
     except UnicodeDecodeError as error:
         raise Broken(f"not UTF-8: {error.reason}", raw[: error.start].count(b"\n") + 1) from error
     try:
-        loader = _Loader(text)
-        try:
-            root = loader.get_single_node()
-            if root is not None:
-                _weigh(root, {}, set())
-            value = None if root is None else loader.construct_document(root)
-        finally:
-            loader.dispose()
+        _refuse_deep(text)
+        root, value = _load(text)
     except yaml.YAMLError as error:
         raise _not_yaml(error, text) from error
-    except RecursionError as error:
-        raise Broken("not YAML: nested too deep") from error
     except ValueError as error:  # such as a number of ten thousand digits
         raise Broken(f"not YAML: {error}") from error
     return Document(path, value, root)
+
+
+def _refuse_deep(text: str) -> None:
+    """Events come without recursion; composing deep nesting in C would take the whole process down."""
+    depth = 0
+    for event in yaml.parse(text, Loader=_Loader):
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+            if depth > MAX_DEPTH:
+                raise Broken(f"nested deeper than {MAX_DEPTH} levels", event.start_mark.line + 1)
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+
+
+def _load(text: str) -> tuple[yaml.Node | None, Any]:
+    loader: Any = _Loader(text)  # the stubs leave half of its methods untyped
+    try:
+        root: yaml.Node | None = loader.get_single_node()
+        if root is None:
+            return None, None
+        _weigh(root, {}, set())
+        return root, loader.construct_document(root)
+    finally:
+        loader.dispose()
 
 
 def _not_yaml(error: yaml.YAMLError, text: str) -> Broken:

@@ -3,17 +3,13 @@
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
-from engine.protocol.manifest import AgentRunnerManifest, ConfigItem
+from engine.protocol.manifest import NOTHING_CHOSEN, AgentRunnerManifest, ConfigItem, FieldType
 from engine.runners.errors import FormError
 
-NOTHING_CHOSEN: Final = frozenset({"", "__none__", "__none"})
-TYPE_ALIASES: Final[Mapping[str, str]] = {
-    "select-llm-model": "llm-model-selector",
-    "select-knowledge-bases": "knowledge-base-multi-selector",
-}
 HOST_FIELDS: Final = frozenset({"timeout"})
 """What the host itself reads from a runner's config; no form has to declare them."""
 
@@ -41,7 +37,7 @@ class ConfigForm:
     def complete(self, config: Mapping[str, Any]) -> dict[str, Any]:
         """The config with the defaults of what it leaves out."""
         defaults = {name: item.default for name, item in self._items.items() if item.default is not None}
-        return json_copy(defaults) | dict(config)
+        return deepcopy(defaults) | dict(config)  # a default must not change by use
 
     def check(self, config: Mapping[str, Any]) -> list[FieldProblem]:
         """What is wrong with a completed config, in the order of the form."""
@@ -66,7 +62,7 @@ class ConfigForm:
         item = self._items.get(field)
         if item is None:
             return _json_or_text(text)
-        value = _READERS.get(_kind(item), _json_or_text)(text)
+        value = _READERS.get(item.type, _json_or_text)(text)
         if (message := _complaint(item, value)) is not None:
             raise FormError(f"config of {self._runner}: {field} {message}.")
         return value
@@ -74,7 +70,7 @@ class ConfigForm:
     def language_models(self, config: Mapping[str, Any]) -> tuple[str, ...]:
         """The models that the config's selectors name, each once."""
         ids: list[object] = []
-        for item in self._of_kind("llm-model-selector", "model-fallback-selector"):
+        for item in self._of_kind(FieldType.LLM_MODEL, FieldType.MODEL_FALLBACK):
             value = config.get(item.name)
             if isinstance(value, dict):
                 chosen = cast("dict[str, Any]", value)
@@ -85,21 +81,21 @@ class ConfigForm:
 
     def rerank_models(self, config: Mapping[str, Any]) -> tuple[str, ...]:
         """The rerank models that the config's selectors name."""
-        return _chosen(config.get(item.name) for item in self._of_kind("rerank-model-selector"))
+        return _chosen(config.get(item.name) for item in self._of_kind(FieldType.RERANK_MODEL))
 
     def knowledge_bases(self, config: Mapping[str, Any]) -> tuple[str, ...]:
         """The knowledge bases that the config's selectors name."""
-        items = self._of_kind("knowledge-base-multi-selector")
+        items = self._of_kind(FieldType.KNOWLEDGE_BASES)
         return _chosen(base for item in items for base in _listed(config.get(item.name)))
 
     def files(self, config: Mapping[str, Any]) -> tuple[Any, ...]:
         """The values of the config's file fields, as they are: a key, or a mapping with one."""
-        single = [config.get(item.name) for item in self._of_kind("file")]
-        many = [file for item in self._of_kind("array[file]") for file in _listed(config.get(item.name))]
+        single = [config.get(item.name) for item in self._of_kind(FieldType.FILE)]
+        many = [file for item in self._of_kind(FieldType.FILES) for file in _listed(config.get(item.name))]
         return tuple(file for file in single + many if not is_nothing(file))
 
-    def _of_kind(self, *kinds: str) -> list[ConfigItem]:
-        return [item for item in self._items.values() if _kind(item) in kinds]
+    def _of_kind(self, *kinds: FieldType) -> list[ConfigItem]:
+        return [item for item in self._items.values() if item.type in kinds]
 
 
 def is_nothing(value: object) -> bool:
@@ -107,35 +103,15 @@ def is_nothing(value: object) -> bool:
     return value is None or (isinstance(value, str) and value in NOTHING_CHOSEN)
 
 
-def json_copy(value: dict[str, Any]) -> dict[str, Any]:
-    """A copy that shares nothing with the original: a default must not change by use."""
-    return cast("dict[str, Any]", json.loads(json.dumps(value)))
-
-
-def _kind(item: ConfigItem) -> str:
-    return TYPE_ALIASES.get(str(item.type), str(item.type))
-
-
 def _complaint(item: ConfigItem, value: object) -> str | None:
     """What is wrong with the value of this field; it never quotes the value, which may be a secret."""
     if is_nothing(value) or (item.required and value in ([], {})):
         return "is required" if item.required else None
-    kind = _kind(item)
-    if kind == "select":
-        options = option_names(item)
+    if item.type == FieldType.SELECT:
+        options = [option.name for option in item.options or ()]
         return None if not options or value in options else f"must be one of {', '.join(map(str, options))}"
-    if kind not in _CHECKS:
-        return None
-    fits, wanted = _CHECKS[kind]
+    fits, wanted = _CHECKS[item.type]
     return None if fits(value) else f"must be {wanted}, not {_what(value)}"
-
-
-def option_names(item: ConfigItem) -> list[Any]:
-    """What a select field may hold; an option is a bare value, or a mapping with its `name`."""
-    return [
-        cast("dict[str, Any]", option).get("name") if isinstance(option, dict) else option
-        for option in cast("list[Any]", item.options or [])
-    ]
 
 
 def _is_text(value: object) -> bool:
@@ -181,20 +157,20 @@ def _is_files(value: object) -> bool:
 
 
 Check = tuple[Callable[[object], bool], str]
-_CHECKS: Final[Mapping[str, Check]] = {
-    "string": (_is_text, "text"),
-    "text": (_is_text, "text"),
-    "integer": (_is_integer, "an integer"),
-    "float": (_is_number, "a number"),
-    "boolean": (lambda value: isinstance(value, bool), "true or false"),
-    "prompt-editor": (_is_prompt, "text or a list of {role, content}"),
-    "llm-model-selector": (_is_text, "the id of a model"),
-    "model-fallback-selector": (_is_fallbacks, "the id of a model or {primary, fallbacks: []}"),
-    "rerank-model-selector": (_is_text, "the id of a model"),
-    "knowledge-base-multi-selector": (_is_texts, "a list of knowledge base ids"),
-    "file": (_is_file, "a file key"),
-    "array[file]": (_is_files, "a list of file keys"),
-    "array[string]": (_is_texts, "a list of texts"),
+_CHECKS: Final[Mapping[FieldType, Check]] = {
+    FieldType.STRING: (_is_text, "text"),
+    FieldType.TEXT: (_is_text, "text"),
+    FieldType.INTEGER: (_is_integer, "an integer"),
+    FieldType.FLOAT: (_is_number, "a number"),
+    FieldType.BOOLEAN: (lambda value: isinstance(value, bool), "true or false"),
+    FieldType.PROMPT_EDITOR: (_is_prompt, "text or a list of {role, content}"),
+    FieldType.LLM_MODEL: (_is_text, "the id of a model"),
+    FieldType.MODEL_FALLBACK: (_is_fallbacks, "the id of a model or {primary, fallbacks: []}"),
+    FieldType.RERANK_MODEL: (_is_text, "the id of a model"),
+    FieldType.KNOWLEDGE_BASES: (_is_texts, "a list of knowledge base ids"),
+    FieldType.FILE: (_is_file, "a file key"),
+    FieldType.FILES: (_is_files, "a list of file keys"),
+    FieldType.STRINGS: (_is_texts, "a list of texts"),
 }
 
 
@@ -218,20 +194,27 @@ def _texts(text: str) -> Any:
 
 
 def _boolean(text: str) -> Any:
-    return {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}.get(
-        text.strip().lower(), text
-    )
+    return {
+        "true": True,
+        "yes": True,
+        "on": True,
+        "1": True,
+        "false": False,
+        "no": False,
+        "off": False,
+        "0": False,
+    }.get(text.strip().lower(), text)
 
 
-_READERS: Final[Mapping[str, Callable[[str], Any]]] = {
-    "string": str,
-    "text": str,
-    "boolean": _boolean,
-    "llm-model-selector": str,
-    "rerank-model-selector": str,
-    "knowledge-base-multi-selector": _texts,
-    "array[string]": _texts,
-    "array[file]": _texts,
+_READERS: Final[Mapping[FieldType, Callable[[str], Any]]] = {
+    FieldType.STRING: str,
+    FieldType.TEXT: str,
+    FieldType.BOOLEAN: _boolean,
+    FieldType.LLM_MODEL: str,
+    FieldType.RERANK_MODEL: str,
+    FieldType.KNOWLEDGE_BASES: _texts,
+    FieldType.STRINGS: _texts,
+    FieldType.FILES: _texts,
 }
 """How text becomes a value where JSON would mistake it: a text field may hold `5`, a model may be called `true`."""
 

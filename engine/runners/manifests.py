@@ -7,6 +7,7 @@ from pydantic import ValidationError
 
 from engine.protocol.manifest import AgentRunnerManifest
 from engine.runners.errors import Broken
+from engine.runners.faults import faults
 from engine.runners.ids import RunnerId
 from engine.runners.keys import KeyPath, dotted
 
@@ -22,29 +23,14 @@ class BrokenManifest(Broken):
 def make_manifest(runner_id: RunnerId, said: Mapping[str, Any]) -> AgentRunnerManifest:
     """The manifest of what was said under `label, description, capabilities, permissions, config_schema, metadata`."""
     fields = {key: value for key, value in said.items() if value is not None}
-    fields["label"] = _label(fields.get("label"), runner_id.name)
-    if isinstance(description := fields.get("description"), str):
-        fields["description"] = {"en_US": description}
+    own = {"id": str(runner_id), "name": runner_id.name}
     try:
-        manifest = AgentRunnerManifest.model_validate({"id": str(runner_id), "name": runner_id.name, **fields})
+        manifest = AgentRunnerManifest.model_validate({"label": runner_id.name} | fields | own)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        keys = first["loc"]
-        raise BrokenManifest(f"{dotted(keys)}: {_words(first['type'], first['msg'])}", keys) from error
+        keys, words = faults(error)[0]
+        raise BrokenManifest(f"{dotted(keys)}: {words}", keys) from error
     names = [item.name for item in manifest.config_schema]
     for place, name in enumerate(names):
         if name in names[:place]:
             raise BrokenManifest(f"config field {name!r} is declared twice", ("config_schema", place))
     return manifest
-
-
-def _label(label: object, name: str) -> object:
-    if label is None:
-        return {"en_US": name}
-    return {"en_US": label} if isinstance(label, str) else label
-
-
-def _words(kind: str, message: str) -> str:
-    if kind == "extra_forbidden":
-        return "unknown key"
-    return message[:1].lower() + message[1:]

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -27,6 +28,17 @@ _WRITTEN_AS: Final[dict[str, tuple[str, ...]]] = {
 """Where the component file says what the manifest calls so."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Plugin:
+    """What a component takes from the plugin around it."""
+
+    folder: Path
+    author: str
+    name: str
+    version: object
+    origin: Origin
+
+
 def read_plugin(folder: Path, origin: Origin = Origin.PLUGIN) -> tuple[list[RunnerDescriptor], list[Problem]]:
     """Every runner of the plugin. A broken component is left out and named; the others stay."""
     manifest = folder / MANIFEST
@@ -36,7 +48,7 @@ def read_plugin(folder: Path, origin: Origin = Origin.PLUGIN) -> tuple[list[Runn
         groups = _groups(document)
     except Broken as error:
         return [], [Problem(manifest, error.reason, error.line)]
-    version = _at(document, "metadata", "version")
+    plugin = _Plugin(folder, author, name, _at(document, "metadata", "version"), origin)
     runners: list[RunnerDescriptor] = []
     problems: list[Problem] = []
     for path, fault in _component_files(folder, document, groups):
@@ -44,7 +56,7 @@ def read_plugin(folder: Path, origin: Origin = Origin.PLUGIN) -> tuple[list[Runn
             problems.append(fault)
             continue
         try:
-            found = _component(folder, path, author, name, version, origin)
+            found = _component(plugin, path)
         except Broken as error:
             problems.append(Problem(path, error.reason, error.line))
         else:
@@ -83,7 +95,9 @@ def _component_files(
     for kind, group in groups:
         for key in ("fromFiles", "fromDirs"):
             entries = group.get(key)
-            listed = cast("list[object]", entries) if isinstance(entries, list) else [] if entries is None else [entries]
+            listed = (
+                cast("list[object]", entries) if isinstance(entries, list) else [] if entries is None else [entries]
+            )
             for place, entry in enumerate(listed):
                 keys: KeyPath = ("spec", "components", kind, key, place)
                 try:
@@ -122,9 +136,7 @@ def _yaml_files(folder: Path, depth: int) -> Iterator[Path]:
             yield from _yaml_files(path, depth - 1)
 
 
-def _component(
-    folder: Path, path: Path, author: str, plugin: str, version: object, origin: Origin
-) -> RunnerDescriptor | None:
+def _component(plugin: _Plugin, path: Path) -> RunnerDescriptor | None:
     """The runner that a component file declares; none where it declares something else."""
     document = read(path)
     kind = _at(document, "kind")
@@ -132,23 +144,23 @@ def _component(
         raise Broken("kind is missing")
     if kind not in KINDS:
         return None
-    runner_id = _runner_id(document, author, plugin)
-    launch = _launch(folder, document)
+    runner_id = _runner_id(document, plugin)
+    launch = _launch(document, plugin.folder)
     said: dict[str, Any] = {key: _at(document, *keys) for key, keys in _WRITTEN_AS.items()}
-    said["metadata"] = {} if version is None else {"version": str(version)}
+    said["metadata"] = {} if plugin.version is None else {"version": str(plugin.version)}
     try:
         manifest = make_manifest(runner_id, said)
     except BrokenManifest as error:
         raise _as_written(error, document) from error
-    return RunnerDescriptor(runner_id, manifest, launch, origin, path)
+    return RunnerDescriptor(runner_id, manifest, launch, plugin.origin, path)
 
 
-def _runner_id(document: Document, author: str, plugin: str) -> RunnerId:
+def _runner_id(document: Document, plugin: _Plugin) -> RunnerId:
     name = _text(document, "metadata", "name")
     try:
-        runner_id = RunnerId.parse(f"plugin:{author}/{plugin}/{name}")
+        runner_id = RunnerId.parse(f"plugin:{plugin.author}/{plugin.name}/{name}")
     except RunnerNotFound as error:
-        reason = f"author {author!r}, plugin {plugin!r} and name {name!r} make no runner id"
+        reason = f"author {plugin.author!r}, plugin {plugin.name!r} and name {name!r} make no runner id"
         raise Broken(reason, document.line(("metadata", "name"))) from error
     claimed = _at(document, "metadata", "id")
     if claimed not in (None, str(runner_id)):
@@ -157,7 +169,7 @@ def _runner_id(document: Document, author: str, plugin: str) -> RunnerId:
     return runner_id
 
 
-def _launch(folder: Path, document: Document) -> Launch:
+def _launch(document: Document, folder: Path) -> Launch:
     """Where the code is. That it is there, is ours and holds the name is seen without running it."""
     written, attr = _text(document, "execution", "python", "path"), _text(document, "execution", "python", "attr")
     path_line = document.line(("execution", "python", "path"))

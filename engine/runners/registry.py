@@ -104,9 +104,7 @@ class Registry:
 
 
 def _short_names(runner_id: RunnerId) -> frozenset[str]:
-    return frozenset(
-        {runner_id.name, runner_id.plugin, runner_id.plugin_id, f"{runner_id.plugin}/{runner_id.name}"}
-    )
+    return frozenset({runner_id.name, runner_id.plugin, runner_id.plugin_id, f"{runner_id.plugin}/{runner_id.name}"})
 
 
 def _listed(runners: Iterable[RunnerDescriptor]) -> str:

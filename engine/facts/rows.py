@@ -1,0 +1,42 @@
+"""Between a row of a table and its dataclass; both have the same names."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, TypeVar
+
+from sqlalchemy import ColumnElement, Connection, Select, Table, and_
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where something was said. Nothing equals only nothing: a thread's lines are not the conversation's own."""
+
+    conversation_id: str | None
+    thread_id: str | None = None
+    bot_id: str | None = None
+    workspace_id: str | None = None
+
+    def within(self, table: Table) -> ColumnElement[bool]:
+        """The condition that a row of this table is of this very place."""
+        return and_(*(table.c[each.name].is_not_distinct_from(getattr(self, each.name)) for each in fields(self)))
+
+
+def values(row: Any, *, without: str | None = None) -> dict[str, Any]:
+    """A dataclass as column values; `without` names the column that the database numbers."""
+    return {each.name: getattr(row, each.name) for each in fields(row) if each.name != without}
+
+
+def first(conn: Connection, query: Select[Any], kind: type[T]) -> T | None:
+    """The first row as its dataclass."""
+    row = conn.execute(query.limit(1)).mappings().first()
+    return None if row is None else kind(**row)
+
+
+def every(conn: Connection, query: Select[Any], kind: type[T]) -> list[T]:
+    return [kind(**row) for row in conn.execute(query).mappings()]
+
+
+def merged(before: Mapping[str, Any] | None, more: Mapping[str, Any] | None) -> dict[str, Any]:
+    return {**(before or {}), **(more or {})}

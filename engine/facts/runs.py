@@ -1,0 +1,197 @@
+"""The ledger of runs: what each was given, where it stands, and how it ended."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Any, Final
+
+from sqlalchemy import Connection, func, insert, select, tuple_, update
+from sqlalchemy.exc import IntegrityError
+
+from engine.facts.errors import AlreadyFinal, Ambiguous, NotFound, SlotTaken
+from engine.facts.rows import every, first, merged, values
+from engine.facts.tables import ONE_LIVE_RUN, runs
+
+LAST: Final = "last"
+
+
+class Status(StrEnum):
+    """Where a run stands. The last four are final."""
+
+    CREATED = "created"
+    RUNNING = "running"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+    TIMEOUT = "timeout"
+
+
+FINAL: Final = frozenset({Status.COMPLETED, Status.FAILED, Status.CANCELLED, Status.TIMEOUT})
+LIVE: Final = frozenset({Status.CREATED, Status.RUNNING})
+NEXT: Final[Mapping[Status, frozenset[Status]]] = {
+    Status.CREATED: FINAL | {Status.RUNNING},
+    Status.RUNNING: FINAL,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRow:
+    """One run. Its authorization is the snapshot that was frozen when it began."""
+
+    run_id: str
+    runner_id: str
+    created_at: int
+    updated_at: int
+    status: str = Status.CREATED
+    status_reason: str | None = None
+    event_id: str | None = None
+    agent_id: str | None = None
+    binding_id: str | None = None
+    host: str | None = None
+    conversation_id: str | None = None
+    thread_id: str | None = None
+    bot_id: str | None = None
+    workspace_id: str | None = None
+    started_at: int | None = None
+    finished_at: int | None = None
+    deadline_at: int | None = None
+    cancel_requested_at: int | None = None
+    usage: Mapping[str, Any] | None = None
+    authorization: Mapping[str, Any] | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+
+def advance(run: RunRow, to: Status) -> RunRow:
+    """The run in its next state; an end is never taken back."""
+    if to not in NEXT.get(Status(run.status), frozenset()):
+        raise AlreadyFinal(f"run {run.run_id} is {run.status}; it cannot become {to}.")
+    return replace(run, status=to)
+
+
+def create(conn: Connection, run: RunRow) -> None:
+    """Take the conversation's slot, in this process or any other; raises SlotTaken with its holder."""
+    try:
+        conn.execute(insert(runs).values(values(run)))
+    except IntegrityError as error:
+        taken = holder(conn, run.conversation_id, run.thread_id) if ONE_LIVE_RUN in str(error.orig) else None
+        if taken is None:
+            raise
+        raise SlotTaken(taken.run_id, run.conversation_id) from error
+
+
+def start(conn: Connection, run_id: str, *, at: int, deadline_at: int | None = None) -> RunRow:
+    run = advance(get(conn, run_id), Status.RUNNING)
+    return _save(conn, replace(run, started_at=at, updated_at=at, deadline_at=deadline_at or run.deadline_at))
+
+
+def finish(
+    conn: Connection,
+    run_id: str,
+    status: Status,
+    *,
+    at: int,
+    reason: str | None = None,
+    usage: Mapping[str, Any] | None = None,
+    metadata: Mapping[str, Any] | None = None,
+) -> RunRow:
+    """End a run. Ending it the same way again adds what is new; ending it otherwise raises AlreadyFinal."""
+    run = get(conn, run_id)
+    if run.status != status or status not in FINAL:
+        run = replace(advance(run, status), finished_at=at, status_reason=reason)
+    return _save(
+        conn,
+        replace(
+            run,
+            updated_at=at,
+            status_reason=run.status_reason or reason,
+            usage=merged(run.usage, usage) if run.usage is not None or usage is not None else None,
+            metadata=merged(run.metadata, metadata),
+        ),
+    )
+
+
+def request_cancel(conn: Connection, run_id: str, *, at: int) -> RunRow:
+    """Write the intent, which the run's own host carries out; the first request's time stays."""
+    run = get(conn, run_id)
+    if run.status in FINAL:
+        raise AlreadyFinal(f"run {run_id} is {run.status} already; there is nothing to cancel.")
+    if run.cancel_requested_at is not None:
+        return run
+    return _save(conn, replace(run, cancel_requested_at=at, updated_at=at))
+
+
+def get(conn: Connection, run_id: str) -> RunRow:
+    run = first(conn, select(runs).where(runs.c.run_id == run_id), RunRow)
+    if run is None:
+        raise NotFound(f"no run {run_id}. `trackside runs` lists them.")
+    return run
+
+
+def find(conn: Connection, name: str) -> RunRow:
+    """The run that a person means: a whole id, the start of just one, or 'last'."""
+    if name == LAST:
+        newest = page(conn, limit=1)
+        if not newest:
+            raise NotFound("there is no run yet. `trackside run` starts one.")
+        return newest[0]
+    # A range and not LIKE: it uses the index, and an id may hold '_'.
+    query = select(runs).where(runs.c.run_id >= name, runs.c.run_id < name + "\U0010ffff")
+    found = every(conn, query.order_by(runs.c.run_id.desc()).limit(6), RunRow) if name else []
+    exact = [run for run in found if run.run_id == name]
+    if len(exact or found) > 1:
+        shown = ", ".join(run.run_id for run in found[:5]) + (", …" if len(found) > 5 else "")
+        raise Ambiguous(f"{name!r} fits several runs: {shown}. Type more of the id.")
+    return (exact or found)[0] if found else get(conn, name)
+
+
+def page(
+    conn: Connection,
+    *,
+    before: str | None = None,
+    limit: int = 100,
+    status: str | None = None,
+    conversation_id: str | None = None,
+    runner_id: str | None = None,
+) -> list[RunRow]:
+    """Runs, newest first; `before` is a run id."""
+    query = select(runs).order_by(runs.c.created_at.desc(), runs.c.run_id.desc()).limit(limit)
+    for column, wanted in (
+        (runs.c.status, status),
+        (runs.c.conversation_id, conversation_id),
+        (runs.c.runner_id, runner_id),
+    ):
+        if wanted is not None:
+            query = query.where(column == wanted)
+    if before is not None:
+        edge = select(runs.c.created_at, runs.c.run_id).where(runs.c.run_id == before)
+        query = query.where(tuple_(runs.c.created_at, runs.c.run_id) < edge.scalar_subquery())
+    return every(conn, query, RunRow)
+
+
+def holder(conn: Connection, conversation_id: str | None, thread_id: str | None) -> RunRow | None:
+    """The live run of a conversation and thread."""
+    query = select(runs).where(
+        runs.c.conversation_id == conversation_id,
+        func.coalesce(runs.c.thread_id, "") == (thread_id or ""),
+        runs.c.status.in_(LIVE),
+    )
+    return first(conn, query, RunRow)
+
+
+def live_of_host(conn: Connection, host: str) -> list[RunRow]:
+    """Live runs that name this host, oldest first."""
+    query = select(runs).where(runs.c.host == host, runs.c.status.in_(LIVE))
+    return every(conn, query.order_by(runs.c.created_at, runs.c.run_id), RunRow)
+
+
+def cancel_requested(conn: Connection, host: str) -> list[str]:
+    """Live runs of this host that someone, in any process, wants cancelled."""
+    query = select(runs.c.run_id).where(
+        runs.c.host == host, runs.c.status.in_(LIVE), runs.c.cancel_requested_at.is_not(None)
+    )
+    return list(conn.execute(query).scalars())
+
+
+def _save(conn: Connection, run: RunRow) -> RunRow:
+    conn.execute(update(runs).where(runs.c.run_id == run.run_id).values(values(run, without="run_id")))
+    return run

@@ -1,0 +1,203 @@
+"""State: JSON values by scope and key, each change kept with the entry that made it."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+from sqlalchemy import Connection, func, insert, select
+from sqlalchemy import delete as delete_from
+from sqlalchemy.dialects.sqlite import insert as upsert
+
+from engine.facts.errors import StateRefused
+from engine.facts.journal import last_row
+from engine.facts.json_text import decode, encode
+from engine.facts.rows import values
+from engine.facts.scopes import Scope, ScopeIdentity
+from engine.facts.tables import state, state_changes
+
+LONGEST_KEY: Final = 255
+LARGEST_VALUE: Final = 256 << 10
+ALIAS: Final = "conversation_id"
+EXTERNAL: Final = "external.conversation_id"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """Who changes something: a runner by an entry of its journal, or a person."""
+
+    editor: str
+    at: int
+    run_id: str | None = None
+    position: int | None = None
+    journal_row: int | None = None
+    """The global row of the entry; without one the change stands before the next entry."""
+
+
+class Written(NamedTuple):
+    """A value with who wrote it."""
+
+    value: Any
+    run_id: str | None
+    position: int | None
+    journal_row: int
+    editor: str
+    at: int
+
+
+class Kept(NamedTuple):
+    """One row as a person browses it."""
+
+    identity: ScopeIdentity
+    key: str
+    value: Any
+    updated_at: int
+
+
+def canonical(key: str) -> str:
+    """The key that is meant: `conversation_id` is an alias."""
+    return EXTERNAL if key == ALIAS else key
+
+
+def checked(key: str, value: object) -> tuple[str, str]:
+    """Key and encoded value as they may be stored; raises StateRefused over the limits."""
+    key = canonical(key)
+    if not key or len(key) > LONGEST_KEY:
+        raise StateRefused(f"a state key has 1 to {LONGEST_KEY} characters; this one has {len(key)}.")
+    try:
+        text = encode(value)
+        size = len(text.encode())
+    except (TypeError, ValueError, RecursionError) as error:
+        raise StateRefused(f"the value of state key {key!r} is not JSON: {error}") from error
+    if size > LARGEST_VALUE:
+        raise StateRefused(f"the value of state key {key!r} has {size} bytes; at most {LARGEST_VALUE} are kept.")
+    return key, text
+
+
+def fallback(identity: ScopeIdentity, key: str) -> str | None:
+    """What a missing key reads as: nothing, but for the conversation's own id."""
+    return identity.conversation_id if identity.scope == Scope.CONVERSATION and key == EXTERNAL else None
+
+
+def put(conn: Connection, identity: ScopeIdentity, key: str, value: object, change: Change) -> None:
+    """Write a value and note the change."""
+    key, text = checked(key, value)
+    row = values(identity) | {
+        "scope_key": identity.key,
+        "state_key": key,
+        "value": text,
+        "updated_at": change.at,
+    }
+    conn.execute(
+        upsert(state)
+        .values(row)
+        .on_conflict_do_update(index_elements=["scope_key", "state_key"], set_={"value": text, "updated_at": change.at})
+    )
+    _note(conn, identity, key, text, change)
+
+
+def delete(conn: Connection, identity: ScopeIdentity, key: str, change: Change) -> bool:
+    """Delete a key; whether it was there."""
+    key = canonical(key)
+    scope_key = identity.key
+    gone = conn.execute(delete_from(state).where(state.c.scope_key == scope_key, state.c.state_key == key)).rowcount
+    if gone:
+        _note(conn, identity, key, None, change)
+    return gone > 0
+
+
+def clear(conn: Connection, identity: ScopeIdentity, change: Change) -> int:
+    """Delete every key of a scope; how many there were."""
+    return sum(delete(conn, identity, key, change) for key in all_of(conn, identity.key))
+
+
+def get(conn: Connection, identity: ScopeIdentity, key: str) -> Any:
+    """The value; None where there is none."""
+    key = canonical(key)
+    query = select(state.c.value).where(state.c.scope_key == identity.key, state.c.state_key == key)
+    text = conn.execute(query).scalar()
+    return fallback(identity, key) if text is None else decode(text)
+
+
+def keys(
+    conn: Connection, identity: ScopeIdentity, *, prefix: str = "", after: str = "", limit: int = 100
+) -> tuple[list[str], bool]:
+    """Keys of a scope in order, and whether there are more."""
+    query = select(state.c.state_key).where(state.c.scope_key == identity.key, state.c.state_key > after)
+    if prefix:
+        # Not LIKE: that would read '%' and '_' as wildcards and take no notice of case.
+        query = query.where(func.substr(state.c.state_key, 1, len(prefix)) == prefix)
+    found = list(conn.execute(query.order_by(state.c.state_key).limit(limit + 1)).scalars())
+    return found[:limit], len(found) > limit
+
+
+def all_of(conn: Connection, scope_key: str) -> dict[str, Any]:
+    """Everything in a scope, by key."""
+    query = select(state.c.state_key, state.c.value).where(state.c.scope_key == scope_key)
+    return {key: decode(text) for key, text in conn.execute(query.order_by(state.c.state_key))}
+
+
+def at(conn: Connection, scope_keys: Iterable[str], journal_row: int) -> dict[str, dict[str, Written]]:
+    """Scopes as they were once the entry of this row was written, with who wrote each key."""
+    wanted = list(scope_keys)
+    result: dict[str, dict[str, Written]] = {scope_key: {} for scope_key in wanted}
+    latest = (
+        select(func.max(state_changes.c.change))
+        .where(state_changes.c.scope_key.in_(wanted), state_changes.c.journal_row <= journal_row)
+        .group_by(state_changes.c.scope_key, state_changes.c.state_key)
+    )
+    query = (
+        select(state_changes)
+        .where(state_changes.c.change.in_(latest), state_changes.c.value.is_not(None))
+        .order_by(state_changes.c.scope_key, state_changes.c.state_key)
+    )
+    for row in conn.execute(query):
+        result[row.scope_key][row.state_key] = Written(
+            decode(row.value), row.run_id, row.position, row.journal_row, row.editor, row.at
+        )
+    return result
+
+
+def browse(
+    conn: Connection, *, conversation_id: str | None = None, runner_id: str | None = None, limit: int = 1_000
+) -> list[Kept]:
+    """What is kept, for a person to look through."""
+    query = select(state).order_by(state.c.scope, state.c.scope_key, state.c.state_key).limit(limit)
+    if conversation_id is not None:
+        query = query.where(state.c.conversation_id == conversation_id)
+    if runner_id is not None:
+        query = query.where(state.c.runner_id == runner_id)
+    return [_kept(dict(row)) for row in conn.execute(query).mappings()]
+
+
+def _kept(row: dict[str, Any]) -> Kept:
+    del row["scope_key"]
+    key, text, updated_at = row.pop("state_key"), row.pop("value"), row.pop("updated_at")
+    return Kept(ScopeIdentity(**row | {"scope": Scope(row["scope"])}), key, decode(text), updated_at)
+
+
+def _note(conn: Connection, identity: ScopeIdentity, key: str, text: str | None, change: Change) -> None:
+    row = change.journal_row if change.journal_row is not None else last_row(conn) + 1
+    noted: dict[str, Any] = values(change) | {
+        "scope_key": identity.key,
+        "state_key": key,
+        "value": text,
+        "conversation_id": identity.conversation_id,
+        "journal_row": row,
+    }
+    conn.execute(insert(state_changes).values(noted))
+
+
+def history(conn: Connection, identity: ScopeIdentity, key: str, *, limit: int = 100) -> Sequence[Written | None]:
+    """What became of a key, newest first; None where it was deleted."""
+    query = (
+        select(state_changes)
+        .where(state_changes.c.scope_key == identity.key, state_changes.c.state_key == canonical(key))
+        .order_by(state_changes.c.change.desc())
+        .limit(limit)
+    )
+    return [
+        None
+        if row.value is None
+        else Written(decode(row.value), row.run_id, row.position, row.journal_row, row.editor, row.at)
+        for row in conn.execute(query)
+    ]

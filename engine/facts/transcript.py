@@ -1,0 +1,90 @@
+"""The transcript: a conversation as it was said, line by line."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from sqlalchemy import Connection, func, insert, select
+
+from engine.facts.redact import redact
+from engine.facts.rows import Place, every, values
+from engine.facts.tables import transcript
+
+LONGEST: Final = 4_000
+CUT: Final = "..."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """One thing said. `content` is what search and lists show, `content_json` the whole of it."""
+
+    transcript_id: str
+    conversation_id: str
+    role: str
+    created_at: int
+    item_type: str = "message"
+    event_id: str | None = None
+    run_id: str | None = None
+    thread_id: str | None = None
+    bot_id: str | None = None
+    workspace_id: str | None = None
+    content: str | None = None
+    content_json: Any = None
+    artifact_refs: Sequence[Any] = ()
+    metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    seq: int = 0
+    """Its place in the transcript; given by `append`."""
+
+
+def append(conn: Connection, line: Line) -> int:
+    """Add a line; long text is cut, and then the whole is in `content_json`."""
+    content, whole = line.content, line.content_json
+    if content is not None and len(content) > LONGEST:
+        whole = {"role": line.role, "content": content} if whole is None else whole
+        content = content[: LONGEST - len(CUT)] + CUT
+    line = replace(
+        line,
+        content=content,
+        content_json=redact(whole),
+        artifact_refs=redact(list(line.artifact_refs)),
+        metadata=redact(dict(line.metadata)),
+    )
+    added = conn.execute(insert(transcript).values(values(line, without="seq")).returning(transcript.c.seq))
+    return added.scalar_one()
+
+
+def page(
+    conn: Connection, place: Place, *, before: int | None = None, after: int | None = None, limit: int = 100
+) -> list[Line]:
+    """Lines of one place: oldest first after a line, else newest first."""
+    query = select(transcript).where(place.within(transcript)).limit(limit)
+    if before is not None:
+        query = query.where(transcript.c.seq < before)
+    if after is not None:
+        return every(conn, query.where(transcript.c.seq > after).order_by(transcript.c.seq), Line)
+    return every(conn, query.order_by(transcript.c.seq.desc()), Line)
+
+
+def latest_seq(conn: Connection, place: Place) -> int | None:
+    """Where the place's transcript ends, looking at no other thread, bot or workspace."""
+    query = select(transcript.c.seq).where(place.within(transcript)).order_by(transcript.c.seq.desc()).limit(1)
+    return conn.execute(query).scalar()
+
+
+def length(conn: Connection, conversation_id: str) -> int:
+    """Lines of a conversation, all threads together."""
+    query = select(func.count()).select_from(transcript).where(transcript.c.conversation_id == conversation_id)
+    return conn.execute(query).scalar_one()
+
+
+def copy(conn: Connection, source: str, target: str, *, until: int, new_id: Callable[[], str]) -> int:
+    """Let a conversation start with another's lines up to one of them; how many there were."""
+    query = (
+        select(transcript)
+        .where(transcript.c.conversation_id == source, transcript.c.seq <= until)
+        .order_by(transcript.c.seq)
+    )
+    lines = every(conn, query, Line)
+    for line in lines:
+        append(conn, replace(line, transcript_id=new_id(), conversation_id=target))
+    return len(lines)

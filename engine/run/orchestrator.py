@@ -1,0 +1,216 @@
+"""Conducts runs: begins one, hears it out, stops it if it must, and closes it on every path."""
+
+import asyncio
+from functools import partial
+from typing import Any, Final
+
+import orjson
+from sqlalchemy import Connection
+
+from engine.clock import Clock, Ids
+from engine.facts import event_log, journal, runs, sessions
+from engine.facts.batch import Transaction
+from engine.facts.database import Database
+from engine.facts.errors import FactsError
+from engine.facts.event_log import EventRow
+from engine.facts.journal import Entry
+from engine.facts.runs import RunRow, Status
+from engine.facts.writer import Writer
+from engine.protocol.content import text_of
+from engine.run.beginning import begin
+from engine.run.context import build_context
+from engine.run.deltas import DeltaText
+from engine.run.effects import Effects
+from engine.run.live import CallDesk, LiveRun, Stop
+from engine.run.marks import Marks
+from engine.run.order import RunOrder
+from engine.run.verdict import Verdict, judge
+from engine.runtimes.runtime import Ending, Execution, How, Runtime, RuntimeProblem
+
+GRACE: Final = {
+    Stop.CANCELLED: 1.0,
+    Stop.DEADLINE: 0.4,
+    Stop.PROTOCOL: 0.2,
+    Stop.JOURNAL: 0.2,
+    Stop.STORAGE: 0.2,
+    Stop.LINGERING: 0.2,
+}
+"""Seconds between asking a runner to stop and killing its process group."""
+
+
+class Orchestrator:
+    """The host's runs. One event, one binding, one run, one runner, one result stream."""
+
+    def __init__(
+        self, database: Database, writer: Writer, runtime: Runtime, calls: CallDesk, clock: Clock, ids: Ids
+    ) -> None:
+        self._database = database
+        self._writer = writer
+        self._runtime = runtime
+        self._calls = calls
+        self._clock = clock
+        self._ids = ids
+        self.live: dict[str, LiveRun] = {}
+
+    async def conduct(self, order: RunOrder) -> None:
+        """One run from its beginning to its last entry; never raises for what a runner did."""
+        effects = Effects(order, self._clock, self._ids)
+        live = self.live[order.run_id] = LiveRun(order, self._writer, self._clock, effects, self._calls)
+        try:
+            ending = await self._play(live)
+        except FactsError as error:
+            live.request_stop(Stop.STORAGE, str(error))
+            ending = Ending(How.ENDED)
+        finally:
+            del self.live[order.run_id]
+        await self._close(live, ending)
+
+    async def _play(self, live: LiveRun) -> Ending:
+        order = live.order
+        now = self._clock.now()
+        beginning = await self._writer.submit(partial(begin, order=order, line_id=self._ids.new("line"), now=now))
+        context = build_context(order, beginning, self._clock)
+        live.recorder.record("host", "run.started", _started(order, context))
+        for warning in (*order.warnings, *beginning.warnings):
+            live.recorder.warn(warning)
+        deadline = None
+        if order.timeout is not None:
+            told = f"the run took longer than {order.timeout:g} s"
+            deadline = self._clock.later(order.timeout, partial(live.request_stop, Stop.DEADLINE, told))
+        try:
+            return await self._hear(live, context)
+        finally:
+            if deadline is not None:
+                deadline.cancel()
+
+    async def _hear(self, live: LiveRun, context: dict[str, Any]) -> Ending:
+        """Run the runner until it ends, or until it is stopped: asked first, then killed."""
+        execution = await self._begin(live, context)
+        if isinstance(execution, Ending):
+            return execution
+        ended = asyncio.ensure_future(execution.ended())
+        stopped = asyncio.ensure_future(live.stopped.wait())
+        try:
+            await asyncio.wait({ended, stopped}, return_when=asyncio.FIRST_COMPLETED)
+            if not ended.done() and live.stop is not None:
+                execution.cancel()
+                await asyncio.wait({ended}, timeout=GRACE[live.stop])
+            if not ended.done():
+                await execution.kill()
+            return await ended
+        finally:
+            stopped.cancel()
+            if not ended.done():
+                ended.cancel()
+                await execution.kill()
+
+    async def _begin(self, live: LiveRun, context: dict[str, Any]) -> Execution | Ending:
+        """The execution, or the ending of one that never began."""
+        order = live.order
+        starting = asyncio.ensure_future(self._runtime.begin(order.launch, order.run_id, context, live))
+        stopped = asyncio.ensure_future(live.stopped.wait())
+        try:
+            await asyncio.wait({starting, stopped}, return_when=asyncio.FIRST_COMPLETED)
+            if not starting.done():
+                return Ending(How.CANCELLED, "stopped before it began")
+            return await starting
+        except RuntimeProblem as problem:
+            return Ending(How.NOT_LOADED, str(problem))
+        finally:
+            stopped.cancel()
+            if not starting.done():
+                starting.cancel()
+                await asyncio.gather(starting, return_exceptions=True)
+
+    async def _close(self, live: LiveRun, ending: Ending) -> None:
+        """The last entry. Where even that cannot be written, the next host that opens the database closes the run."""
+        if ending.traceback:
+            live.recorder.output("traceback", ending.traceback)
+        live.recorder.close_output()
+        verdict = judge(live, ending)
+        try:
+            text = await self._unfinished_text(live) if verdict.status is Status.COMPLETED else ""
+            if text:
+                live.recorder.warn("the run ended without a completed message; its line is put together from deltas")
+            finish = partial(
+                _finish, live=live, verdict=verdict, text=text, line_id=self._ids.new("line"), clock=self._clock
+            )
+            await self._writer.submit(finish)
+        except FactsError:
+            # The writer has told everyone why; the run's child is gone, and its recorded part is safe.
+            return
+
+    async def _unfinished_text(self, live: LiveRun) -> str:
+        """What was streamed since the last completed message."""
+        since = live.deltas_since
+        if since is None:
+            return ""
+        await self._writer.flush()
+        return await self._database.read(lambda conn: _assembled(conn, live.order.run_id, since))
+
+
+def _assembled(conn: Connection, run_id: str, since: int) -> str:
+    deltas = DeltaText()
+    for data in journal.texts(conn, run_id, "message.delta", since):
+        chunk: dict[str, Any] = orjson.loads(data).get("chunk") or {}
+        deltas.add(text_of(chunk.get("content")), chunk.get("all_content"))
+    return deltas.text
+
+
+def _started(order: RunOrder, context: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "runner_id": order.binding.runner_id,
+        "binding_id": order.binding.binding_id,
+        "agent_id": order.binding.agent_id,
+        "event_id": order.envelope.event_id,
+        "context": context,
+    }
+
+
+def _finish(tx: Transaction, *, live: LiveRun, verdict: Verdict, text: str, line_id: str, clock: Clock) -> RunRow:
+    """The end of a run in one step: its line, its status, its audit and its last entry."""
+    order, now = live.order, clock.now()
+    if text:
+        said = {"role": "assistant", "content": text}
+        live.effects.line(tx, line_id, said, {"assembled_from": "deltas"}, now)
+    if verdict.status is Status.COMPLETED and order.envelope.conversation_id is not None:
+        sessions.touch(tx.connection, order.envelope.conversation_id, at=now, exchanges=1)
+    data = Marks(order.secrets).cover_value(verdict.data(live.usage))
+    return close_run(tx, order.run_id, verdict.status, verdict.reason, data, usage=live.usage or None, at=now)
+
+
+def close_run(
+    tx: Transaction,
+    run_id: str,
+    status: Status,
+    reason: str,
+    data: dict[str, Any],
+    *,
+    usage: dict[str, int | float] | None = None,
+    at: int,
+) -> RunRow:
+    """Finalise a run and write its last entry. The position is asked for, not assumed: a host may have died."""
+    run = runs.finish(tx.connection, run_id, status, at=at, reason=reason, usage=usage, metadata=_error_of(data))
+    event_log.append(
+        tx.connection,
+        EventRow(
+            event_id=f"{run_id}:finished",
+            event_type="run.finished",
+            source="host",
+            conversation_id=run.conversation_id,
+            thread_id=run.thread_id,
+            bot_id=run.bot_id,
+            workspace_id=run.workspace_id,
+            run_id=run_id,
+            created_at=at,
+            metadata={"status": status, "reason": reason},
+        ),
+    )
+    last = journal.page(tx.connection, run_id, before=2**62, limit=1)
+    position, turn = (last[0].position + 1, last[0].turn) if last else (1, 1)
+    tx.record(Entry(run_id, position, at, "host", "run.finished", orjson.dumps(data).decode(), None, None, None, turn))
+    return run
+
+
+def _error_of(data: dict[str, Any]) -> dict[str, Any]:
+    return {"error": data["error"]} if data.get("error") else {}

@@ -1,0 +1,86 @@
+"""From an event and a choice of runner to an order: one binding, a checked config, frozen grants."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from engine.clock import Ids
+from engine.config import Project
+from engine.intake.agents import AgentConfig, implicit_agent
+from engine.intake.attachments import check_attachments, without_raw
+from engine.intake.binding import resolve
+from engine.intake.envelope import EventEnvelope
+from engine.resources.catalog import Catalog
+from engine.run.grants import grant
+from engine.run.marks import secrets_in
+from engine.run.order import RunOrder, timeout_of
+from engine.runners.descriptor import RunnerDescriptor
+from engine.runners.forms import ConfigForm
+from engine.runners.registry import Registry
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What a person says beyond the event itself."""
+
+    runner: str | None = None
+    """An agent's name, a runner's id or its short name; none where there is only one."""
+    config: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """Values over the agent's config."""
+    settings: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The same as text, read by the runner's form."""
+    python: str | None = None
+    env: tuple[str, ...] = ()
+    """Names of variables that the runner's process may see, beyond the project's."""
+    params: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+
+def choose(project: Project, registry: Registry, choice: Choice) -> tuple[tuple[AgentConfig, ...], str | None]:
+    """The agents an event may go to, and the name of the one that was asked for."""
+    agents = project.agents(registry) if project.config.agents else ()
+    if choice.runner is not None and any(agent.agent_id == choice.runner for agent in agents):
+        return agents, choice.runner
+    if choice.runner is not None or not agents:
+        return (implicit_agent(str(registry.choose(choice.runner).id)),), None
+    return agents, None
+
+
+def prepare(
+    project: Project, registry: Registry, catalog: Catalog, envelope: EventEnvelope, choice: Choice, ids: Ids
+) -> RunOrder:
+    """Everything that can be wrong with the event, the choice or the config is said here, before any record."""
+    check_attachments(envelope)
+    agents, agent_id = choose(project, registry, choice)
+    binding = resolve(agents, envelope.event_type, agent_id=agent_id)
+    runner = registry.get(binding.runner_id)
+    config, warnings = _config(runner, {**binding.runner_config, **choice.config}, choice.settings)
+    envelope, raw = without_raw(envelope, ids.new("art"))
+    grants, left_out = grant(runner, binding, envelope, config, catalog)
+    python, names = project.launch_settings(binding.agent_id)
+    launch = runner.launch_with(python=choice.python or python, env=(*names, *choice.env), environ=os.environ)
+    models = (catalog.models[model.model_id] for model in grants.resources.models if model.model_type == "llm")
+    return RunOrder(
+        run_id=ids.new("run"),
+        envelope=envelope,
+        binding=binding.model_copy(update={"runner_config": config}),
+        launch=launch,
+        grants=grants,
+        config=config,
+        timeout=timeout_of(config),
+        context_window=next((model.context_window_tokens for model in models), None),
+        raw=raw,
+        params=dict(choice.params),
+        secrets={**secrets_in(config.items()), **secrets_in(launch.env)},
+        warnings=(*warnings, *left_out),
+    )
+
+
+def _config(
+    runner: RunnerDescriptor, config: dict[str, Any], settings: Mapping[str, str]
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """The config that the runner gets, checked against its form, and what is odd about it."""
+    form = ConfigForm(runner.manifest)
+    given = {**config, **{name: form.read(name, text) for name, text in settings.items()}}
+    completed = form.require(given)
+    return completed, tuple(f"config: {problem}" for problem in form.check(completed) if problem.warning)

@@ -1,0 +1,81 @@
+"""The host's side of a run's calls: each is answered by its own task, many at a time."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import aclosing
+from typing import Any, cast
+
+from engine.protocol.errors import AgentAPIException, ErrorCode
+from engine.runtimes import wire
+from engine.runtimes.runtime import Sink
+
+
+class Answers:
+    """Answers the calls of one run while it lives."""
+
+    def __init__(self, sink: Sink, write: Callable[[bytes], None], room: Callable[[], Awaitable[None]]) -> None:
+        self._sink = sink
+        self._write = write
+        self._room = room
+        self._tasks: dict[int, asyncio.Task[None]] = {}
+
+    def take(self, number: int, action: str, data: object) -> None:
+        """Begin to answer; the runner may take a call back."""
+        if action == "__cancel_action":
+            called = cast("dict[str, Any]", data).get("seq_id") if isinstance(data, dict) else None
+            if isinstance(called, int) and (task := self._tasks.get(called)) is not None:
+                task.cancel()
+            return
+        if number in self._tasks:
+            self._refuse(number, ErrorCode.INVALID_ARGUMENT, f"call {number} is already in flight")
+            return
+        if not isinstance(data, dict):
+            self._refuse(number, ErrorCode.INVALID_ARGUMENT, f"{action}: its data is not an object")
+            return
+        answer = self._answer(number, action, cast("dict[str, Any]", data))
+        task = self._tasks[number] = asyncio.get_running_loop().create_task(answer)
+        task.add_done_callback(lambda _: self._tasks.pop(number))
+
+    def stop(self) -> None:
+        """The run is over: nobody waits for these any more."""
+        for task in self._tasks.values():
+            task.cancel()
+
+    async def _answer(self, number: int, action: str, data: dict[str, Any]) -> None:
+        try:
+            reply = await self._sink.call(action, data)
+            if hasattr(reply, "__aiter__"):
+                await self._stream(number, reply)
+            else:
+                self._reply(number, reply, "continue")
+        except AgentAPIException as refused:
+            error = refused.error
+            body = {"seq_id": number, "code": 1, "message": error.message, "data": error.model_dump(mode="json")}
+            self._write(wire.encode(body))
+        except wire.Unencodable as error:
+            self._refuse(number, ErrorCode.PAYLOAD_TOO_LARGE, f"{action}: the reply cannot be sent: {error}")
+        except Exception as error:
+            # A fault of ours: the runner gets an answer, and the loop's own handler the whole story.
+            self._refuse(number, ErrorCode.RUNTIME_ERROR, f"{action}: {type(error).__name__}: {error}")
+            raise
+
+    async def _stream(self, number: int, replies: AsyncIterator[Any]) -> None:
+        if hasattr(replies, "aclose"):
+            async with aclosing(cast("Any", replies)):
+                await self._send_all(number, replies)
+        else:
+            await self._send_all(number, replies)
+        self._reply(number, {}, "end")
+
+    async def _send_all(self, number: int, replies: AsyncIterator[Any]) -> None:
+        async for reply in replies:
+            self._reply(number, reply, "continue")
+            await self._room()
+
+    def _reply(self, number: int, data: object, status: str) -> None:
+        frame = {"seq_id": number, "code": 0, "message": "success", "data": data, "chunk_status": status}
+        self._write(wire.encode(frame))
+
+    def _refuse(self, number: int, code: ErrorCode, message: str) -> None:
+        data: dict[str, Any] = {"code": code.value, "message": message, "retryable": False, "details": {}}
+        self._write(wire.encode({"seq_id": number, "code": 1, "message": message, "data": data}))

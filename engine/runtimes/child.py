@@ -1,0 +1,353 @@
+"""The host's side of one child: it serves one run at a time, and its end is noticed whatever it does."""
+
+import asyncio
+import secrets
+import signal
+from collections import deque
+from enum import StrEnum
+from typing import Any, Final, cast
+
+from engine.runtimes import wire
+from engine.runtimes.answers import Answers
+from engine.runtimes.guardian import Guardian
+from engine.runtimes.output import OutputLines
+from engine.runtimes.pipes import Inlet, Outlet
+from engine.runtimes.processes import ProcessGroup
+from engine.runtimes.runtime import Ending, How, Launch, RuntimeProblem, Sink
+from engine.runtimes.spawning import Spawned, python_of, spawn, unfit
+
+READY_WITHIN: Final = 10.0
+DRAIN_WITHIN: Final = 0.3
+"""Seconds that the last output of a run may take; time in which the sink was full does not count."""
+EARLY_LINES: Final = 256
+"""Lines printed before the first run that are kept for it: a module may print as it is imported."""
+ENVELOPE: Final = len(b'{"seq_id":,"code":0,"message":"success","data":,"chunk_status":"continue"}')
+
+
+class State(StrEnum):
+    """Where a child stands."""
+
+    STARTING = "starting"
+    IDLE = "idle"
+    BUSY = "busy"
+    SPENT = "spent"
+    """Served, but not to be used again."""
+    GONE = "gone"
+
+
+class Child:
+    """One worker process."""
+
+    def __init__(self, launch: Launch, guardian: Guardian) -> None:
+        self.launch = launch
+        self.state = State.STARTING
+        self.files: list[tuple[str, int, int]] = []
+        """Path, mtime and size of each module that it loaded from the launch's folder."""
+        self.loaded: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        """Whether the runner could be imported."""
+        self._guardian = guardian
+        self._ready: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
+        self._group: ProcessGroup | None = None
+        self._decoder = wire.Decoder()
+        self._wire_in = Outlet(self._mind_the_brake)
+        self._wire_out = Inlet(self._received, self._wire_ended)
+        self._streams = {name: OutputLines() for name in ("stdout", "stderr")}
+        self._outputs = {name: Inlet(self._reader_of(name)) for name in self._streams}
+        self._early: deque[tuple[str, str]] = deque(maxlen=EARLY_LINES)
+        self._run: ChildExecution | None = None
+        self._runs = 0
+        self._is_braked = False
+        self._was_killed = False
+        self._closed_its_wire = False
+        self._watching: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        """Until it is ready; raises RuntimeProblem if it never will be."""
+        spawned = await asyncio.to_thread(spawn, self.launch, self._guardian)
+        self._group = ProcessGroup(spawned.process, asyncio.get_running_loop())
+        await self._connect(spawned)
+        self._watching = asyncio.get_running_loop().create_task(self._watch(self._group))
+        try:
+            async with asyncio.timeout(READY_WITHIN):
+                problem = await asyncio.shield(self._ready)
+        except TimeoutError:
+            await self.kill()
+            python = python_of(self.launch)
+            raise RuntimeProblem(f"{python} was not ready within {READY_WITHIN:.0f} s. Is it a Python?") from None
+        if problem is not None:
+            await self.kill()
+            raise RuntimeProblem(problem)
+        if self.state is State.STARTING:
+            self.state = State.IDLE
+
+    @property
+    def pid(self) -> int:
+        """Its process id, which is its group's as well."""
+        return 0 if self._group is None else self._group.pid
+
+    def run(self, run_id: str, context: dict[str, Any], sink: Sink) -> "ChildExecution":
+        """Begin a run. The child must be idle."""
+        number = self._runs + 1
+        nonce = secrets.token_hex(16)
+        order = {"run_id": run_id, "context": context, "nonce": nonce}
+        try:
+            line = wire.encode({"seq_id": number, "action": "run_agent", "data": order})
+        except wire.Unencodable as error:
+            self.state = State.SPENT
+            raise RuntimeProblem(f"The context of {run_id} cannot be sent to its runner: {error}.") from error
+        self._runs = number
+        self.state = State.BUSY
+        answers = Answers(sink, self._wire_in.write, self._wire_in.room.wait)
+        self._run = run = ChildExecution(self, number, sink, answers)
+        for stream, lines in self._streams.items():
+            lines.mark = b"\0" + nonce.encode()
+            run.marks[stream].clear()
+        while self._early:
+            sink.output(*self._early.popleft())
+        self._wire_in.write(line)
+        return run
+
+    def cancel(self, number: int) -> None:
+        """Pass on the wish to stop a run."""
+        self._wire_in.write(wire.encode({"seq_id": 0, "action": "__cancel_action", "data": {"seq_id": number}}))
+
+    async def kill(self) -> None:
+        """End its whole group; returns when it is gone."""
+        self._was_killed = True
+        if self._group is not None:
+            self._group.kill()
+            await asyncio.shield(self._group.gone)
+        if self._watching is not None:
+            await asyncio.shield(self._watching)
+
+    # What comes in
+
+    def _received(self, data: bytes) -> None:
+        run = self._run
+        for item in self._decoder.feed(data):
+            if isinstance(item, wire.Fault):
+                self._unreadable(item.reason, item.size)
+                continue
+            frame, size = item
+            if run is not None and frame.get("chunk_status") == "continue" and frame["seq_id"] == run.number:
+                if run.is_open:
+                    run.sink.result(frame.get("data"), max(0, size - run.overhead))
+            elif "action" in frame:
+                self._asked(frame)
+            else:
+                self._answered(frame, size)
+        self._mind_the_brake()
+
+    def _asked(self, frame: wire.Frame) -> None:
+        action, data = frame["action"], frame.get("data")
+        if action == "ready" and not self._ready.done():
+            problem = cast("dict[str, Any]", data).get("problem") if isinstance(data, dict) else None
+            self._ready.set_result(None if problem is None else unfit(self.launch, str(problem)))
+        elif action == "loaded" and not self.loaded.done():
+            self.loaded.set_result(self._take_files(data) and cast("dict[str, Any]", data).get("failed") is False)
+        elif self._run is not None and self._run.is_open and type(action) is str:
+            self._run.answers.take(frame["seq_id"], action, data)
+        else:
+            self._spoil()
+
+    def _answered(self, frame: wire.Frame, size: int) -> None:
+        run = self._run
+        status = frame.get("chunk_status")
+        raw = frame.get("data")
+        data = cast("dict[str, Any]", raw) if isinstance(raw, dict) else {}
+        if run is None or not run.is_open or frame["seq_id"] != run.number or status not in {"end", "unreadable"}:
+            self._unreadable("an answer to nothing that was asked", size)
+        elif status == "unreadable":
+            reported = data.get("size")
+            run.sink.unreadable(str(data.get("reason"))[:500], reported if isinstance(reported, int) else size)
+        else:
+            ending = _ending(data) if frame.get("code") != 0 else Ending(How.ENDED)
+            reusable = self._take_files(data) and data.get("clean") is True and ending.how is How.ENDED
+            run.close(ending)
+            asyncio.get_running_loop().create_task(self._conclude(run, reusable))
+
+    def _unreadable(self, reason: str, size: int) -> None:
+        if self._run is not None and self._run.is_open:
+            self._run.sink.unreadable(reason, size)
+        else:
+            self._spoil()
+
+    def _reader_of(self, stream: str) -> Any:
+        lines = self._streams[stream]
+
+        def received(data: bytes) -> None:
+            complete, marked = lines.feed(data)
+            for line in complete:
+                self._output(stream, line)
+            if marked and self._run is not None:
+                self._run.marks[stream].set()
+            self._mind_the_brake()
+
+        return received
+
+    def _output(self, stream: str, line: str) -> None:
+        if self._run is not None:
+            self._run.sink.output(stream, line)
+        elif self._runs == 0:
+            self._early.append((stream, line))
+        else:
+            self._spoil()
+
+    def _spoil(self) -> None:
+        """Something of an earlier run still speaks: no other run should hear it."""
+        if self.state is State.IDLE:
+            self.state = State.SPENT
+
+    def _take_files(self, data: object) -> bool:
+        files = cast("dict[str, Any]", data).get("files") if isinstance(data, dict) else None
+        try:
+            self.files = [(str(path), int(mtime), int(size)) for path, mtime, size in cast("Any", files)]
+        except (TypeError, ValueError):
+            return False
+        return True
+
+    # The brake
+
+    def _mind_the_brake(self) -> None:
+        run = self._run
+        if run is not None and run.sink.full and not self._is_braked:
+            self._is_braked = True
+            run.sink.when_room(self._release)
+        self._wire_out.pause(self._is_braked or not self._wire_in.room.is_set())
+        for output in self._outputs.values():
+            output.pause(self._is_braked)
+
+    def _release(self) -> None:
+        self._is_braked = False
+        self._mind_the_brake()
+
+    # The end
+
+    async def _conclude(self, run: "ChildExecution", reusable: bool) -> None:
+        """The runner has ended; what it printed may still be on its way."""
+        await self._settled([self._settled_by(run, stream) for stream in self._streams])
+        if self._run is run:
+            self._tell_rest(run)
+            self._run = None
+            if self.state is State.BUSY:
+                self.state = State.IDLE if reusable else State.SPENT
+            run.tell()
+
+    async def _watch(self, group: ProcessGroup) -> None:
+        """Until the whole group is gone; then nothing can come any more but what the pipes still hold."""
+        code = await asyncio.shield(group.gone)
+        self._guardian.forget(group.pid)
+        pipes = [self._wire_out, *self._outputs.values()]
+        await self._settled([pipe.closed for pipe in pipes])
+        self.state = State.GONE
+        run, self._run = self._run, None
+        if run is not None:
+            for fault in self._decoder.finish():
+                if run.is_open:
+                    run.sink.unreadable(fault.reason, fault.size)
+            self._tell_rest(run)
+            run.close(Ending(How.LOST, self._epitaph(code), exit_code=code))
+            run.tell()
+        for pipe in pipes:
+            pipe.close()
+        self._wire_in.close()
+        if not self._ready.done():
+            self._ready.set_result(f"{python_of(self.launch)} {self._last_words(code)}")
+        if not self.loaded.done():
+            self.loaded.set_result(False)
+
+    async def _settled(self, events: list[asyncio.Event]) -> None:
+        """Wait for all of them, within reason."""
+        for event in events:
+            while not event.is_set():
+                try:
+                    async with asyncio.timeout(DRAIN_WITHIN):
+                        await event.wait()
+                except TimeoutError:
+                    if self._was_killed or not self._is_braked:
+                        return
+
+    def _settled_by(self, run: "ChildExecution", stream: str) -> asyncio.Event:
+        return self._outputs[stream].closed if self._outputs[stream].closed.is_set() else run.marks[stream]
+
+    def _tell_rest(self, run: "ChildExecution") -> None:
+        for stream, lines in self._streams.items():
+            for line in lines.rest():
+                run.sink.output(stream, line)
+
+    def _wire_ended(self) -> None:
+        if self._group is not None and not self._group.gone.done():
+            self._closed_its_wire = not self._was_killed
+            self._group.kill()
+
+    def _epitaph(self, code: int) -> str:
+        if self._was_killed:
+            return "the runner was killed"
+        if code < 0 and self._closed_its_wire and -code == signal.SIGKILL:
+            return "the runner closed its wire or was killed by SIGKILL"
+        return f"the runner was killed by {_signal(-code)}" if code < 0 else f"the runner exited with code {code}"
+
+    def _last_words(self, code: int) -> str:
+        words = " ".join(line for _, line in list(self._early)[-5:]).strip()
+        how = f"was killed by {_signal(-code)}" if code < 0 else f"ended with code {code}"
+        return f"{how} before it was ready. Is it a Python? {words}".strip()
+
+    async def _connect(self, spawned: Spawned) -> None:
+        await self._wire_in.open(spawned.wire_in)
+        await self._wire_out.open(spawned.wire_out)
+        await self._outputs["stdout"].open(spawned.stdout)
+        await self._outputs["stderr"].open(spawned.stderr)
+
+
+class ChildExecution:
+    """One run in a child."""
+
+    def __init__(self, child: Child, number: int, sink: Sink, answers: Answers) -> None:
+        self.number = number
+        self.sink = sink
+        self.answers = answers
+        self.is_open = True
+        """Whether results may still come."""
+        self.marks = {"stdout": asyncio.Event(), "stderr": asyncio.Event()}
+        self.overhead = ENVELOPE + len(str(number))
+        self.told: asyncio.Future[Ending] = asyncio.get_running_loop().create_future()
+        self._ending: Ending | None = None
+        self._child = child
+
+    async def ended(self) -> Ending:
+        return await asyncio.shield(self.told)
+
+    def cancel(self) -> None:
+        if self.is_open:
+            self._child.cancel(self.number)
+
+    async def kill(self) -> None:
+        # Afterwards the child may already serve another run.
+        if not self.told.done():
+            await self._child.kill()
+
+    def close(self, ending: Ending) -> None:
+        """No more results; the first ending stands."""
+        if self.is_open:
+            self.is_open = False
+            self._ending = ending
+            self.answers.stop()
+
+    def tell(self) -> None:
+        """All is read: let those who wait know."""
+        if self._ending is not None and not self.told.done():
+            self.told.set_result(self._ending)
+
+
+def _ending(data: dict[str, Any]) -> Ending:
+    how = {"runner.not_loaded": How.NOT_LOADED, "cancelled": How.CANCELLED}.get(str(data.get("code")), How.RAISED)
+    if how is How.CANCELLED:
+        return Ending(how)
+    return Ending(how, str(data.get("message", "")), str(data.get("traceback", "")))
+
+
+def _signal(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

@@ -1,0 +1,21 @@
+"""What a child sees of the world: a small base and what it was given, nothing by accident."""
+
+import os
+from collections.abc import Mapping
+from typing import Final
+
+from engine.runtimes.runtime import Launch
+
+BASE: Final = ("PATH", "HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "TZ", "TMPDIR", "SYSTEMROOT")
+
+
+def environment_of(launch: Launch, host: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """The child's whole environment. PYTHONPATH and secrets of the host stay with the host."""
+    small = {name: value for name, value in host.items() if name in BASE or name.startswith("LC_")}
+    return {
+        **small,
+        "PYTHONUNBUFFERED": "1",  # a print is seen when it happens
+        "PYTHONIOENCODING": "utf-8:backslashreplace",
+        "PYTHONFAULTHANDLER": "1",  # a crash in C leaves its Python stack in the output
+        **dict(launch.env),
+    }

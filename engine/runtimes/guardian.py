@@ -1,0 +1,86 @@
+"""One small shell that outlives the host for a moment, to end what the host can no longer end."""
+
+import contextlib
+import os
+import subprocess
+import threading
+from typing import Final
+
+SCRIPT: Final = """
+trap '' INT TERM HUP
+groups=' '
+while read -r sign group; do
+    case $sign in
+        +) groups="$groups$group " ;;
+        -) groups="${groups%% $group *} ${groups#* $group }" ;;
+    esac
+done
+for group in $groups; do kill -9 "-$group"; done
+"""
+"""End of input means that the host is gone, however it went."""
+
+
+class Guardian:
+    """Knows the process groups of one host. Safe to use from any thread."""
+
+    def __init__(self) -> None:
+        self._groups: set[int] = set()
+        self._shell: subprocess.Popen[bytes] | None = None
+        self._lock = threading.Lock()
+
+    def watch(self, group: int) -> None:
+        """This group must not outlive the host. Blocks for a millisecond; the first time starts the shell."""
+        with self._lock:
+            self._groups.add(group)
+            if self._shell is None:
+                self._start()
+            else:
+                self._say(b"+ %d\n" % group)
+
+    def forget(self, group: int) -> None:
+        """This group is gone; its number may soon be someone else's."""
+        with self._lock:
+            if group in self._groups:
+                self._groups.discard(group)
+                if self._shell is not None:
+                    self._say(b"- %d\n" % group)
+
+    def close(self) -> None:
+        """End the shell, and with it every group that is still watched. Blocks until it is gone."""
+        with self._lock:
+            shell, self._shell = self._shell, None
+            self._groups.clear()
+        if shell is not None:
+            _end(shell)
+
+    def _start(self) -> None:
+        self._shell = subprocess.Popen(
+            ["/bin/sh", "-c", SCRIPT],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            cwd="/",
+            env={},
+            bufsize=0,
+        )
+        self._tell(b"".join(b"+ %d\n" % group for group in sorted(self._groups)))
+
+    def _say(self, line: bytes) -> None:
+        try:
+            self._tell(line)
+        except BrokenPipeError:  # someone ended the guardian: another one takes over
+            if self._shell is not None:
+                _end(self._shell)
+            self._start()
+
+    def _tell(self, lines: bytes) -> None:
+        if self._shell is not None and self._shell.stdin is not None:
+            os.write(self._shell.stdin.fileno(), lines)
+
+
+def _end(shell: "subprocess.Popen[bytes]") -> None:
+    if shell.stdin is not None:
+        with contextlib.suppress(OSError):
+            shell.stdin.close()
+    shell.wait()

@@ -1,0 +1,102 @@
+"""Runs runners in this process: for unit tests and benchmarks, where nothing has to survive its code."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
+from typing import Any, cast
+
+from engine.protocol import AgentRunContext
+from engine.runtimes import wire
+from engine.runtimes.inside.driving import drive, opened
+from engine.runtimes.inside.encoding import encoded
+from engine.runtimes.inside.tracing import report, sentence
+from engine.runtimes.runtime import Ending, How, Launch, RuntimeProblem, Sink
+
+
+class InProcessRuntime:
+    """Knows its runners by the launch's attribute, or by the stem of its path where it names none."""
+
+    def __init__(self, runners: Mapping[str, Any]) -> None:
+        self._runners = runners
+        self._live: set[InProcessExecution] = set()
+
+    async def begin(self, launch: Launch, run_id: str, context: dict[str, Any], sink: Sink) -> "InProcessExecution":  # noqa: ARG002 - the interface's
+        """Start a run as a task."""
+        name = launch.attr or launch.path.stem
+        if name not in self._runners:
+            raise RuntimeProblem(f"There is no runner {name!r} in this process. Known: {', '.join(self._runners)}.")
+        execution = InProcessExecution(self._runners[name], context, sink)
+        self._live.add(execution)
+        execution.task.add_done_callback(lambda _: self._live.discard(execution))
+        return execution
+
+    async def warm(self, launch: Launch) -> None:
+        """Nothing is colder than this process."""
+
+    async def close(self) -> None:
+        """Cancel what still runs."""
+        await asyncio.gather(*(execution.kill() for execution in list(self._live)))
+
+
+class InProcessExecution:
+    """One run as a task of this loop."""
+
+    def __init__(self, runner: Any, context: dict[str, Any], sink: Sink) -> None:
+        self._sink = sink
+        self.task = asyncio.get_running_loop().create_task(self._perform(runner, context))
+
+    async def ended(self) -> Ending:
+        await asyncio.wait({self.task})
+        # Cancelled before its first step, it has no ending of its own.
+        return Ending(How.CANCELLED) if self.task.cancelled() else self.task.result()
+
+    def cancel(self) -> None:
+        self.task.cancel()
+
+    async def kill(self) -> None:
+        self.task.cancel()
+        await asyncio.wait({self.task})
+
+    async def _perform(self, runner: Any, context: dict[str, Any]) -> Ending:
+        try:
+            ctx = AgentRunContext.model_validate(context)
+            ctx.connect(_DirectCalls(self._sink))
+            await drive(opened(runner, ctx), self._emit, self._breathe)
+        except asyncio.CancelledError as error:
+            if self.task.cancelling():
+                return Ending(How.CANCELLED)
+            return Ending(How.RAISED, sentence(error), report(error))
+        except Exception as error:  # noqa: BLE001 - the author's code may raise anything
+            return Ending(How.RAISED, sentence(error), report(error))
+        return Ending(How.ENDED)
+
+    def _emit(self, result: Any) -> bool:
+        """Through JSON and back, so that a run here sees exactly what one behind the wire sees."""
+        line = encoded(result)
+        value = line if isinstance(line, wire.Fault) else wire.parse(line)
+        if isinstance(value, wire.Fault):
+            self._sink.unreadable(value.reason, value.size)
+        else:
+            self._sink.result(value, len(cast("bytes", line)))
+        return True
+
+    async def _breathe(self) -> None:
+        if not self._sink.full:
+            await asyncio.sleep(0)
+            return
+        room = asyncio.Event()
+        self._sink.when_room(room.set)
+        await room.wait()
+
+
+class _DirectCalls:
+    def __init__(self, sink: Sink) -> None:
+        self._sink = sink
+
+    async def call(self, action: str, data: dict[str, Any]) -> Any:
+        return await self._sink.call(action, data)
+
+    async def stream(self, action: str, data: dict[str, Any]) -> AsyncGenerator[Any, None]:
+        async with aclosing(cast("AsyncGenerator[Any, None]", await self._sink.call(action, data))) as replies:
+            async for reply in replies:
+                yield reply

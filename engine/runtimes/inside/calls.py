@@ -1,0 +1,76 @@
+"""The run-scoped API's way to the host: many calls in flight, each with its own number."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from typing import Any
+
+from pydantic import ValidationError
+
+from engine.protocol.errors import AgentAPIError, AgentAPIException, ErrorCode
+from engine.runtimes import wire
+from engine.runtimes.inside.outbox import Outbox
+
+
+class HostCalls:
+    """Asks the host over the wire."""
+
+    def __init__(self, outbox: Outbox) -> None:
+        self._outbox = outbox
+        self._last = 0
+        self._waiting: dict[int, asyncio.Queue[wire.Frame]] = {}
+
+    async def call(self, action: str, data: dict[str, Any]) -> Any:
+        """The data of the one reply."""
+        number = self._ask(action, data)
+        try:
+            return _data(await self._waiting[number].get())
+        except asyncio.CancelledError:
+            self._take_back(number)
+            raise
+        finally:
+            del self._waiting[number]
+
+    async def stream(self, action: str, data: dict[str, Any]) -> AsyncGenerator[Any, None]:
+        """The data of each reply; leaving early tells the host to stop."""
+        number = self._ask(action, data)
+        over = False
+        try:
+            while True:
+                frame = await self._waiting[number].get()
+                over = frame.get("chunk_status") == "end" or frame.get("code") != 0
+                if frame.get("chunk_status") == "end" and frame.get("code") == 0:
+                    return
+                yield _data(frame)
+        finally:
+            if not over:
+                self._take_back(number)
+            del self._waiting[number]
+
+    def replied(self, frame: wire.Frame) -> None:
+        """A reply came. One that nobody waits for any more is not an error: it crossed a cancel."""
+        waiting = self._waiting.get(frame["seq_id"])
+        if waiting is not None:
+            waiting.put_nowait(frame)
+
+    def _ask(self, action: str, data: dict[str, Any]) -> int:
+        number = self._last = self._last + 1
+        try:
+            line = wire.encode({"seq_id": number, "action": action, "data": data}, wire.MAX_FRAME)
+        except wire.Unencodable as error:
+            raise AgentAPIException.of(ErrorCode.INVALID_ARGUMENT, f"{action}: {error}") from None
+        self._waiting[number] = asyncio.Queue()
+        self._outbox.send(line)
+        return number
+
+    def _take_back(self, number: int) -> None:
+        self._outbox.send(wire.encode({"seq_id": 0, "action": "__cancel_action", "data": {"seq_id": number}}))
+
+
+def _data(frame: wire.Frame) -> Any:
+    if frame.get("code") == 0:
+        return frame.get("data")
+    try:
+        error = AgentAPIError.model_validate(frame.get("data"))
+    except ValidationError:
+        error = AgentAPIError(code=ErrorCode.RUNTIME_ERROR, message=str(frame.get("message")))
+    raise AgentAPIException(error)

@@ -1,0 +1,89 @@
+"""Imports the runner's file, and remembers which files of its folder that took."""
+
+import importlib
+import sys
+from importlib.machinery import EXTENSION_SUFFIXES, ExtensionFileLoader, FileFinder, SourceFileLoader
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from typing import Any
+
+Stamp = tuple[str, int, int]
+"""Path, mtime in nanoseconds, size."""
+
+
+def load(path: Path, attr: str | None, folder: Path) -> Any:
+    """The class or function. Raises whatever the import raises."""
+    sys.path_hooks.insert(0, _fresh_below(folder))
+    sys.path_importer_cache.clear()
+    sys.path.insert(0, str(folder))
+    sys.argv = [str(path)]
+    module = _import(path, folder)
+    name = attr or "run"
+    runner = getattr(module, name, None)
+    if runner is None:
+        raise ImportError(f"{path} has no `{name}`", path=str(path))
+    if not callable(runner):
+        raise TypeError(f"`{name}` in {path} is neither a class nor a function")
+    return runner
+
+
+def loaded_files(folder: Path) -> list[Stamp]:
+    """Every module that came from the folder; what was installed below it does not count."""
+    stamps: list[Stamp] = []
+    for module in list(sys.modules.values()):
+        name = getattr(module, "__file__", None)
+        if isinstance(name, str) and _is_own(name, folder):
+            try:
+                status = Path(name).stat()
+            except OSError:
+                stamps.append((name, 0, -1))  # gone already: never equal to what is there later
+            else:
+                stamps.append((name, status.st_mtime_ns, status.st_size))
+    return stamps
+
+
+class _FreshLoader(SourceFileLoader):
+    """Compiles what is in the file now. Cached bytecode is told apart by whole seconds only, and people save faster."""
+
+    def path_stats(self, path: Any) -> Any:
+        raise OSError(f"no bytecode is kept for {path}")
+
+
+def _fresh_below(folder: Path) -> Any:
+    fresh = FileFinder.path_hook((ExtensionFileLoader, EXTENSION_SUFFIXES), (_FreshLoader, [".py"]))
+
+    def hook(place: str) -> Any:
+        if not _is_own(place, folder):
+            raise ImportError(f"{place} is not the runner's", path=place)
+        return fresh(place)
+
+    return hook
+
+
+def _is_own(place: str, folder: Path) -> bool:
+    path = Path(place)
+    return path.is_relative_to(folder) and not {"site-packages", "dist-packages"} & set(path.parts)
+
+
+def _import(path: Path, folder: Path) -> Any:
+    name = _module_name(path, folder)
+    package, _, _ = name.rpartition(".")
+    if package:
+        importlib.import_module(package)
+    spec = spec_from_file_location(name, path, loader=_FreshLoader(name, str(path)))
+    assert spec is not None  # noqa: S101 - it is None only where neither loader nor suffix is known
+    assert spec.loader is not None  # noqa: S101
+    module = module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def _module_name(path: Path, folder: Path) -> str:
+    """`components.runner.default` where the path allows it, so that relative imports work."""
+    if path.is_relative_to(folder):
+        parts = path.relative_to(folder).with_suffix("").parts
+        name = ".".join(parts)
+        if all(part.isidentifier() for part in parts) and name not in sys.modules:
+            return name
+    return "runner_" + "".join(letter if letter.isalnum() else "_" for letter in path.stem)

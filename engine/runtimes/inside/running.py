@@ -1,0 +1,69 @@
+"""One run inside the child: its context in, its results out."""
+
+import asyncio
+from typing import Any, Final, cast
+
+from engine.protocol import AgentRunContext, AgentRunResult
+from engine.protocol.api import Caller
+from engine.runtimes import wire
+from engine.runtimes.inside.driving import drive, opened
+from engine.runtimes.inside.encoding import encoded
+from engine.runtimes.inside.outbox import Outbox
+from engine.runtimes.inside.tracing import report, sentence
+
+LAST: Final = frozenset({"run.completed", "run.failed"})
+
+# Built while nobody waits: the first run would pay for it.
+AgentRunContext.model_rebuild()
+AgentRunResult.model_rebuild()
+
+
+class Run:
+    """Performs one run, and knows afterwards how it went."""
+
+    def __init__(self, number: int, outbox: Outbox) -> None:
+        self.number = number
+        self.failure: dict[str, str] | None = {"code": "cancelled", "message": "cancelled", "traceback": ""}
+        self.is_clean = False
+        self._outbox = outbox
+        self._head = b'{"seq_id":%d,"code":0,"message":"success","data":' % number
+        self._tail = b',"chunk_status":"continue"}'
+
+    async def perform(self, runner: Any, context: dict[str, Any], calls: Caller) -> None:
+        """Until the runner ends, raises or is cancelled."""
+        try:
+            ctx = AgentRunContext.model_validate(context)
+            ctx.connect(calls)
+            await drive(opened(runner, ctx), self._emit, self._outbox.breathe)
+        except asyncio.CancelledError as error:
+            # Ours if someone asked for it; else the runner let one of its own escape.
+            task = asyncio.current_task()
+            if task is None or not task.cancelling():
+                self._failed(error)
+        except Exception as error:  # noqa: BLE001 - the author's code may raise anything
+            self._failed(error)
+        else:
+            self.failure = None
+
+    def _failed(self, error: BaseException) -> None:
+        self.failure = {"code": "runner.exception", "message": sentence(error), "traceback": report(error)}
+
+    def _emit(self, result: Any) -> bool:
+        data = encoded(result)
+        if isinstance(data, wire.Fault):
+            reason = {"reason": data.reason, "size": data.size}
+            frame = {"seq_id": self.number, "code": 0, "message": "unreadable", "data": reason}
+            return self._outbox.put(wire.encode({**frame, "chunk_status": "unreadable"}))
+        line = b"%b%b%b" % (self._head, data, self._tail)
+        line = line + b"\n" if len(line) <= wire.FRAGMENT else wire.split(line)
+        if _kind(result) in LAST:
+            self._outbox.send(line)
+            return True
+        return self._outbox.put(line)
+
+
+def _kind(result: Any) -> object:
+    if isinstance(result, AgentRunResult):
+        return result.type
+    kind = cast("dict[str, object]", result).get("type") if isinstance(result, dict) else None
+    return kind if isinstance(kind, str) else None

@@ -1,0 +1,86 @@
+"""The host's ends of a child's pipes. Protocols, not streams: 3.4 µs an event against 13.3."""
+
+import asyncio
+import os
+from collections.abc import Callable
+
+
+class Inlet(asyncio.Protocol):
+    """A pipe that we read."""
+
+    def __init__(self, received: Callable[[bytes], None], ended: Callable[[], None] | None = None) -> None:
+        self.data_received = received
+        self.closed = asyncio.Event()
+        self._ended = ended
+        self._transport: asyncio.ReadTransport | None = None
+        self._is_paused = False
+
+    async def open(self, descriptor: int) -> None:
+        """Begin to read."""
+        pipe = os.fdopen(descriptor, "rb", 0)
+        await asyncio.get_running_loop().connect_read_pipe(lambda: self, pipe)
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.ReadTransport)  # noqa: S101 - what connect_read_pipe gives
+        self._transport = transport
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - the name is asyncio's
+        self.closed.set()
+        if self._ended is not None:
+            self._ended()
+
+    def pause(self, paused: bool) -> None:
+        """Stop or go on reading: a pipe that nobody reads brakes its writer."""
+        if self._transport is None or self.closed.is_set() or paused == self._is_paused:
+            return
+        self._is_paused = paused
+        if paused:
+            self._transport.pause_reading()
+        else:
+            self._transport.resume_reading()
+
+    def close(self) -> None:
+        """Read no more."""
+        if self._transport is not None:
+            self._transport.close()
+
+
+class Outlet(asyncio.BaseProtocol):
+    """A pipe that we write."""
+
+    def __init__(self, changed: Callable[[], None]) -> None:
+        self.room = asyncio.Event()
+        self.room.set()
+        self._changed = changed
+        self._transport: asyncio.WriteTransport | None = None
+
+    async def open(self, descriptor: int) -> None:
+        """Be ready to write."""
+        pipe = os.fdopen(descriptor, "wb", 0)
+        await asyncio.get_running_loop().connect_write_pipe(lambda: self, pipe)
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.WriteTransport)  # noqa: S101 - what connect_write_pipe gives
+        self._transport = transport
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - the name is asyncio's
+        self._transport = None
+        self.room.set()
+
+    def pause_writing(self) -> None:
+        self.room.clear()
+        self._changed()
+
+    def resume_writing(self) -> None:
+        self.room.set()
+        self._changed()
+
+    def write(self, data: bytes) -> None:
+        """Queue bytes; once the reader is gone they go nowhere."""
+        if self._transport is not None:
+            self._transport.write(data)
+
+    def close(self) -> None:
+        """Drop what is queued and close."""
+        if self._transport is not None:
+            self._transport.abort()

@@ -1,0 +1,145 @@
+"""Runs runners in child processes, and keeps one of each kind warm."""
+
+import asyncio
+from pathlib import Path
+from typing import Any, Final
+
+from engine.runtimes.child import Child, ChildExecution, State
+from engine.runtimes.guardian import Guardian
+from engine.runtimes.processes import others
+from engine.runtimes.runtime import Launch, RuntimeProblem, Sink
+
+IDLE: Final = 8
+"""Children that wait for work; one that is warm holds some 30 MiB."""
+
+
+class ChildPool:
+    """The runtime for real runners. Nothing that it starts outlives it, or the host."""
+
+    def __init__(self) -> None:
+        self._guardian = Guardian()
+        self._children: set[Child] = set()
+        self._idle: dict[Launch, Child] = {}
+        self._coming: dict[Launch, asyncio.Task[None]] = {}
+        """Children that are about to be idle: being warmed, or looked over after a run."""
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._is_closed = False
+
+    async def begin(self, launch: Launch, run_id: str, context: dict[str, Any], sink: Sink) -> ChildExecution:
+        """Start a run, in the warm child if it is still good."""
+        child = await self._take(launch)
+        try:
+            execution = child.run(run_id, context, sink)
+        except RuntimeProblem:
+            self._discard(child)
+            raise
+        # The first to hear of the end, so that whoever begins the next run finds the child on its way back.
+        execution.told.add_done_callback(lambda _: self._expect(launch, self._look_over(child)))
+        return execution
+
+    async def warm(self, launch: Launch) -> None:
+        """Have a child ready, its runner loaded, before it is needed."""
+        if launch not in self._coming and (launch not in self._idle or not await self._is_good(self._idle[launch])):
+            self._expect(launch, self._prepare(launch))
+        if (coming := self._coming.get(launch)) is not None:
+            await asyncio.shield(coming)
+
+    async def close(self) -> None:
+        """End every child, whatever it does, and the guardian."""
+        self._is_closed = True
+        while self._tasks or self._children:
+            await asyncio.gather(*(child.kill() for child in list(self._children)))
+            self._children = {child for child in self._children if child.state is not State.GONE}
+            if self._tasks:
+                await asyncio.wait(set(self._tasks))
+        self._idle.clear()
+        await asyncio.to_thread(self._guardian.close)
+
+    async def _take(self, launch: Launch) -> Child:
+        if (coming := self._coming.get(launch)) is not None:
+            await asyncio.wait({coming})
+        child = self._idle.pop(launch, None)
+        if child is not None:
+            if await self._is_good(child):
+                return child
+            self._discard(child)
+        # In a task of its own: a caller who gives up must not leave a process that nobody knows.
+        starting = self._task(self._start(launch))
+        try:
+            return await asyncio.shield(starting)
+        except asyncio.CancelledError:
+            starting.add_done_callback(self._discard_unwanted)
+            raise
+
+    async def _start(self, launch: Launch) -> Child:
+        if self._is_closed:
+            raise RuntimeProblem("The host is closing: no runner is started any more.")
+        child = Child(launch, self._guardian)
+        self._children.add(child)
+        try:
+            await child.start()
+        except RuntimeProblem:
+            self._children.discard(child)
+            raise
+        return child
+
+    async def _prepare(self, launch: Launch) -> None:
+        child = await self._start(launch)
+        if await child.loaded:
+            self._keep(launch, child)
+        else:
+            self._discard(child)
+
+    async def _look_over(self, child: Child) -> None:
+        """After a run: back to its place if it is as good as new."""
+        if child.state is State.IDLE and not await asyncio.to_thread(others, child.pid):
+            self._keep(child.launch, child)
+        else:
+            self._discard(child)
+
+    def _keep(self, launch: Launch, child: Child) -> None:
+        if self._is_closed or child.state is not State.IDLE:
+            self._discard(child)
+            return
+        if (other := self._idle.pop(launch, None)) is not None:
+            self._discard(other)
+        self._idle[launch] = child
+        if len(self._idle) > IDLE:
+            self._discard(self._idle.pop(next(iter(self._idle))))
+
+    async def _is_good(self, child: Child) -> bool:
+        unchanged = await asyncio.to_thread(_unchanged, child.files)
+        return unchanged and child.state is State.IDLE and not self._is_closed
+
+    def _expect(self, launch: Launch, coming: Any) -> None:
+        task = self._task(coming)
+        self._coming[launch] = task
+        task.add_done_callback(lambda _: self._coming.pop(launch) if self._coming.get(launch) is task else None)
+
+    def _discard(self, child: Child) -> None:
+        self._task(self._end(child))
+
+    def _discard_unwanted(self, starting: asyncio.Task[Child]) -> None:
+        if not starting.cancelled() and starting.exception() is None:
+            self._discard(starting.result())
+
+    async def _end(self, child: Child) -> None:
+        await child.kill()
+        self._children.discard(child)
+
+    def _task(self, work: Any) -> asyncio.Task[Any]:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+
+def _unchanged(files: list[tuple[str, int, int]]) -> bool:
+    for name, mtime, size in files:
+        try:
+            status = Path(name).stat()
+        except OSError:
+            return False
+        if (status.st_mtime_ns, status.st_size) != (mtime, size):
+            return False
+    return True

@@ -1,0 +1,81 @@
+"""Starts one worker process, with its wire and its output on pipes of their own."""
+
+import contextlib
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from engine.runtimes.environment import environment_of
+from engine.runtimes.guardian import Guardian
+from engine.runtimes.runtime import Launch, RuntimeProblem
+
+WORKER: Final = Path(__file__).resolve().with_name("worker.py")
+ROOT: Final = WORKER.parent.parent.parent
+"""The folder that holds the engine; of all that is in it the child imports the contract and the wire."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spawned:
+    """A process that has just begun, and our ends of its pipes."""
+
+    process: "subprocess.Popen[bytes]"
+    wire_in: int
+    wire_out: int
+    stdout: int
+    stderr: int
+
+
+def python_of(launch: Launch) -> str:
+    """The interpreter that the launch means."""
+    return launch.python or sys.executable
+
+
+def spawn(launch: Launch, guardian: Guardian) -> Spawned:
+    """Start the worker; blocks until the interpreter is executed, so it is called in a thread."""
+    (child_in, wire_in), (wire_out, child_out) = os.pipe(), os.pipe()
+    (stdout, child_stdout), (stderr, child_stderr) = os.pipe(), os.pipe()
+    where = [str(launch.path.absolute()), launch.attr or "", str(launch.folder.absolute())]
+    try:
+        process = subprocess.Popen(
+            [python_of(launch), str(WORKER), str(child_out), str(ROOT), *where],
+            stdin=child_in,
+            stdout=child_stdout,
+            stderr=child_stderr,
+            pass_fds=(child_out,),
+            start_new_session=True,
+            cwd=launch.cwd,
+            env=environment_of(launch),
+        )
+    except OSError as error:
+        _close(wire_in, wire_out, stdout, stderr)
+        raise RuntimeProblem(_why_not(launch, error)) from error
+    finally:
+        _close(child_in, child_out, child_stdout, child_stderr)
+    guardian.watch(process.pid)
+    return Spawned(process, wire_in, wire_out, stdout, stderr)
+
+
+def _why_not(launch: Launch, error: OSError) -> str:
+    python = python_of(launch)
+    if not launch.cwd.is_dir():
+        return f"The working folder {launch.cwd} does not exist."
+    if isinstance(error, FileNotFoundError):
+        return f"There is no Python interpreter at {python}. Name another one with --python, or `python:` in trackside.yaml."
+    return f"{python} cannot be started: {error.strerror}. Name another interpreter with --python, or `python:` in trackside.yaml."
+
+
+def unfit(launch: Launch, problem: str) -> str:
+    """What to do about an interpreter that started and said what it lacks."""
+    python = python_of(launch)
+    if "pydantic" in problem:
+        return f"{python} {problem}, which runners need. Install it: {python} -m pip install 'pydantic>=2.10,<3'"
+    return f"{python} {problem}, runners need 3.11 or newer. Name another interpreter with --python, or `python:` in trackside.yaml."
+
+
+def _close(*descriptors: int) -> None:
+    for descriptor in descriptors:
+        with contextlib.suppress(OSError):
+            os.close(descriptor)

@@ -1,0 +1,53 @@
+"""What the tests of this room write, and how they listen."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlalchemy import Connection
+
+from engine.facts.database import Database
+from engine.facts.errors import FactsError
+from engine.facts.journal import Entry
+from engine.facts.runs import RunRow
+from engine.facts.writer import Writer
+
+
+def entry(position: int, run_id: str = "run_a", *, data: str = "{}", kind: str = "message.delta") -> Entry:
+    return Entry(run_id, position, 1_700_000_000_000_000 + position, "runner", kind, data)
+
+
+def run(run_id: str, *, at: int = 1, **more: Any) -> RunRow:
+    return RunRow(run_id=run_id, runner_id="plugin:a/b/c", created_at=at, updated_at=at, **more)
+
+
+@dataclass
+class Heard:
+    """What a writer told and reported."""
+
+    told: list[tuple[int, list[Entry]]] = field(default_factory=list)
+    failed: list[FactsError] = field(default_factory=list)
+
+    @property
+    def entries(self) -> list[Entry]:
+        return [each for _, group in self.told for each in group]
+
+
+def make_writer(
+    database: Database, heard: Heard, connect: Callable[[], Connection] | None = None, **more: Any
+) -> Writer:
+    return Writer(
+        connect or database.writing_connection,
+        database.path,
+        told=lambda row, entries: heard.told.append((row, entries)),
+        failed=heard.failed.append,
+        **more,
+    )
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    """Give the loop its turns until something holds."""
+    async with asyncio.timeout(20):
+        while not condition():  # noqa: ASYNC110  (the condition is the writer's, which has no event for it)
+            await asyncio.sleep(0)

@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 from engine.clock import Clock, Ids, SystemClock, TimeIds
 from engine.config import ConfigError, Project, find_project, json_schema
 from engine.events import Entry, Hub, Subscription
-from engine.facts import artifacts, journal, retention, runs, session_deletion, sessions, state, transcript
+from engine.facts import artifacts, journal, retention, runs, sessions, state, transcript
 from engine.facts.artifacts import READ as ARTIFACT_READ
 from engine.facts.artifacts import ArtifactRow
 from engine.facts.batch import Transaction
@@ -35,7 +35,7 @@ from engine.run.prepare import Choice, prepare
 from engine.runners.descriptor import Problem, RunnerDescriptor
 from engine.runners.errors import RunnersError
 from engine.runners.forms import ConfigForm
-from engine.runtimes.pool import ChildRuntime
+from engine.runtimes.pool import ChildPool
 from engine.runtimes.runtime import Runtime
 from engine.version import VERSION
 
@@ -125,7 +125,7 @@ class Engine:
         engine = cls(project, target, database, clock, ids or TimeIds(clock))
         if hosting:
             try:
-                engine._host = Host(database, runtime or ChildRuntime(), engine._hub, clock, engine.ids)
+                engine._host = Host(database, runtime or ChildPool(), engine._hub, clock, engine.ids)
                 engine.recovered = await engine._host.start()
             except BaseException:
                 await engine.close()
@@ -296,7 +296,7 @@ class Engine:
     async def delete_session(self, session_id: str) -> Deleted:
         """Delete a session with its transcript, conversation state, artifacts and runs; its children live on."""
         event_id, now = self.ids.new("evt"), self._clock.now()
-        return await self._edit(lambda tx: session_deletion.delete(tx.connection, session_id, now, event_id=event_id))
+        return await self._edit(lambda tx: sessions.delete(tx.connection, session_id, at=now, event_id=event_id))
 
     async def prune(self, older_than: int) -> Deleted:
         """Delete what is older than a stamp, and artifacts that have expired."""

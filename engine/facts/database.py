@@ -41,7 +41,7 @@ class Database:
 
     def __init__(self, path: Path, *, synchronous: Synchronous, busy: float, reading: _Mode) -> None:
         self.path = path
-        self._mode = reading
+        self._mode: _Mode = reading
         self._synchronous = synchronous
         self._busy = busy
         # The driver is in autocommit mode throughout, so that every BEGIN is ours and says its kind.

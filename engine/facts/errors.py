@@ -1,7 +1,5 @@
 """What can go wrong with the facts, each with the path or id and what to do about it."""
 
-# ruff: noqa: N818  (SlotTaken says it; SlotTakenError says it twice)
-
 import errno
 import os
 import shutil
@@ -165,6 +163,8 @@ def _damaged(path: Path, text: str) -> DatabaseDamaged:
 
 
 def _failed(path: Path, text: str) -> FactsError:
+    if path.is_dir():
+        return _folder(path)
     if _no_space_beside(path):
         return _full(path)
     return DiskFailed(f"the disk failed on {path} ({text}). Check the disk, or name a file elsewhere with --db.")
@@ -180,9 +180,13 @@ def _of_system(error: OSError, path: Path) -> FactsError:
     return _failed(path, error.strerror or str(error))
 
 
+def _folder(path: Path) -> DatabaseForeign:
+    return DatabaseForeign(f"{path} is a folder. Name a file with --db.")
+
+
 def _cannot_open(path: Path, _text: str) -> FactsError:
     if path.is_dir():
-        return DatabaseForeign(f"{path} is a folder. Name a file with --db.")
+        return _folder(path)
     if not path.parent.is_dir():
         return missing(path)
     if path.exists() and not os.access(path, os.R_OK):

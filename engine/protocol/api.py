@@ -115,7 +115,7 @@ class RunnerAPI:
 
     # history and events
 
-    async def history_page(  # noqa: PLR0917 - the contract's signature
+    async def history_page(
         self,
         conversation_id: str | None = None,
         before_cursor: str | None = None,

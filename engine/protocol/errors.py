@@ -31,7 +31,7 @@ class AgentAPIError(Model):
     details: dict[str, Any] = Field(default_factory=dict)
 
 
-class AgentAPIException(Exception):  # noqa: N818 - the name is the contract's
+class AgentAPIException(Exception):
     """The one exception that a call of the run-scoped API raises; `.error` says why."""
 
     def __init__(self, error: AgentAPIError) -> None:

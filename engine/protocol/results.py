@@ -170,7 +170,7 @@ class AgentRunResult(StrictModel):
         return cls(run_id=run_id, type="tool.call.completed", data=data)
 
     @classmethod
-    def artifact_created(  # noqa: PLR0917 - in the payload's own order
+    def artifact_created(
         cls,
         run_id: str,
         artifact_type: str,

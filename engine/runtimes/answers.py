@@ -3,17 +3,20 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from engine.protocol.errors import AgentAPIException, ErrorCode
 from engine.runtimes import wire
 from engine.runtimes.runtime import Sink
 
+MAX_TASKS: Final = 1024
+"""Far above what the gate lets through: a flood of calls must not become a flood of tasks."""
+
 
 class Answers:
     """Answers the calls of one run while it lives."""
 
-    def __init__(self, sink: Sink, write: Callable[[bytes], None], room: Callable[[], Awaitable[None]]) -> None:
+    def __init__(self, sink: Sink, write: Callable[[bytes], None], room: Callable[[], Awaitable[object]]) -> None:
         self._sink = sink
         self._write = write
         self._room = room
@@ -28,6 +31,9 @@ class Answers:
             return
         if number in self._tasks:
             self._refuse(number, ErrorCode.INVALID_ARGUMENT, f"call {number} is already in flight")
+            return
+        if len(self._tasks) >= MAX_TASKS:
+            self._refuse(number, ErrorCode.RATE_LIMITED, f"{MAX_TASKS} calls are in flight")
             return
         if not isinstance(data, dict):
             self._refuse(number, ErrorCode.INVALID_ARGUMENT, f"{action}: its data is not an object")

@@ -65,6 +65,8 @@ class Child:
         """Until it is ready; raises RuntimeProblem if it never will be."""
         spawned = await asyncio.to_thread(spawn, self.launch, self._guardian)
         self._group = ProcessGroup(spawned.process, asyncio.get_running_loop())
+        if self._was_killed:  # someone closed the host meanwhile
+            self._group.kill()
         await self._connect(spawned)
         self._watching = asyncio.get_running_loop().create_task(self._watch(self._group))
         try:
@@ -152,7 +154,7 @@ class Child:
 
     def _answered(self, frame: wire.Frame, size: int) -> None:
         run = self._run
-        status = frame.get("chunk_status")
+        status = str(frame.get("chunk_status"))
         raw = frame.get("data")
         data = cast("dict[str, Any]", raw) if isinstance(raw, dict) else {}
         if run is None or not run.is_open or frame["seq_id"] != run.number or status not in {"end", "unreadable"}:
@@ -164,7 +166,7 @@ class Child:
             ending = _ending(data) if frame.get("code") != 0 else Ending(How.ENDED)
             reusable = self._take_files(data) and data.get("clean") is True and ending.how is How.ENDED
             run.close(ending)
-            asyncio.get_running_loop().create_task(self._conclude(run, reusable))
+            run.concluding = asyncio.get_running_loop().create_task(self._conclude(run, reusable))
 
     def _unreadable(self, reason: str, size: int) -> None:
         if self._run is not None and self._run.is_open:
@@ -202,7 +204,7 @@ class Child:
         files = cast("dict[str, Any]", data).get("files") if isinstance(data, dict) else None
         try:
             self.files = [(str(path), int(mtime), int(size)) for path, mtime, size in cast("Any", files)]
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             return False
         return True
 
@@ -276,15 +278,19 @@ class Child:
                 run.sink.output(stream, line)
 
     def _wire_ended(self) -> None:
-        if self._group is not None and not self._group.gone.done():
-            self._closed_its_wire = not self._was_killed
+        # A process that ends closes its wire first: its exit code is worth a moment's patience.
+        asyncio.get_running_loop().call_later(DRAIN_WITHIN, self._end_speechless)
+
+    def _end_speechless(self) -> None:
+        if self._group is not None and not self._group.gone.done() and not self._was_killed:
+            self._closed_its_wire = True
             self._group.kill()
 
     def _epitaph(self, code: int) -> str:
         if self._was_killed:
             return "the runner was killed"
-        if code < 0 and self._closed_its_wire and -code == signal.SIGKILL:
-            return "the runner closed its wire or was killed by SIGKILL"
+        if self._closed_its_wire:
+            return "the runner closed its wire, so it was killed"
         return f"the runner was killed by {_signal(-code)}" if code < 0 else f"the runner exited with code {code}"
 
     def _last_words(self, code: int) -> str:
@@ -311,6 +317,7 @@ class ChildExecution:
         self.marks = {"stdout": asyncio.Event(), "stderr": asyncio.Event()}
         self.overhead = ENVELOPE + len(str(number))
         self.told: asyncio.Future[Ending] = asyncio.get_running_loop().create_future()
+        self.concluding: asyncio.Task[None] | None = None
         self._ending: Ending | None = None
         self._child = child
 

@@ -9,7 +9,7 @@ class Inlet(asyncio.Protocol):
     """A pipe that we read."""
 
     def __init__(self, received: Callable[[bytes], None], ended: Callable[[], None] | None = None) -> None:
-        self.data_received = received
+        self.data_received = received  # pyright: ignore[reportAttributeAccessIssue] - one call less per read
         self.closed = asyncio.Event()
         self._ended = ended
         self._transport: asyncio.ReadTransport | None = None

@@ -130,8 +130,13 @@ class ChildPool:
     def _task(self, work: Any) -> asyncio.Task[Any]:
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(self._done)
         return task
+
+    def _done(self, task: asyncio.Task[Any]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled():
+            task.exception()  # told to whoever waits; with nobody waiting there is nobody to tell
 
 
 def _unchanged(files: list[tuple[str, int, int]]) -> bool:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 
-class RuntimeProblem(Exception):  # noqa: N818 - a problem to be solved by the user, not a fault of ours
+class RuntimeProblem(Exception):
     """A runner cannot be started at all; the message names the fix."""
 
 

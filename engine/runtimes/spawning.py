@@ -16,6 +16,8 @@ WORKER: Final = Path(__file__).resolve().with_name("worker.py")
 ROOT: Final = WORKER.parent.parent.parent
 """The folder that holds the engine; of all that is in it the child imports the contract and the wire."""
 
+ANOTHER: Final = "Name another one with --python, or `python:` in trackside.yaml."
+
 
 @dataclass(frozen=True, slots=True)
 class Spawned:
@@ -63,8 +65,8 @@ def _why_not(launch: Launch, error: OSError) -> str:
     if not launch.cwd.is_dir():
         return f"The working folder {launch.cwd} does not exist."
     if isinstance(error, FileNotFoundError):
-        return f"There is no Python interpreter at {python}. Name another one with --python, or `python:` in trackside.yaml."
-    return f"{python} cannot be started: {error.strerror}. Name another interpreter with --python, or `python:` in trackside.yaml."
+        return f"There is no interpreter at {python}. {ANOTHER}"
+    return f"{python} cannot be started: {error.strerror}. {ANOTHER}"
 
 
 def unfit(launch: Launch, problem: str) -> str:
@@ -72,7 +74,7 @@ def unfit(launch: Launch, problem: str) -> str:
     python = python_of(launch)
     if "pydantic" in problem:
         return f"{python} {problem}, which runners need. Install it: {python} -m pip install 'pydantic>=2.10,<3'"
-    return f"{python} {problem}, runners need 3.11 or newer. Name another interpreter with --python, or `python:` in trackside.yaml."
+    return f"{python} {problem}; runners need 3.11 or newer. {ANOTHER}"
 
 
 def _close(*descriptors: int) -> None:

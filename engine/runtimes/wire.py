@@ -2,7 +2,6 @@
 
 Both ends use this module, and one of them is the user's interpreter: standard library only.
 """
-# ruff: noqa: N818  (the names say that something is wrong)
 
 import json
 import math

@@ -3,7 +3,7 @@
 import asyncio
 from typing import Any, Final, cast
 
-from engine.protocol import AgentRunContext, AgentRunResult
+from engine.protocol import AgentRunContext, AgentRunResult, Message, MessageChunk
 from engine.protocol.api import Caller
 from engine.runtimes import wire
 from engine.runtimes.inside.driving import drive, opened
@@ -14,8 +14,8 @@ from engine.runtimes.inside.tracing import report, sentence
 LAST: Final = frozenset({"run.completed", "run.failed"})
 
 # Built while nobody waits: the first run would pay for it.
-AgentRunContext.model_rebuild()
-AgentRunResult.model_rebuild()
+for model in (AgentRunContext, AgentRunResult, Message, MessageChunk):
+    model.model_rebuild()
 
 
 class Run:

@@ -50,6 +50,7 @@ class Host:
 
     async def submit(self, order: RunOrder) -> Ticket:
         """Take an event in; the run starts when its slot is free."""
+        await self.orchestrator.settle()
         return await self.dispatch.accept(order)
 
     async def cancel(self, run_id: str) -> None:
@@ -66,6 +67,7 @@ class Host:
             live.request_stop(Stop.CANCELLED, "the host was closed")
         await self.dispatch.idle()
         await self._runtime.close()
+        await self.orchestrator.settle()
         try:
             await self.writer.submit(self._unregister)
         except FactsError as error:
@@ -103,6 +105,7 @@ class Host:
         last = 0
         while True:
             await asyncio.sleep(LOOK)
+            await self.orchestrator.settle()
             if not self.orchestrator.live and not self._hub.is_heard:
                 continue
             try:

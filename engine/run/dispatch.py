@@ -126,7 +126,8 @@ class Dispatch:
             return _Accepted(repeat_of=known.run_id, is_repeat=True)
         if envelope.conversation_id is not None:
             user = envelope.actor.actor_id if envelope.actor else None
-            sessions.ensure(tx.connection, envelope.conversation_id, at=now, user_id=user)
+            title = envelope.input.to_text().strip().partition("\n")[0][:80] or envelope.event_type
+            sessions.ensure(tx.connection, envelope.conversation_id, at=now, user_id=user, title=title)
             sessions.touch(tx.connection, envelope.conversation_id, at=now)
         blocked_by = None
         if not must_wait:

@@ -1,6 +1,7 @@
 """Conducts runs: begins one, hears it out, stops it if it must, and closes it on every path."""
 
 import asyncio
+from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
@@ -24,7 +25,7 @@ from engine.run.effects import Effects
 from engine.run.live import CallDesk, LiveRun, Stop
 from engine.run.marks import Marks
 from engine.run.order import RunOrder
-from engine.run.verdict import Verdict, judge
+from engine.run.verdict import Verdict, judge, storage_failed
 from engine.runtimes.runtime import Ending, Execution, How, Runtime, RuntimeProblem
 
 GRACE: Final = {
@@ -51,6 +52,8 @@ class Orchestrator:
         self._clock = clock
         self._ids = ids
         self.live: dict[str, LiveRun] = {}
+        self._owed: list[Callable[[Transaction], RunRow]] = []
+        """Ends that the disk refused to take; tried again until it does."""
 
     async def conduct(self, order: RunOrder) -> None:
         """One run from its beginning to its last entry; never raises for what a runner did."""
@@ -123,22 +126,29 @@ class Orchestrator:
                 await asyncio.gather(starting, return_exceptions=True)
 
     async def _close(self, live: LiveRun, ending: Ending) -> None:
-        """The last entry. Where even that cannot be written, the next host that opens the database closes the run."""
+        """The last entry. Where even that cannot be written it is owed: to this host, or to the next that opens."""
         if ending.traceback:
             live.recorder.output("traceback", ending.traceback)
         live.recorder.close_output()
         verdict = judge(live, ending)
+        finish = partial(_finish, live=live, line_id=self._ids.new("line"), clock=self._clock)
         try:
             text = await self._unfinished_text(live) if verdict.status is Status.COMPLETED else ""
             if text:
                 live.recorder.warn("the run ended without a completed message; its line is put together from deltas")
-            finish = partial(
-                _finish, live=live, verdict=verdict, text=text, line_id=self._ids.new("line"), clock=self._clock
-            )
-            await self._writer.submit(finish)
-        except FactsError:
-            # The writer has told everyone why; the run's child is gone, and its recorded part is safe.
-            return
+            await self._writer.submit(partial(finish, verdict=verdict, text=text))
+        except FactsError as error:
+            # What was told is safe. What was not is gone with the disk's refusal, so the run cannot count as done.
+            self._owed.append(partial(finish, verdict=storage_failed(str(error)), text=""))
+
+    async def settle(self) -> None:
+        """Write the ends that could not be written when they came."""
+        while self._owed:
+            try:
+                await self._writer.submit(self._owed[0])
+            except FactsError:
+                return
+            self._owed.pop(0)
 
     async def _unfinished_text(self, live: LiveRun) -> str:
         """What was streamed since the last completed message."""

@@ -37,7 +37,9 @@ _CODES: Final = {FailureCode.TIMEOUT.value: Status.TIMEOUT, FailureCode.CANCELLE
 
 
 def judge(live: LiveRun, ending: Ending) -> Verdict:
-    """The first that holds: the runner's own end, the host's stop, the way the code ended."""
+    """The first that holds: a disk that lost entries, the runner's own end, the host's stop, how the code ended."""
+    if live.stop is Stop.STORAGE:
+        return storage_failed(live.stop_error)
     if live.end is not None:
         return _own_end(live, live.end)
     if live.stop is not None:
@@ -53,6 +55,11 @@ def judge(live: LiveRun, ending: Ending) -> Verdict:
             return Verdict(Status.FAILED, FailureCode.EXCEPTION, "the runner cancelled itself")
         case How.ENDED:
             return Verdict(Status.COMPLETED, "ended" if live.has_said_anything else NO_OUTPUT)
+
+
+def storage_failed(error: str) -> Verdict:
+    """The end of a run whose entries could not all be written."""
+    return Verdict(Status.FAILED, "storage.failed", error, retryable=True)
 
 
 def _own_end(live: LiveRun, end: dict[str, Any]) -> Verdict:
@@ -75,6 +82,6 @@ def _stopped(stop: Stop, error: str) -> Verdict:
         case Stop.JOURNAL:
             return Verdict(Status.FAILED, "journal.full", error)
         case Stop.STORAGE:
-            return Verdict(Status.FAILED, "storage.failed", error, retryable=True)
+            return storage_failed(error)
         case Stop.LINGERING:  # only ever after the runner's own end
             return Verdict(Status.COMPLETED, "ended")

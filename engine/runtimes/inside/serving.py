@@ -13,7 +13,7 @@ from engine.runtimes import wire
 from engine.runtimes.inside.calls import HostCalls
 from engine.runtimes.inside.loading import load, loaded_files
 from engine.runtimes.inside.outbox import Outbox
-from engine.runtimes.inside.running import Run
+from engine.runtimes.inside.running import Run, rehearse
 from engine.runtimes.inside.tracing import report, sentence
 
 LEFTOVER_GRACE: Final = 0.5
@@ -36,6 +36,7 @@ def serve(wire_in: int, wire_out: int, where: list[str]) -> NoReturn:
         threading.Thread(target=_listen, args=(wire_in, loop, server), name="trackside-wire", daemon=True).start()
         if "PYTHONBREAKPOINT" not in os.environ:
             sys.breakpointhook = _no_breakpoint
+        rehearse()
         server.load(Path(path), attr or None)
         loop.run_forever()
     except SystemExit as leaving:

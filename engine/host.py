@@ -8,7 +8,7 @@ from engine.events import Hub
 from engine.facts import hosts, journal, runs
 from engine.facts.batch import Transaction
 from engine.facts.database import Database
-from engine.facts.errors import FactsError
+from engine.facts.errors import EntryRefused, FactsError
 from engine.facts.hosts import HostLock
 from engine.facts.writer import Writer
 from engine.run.calls import HostCalls
@@ -91,6 +91,8 @@ class Host:
     def _failed(self, error: FactsError) -> None:
         """What could not be written was not told either; the runs it belonged to cannot go on."""
         self.trouble = error
+        if isinstance(error, EntryRefused):
+            return  # one entry, not the disk
         for live in self.orchestrator.live.values():
             live.request_stop(Stop.STORAGE, str(error))
 

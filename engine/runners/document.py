@@ -1,5 +1,6 @@
 """A YAML file as plain values that remember their lines."""
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -18,7 +19,8 @@ MAX_BYTES: Final = 1 << 20
 MAX_DEPTH: Final = 100
 MAX_VALUES: Final = 100_000
 """Counted with aliases written out, so that a few lines cannot stand for gigabytes."""
-_STRING: Final = "tag:yaml.org,2002:str"
+_TAG: Final = "tag:yaml.org,2002:"
+_JSON_LIKE: Final = frozenset(_TAG + name for name in ("null", "bool", "int", "float", "str", "seq", "map", "merge"))
 
 
 class _Loader(_Safe):
@@ -70,15 +72,18 @@ def read(path: Path) -> Document:
         root, value = _load(text)
     except yaml.YAMLError as error:
         raise _not_yaml(error, text) from error
-    except ValueError as error:  # such as a number of ten thousand digits
-        raise Broken(f"not YAML: {error}") from error
+    except (ValueError, LookupError, AttributeError, OverflowError, TypeError) as error:
+        # PyYAML's own: `!!bool perhaps`, a number of ten thousand digits.
+        raise Broken("not YAML that can be used: a value does not fit its tag") from error
     return Document(path, value, root)
 
 
 def _refuse_deep(text: str) -> None:
     """Events come without recursion; composing deep nesting in C would take the whole process down."""
     depth = 0
-    for event in yaml.parse(text, Loader=_Loader):
+    loader: Any = _Loader(text)
+    while loader.check_event():
+        event: yaml.Event = loader.get_event()
         if isinstance(event, yaml.CollectionStartEvent):
             depth += 1
             if depth > MAX_DEPTH:
@@ -122,15 +127,16 @@ def _step(node: yaml.Node | None, key: str | int) -> tuple[yaml.Node, yaml.Node]
 
 
 def _weigh(node: yaml.Node, known: dict[int, int], above: set[int]) -> int:
-    """How many values the node stands for; refuses one that holds itself, grows too large or says a key twice."""
+    """How many values the node stands for; refuses one that holds itself or grows too large."""
     if (weight := known.get(id(node))) is not None:
         return weight
     if id(node) in above:
         raise Broken("not YAML that can be used: an alias holds itself", node.start_mark.line + 1)
     above.add(id(node))
     weight = 1
+    _refuse_unlike_json(node)
     if isinstance(node, yaml.MappingNode):
-        _refuse_twice(node)
+        _settle_keys(node)
         weight += sum(_weigh(name, known, above) + _weigh(value, known, above) for name, value in node.value)
     elif isinstance(node, yaml.SequenceNode):
         weight += sum(_weigh(value, known, above) for value in node.value)
@@ -141,11 +147,24 @@ def _weigh(node: yaml.Node, known: dict[int, int], above: set[int]) -> int:
     return weight
 
 
-def _refuse_twice(node: yaml.MappingNode) -> None:
+def _refuse_unlike_json(node: yaml.Node) -> None:
+    if node.tag not in _JSON_LIKE:
+        raise Broken(f"the tag {node.tag.replace(_TAG, '!!')} has no place here", node.start_mark.line + 1)
+    if isinstance(node, yaml.ScalarNode) and node.tag == _TAG + "float":
+        digits = node.value.replace("_", "").lower().replace(".inf", "inf").replace(".nan", "nan")
+        if ":" not in digits and not math.isfinite(float(digits)):  # with a colon it counts in sixties
+            raise Broken("a number must be finite", node.start_mark.line + 1)
+
+
+def _settle_keys(node: yaml.MappingNode) -> None:
+    """Every key is text, also `on` and `1`, and is said once."""
     seen: set[str] = set()
     for name, _ in node.value:
-        if not isinstance(name, yaml.ScalarNode) or name.tag != _STRING:
+        if not isinstance(name, yaml.ScalarNode):
+            raise Broken("a key must be text", name.start_mark.line + 1)
+        if name.tag == _TAG + "merge":
             continue
+        name.tag = _TAG + "str"
         if name.value in seen:
             raise Broken(f"the key {name.value!r} is written twice", name.start_mark.line + 1)
         seen.add(name.value)

@@ -1,7 +1,5 @@
 """What can be wrong with a runner before it is run."""
 
-# ruff: noqa: N818  (RunnerNotFound says it; RunnerNotFoundError says it twice)
-
 
 class RunnersError(Exception):
     """A runner that cannot be used as asked; the message says what to change."""

@@ -7,10 +7,13 @@ from typing import Any
 
 from sqlalchemy import Connection
 
+from engine.facts import journal
 from engine.facts.database import Database
 from engine.facts.errors import FactsError
 from engine.facts.journal import Entry
+from engine.facts.queue import Mode, QueueItem
 from engine.facts.runs import RunRow
+from engine.facts.transcript import Line
 from engine.facts.writer import Writer
 
 
@@ -18,8 +21,33 @@ def entry(position: int, run_id: str = "run_a", *, data: str = "{}", kind: str =
     return Entry(run_id, position, 1_700_000_000_000_000 + position, "runner", kind, data)
 
 
+def write(conn: Connection, *entries: Entry) -> None:
+    """Entries straight into the table, for tests of what reads them."""
+    for statement, parameters, _ in journal.inserts(entries):
+        conn.exec_driver_sql(statement, parameters)
+
+
 def run(run_id: str, *, at: int = 1, **more: Any) -> RunRow:
     return RunRow(run_id=run_id, runner_id="plugin:a/b/c", created_at=at, updated_at=at, **more)
+
+
+def item(item_id: str, **more: Any) -> QueueItem:
+    return QueueItem(
+        **{"item_id": item_id, "event_id": f"e_{item_id}", "mode": Mode.SLOT, "created_at": 1, "envelope": {}}
+        | {"conversation_id": "talk"}
+        | more
+    )
+
+
+def say(conversation_id: str, number: int, *, at: int = 1, run_id: str | None = None) -> Line:
+    return Line(
+        transcript_id=f"{conversation_id}_{number}",
+        conversation_id=conversation_id,
+        role="user",
+        content=str(number),
+        created_at=at,
+        run_id=run_id,
+    )
 
 
 @dataclass

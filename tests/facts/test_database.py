@@ -69,12 +69,13 @@ def test_migrations_arrive_at_the_metadata_and_the_metadata_at_the_migrations(tm
     driver.close()
 
 
+@pytest.mark.filterwarnings("ignore:.*expression-based index")  # compared as text by the test above
 def test_alembic_finds_nothing_to_migrate_in_a_new_database(database: Database):
     from alembic.autogenerate import compare_metadata
     from alembic.migration import MigrationContext
 
     engine = create_engine(f"sqlite:///{database.path}")
-    with engine.connect() as connection, pytest.warns(UserWarning, match="expression-based index"):
+    with engine.connect() as connection:
         found = compare_metadata(MigrationContext.configure(connection), tables.metadata)
     engine.dispose()
     assert found == []

@@ -8,14 +8,9 @@ from sqlalchemy import Connection
 
 from engine.facts import journal
 from engine.facts.journal import Entry
-from tests.facts.samples import entry
+from tests.facts.samples import entry, write
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
-
-
-def write(conn: Connection, *entries: Entry) -> None:
-    for statement, parameters, _ in journal.inserts(entries):
-        conn.exec_driver_sql(statement, parameters)
 
 
 def test_a_line_has_the_keys_in_order_and_leaves_out_what_is_not_there():

@@ -9,6 +9,7 @@ import pytest
 
 from engine.protocol import AgentRunContext, AgentRunResult
 from engine.protocol.results import validate_payload
+from engine.run.turns import Turns
 from engine.runners.discovery import bundled_folder
 
 CONTEXT: dict[str, Any] = {
@@ -61,6 +62,8 @@ async def test_rehearsal_plays_three_turns_with_tools_state_an_artifact_and_stre
     assert kinds.count("artifact.created") == 1
     assert "state.updated" in kinds
     assert kinds[-1] == "run.completed"
+    turns = Turns()
+    assert [turns.note(result["type"], result["data"]) for result in results][-1] == 3
     assert all(validate_payload(result["type"], result["data"]) is None for result in results)
     artifact = next(result["data"] for result in results if result["type"] == "artifact.created")
     assert "Kyoto" in base64.b64decode(artifact["content_base64"]).decode()

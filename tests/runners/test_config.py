@@ -95,6 +95,14 @@ def test_bad_yaml_names_its_line(write):
         ("database: {synchronous: SOMETIMES}\n", ":1: database.synchronous: must be 'NORMAL' or 'FULL'"),
         ("env:\n  - A\n  - 'B=1'\n", ":3: env[1]: must match pattern '^[A-Za-z_][A-Za-z0-9_]*$'"),
         ("- a\n- b\n", ": must be a mapping"),
+        (
+            "env: [A]\n---\nenv: [B]\n",
+            ":2: not YAML: expected a single document in the stream but found another document",
+        ),
+        ("a: !!binary aGk=\n", ":1: the tag !!binary has no place here"),
+        ("a: !secret x\n", ":1: the tag !secret has no place here"),
+        ("a: [1,\n  .nan]\n", ":2: a number must be finite"),
+        ("? [a]\n: b\n", ":1: a key must be text"),
         ("env: []\nenv: []\n", ":2: the key 'env' is written twice"),
         (
             "agents:\n  - {id: a, runner: echo}\n  - {id: a, runner: echo}\n",

@@ -125,21 +125,17 @@ def test_langbots_own_sdk_says_that_it_comes_later(plugins):
         ),
         ("a: 1\nb: 2\na: 3\n", "manifest.yaml:3: the key 'a' is written twice"),
         ("a: &x [*x]\n", "manifest.yaml:1: not YAML that can be used: an alias holds itself"),
-        ("a: !!python/object:os.system x\n", None),
+        ("a: !!python/object:os.system x\n", "manifest.yaml:1: the tag !!python/object:os.system has no place here"),
     ],
 )
-def test_a_broken_plugin_manifest_is_named_with_file_line_and_reason(plugins, manifest: str, said: str | None):
+def test_a_broken_plugin_manifest_is_named_with_file_line_and_reason(plugins, manifest: str, said: str):
     folder = plugins.plugin()
     (folder / "manifest.yaml").write_text(manifest)
 
     runners, problems = read_plugin(folder)
 
     assert runners == []
-    assert len(problems) == 1
-    if said is None:
-        assert problems[0].reason.startswith("not YAML: could not determine a constructor")
-    else:
-        assert reasons(problems) == [said]
+    assert reasons(problems) == [said]
 
 
 def test_a_few_lines_of_aliases_cannot_stand_for_gigabytes(plugins):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from engine.intake.agents import AgentConfig, DeliveryPolicy, ResourcePolicy, StatePolicy
 from engine.protocol.event import EventType
@@ -42,7 +42,7 @@ class ConfigError(Exception):
 
 class _Section(BaseModel):
     # Strict: YAML has types of its own, and `yes` for a text is a slip worth a word.
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
 class DatabaseSection(_Section):
@@ -60,7 +60,7 @@ class AgentEntry(_Section):
     id: AgentName
     runner: PathText
     """A runner id, or a short name where it is unique."""
-    config: dict[str, JsonValue] = Field(default_factory=dict[str, JsonValue])
+    config: dict[str, Any] = Field(default_factory=dict[str, Any])
     """Values for the runner's form."""
     resources: Annotated[ResourcePolicy, Field(strict=False)] = ResourcePolicy()
     state: Annotated[StatePolicy, Field(strict=False)] = StatePolicy()

@@ -11,6 +11,7 @@ from sqlalchemy import Connection
 from engine.clock import Clock, Ids, SystemClock, TimeIds
 from engine.config import ConfigError, Project, find_project, json_schema
 from engine.events import Entry, Hub, Subscription
+from engine.examine import Examined, HostSeen, examine
 from engine.facts import artifacts, journal, retention, runs, sessions, state, transcript
 from engine.facts.artifacts import READ as ARTIFACT_READ
 from engine.facts.artifacts import ArtifactRow
@@ -25,8 +26,10 @@ from engine.facts.state import Kept, Written
 from engine.facts.transcript import Line
 from engine.facts.writer import Writer
 from engine.host import Host
-from engine.intake.envelope import CONSOLE_DELIVERY, LOCAL_ACTOR, EventEnvelope, message, read_event
+from engine.intake.agents import AgentConfig
+from engine.intake.envelope import CONSOLE_DELIVERY, LOCAL_ACTOR, SESSION_ID, EventEnvelope, message, read_event
 from engine.intake.errors import IntakeError
+from engine.protocol.content import text_of
 from engine.resources.catalog import Catalog
 from engine.run.deltas import DeltaText
 from engine.run.dispatch import Ticket
@@ -35,6 +38,7 @@ from engine.run.prepare import Choice, prepare
 from engine.runners.descriptor import Problem, RunnerDescriptor
 from engine.runners.errors import RunnersError
 from engine.runners.forms import ConfigForm
+from engine.runners.registry import Registry
 from engine.runtimes.pool import ChildPool
 from engine.runtimes.runtime import Runtime
 from engine.version import VERSION
@@ -42,7 +46,9 @@ from engine.version import VERSION
 __all__ = [
     "CONSOLE_DELIVERY",
     "LOCAL_ACTOR",
+    "SESSION_ID",
     "VERSION",
+    "AgentConfig",
     "AlreadyFinal",
     "ArtifactRow",
     "Choice",
@@ -53,13 +59,17 @@ __all__ = [
     "Engine",
     "Entry",
     "EventEnvelope",
+    "Examined",
     "FactsError",
+    "HostSeen",
     "IntakeError",
     "Kept",
     "Line",
     "NotFound",
     "Problem",
     "Project",
+    "Registry",
+    "RunOrder",
     "RunRow",
     "RunnerDescriptor",
     "RunnersError",
@@ -70,10 +80,13 @@ __all__ = [
     "Ticket",
     "Written",
     "default_database",
+    "examine",
     "find_project",
     "json_schema",
     "message",
     "read_event",
+    "text_of",
+    "usual_database",
 ]
 
 T = TypeVar("T")
@@ -86,10 +99,23 @@ def default_database() -> Path:
     return user_data_path("trackside", appauthor=False) / "trackside.db"
 
 
+def usual_database(folder: Path) -> Path:
+    """The database that a command uses in this folder when none is named."""
+    return find_project(None, folder).database_path() or default_database()
+
+
 class Engine:
     """One open database, to host runs or to read. Open it with `Engine.open`."""
 
-    def __init__(self, project: Project, target: Path | None, database: Database, clock: Clock, ids: Ids) -> None:
+    def __init__(
+        self,
+        project: Project,
+        target: Path | None,
+        database: Database,
+        clock: Clock,
+        ids: Ids,
+        catalog: Catalog,
+    ) -> None:
         self.project = project
         self.registry = project.registry(target, Path.cwd())
         self.ids = ids
@@ -98,7 +124,7 @@ class Engine:
         self._database = database
         self._clock = clock
         self._hub = Hub(lambda row, limit: database.read(lambda conn: journal.since(conn, row, limit)))
-        self._catalog = Catalog()
+        self._catalog = catalog
         self._host: Host | None = None
         self._editor: Writer | None = None
         self._following: asyncio.Task[None] | None = None
@@ -114,6 +140,7 @@ class Engine:
         runtime: Runtime | None = None,
         clock: Clock | None = None,
         ids: Ids | None = None,
+        catalog: Catalog | None = None,
     ) -> "Engine":
         """Open to host runs, or only to read: a reader recovers nothing and closes no one's runs."""
         project = project or find_project(target, Path.cwd())
@@ -122,7 +149,7 @@ class Engine:
         synchronous = project.config.database.synchronous
         hosting = mode == "host"
         database = await asyncio.to_thread(Database.open, path, write=hosting, synchronous=synchronous)
-        engine = cls(project, target, database, clock, ids or TimeIds(clock))
+        engine = cls(project, target, database, clock, ids or TimeIds(clock), catalog or Catalog())
         if hosting:
             try:
                 engine._host = Host(database, runtime or ChildPool(), engine._hub, clock, engine.ids)

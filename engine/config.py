@@ -3,12 +3,15 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import Field, StringConstraints, ValidationError
 
 from engine.intake.agents import AgentConfig, DeliveryPolicy, ResourcePolicy, StatePolicy
 from engine.protocol.event import EventType
+from engine.resources.scripted.knowledge_script import KnowledgeBaseEntry
+from engine.resources.scripted.model_script import ModelEntry
+from engine.resources.scripted.tool_script import ToolEntry
 from engine.runners.descriptor import Origin, RunnerDescriptor
 from engine.runners.discovery import Source, is_plugin
 from engine.runners.errors import Broken, RunnersError, TargetNotFound
@@ -16,6 +19,7 @@ from engine.runners.faults import faults
 from engine.runners.forms import ConfigForm
 from engine.runners.keys import KeyPath, dotted
 from engine.runners.registry import Registry
+from engine.section import PathText, Section
 
 if TYPE_CHECKING:
     from engine.runners.document import Document
@@ -25,7 +29,7 @@ FILE_NAME: Final = "trackside.yaml"
 EnvName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
 PluginName = Annotated[str, StringConstraints(pattern=r"^[^/\s]+/[^/\s]+$")]
 AgentName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._:-]{1,128}$")]
-PathText = Annotated[str, StringConstraints(min_length=1)]
+S = TypeVar("S", bound=Section)
 
 
 class ConfigError(Exception):
@@ -40,12 +44,7 @@ class ConfigError(Exception):
         self.message = message
 
 
-class _Section(BaseModel):
-    # Strict: YAML has types of its own, and `yes` for a text is a slip worth a word.
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
-
-
-class DatabaseSection(_Section):
+class DatabaseSection(Section):
     """Where facts are kept."""
 
     path: PathText | None = None
@@ -54,7 +53,7 @@ class DatabaseSection(_Section):
     """NORMAL survives a killed process; FULL a power cut too."""
 
 
-class AgentEntry(_Section):
+class AgentEntry(Section):
     """A runner with its config and policies, under a name."""
 
     id: AgentName
@@ -65,9 +64,7 @@ class AgentEntry(_Section):
     resources: Annotated[ResourcePolicy, Field(strict=False)] = ResourcePolicy()
     state: Annotated[StatePolicy, Field(strict=False)] = StatePolicy()
     delivery: Annotated[DeliveryPolicy, Field(strict=False)] = DeliveryPolicy()
-    events: Annotated[list[Annotated[EventType, Field(strict=False)]], Field(min_length=1)] = [
-        EventType.MESSAGE_RECEIVED
-    ]
+    events: list[Annotated[EventType, Field(strict=False)]] = Field([EventType.MESSAGE_RECEIVED], min_length=1)
     enabled: bool = True
     python: PathText | None = None
     """The interpreter that runs it, relative to this file; not set: the project's."""
@@ -75,19 +72,22 @@ class AgentEntry(_Section):
     """Names of variables that its process may see, beyond the project's."""
 
 
-class ProjectConfig(_Section):
+class ProjectConfig(Section):
     """Everything that trackside.yaml can say. Every key has a default: an empty file is a good one."""
 
     runners: list[PathText] = Field(default_factory=list[PathText])
     """Runner files, plugin folders, or folders of them; relative to this file."""
     agents: list[AgentEntry] = Field(default_factory=list[AgentEntry])
+    models: list[ModelEntry] = Field(default_factory=list[ModelEntry])
+    tools: list[ToolEntry] = Field(default_factory=list[ToolEntry])
+    knowledge_bases: list[KnowledgeBaseEntry] = Field(default_factory=list[KnowledgeBaseEntry])
     allowed_plugins: list[PluginName] | None = None
     """Plugins that may run, as author/name; not set: all."""
     env: list[EnvName] = Field(default_factory=list[EnvName])
     """Names of variables that every runner's process may see."""
     python: PathText | None = None
     """The interpreter that runs runners, relative to this file; not set: the folder's .venv, else Trackside's own."""
-    database: DatabaseSection = DatabaseSection()
+    database: DatabaseSection = Field(default_factory=DatabaseSection)
     file_roots: list[PathText] = Field(default_factory=list[PathText])
     """Folders whose files may become artifacts; relative to this file."""
 
@@ -193,7 +193,16 @@ def find_project(target: Path | None, cwd: Path) -> Project:
 def load(path: Path) -> Project:
     """Read the file; one that is not there means that all is default."""
     if not path.exists():
-        return Project(path.parent, ProjectConfig())
+        # Nothing to check, so the validators of all sections need not be built.
+        return Project(path.parent, ProjectConfig.model_construct())
+    config, document = read_section(path, ProjectConfig)
+    project = Project(path.parent, config, document)
+    _refuse_twice(project)
+    return project
+
+
+def read_section(path: Path, kind: type[S]) -> "tuple[S, Document]":
+    """A YAML file as what it should be, or an error that names the line."""
     # Imported here: YAML costs 26 ms that a folder without a config need not pay.
     from engine.runners.document import read  # noqa: PLC0415
 
@@ -202,20 +211,22 @@ def load(path: Path) -> Project:
     except Broken as error:
         raise ConfigError(path, error.line, "", error.reason) from error
     try:
-        config = ProjectConfig.model_validate({} if document.value is None else document.value)
+        return kind.model_validate({} if document.value is None else document.value), document
     except ValidationError as error:
         raise _first_fault(error, document) from error
-    project = Project(path.parent, config, document)
-    _refuse_twice(project)
-    return project
 
 
 def _refuse_twice(project: Project) -> None:
-    seen: set[str] = set()
-    for place, entry in enumerate(project.config.agents):
-        if entry.id in seen:
-            raise project.error(("agents", place, "id"), f"another agent is called {entry.id!r} already")
-        seen.add(entry.id)
+    config = project.config
+    for section, key, word, names in (
+        ("agents", "id", "agent", [entry.id for entry in config.agents]),
+        ("models", "id", "model", [entry.id for entry in config.models]),
+        ("tools", "name", "tool", [entry.name for entry in config.tools]),
+        ("knowledge_bases", "id", "knowledge base", [entry.id for entry in config.knowledge_bases]),
+    ):
+        for place, name in enumerate(names):
+            if name is not None and name in names[:place]:
+                raise project.error((section, place, key), f"another {word} is called {name!r} already")
 
 
 def _first_fault(error: ValidationError, document: "Document") -> ConfigError:

@@ -3,8 +3,7 @@
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Coroutine
-from dataclasses import dataclass
-from typing import Any, Final, Self
+from typing import Any, Final, NamedTuple, Self
 
 from engine.facts.journal import Entry
 
@@ -15,8 +14,7 @@ BUFFER: Final = 10_000
 PAGE: Final = 1_000
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
+class Told(NamedTuple):
     """One entry that is on disk, with its global row."""
 
     row: int

@@ -86,7 +86,9 @@ class Host:
 
     def _unregister(self, tx: Transaction) -> None:
         drop_waiting(tx, self.host_id, "host_closed", clock=self._clock, ids=self._ids)
-        hosts.unregister(tx.connection, self.host_id)
+        # A run whose end could not be written is left to the next host, which looks for hosts that are gone.
+        if not runs.live_of_host(tx.connection, self.host_id):
+            hosts.unregister(tx.connection, self.host_id)
 
     def _failed(self, error: FactsError) -> None:
         """What could not be written was not told either; the runs it belonged to cannot go on."""
@@ -94,7 +96,7 @@ class Host:
         if isinstance(error, EntryRefused):
             return  # one entry, not the disk
         for live in self.orchestrator.live.values():
-            live.request_stop(Stop.STORAGE, str(error))
+            live.break_off(str(error))
 
     def _stop(self, run_id: str) -> None:
         live = self.orchestrator.live.get(run_id)

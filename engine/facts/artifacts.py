@@ -74,7 +74,7 @@ def register(conn: Connection, row: ArtifactRow, content: bytes | None = None) -
         finally:
             os.close(descriptor)
     row = replace(row, metadata=redact(dict(row.metadata)))
-    conn.execute(insert(artifacts).values(values(row)))
+    conn.execute(insert(artifacts), values(row))
     return row
 
 

@@ -32,6 +32,22 @@ class Transaction:
         self._entries.append(entry)
         return cast(int, row)
 
+    def attempt(self, call: Callable[["Transaction"], object]) -> Exception | None:
+        """Let this happen wholly or not at all; gives what was in its way. Raises where the database itself fails."""
+        before = len(self._entries)
+        self._driver.execute("SAVEPOINT attempt")
+        try:
+            call(self)
+        except Exception as error:
+            if not _goes_on(self._driver, error):
+                raise
+            self._driver.execute("ROLLBACK TO attempt")
+            del self._entries[before:]
+            self._driver.execute("RELEASE attempt")
+            return error
+        self._driver.execute("RELEASE attempt")
+        return None
+
 
 class Operation:
     """A decision to make inside the transaction, and who waits for it."""

@@ -12,6 +12,7 @@ from engine.facts.rows import Place, every, first, values
 from engine.facts.tables import events
 
 SUMMARY: Final = 1_000
+_APPEND: Final = insert(events).returning(events.c.seq)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +49,7 @@ def append(conn: Connection, row: EventRow) -> int:
         raise EventTaken(f"event {row.event_id} is in the log already; an event id names one event.")
     summary = row.input_summary[:SUMMARY] if row.input_summary is not None else None
     row = replace(row, input_summary=summary, metadata=redact(dict(row.metadata)))
-    added = conn.execute(insert(events).values(values(row, without="seq")).returning(events.c.seq))
+    added = conn.execute(_APPEND, values(row, without="seq"))
     return added.scalar_one()
 
 

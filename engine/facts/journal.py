@@ -94,8 +94,11 @@ def row_of(conn: Connection, run_id: str, position: int) -> int | None:
 
 
 def texts(conn: Connection, run_id: str, type: str, after_position: int = 0) -> Iterator[str]:  # noqa: A002
-    """The data of one run's entries of one type, rising, one row in memory at a time."""
-    statement = "SELECT data FROM journal WHERE run_id = ? AND position > ? AND type = ? ORDER BY position"
+    """The data of one run's entries of one type that had their effect, rising, one row in memory at a time."""
+    statement = (
+        "SELECT data FROM journal WHERE run_id = ? AND position > ? AND type = ?"
+        " AND (outcome IS NULL OR outcome = 'warned') ORDER BY position"
+    )
     for (data,) in conn.exec_driver_sql(statement, (run_id, after_position, type)):
         yield data
 

@@ -3,6 +3,7 @@
 from typing import Any, Final
 
 from sqlalchemy import (
+    DDL,
     Column,
     Dialect,
     Index,
@@ -14,13 +15,14 @@ from sqlalchemy import (
     Text,
     TypeDecorator,
     UniqueConstraint,
+    event,
     func,
     text,
 )
 
 from engine.facts.json_text import decode, encode
 
-SCHEMA_VERSION: Final = "0001"
+SCHEMA_VERSION: Final = "0002"
 """The newest migration's revision; versions are numbers in four digits, so they compare."""
 
 metadata: Final = MetaData()
@@ -155,6 +157,19 @@ transcript: Final = Table(
 )
 Index("transcript_conversation", transcript.c.conversation_id, transcript.c.seq)
 Index("transcript_created", transcript.c.created_at)
+
+SEARCH: Final = (
+    # Its own copy of the words, so that a line can be taken out of the index when its text is gone; no sizes,
+    # since nothing is ranked. The words are cut by us, and every character beyond ASCII belongs to one. Three
+    # letters are the shortest beginning that is looked for.
+    "CREATE VIRTUAL TABLE transcript_search USING fts5(words, tokenize='ascii', prefix='3', columnsize=0)",
+    "CREATE VIRTUAL TABLE transcript_words USING fts5vocab(transcript_search, instance)",
+    "CREATE TRIGGER transcript_deleted AFTER DELETE ON transcript "
+    "BEGIN DELETE FROM transcript_search WHERE rowid = old.seq; END",
+)
+"""The index over the transcript's lines, which no `Table` can describe."""
+for _statement in SEARCH:
+    event.listen(transcript, "after_create", DDL(_statement))
 
 artifacts: Final = Table(
     "artifacts",

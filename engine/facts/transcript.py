@@ -1,43 +1,24 @@
 """The transcript: a conversation as it was said, line by line."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
 
 from sqlalchemy import Connection, func, insert, select
 
+from engine.facts import search
+from engine.facts.line import Line
 from engine.facts.redact import redact
 from engine.facts.rows import Place, every, values
 from engine.facts.tables import transcript
 
 LONGEST: Final = 4_000
 CUT: Final = "..."
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
-    """One thing said. `content` is what search and lists show, `content_json` the whole of it."""
-
-    transcript_id: str
-    conversation_id: str
-    role: str
-    created_at: int
-    item_type: str = "message"
-    event_id: str | None = None
-    run_id: str | None = None
-    thread_id: str | None = None
-    bot_id: str | None = None
-    workspace_id: str | None = None
-    content: str | None = None
-    content_json: Any = None
-    artifact_refs: Sequence[Any] = ()
-    metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    seq: int = 0
-    """Its place in the transcript; given by `append`."""
+_APPEND: Final = insert(transcript).returning(transcript.c.seq)
 
 
 def append(conn: Connection, line: Line) -> int:
-    """Add a line; long text is cut, and then the whole is in `content_json`."""
+    """Add a line, and let search know it; long text is cut, and then the whole is in `content_json`."""
     content, whole = line.content, line.content_json
     if content is not None and len(content) > LONGEST:
         whole = {"role": line.role, "content": content} if whole is None else whole
@@ -49,20 +30,28 @@ def append(conn: Connection, line: Line) -> int:
         artifact_refs=redact(list(line.artifact_refs)),
         metadata=redact(dict(line.metadata)),
     )
-    added = conn.execute(insert(transcript).values(values(line, without="seq")).returning(transcript.c.seq))
-    return added.scalar_one()
+    seq = conn.execute(_APPEND, values(line, without="seq")).scalar_one()
+    search.index(conn, seq, line)
+    return seq
 
 
 def page(
-    conn: Connection, place: Place, *, before: int | None = None, after: int | None = None, limit: int = 100
+    conn: Connection,
+    place: Place,
+    *,
+    before: int | None = None,
+    after: int | None = None,
+    limit: int = 100,
+    oldest_first: bool | None = None,
 ) -> list[Line]:
-    """Lines of one place: oldest first after a line, else newest first."""
+    """Lines of one place, between two edges: oldest first after a line, else newest first, unless it is said."""
     query = select(transcript).where(place.within(transcript)).limit(limit)
     if before is not None:
         query = query.where(transcript.c.seq < before)
     if after is not None:
-        return every(conn, query.where(transcript.c.seq > after).order_by(transcript.c.seq), Line)
-    return every(conn, query.order_by(transcript.c.seq.desc()), Line)
+        query = query.where(transcript.c.seq > after)
+    ascending = after is not None if oldest_first is None else oldest_first
+    return every(conn, query.order_by(transcript.c.seq if ascending else transcript.c.seq.desc()), Line)
 
 
 def latest_seq(conn: Connection, place: Place) -> int | None:

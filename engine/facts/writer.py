@@ -26,6 +26,8 @@ BATCH: Final = 1024
 """Items in one transaction. Four batches fit the queue, so the loop refills it while one is written."""
 MOST_QUEUED: Final = 4096
 MOST_QUEUED_BYTES: Final = 8 << 20
+MOST_OPERATIONS: Final = 512
+"""Each takes as long as fifty entries, and whoever ends a run waits for those before it."""
 _NEVER: Final = sys.maxsize
 _BUSY: Final = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 
@@ -77,6 +79,7 @@ class Writer:
         self._taken = 0
         self._taken_submitted = 0
         self._done = 0
+        self._done_submitted = 0
         self._done_size = 0
         self._ring_at = _NEVER
         """The count of items at which the sleeping thread wants the bell."""
@@ -117,7 +120,11 @@ class Writer:
     @property
     def full(self) -> bool:
         """Whether producers should pause until `when_room` calls."""
-        return self._added - self._done > MOST_QUEUED or self._added_size - self._done_size > MOST_QUEUED_BYTES
+        return (
+            self._added - self._done > MOST_QUEUED
+            or self._added_size - self._done_size > MOST_QUEUED_BYTES
+            or self._submitted - self._done_submitted > MOST_OPERATIONS
+        )
 
     def when_room(self, call: Callable[[], None]) -> None:
         """Call once, on the loop, when the queue is below half again; soon, if it is now."""
@@ -143,6 +150,7 @@ class Writer:
         return (
             self._added - self._done <= MOST_QUEUED // 2
             and self._added_size - self._done_size <= MOST_QUEUED_BYTES // 2
+            and self._submitted - self._done_submitted <= MOST_OPERATIONS // 2
         )
 
     def _make_room(self) -> None:
@@ -154,6 +162,7 @@ class Writer:
     def _committed(self, batch: Batch) -> None:
         self._done += len(batch.items)
         self._done_size += batch.size
+        self._done_submitted += len(batch.results)
         try:
             if batch.entries:
                 self._told(batch.first_row, batch.entries)
@@ -174,7 +183,7 @@ class Writer:
         futures.extend(item.future for item in self._queue if isinstance(item, Operation))
         self._queue.clear()
         self._taken = self._done = self._added
-        self._taken_submitted = self._submitted
+        self._taken_submitted = self._done_submitted = self._submitted
         self._done_size = self._added_size
         try:
             self._failed(error)

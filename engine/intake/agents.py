@@ -11,7 +11,7 @@ ALL_EVENT_TYPES: tuple[EventType, ...] = tuple(EventType)
 
 
 class _Policy(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class ResourcePolicy(_Policy):

@@ -3,6 +3,7 @@
 import base64
 import binascii
 from typing import Final
+from urllib.parse import unquote_to_bytes
 
 import orjson
 
@@ -20,7 +21,9 @@ def content_of(attachment: Attachment) -> bytes | None:
         return None
     encoded = attachment.content
     if encoded.startswith("data:"):
-        encoded = encoded.partition(",")[2]
+        head, _, encoded = encoded.partition(",")
+        if not head.endswith(";base64"):
+            return unquote_to_bytes(encoded)
     try:
         return base64.b64decode(encoded, validate=True)
     except (binascii.Error, ValueError):

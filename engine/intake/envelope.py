@@ -4,6 +4,7 @@ import json
 import re
 from typing import Annotated, Any, Final, cast
 
+import orjson
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from engine.clock import microseconds
@@ -60,18 +61,17 @@ class EventProblem(IntakeError):
     """An event that does not follow the contract; the message names the field."""
 
 
-_YEAR_9999: Final = 253_402_300_800
+_FIRST, _LAST = microseconds("0001-01-01T00:00:00Z"), microseconds("9999-12-31T23:59:59Z")
 LOCAL_ACTOR: Final = ActorContext(actor_type="user", actor_id="local", actor_name="you")
 CONSOLE_DELIVERY: Final = DeliveryContext(surface="console", supports_streaming=True)
 
 
 def stamp_of(moment: Moment) -> int:
     """Microseconds since 1970 of a time as JSON carries it."""
-    if isinstance(moment, str):
-        return microseconds(moment)
-    if not abs(moment) < _YEAR_9999:
+    stamp = microseconds(moment) if isinstance(moment, str) else moment * 1_000_000
+    if not _FIRST <= stamp <= _LAST:
         raise ValueError("not a time: give RFC 3339 or seconds since 1970")
-    return int(moment * 1_000_000)
+    return int(stamp)
 
 
 def message(event_id: str, text: str, *, conversation_id: str | None, thread_id: str | None = None) -> EventEnvelope:
@@ -91,8 +91,10 @@ def message(event_id: str, text: str, *, conversation_id: str | None, thread_id:
 def read_event(text: str, where: str, *, defaults: dict[str, Any]) -> EventEnvelope:
     """An envelope from JSON or YAML that a person wrote; `defaults` fill what they left out."""
     try:
-        written: object = json.loads(text) if text.lstrip().startswith("{") else _yaml(text)
-    except ValueError as error:
+        found = json.loads(text) if text.lstrip().startswith("{") else _yaml(text)
+        # Written once: what JSON cannot hold (half a character, a set, too deep a nesting) is said here.
+        written: object = orjson.loads(orjson.dumps(found))
+    except (ValueError, TypeError, RecursionError) as error:
         raise EventProblem(f"{where}: {error}") from None
     if not isinstance(written, dict):
         raise EventProblem(f"{where}: an event is an object with at least event_type")

@@ -1,6 +1,11 @@
 """What the models of the contract have in common."""
 
+from typing import Final
+
 from pydantic import BaseModel, ConfigDict
+
+LARGEST_INTEGER: Final = 2**63 - 1
+"""What a database column holds."""
 
 Moment = str | int | float
 """A point in time as JSON carries it: RFC 3339 with Z from this host, seconds since 1970 from LangBot's."""

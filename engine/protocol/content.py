@@ -1,11 +1,11 @@
 """What is said: messages, chunks of them, their parts, and the input of an event."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import Annotated, Any, cast
 
 from pydantic import Field, StrictBool, StrictInt
 
-from engine.protocol.base import Model, OpenModel
+from engine.protocol.base import LARGEST_INTEGER, Model, OpenModel
 
 
 class ImageUrl(OpenModel):
@@ -93,7 +93,7 @@ class Attachment(Model):
     source: str
     mime_type: str | None = None
     name: str | None = None
-    size: StrictInt | None = None
+    size: Annotated[StrictInt, Field(ge=0, le=LARGEST_INTEGER)] | None = None
     url: str | None = None
     id: str | None = None
     """The platform's own id of it."""

@@ -1,10 +1,9 @@
 """What a runner is handed when its run begins."""
 
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field, PrivateAttr
 
-from engine.protocol.api import Caller, RunnerAPI
 from engine.protocol.base import Model, Moment
 from engine.protocol.content import RunnerInput
 from engine.protocol.event import (
@@ -16,6 +15,9 @@ from engine.protocol.event import (
     Trigger,
 )
 from engine.protocol.resources import Resources
+
+if TYPE_CHECKING:
+    from engine.protocol.api import Caller, RunnerAPI
 
 
 class InlinePolicy(Model):
@@ -103,14 +105,17 @@ class AgentRunContext(Model):
     adapter: AdapterContext | None = None
     metadata: dict[str, Any] = Field(default_factory=dict)
 
-    _api: RunnerAPI | None = PrivateAttr(default=None)
+    _api: "RunnerAPI | None" = PrivateAttr(default=None)
 
-    def connect(self, caller: Caller) -> None:
+    def connect(self, caller: "Caller") -> None:
         """Give the run its way to the host; whoever runs the runner does this, once."""
+        # Imported here: the answers of all calls are 7 ms of models, which no start should wait for.
+        from engine.protocol.api import RunnerAPI  # noqa: PLC0415
+
         self._api = RunnerAPI(caller, self.run_id)
 
     @property
-    def api(self) -> RunnerAPI:
+    def api(self) -> "RunnerAPI":
         """The calls that this run may make of its host."""
         if self._api is None:
             raise RuntimeError("this context has no host behind it: call ctx.connect(caller) first")

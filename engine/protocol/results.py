@@ -1,14 +1,13 @@
-"""What a runner yields: one envelope with a type, and the payloads of the types that have an effect."""
+"""What a runner yields: one envelope with a type; `payloads` says what its data must be."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from enum import StrEnum
-from typing import Annotated, Any, Final, Literal, Self
+from typing import Any, Literal, Self
 
-from pydantic import BaseModel, Field, StrictBool, StrictInt, ValidationError
+from pydantic import BaseModel, Field
 
 from engine.protocol.base import Moment, StrictModel
 from engine.protocol.content import Message, MessageChunk
-from engine.protocol.faults import sentence
 
 
 class ResultType(StrEnum):
@@ -37,95 +36,6 @@ class FailureCode(StrEnum):
 
 
 StateScope = Literal["conversation", "actor", "subject", "runner"]
-
-
-class MessageDelta(StrictModel):
-    """Live text."""
-
-    chunk: MessageChunk
-
-
-class MessageCompleted(StrictModel):
-    """A whole message, delivered and kept."""
-
-    message: Message
-
-
-class ArtifactCreated(StrictModel):
-    """Something to store; the next assistant line refers to it."""
-
-    artifact_type: str = Field(min_length=1)
-    artifact_id: Annotated[str, Field(min_length=1)] | None = None
-    mime_type: str | None = None
-    name: str | None = None
-    size_bytes: Annotated[StrictInt, Field(ge=0)] | None = None
-    sha256: str | None = None
-    metadata: dict[str, Any] | None = None
-    content_base64: str | None = None
-
-
-class StateUpdated(StrictModel):
-    """One value to remember."""
-
-    scope: StateScope
-    key: str = Field(min_length=1, max_length=255)
-    value: Any
-
-
-class ActionRequested(StrictModel):
-    """Something the runner wants done outside; recorded, never executed."""
-
-    action: str = Field(min_length=1)
-    target: dict[str, Any] | None = None
-    payload: dict[str, Any] | None = None
-
-
-class RunCompleted(StrictModel):
-    """The end; a message here is delivered like any other."""
-
-    finish_reason: str = "stop"
-    message: Message | None = None
-
-
-class RunFailed(StrictModel):
-    """The end, with what went wrong."""
-
-    error: str
-    code: str = FailureCode.ERROR.value
-    retryable: StrictBool = False
-
-
-PAYLOADS: Final[Mapping[str, type[BaseModel]]] = {
-    ResultType.MESSAGE_DELTA.value: MessageDelta,
-    ResultType.MESSAGE_COMPLETED.value: MessageCompleted,
-    ResultType.ARTIFACT_CREATED.value: ArtifactCreated,
-    ResultType.STATE_UPDATED.value: StateUpdated,
-    ResultType.ACTION_REQUESTED.value: ActionRequested,
-    ResultType.RUN_COMPLETED.value: RunCompleted,
-    ResultType.RUN_FAILED.value: RunFailed,
-}
-"""The payload of each type that has an effect. Tool calls are telemetry and taken as they are."""
-
-_checks: dict[str, Callable[[object], object]] = {}
-
-
-def validate_payload(type: str, data: object) -> str | None:  # noqa: A002 - the envelope's own name for it
-    """What is wrong with a result's data, in one sentence that names the field; nothing if it will do.
-
-    On every result's way, so it goes straight to the compiled validator (see `PAYLOADS` for who has one).
-    """
-    check = _checks.get(type)
-    if check is None:
-        model = PAYLOADS.get(type)
-        if model is None:
-            return None
-        model.model_rebuild()
-        check = _checks[type] = model.__pydantic_validator__.validate_python
-    try:
-        check(data)
-    except ValidationError as error:
-        return sentence(error, "data")
-    return None
 
 
 def _as_data(said: BaseModel | Mapping[str, Any]) -> dict[str, Any]:

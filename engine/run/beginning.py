@@ -11,6 +11,7 @@ from engine.intake.attachments import content_of
 from engine.intake.envelope import EventEnvelope
 from engine.protocol.content import Attachment
 from engine.run.context import Beginning
+from engine.run.marks import Marks
 from engine.run.order import RunOrder
 
 
@@ -32,7 +33,7 @@ def begin(tx: Transaction, order: RunOrder, *, line_id: str, now: int) -> Beginn
     if envelope.conversation_id is not None:
         before = transcript.latest_seq(tx.connection, order.place)
     if envelope.is_message:
-        write_user_line(tx, envelope, run_id=order.run_id, line_id=line_id, references=references, at=now)
+        write_user_line(tx, envelope, order.marks, run_id=order.run_id, line_id=line_id, references=references, at=now)
     return Beginning(
         event_seq=event.seq,
         transcript_seq=before,
@@ -44,7 +45,14 @@ def begin(tx: Transaction, order: RunOrder, *, line_id: str, now: int) -> Beginn
 
 
 def write_user_line(
-    tx: Transaction, envelope: EventEnvelope, *, run_id: str | None, line_id: str, references: list[str], at: int
+    tx: Transaction,
+    envelope: EventEnvelope,
+    marks: Marks,
+    *,
+    run_id: str | None,
+    line_id: str,
+    references: list[str],
+    at: int,
 ) -> None:
     """What a person said, as a line of the conversation; without a conversation there is none."""
     if envelope.conversation_id is None:
@@ -61,8 +69,8 @@ def write_user_line(
             workspace_id=envelope.workspace_id,
             role="user",
             item_type="message",
-            content=envelope.input.to_text(),
-            content_json=envelope.input.model_dump(mode="json", exclude_none=True),
+            content=marks.cover_words(envelope.input.to_text()),
+            content_json=marks.cover_value(envelope.input.model_dump(mode="json", exclude_none=True)),
             artifact_refs=references,
             created_at=at,
             metadata={},

@@ -55,6 +55,11 @@ class DeltaText:
         """True where LangBot, which reads snapshots, would show only the last chunk."""
         return len(self._fragments) > 1 or (len(self._lengths) > 1 and not self._grew)
 
+    @property
+    def is_joined(self) -> bool:
+        """Whether the next chunk without `all_content` simply adds to the text."""
+        return bool(self._head or self._fragments)
+
     def _join(self, fragment: str) -> None:
         room = TEXT_LIMIT - len(self._head) - self._size
         if len(fragment) > room:

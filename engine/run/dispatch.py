@@ -3,19 +3,18 @@
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final
 
 from engine.clock import Clock, Ids
 from engine.facts import event_log, queue, runs, sessions
 from engine.facts.batch import Transaction
-from engine.facts.errors import FactsError, SlotTaken
+from engine.facts.errors import FactsError, NotFound, SlotTaken
 from engine.facts.event_log import EventRow
 from engine.facts.queue import Fate, Mode, QueueItem
 from engine.facts.runs import RunRow
 from engine.facts.writer import Writer
-from engine.intake.envelope import EventEnvelope
 from engine.run.order import RunOrder
 
 FOREIGN_WAIT: Final = 0.25
@@ -107,15 +106,27 @@ class Dispatch:
             partial(self._record, order=order, item_id=item_id, must_wait=must_wait, now=self._clock.now())
         )
         if accepted.is_repeat:
-            ticket.is_repeat = True
-            ticket.started.set_result(accepted.repeat_of or "")
-        elif accepted.blocked_by is None and not must_wait:
+            return self._repeated(ticket, accepted.repeat_of)
+        if accepted.blocked_by is None and not must_wait:
             self._start(order, ticket)
         elif line is not None:
             ticket.waits_for = accepted.blocked_by
             line.waiting.append((order, ticket, item_id))
             if accepted.blocked_by not in self._tasks:
                 self._watch(line)
+        return ticket
+
+    def _repeated(self, ticket: Ticket, run_id: str | None) -> Ticket:
+        """The answer that the event's first sender got, or will get."""
+        ticket.is_repeat = True
+        if run_id is not None:
+            ticket.started.set_result(run_id)
+            return ticket
+        for line in self._lines.values():
+            for _, first, _ in line.waiting:
+                if first.event_id == ticket.event_id:
+                    return replace(first, is_repeat=True)
+        ticket.started.set_exception(NotFound(f"event {ticket.event_id} was taken in before and has no run."))
         return ticket
 
     def _record(self, tx: Transaction, *, order: RunOrder, item_id: str, must_wait: bool, now: int) -> _Accepted:
@@ -136,7 +147,7 @@ class Dispatch:
             except SlotTaken as taken:
                 blocked_by = taken.run_id
         waits = must_wait or blocked_by is not None
-        event_log.append(tx.connection, event_row(envelope, None if waits else order.run_id, now))
+        event_log.append(tx.connection, event_row(order, None if waits else order.run_id, now))
         if waits:
             queue.add(tx.connection, self._item(order, item_id, now))
         return _Accepted(blocked_by=blocked_by)
@@ -225,12 +236,13 @@ def run_row(order: RunOrder, host: str, now: int) -> RunRow:
         created_at=now,
         updated_at=now,
         authorization=order.grants.snapshot(),
-        metadata={"input": envelope.input.to_text()[:200]},
+        metadata={"input": order.marks.cover_words(envelope.input.to_text())[:200]},
     )
 
 
-def event_row(envelope: EventEnvelope, run_id: str | None, now: int) -> EventRow:
+def event_row(order: RunOrder, run_id: str | None, now: int) -> EventRow:
     """The event as the log keeps it."""
+    envelope = order.envelope
     actor, subject = envelope.actor, envelope.subject
     return EventRow(
         event_id=envelope.event_id,
@@ -247,7 +259,7 @@ def event_row(envelope: EventEnvelope, run_id: str | None, now: int) -> EventRow
         actor_name=actor.actor_name if actor else None,
         subject_type=subject.subject_type if subject else None,
         subject_id=subject.subject_id if subject else None,
-        input_summary=envelope.input.to_text() or None,
+        input_summary=order.marks.cover_words(envelope.input.to_text()) or None,
         raw_ref=envelope.raw_ref,
         run_id=run_id,
         created_at=now,

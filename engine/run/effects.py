@@ -6,6 +6,8 @@ import hashlib
 from collections.abc import Callable
 from typing import Any, Final, cast
 
+from sqlalchemy.exc import DBAPIError
+
 from engine.clock import Clock, Ids
 from engine.facts import artifacts, event_log, state, transcript
 from engine.facts.artifacts import ArtifactRow, Storage
@@ -41,14 +43,14 @@ class Effects:
             self.line(tx, transcript_id, message, {}, entry.at)
             tx.record(entry)
 
-        return write
+        return self._kept(entry, write)
 
     def line(
         self, tx: Transaction, transcript_id: str, message: dict[str, Any], metadata: dict[str, Any], at: int
     ) -> None:
         """Write an assistant line now. Without a conversation there is no transcript."""
         references, self._pending = _merged(self._pending, message.get("artifact_refs")), []
-        envelope = self._order.envelope
+        envelope, marks = self._order.envelope, self._order.marks
         if envelope.conversation_id is None:
             return
         transcript.append(
@@ -63,8 +65,8 @@ class Effects:
                 workspace_id=envelope.workspace_id,
                 role="assistant",
                 item_type="message",
-                content=text_of(message.get("content"), " "),
-                content_json=message,
+                content=marks.cover_words(text_of(message.get("content"), " ")),
+                content_json=marks.cover_value(message),
                 artifact_refs=references,
                 created_at=at,
                 metadata=metadata,
@@ -84,13 +86,13 @@ class Effects:
                 except ArtifactTaken:
                     problem = f"artifact id {artifact_id!r:.80} is taken"
             if problem is not None:
-                tx.record(entry._replace(outcome=Outcome.DROPPED, reason=problem))
+                self._drop(tx, entry, problem)
                 return
             self._pending.append(artifact_id)
             self._audit(tx, event_id, "artifact.created", entry.at, {"artifact_id": artifact_id})
             tx.record(entry)
 
-        return write
+        return self._kept(entry, write)
 
     def state(self, entry: Entry, payload: dict[str, Any]) -> Operation:
         """One value in a scope that policy and event allow."""
@@ -100,18 +102,32 @@ class Effects:
 
         def write(tx: Transaction) -> None:
             if identity is None:
-                tx.record(entry._replace(outcome=Outcome.DROPPED, reason=grants.scopes_off[scope]))
+                self._drop(tx, entry, grants.scopes_off[scope])
                 return
             try:
                 state.checked(key, payload["value"])
             except StateRefused as refusal:
-                tx.record(entry._replace(outcome=Outcome.DROPPED, reason=str(refusal)))
+                self._drop(tx, entry, str(refusal))
                 return
             row = tx.record(entry)
             change = Change(editor="runner", at=entry.at, run_id=entry.run_id, position=entry.position, journal_row=row)
             state.put(tx.connection, identity, key, payload["value"], change)
 
-        return write
+        return self._kept(entry, write)
+
+    def _kept(self, entry: Entry, write: Operation) -> Operation:
+        """An effect that cannot be had takes nothing with it: its entry is recorded, and says why."""
+
+        def attempt(tx: Transaction) -> None:
+            error = tx.attempt(write)
+            if error is not None:
+                cause = error.orig if isinstance(error, DBAPIError) else error
+                self._drop(tx, entry, f"could not be applied: {cause}"[:500])
+
+        return attempt
+
+    def _drop(self, tx: Transaction, entry: Entry, reason: str) -> None:
+        tx.record(entry._replace(outcome=Outcome.DROPPED, reason=self._order.marks.cover_words(reason)))
 
     def _artifact_row(
         self, artifact_id: str, payload: dict[str, Any], content: bytes | None, entry: Entry

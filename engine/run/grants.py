@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from itertools import chain
+from typing import Any, Final, cast
 
 from engine.facts.scopes import ScopeIdentity
 from engine.intake.agents import AgentBinding
@@ -149,7 +150,7 @@ class _Desk:
         language = [operation for operation in _LANGUAGE if operation in permitted]
         chosen = self._named(self._form.language_models(self._config), "the runner's config")
         extra = self._named(self._policy.allowed_model_uuids, "resource_policy.allowed_model_uuids")
-        for model_id, clause in {**dict(extra), **dict(chosen)}.items():
+        for model_id, clause in _first_named(chosen, extra).items():
             yield from self._model(model_id, clause, "llm", language)
         rerank = ["rerank"] if "rerank" in permitted else []
         for model_id, clause in self._named(self._form.rerank_models(self._config), "the runner's config"):
@@ -170,7 +171,7 @@ class _Desk:
     def knowledge_bases(self) -> Iterator[KnowledgeBaseResource]:
         chosen = self._named(self._form.knowledge_bases(self._config), "the runner's config")
         extra = self._named(self._policy.allowed_kb_uuids, "resource_policy.allowed_kb_uuids")
-        wanted = {**dict(extra), **dict(chosen)}
+        wanted = _first_named(chosen, extra)
         if not self._needs("knowledge_retrieval", tuple(wanted)):
             return
         operations: list[str] = list(self._manifest.permissions.knowledge_bases)
@@ -197,14 +198,11 @@ class _Desk:
     def files(self) -> Iterator[FileResource]:
         operations = ["config"] if "config" in self._manifest.permissions.files else []
         for chosen in self._form.files(self._config):
-            if self._note(f"file:{chosen.file_id}", operations, "the runner's config", "permissions.files"):
-                yield FileResource(
-                    file_id=chosen.file_id,
-                    file_name=chosen.file_name,
-                    mime_type=chosen.mime_type,
-                    source="config",
-                    operations=operations,
-                )
+            file = _file(chosen, operations)
+            if file is None:
+                self.warnings.append("a file, named by the runner's config, has no file_key; left out")
+            elif self._note(f"file:{file.file_id}", operations, "the runner's config", "permissions.files"):
+                yield file
 
     def storage(self) -> StorageResource:
         permitted = self._manifest.permissions.storage
@@ -245,4 +243,28 @@ class _Desk:
 
     @staticmethod
     def _named(ids: Iterable[str] | None, clause: str) -> list[tuple[str, str]]:
-        return [(ident, clause) for ident in ids or ()]
+        return [(ident, clause) for ident in dict.fromkeys(ids or ())]
+
+
+def _first_named(*named: list[tuple[str, str]]) -> dict[str, str]:
+    """Every id once, with the first clause that names it."""
+    wanted: dict[str, str] = {}
+    for ident, clause in chain.from_iterable(named):
+        wanted.setdefault(ident, clause)
+    return wanted
+
+
+def _file(chosen: object, operations: list[str]) -> FileResource | None:
+    """A file field's value: a key, or an object with one and what is known of the file."""
+    known = cast("dict[str, object]", chosen) if isinstance(chosen, dict) else {"file_key": chosen}
+    name, kind = known.get("file_name"), known.get("mime_type", known.get("mimetype"))
+    key = known.get("file_key")
+    if not isinstance(key, str) or not key:
+        return None
+    return FileResource(
+        file_id=key,
+        file_name=name if isinstance(name, str) else None,
+        mime_type=kind if isinstance(kind, str) else None,
+        source="config",
+        operations=operations,
+    )

@@ -11,13 +11,15 @@ from engine.facts.journal import Entry
 from engine.facts.writer import Writer
 from engine.protocol.results import ResultType
 from engine.run.effects import Effects
-from engine.run.marks import Marks
 from engine.run.normalise import UNREADABLE, Judged, Normaliser, Outcome
 from engine.run.order import RunOrder
 from engine.run.recorder import JOURNAL_LIMIT, Recorder
 
 LINGER: Final = 1.0
 """Seconds a runner may go on after its own end before it is stopped."""
+_MOST_USAGE: Final = 2**53
+_MOST_USAGE_NAMES: Final = 100
+_LONGEST_USAGE_NAME: Final = 255
 
 
 class Stop(StrEnum):
@@ -28,6 +30,8 @@ class Stop(StrEnum):
     PROTOCOL = "protocol"
     JOURNAL = "journal"
     STORAGE = "storage"
+    HOST = "host"
+    """The host itself failed; the run must not stay open for it."""
     LINGERING = "lingering"
     """It had ended, but its code went on."""
 
@@ -45,7 +49,7 @@ class LiveRun:
 
     def __init__(self, order: RunOrder, writer: Writer, clock: Clock, effects: Effects, calls: CallDesk) -> None:
         self.order = order
-        self.recorder = Recorder(writer, clock, order.run_id, Marks(order.secrets))
+        self.recorder = Recorder(writer, clock, order.run_id, order.marks)
         self.effects = effects
         self.stop: Stop | None = None
         self.stop_error = ""
@@ -79,28 +83,32 @@ class LiveRun:
         self._writer.when_room(call)
 
     def result(self, result: object, size: int) -> None:  # noqa: ARG002  (the data is measured as it is recorded)
+        if self.recorder.is_broken:
+            return
         judged = self._normaliser.judge(result)
         if self.stop is not None and judged.outcome is not Outcome.IGNORED:
             judged = judged._replace(
                 outcome=Outcome.IGNORED, reason=f"came after the run was stopped ({self.stop})", applies=False
             )
         if judged.applies:
-            self._count_usage(cast("dict[str, Any]", result).get("usage"))
+            if (usage := cast("dict[str, Any]", result).get("usage")) is not None:
+                self._count_usage(usage)
             self._apply.get(judged.kind, self._record)(judged)
         else:
             self._record(judged)
             if judged.protocol_error is not None:
                 self.request_stop(Stop.PROTOCOL, judged.protocol_error)
-        if self.recorder.is_full:
-            self.request_stop(Stop.JOURNAL, f"its journal is larger than {JOURNAL_LIMIT // 2**20} MiB")
+        self._mind_the_limit()
 
     def unreadable(self, reason: str, size: int) -> None:
         self.recorder.record("runner", UNREADABLE, {"size": size}, outcome=Outcome.REFUSED, reason=reason[:500])
+        self._mind_the_limit()
 
     def output(self, stream: str, text: str) -> None:
         self.recorder.output(stream, text)
 
     async def call(self, action: str, data: dict[str, Any]) -> Any:
+        self._mind_the_limit()
         return await self._calls.answer(self, action, data)
 
     # What the host calls
@@ -110,6 +118,13 @@ class LiveRun:
         if self.stop is None:
             self.stop = why
             self.stop_error = error
+            self.stopped.set()
+
+    def break_off(self, error: str) -> None:
+        """The disk refused entries of this run: none may follow behind the gap, and the run cannot go on."""
+        self.recorder.is_broken = True
+        if self.stop is not Stop.STORAGE:
+            self.stop, self.stop_error = Stop.STORAGE, error
             self.stopped.set()
 
     @property
@@ -138,9 +153,10 @@ class LiveRun:
         )
 
     def _delta(self, judged: Judged) -> None:
-        chunk = judged.payload["chunk"]
-        if self.deltas_since is None and (chunk.get("content") or chunk.get("all_content")):
-            self.deltas_since = self.recorder.position
+        if self.deltas_since is None:
+            chunk = judged.payload["chunk"]
+            if chunk.get("content") or chunk.get("all_content"):
+                self.deltas_since = self.recorder.position
         self._record(judged)
 
     def _message(self, judged: Judged) -> None:
@@ -182,9 +198,17 @@ class LiveRun:
         # A failed write reaches every live run through the writer's own failure; nobody else waits for this future.
         self._writer.submit(operation).add_done_callback(lambda future: future.cancelled() or future.exception())
 
+    def _mind_the_limit(self) -> None:
+        if self.recorder.is_full:
+            self.request_stop(Stop.JOURNAL, f"its journal is larger than {JOURNAL_LIMIT // 2**20} MiB")
+
     def _count_usage(self, usage: object) -> None:
         if not isinstance(usage, dict):
             return
         for name, amount in cast("dict[str, Any]", usage).items():
-            if isinstance(amount, int | float) and not isinstance(amount, bool) and len(self.usage) < 100:
-                self.usage[name] = self.usage.get(name, 0) + amount
+            if not isinstance(amount, int | float) or isinstance(amount, bool) or len(name) > _LONGEST_USAGE_NAME:
+                continue
+            total = self.usage.get(name, 0) + amount
+            # What cannot be a count of anything stays out: its sum would not be JSON any more.
+            if abs(total) <= _MOST_USAGE and (name in self.usage or len(self.usage) < _MOST_USAGE_NAMES):
+                self.usage[name] = total

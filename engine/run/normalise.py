@@ -6,7 +6,8 @@ from typing import Any, Final, NamedTuple, cast
 import orjson
 
 from engine.facts.redact import redact
-from engine.protocol.results import PAYLOADS, ResultType, validate_payload
+from engine.protocol.payloads import validate_payload
+from engine.protocol.results import ResultType
 from engine.run.sequence import Sequence
 
 RESULT_LIMIT: Final = 1024 * 1024
@@ -15,6 +16,9 @@ _LONGEST_KIND: Final = 200
 _LARGEST_INTEGER: Final = 2**63 - 1
 TERMINAL: Final = frozenset({ResultType.RUN_COMPLETED.value, ResultType.RUN_FAILED.value})
 _KNOWN: Final = frozenset(str(kind) for kind in ResultType)
+
+_HOSTS_OWN: Final = frozenset({"run.started", "run.finished"})
+_HOSTS_WORDS: Final = frozenset({"call", "cancel", "hold", "output", "result", "steering", "warning"})
 
 UNTYPED: Final = "result.untyped"
 UNREADABLE: Final = "result.unreadable"
@@ -62,49 +66,53 @@ class Normaliser:
         self.end: ResultType | None = None
         """The first terminal result, once it came."""
 
-    def judge(self, result: object) -> Judged:
+    def judge(self, result: Any) -> Judged:
         """What to record of this result and whether to apply it."""
         if not isinstance(result, dict):
             shown = {"value": _shortened(result)}
             return self._broken(UNTYPED, shown, None, f"a result must be an object, not {_json_name(result)}")
         envelope = cast("dict[str, Any]", result)
-        kind = envelope.get("type")
-        data: object = envelope.get("data")
-        sequence = envelope.get("sequence")
+        kind, data, sequence = envelope.get("type"), envelope.get("data"), envelope.get("sequence")
         number = sequence if type(sequence) is int and abs(sequence) <= _LARGEST_INTEGER else None
         if not isinstance(kind, str) or not kind:
             return self._broken(UNTYPED, {"value": _shortened(data)}, number, "a result must have a type")
         kind = kind[:_LONGEST_KIND]
-        payload: dict[str, Any] = cast("dict[str, Any]", data) if isinstance(data, dict) else {}
-        text, refusal = _written(cast(object, data) if data is not None else {})
+        if kind not in _KNOWN and _is_hosts(kind):
+            # Nobody who reads the journal may take it for an entry of the host's.
+            kind = f"result.{kind}"
+        text, size, refusal = _written({} if data is None else data)
+        shown = payload = cast("dict[str, Any]", data) if isinstance(data, dict) else {}
         if refusal is not None:
-            size = {"size": len(text)}
-            return Judged(kind, size, orjson.dumps(size).decode(), {}, Outcome.REFUSED, refusal, number)
-        shown = payload
-        if "base64" in text:
+            shown = {"size": size}
+            text = orjson.dumps(shown).decode()
+        elif "base64" in text or '"attachments"' in text:
             redacted = redact(data)
             text = orjson.dumps(redacted).decode()
             shown = cast("dict[str, Any]", redacted) if isinstance(redacted, dict) else {}
         own = envelope.get("run_id")
-        if own is not None and own != self._run_id and self.end is None:
+        if own is not None and own != self._run_id:
             return self._broken(kind, shown, number, f"run_id {own!r:.80} is not this run's", text)
-        return self._placed(Judged(kind, shown, text, payload, None, None, number), cast(object, data), sequence)
+        outcome, reason, applies = self._placed(kind, cast(object, data), sequence, refusal)
+        return Judged(kind, shown, text, payload, outcome, reason, number, applies)
 
-    def _placed(self, judged: Judged, data: object, sequence: object) -> Judged:
+    def _placed(
+        self, kind: str, data: object, sequence: object, refusal: str | None
+    ) -> tuple[Outcome | None, str | None, bool]:
+        """What becomes of a result of this run, why, and whether it has its effect."""
         if self.end is not None:
-            return judged._replace(outcome=Outcome.IGNORED, reason=f"came after {self.end}")
+            return Outcome.IGNORED, f"came after {self.end}", False
         is_repeat, remark = self._sequence.note(sequence)
         if is_repeat:
-            return judged._replace(outcome=Outcome.DROPPED, reason=remark)
-        if judged.kind not in _KNOWN:
-            return judged._replace(outcome=Outcome.UNKNOWN, reason="this host does not know the type")
-        if judged.kind in PAYLOADS and (problem := validate_payload(judged.kind, data)) is not None:
-            return judged._replace(outcome=Outcome.DROPPED, reason=problem)
-        if judged.kind in TERMINAL:
-            self.end = ResultType(judged.kind)
-        if remark is not None:
-            return judged._replace(outcome=Outcome.WARNED, reason=remark, applies=True)
-        return judged._replace(applies=True)
+            return Outcome.DROPPED, remark, False
+        if refusal is not None:
+            return Outcome.REFUSED, refusal, False
+        if kind not in _KNOWN:
+            return Outcome.UNKNOWN, "this host does not know the type", False
+        if (problem := validate_payload(kind, data)) is not None:
+            return Outcome.DROPPED, problem, False
+        if kind in TERMINAL:
+            self.end = ResultType(kind)
+        return None if remark is None else Outcome.WARNED, remark, True
 
     def _broken(
         self, kind: str, shown: dict[str, Any], sequence: int | None, problem: str, text: str | None = None
@@ -115,22 +123,27 @@ class Normaliser:
         return Judged(kind, shown, written, {}, Outcome.REFUSED, problem, sequence, protocol_error=problem)
 
 
-def _written(data: object) -> tuple[str, str | None]:
-    """A result's data as JSON, and why it is refused, if it is."""
+def _is_hosts(kind: str) -> bool:
+    """Whether only the host writes entries of this type."""
+    return kind in _HOSTS_OWN or kind.partition(".")[0] in _HOSTS_WORDS
+
+
+def _written(data: object) -> tuple[str, int, str | None]:
+    """A result's data as JSON, its size without inline content, and why it is refused, if it is."""
     try:
         blob = orjson.dumps(data)
     except (TypeError, ValueError) as error:
-        return "", f"cannot be written as JSON: {error}"
+        return "", 0, f"cannot be written as JSON: {error}"
     size = len(blob)
     if size > RESULT_LIMIT:
         inline = cast("dict[str, Any]", data).get("content_base64") if isinstance(data, dict) else None
-        size -= len(inline) if isinstance(inline, str) else 0
+        size -= len(inline.encode()) if isinstance(inline, str) else 0
         if size > RESULT_LIMIT:
-            return blob.decode(), f"{size} bytes are more than a result may have ({RESULT_LIMIT})"
+            return "", size, f"{size} bytes are more than a result may have ({RESULT_LIMIT})"
     # Counting brackets is a hundred times cheaper than walking, and enough for nearly every result.
     if blob.count(b"{") + blob.count(b"[") > DEPTH_LIMIT and depth_of(cast(object, data)) > DEPTH_LIMIT:
-        return blob.decode(), f"nested deeper than {DEPTH_LIMIT} levels"
-    return blob.decode(), None
+        return "", size, f"nested deeper than {DEPTH_LIMIT} levels"
+    return blob.decode(), size, None
 
 
 def depth_of(value: object) -> int:

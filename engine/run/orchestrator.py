@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from functools import partial
+from traceback import format_exception
 from typing import Any, Final
 
 import orjson
@@ -12,9 +13,10 @@ from engine.clock import Clock, Ids
 from engine.facts import event_log, journal, runs, sessions
 from engine.facts.batch import Transaction
 from engine.facts.database import Database
-from engine.facts.errors import FactsError
+from engine.facts.errors import AlreadyFinal, FactsError, NotFound
 from engine.facts.event_log import EventRow
 from engine.facts.journal import Entry
+from engine.facts.redact import redact
 from engine.facts.runs import RunRow, Status
 from engine.facts.writer import Writer
 from engine.protocol.content import text_of
@@ -23,7 +25,6 @@ from engine.run.context import build_context
 from engine.run.deltas import DeltaText
 from engine.run.effects import Effects
 from engine.run.live import CallDesk, LiveRun, Stop
-from engine.run.marks import Marks
 from engine.run.order import RunOrder
 from engine.run.verdict import Verdict, judge, storage_failed
 from engine.runtimes.runtime import Ending, Execution, How, Runtime, RuntimeProblem
@@ -34,6 +35,7 @@ GRACE: Final = {
     Stop.PROTOCOL: 0.2,
     Stop.JOURNAL: 0.2,
     Stop.STORAGE: 0.2,
+    Stop.HOST: 0.2,
     Stop.LINGERING: 0.2,
 }
 """Seconds between asking a runner to stop and killing its process group."""
@@ -62,8 +64,11 @@ class Orchestrator:
         try:
             ending = await self._play(live)
         except FactsError as error:
-            live.request_stop(Stop.STORAGE, str(error))
+            live.break_off(str(error))
             ending = Ending(How.ENDED)
+        except Exception as error:  # noqa: BLE001  (whatever it was, a run that nobody closes would block its slot)
+            live.request_stop(Stop.HOST, f"{type(error).__name__}: {error}")
+            ending = Ending(How.ENDED, traceback="".join(format_exception(error)))
         finally:
             del self.live[order.run_id]
         await self._close(live, ending)
@@ -73,7 +78,7 @@ class Orchestrator:
         now = self._clock.now()
         beginning = await self._writer.submit(partial(begin, order=order, line_id=self._ids.new("line"), now=now))
         context = build_context(order, beginning, self._clock)
-        live.recorder.record("host", "run.started", _started(order, context))
+        live.recorder.record("host", "run.started", redact(_started(order, context)))
         for warning in (*order.warnings, *beginning.warnings):
             live.recorder.warn(warning)
         deadline = None
@@ -137,6 +142,8 @@ class Orchestrator:
             if text:
                 live.recorder.warn("the run ended without a completed message; its line is put together from deltas")
             await self._writer.submit(partial(finish, verdict=verdict, text=text))
+        except (AlreadyFinal, NotFound):
+            return  # someone else has ended it, or deleted it
         except FactsError as error:
             # What was told is safe. What was not is gone with the disk's refusal, so the run cannot count as done.
             self._owed.append(partial(finish, verdict=storage_failed(str(error)), text=""))
@@ -144,11 +151,16 @@ class Orchestrator:
     async def settle(self) -> None:
         """Write the ends that could not be written when they came."""
         while self._owed:
+            end = self._owed.pop(0)
             try:
-                await self._writer.submit(self._owed[0])
-            except FactsError:
+                await self._writer.submit(end)
+            except (AlreadyFinal, NotFound):
+                continue  # someone else has ended it, or deleted it
+            except (FactsError, asyncio.CancelledError) as error:
+                self._owed.insert(0, end)
+                if isinstance(error, asyncio.CancelledError):
+                    raise
                 return
-            self._owed.pop(0)
 
     async def _unfinished_text(self, live: LiveRun) -> str:
         """What was streamed since the last completed message."""
@@ -185,8 +197,9 @@ def _finish(tx: Transaction, *, live: LiveRun, verdict: Verdict, text: str, line
         live.effects.line(tx, line_id, said, {"assembled_from": "deltas"}, now)
     if verdict.status is Status.COMPLETED and order.envelope.conversation_id is not None:
         sessions.touch(tx.connection, order.envelope.conversation_id, at=now, exchanges=1)
-    data = Marks(order.secrets).cover_value(verdict.data(live.usage))
-    return close_run(tx, order.run_id, verdict.status, verdict.reason, data, usage=live.usage or None, at=now)
+    data = order.marks.cover_value(verdict.data(live.usage))
+    usage = order.marks.cover_value(live.usage) or None
+    return close_run(tx, order.run_id, verdict.status, data["reason"], data, usage=usage, at=now)
 
 
 def close_run(

@@ -7,6 +7,7 @@ from engine.facts.rows import Place
 from engine.intake.agents import AgentBinding
 from engine.intake.envelope import EventEnvelope
 from engine.run.grants import Grants
+from engine.run.marks import Marks
 from engine.runtimes.runtime import Launch
 
 
@@ -29,8 +30,8 @@ class RunOrder:
     """The event's data where it was too large to hand on; kept as the artifact `raw_ref`."""
     params: dict[str, Any] = field(default_factory=dict[str, Any])
     """One-off data of the entry, handed on as `adapter.extra.params`."""
-    secrets: dict[str, str] = field(default_factory=dict[str, str], repr=False)
-    """What must be recorded as a mark, by name."""
+    marks: Marks = field(default_factory=Marks, repr=False)
+    """Covers the secrets of its config and environment in all that is recorded."""
     warnings: tuple[str, ...] = ()
     """What was found odd while the order was made; told when the run begins."""
 
@@ -47,6 +48,8 @@ class RunOrder:
 
 
 DEFAULT_TIMEOUT: Final = 300.0
+_NEVER: Final = 1e9
+"""Seconds, some thirty years: a deadline beyond is none, and would soon be no date either."""
 
 
 def place_of(envelope: EventEnvelope) -> Place:
@@ -57,6 +60,6 @@ def place_of(envelope: EventEnvelope) -> Place:
 def timeout_of(config: dict[str, Any]) -> float | None:
     """`timeout` of a runner's config: not set is 300 s; zero, less, null or no number is none."""
     value = config.get("timeout", DEFAULT_TIMEOUT)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < float("inf"):
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < _NEVER:
         return None
     return float(value)

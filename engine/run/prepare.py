@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,7 +14,7 @@ from engine.intake.binding import resolve
 from engine.intake.envelope import EventEnvelope
 from engine.resources.catalog import Catalog
 from engine.run.grants import grant
-from engine.run.marks import secrets_in
+from engine.run.marks import Marks, secrets_in
 from engine.run.order import RunOrder, timeout_of
 from engine.runners.descriptor import RunnerDescriptor
 from engine.runners.forms import ConfigForm
@@ -55,7 +56,8 @@ def prepare(
     binding = resolve(agents, envelope.event_type, agent_id=agent_id)
     runner = registry.get(binding.runner_id)
     config, warnings = _config(runner, {**binding.runner_config, **choice.config}, choice.settings)
-    envelope, raw = without_raw(envelope, ids.new("art"))
+    # Copies: what the sender does with its own objects from here on must not reach the run.
+    envelope, raw = without_raw(envelope.model_copy(deep=True), ids.new("art"))
     grants, left_out = grant(runner, binding, envelope, config, catalog)
     python, names = project.launch_settings(binding.agent_id)
     launch = runner.launch_with(python=choice.python or python, env=(*names, *choice.env), environ=os.environ)
@@ -70,8 +72,8 @@ def prepare(
         timeout=timeout_of(config),
         context_window=next((model.context_window_tokens for model in models), None),
         raw=raw,
-        params=dict(choice.params),
-        secrets={**secrets_in(config.items()), **secrets_in(launch.env)},
+        params=deepcopy(dict(choice.params)),
+        marks=Marks(secrets_in((*config.items(), *launch.env))),
         warnings=(*warnings, *left_out),
     )
 
@@ -82,5 +84,5 @@ def _config(
     """The config that the runner gets, checked against its form, and what is odd about it."""
     form = ConfigForm(runner.manifest)
     given = {**config, **{name: form.read(name, text) for name, text in settings.items()}}
-    completed = form.require(given)
+    completed = deepcopy(form.require(given))
     return completed, tuple(f"config: {problem}" for problem in form.check(completed) if problem.warning)

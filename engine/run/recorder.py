@@ -29,6 +29,8 @@ class Recorder:
         self._output_size = 0
         self._unkept_lines = 0
         self._unkept_bytes = 0
+        self.is_broken = False
+        """Entries before this one were lost with the disk; nothing is recorded behind them."""
 
     @property
     def position(self) -> int:
@@ -57,10 +59,13 @@ class Recorder:
         self._size += len(written)
         turn = self._turns.note(kind, data)
         at = self._clock.now()
+        reason = None if reason is None else self._marks.cover_words(reason)
         return Entry(self._run_id, self._position, at, source, kind, written, outcome, reason, sequence, turn)
 
     def record(self, source: str, kind: str, data: Mapping[str, Any], **details: Any) -> None:
         """Write one entry that has no other effect."""
+        if self.is_broken:
+            return
         self._writer.append(self.entry(source, kind, data, **details))
 
     def warn(self, message: str) -> None:

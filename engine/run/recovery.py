@@ -10,6 +10,7 @@ from engine.facts.runs import Status
 from engine.intake.envelope import EventEnvelope
 from engine.protocol.results import FailureCode
 from engine.run.beginning import write_user_line
+from engine.run.marks import Marks
 from engine.run.orchestrator import close_run
 
 REASON: Final = FailureCode.HOST_RESTARTED.value
@@ -39,4 +40,4 @@ def drop_waiting(tx: Transaction, host_id: str, reason: str, *, clock: Clock, id
     for item in queue.waiting(tx.connection, host=host_id):
         queue.decide(tx.connection, item.item_id, Fate.DROPPED, at=now, reason=reason)
         envelope = EventEnvelope.model_validate(item.envelope)
-        write_user_line(tx, envelope, run_id=None, line_id=ids.new("line"), references=[], at=now)
+        write_user_line(tx, envelope, Marks(), run_id=None, line_id=ids.new("line"), references=[], at=now)

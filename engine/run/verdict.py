@@ -68,7 +68,8 @@ def _own_end(live: LiveRun, end: dict[str, Any]) -> Verdict:
         return Verdict(Status.COMPLETED, reason)
     code = str(end.get("code", FailureCode.ERROR))
     status = _CODES.get(code, Status.FAILED)
-    return Verdict(status, code, str(end.get("error", "")), bool(end.get("retryable", False)))
+    retryable = bool(end.get("retryable", status is Status.TIMEOUT))
+    return Verdict(status, code, str(end.get("error", "")), retryable)
 
 
 def _stopped(stop: Stop, error: str) -> Verdict:
@@ -83,5 +84,7 @@ def _stopped(stop: Stop, error: str) -> Verdict:
             return Verdict(Status.FAILED, "journal.full", error)
         case Stop.STORAGE:
             return storage_failed(error)
+        case Stop.HOST:
+            return Verdict(Status.FAILED, "host.failed", error)
         case Stop.LINGERING:  # only ever after the runner's own end
             return Verdict(Status.COMPLETED, "ended")

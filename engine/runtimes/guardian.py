@@ -6,7 +6,7 @@ import subprocess
 import threading
 from typing import Final
 
-SCRIPT: Final = """
+SCRIPT: Final = r"""
 trap '' INT TERM HUP
 groups=' '
 while read -r sign group; do
@@ -16,8 +16,14 @@ while read -r sign group; do
     esac
 done
 for group in $groups; do kill -9 "-$group"; done
+case $groups in *[0-9]*) ;; *) exit ;; esac
+sed -n 's/^\([0-9]*\) .*) . [0-9]* [0-9]* \([0-9]*\) .*/\1 \2/p' /proc/[0-9]*/stat |
+while read -r process session; do
+    case $groups in *" $session "*) kill -9 "$process" ;; esac
+done
 """
-"""End of input means that the host is gone, however it went."""
+"""End of input means that the host is gone, however it went. First the groups go, then, where there is a /proc, what
+made a group of its own within their sessions. A shell reads byte by byte, so sed makes short lines of /proc first."""
 
 
 class Guardian:

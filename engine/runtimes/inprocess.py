@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from engine.protocol import AgentRunContext
 from engine.runtimes import wire
@@ -11,6 +11,9 @@ from engine.runtimes.inside.driving import drive, opened
 from engine.runtimes.inside.encoding import encoded
 from engine.runtimes.inside.tracing import report, sentence
 from engine.runtimes.runtime import Ending, How, Launch, RuntimeProblem, Sink
+
+BREATH: Final = 64
+"""Results between two turns of the loop: a turn for each costs more than recording it."""
 
 
 class InProcessRuntime:
@@ -43,6 +46,7 @@ class InProcessExecution:
 
     def __init__(self, runner: Any, context: dict[str, Any], sink: Sink) -> None:
         self._sink = sink
+        self._emitted = 0
         self.task = asyncio.get_running_loop().create_task(self._perform(runner, context))
 
     async def ended(self) -> Ending:
@@ -73,12 +77,13 @@ class InProcessExecution:
     def _emit(self, result: Any) -> bool:
         """Through JSON and back, so that a run here sees exactly what one behind the wire sees."""
         line = encoded(result)
-        value = line if isinstance(line, wire.Fault) else wire.parse(line)
+        value = line if isinstance(line, wire.Fault) else wire.parse(line, wire.MAX_DEPTH)
         if isinstance(value, wire.Fault):
             self._sink.unreadable(value.reason, value.size)
         else:
             self._sink.result(value, len(cast("bytes", line)))
-        return True
+        self._emitted += 1
+        return self._emitted % BREATH == 0 or self._sink.full
 
     async def _breathe(self) -> None:
         if not self._sink.full:

@@ -46,8 +46,12 @@ class ProcessGroup:
         end = time.monotonic() + LONGEST_DYING
         while True:
             kill_group(self.pid)
-            if not others(self.pid) or time.monotonic() > end:
+            left = others(self.pid)
+            if not left or time.monotonic() > end:
                 break
+            for pid in left:  # in a group of their own, but still of this session
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.kill(pid, signal.SIGKILL)
             time.sleep(0.002)
         with self._lock:
             self._is_reaped = True
@@ -67,12 +71,12 @@ def kill_group(group: int) -> None:
 
 
 def others(group: int) -> list[int]:
-    """Living processes of the group, its leader not counted. Blocks for some milliseconds."""
+    """Living processes of the group or its session, the leader not counted. Blocks for some milliseconds."""
     listing = _from_proc() if sys.platform == "linux" else _from_ps()
-    return [pid for pid, of_group, state in listing if of_group == group and pid != group and state not in "ZX"]
+    return [pid for pid, of, state in listing if group in of and pid != group and state not in "ZX"]
 
 
-def _from_proc() -> Iterator[tuple[int, int, str]]:
+def _from_proc() -> Iterator[tuple[int, tuple[int, ...], str]]:
     with os.scandir("/proc") as entries:
         for entry in entries:
             if not entry.name.isdecimal():
@@ -80,11 +84,11 @@ def _from_proc() -> Iterator[tuple[int, int, str]]:
             with contextlib.suppress(OSError):  # it ended while we looked
                 # The name in brackets may itself hold brackets and spaces.
                 fields = Path(entry.path, "stat").read_bytes().rpartition(b")")[2].split()
-                yield int(entry.name), int(fields[2]), fields[0].decode()
+                yield int(entry.name), (int(fields[2]), int(fields[3])), fields[0].decode()
 
 
-def _from_ps() -> Iterator[tuple[int, int, str]]:
+def _from_ps() -> Iterator[tuple[int, tuple[int, ...], str]]:
     listing = subprocess.run(["/bin/ps", "-A", "-o", "pid=,pgid=,stat="], capture_output=True, check=False, text=True)
     for line in listing.stdout.splitlines():
         pid, group, state = line.split()
-        yield int(pid), int(group), state[0]
+        yield int(pid), (int(group),), state[0]

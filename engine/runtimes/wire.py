@@ -90,7 +90,7 @@ def split(line: bytes) -> bytes:
 def too_deep(value: object, limit: int) -> bool:
     """Whether containers nest deeper than so many levels. Walks level by level, so it cannot overflow itself."""
     level: list[object] = [value]
-    for _ in range(limit + 1):
+    for _ in range(limit):
         inner: list[object] = []
         for item in level:
             if isinstance(item, dict):
@@ -103,7 +103,7 @@ def too_deep(value: object, limit: int) -> bool:
     return True
 
 
-def parse(line: bytes) -> object:
+def parse(line: bytes, depth: int = MAX_DEPTH + 1) -> object:
     """The value of one line, or the fault that it is. A line of plain results costs 1 to 2 µs."""
     if _quick_loads is not None:
         try:
@@ -113,7 +113,7 @@ def parse(line: bytes) -> object:
     else:
         value = _careful_loads(line)
     # Each level needs a bracket, so most frames are cleared by counting them.
-    if type(value) is not Fault and line.count(b"{") + line.count(b"[") > MAX_DEPTH and too_deep(value, MAX_DEPTH + 1):
+    if type(value) is not Fault and line.count(b"{") + line.count(b"[") > depth and too_deep(value, depth):
         return Fault(f"nested deeper than {MAX_DEPTH}", len(line))
     return value
 
@@ -173,7 +173,8 @@ class Decoder:
             return
         value = parse(line)
         if type(value) is Fault:
-            found.append(value)
+            if line.strip():
+                found.append(value)
         elif _is_frame(value):
             if self._joining is not None:
                 found.append(self._give_up("a split frame was broken off"))
@@ -181,7 +182,7 @@ class Decoder:
             found.append((cast("Frame", value), len(line)))
         elif type(value) is dict and cast("Frame", value).get("type") in _FRAGMENT_TYPES:
             self._join(cast("Frame", value), found)
-        elif line.strip():
+        else:
             found.append(Fault("not a frame of the wire", len(line)))
 
     def _join(self, fragment: Frame, found: list[tuple[Frame, int] | Fault]) -> None:

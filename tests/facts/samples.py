@@ -5,16 +5,19 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, text
 
-from engine.facts import journal
+from engine.facts import journal, search, words
 from engine.facts.database import Database
 from engine.facts.errors import FactsError
 from engine.facts.journal import Entry
 from engine.facts.queue import Mode, QueueItem
+from engine.facts.rows import Place
 from engine.facts.runs import RunRow
 from engine.facts.transcript import Line
 from engine.facts.writer import Writer
+
+TALK = Place("talk")
 
 
 def entry(position: int, run_id: str = "run_a", *, data: str = "{}", kind: str = "message.delta") -> Entry:
@@ -48,6 +51,36 @@ def say(conversation_id: str, number: int, *, at: int = 1, run_id: str | None = 
         created_at=at,
         run_id=run_id,
     )
+
+
+def said(number: int, content: str | None, place: Place = TALK, **more: Any) -> Line:
+    return Line(
+        **{
+            "transcript_id": f"line_{number}",
+            "conversation_id": place.conversation_id,
+            "thread_id": place.thread_id,
+            "bot_id": place.bot_id,
+            "workspace_id": place.workspace_id,
+            "role": "user",
+            "created_at": number,
+            "content": content,
+        }
+        | more
+    )
+
+
+def found(conn: Connection, query: str, place: Place | None = TALK, **more: Any) -> list[str | None]:
+    lines, total = search.find(conn, query, place, **more)
+    assert total >= len(lines)
+    return [line.content for line in lines]
+
+
+def sound(conn: Connection) -> bool:
+    """SQLite's own check of the index against its words, and ours against the lines."""
+    conn.exec_driver_sql("INSERT INTO transcript_search (transcript_search) VALUES ('integrity-check')")
+    indexed = set(conn.execute(text("SELECT rowid FROM transcript_search")).scalars())
+    lines = conn.execute(text("SELECT seq, content FROM transcript")).all()
+    return indexed == {line.seq for line in lines if words.terms(line.content or "")}
 
 
 @dataclass

@@ -80,13 +80,18 @@ def test_the_end_of_a_place_looks_at_no_other_thread_bot_or_workspace(conn: Conn
 def test_pages_of_the_transcript_go_both_ways(conn: Connection):
     seqs = [transcript.append(conn, line(number)) for number in range(1, 6)]
 
-    def numbers(**edge: int) -> list[str]:
+    def numbers(**edge: Any) -> list[str]:
         return [each.transcript_id[-1] for each in transcript.page(conn, TALK, **edge)]
 
     assert numbers(limit=2) == ["5", "4"]
     assert numbers(before=seqs[3], limit=2) == ["3", "2"]
     assert numbers(after=seqs[1], limit=2) == ["3", "4"]
     assert numbers(after=seqs[4]) == []
+    assert numbers(limit=2, oldest_first=True) == ["1", "2"]
+    assert numbers(before=seqs[3], limit=2, oldest_first=True) == ["1", "2"]
+    assert numbers(after=seqs[1], limit=2, oldest_first=False) == ["5", "4"]
+    assert numbers(after=seqs[0], before=seqs[4], limit=2) == ["2", "3"]
+    assert numbers(after=seqs[0], before=seqs[4], limit=2, oldest_first=False) == ["4", "3"]
 
 
 @pytest.mark.parametrize("length", [3_999, 4_000, 4_001, 9_000])

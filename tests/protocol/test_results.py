@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from engine.protocol import AgentRunResult, Message, MessageChunk, ResultType
-from engine.protocol.results import PAYLOADS, FailureCode, validate_payload
+from engine.protocol.payloads import PAYLOADS, validate_payload
+from engine.protocol.results import FailureCode
 
 CHUNK = MessageChunk(role="assistant", content="he")
 MESSAGE = Message(role="assistant", content="hello")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from engine.protocol import AgentRunContext, AgentRunResult
-from engine.protocol.results import validate_payload
+from engine.protocol.payloads import validate_payload
 from engine.run.turns import Turns
 from engine.runners.discovery import bundled_folder
 

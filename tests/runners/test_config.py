@@ -198,6 +198,7 @@ def test_the_schema_knows_every_key():
 
     assert schema["title"] == "trackside.yaml"
     assert set(schema["properties"]) == {
-        "runners", "agents", "allowed_plugins", "env", "python", "database", "file_roots",
+        "runners", "agents", "models", "tools", "knowledge_bases", "allowed_plugins", "env", "python", "database",
+        "file_roots",
     }  # fmt: skip
     assert schema["additionalProperties"] is False

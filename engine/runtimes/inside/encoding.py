@@ -5,6 +5,7 @@ from typing import Final
 from pydantic import BaseModel
 from pydantic_core import to_json
 
+from engine.protocol import AgentRunResult
 from engine.runtimes import wire
 
 LARGEST: Final = wire.MAX_FRAME - 256
@@ -14,8 +15,10 @@ LARGEST: Final = wire.MAX_FRAME - 256
 def encoded(result: object) -> bytes | wire.Fault:
     """The result's JSON. 1 µs for a delta, model or dict: pydantic's core is there anyway, orjson may not be."""
     try:
-        # NaN goes out as it is and is refused by the host: a silent null would be a changed result.
-        line = to_json(result, inf_nan_mode="constants")
+        # NaN goes out as it is and is refused by the host: a silent null would be a changed result. A model would
+        # insist on the null, so of ours only the fields are given.
+        fields = result.__dict__ if type(result) is AgentRunResult else result
+        line = to_json(fields, inf_nan_mode="constants")
     except Exception as error:  # noqa: BLE001 - serialisers are the author's code too
         line = _repaired(result, error)
     if isinstance(line, bytes) and len(line) > LARGEST:

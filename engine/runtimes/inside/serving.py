@@ -36,8 +36,8 @@ def serve(wire_in: int, wire_out: int, where: list[str]) -> NoReturn:
         threading.Thread(target=_listen, args=(wire_in, loop, server), name="trackside-wire", daemon=True).start()
         if "PYTHONBREAKPOINT" not in os.environ:
             sys.breakpointhook = _no_breakpoint
-        rehearse()
         server.load(Path(path), attr or None)
+        rehearse()
         loop.run_forever()
     except SystemExit as leaving:
         _leave(outbox, leaving.code)

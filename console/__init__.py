@@ -1,0 +1,1 @@
+"""Trackside's console: the headless commands, and the screen beside them."""

@@ -1,0 +1,102 @@
+"""`trackside`: finds the command, runs it, and says in one line what went wrong."""
+
+import argparse
+import sys
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from console.cli import cancel, doctor, new, prune, run, runs, schema, sessions, show
+from console.cli.exits import Exit, UsageError
+from console.cli.options import Parser
+from console.cli.terminal import complain, standard_output
+from engine.version import VERSION
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One row of the help."""
+
+    summary: str
+    arguments: Callable[[argparse.ArgumentParser], None]
+    perform: Callable[[argparse.Namespace], int]
+
+
+COMMANDS: Final[Mapping[str, Command]] = {
+    "run": Command("run a runner on one event and watch it", run.arguments, run.perform),
+    "runs": Command("list runs, newest first", runs.arguments, runs.perform),
+    "show": Command("show a run again", show.arguments, show.perform),
+    "cancel": Command("stop a run, whichever process hosts it", cancel.arguments, cancel.perform),
+    "sessions": Command("list sessions, last active first", sessions.arguments, sessions.perform),
+    "doctor": Command("say what is wrong and how to mend it", doctor.arguments, doctor.perform),
+    "new": Command("write a runner that runs at once, with its test", new.arguments, new.perform),
+    "schema": Command("print the JSON Schema of trackside.yaml", schema.arguments, schema.perform),
+    "prune": Command("delete what is older than an age", prune.arguments, prune.perform),
+}
+
+WELCOME: Final = f"""trackside {VERSION}: run, watch and look into agent runners.
+
+  trackside run                       watch the bundled rehearsal
+  trackside new hello                 write a runner of your own, with its test
+  trackside run hello.py -m "Hi"      run it
+
+`trackside --help` lists every command."""
+
+REPORT: Final = (
+    "that is a bug in Trackside, not in your runner. Please report it with the lines above "
+    "and what `trackside doctor` prints."
+)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; gives the exit code."""
+    typed = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        if not typed:
+            standard_output().line(WELCOME)
+            return Exit.OK
+        _refuse_unknown(typed[0])
+        options = _parser().parse_args(typed)
+        return options.perform(options)
+    except KeyboardInterrupt:
+        return Exit.INTERRUPTED
+    except UsageError as error:
+        complain(str(error))
+    except Exception as error:  # noqa: BLE001  (the edge: known errors are said in a line, others are bugs)
+        if not _is_known(error):
+            traceback.print_exc()
+            complain(REPORT)
+            return Exit.BUG
+        complain(str(error))
+    return Exit.USAGE
+
+
+def _parser() -> Parser:
+    parser = Parser(prog="trackside", description="Run, watch and look into agent runners.", allow_abbrev=False)
+    parser.add_argument("--version", action="version", version=f"trackside {VERSION}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for name, command in COMMANDS.items():
+        about = command.summary[0].upper() + command.summary[1:] + "."
+        sub = commands.add_parser(name, help=command.summary, description=about, allow_abbrev=False)
+        command.arguments(sub)
+        sub.set_defaults(perform=command.perform)
+    return parser
+
+
+def _refuse_unknown(name: str) -> None:
+    if name.startswith("-") or name in COMMANDS:
+        return
+    if Path(name).exists():
+        raise UsageError(f"{name} is no command. To run it: trackside run {name} -m TEXT")
+    raise UsageError(f"no command called {name!r}. Commands: {', '.join(COMMANDS)}.")
+
+
+def _is_known(error: Exception) -> bool:
+    """Whether the engine means this error for a person."""
+    if "engine.api" not in sys.modules:  # not needed yet, or broken itself
+        return False
+    from engine.api import ConfigError, FactsError, IntakeError, RunnersError
+
+    return isinstance(error, (ConfigError, FactsError, IntakeError, RunnersError))

@@ -1,0 +1,125 @@
+"""`trackside run`: one event, one run, watched to its end."""
+
+import argparse
+import gc
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from console.cli.exits import UsageError
+from console.cli.options import add_database, add_jsonl, seconds, setting, sound, variable
+
+if TYPE_CHECKING:
+    from engine.api import Choice, Engine, EventEnvelope
+
+REHEARSAL: Final = "plugin:trackside/rehearsal/default"
+DEFAULT_MESSAGE: Final = "Plan a day in Kyoto"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "target", nargs="?", type=Path, metavar="TARGET",
+        help="a runner file, a plugin folder or a project folder (not said: the working folder's, else rehearsal)",
+    )  # fmt: skip
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("-m", "--message", metavar="TEXT", help="what to say to it; - reads standard input")
+    what.add_argument("--event", metavar="FILE", help="an event as JSON or YAML; - reads standard input")
+    parser.add_argument("--runner", metavar="NAME", help="an agent, a runner's id or its short name")
+    parser.add_argument(
+        "--set", action="append", type=setting, default=[], metavar="KEY=VALUE", help="a value of the runner's config"
+    )
+    parser.add_argument("--session", metavar="ID", help="the session to go on with (not said: a new one)")
+    parser.add_argument("--timeout", type=seconds, metavar="S", help="seconds for the whole run; 0 means no deadline")
+    parser.add_argument(
+        "--env", action="append", type=variable, default=[], metavar="NAME",
+        help="a variable that the runner may see; its value comes from the environment",
+    )  # fmt: skip
+    parser.add_argument("--python", metavar="PATH", help="the interpreter that runs it")
+    add_jsonl(parser, "journal entry")
+    add_database(parser)
+
+
+def perform(options: argparse.Namespace) -> int:
+    # Imports leave no garbage behind; looking for it would be a tenth of the wait for the first entry.
+    gc.disable()
+    import asyncio
+
+    from console.cli.watching import watch
+
+    gc.freeze()
+    gc.enable()
+    return asyncio.run(watch(options))
+
+
+def choice_of(options: argparse.Namespace) -> "Choice":
+    """What was chosen beyond the event."""
+    from engine.api import Choice
+
+    unset = [name for name in options.env if name not in os.environ]
+    if unset:
+        raise UsageError(f"--env {unset[0]}: the variable is not set. Set it, or leave the option out.")
+    python = options.python
+    if python is not None and "/" in python:
+        # The child starts in its own folder, so a path is made whole here; links are kept, a venv lives by them.
+        python = os.path.abspath(python)  # noqa: PTH100
+    return Choice(
+        runner=options.runner,
+        config={} if options.timeout is None else {"timeout": options.timeout},
+        settings=dict(options.set),
+        python=python,
+        env=tuple(options.env),
+    )
+
+
+def event_of(engine: "Engine", options: argparse.Namespace) -> "EventEnvelope":
+    """The event that was typed, or read from a file."""
+    from engine.api import CONSOLE_DELIVERY, LOCAL_ACTOR, SESSION_ID, message, read_event
+
+    session: str = options.session or engine.ids.new("ses")
+    if SESSION_ID.fullmatch(session) is None:
+        raise UsageError("--session wants 1 to 128 letters, digits or any of . _ : - (no spaces).")
+    if options.event is None:
+        return message(engine.ids.new("evt"), _message(options), conversation_id=session)
+    defaults = {
+        "event_id": engine.ids.new("evt"),
+        "source": "console",
+        "conversation_id": session,
+        "delivery": CONSOLE_DELIVERY.model_dump(),
+    }
+    envelope = read_event(_event_text(options.event), options.event, defaults=defaults)
+    changed: dict[str, object] = {}
+    if options.session is not None:
+        changed["conversation_id"] = session
+    if envelope.is_message and envelope.actor is None:
+        changed["actor"] = LOCAL_ACTOR
+    return envelope.model_copy(update=changed)
+
+
+def says_nothing(options: argparse.Namespace) -> bool:
+    """Neither a message nor an event was given; only rehearsal knows what to do then."""
+    return options.message is None and options.event is None
+
+
+def _message(options: argparse.Namespace) -> str:
+    if options.message is None:
+        return DEFAULT_MESSAGE
+    if options.message == "-":
+        text = _standard_input()
+        return text.removesuffix("\n").removesuffix("\r")
+    return sound(options.message)
+
+
+def _event_text(name: str) -> str:
+    if name == "-":
+        return _standard_input()
+    try:
+        return Path(name).read_text("utf-8-sig")
+    except OSError as error:
+        raise UsageError(f"--event {name}: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"--event {name}: not UTF-8.") from error
+
+
+def _standard_input() -> str:
+    return sys.stdin.buffer.read().decode("utf-8", "replace") if sys.stdin is not None else ""

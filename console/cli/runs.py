@@ -1,0 +1,64 @@
+"""`trackside runs`: the ledger, newest first."""
+
+import argparse
+
+from console.cli.options import add_database, add_json, add_jsonl, count
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--limit", type=count, default=20, metavar="N", help="at most so many (20)")
+    parser.add_argument("--before", metavar="RUN", help="only runs older than this one")
+    parser.add_argument(
+        "--status", choices=("created", "running", "completed", "failed", "cancelled", "timeout"), help="only these"
+    )
+    parser.add_argument("--session", metavar="ID", help="only runs of this session")
+    add_json(parser)
+    add_jsonl(parser, "run")
+    add_database(parser)
+
+
+def perform(options: argparse.Namespace) -> int:
+    import asyncio
+
+    return asyncio.run(_list(options))
+
+
+async def _list(options: argparse.Namespace) -> int:
+    from console.cli.narrator import OUTCOMES
+    from console.cli.records import print_all
+    from console.cli.table import table
+    from console.cli.terminal import one_line, standard_output
+    from console.cli.words import ago, duration, short_run, short_runner
+    from engine.api import Engine, RunRow
+
+    out = standard_output()
+    async with await Engine.open(db=options.db, mode="read") as engine:
+        before = (await engine.run(options.before)).run_id if options.before else None
+        found = await engine.runs(
+            limit=options.limit, before=before, status=options.status, conversation_id=options.session
+        )
+        now = engine.now()
+
+    def row(run: RunRow) -> tuple[str, ...]:
+        glyph, colour = OUTCOMES[run.status]
+        took = duration((run.finished_at or now) - run.started_at) if run.started_at else ""
+        return (
+            out.paint(colour, f"{glyph} {run.status}"),
+            short_run(run.run_id),
+            one_line(short_runner(run.runner_id), 20),
+            took,
+            ago(now - run.created_at),
+            one_line(str(run.metadata.get("input", "")), 60),
+        )
+
+    if options.json or options.jsonl:
+        print_all(out, found, one_a_line=options.jsonl)
+    elif found:
+        out.write(table([row(run) for run in found], out))
+    else:
+        out.line(
+            "No such runs."
+            if before or options.status or options.session
+            else "No runs yet: `trackside run` starts one."
+        )
+    return 0

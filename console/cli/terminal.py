@@ -1,0 +1,99 @@
+"""Standard output and error: text that no terminal obeys, colour where it is wanted, quiet when nobody reads."""
+
+import contextlib
+import errno
+import os
+import shutil
+import sys
+from collections.abc import Mapping
+from typing import Final, TextIO
+
+_CONTROLS: Final = {code: chr(0x2400 + code) for code in range(0x20) if code not in (0x09, 0x0A)}
+_DIRECTIONS: Final = (0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+_SEPARATORS: Final = (0x2028, 0x2029)
+_SHOWN: Final[Mapping[int, str]] = {
+    **_CONTROLS,
+    0x7F: "␡",
+    **{code: f"\\x{code:02x}" for code in range(0x80, 0xA0)},
+    **{code: f"\\u{code:04x}" for code in (*_DIRECTIONS, *_SEPARATORS)},
+}
+"""Every character that moves the cursor, starts a sequence or turns the text around, and what stands for it."""
+_NOBODY: Final = frozenset({errno.EPIPE, errno.EIO, errno.EBADF})
+"""The reader has gone: `| head` has seen enough, or the terminal was closed."""
+_STYLES: Final = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
+
+
+def safe(text: str) -> str:
+    """The text with everything that a terminal would obey made visible; lines and tabs stay."""
+    return text.replace("\r\n", "\n").translate(_SHOWN)
+
+
+def one_line(text: str, limit: int = 300) -> str:
+    """The same on one line, and no longer than that."""
+    shown = safe(text[: limit + 1]).replace("\n", "␊").replace("\t", " ")
+    return shown[:limit] + "…" if len(text) > limit or len(shown) > limit else shown
+
+
+class Output:
+    """Where a command writes."""
+
+    def __init__(self, stream: TextIO | None) -> None:
+        self._stream = stream
+        self.is_gone = stream is None
+        """Nobody reads any more; what is written is thrown away."""
+        self.has_failed = False
+        """It could not be written, though someone reads."""
+        self.is_terminal = stream is not None and stream.isatty()
+        self.width = shutil.get_terminal_size().columns if self.is_terminal else None
+        """Columns of the terminal, if it is one."""
+        self._colours = self.is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+    def paint(self, style: str, text: str) -> str:
+        """The text in a style of ours, where colours are wanted."""
+        return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if self._colours and text else text
+
+    def write(self, text: str) -> None:
+        """Write at once. The text must be safe already."""
+        if self._stream is None or self.is_gone:
+            return
+        try:
+            self._stream.buffer.write(text.encode(self._stream.encoding, "backslashreplace"))
+            self._stream.flush()
+        except OSError as error:
+            self._leave(error)
+
+    def write_lines(self, lines: list[str]) -> None:
+        """Write JSON lines at once, in UTF-8 whatever the terminal's encoding."""
+        if self._stream is None or self.is_gone or not lines:
+            return
+        try:
+            self._stream.buffer.write(("\n".join(lines) + "\n").encode())
+            self._stream.flush()
+        except OSError as error:
+            self._leave(error)
+
+    def line(self, text: str = "") -> None:
+        """Write one line."""
+        self.write(text + "\n")
+
+    def _leave(self, error: OSError) -> None:
+        self.is_gone = True
+        if self._stream is not None:
+            # What is still buffered would be complained about at exit.
+            with contextlib.suppress(OSError, ValueError):
+                null = os.open(os.devnull, os.O_WRONLY)
+                os.dup2(null, self._stream.fileno())
+                os.close(null)
+        self.has_failed = error.errno not in _NOBODY
+        if self.has_failed:
+            complain(f"cannot write the output: {error.strerror}. What ran is recorded: `trackside show last`.")
+
+
+def standard_output() -> Output:
+    return Output(sys.stdout)
+
+
+def complain(message: str) -> None:
+    """One line on standard error."""
+    words = "; ".join(line.strip() for line in message.splitlines() if line.strip())
+    Output(sys.stderr).line(f"trackside: {one_line(words, 4_000)}")

@@ -1,0 +1,178 @@
+"""Hosts one run and tells it as it is committed, to its end or to the reader's patience."""
+
+import argparse
+import asyncio
+import contextlib
+import shlex
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Final
+
+from console.cli.exits import BEYOND_THE_RUNNER, Exit, UsageError, exit_of
+from console.cli.interruption import Interruption
+from console.cli.narrator import Narrator
+from console.cli.run import REHEARSAL, choice_of, event_of, says_nothing
+from console.cli.terminal import Output, complain, safe, standard_output
+from engine.api import AlreadyFinal, Engine, Entry, RunOrder, RunRow, Status, Ticket, usual_database
+
+LAST: Final = "run.finished"
+"""Every run's last entry."""
+
+
+async def watch(options: argparse.Namespace) -> int:
+    """Run one event. A first signal cancels the run and waits for its end, a second one gives up."""
+    with Interruption() as interruption:
+        try:
+            async with await Engine.open(options.target, db=options.db) as engine:
+                order = _order(engine, options)
+                return await _Watch(engine, order, options, interruption).to_the_end()
+        except asyncio.CancelledError:
+            if interruption.number is None:
+                raise
+            return interruption.exit_code
+
+
+def _order(engine: Engine, options: argparse.Namespace) -> RunOrder:
+    order = engine.prepare(event_of(engine, options), choice_of(options))
+    if says_nothing(options) and order.binding.runner_id != REHEARSAL:
+        raise UsageError(
+            "there is nothing to say to the runner. Add -m TEXT (-m - reads standard input), or --event FILE."
+        )
+    return order
+
+
+class _Watch:
+    """One run from its order to its exit code."""
+
+    def __init__(
+        self, engine: Engine, order: RunOrder, options: argparse.Namespace, interruption: Interruption
+    ) -> None:
+        self._engine = engine
+        self._order = order
+        self._options = options
+        self._interruption = interruption
+        self._out = standard_output()
+        self._is_json: bool = options.jsonl
+        self._printed = printer(self._out, is_json=self._is_json)
+        self._stopping = asyncio.Event()
+        self._has_traceback = False
+
+    async def to_the_end(self) -> int:
+        if not self._is_json and self._options.target is None and self._options.runner is None:
+            self._say_what_runs()
+        since = await self._engine.last_row()
+        self._interruption.stop = self._stopping.set
+        ticket = await self._engine.submit(self._order)
+        run_id = await self._started(ticket)
+        if run_id is None:
+            return self._interruption.exit_code
+        if ticket.is_repeat:
+            return await self._first_run_of(ticket, run_id)
+        following = asyncio.ensure_future(self._follow(run_id, since))
+        try:
+            run = await self._ended(run_id)
+            if run.status in (Status.CREATED, Status.RUNNING):
+                complain(str(self._engine.trouble or f"the end of {run_id} could not be written."))
+                return Exit.FAILED
+            await following
+        finally:
+            following.cancel()
+        return self._close(run)
+
+    async def _started(self, ticket: Ticket) -> str | None:
+        """The run's id, once it has its slot; none if a signal came first."""
+        if ticket.waits_for is not None:
+            complain(f"session {self._order.envelope.conversation_id} is busy with {ticket.waits_for}; waiting for it.")
+        stopping = asyncio.ensure_future(self._stopping.wait())
+        try:
+            await asyncio.wait({ticket.started, stopping}, return_when=asyncio.FIRST_COMPLETED)
+            return ticket.started.result() if ticket.started.done() else None
+        finally:
+            stopping.cancel()
+
+    async def _ended(self, run_id: str) -> RunRow:
+        finished = asyncio.ensure_future(self._engine.finished(run_id))
+        stopping = asyncio.ensure_future(self._stopping.wait())
+        try:
+            await asyncio.wait({finished, stopping}, return_when=asyncio.FIRST_COMPLETED)
+            if not finished.done():
+                with contextlib.suppress(AlreadyFinal):  # it ended as the signal came
+                    await self._engine.cancel(run_id)
+            return await finished
+        finally:
+            stopping.cancel()
+            finished.cancel()
+
+    async def _follow(self, run_id: str, since: int) -> None:
+        async with self._engine.subscribe(since, run_id=run_id) as news:
+            async for batch in news:
+                entries = [told.entry for told in batch]
+                # In a thread: a reader that is slow or has paused must not hold up the run.
+                await asyncio.to_thread(self._printed, entries)
+                self._has_traceback = self._has_traceback or any(_is_traceback(entry) for entry in entries)
+                if entries[-1].type == LAST:
+                    return
+
+    async def _first_run_of(self, ticket: Ticket, run_id: str) -> int:
+        """The event was seen before: nothing runs, its first run is shown again."""
+        complain(f"event {ticket.event_id} was seen before; this is its first run. Nothing was started.")
+        if not run_id:
+            raise UsageError(
+                f"event {ticket.event_id} still waits for its session, or was dropped. Give it another event_id."
+            )
+        run = await self._engine.run(run_id)
+        async for page in pages(self._engine, run_id):
+            self._printed(page)
+        return exit_of(run.status, run.status_reason)
+
+    def _close(self, run: RunRow) -> int:
+        if not self._is_json:
+            self._say_what_next(run)
+        if run.status_reason in BEYOND_THE_RUNNER and (self._is_json or not self._out.is_terminal):
+            complain(self._why(str(run.metadata.get("error", ""))))
+        code = exit_of(run.status, run.status_reason)
+        if self._interruption.number is not None and code != Exit.OK:
+            return self._interruption.exit_code
+        return code
+
+    def _why(self, error: str) -> str:
+        if not self._has_traceback:
+            return error
+        return (
+            f"{self._order.launch.path} does not load: {error}. Mend it, or name an interpreter that has "
+            "what it needs with --python."
+        )
+
+    def _say_what_next(self, run: RunRow) -> None:
+        database = self._engine.database_path
+        is_usual = database.absolute() == usual_database(Path.cwd()).absolute()
+        where = "" if is_usual else f" --db {shlex.quote(str(self._options.db or database))}"
+        hints = [f"look again: trackside show last{where}"]
+        if run.conversation_id is not None and run.status == Status.COMPLETED:
+            hints.append(f"go on:      trackside run … --session {run.conversation_id}")
+        self._out.line(self._out.paint("dim", safe("\n".join(hints))))
+
+    def _say_what_runs(self) -> None:
+        if self._order.binding.runner_id == REHEARSAL:
+            said = "No target, so this is the bundled rehearsal. Your own: trackside run FILE.py -m TEXT"
+            self._out.line(self._out.paint("dim", said))
+
+
+def printer(out: Output, *, is_json: bool) -> Callable[[list[Entry]], None]:
+    """Writes entries: as JSON lines, or told to a person."""
+    if is_json:
+        return lambda entries: out.write_lines([entry.line() for entry in entries])
+    narrator = Narrator(out.paint, out.width)
+    return lambda entries: out.write(narrator.tell(entries))
+
+
+async def pages(engine: Engine, run_id: str) -> AsyncIterator[list[Entry]]:
+    """A run's journal as it stands, page by page."""
+    after = 0
+    while page := await engine.journal(run_id, after=after, limit=500):
+        yield page
+        after = page[-1].position
+
+
+def _is_traceback(entry: Entry) -> bool:
+    return entry.type == "output" and entry.data.startswith('{"stream":"traceback"')

@@ -1,0 +1,27 @@
+"""One line of a transcript, as its table and its index both know it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """One thing said. `content` is what search and lists show, `content_json` the whole of it."""
+
+    transcript_id: str
+    conversation_id: str
+    role: str
+    created_at: int
+    item_type: str = "message"
+    event_id: str | None = None
+    run_id: str | None = None
+    thread_id: str | None = None
+    bot_id: str | None = None
+    workspace_id: str | None = None
+    content: str | None = None
+    content_json: Any = None
+    artifact_refs: Sequence[Any] = ()
+    metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    seq: int = 0
+    """Its place in the transcript; given by `append`."""

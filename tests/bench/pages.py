@@ -1,0 +1,48 @@
+"""A page deep in a long journal against its first page."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from engine.facts import journal
+from engine.facts.database import Database
+from tests.bench.lines import Line, at_most, say
+
+ENTRIES = 1_000_000
+DEPTH = 990_000
+ROUNDS = 200
+
+FILL = """
+INSERT INTO journal (run_id, position, at, source, type, data, turn)
+WITH RECURSIVE count(position) AS (SELECT 1 UNION ALL SELECT position + 1 FROM count WHERE position < ?)
+SELECT 'run', position, position, 'runner', 'message.delta', ?, 1 FROM count
+"""
+
+
+def measure() -> Iterator[Line]:
+    """The best of many: the same pages, warm, in turns."""
+    with TemporaryDirectory(prefix="trackside-bench-") as folder:
+        database = Database.open(Path(folder, "bench.db"), write=True)
+        with database.writing_connection() as connection:
+            connection.exec_driver_sql(FILL, (ENTRIES, '{"chunk":{"content":"' + "x" * 300 + '"}}'))
+        rounds = [(_page(database, 0), _page(database, DEPTH), _page(database, None)) for _ in range(ROUNDS)]
+        first, deep, last = (min(times) for times in zip(*rounds, strict=True))
+        database.close()
+    yield at_most("journal page at 990,000 of 1,000,000", deep, "ms", first, aim=2)
+    yield at_most("last journal page, backwards", last, "ms", first, aim=2)
+
+
+def _page(database: Database, after: int | None) -> float:
+    """Milliseconds for a hundred entries after a position, or for the last hundred."""
+    before = ENTRIES + 1 if after is None else None
+    began = time.perf_counter()
+    page = database.read_now(lambda conn: journal.page(conn, "run", after=after, before=before))
+    took = time.perf_counter() - began
+    if len(page) != 100:
+        raise AssertionError(f"{len(page)} entries on a page of 100")
+    return took * 1_000
+
+
+if __name__ == "__main__":
+    say(measure())

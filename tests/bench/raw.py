@@ -1,0 +1,25 @@
+"""The limit: the rows of a run, written again by SQLite alone in one transaction."""
+
+import sqlite3
+import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from engine.facts.database import Database
+from engine.facts.journal import INSERT_ONE, Entry
+
+
+def rows_per_second(entries: list[Entry]) -> float:
+    """Into the same schema, index included, on the same disk; the entries are in memory before the clock starts."""
+    with TemporaryDirectory(prefix="trackside-bench-") as folder:
+        path = Path(folder, "raw.db")
+        Database.open(path, write=True).close()
+        driver = sqlite3.connect(path, isolation_level=None)
+        driver.execute("PRAGMA synchronous = NORMAL")
+        began = time.perf_counter()
+        driver.execute("BEGIN IMMEDIATE")
+        driver.executemany(INSERT_ONE, entries)
+        driver.execute("COMMIT")
+        seconds = time.perf_counter() - began
+        driver.close()
+    return len(entries) / seconds

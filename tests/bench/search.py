@@ -1,0 +1,153 @@
+"""Search over a million lines against LIKE, and a page deep in a long conversation against its first."""
+
+import random
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from itertools import accumulate
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from sqlalchemy import Connection
+
+from engine.facts import search, transcript
+from engine.facts.database import Database
+from engine.facts.rows import Place
+from tests.bench.lines import Line, at_least, at_most, say
+
+LINES = 1_000_000
+TALKS = 1_000
+DEPTH = 990_000
+ROUNDS = 50
+SCANS = 3
+RARE, ABSENT, PAIR = "zephyr", "xylophone", "罕见"
+EVERY = 50_000
+"""A line in so many has the rare word, and another the rare pair."""
+
+ADD = """
+INSERT INTO transcript (seq, transcript_id, event_id, run_id, conversation_id, role, item_type, content, content_json,
+                        artifact_refs, created_at, metadata)
+VALUES (?, ?, ?, ?, ?, ?, 'message', ?, ?, '[]', ?, '{}')
+"""
+COPY = """
+INSERT INTO transcript (transcript_id, conversation_id, role, item_type, content, artifact_refs, created_at, metadata)
+WITH RECURSIVE count(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM count WHERE n < ?)
+SELECT 'line_' || n, 'long', 'user', 'message', ?, '[]', n, '{}' FROM count
+"""
+SCAN = "SELECT * FROM transcript WHERE content LIKE ? ESCAPE '\\' ORDER BY seq DESC LIMIT 1000"
+
+
+class Writing:
+    """Latin and Chinese text in which few words are common and most are rare, as in speech."""
+
+    def __init__(self) -> None:
+        self._random = random.Random(1)
+        sounds = ["an", "be", "con", "der", "est", "for", "ing", "ka", "lu", "mid", "net", "pra", "ro", "ser", "ten"]
+        latin = list(dict.fromkeys("".join(self._random.choices(sounds, k=1 + n % 4)) for n in range(60_000)))
+        self.common = latin[0]
+        self.character = "一"
+        self._latin = self._parts(latin, 4, " ")
+        self._chinese = self._parts([chr(ord("一") + n) for n in range(3_000)], 6, "")
+
+    def line(self, number: int) -> str:
+        if number % 3:
+            text = " ".join(self._random.choices(self._latin, k=3))
+            return f"{text} {RARE}." if number % EVERY == 1 else f"{text}."
+        text = "，".join(self._random.choices(self._chinese, k=3))
+        return f"{text}{PAIR}。" if number % EVERY < 3 else f"{text}。"
+
+    def _parts(self, words: list[str], length: int, between: str) -> list[str]:
+        weights = list(accumulate(1 / (rank + 5) for rank in range(len(words))))
+        return [between.join(self._random.choices(words, cum_weights=weights, k=length)) for _ in range(50_000)]
+
+
+def measure() -> Iterator[Line]:
+    """Medians, and for each scan the same question: the lines, newest first, as far as they are counted."""
+    with TemporaryDirectory(prefix="trackside-bench-") as folder:
+        yield from _search(Path(folder, "search.db"))
+        yield from _pages(Path(folder, "pages.db"))
+
+
+def _search(path: Path) -> Iterator[Line]:
+    writing = Writing()
+    database = Database.open(path, write=True)
+    began = time.perf_counter()
+    with database.writing_connection() as conn:
+        _fill(conn, writing)
+        filled, without = time.perf_counter() - began, _size(conn, path)
+        conn.exec_driver_sql("BEGIN")
+        search.index_all(conn)
+        conn.exec_driver_sql("COMMIT")
+        size = _size(conn, path)
+    indexed = time.perf_counter() - began - filled
+    one = Place("talk_7")
+    for name, query in (("rare Latin word", RARE), ("absent word", ABSENT), ("two-character Chinese", PAIR)):
+        took = _median(database, lambda conn, query=query: search.find(conn, query, None), ROUNDS)
+        scan = _median(database, lambda conn, query=query: _scan(conn, query), SCANS)
+        yield at_least(f"search, {name}", 1_000 / took, "searches/s", 1_000 / scan, aim=500, limit=50)
+    scan = _median(database, lambda conn: _scan(conn, ABSENT), SCANS)
+    for name, query, place in (
+        ("common word", writing.common, None),
+        ("common word in one conversation", writing.common, one),
+        ("common word's beginning", writing.common[:3], None),
+        ("common word's beginning in one conversation", writing.common[:3], one),
+        ("common Chinese character", writing.character, None),
+    ):
+        took = _median(database, lambda conn, query=query, place=place: search.find(conn, query, place), ROUNDS)
+        yield at_most(f"search, {name}, beside a scan", took, "ms", scan)
+    yield at_most("database with the index, beside without", size, "MB", without)
+    yield at_most("indexing a million lines, beside writing them", indexed, "s", filled)
+    database.close()
+
+
+def _fill(conn: Connection, writing: Writing) -> None:
+    conn.exec_driver_sql("BEGIN")
+    for first in range(1, LINES + 1, 10_000):
+        conn.exec_driver_sql(ADD, [_row(number, writing.line(number)) for number in range(first, first + 10_000)])
+    conn.exec_driver_sql("COMMIT")
+
+
+def _row(number: int, text: str) -> tuple[Any, ...]:
+    role = ("user", "assistant")[number % 2]
+    ids = (f"line_{number:016x}", f"event_{number // 2:016x}", f"run_{number // 2:016x}")
+    return number, *ids, f"talk_{number % TALKS}", role, text, f'{{"role":"{role}","content":"{text}"}}', number
+
+
+def _size(conn: Connection, path: Path) -> float:
+    conn.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+    return path.stat().st_size / 1_000_000
+
+
+def _scan(conn: Connection, query: str) -> list[Any]:
+    return list(conn.exec_driver_sql(SCAN, (f"%{query}%",)).all())
+
+
+def _pages(path: Path) -> Iterator[Line]:
+    database = Database.open(path, write=True)
+    with database.writing_connection() as conn:
+        conn.exec_driver_sql(COPY, (LINES, "x" * 100))
+    long = Place("long")
+    first, deep = [], []
+    for _ in range(ROUNDS * 4):
+        first.append(_took(database, lambda conn: transcript.page(conn, long)))
+        deep.append(_took(database, lambda conn: transcript.page(conn, long, before=LINES - DEPTH)))
+    database.close()
+    yield at_most(
+        "history page at 990,000 of 1,000,000", statistics.median(deep), "ms", statistics.median(first), limit=2
+    )
+
+
+def _median(database: Database, query: Callable[[Connection], object], rounds: int) -> float:
+    return statistics.median(_took(database, query) for _ in range(rounds))
+
+
+def _took(database: Database, query: Callable[[Connection], object]) -> float:
+    """Milliseconds of one read."""
+    began = time.perf_counter()
+    database.read_now(query)
+    return (time.perf_counter() - began) * 1_000
+
+
+if __name__ == "__main__":
+    say(measure())

@@ -1,0 +1,12 @@
+"""A runner that starts another process, says so, and waits."""
+
+import asyncio
+import subprocess
+
+from engine.protocol import AgentRunContext
+
+
+async def run(ctx: AgentRunContext):
+    sleeper = subprocess.Popen(["sh", "-c", "trap '' HUP TERM INT; sleep 3600; sleep 3600"])  # noqa: ASYNC220
+    yield {"type": "message.delta", "data": {"chunk": {"role": "assistant", "content": str(sleeper.pid)}}}
+    await asyncio.Event().wait()

@@ -1,0 +1,121 @@
+"""No child outlives its host, whatever either of them is doing."""
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from engine.runtimes.guardian import Guardian
+
+ROOT = Path(__file__).resolve().parents[2]
+
+RUNNER = """
+import asyncio, os, re, subprocess, time
+
+async def run(ctx):
+    helpers = [subprocess.Popen(["sleep", "3600"], process_group=group) for group in (None, 0)]
+    yield [os.getpid(), *(helper.pid for helper in helpers)]
+    state = ctx.config["state"]
+    if state == "python":
+        while True: pass
+    if state == "c":
+        re.match(r"(a+)+$", "a" * 60 + "b")
+    if state == "blocked":
+        time.sleep(3600)
+    if state == "awaiting":
+        await asyncio.sleep(3600)
+"""
+
+HOST = """
+import asyncio, json, sys
+from pathlib import Path
+from engine.runtimes.pool import ChildPool
+from engine.runtimes.runtime import Launch
+
+class Sink:
+    full = False
+    def __init__(self): self.first = asyncio.get_running_loop().create_future()
+    def when_room(self, call): ...
+    def result(self, result, size): self.first.set_result(result)
+    def unreadable(self, reason, size): ...
+    def output(self, stream, text): ...
+
+async def main():
+    folder, context = Path(sys.argv[1]), json.loads(sys.argv[2])
+    pool = ChildPool()
+    launch = Launch(folder / "runner.py", None, folder, folder)
+    pids = []
+    for state in ("python", "c", "blocked", "awaiting"):
+        sink = Sink()
+        await pool.begin(launch, "r", {**context, "config": {"state": state}}, sink)
+        pids += await sink.first
+    await pool.warm(launch)
+    pids += [child.pid for child in pool._idle.values()]
+    pids.append(pool._guardian._shell.pid)
+    print(json.dumps(pids), flush=True)
+    await asyncio.sleep(3600)
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize("signalled", [signal.SIGKILL, signal.SIGTERM])
+def test_nothing_outlives_a_killed_host(tmp_path, processes, run_context, signalled):
+    (tmp_path / "runner.py").write_text(RUNNER)
+    host = subprocess.Popen(
+        [sys.executable, "-c", HOST, str(tmp_path), json.dumps(run_context({}))],
+        stdout=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    with host:
+        pids = json.loads(host.stdout.readline())
+        assert len(pids) == 14
+        assert all(map(processes.lives, pids))
+        host.send_signal(signalled)
+    assert processes.all_gone(pids)
+
+
+def sleeper() -> subprocess.Popen[bytes]:
+    return subprocess.Popen(["sleep", "3600"], start_new_session=True)
+
+
+def test_the_guardian_ends_what_it_watches_and_nothing_that_was_forgotten():
+    guardian, watched, forgotten, other = Guardian(), sleeper(), sleeper(), sleeper()
+    for process in (watched, forgotten, other):
+        guardian.watch(process.pid)
+    guardian.forget(forgotten.pid)
+    guardian.close()
+    assert watched.wait(10) == other.wait(10) == -signal.SIGKILL
+    assert forgotten.poll() is None
+    forgotten.kill()
+    forgotten.wait()
+
+
+def test_a_guardian_ignores_polite_signals_and_is_replaced_when_it_is_killed():
+    guardian, first, second = Guardian(), sleeper(), sleeper()
+    guardian.watch(first.pid)
+    shell = guardian._shell
+    for polite in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        shell.send_signal(polite)
+    assert shell.poll() is None
+    shell.kill()
+    shell.wait()
+    guardian.watch(second.pid)
+    assert guardian._shell is not shell
+    guardian.close()
+    assert first.wait(10) == second.wait(10) == -signal.SIGKILL
+
+
+async def test_a_child_whose_wire_ends_kills_its_own_group(stage, processes):
+    launch = stage.launch(textwrap.dedent(RUNNER))
+    execution, heard = await stage.begin(launch, state="blocked")
+    [pids] = await heard.until(lambda: heard.results)
+    execution._child._wire_in.close()
+    assert (await asyncio.wait_for(execution.ended(), 10)).exit_code == -signal.SIGKILL
+    assert not any(map(processes.lives, pids))

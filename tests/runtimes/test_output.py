@@ -1,0 +1,55 @@
+"""What a child prints arrives as bounded lines, whatever bytes it prints."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.runtimes.output import PIECE, OutputLines
+
+
+def read(data: bytes, step: int = 7, mark: bytes = b"") -> tuple[list[str], bool]:
+    lines, found, marked = OutputLines(), [], False
+    lines.mark = mark
+    for start in range(0, len(data), step):
+        complete, seen = lines.feed(data[start : start + step])
+        found += complete
+        marked |= seen
+    return found + lines.rest(), marked
+
+
+@given(st.binary(max_size=300), st.integers(1, 50))
+def test_any_bytes_in_any_chunks_are_the_same_lines(data, step):
+    assert read(data, step) == read(data, 1000)
+
+
+@given(st.text(st.characters(blacklist_categories=("Cs",), blacklist_characters="\r"), max_size=100))
+def test_text_comes_out_as_it_went_in(text):
+    lines = text.split("\n")
+    assert read(text.encode())[0] == (lines if lines[-1] else lines[:-1])
+
+
+def test_a_line_of_100_kb_comes_in_two_pieces():
+    found, _ = read(b"x" * 100_000 + b"\nnext\n", 4096)
+    assert [len(line) for line in found] == [PIECE, 100_000 - PIECE, 4]
+
+
+def test_an_endless_line_is_never_held_back_and_never_grows():
+    lines = OutputLines()
+    found = [piece for _ in range(100) for piece in lines.feed(b"y" * 10_000)[0]]
+    assert len(found) == 1_000_000 // PIECE
+    assert len(lines._held) <= PIECE
+
+
+def test_a_piece_ends_between_characters():
+    found, _ = read("é".encode() * PIECE + b"\n", 8192)
+    assert "".join(found) == "é" * PIECE
+
+
+def test_bytes_that_are_not_utf8_are_replaced():
+    assert read(b"caf\xe9 \xff\xfe\n")[0] == ["caf� ��"]
+
+
+def test_the_mark_is_found_behind_an_unfinished_line_and_not_shown():
+    assert read(b"one\ntwo\0mark\n", mark=b"\0mark") == (["one", "two"], True)
+    assert read(b"one\n\0mark\n", mark=b"\0mark") == (["one"], True)
+    almost = b"z" * (PIECE - 3)
+    assert read(almost + b"\0mark\n", 1000, b"\0mark") == ([almost.decode()], True)

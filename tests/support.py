@@ -1,0 +1,341 @@
+"""What tests share: a clock that stands still, ids that count, an engine on real SQLite, and a way to read a run.
+
+async def test_…(open_engine):
+    async def greets(ctx):
+        yield said("hello")
+
+    engine = await open_engine(greets)
+    run = await perform(engine, "hi")
+
+    assert run.row.status == "completed"
+    assert run.texts("message.completed") …
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
+from itertools import count
+from pathlib import Path
+from typing import Any, TypeVar
+
+from sqlalchemy import Connection, select
+
+from engine.api import Choice, Engine, EventEnvelope, RunRow
+from engine.facts import tables
+from engine.facts.database import Database
+from engine.facts.event_log import EventRow
+from engine.facts.rows import every
+from engine.resources.catalog import Catalog
+from engine.runtimes.inprocess import InProcessRuntime
+
+T = TypeVar("T")
+Runner = Callable[..., AsyncIterator[Any]]
+START = 1_767_323_045_000_000
+"""2026-01-02T03:04:05Z in microseconds."""
+
+
+class FakeClock:
+    """Stands still until it is advanced; then calls what is due, in order."""
+
+    def __init__(self, start: int = START) -> None:
+        self._now = start
+        self._waiting: list[tuple[int, int, _Timer]] = []
+        self._order = count()
+
+    def now(self) -> int:
+        return self._now
+
+    def later(self, seconds: float, call: Callable[[], None]) -> "_Timer":
+        timer = _Timer(call)
+        heappush(self._waiting, (self._now + int(seconds * 1_000_000), next(self._order), timer))
+        return timer
+
+    def advance(self, seconds: float) -> None:
+        until = self._now + int(seconds * 1_000_000)
+        while self._waiting and self._waiting[0][0] <= until:
+            self._now, _, timer = heappop(self._waiting)
+            if not timer.cancelled:
+                timer.call()
+        self._now = until
+
+
+@dataclass(slots=True)
+class _Timer:
+    call: Callable[[], None]
+    cancelled: bool = False
+
+    def cancel(self) -> None:
+        self.cancelled = True
+
+
+class CountingIds:
+    """`run_000001`, `line_000002` …: one count for all kinds, so that ids sort by when they were made."""
+
+    def __init__(self, prefix: str = "") -> None:
+        self._prefix = prefix
+        self._count = count(1)
+
+    def new(self, kind: str) -> str:
+        return f"{kind}_{self._prefix}{next(self._count):06d}"
+
+
+# Runners
+
+
+def declares(
+    *,
+    capabilities: Mapping[str, bool] | None = None,
+    permissions: Mapping[str, list[str]] | None = None,
+    config: list[dict[str, Any]] | None = None,
+) -> Callable[[Runner], Runner]:
+    """What the manifest of a test's runner says; nothing declared means all off."""
+
+    def note(runner: Runner) -> Runner:
+        runner.declared = {"capabilities": capabilities, "permissions": permissions, "config": config}  # type: ignore[attr-defined]
+        return runner
+
+    return note
+
+
+def write_runner(folder: Path, runner: Runner) -> Path:
+    """The file that discovery finds in place of a runner which lives in a test."""
+    declared: dict[str, Any] = getattr(runner, "declared", {})
+    lines = [f"{name} = {value!r}" for name, value in declared.items() if value is not None]
+    path = folder / f"{runner.__name__}.py"
+    path.write_text("\n".join([*lines, "async def run(ctx):", "    yield", ""]))
+    return path
+
+
+class Engines:
+    """Opens engines on one database in the test's folder, and closes those that are still open at its end."""
+
+    def __init__(self, root: Path, clock: FakeClock) -> None:
+        self.folder = root / "project"
+        self.folder.mkdir(exist_ok=True)
+        self.db = root / "facts.db"
+        self.clock = clock
+        self.ids = CountingIds()
+        self._runners: dict[str, Runner] = {}
+        self._open: list[Engine] = []
+
+    async def __call__(
+        self, *runners: Runner, mode: Any = "host", catalog: Catalog | None = None, **project: Any
+    ) -> Engine:
+        """`project` is what trackside.yaml says, such as `agents=[…]`."""
+        for runner in runners:
+            self._runners[runner.__name__] = runner
+            write_runner(self.folder, runner)
+        if project or not (self.folder / "trackside.yaml").exists():
+            (self.folder / "trackside.yaml").write_text(json.dumps(project))
+        engine = await Engine.open(
+            self.folder,
+            db=self.db,
+            mode=mode,
+            runtime=InProcessRuntime(self._runners),
+            clock=self.clock,
+            ids=self.ids,
+            catalog=catalog,
+        )
+        self._open.append(engine)
+        return engine
+
+    async def close(self, engine: Engine) -> None:
+        """Close one before the test's end."""
+        self._open.remove(engine)
+        await engine.close()
+
+    async def close_all(self) -> None:
+        while self._open:
+            await self.close(self._open[-1])
+
+
+# Events
+
+_events = count(1)
+
+
+def event(event_type: str = "message.received", **fields: Any) -> EventEnvelope:
+    """An event from a platform; every field can be given."""
+    given = {"event_id": f"event-{next(_events)}", "event_type": event_type, "source": "platform"} | fields
+    return EventEnvelope.model_validate(given)
+
+
+def message(text: str = "hi", session: str | None = "s", **fields: Any) -> EventEnvelope:
+    """Something that a user says in a session."""
+    given = {"conversation_id": session, "input": {"text": text}, "actor": {"actor_type": "user", "actor_id": "ann"}}
+    return event("message.received", **given | fields)
+
+
+# Results
+
+
+def delta(content: Any = None, **chunk: Any) -> dict[str, Any]:
+    return {"type": "message.delta", "data": {"chunk": {"role": "assistant", "content": content} | chunk}}
+
+
+def said(content: Any, **message: Any) -> dict[str, Any]:
+    return {"type": "message.completed", "data": {"message": {"role": "assistant", "content": content} | message}}
+
+
+def done(content: Any = None, reason: str = "stop") -> dict[str, Any]:
+    told = {} if content is None else {"message": {"role": "assistant", "content": content}}
+    return {"type": "run.completed", "data": {"finish_reason": reason} | told}
+
+
+def failed(error: str = "no", **data: Any) -> dict[str, Any]:
+    return {"type": "run.failed", "data": {"error": error} | data}
+
+
+def made(artifact_type: str = "file", **data: Any) -> dict[str, Any]:
+    return {"type": "artifact.created", "data": {"artifact_type": artifact_type} | data}
+
+
+def kept(key: str, value: Any, scope: str = "conversation") -> dict[str, Any]:
+    return {"type": "state.updated", "data": {"scope": scope, "key": key, "value": value}}
+
+
+# Runs
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """An entry of the journal with its data read."""
+
+    position: int
+    source: str
+    type: str
+    data: Any
+    outcome: str | None
+    reason: str | None
+    sequence: int | None
+    turn: int
+
+
+async def journal_of(engine: Engine, run_id: str) -> list[Seen]:
+    """A run's whole journal."""
+    return [
+        Seen(e.position, e.source, e.type, json.loads(e.data), e.outcome, e.reason, e.sequence, e.turn)
+        async for e in engine.entries(run_id)
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """A run that has ended."""
+
+    row: RunRow
+    journal: list[Seen] = field(repr=False)
+
+    @property
+    def run_id(self) -> str:
+        return self.row.run_id
+
+    @property
+    def types(self) -> list[str]:
+        return [entry.type for entry in self.journal]
+
+    def all(self, kind: str) -> list[Seen]:
+        return [entry for entry in self.journal if entry.type == kind]
+
+    def one(self, kind: str) -> Seen:
+        """The only entry of a type."""
+        (entry,) = self.all(kind)
+        return entry
+
+    @property
+    def context(self) -> dict[str, Any]:
+        """What the runner was handed."""
+        return self.one("run.started").data["context"]
+
+    @property
+    def finished(self) -> dict[str, Any]:
+        return self.one("run.finished").data
+
+    @property
+    def warnings(self) -> list[str]:
+        return [entry.data["message"] for entry in self.all("warning")]
+
+
+async def send(engine: Engine, what: EventEnvelope | str = "hi", **choice: Any) -> str:
+    """Take in an event; the run's id once it has its slot."""
+    ticket = await engine.submit(message(what) if isinstance(what, str) else what, Choice(**choice))
+    return await ticket.started
+
+
+async def played(engine: Engine, run_id: str) -> Played:
+    """A run, when it has ended."""
+    return Played(await engine.finished(run_id), await journal_of(engine, run_id))
+
+
+async def perform(engine: Engine, what: EventEnvelope | str = "hi", **choice: Any) -> Played:
+    """Send an event and hear its run out."""
+    return await played(engine, await send(engine, what, **choice))
+
+
+async def until(engine: Engine, run_id: str, kind: str) -> Seen:
+    """Wait for a run's first entry of a type to be on disk."""
+    async with engine.subscribe(run_id=run_id) as news:
+        async for batch in news:
+            for told in batch:
+                if told.entry.type == kind:
+                    found = [entry for entry in await journal_of(engine, run_id) if entry.type == kind]
+                    return found[0]
+    raise AssertionError(f"the engine was closed before {kind} came")
+
+
+async def lines_of(engine: Engine, session: str = "s") -> list[tuple[str, str | None]]:
+    """Role and text of a conversation's lines, oldest first."""
+    return [(line.role, line.content) for line in await engine.transcript(session, after=0)]
+
+
+def facts(engine: Engine, query: Callable[[Connection], T]) -> T:
+    """What the database itself says, past the engine."""
+    database = Database.open(engine.database_path, write=False)
+    try:
+        return database.read_now(query)
+    finally:
+        database.close()
+
+
+def events_of(engine: Engine, event_type: str) -> list[EventRow]:
+    """Rows of the event log of one type, oldest first."""
+    query = select(tables.events).where(tables.events.c.event_type == event_type).order_by(tables.events.c.seq)
+    return facts(engine, lambda conn: every(conn, query, EventRow))
+
+
+class Stage:
+    """An engine whose one runner, `script`, yields what the test hands it."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self.script: list[Any] = []
+
+    async def __call__(self, *results: Any, event: EventEnvelope | str = "hi", **choice: Any) -> Played:
+        """Run the script for one event and give the run back."""
+        self.script[:] = results
+        return await perform(self.engine, event, **choice)
+
+
+async def open_stage(engines: Engines, **project: Any) -> Stage:
+    script: list[Any] = []
+
+    async def play(ctx: Any) -> AsyncIterator[Any]:
+        for result in tuple(script):
+            yield result
+
+    stage = Stage(await engines(play, **project))
+    stage.script = script
+    return stage
+
+
+async def forever() -> None:
+    """Wait until cancelled."""
+    await asyncio.Event().wait()
+
+
+async def waits(ctx: Any) -> AsyncIterator[Any]:
+    """A runner that says something and then waits until it is stopped."""
+    yield delta("…")
+    await forever()

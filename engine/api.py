@@ -31,6 +31,8 @@ from engine.intake.envelope import CONSOLE_DELIVERY, LOCAL_ACTOR, SESSION_ID, Ev
 from engine.intake.errors import IntakeError
 from engine.protocol.content import text_of
 from engine.resources.catalog import Catalog
+from engine.resources.shelf import Shelf
+from engine.resources.stock import shelf_of
 from engine.run.deltas import DeltaText
 from engine.run.dispatch import Ticket
 from engine.run.order import RunOrder
@@ -126,7 +128,7 @@ class Engine:
         self._hub = Hub(lambda row, limit: database.read(lambda conn: journal.since(conn, row, limit)))
         self._catalog = catalog
         self._host: Host | None = None
-        self._editor: Writer | None = None
+        self._editing: tuple[Database, Writer] | None = None
         self._following: asyncio.Task[None] | None = None
 
     @classmethod
@@ -140,6 +142,7 @@ class Engine:
         runtime: Runtime | None = None,
         clock: Clock | None = None,
         ids: Ids | None = None,
+        shelf: Shelf | None = None,
         catalog: Catalog | None = None,
     ) -> "Engine":
         """Open to host runs, or only to read: a reader recovers nothing and closes no one's runs."""
@@ -148,11 +151,20 @@ class Engine:
         clock = clock or SystemClock()
         synchronous = project.config.database.synchronous
         hosting = mode == "host"
+        shelf = shelf or shelf_of(project)
         database = await asyncio.to_thread(Database.open, path, write=hosting, synchronous=synchronous)
-        engine = cls(project, target, database, clock, ids or TimeIds(clock), catalog or Catalog())
+        engine = cls(project, target, database, clock, ids or TimeIds(clock), catalog or shelf.catalog())
         if hosting:
             try:
-                engine._host = Host(database, runtime or ChildPool(), engine._hub, clock, engine.ids)
+                engine._host = Host(
+                    database,
+                    runtime or ChildPool(),
+                    engine._hub,
+                    clock,
+                    engine.ids,
+                    shelf=shelf,
+                    file_roots=project.file_roots(),
+                )
                 engine.recovered = await engine._host.start()
             except BaseException:
                 await engine.close()
@@ -166,8 +178,10 @@ class Engine:
             self._following.cancel()
         if self._host is not None:
             await self._host.close()
-        if self._editor is not None:
-            await self._editor.close()
+        if self._editing is not None:
+            writable, editor = self._editing
+            await editor.close()
+            await asyncio.to_thread(writable.close)
         await asyncio.to_thread(self._database.close)
 
     async def __aenter__(self) -> "Engine":
@@ -352,12 +366,11 @@ class Engine:
         """A person's change, through the host's writer or, in a reader, through one made for it."""
         if self._host is not None:
             return await self._host.writer.submit(operation)
-        if self._editor is None:
+        if self._editing is None:
             writable = await asyncio.to_thread(Database.open, self._database.path, write=True)
-            self._editor = Writer(
-                writable.writing_connection, writable.path, told=self._hub.tell, failed=lambda _: None
-            )
-        return await self._editor.submit(operation)
+            editor = Writer(writable.writing_connection, writable.path, told=self._hub.tell, failed=lambda _: None)
+            self._editing = writable, editor
+        return await self._editing[1].submit(operation)
 
     async def _place(self, conversation_id: str) -> Place:
         """Where a person means when they only name the conversation: the bot and workspace of its last run."""

@@ -1,8 +1,11 @@
 """A process that hosts runs: its lock, its writer, its runtime, and the end of what dead hosts left behind."""
 
 import asyncio
+from pathlib import Path
 from typing import Final
 
+from engine.access.desk import AccessDesk
+from engine.access.room import Room
 from engine.clock import Clock, Ids
 from engine.events import Hub
 from engine.facts import hosts, journal, runs
@@ -11,7 +14,7 @@ from engine.facts.database import Database
 from engine.facts.errors import EntryRefused, FactsError
 from engine.facts.hosts import HostLock
 from engine.facts.writer import Writer
-from engine.run.calls import HostCalls
+from engine.resources.shelf import Shelf
 from engine.run.dispatch import Dispatch, Ticket
 from engine.run.live import Stop
 from engine.run.orchestrator import Orchestrator
@@ -27,7 +30,17 @@ LOOK: Final = 0.4
 class Host:
     """Everything that lives while this process may run runners."""
 
-    def __init__(self, database: Database, runtime: Runtime, hub: Hub, clock: Clock, ids: Ids) -> None:
+    def __init__(
+        self,
+        database: Database,
+        runtime: Runtime,
+        hub: Hub,
+        clock: Clock,
+        ids: Ids,
+        *,
+        shelf: Shelf,
+        file_roots: tuple[Path, ...],
+    ) -> None:
         self._database = database
         self._runtime = runtime
         self._hub = hub
@@ -38,7 +51,8 @@ class Host:
         """The last failure of the disk or the database, for whoever wonders why a run was stopped."""
         self._lock = HostLock.take(database.path, self.host_id)
         self.writer = Writer(database.writing_connection, database.path, told=hub.tell, failed=self._failed)
-        self.orchestrator = Orchestrator(database, self.writer, runtime, HostCalls(database), clock, ids)
+        desk = AccessDesk(Room(database, self.writer, shelf, file_roots, clock, ids))
+        self.orchestrator = Orchestrator(database, self.writer, runtime, desk, clock, ids)
         self.dispatch = Dispatch(self.writer, self.orchestrator.conduct, self.host_id, clock, ids)
         self._looking: asyncio.Task[None] | None = None
 
@@ -101,6 +115,7 @@ class Host:
     def _stop(self, run_id: str) -> None:
         live = self.orchestrator.live.get(run_id)
         if live is not None and live.stop is None:
+            live.cancel_requested_at = self._clock.now()
             live.recorder.record("person", "cancel.requested", {})
             live.request_stop(Stop.CANCELLED)
 

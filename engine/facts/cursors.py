@@ -2,13 +2,21 @@
 
 import hashlib
 import json
+import re
+from typing import Final
 
 from engine.facts.errors import FactsError
 from engine.facts.rows import Place
 
+_FORM: Final = re.compile(r"(?P<owner>[hej][0-9a-f]{12})(?P<position>[0-9a-f]{1,15})")
+
 
 class CursorRefused(FactsError):
-    """A cursor of another conversation, of another API, or none at all."""
+    """Something that no call of ours gave as a cursor."""
+
+
+class CursorForeign(FactsError):
+    """A cursor of another conversation or of another call."""
 
 
 def history(place: Place, seq: int) -> str:
@@ -21,6 +29,11 @@ def events(place: Place, seq: int) -> str:
     return f"e{_seal('events', place)}{seq:x}"
 
 
+def entries(place: Place, position: int) -> str:
+    """A cursor for pages of a run's own journal."""
+    return f"j{_seal('entries', place)}{position:x}"
+
+
 def read_history(place: Place, cursor: str) -> int:
     return _read("h", "history", place, cursor)
 
@@ -29,14 +42,17 @@ def read_events(place: Place, cursor: str) -> int:
     return _read("e", "events", place, cursor)
 
 
+def read_entries(place: Place, cursor: str) -> int:
+    return _read("j", "entries", place, cursor)
+
+
 def _read(mark: str, api: str, place: Place, cursor: str) -> int:
-    prefix = f"{mark}{_seal(api, place)}"
-    if not cursor.startswith(prefix):
-        raise CursorRefused("this cursor was not given by this call for this conversation")
-    try:
-        return int(cursor.removeprefix(prefix), 16)
-    except ValueError:
-        raise CursorRefused("this is not a cursor that this call gave") from None
+    match = _FORM.fullmatch(cursor)
+    if match is None:
+        raise CursorRefused("this is not a cursor")
+    if match["owner"] != f"{mark}{_seal(api, place)}":
+        raise CursorForeign("this cursor belongs to another call or another conversation")
+    return int(match["position"], 16)
 
 
 def _seal(api: str, place: Place) -> str:

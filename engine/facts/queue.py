@@ -94,6 +94,19 @@ def get(conn: Connection, item_id: str) -> QueueItem:
     return item
 
 
+def pull(conn: Connection, run_id: str, *, limit: int, at: int) -> list[QueueItem]:
+    """Take the first messages that a run has claimed, in their order; taken is decided."""
+    query = select(queue).where(queue.c.run_id == run_id, queue.c.fate == Fate.QUEUED, queue.c.mode == Mode.STEER)
+    found = every(conn, query.order_by(queue.c.place, queue.c.item_id).limit(limit), QueueItem)
+    return [_pulled(conn, item, at) for item in found]
+
+
+def _pulled(conn: Connection, item: QueueItem, at: int) -> QueueItem:
+    item = replace(advance(item, Fate.PULLED), pulled_at=at)
+    conn.execute(update(queue).where(queue.c.item_id == item.item_id).values(fate=item.fate, pulled_at=at))
+    return item
+
+
 def next_for(conn: Connection, conversation_id: str | None, thread_id: str | None) -> QueueItem | None:
     """The first message that waits for this slot; one that a run has claimed does not."""
     query = select(queue).where(

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Table, delete, or_, select
+from sqlalchemy import ColumnElement, Connection, Table, and_, delete, or_, select
 
 from engine.facts import event_log
 from engine.facts.artifacts import delete_orphans
@@ -49,11 +49,17 @@ def prune(conn: Connection, older_than: int, now: int, *, event_id: str) -> Dele
             conn, events, old_event, events.c.event_id.not_in(worked_on), events.c.event_id.not_in(waiting)
         ),
         transcript=delete_where(conn, transcript, old_line, not_live),
-        artifacts=delete_where(conn, artifacts, artifacts.c.expires_at <= now),
+        artifacts=delete_where(conn, artifacts, or_(artifacts.c.expires_at <= now, _of_no_entry())),
         blobs=delete_orphans(conn),
     )
     audit(conn, "facts.pruned", event_id, now, {"older_than": older_than, "deleted": asdict(deleted)})
     return deleted
+
+
+def _of_no_entry() -> ColumnElement[bool]:
+    """Artifacts that are the large part of a journal entry, once their run is gone."""
+    part_of_an_entry = and_(artifacts.c.source == "host", artifacts.c.artifact_type.like("call.%"))
+    return and_(part_of_an_entry, artifacts.c.run_id.not_in(select(runs.c.run_id)))
 
 
 def delete_where(conn: Connection, table: Table, *conditions: ColumnElement[bool]) -> int:

@@ -2,7 +2,8 @@
 
 from typing import Final
 
-from sqlalchemy import Connection, delete as delete_from, func, select
+from sqlalchemy import Connection, func, select
+from sqlalchemy import delete as delete_from
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 from engine.facts.errors import FactsError, NotFound

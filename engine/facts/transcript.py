@@ -14,6 +14,7 @@ from engine.facts.tables import transcript
 
 LONGEST: Final = 4_000
 CUT: Final = "..."
+_NEVER: Final = 2**62
 _APPEND: Final = insert(transcript).returning(transcript.c.seq)
 
 
@@ -54,9 +55,12 @@ def page(
     return every(conn, query.order_by(transcript.c.seq if ascending else transcript.c.seq.desc()), Line)
 
 
-def latest_seq(conn: Connection, place: Place) -> int | None:
-    """Where the place's transcript ends, looking at no other thread, bot or workspace."""
+def latest_seq(conn: Connection, place: Place, *, before_line: str | None = None) -> int | None:
+    """Where the place's transcript ended, before a line if one is named; no other thread, bot or workspace counts."""
     query = select(transcript.c.seq).where(place.within(transcript)).order_by(transcript.c.seq.desc()).limit(1)
+    if before_line is not None:
+        own = select(transcript.c.seq).where(transcript.c.transcript_id == before_line).scalar_subquery()
+        query = query.where(transcript.c.seq < func.coalesce(own, _NEVER))
     return conn.execute(query).scalar()
 
 

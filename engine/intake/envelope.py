@@ -76,6 +76,10 @@ def stamp_of(moment: Moment) -> int:
 
 def message(event_id: str, text: str, *, conversation_id: str | None, thread_id: str | None = None) -> EventEnvelope:
     """What a person typed."""
+    if conversation_id is not None and SESSION_ID.fullmatch(conversation_id) is None:
+        raise EventProblem(
+            f"{conversation_id[:140]!r} cannot be a session id: 1 to 128 letters, digits or any of . _ : - (no spaces)."
+        )
     return EventEnvelope(
         event_id=event_id,
         event_type=EventType.MESSAGE_RECEIVED,

@@ -1,4 +1,4 @@
-"""The first operation of a run: its user line, its artifacts, and what the facts say at that moment."""
+"""What a run begins with: the line it answers, its artifacts, and what the facts say at that moment."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ from engine.run.marks import Marks
 from engine.run.order import RunOrder
 
 
-def begin(tx: Transaction, order: RunOrder, *, line_id: str, now: int) -> Beginning:
+def begin(tx: Transaction, order: RunOrder, *, now: int) -> Beginning:
     """Turn a created run into a running one."""
     envelope = order.envelope
     deadline_at = None if order.timeout is None else now + int(order.timeout * 1_000_000)
@@ -23,17 +23,14 @@ def begin(tx: Transaction, order: RunOrder, *, line_id: str, now: int) -> Beginn
     event = event_log.get(tx.connection, envelope.event_id)
     _store_raw(tx, order, now)
     warnings: list[str] = []
-    references: list[str] = []
     for attachment in envelope.input.attachments:
         try:
-            references.append(_store(tx, order, attachment, now))
+            _store(tx, order, attachment, now)
         except ArtifactTaken:
             warnings.append(f"attachment {attachment.artifact_id!r:.80} was left out: its artifact id is taken")
     before = None
     if envelope.conversation_id is not None:
-        before = transcript.latest_seq(tx.connection, order.place)
-    if envelope.is_message:
-        write_user_line(tx, envelope, order.marks, run_id=order.run_id, line_id=line_id, references=references, at=now)
+        before = transcript.latest_seq(tx.connection, order.place, before_line=user_line_of(order.run_id))
     return Beginning(
         event_seq=event.seq,
         transcript_seq=before,
@@ -44,18 +41,16 @@ def begin(tx: Transaction, order: RunOrder, *, line_id: str, now: int) -> Beginn
     )
 
 
+def user_line_of(run_id: str) -> str:
+    """The id of the line that a run answers. It is written with the run's creation: what was said is never lost."""
+    return f"{run_id}:user"
+
+
 def write_user_line(
-    tx: Transaction,
-    envelope: EventEnvelope,
-    marks: Marks,
-    *,
-    run_id: str | None,
-    line_id: str,
-    references: list[str],
-    at: int,
+    tx: Transaction, envelope: EventEnvelope, marks: Marks, *, run_id: str | None, line_id: str, at: int
 ) -> None:
-    """What a person said, as a line of the conversation; without a conversation there is none."""
-    if envelope.conversation_id is None:
+    """What a person said, as a line of the conversation; no conversation and no message, no line."""
+    if envelope.conversation_id is None or not envelope.is_message:
         return
     transcript.append(
         tx.connection,
@@ -71,7 +66,7 @@ def write_user_line(
             item_type="message",
             content=marks.cover_words(envelope.input.to_text()),
             content_json=marks.cover_value(envelope.input.model_dump(mode="json", exclude_none=True)),
-            artifact_refs=references,
+            artifact_refs=[attachment.artifact_id for attachment in envelope.input.attachments],
             created_at=at,
             metadata={},
         ),
@@ -87,7 +82,7 @@ def _state(tx: Transaction, order: RunOrder) -> dict[str, dict[str, Any]]:
     return found
 
 
-def _store(tx: Transaction, order: RunOrder, attachment: Attachment, now: int) -> str:
+def _store(tx: Transaction, order: RunOrder, attachment: Attachment, now: int) -> None:
     """An attachment as an artifact: a blob if it has content, else its url, else a reference, else metadata only."""
     envelope = order.envelope
     content = content_of(attachment)
@@ -121,7 +116,6 @@ def _store(tx: Transaction, order: RunOrder, attachment: Attachment, now: int) -
         ),
         content,
     )
-    return attachment.artifact_id
 
 
 def _store_raw(tx: Transaction, order: RunOrder, now: int) -> None:

@@ -41,16 +41,8 @@ def build_context(order: RunOrder, beginning: Beginning, clock: Clock) -> dict[s
             source=trigger_source(envelope.source),
             timestamp=rfc3339(envelope.time if envelope.time is not None else clock.now()),
         ),
-        event=EventContext(
-            event_id=envelope.event_id,
-            event_type=envelope.event_type,
-            event_time=None if envelope.time is None else rfc3339(envelope.time),
-            source=envelope.source,
-            source_event_type=envelope.source_event_type,
-            raw_ref=envelope.raw_ref,
-            data=envelope.data,
-        ),
-        conversation=_conversation(envelope),
+        event=event_of(envelope),
+        conversation=conversation_of(envelope),
         actor=envelope.actor,
         subject=envelope.subject,
         input=_input(envelope.input),
@@ -83,7 +75,21 @@ def build_context(order: RunOrder, beginning: Beginning, clock: Clock) -> dict[s
     return context.model_dump(mode="json")
 
 
-def _conversation(envelope: EventEnvelope) -> ConversationContext | None:
+def event_of(envelope: EventEnvelope) -> EventContext:
+    """The event as a runner may see it."""
+    return EventContext(
+        event_id=envelope.event_id,
+        event_type=envelope.event_type,
+        event_time=None if envelope.time is None else rfc3339(envelope.time),
+        source=envelope.source,
+        source_event_type=envelope.source_event_type,
+        raw_ref=envelope.raw_ref,
+        data=envelope.data,
+    )
+
+
+def conversation_of(envelope: EventEnvelope) -> ConversationContext | None:
+    """Where it was said, as a runner may see it."""
     if envelope.conversation_id is None:
         return None
     return ConversationContext(

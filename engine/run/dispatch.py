@@ -15,6 +15,7 @@ from engine.facts.event_log import EventRow
 from engine.facts.queue import Fate, Mode, QueueItem
 from engine.facts.runs import RunRow
 from engine.facts.writer import Writer
+from engine.run.beginning import user_line_of, write_user_line
 from engine.run.order import RunOrder
 
 FOREIGN_WAIT: Final = 0.25
@@ -150,6 +151,8 @@ class Dispatch:
         event_log.append(tx.connection, event_row(order, None if waits else order.run_id, now))
         if waits:
             queue.add(tx.connection, self._item(order, item_id, now))
+        else:
+            _say(tx, order, now)
         return _Accepted(blocked_by=blocked_by)
 
     def _start(self, order: RunOrder, ticket: Ticket) -> None:
@@ -200,6 +203,7 @@ class Dispatch:
         runs.create(tx.connection, run_row(order, self._host, now))
         queue.decide(tx.connection, item_id, Fate.OWN_RUN, at=now, own_run_id=order.run_id)
         event_log.attach(tx.connection, order.envelope.event_id, order.run_id)
+        _say(tx, order, now)
 
     def _item(self, order: RunOrder, item_id: str, now: int) -> QueueItem:
         envelope = order.envelope
@@ -217,6 +221,11 @@ class Dispatch:
             text=envelope.input.to_text(),
             created_at=now,
         )
+
+
+def _say(tx: Transaction, order: RunOrder, now: int) -> None:
+    line_id = user_line_of(order.run_id)
+    write_user_line(tx, order.envelope, order.marks, run_id=order.run_id, line_id=line_id, at=now)
 
 
 def run_row(order: RunOrder, host: str, now: int) -> RunRow:

@@ -20,6 +20,7 @@ from engine.protocol.resources import (
     ToolResource,
 )
 from engine.resources.catalog import Catalog
+from engine.run.apis import Clause, available, decide_apis
 from engine.run.scopes import identities
 from engine.runners.descriptor import RunnerDescriptor
 from engine.runners.forms import ConfigForm
@@ -32,6 +33,8 @@ class Grants:
     """The authorization snapshot: the only truth while the run lives."""
 
     resources: Resources
+    apis: Mapping[str, Clause]
+    """Every call of the run-scoped API, whether it may be made, and what decided that."""
     available_apis: AvailableApis
     plugin: str
     """`author/name`; the connection must belong to it."""
@@ -55,6 +58,7 @@ class Grants:
         return {
             "resources": self.resources.model_dump(mode="json"),
             "available_apis": self.available_apis.model_dump(mode="json"),
+            "apis": {name: {"allowed": allowed, "clause": words} for name, (allowed, words) in self.apis.items()},
             "plugin": self.plugin,
             "runner_id": self.runner_id,
             "binding_id": self.binding_id,
@@ -89,9 +93,11 @@ def grant(
         platform_capabilities={},
     )
     on, off = identities(envelope, binding)
+    apis = decide_apis(manifest, binding, envelope)
     grants = Grants(
         resources=resources,
-        available_apis=_apis(manifest, resources.storage, envelope, any_scope=bool(binding.state_policy.scopes())),
+        apis=apis,
+        available_apis=available(apis),
         plugin=runner.id.plugin_id,
         runner_id=str(runner.id),
         binding_id=binding.binding_id,
@@ -105,24 +111,6 @@ def grant(
         clauses=desk.clauses,
     )
     return grants, tuple(desk.warnings)
-
-
-def _apis(
-    manifest: AgentRunnerManifest, storage: StorageResource, envelope: EventEnvelope, *, any_scope: bool
-) -> AvailableApis:
-    permissions, talks = manifest.permissions, envelope.conversation_id is not None
-    return AvailableApis(
-        history_page=talks and "page" in permissions.history,
-        history_search=talks and "search" in permissions.history,
-        event_get="get" in permissions.events,
-        event_page=talks and "page" in permissions.events,
-        artifact_metadata="metadata" in permissions.artifacts,
-        artifact_read="read" in permissions.artifacts,
-        state=any_scope,
-        storage=storage.plugin_storage or storage.workspace_storage,
-        steering_pull=talks and manifest.capabilities.steering,
-        run_get=True,
-    )
 
 
 class _Desk:

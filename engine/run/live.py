@@ -56,8 +56,14 @@ class LiveRun:
         self.stopped = asyncio.Event()
         self.end: dict[str, Any] | None = None
         """The data of the terminal result, once one came."""
+        self.calls: set[asyncio.Task[Any]] = set()
+        """Calls that are being answered; a stop interrupts them."""
+        self.started_at: int | None = None
+        self.deadline_at: int | None = None
+        self.cancel_requested_at: int | None = None
         self.usage: dict[str, int | float] = {}
         self._spoke = False
+        self._undecided = 0
         self.deltas_since: int | None = None
         """The position before the first delta that no completed message has replaced."""
         self._writer = writer
@@ -92,7 +98,7 @@ class LiveRun:
             )
         if judged.applies:
             if (usage := cast("dict[str, Any]", result).get("usage")) is not None:
-                self._count_usage(usage)
+                self.count_usage(usage)
             self._apply.get(judged.kind, self._record)(judged)
         else:
             self._record(judged)
@@ -118,14 +124,24 @@ class LiveRun:
         if self.stop is None:
             self.stop = why
             self.stop_error = error
-            self.stopped.set()
+            self._stopped()
 
     def break_off(self, error: str) -> None:
         """The disk refused entries of this run: none may follow behind the gap, and the run cannot go on."""
         self.recorder.is_broken = True
         if self.stop is not Stop.STORAGE:
             self.stop, self.stop_error = Stop.STORAGE, error
-            self.stopped.set()
+            self._stopped()
+
+    def decide(self, operation: Callable[[Transaction], None]) -> None:
+        """Have the writer decide something of this run that nobody waits for."""
+        self._undecided += 1
+        self._writer.submit(operation).add_done_callback(self._decided)
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether all that this run's results do to the facts is on disk."""
+        return self._undecided == 0
 
     @property
     def has_said_anything(self) -> bool:
@@ -164,13 +180,13 @@ class LiveRun:
         self.deltas_since = None
         self._spoke = True
         self._last_message = (message["role"], message.get("content"))
-        self._decide(self.effects.message(self._entry(judged), message))
+        self.decide(self.effects.message(self._entry(judged), message))
 
     def _artifact(self, judged: Judged) -> None:
-        self._decide(self.effects.artifact(self._entry(judged), judged.payload))
+        self.decide(self.effects.artifact(self._entry(judged), judged.payload))
 
     def _state(self, judged: Judged) -> None:
-        self._decide(self.effects.state(self._entry(judged), judged.payload))
+        self.decide(self.effects.state(self._entry(judged), judged.payload))
 
     def _completed(self, judged: Judged) -> None:
         self._ended(judged)
@@ -184,7 +200,7 @@ class LiveRun:
         if said == self._last_message:
             self._record(judged)
         else:
-            self._decide(self.effects.message(self._entry(judged), message))
+            self.decide(self.effects.message(self._entry(judged), message))
 
     def _failed(self, judged: Judged) -> None:
         self._ended(judged)
@@ -194,15 +210,23 @@ class LiveRun:
         self.end = judged.data
         asyncio.get_running_loop().call_later(LINGER, self.request_stop, Stop.LINGERING)
 
-    def _decide(self, operation: Callable[[Transaction], None]) -> None:
+    def _decided(self, future: asyncio.Future[None]) -> None:
+        self._undecided -= 1
         # A failed write reaches every live run through the writer's own failure; nobody else waits for this future.
-        self._writer.submit(operation).add_done_callback(lambda future: future.cancelled() or future.exception())
+        if not future.cancelled():
+            future.exception()
+
+    def _stopped(self) -> None:
+        self.stopped.set()
+        for task in self.calls:
+            task.cancel()
 
     def _mind_the_limit(self) -> None:
         if self.recorder.is_full:
             self.request_stop(Stop.JOURNAL, f"its journal is larger than {JOURNAL_LIMIT // 2**20} MiB")
 
-    def _count_usage(self, usage: object) -> None:
+    def count_usage(self, usage: object) -> None:
+        """Add what a result or a model's answer says it used."""
         if not isinstance(usage, dict):
             return
         for name, amount in cast("dict[str, Any]", usage).items():

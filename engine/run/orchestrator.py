@@ -76,7 +76,8 @@ class Orchestrator:
     async def _play(self, live: LiveRun) -> Ending:
         order = live.order
         now = self._clock.now()
-        beginning = await self._writer.submit(partial(begin, order=order, line_id=self._ids.new("line"), now=now))
+        beginning = await self._writer.submit(partial(begin, order=order, now=now))
+        live.started_at, live.deadline_at = now, beginning.deadline_at
         context = build_context(order, beginning, self._clock)
         live.recorder.record("host", "run.started", redact(_started(order, context)))
         for warning in (*order.warnings, *beginning.warnings):

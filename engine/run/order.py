@@ -1,5 +1,6 @@
 """Everything that is decided about a run before it begins."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -30,6 +31,8 @@ class RunOrder:
     """The event's data where it was too large to hand on; kept as the artifact `raw_ref`."""
     params: dict[str, Any] = field(default_factory=dict[str, Any])
     """One-off data of the entry, handed on as `adapter.extra.params`."""
+    prompt: tuple[Mapping[str, Any], ...] = ()
+    """The prompt of the config's prompt field, as messages."""
     marks: Marks = field(default_factory=Marks, repr=False)
     """Covers the secrets of its config and environment in all that is recorded."""
     warnings: tuple[str, ...] = ()

@@ -73,6 +73,7 @@ def prepare(
         context_window=next((model.context_window_tokens for model in models), None),
         raw=raw,
         params=deepcopy(dict(choice.params)),
+        prompt=ConfigForm(runner.manifest).prompt(config),
         marks=Marks(secrets_in((*config.items(), *launch.env))),
         warnings=(*warnings, *left_out),
     )

@@ -42,6 +42,14 @@ class Recorder:
         """The journal of this run has reached its limit; the run must end."""
         return self._size > JOURNAL_LIMIT
 
+    def cover(self, text: str) -> str:
+        """JSON text as it may be recorded: secrets are marks."""
+        return self._marks.cover(text)
+
+    def begin_turn(self) -> None:
+        """A pull returned items: what comes now belongs to the next turn."""
+        self._turns.begin()
+
     def entry(
         self,
         source: str,

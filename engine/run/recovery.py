@@ -40,4 +40,4 @@ def drop_waiting(tx: Transaction, host_id: str, reason: str, *, clock: Clock, id
     for item in queue.waiting(tx.connection, host=host_id):
         queue.decide(tx.connection, item.item_id, Fate.DROPPED, at=now, reason=reason)
         envelope = EventEnvelope.model_validate(item.envelope)
-        write_user_line(tx, envelope, Marks(), run_id=None, line_id=ids.new("line"), references=[], at=now)
+        write_user_line(tx, envelope, Marks(), run_id=None, line_id=ids.new("line"), at=now)

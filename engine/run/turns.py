@@ -29,10 +29,12 @@ class Turns:
             self._begin_if_due()
             if kind == "tool.call.started" and len(self._open) < _MOST_OPEN:
                 self._open.add(str(data.get("tool_call_id")))
-        elif kind == "steering.pulled" and data.get("items"):
-            self.turn += 1
-            self._batch_done = False
         return self.turn
+
+    def begin(self) -> None:
+        """The next turn begins here: a pull returned items."""
+        self.turn += 1
+        self._batch_done = False
 
     def _close(self, tool_call_id: str) -> None:
         if tool_call_id in self._open:
@@ -41,5 +43,4 @@ class Turns:
 
     def _begin_if_due(self) -> None:
         if self._batch_done:
-            self.turn += 1
-            self._batch_done = False
+            self.begin()

@@ -94,6 +94,16 @@ class ConfigForm:
         many = [file for item in self._of_kind(FieldType.FILES) for file in _listed(config.get(item.name))]
         return tuple(file for file in single + many if not is_nothing(file))
 
+    def prompt(self, config: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
+        """The first prompt field as messages; plain text is a system message."""
+        for item in self._of_kind(FieldType.PROMPT_EDITOR):
+            value = config.get(item.name)
+            if isinstance(value, str) and value:
+                return ({"role": "system", "content": value},)
+            if messages := _listed(value):
+                return tuple(messages)
+        return ()
+
     def _of_kind(self, *kinds: FieldType) -> list[ConfigItem]:
         return [item for item in self._items.values() if item.type in kinds]
 

@@ -1,0 +1,55 @@
+"""What one call of the run-scoped API is: its arguments, its rules, and who answers it."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from engine.protocol.errors import AgentAPIException, ErrorCode
+from engine.run.grants import Grants
+
+
+class Arguments(BaseModel):
+    """The arguments of a call, taken strictly: a runner that sends a number as text has a fault to find."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, protected_namespaces=())
+
+
+class NoArguments(Arguments):
+    """A call that takes none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """The gate's answer to one call."""
+
+    allowed: bool
+    clause: str
+    """What decided it, in the author's words."""
+    code: ErrorCode = ErrorCode.UNAUTHORIZED
+    resource: str | None = None
+    """`model:ID`, `state:actor` …; what the call touches, where it names something."""
+
+    def refusal(self) -> AgentAPIException:
+        """The exception that the runner sees."""
+        return AgentAPIException.of(self.code, self.clause)
+
+
+Rule = Callable[[Grants, Any], "Decision | None"]
+"""A decision where this rule has one to make; nothing where it leaves the call to the next."""
+Reply = Mapping[str, Any] | AsyncIterator[Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """One call."""
+
+    name: str
+    arguments: type[Arguments]
+    rules: tuple[Rule, ...]
+    """The last one must decide."""
+    answer: Callable[..., Awaitable[Reply]]
+    """`(desk, run, arguments)`."""
+    leaves_the_host: bool = False
+    """A model, a tool or a knowledge base is asked: the journal has the call before it is made."""

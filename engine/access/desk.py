@@ -1,0 +1,203 @@
+"""Takes every call of every run: reads it, has the gate decide, records call, decision and reply, and answers."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from typing import Any, Final, cast
+from weakref import WeakKeyDictionary
+
+import orjson
+from pydantic import ValidationError
+
+from engine.access import (
+    artifact,
+    event,
+    files,
+    history,
+    knowledge,
+    model,
+    state,
+    steering,
+    storage,
+    tool,
+)
+from engine.access import (
+    run as run_calls,
+)
+from engine.access.action import Action, Arguments, Decision, Reply
+from engine.access.gate import decide
+from engine.access.room import Room
+from engine.access.traffic import Traffic
+from engine.facts.errors import FactsError
+from engine.protocol.errors import AgentAPIException, ErrorCode
+from engine.protocol.faults import sentence
+from engine.run.live import LiveRun, Stop
+
+ACTIONS: Final[Mapping[str, Action]] = {
+    action.name: action
+    for group in (model, tool, knowledge, history, event, steering, artifact, state, storage, files, run_calls)
+    for action in group.CALLS
+}
+IDENTITY: Final = ("plugin_identity", "caller_plugin_identity")
+"""What LangBot's own wire may carry; the connection says who calls, so it can only be repeated, never claimed."""
+STILL_ANSWERED: Final = "run_get"
+"""How a runner learns that it is being stopped, so it is answered until the run has ended."""
+INLINE: Final = 32 * 1024
+"""Bytes of a request or reply that the journal keeps in the entry; more is an artifact that the entry refers to."""
+
+
+class AccessDesk:
+    """The answer to `ctx.api`, whoever runs the runner."""
+
+    def __init__(self, room: Room) -> None:
+        self._room = room
+        self._traffic: WeakKeyDictionary[LiveRun, Traffic] = WeakKeyDictionary()
+        self._numbers: WeakKeyDictionary[LiveRun, int] = WeakKeyDictionary()
+
+    async def answer(self, run: LiveRun, action: str, data: dict[str, Any]) -> Any:
+        """The reply's data, or an iterator of them; raises AgentAPIException."""
+        number = self._numbers[run] = self._numbers.get(run, 0) + 1
+        call_id = f"c{number}"
+        self._record(run, "runner", "call.requested", {"call_id": call_id, "action": action[:100]}, "arguments", data)
+        traffic = self._traffic.setdefault(run, Traffic())
+        known, arguments, decision = self._decide(run, action, data, traffic)
+        self._tell(run, call_id, decision)
+        if known is None or arguments is None or not decision.allowed:
+            raise decision.refusal()
+        traffic.in_flight += 1
+        try:
+            reply = await self._perform(run, known, arguments)
+        except AgentAPIException as refusal:
+            self._replied(run, call_id, error=refusal)
+            raise
+        finally:
+            traffic.in_flight -= 1
+        if isinstance(reply, AsyncIterator):
+            return self._streamed(run, call_id, reply, traffic)
+        self._replied(run, call_id, reply=reply)
+        return reply
+
+    def _decide(
+        self, run: LiveRun, name: str, data: dict[str, Any], traffic: Traffic
+    ) -> tuple[Action | None, Arguments | None, Decision]:
+        refused = self._refused_at_the_door(run, name, data, traffic)
+        if refused is not None:
+            return None, None, refused
+        action = ACTIONS.get(name)
+        if action is None:
+            return None, None, Decision(False, f"{name!r:.80} is no call of this host", ErrorCode.NOT_FOUND)
+        given = {key: value for key, value in data.items() if key != "run_id" and key not in IDENTITY}
+        try:
+            arguments = action.arguments.model_validate(given)
+        except ValidationError as error:
+            return None, None, Decision(False, sentence(error, name), ErrorCode.INVALID_ARGUMENT)
+        return action, arguments, decide(action, run.order.grants, arguments)
+
+    def _refused_at_the_door(self, run: LiveRun, name: str, data: dict[str, Any], traffic: Traffic) -> Decision | None:
+        """What is wrong with a call whatever it asks: the run is over, the caller is another, there are too many."""
+        if run.stop is not None and name != STILL_ANSWERED:
+            return _over(run.stop)
+        if run.end is not None:
+            return Decision(False, "the run has ended; its id opens nothing any more")
+        if data.get("run_id") != run.order.run_id:
+            named = "names no run" if data.get("run_id") is None else "names another run than its own"
+            return Decision(False, f"the call {named}")
+        if any(data.get(key, run.order.grants.plugin) != run.order.grants.plugin for key in IDENTITY):
+            return Decision(False, "the call claims to come from another plugin")
+        if (problem := traffic.problem()) is not None:
+            return Decision(False, problem, ErrorCode.RATE_LIMITED)
+        return None
+
+    async def _perform(self, run: LiveRun, action: Action, arguments: Arguments) -> Reply:
+        """Do it. A run that is stopped meanwhile interrupts the call, and the runner hears why."""
+        task = asyncio.current_task()
+        assert task is not None  # noqa: S101  (a coroutine that runs has one)
+        run.calls.add(task)
+        try:
+            if action.leaves_the_host:
+                await self._room.writer.flush()
+            return await action.answer(self._room, run, arguments)
+        except asyncio.CancelledError:
+            if run.stop is None:
+                raise
+            raise _over(run.stop).refusal() from None
+        except FactsError as error:
+            raise AgentAPIException.of(ErrorCode.RUNTIME_ERROR, str(error), retryable=True) from error
+        finally:
+            run.calls.discard(task)
+
+    async def _streamed(
+        self, run: LiveRun, call_id: str, frames: AsyncIterator[Mapping[str, Any]], traffic: Traffic
+    ) -> AsyncIterator[Mapping[str, Any]]:
+        told: list[Mapping[str, Any]] = []
+        task = asyncio.current_task()
+        traffic.in_flight += 1
+        if task is not None:
+            run.calls.add(task)
+        error: AgentAPIException | None = None
+        try:
+            async for frame in frames:
+                told.append(frame)
+                yield frame
+        except asyncio.CancelledError:
+            if run.stop is None:
+                error = AgentAPIException.of(ErrorCode.CANCELLED, "the runner stopped listening")
+                raise
+            error = _over(run.stop).refusal()
+            raise error from None
+        except AgentAPIException as refusal:
+            error = refusal
+            raise
+        finally:
+            traffic.in_flight -= 1
+            if task is not None:
+                run.calls.discard(task)
+            self._replied(run, call_id, reply={"frames": told}, error=error)
+
+    def _tell(self, run: LiveRun, call_id: str, decision: Decision) -> None:
+        data: dict[str, Any] = {"call_id": call_id, "allowed": decision.allowed, "clause": decision.clause}
+        if decision.resource is not None:
+            data["resource"] = decision.resource
+        if decision.allowed:
+            run.recorder.record("host", "call.decided", data)
+        else:
+            data["code"] = decision.code
+            run.recorder.record("host", "call.decided", data, outcome="refused", reason=decision.clause)
+
+    def _replied(
+        self,
+        run: LiveRun,
+        call_id: str,
+        *,
+        reply: Mapping[str, Any] | None = None,
+        error: AgentAPIException | None = None,
+    ) -> None:
+        if error is not None:
+            told = {"call_id": call_id, "error": error.error.model_dump(mode="json")}
+            if reply is None:
+                run.recorder.record("host", "call.replied", told, outcome="failed", reason=error.error.message)
+            else:
+                self._record(run, "host", "call.replied", told, "reply", reply)
+        else:
+            self._record(run, "host", "call.replied", {"call_id": call_id}, "reply", reply)
+
+    def _record(self, run: LiveRun, source: str, kind: str, data: dict[str, Any], name: str, value: object) -> None:
+        """Record a request or reply; a large one becomes an artifact of the run, and the entry says which."""
+        blob = orjson.dumps(value)
+        if len(blob) <= INLINE:
+            data[name] = cast(Any, value)
+            run.recorder.record(source, kind, data)
+            return
+        data[f"{name}_ref"] = self._room.keep(run, kind, blob)
+        data[f"{name}_size"] = len(blob)
+        run.recorder.record(source, kind, data)
+
+
+def _over(stop: Stop) -> Decision:
+    """Why a call of a run that is being stopped is not answered."""
+    match stop:
+        case Stop.DEADLINE:
+            return Decision(False, "the run's deadline has passed", ErrorCode.DEADLINE_EXCEEDED)
+        case Stop.CANCELLED:
+            return Decision(False, "the run was cancelled", ErrorCode.CANCELLED)
+        case _:
+            return Decision(False, "the run is being stopped", ErrorCode.CANCELLED)

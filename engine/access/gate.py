@@ -1,0 +1,54 @@
+"""The one gate: every call is checked against what was frozen when the run began, and against nothing else."""
+
+from engine.access.action import Action, Arguments, Decision
+from engine.protocol.errors import ErrorCode
+from engine.run.grants import Grants
+
+
+def decide(action: Action, grants: Grants, arguments: Arguments) -> Decision:
+    """The first rule that has something to say decides; two dictionary look-ups where none has."""
+    allowed, words = grants.apis[action.name]
+    if not allowed:
+        return Decision(False, words)
+    for rule in action.rules:
+        if (decision := rule(grants, arguments)) is not None:
+            return decision
+    return Decision(True, words)
+
+
+def of_resource(kind: str, field: str, *operations: str):
+    """A rule: the named resource is granted, with one of these operations."""
+
+    def rule(grants: Grants, arguments: Arguments) -> Decision:
+        ident: str = getattr(arguments, field)
+        name = f"{kind}:{ident}"
+        granted = grants.operations.get(name)
+        if granted is None:
+            return Decision(False, f"{kind.replace('_', ' ')} {ident!r:.80} was not granted to this run", resource=name)
+        if not any(operation in granted for operation in operations):
+            wanted = " or ".join(operations)
+            return Decision(
+                False, f"{kind.replace('_', ' ')} {ident!r:.80} was granted without {wanted}", resource=name
+            )
+        return Decision(True, grants.clauses[name], resource=name)
+
+    return rule
+
+
+def of_scope(grants: Grants, arguments: Arguments) -> Decision:
+    """A rule: the state scope is on and the event has what identifies it."""
+    scope: str = getattr(arguments, "scope")  # noqa: B009  (every caller's arguments have it)
+    if scope in grants.state_scopes:
+        return Decision(True, f"state_policy.state_scopes has {scope}", resource=f"state:{scope}")
+    reason = grants.scopes_off.get(scope)
+    if reason is None:
+        return Decision(False, f"{scope!r:.40} is no state scope", ErrorCode.INVALID_ARGUMENT)
+    return Decision(False, reason, resource=f"state:{scope}")
+
+
+def of_own_conversation(grants: Grants, arguments: Arguments) -> Decision | None:
+    """A rule: only the run's own conversation may be named."""
+    named: str | None = getattr(arguments, "conversation_id", None)
+    if named is not None and named != grants.conversation_id:
+        return Decision(False, "a run reads its own conversation only", resource=f"conversation:{named[:80]}")
+    return None

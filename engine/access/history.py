@@ -1,0 +1,115 @@
+"""The conversation as it was said: pages and search of the run's own."""
+
+from functools import partial
+from typing import Any, Literal
+
+from sqlalchemy import Connection
+
+from engine.access.action import Action, Arguments
+from engine.access.gate import of_own_conversation
+from engine.access.pages import Limit, at_most, page_of
+from engine.access.places import place_of_run, position_in
+from engine.access.room import Room, stamp
+from engine.facts import cursors, search, transcript
+from engine.facts.rows import Place
+from engine.facts.transcript import Line
+from engine.protocol.errors import AgentAPIException, ErrorCode
+from engine.run.live import LiveRun
+
+
+class PageArguments(Arguments):
+    conversation_id: str | None = None
+    before_cursor: str | None = None
+    after_cursor: str | None = None
+    limit: Limit = 50
+    direction: Literal["backward", "forward"] = "backward"
+    include_artifacts: bool = False
+
+
+class SearchArguments(Arguments):
+    query: str
+    filters: dict[str, Any] | None = None
+    top_k: Limit = 10
+
+
+async def page(room: Room, run: LiveRun, given: PageArguments) -> dict[str, Any]:
+    place, limit = place_of_run(run), at_most(given.limit)
+    before = position_in(cursors.read_history, place, given.before_cursor)
+    after = position_in(cursors.read_history, place, given.after_cursor)
+    has_cursor = before is not None or after is not None
+    found = await room.read(
+        run,
+        lambda conn: transcript.page(
+            conn,
+            place,
+            before=before,
+            after=after,
+            limit=limit + 1,
+            oldest_first=has_cursor and given.direction == "forward",
+        ),
+    )
+    return page_of(found, limit, partial(_item, place, with_artifacts=given.include_artifacts))
+
+
+async def find(room: Room, run: LiveRun, given: SearchArguments) -> dict[str, Any]:
+    place = place_of_run(run)
+    roles, item_types = _filters(place, given.filters or {})
+
+    def query(conn: Connection) -> tuple[list[Line], int]:
+        return search.find(conn, given.query, place, roles=roles, item_types=item_types, limit=at_most(given.top_k))
+
+    lines, total = await room.read(run, query)
+    return {
+        "items": [_item(place, line, with_artifacts=True) for line in lines],
+        "total_count": total,
+        "query": given.query,
+    }
+
+
+def _filters(place: Place, filters: dict[str, Any]) -> tuple[list[str] | None, list[str] | None]:
+    """Roles and item types; a filter that names another conversation is no way around the scope."""
+    own = {
+        "conversation_id": place.conversation_id,
+        "thread_id": place.thread_id,
+        "bot_id": place.bot_id,
+        "workspace_id": place.workspace_id,
+    }
+    for name, value in filters.items():
+        if name in own and value != own[name]:
+            raise AgentAPIException.of(ErrorCode.UNAUTHORIZED, f"filters.{name} names another than the run's own")
+        if name not in own and name not in ("roles", "item_types"):
+            raise AgentAPIException.of(ErrorCode.INVALID_ARGUMENT, f"filters.{name}: only roles and item_types filter")
+    return _names(filters, "roles"), _names(filters, "item_types")
+
+
+def _names(filters: dict[str, Any], name: str) -> list[str] | None:
+    value = filters.get(name)
+    if value is None:
+        return None
+    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):  # pyright: ignore[reportUnknownVariableType]
+        raise AgentAPIException.of(ErrorCode.INVALID_ARGUMENT, f"filters.{name}: a list of texts")
+    return [str(one) for one in value]  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+
+
+def _item(place: Place, line: Line, *, with_artifacts: bool) -> dict[str, Any]:
+    return {
+        "transcript_id": line.transcript_id,
+        "event_id": line.event_id,
+        "conversation_id": line.conversation_id,
+        "thread_id": line.thread_id,
+        "role": line.role,
+        "item_type": line.item_type,
+        "content": line.content,
+        "content_json": line.content_json,
+        "artifact_refs": list(line.artifact_refs) if with_artifacts else [],
+        "seq": line.seq,
+        "cursor": cursors.history(place, line.seq),
+        "created_at": stamp(line.created_at),
+        "metadata": dict(line.metadata),
+    }
+
+
+CALLS = (
+    Action("history_page", PageArguments, (of_own_conversation,), page),
+    Action("history_search", SearchArguments, (), find),
+)

@@ -1,0 +1,74 @@
+"""What the answers work with: the facts, the writer, and the resources behind the grants."""
+
+import hashlib
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from sqlalchemy import Connection
+
+from engine.clock import Clock, Ids, rfc3339
+from engine.facts import artifacts
+from engine.facts.artifacts import ArtifactRow, Storage
+from engine.facts.database import Database
+from engine.facts.writer import Transaction, Writer
+from engine.resources.shelf import Shelf
+from engine.run.live import LiveRun
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """Given to every answer."""
+
+    database: Database
+    writer: Writer
+    shelf: Shelf
+    file_roots: tuple[Path, ...]
+    clock: Clock
+    ids: Ids
+
+    async def read(self, run: LiveRun, query: Callable[[Connection], T]) -> T:
+        """Read facts. The run sees its own earlier writes, and waits for them only where there are any."""
+        if not run.is_settled:
+            await self.writer.flush()
+        return await self.database.read(query)
+
+    def write(self, operation: Callable[[Transaction], T]) -> Awaitable[T]:
+        """Write facts; done means committed."""
+        return self.writer.submit(operation)
+
+    def keep(self, run: LiveRun, kind: str, blob: bytes) -> str:
+        """Store something too large for an entry as an artifact of the run; gives its id at once."""
+        artifact_id = self.ids.new("art")
+        content = run.recorder.cover(blob.decode()).encode()
+        row = ArtifactRow(
+            artifact_id=artifact_id,
+            artifact_type=kind,
+            storage=Storage.BLOB,
+            mime_type="application/json",
+            sha256=hashlib.sha256(content).hexdigest(),
+            source="host",
+            conversation_id=run.order.grants.conversation_id,
+            run_id=run.order.run_id,
+            runner_id=run.order.binding.runner_id,
+            created_at=self.clock.now(),
+        )
+        run.decide(lambda tx: _register(tx, row, content))
+        return artifact_id
+
+
+def is_internal(row: ArtifactRow) -> bool:
+    """Whether an artifact is the large part of a journal entry, which no runner may read."""
+    return row.source == "host" and row.artifact_type.startswith("call.")
+
+
+def _register(tx: Transaction, row: ArtifactRow, content: bytes) -> None:
+    artifacts.register(tx.connection, row, content)
+
+
+def stamp(microseconds: int | None) -> str | None:
+    """A time as replies carry it."""
+    return None if microseconds is None else rfc3339(microseconds)

@@ -1,25 +1,22 @@
 """The facade: all that a console or a script needs of the engine."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from platformdirs import user_data_path
-from sqlalchemy import Connection
 
 from engine.clock import Clock, Ids, SystemClock, TimeIds
 from engine.config import ConfigError, Project, find_project, json_schema
 from engine.events import Entry, Hub, Subscription
 from engine.examine import Examined, HostSeen, examine
-from engine.facts import artifacts, journal, retention, runs, sessions, state, transcript
-from engine.facts.artifacts import READ as ARTIFACT_READ
+from engine.facts import journal, retention, runs, sessions
 from engine.facts.artifacts import ArtifactRow
 from engine.facts.batch import Transaction
 from engine.facts.database import Database
 from engine.facts.errors import AlreadyFinal, FactsError, NotFound
 from engine.facts.retention import Deleted
-from engine.facts.rows import Place
 from engine.facts.runs import RunRow, Status
 from engine.facts.sessions import Session, Summary
 from engine.facts.state import Kept, Written
@@ -30,19 +27,23 @@ from engine.intake.agents import AgentConfig
 from engine.intake.envelope import CONSOLE_DELIVERY, LOCAL_ACTOR, SESSION_ID, EventEnvelope, message, read_event
 from engine.intake.errors import IntakeError
 from engine.protocol.content import text_of
+from engine.reading import Reading
 from engine.resources.catalog import Catalog
 from engine.resources.shelf import Shelf
 from engine.resources.stock import shelf_of
+from engine.run.apis import Clause
 from engine.run.deltas import DeltaText
 from engine.run.dispatch import Ticket
+from engine.run.grants import Grants
 from engine.run.order import RunOrder
-from engine.run.prepare import Choice, prepare
+from engine.run.prepare import Choice
 from engine.runners.descriptor import Problem, RunnerDescriptor
 from engine.runners.errors import RunnersError
 from engine.runners.forms import ConfigForm
 from engine.runners.registry import Registry
 from engine.runtimes.pool import ChildPool
 from engine.runtimes.runtime import Runtime
+from engine.setting import Setting
 from engine.version import VERSION
 
 __all__ = [
@@ -54,6 +55,7 @@ __all__ = [
     "AlreadyFinal",
     "ArtifactRow",
     "Choice",
+    "Clause",
     "ConfigError",
     "ConfigForm",
     "Deleted",
@@ -63,6 +65,7 @@ __all__ = [
     "EventEnvelope",
     "Examined",
     "FactsError",
+    "Grants",
     "HostSeen",
     "IntakeError",
     "Kept",
@@ -76,6 +79,7 @@ __all__ = [
     "RunnerDescriptor",
     "RunnersError",
     "Session",
+    "Setting",
     "Status",
     "Subscription",
     "Summary",
@@ -106,27 +110,18 @@ def usual_database(folder: Path) -> Path:
     return find_project(None, folder).database_path() or default_database()
 
 
-class Engine:
+class Engine(Reading):
     """One open database, to host runs or to read. Open it with `Engine.open`."""
 
-    def __init__(
-        self,
-        project: Project,
-        target: Path | None,
-        database: Database,
-        clock: Clock,
-        ids: Ids,
-        catalog: Catalog,
-    ) -> None:
-        self.project = project
-        self.registry = project.registry(target, Path.cwd())
-        self.ids = ids
+    def __init__(self, setting: Setting, database: Database, clock: Clock) -> None:
+        super().__init__(database, clock)
+        self.project = setting.project
+        self.registry = setting.registry
+        self.ids = setting.ids
         self.recovered: Sequence[str] = ()
         """Runs that a dead host had left open and that were closed on opening."""
-        self._database = database
-        self._clock = clock
+        self._setting = setting
         self._hub = Hub(lambda row, limit: database.read(lambda conn: journal.since(conn, row, limit)))
-        self._catalog = catalog
         self._host: Host | None = None
         self._editing: tuple[Database, Writer] | None = None
         self._following: asyncio.Task[None] | None = None
@@ -153,7 +148,9 @@ class Engine:
         hosting = mode == "host"
         shelf = shelf or shelf_of(project)
         database = await asyncio.to_thread(Database.open, path, write=hosting, synchronous=synchronous)
-        engine = cls(project, target, database, clock, ids or TimeIds(clock), catalog or shelf.catalog())
+        registry = project.registry(target, Path.cwd())
+        setting = Setting(project, registry, catalog or shelf.catalog(), ids or TimeIds(clock))
+        engine = cls(setting, database, clock)
         if hosting:
             try:
                 engine._host = Host(
@@ -191,10 +188,6 @@ class Engine:
         await self.close()
 
     @property
-    def database_path(self) -> Path:
-        return self._database.path
-
-    @property
     def trouble(self) -> FactsError | None:
         """The last failure of the disk or the database."""
         return self._host.trouble if self._host else None
@@ -213,7 +206,7 @@ class Engine:
 
     def prepare(self, envelope: EventEnvelope, choice: Choice | None = None) -> RunOrder:
         """Check an event and a choice without recording anything."""
-        return prepare(self.project, self.registry, self._catalog, envelope, choice or Choice(), self.ids)
+        return self._setting.prepare(envelope, choice)
 
     async def submit(self, event: EventEnvelope | RunOrder, choice: Choice | None = None) -> Ticket:
         """Take in one event; its run starts when its slot is free. A repeated event id gives its first run."""
@@ -238,90 +231,13 @@ class Engine:
         else:
             await self._edit(lambda tx: runs.request_cancel(tx.connection, run_id, at=self._clock.now()))
 
-    async def run(self, name: str) -> RunRow:
-        """A run by id, by a unique beginning of it, or `last`."""
-        return await self._read(lambda conn: runs.find(conn, name))
-
-    async def runs(
-        self,
-        *,
-        before: str | None = None,
-        limit: int = 100,
-        status: str | None = None,
-        conversation_id: str | None = None,
-        runner_id: str | None = None,
-    ) -> list[RunRow]:
-        """Runs, newest first, before a run id."""
-        return await self._read(
-            lambda conn: runs.page(
-                conn, before=before, limit=limit, status=status, conversation_id=conversation_id, runner_id=runner_id
-            )
-        )
-
-    # The journal
-
-    async def journal(
-        self, run_id: str, *, after: int | None = None, before: int | None = None, limit: int = 100
-    ) -> list[Entry]:
-        """A page of a run's journal: rising after a position, or falling before one."""
-        return await self._read(lambda conn: journal.page(conn, run_id, after=after, before=before, limit=limit))
-
-    async def entries(self, run_id: str, *, after: int = 0) -> AsyncIterator[Entry]:
-        """A run's whole journal, page by page."""
-        while page := await self.journal(run_id, after=after, limit=1_000):
-            for entry in page:
-                yield entry
-            after = page[-1].position
-
-    async def last_row(self) -> int:
-        """The newest global row: subscribe since here to hear only what is new."""
-        return await self._read(journal.last_row)
-
     def subscribe(self, since: int = 0, *, run_id: str | None = None) -> Subscription:
         """Entries after a global row, of all runs or of one, as they are committed."""
         if self._host is None and self._following is None:
             self._following = asyncio.ensure_future(self._follow())
         return self._hub.subscribe(since, run_id)
 
-    # Facts
-
-    async def transcript(
-        self, conversation_id: str, *, before: int | None = None, after: int | None = None, limit: int = 100
-    ) -> list[Line]:
-        """Lines of a conversation's main thread: newest first, or rising after one."""
-        place = await self._place(conversation_id)
-        return await self._read(lambda conn: transcript.page(conn, place, before=before, after=after, limit=limit))
-
-    async def state(self, *, conversation_id: str | None = None, runner_id: str | None = None) -> list[Kept]:
-        """What is kept in all scopes, for a person to look through."""
-        return await self._read(lambda conn: state.browse(conn, conversation_id=conversation_id, runner_id=runner_id))
-
-    async def state_at(self, run_id: str, position: int) -> dict[str, dict[str, Written]]:
-        """The run's scopes as they were at an entry, with who wrote each key."""
-        return await self._read(lambda conn: _state_at(conn, run_id, position))
-
-    async def artifacts(self, *, run_id: str | None = None, conversation_id: str | None = None) -> list[ArtifactRow]:
-        """Artifacts that have not expired, newest first."""
-        now = self._clock.now()
-        return await self._read(
-            lambda conn: artifacts.page(conn, run_id=run_id, conversation_id=conversation_id, now=now)
-        )
-
-    async def artifact_bytes(self, artifact_id: str, *, offset: int = 0, limit: int = ARTIFACT_READ) -> bytes:
-        """A range of an artifact's content."""
-        now = self._clock.now()
-        return await self._read(lambda conn: artifacts.read_range(conn, artifact_id, offset, limit, now=now))
-
     # Sessions and upkeep
-
-    async def sessions(
-        self, *, user_id: str | None = None, before: str | None = None, limit: int = 100
-    ) -> list[Session]:
-        """Sessions, the last active first."""
-        return await self._read(lambda conn: sessions.page(conn, user_id=user_id, before=before, limit=limit))
-
-    async def session(self, session_id: str) -> Summary:
-        return await self._read(lambda conn: sessions.summary(conn, session_id))
 
     async def rename_session(self, session_id: str, title: str | None) -> None:
         await self._edit(lambda tx: sessions.rename(tx.connection, session_id, title))
@@ -344,23 +260,12 @@ class Engine:
         event_id, now = self.ids.new("evt"), self._clock.now()
         return await self._edit(lambda tx: retention.prune(tx.connection, older_than, now, event_id=event_id))
 
-    async def integrity(self) -> list[str]:
-        """What SQLite finds wrong with the database; nothing when it is sound."""
-        return await asyncio.to_thread(self._database.integrity)
-
-    def now(self) -> int:
-        """The engine's own time, in microseconds."""
-        return self._clock.now()
-
     # Inside
 
     def _hosting(self) -> Host:
         if self._host is None:
             raise FactsError("this database was opened to read; open it to host runs")
         return self._host
-
-    async def _read(self, query: Callable[[Connection], T]) -> T:
-        return await self._database.read(query)
 
     async def _edit(self, operation: Callable[[Transaction], T]) -> T:
         """A person's change, through the host's writer or, in a reader, through one made for it."""
@@ -372,11 +277,6 @@ class Engine:
             self._editing = writable, editor
         return await self._editing[1].submit(operation)
 
-    async def _place(self, conversation_id: str) -> Place:
-        """Where a person means when they only name the conversation: the bot and workspace of its last run."""
-        found = await self.runs(conversation_id=conversation_id, limit=1)
-        return Place(conversation_id, None, found[0].bot_id, found[0].workspace_id) if found else Place(conversation_id)
-
     async def _follow(self) -> None:
         last = -1
         while True:
@@ -385,13 +285,3 @@ class Engine:
                 last = newest
                 self._hub.ring()
             await asyncio.sleep(LOOK)
-
-
-def _state_at(conn: Connection, run_id: str, position: int) -> dict[str, dict[str, Written]]:
-    run = runs.get(conn, run_id)
-    row = journal.row_of(conn, run_id, position)
-    if row is None:
-        raise NotFound(f"run {run_id} has no entry at position {position}")
-    scopes: Mapping[str, str] = (run.authorization or {}).get("state_scopes", {})
-    found = state.at(conn, scopes.values(), row)
-    return {scope: found[key] for scope, key in scopes.items()}

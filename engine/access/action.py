@@ -1,6 +1,6 @@
 """What one call of the run-scoped API is: its arguments, its rules, and who answers it."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,12 +33,21 @@ class Decision:
 
     def refusal(self) -> AgentAPIException:
         """The exception that the runner sees."""
-        return AgentAPIException.of(self.code, self.clause)
+        retryable = self.code is ErrorCode.RATE_LIMITED
+        return AgentAPIException.of(self.code, self.clause, retryable=retryable)
+
+
+class Refused(AgentAPIException):
+    """A decision that an answer came to: whose a row or a cursor is shows only when it is read."""
+
+    def __init__(self, decision: Decision) -> None:
+        super().__init__(decision.refusal().error)
+        self.decision = decision
 
 
 Rule = Callable[[Grants, Any], "Decision | None"]
 """A decision where this rule has one to make; nothing where it leaves the call to the next."""
-Reply = Mapping[str, Any] | AsyncIterator[Mapping[str, Any]]
+Reply = Mapping[str, Any] | AsyncGenerator[Mapping[str, Any], None]
 
 
 @dataclass(frozen=True, slots=True)

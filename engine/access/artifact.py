@@ -5,7 +5,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field
 
-from engine.access.action import Action, Arguments
+from engine.access.action import Action, Arguments, Decision, Refused
 from engine.access.places import check_place
 from engine.access.room import Room, is_internal, stamp
 from engine.facts import artifacts
@@ -81,7 +81,7 @@ async def _range(room: Room, run: LiveRun, artifact_id: str, offset: int, limit:
             run, lambda conn: artifacts.read_range(conn, artifact_id, offset, limit, now=room.clock.now())
         )
     except PathEscapes as error:
-        raise AgentAPIException.of(ErrorCode.UNAUTHORIZED, str(error)) from None
+        raise Refused(Decision(False, str(error), resource=f"artifact:{artifact_id:.80}")) from None
     except NotFound as error:
         raise AgentAPIException.of(ErrorCode.NOT_FOUND, str(error)) from None
     has_more = offset + len(content) < (row.size_bytes or 0)
@@ -98,7 +98,7 @@ async def _own(room: Room, run: LiveRun, artifact_id: str) -> ArtifactRow:
     if is_internal(row):
         raise AgentAPIException.of(ErrorCode.NOT_FOUND, f"no artifact {artifact_id!r:.80}")
     place = Place(row.conversation_id, row.thread_id, row.bot_id, row.workspace_id)
-    check_place(run, f"artifact {artifact_id!r:.80}", place, run_id=row.run_id)
+    check_place(run, "artifact", artifact_id, place, run_id=row.run_id)
     return row
 
 

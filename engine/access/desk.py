@@ -1,7 +1,8 @@
 """Takes every call of every run: reads it, has the gate decide, records call, decision and reply, and answers."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
 from typing import Any, Final, cast
 from weakref import WeakKeyDictionary
 
@@ -23,7 +24,7 @@ from engine.access import (
 from engine.access import (
     run as run_calls,
 )
-from engine.access.action import Action, Arguments, Decision, Reply
+from engine.access.action import Action, Arguments, Decision, Refused, Reply
 from engine.access.gate import decide
 from engine.access.room import Room
 from engine.access.traffic import Traffic
@@ -31,6 +32,7 @@ from engine.facts.errors import FactsError
 from engine.protocol.errors import AgentAPIException, ErrorCode
 from engine.protocol.faults import sentence
 from engine.run.live import LiveRun, Stop
+from engine.runtimes.wire import MAX_REPLY
 
 ACTIONS: Final[Mapping[str, Action]] = {
     action.name: action
@@ -44,6 +46,10 @@ STILL_ANSWERED: Final = "run_get"
 INLINE: Final = 32 * 1024
 """Bytes of a request or reply that the journal keeps in the entry; more is an artifact that the entry refers to."""
 
+LARGEST: Final = MAX_REPLY - 4096
+"""Bytes of a reply that still fit into a frame with all that goes around it."""
+ENDED: Final = Decision(False, "the run has ended; its id opens nothing any more")
+
 
 class AccessDesk:
     """The answer to `ctx.api`, whoever runs the runner."""
@@ -55,6 +61,8 @@ class AccessDesk:
 
     async def answer(self, run: LiveRun, action: str, data: dict[str, Any]) -> Any:
         """The reply's data, or an iterator of them; raises AgentAPIException."""
+        if run.is_over:
+            raise ENDED.refusal()
         number = self._numbers[run] = self._numbers.get(run, 0) + 1
         call_id = f"c{number}"
         self._record(run, "runner", "call.requested", {"call_id": call_id, "action": action[:100]}, "arguments", data)
@@ -66,14 +74,20 @@ class AccessDesk:
         traffic.in_flight += 1
         try:
             reply = await self._perform(run, known, arguments)
+            if isinstance(reply, AsyncGenerator):
+                return self._streamed(run, call_id, reply, traffic)
+            self._replied(run, call_id, reply=reply)
+        except Refused as refusal:
+            self._tell(run, call_id, refusal.decision)
+            raise
         except AgentAPIException as refusal:
             self._replied(run, call_id, error=refusal)
             raise
+        except asyncio.CancelledError:
+            self._replied(run, call_id, error=_taken_back())
+            raise
         finally:
             traffic.in_flight -= 1
-        if isinstance(reply, AsyncIterator):
-            return self._streamed(run, call_id, reply, traffic)
-        self._replied(run, call_id, reply=reply)
         return reply
 
     def _decide(
@@ -97,7 +111,7 @@ class AccessDesk:
         if run.stop is not None and name != STILL_ANSWERED:
             return _over(run.stop)
         if run.end is not None:
-            return Decision(False, "the run has ended; its id opens nothing any more")
+            return ENDED
         if data.get("run_id") != run.order.run_id:
             named = "names no run" if data.get("run_id") is None else "names another run than its own"
             return Decision(False, f"the call {named}")
@@ -126,8 +140,8 @@ class AccessDesk:
             run.calls.discard(task)
 
     async def _streamed(
-        self, run: LiveRun, call_id: str, frames: AsyncIterator[Mapping[str, Any]], traffic: Traffic
-    ) -> AsyncIterator[Mapping[str, Any]]:
+        self, run: LiveRun, call_id: str, frames: AsyncGenerator[Mapping[str, Any], None], traffic: Traffic
+    ) -> AsyncGenerator[Mapping[str, Any], None]:
         told: list[Mapping[str, Any]] = []
         task = asyncio.current_task()
         traffic.in_flight += 1
@@ -135,12 +149,16 @@ class AccessDesk:
             run.calls.add(task)
         error: AgentAPIException | None = None
         try:
-            async for frame in frames:
-                told.append(frame)
-                yield frame
+            async with aclosing(frames):
+                async for frame in frames:
+                    told.append(frame)
+                    yield frame
+        except GeneratorExit:
+            error = _taken_back() if run.stop is None else _over(run.stop).refusal()
+            raise
         except asyncio.CancelledError:
             if run.stop is None:
-                error = AgentAPIException.of(ErrorCode.CANCELLED, "the runner stopped listening")
+                error = _taken_back()
                 raise
             error = _over(run.stop).refusal()
             raise error from None
@@ -154,6 +172,8 @@ class AccessDesk:
             self._replied(run, call_id, reply={"frames": told}, error=error)
 
     def _tell(self, run: LiveRun, call_id: str, decision: Decision) -> None:
+        if run.is_over:
+            return
         data: dict[str, Any] = {"call_id": call_id, "allowed": decision.allowed, "clause": decision.clause}
         if decision.resource is not None:
             data["resource"] = decision.resource
@@ -171,6 +191,8 @@ class AccessDesk:
         reply: Mapping[str, Any] | None = None,
         error: AgentAPIException | None = None,
     ) -> None:
+        if run.is_over:
+            return  # run.finished is a run's last entry
         if error is not None:
             told = {"call_id": call_id, "error": error.error.model_dump(mode="json")}
             if reply is None:
@@ -183,6 +205,10 @@ class AccessDesk:
     def _record(self, run: LiveRun, source: str, kind: str, data: dict[str, Any], name: str, value: object) -> None:
         """Record a request or reply; a large one becomes an artifact of the run, and the entry says which."""
         blob = orjson.dumps(value)
+        if len(blob) > LARGEST:
+            raise AgentAPIException.of(
+                ErrorCode.PAYLOAD_TOO_LARGE, f"the reply has {len(blob)} bytes, more than {LARGEST}; ask for less"
+            )
         if len(blob) <= INLINE:
             data[name] = cast(Any, value)
             run.recorder.record(source, kind, data)
@@ -190,6 +216,10 @@ class AccessDesk:
         data[f"{name}_ref"] = self._room.keep(run, kind, blob)
         data[f"{name}_size"] = len(blob)
         run.recorder.record(source, kind, data)
+
+
+def _taken_back() -> AgentAPIException:
+    return AgentAPIException.of(ErrorCode.CANCELLED, "the runner stopped waiting for the answer")
 
 
 def _over(stop: Stop) -> Decision:

@@ -28,7 +28,7 @@ async def get(room: Room, run: LiveRun, given: GetArguments) -> dict[str, Any]:
     if row is None:
         raise AgentAPIException.of(ErrorCode.NOT_FOUND, f"no event {given.event_id!r:.80}")
     place = Place(row.conversation_id, row.thread_id, row.bot_id, row.workspace_id)
-    check_place(run, f"event {given.event_id!r:.80}", place, run_id=row.run_id)
+    check_place(run, "event", given.event_id, place, run_id=row.run_id)
     return _record(place, row)
 
 

@@ -6,14 +6,13 @@ from typing import Any, Literal
 from sqlalchemy import Connection
 
 from engine.access.action import Action, Arguments
-from engine.access.gate import of_own_conversation
+from engine.access.gate import of_own_conversation, of_own_filters
 from engine.access.pages import Limit, at_most, page_of
 from engine.access.places import place_of_run, position_in
 from engine.access.room import Room, stamp
 from engine.facts import cursors, search, transcript
 from engine.facts.rows import Place
 from engine.facts.transcript import Line
-from engine.protocol.errors import AgentAPIException, ErrorCode
 from engine.run.live import LiveRun
 
 
@@ -53,9 +52,10 @@ async def page(room: Room, run: LiveRun, given: PageArguments) -> dict[str, Any]
 
 async def find(room: Room, run: LiveRun, given: SearchArguments) -> dict[str, Any]:
     place = place_of_run(run)
-    roles, item_types = _filters(place, given.filters or {})
+    wanted = given.filters or {}
 
     def query(conn: Connection) -> tuple[list[Line], int]:
+        roles, item_types = wanted.get("roles"), wanted.get("item_types")
         return search.find(conn, given.query, place, roles=roles, item_types=item_types, limit=at_most(given.top_k))
 
     lines, total = await room.read(run, query)
@@ -64,31 +64,6 @@ async def find(room: Room, run: LiveRun, given: SearchArguments) -> dict[str, An
         "total_count": total,
         "query": given.query,
     }
-
-
-def _filters(place: Place, filters: dict[str, Any]) -> tuple[list[str] | None, list[str] | None]:
-    """Roles and item types; a filter that names another conversation is no way around the scope."""
-    own = {
-        "conversation_id": place.conversation_id,
-        "thread_id": place.thread_id,
-        "bot_id": place.bot_id,
-        "workspace_id": place.workspace_id,
-    }
-    for name, value in filters.items():
-        if name in own and value != own[name]:
-            raise AgentAPIException.of(ErrorCode.UNAUTHORIZED, f"filters.{name} names another than the run's own")
-        if name not in own and name not in ("roles", "item_types"):
-            raise AgentAPIException.of(ErrorCode.INVALID_ARGUMENT, f"filters.{name}: only roles and item_types filter")
-    return _names(filters, "roles"), _names(filters, "item_types")
-
-
-def _names(filters: dict[str, Any], name: str) -> list[str] | None:
-    value = filters.get(name)
-    if value is None:
-        return None
-    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):  # pyright: ignore[reportUnknownVariableType]
-        raise AgentAPIException.of(ErrorCode.INVALID_ARGUMENT, f"filters.{name}: a list of texts")
-    return [str(one) for one in value]  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
 
 
 def _item(place: Place, line: Line, *, with_artifacts: bool) -> dict[str, Any]:
@@ -111,5 +86,5 @@ def _item(place: Place, line: Line, *, with_artifacts: bool) -> dict[str, Any]:
 
 CALLS = (
     Action("history_page", PageArguments, (of_own_conversation,), page),
-    Action("history_search", SearchArguments, (), find),
+    Action("history_search", SearchArguments, (of_own_filters,), find),
 )

@@ -1,6 +1,6 @@
 """Model calls: whole answers, streamed ones, reranking and counting."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from typing import Annotated, Any, Final
 
 from pydantic import Field
@@ -44,11 +44,11 @@ async def invoke(room: Room, run: LiveRun, given: InvokeArguments) -> dict[str, 
     return {"message": dict(reply.message)} | ({"usage": dict(reply.usage)} if reply.usage else {})
 
 
-async def stream(room: Room, run: LiveRun, given: InvokeArguments) -> AsyncIterator[dict[str, Any]]:
+async def stream(room: Room, run: LiveRun, given: InvokeArguments) -> AsyncGenerator[dict[str, Any], None]:
     return _frames(room, run, given)
 
 
-async def _frames(room: Room, run: LiveRun, given: InvokeArguments) -> AsyncIterator[dict[str, Any]]:
+async def _frames(room: Room, run: LiveRun, given: InvokeArguments) -> AsyncGenerator[dict[str, Any], None]:
     try:
         async for frame in room.shelf.models[given.model_id].stream(_request(given)):
             run.count_usage(frame.usage)

@@ -2,9 +2,10 @@
 
 from collections.abc import Callable
 
+from engine.access.action import Decision, Refused
 from engine.facts.cursors import CursorForeign, CursorRefused
 from engine.facts.rows import Place
-from engine.protocol.errors import AgentAPIException, ErrorCode
+from engine.protocol.errors import ErrorCode
 from engine.run.live import LiveRun
 
 
@@ -21,15 +22,15 @@ def position_in(read: Callable[[Place, str], int], place: Place, cursor: str | N
     try:
         return read(place, cursor)
     except CursorForeign as error:
-        raise AgentAPIException.of(ErrorCode.UNAUTHORIZED, str(error)) from None
+        raise Refused(Decision(False, str(error))) from None
     except CursorRefused as error:
-        raise AgentAPIException.of(ErrorCode.INVALID_ARGUMENT, str(error)) from None
+        raise Refused(Decision(False, str(error), ErrorCode.INVALID_ARGUMENT)) from None
 
 
-def check_place(run: LiveRun, what: str, place: Place, *, run_id: str | None) -> None:
+def check_place(run: LiveRun, kind: str, ident: str, place: Place, *, run_id: str | None) -> None:
     """A run reads its own conversation, thread, bot and workspace; without a conversation, only what is its own."""
-    own = place_of_run(run)
+    own, what, resource = place_of_run(run), f"{kind} {ident!r:.80}", f"{kind}:{ident:.80}"
     if own.conversation_id is None and run_id != run.order.run_id:
-        raise AgentAPIException.of(ErrorCode.UNAUTHORIZED, f"{what} is not of this run")
+        raise Refused(Decision(False, f"{what} is not of this run", resource=resource))
     if place != own:
-        raise AgentAPIException.of(ErrorCode.UNAUTHORIZED, f"{what} is not of this run's conversation")
+        raise Refused(Decision(False, f"{what} is not of this run's conversation", resource=resource))

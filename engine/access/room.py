@@ -56,6 +56,7 @@ class Room:
             runner_id=run.order.binding.runner_id,
             created_at=self.clock.now(),
         )
+        run.recorder.count(len(content))
         run.decide(lambda tx: _register(tx, row, content))
         return artifact_id
 

@@ -3,11 +3,11 @@
 from typing import Any
 
 from engine.access.action import Action, Arguments
-from engine.access.gate import of_scope
+from engine.access.gate import of_readable_scope, of_scope
 from engine.access.pages import LONGEST
 from engine.access.room import Room
 from engine.facts import state
-from engine.facts.errors import StateRefused
+from engine.facts.errors import StateRefused, StateTooLarge
 from engine.facts.scopes import ScopeIdentity
 from engine.facts.state import Change
 from engine.protocol.errors import AgentAPIException, ErrorCode
@@ -31,7 +31,9 @@ class ListArguments(Arguments):
 
 
 async def get(room: Room, run: LiveRun, given: KeyArguments) -> dict[str, Any]:
-    identity = _identity(run, given.scope)
+    identity = run.order.grants.state_scopes.get(given.scope)
+    if identity is None:
+        return {"value": None}
     return {"value": await room.read(run, lambda conn: state.get(conn, identity, given.key))}
 
 
@@ -40,7 +42,7 @@ async def put(room: Room, run: LiveRun, given: SetArguments) -> dict[str, Any]:
     try:
         state.checked(given.key, given.value)
     except StateRefused as error:
-        too_large = len(given.key) <= state.LONGEST_KEY and "bytes" in str(error)
+        too_large = isinstance(error, StateTooLarge)
         raise AgentAPIException.of(
             ErrorCode.PAYLOAD_TOO_LARGE if too_large else ErrorCode.INVALID_ARGUMENT, str(error)
         ) from None
@@ -55,7 +57,9 @@ async def delete(room: Room, run: LiveRun, given: KeyArguments) -> dict[str, Any
 
 
 async def keys(room: Room, run: LiveRun, given: ListArguments) -> dict[str, Any]:
-    identity = _identity(run, given.scope)
+    identity = run.order.grants.state_scopes.get(given.scope)
+    if identity is None:
+        return {"keys": [], "has_more": False}
     found, has_more = await room.read(
         run, lambda conn: state.keys(conn, identity, prefix=given.prefix or "", limit=LONGEST)
     )
@@ -72,8 +76,8 @@ def _change(room: Room, run: LiveRun) -> Change:
 
 
 CALLS = (
-    Action("state_get", KeyArguments, (of_scope,), get),
+    Action("state_get", KeyArguments, (of_readable_scope,), get),
     Action("state_set", SetArguments, (of_scope,), put),
     Action("state_delete", KeyArguments, (of_scope,), delete),
-    Action("state_list", ListArguments, (of_scope,), keys),
+    Action("state_list", ListArguments, (of_readable_scope,), keys),
 )

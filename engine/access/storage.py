@@ -1,7 +1,6 @@
 """Storage of the plugin and of the workspace. Who owns what follows from the grants, never from the call."""
 
 import base64
-import binascii
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -32,7 +31,8 @@ def _plugin(grants: Grants) -> str:
 
 
 def _workspace(grants: Grants) -> str:
-    return f"workspace:{grants.workspace_id or ''}"
+    # No workspace is one of its own: nothing equals only nothing.
+    return "workspace" if grants.workspace_id is None else f"workspace:{grants.workspace_id}"
 
 
 def _calls(kind: str, owner: Owner) -> tuple[Action, ...]:
@@ -46,7 +46,7 @@ def _calls(kind: str, owner: Owner) -> tuple[Action, ...]:
     async def put(room: Room, run: LiveRun, given: SetArguments) -> dict[str, Any]:
         try:
             value = base64.b64decode(given.value_base64, validate=True)
-        except binascii.Error:
+        except ValueError:
             raise AgentAPIException.of(ErrorCode.INVALID_ARGUMENT, "value_base64 is not base64") from None
         now = room.clock.now()
         try:

@@ -145,6 +145,8 @@ def _read_blob(conn: Connection, row: ArtifactRow, offset: int, limit: int) -> b
 def _read_file(row: ArtifactRow, offset: int, limit: int) -> bytes:
     descriptor = _open_file(row)
     with os.fdopen(descriptor, "rb") as file:
+        if offset >= os.fstat(descriptor).st_size:
+            return b""
         file.seek(offset)
         return file.read(limit)
 

@@ -104,6 +104,10 @@ class StateRefused(FactsError):
     """A state key or value over its limit."""
 
 
+class StateTooLarge(StateRefused):
+    """A value with more bytes than are kept."""
+
+
 class SessionRefused(FactsError):
     """A session id that cannot be one, is taken, or whose session is at work."""
 

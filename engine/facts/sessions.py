@@ -17,6 +17,7 @@ from engine.facts.tables import artifacts, journal, queue, runs, sessions, state
 from engine.facts.tables import transcript as lines
 
 ID: Final = re.compile(r"[A-Za-z0-9._:-]{1,128}")
+LAST: Final = "last"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,6 +122,16 @@ def get(conn: Connection, session_id: str) -> Session:
     if session is None:
         raise NotFound(f"no session {session_id}. `trackside sessions` lists them.")
     return session
+
+
+def find(conn: Connection, name: str) -> Session:
+    """The session that a person means: an id, or 'last' for the one that was active last."""
+    session = _find(conn, name)
+    if session is None and name == LAST:
+        session = next(iter(page(conn, limit=1)), None)
+        if session is None:
+            raise NotFound("there is no session yet. `trackside run` starts one.")
+    return session or get(conn, name)
 
 
 def summary(conn: Connection, session_id: str) -> Summary:

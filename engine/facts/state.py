@@ -4,16 +4,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import Connection, func, insert, select
+from sqlalchemy import Connection, func, insert, or_, select, true
 from sqlalchemy import delete as delete_from
 from sqlalchemy.dialects.sqlite import insert as upsert
 
-from engine.facts.errors import StateRefused
+from engine.facts.errors import StateRefused, StateTooLarge
 from engine.facts.journal import last_row
 from engine.facts.json_text import decode, encode
 from engine.facts.rows import values
 from engine.facts.scopes import Scope, ScopeIdentity
-from engine.facts.tables import state, state_changes
+from engine.facts.tables import runs, state, state_changes
 
 LONGEST_KEY: Final = 255
 LARGEST_VALUE: Final = 256 << 10
@@ -59,6 +59,9 @@ class Kept(NamedTuple):
     key: str
     value: Any
     updated_at: int
+    editor: str | None = None
+    """Who wrote it last: a runner, in this run, or a person. Nothing where that was pruned."""
+    run_id: str | None = None
 
 
 def canonical(key: str) -> str:
@@ -77,7 +80,7 @@ def checked(key: str, value: object) -> tuple[str, str]:
     except (TypeError, ValueError, RecursionError) as error:
         raise StateRefused(f"the value of state key {key!r} is not JSON: {error}") from error
     if size > LARGEST_VALUE:
-        raise StateRefused(f"the value of state key {key!r} has {size} bytes; at most {LARGEST_VALUE} are kept.")
+        raise StateTooLarge(f"the value of state key {key!r} has {size} bytes; at most {LARGEST_VALUE} are kept.")
     return key, text
 
 
@@ -164,10 +167,23 @@ def at(conn: Connection, scope_keys: Iterable[str], journal_row: int) -> dict[st
 def browse(
     conn: Connection, *, conversation_id: str | None = None, runner_id: str | None = None, limit: int = 1_000
 ) -> list[Kept]:
-    """What is kept, for a person to look through."""
-    query = select(state).order_by(state.c.scope, state.c.scope_key, state.c.state_key).limit(limit)
+    """What is kept, for a person to look through; of a conversation, every scope that its runs were given."""
+    newest = (
+        select(func.max(state_changes.c.change))
+        .where(state_changes.c.scope_key == state.c.scope_key, state_changes.c.state_key == state.c.state_key)
+        .scalar_subquery()
+    )
+    query = (
+        select(state, state_changes.c.editor, state_changes.c.run_id)
+        .outerjoin(state_changes, state_changes.c.change == newest)
+        .order_by(state.c.scope, state.c.scope_key, state.c.state_key)
+        .limit(limit)
+    )
     if conversation_id is not None:
-        query = query.where(state.c.conversation_id == conversation_id)
+        granted = func.json_each(runs.c.authorization, "$.state_scopes").table_valued("value")
+        scopes = select(granted.c.value).select_from(runs).join(granted, true())
+        its_own = scopes.where(runs.c.conversation_id == conversation_id)
+        query = query.where(or_(state.c.conversation_id == conversation_id, state.c.scope_key.in_(its_own)))
     if runner_id is not None:
         query = query.where(state.c.runner_id == runner_id)
     return [_kept(dict(row)) for row in conn.execute(query).mappings()]
@@ -176,7 +192,9 @@ def browse(
 def _kept(row: dict[str, Any]) -> Kept:
     del row["scope_key"]
     key, text, updated_at = row.pop("state_key"), row.pop("value"), row.pop("updated_at")
-    return Kept(ScopeIdentity(**row | {"scope": Scope(row["scope"])}), key, decode(text), updated_at)
+    editor, run_id = row.pop("editor"), row.pop("run_id")
+    identity = ScopeIdentity(**row | {"scope": Scope(row["scope"])})
+    return Kept(identity, key, decode(text), updated_at, editor, run_id)
 
 
 def _note(conn: Connection, identity: ScopeIdentity, key: str, text: str | None, change: Change) -> None:

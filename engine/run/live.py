@@ -54,6 +54,8 @@ class LiveRun:
         self.stop: Stop | None = None
         self.stop_error = ""
         self.stopped = asyncio.Event()
+        self.is_over = False
+        """Its runner is gone and its last entry is due: nothing of it may be answered or recorded any more."""
         self.end: dict[str, Any] | None = None
         """The data of the terminal result, once one came."""
         self.calls: set[asyncio.Task[Any]] = set()

@@ -71,6 +71,7 @@ class Orchestrator:
             ending = Ending(How.ENDED, traceback="".join(format_exception(error)))
         finally:
             del self.live[order.run_id]
+            live.is_over = True
         await self._close(live, ending)
 
     async def _play(self, live: LiveRun) -> Ending:

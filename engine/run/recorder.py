@@ -42,6 +42,10 @@ class Recorder:
         """The journal of this run has reached its limit; the run must end."""
         return self._size > JOURNAL_LIMIT
 
+    def count(self, size: int) -> None:
+        """What is kept beside an entry counts like what is kept in it."""
+        self._size += size
+
     def cover(self, text: str) -> str:
         """JSON text as it may be recorded: secrets are marks."""
         return self._marks.cover(text)

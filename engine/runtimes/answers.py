@@ -30,13 +30,13 @@ class Answers:
                 task.cancel()
             return
         if number in self._tasks:
-            self._refuse(number, ErrorCode.INVALID_ARGUMENT, f"call {number} is already in flight")
+            self._turn_away(number, ErrorCode.INVALID_ARGUMENT, f"call {number} is already in flight")
             return
         if len(self._tasks) >= MAX_TASKS:
-            self._refuse(number, ErrorCode.RATE_LIMITED, f"{MAX_TASKS} calls are in flight")
+            self._turn_away(number, ErrorCode.RATE_LIMITED, f"{MAX_TASKS} calls are in flight")
             return
         if not isinstance(data, dict):
-            self._refuse(number, ErrorCode.INVALID_ARGUMENT, f"{action}: its data is not an object")
+            self._turn_away(number, ErrorCode.INVALID_ARGUMENT, f"{action:.80}: its data is not an object")
             return
         answer = self._answer(number, action, cast("dict[str, Any]", data))
         task = self._tasks[number] = asyncio.get_running_loop().create_task(answer)
@@ -81,6 +81,11 @@ class Answers:
     def _reply(self, number: int, data: object, status: str) -> None:
         frame = {"seq_id": number, "code": 0, "message": "success", "data": data, "chunk_status": status}
         self._write(wire.encode(frame))
+
+    def _turn_away(self, number: int, code: ErrorCode, message: str) -> None:
+        """Refuse what never becomes a call, so that only this can record it."""
+        self._sink.unreadable(message, 0)
+        self._refuse(number, code, message)
 
     def _refuse(self, number: int, code: ErrorCode, message: str) -> None:
         data: dict[str, Any] = {"code": code.value, "message": message, "retryable": False, "details": {}}

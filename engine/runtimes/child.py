@@ -150,7 +150,7 @@ class Child:
         elif self._run is not None and self._run.is_open and type(action) is str:
             self._run.answers.take(frame["seq_id"], action, data)
         else:
-            self._spoil()
+            self._unreadable("a call without a name, or of no run", 0)
 
     def _answered(self, frame: wire.Frame, size: int) -> None:
         run = self._run

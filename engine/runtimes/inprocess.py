@@ -7,6 +7,7 @@ from typing import Any, Final, cast
 
 from engine.protocol import AgentRunContext
 from engine.runtimes import wire
+from engine.runtimes.inside.calls import unsendable
 from engine.runtimes.inside.driving import drive, opened
 from engine.runtimes.inside.encoding import encoded
 from engine.runtimes.inside.tracing import report, sentence
@@ -99,9 +100,21 @@ class _DirectCalls:
         self._sink = sink
 
     async def call(self, action: str, data: dict[str, Any]) -> Any:
-        return await self._sink.call(action, data)
+        return await self._sink.call(action, _carried(action, data))
 
     async def stream(self, action: str, data: dict[str, Any]) -> AsyncGenerator[Any, None]:
-        async with aclosing(cast("AsyncGenerator[Any, None]", await self._sink.call(action, data))) as replies:
+        asked = cast("AsyncGenerator[Any, None]", await self._sink.call(action, _carried(action, data)))
+        async with aclosing(asked) as replies:
             async for reply in replies:
                 yield reply
+
+
+def _carried(action: str, data: dict[str, Any]) -> dict[str, Any]:
+    """A request as it would come out of the wire, or the refusal of one that could not go in."""
+    try:
+        line = wire.dumps(data)
+        if len(line) > wire.MAX_FRAME:
+            raise wire.TooLarge(f"{len(line)} bytes, more than the {wire.MAX_FRAME} that fit into a frame")
+    except wire.Unencodable as error:
+        raise unsendable(action, error) from None
+    return cast("dict[str, Any]", wire.parse(line, wire.MAX_DEPTH))

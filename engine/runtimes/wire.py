@@ -34,6 +34,10 @@ class Unencodable(ValueError):
     """A value that JSON cannot carry, or not within our limits."""
 
 
+class TooLarge(Unencodable):
+    """JSON, but more of it than a frame may have."""
+
+
 @dataclass(frozen=True, slots=True)
 class Fault:
     """Something on the wire that is not a frame."""
@@ -66,7 +70,7 @@ def encode(frame: Frame, limit: int = MAX_REPLY) -> bytes:
     if "data" in frame:
         line = b'%b,"data":%b}' % (line[:-1], dumps(data))
     if len(line) > limit:
-        raise Unencodable(f"{len(line)} bytes, more than the {limit} that fit into a frame")
+        raise TooLarge(f"{len(line)} bytes, more than the {limit} that fit into a frame")
     return split(line)
 
 

@@ -90,7 +90,7 @@ async def _first_told(engine: Engine) -> float:
     return took * 1_000
 
 
-def _through_pipes() -> list[float]:
+def through_pipes() -> list[float]:
     """Milliseconds of a line to another process and back."""
     took: list[float] = []
     with subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0) as cat:
@@ -107,7 +107,7 @@ def _through_pipes() -> list[float]:
 
 def measure() -> Iterator[Line]:
     """The middle of many."""
-    pipes = _middle(_through_pipes())
+    pipes = _middle(through_pipes())
     runtime = _middle(asyncio.run(_through_the_runtime()))
     yield within("a warm child's first result", runtime, "ms", pipes, limit=2)
     yield within("an event's first result told, child warm", _middle(asyncio.run(_through_the_engine())), "ms", pipes)

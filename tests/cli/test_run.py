@@ -128,6 +128,13 @@ def test_a_repeated_event_id_shows_its_first_run(trackside: Trackside):
     assert second.stderr == ("trackside: event once was seen before; this is its first run. Nothing was started.\n")
 
 
+def test_a_repeated_event_exits_as_its_first_run_did(trackside: Trackside):
+    event = trackside.write("event.yaml", "event_type: message.received\nevent_id: once\ninput: {text: raise}\n")
+    codes = [trackside("run", "--runner", "chaos", "--event", str(event)).returncode for _ in range(2)]
+
+    assert codes == [1, 1]
+
+
 def test_settings_are_read_by_the_runners_form(trackside: Trackside):
     runner = trackside.write("speaker.py", SPEAKER)
 

@@ -103,6 +103,20 @@ async def test_what_comes_after_the_deadline_is_ignored(open_engine: Engines, cl
     assert (late.outcome, late.reason) == ("ignored", "came after the run was stopped (deadline)")
 
 
+async def test_the_first_reason_to_stop_a_run_stands(open_engine: Engines, clock: FakeClock):
+    async def slow_to_leave(ctx):
+        yield {"data": "no type"}
+        try:
+            await forever()
+        except asyncio.CancelledError:
+            clock.advance(300)
+            raise
+
+    run = await perform(await open_engine(slow_to_leave))
+
+    assert (run.row.status, run.row.status_reason) == ("failed", "protocol.error")
+
+
 async def test_a_cancel_is_recorded_and_the_run_is_cancelled(open_engine: Engines, clock: FakeClock):
     engine = await open_engine(waits)
     run_id = await started(engine)

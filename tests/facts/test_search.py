@@ -1,4 +1,4 @@
-"""Search over the transcript: what finds what, where it looks, and how it came into the database."""
+"""Search over the transcript: what finds what, where it looks, and what it forgets."""
 
 from collections.abc import Iterator
 

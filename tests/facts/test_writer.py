@@ -103,6 +103,23 @@ async def test_an_operation_that_raises_is_undone_alone(writer: Writer, database
     assert heard.failed == []
 
 
+async def test_an_attempt_that_fails_is_undone_and_its_operation_goes_on(
+    writer: Writer, database: Database, heard: Heard
+):
+    def half(tx: Transaction) -> None:
+        tx.record(entry(2, data='"half"'))
+        raise NotFound("not here")
+
+    def decide(tx: Transaction) -> Exception | None:
+        tx.record(entry(1))
+        error = tx.attempt(half)
+        tx.record(entry(2))
+        return error
+
+    assert isinstance(await writer.submit(decide), NotFound)
+    assert heard.entries == [each for _, each in stored(database)] == [entry(1), entry(2)]
+
+
 async def test_a_constraint_fails_its_operation_and_nothing_else(writer: Writer, database: Database):
     writer.append(entry(1))
     twice = writer.submit(lambda tx: tx.record(entry(1)))

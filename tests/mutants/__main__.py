@@ -102,20 +102,23 @@ def _tried(chosen: list[Case], folder: Path) -> Iterator[tuple[Case, Verdict, st
             yield case, *refused[case.mutant]
         else:
             sound.append(case)
-    trees: SimpleQueue[Tree] = SimpleQueue()
-    for tree in (first, *(Tree.copy(folder / f"b{number}", first.folder) for number in range(1, AT_ONCE))):
-        trees.put(tree)
+    trees = [first, *(Tree.copy(folder / f"b{number}", first.folder) for number in range(1, AT_ONCE))]
+    free: SimpleQueue[Tree] = SimpleQueue()
+    for tree in trees:
+        free.put(tree)
     numbers = count()
 
     def attempt(case: Case) -> tuple[Case, Verdict, str]:
-        tree = trees.get()
+        tree = free.get()
         try:
             return case, *_attempt(case.mutant, tree, next(numbers))
         finally:
-            trees.put(tree)
+            free.put(tree)
 
     with ThreadPoolExecutor(AT_ONCE) as threads:
         yield from threads.map(attempt, sound)
+    for tree in trees:
+        tree.close()
 
 
 def _refused(chosen: list[Case], tree: Tree) -> Mapping[Mutant, tuple[Verdict, str]]:
@@ -141,7 +144,7 @@ def _refused(chosen: list[Case], tree: Tree) -> Mapping[Mutant, tuple[Verdict, s
 
 def _attempt(mutant: Mutant, tree: Tree, number: int) -> tuple[Verdict, str]:
     with mutant.applied(tree.folder, number):
-        code = tree.pytest("-x", "-rfE", "--tb=line", mutant.test)
+        code = tree.run(mutant.test)
     output = tree.output()
     shown = "\n".join(
         [f"    {mutant.file}: {mutant.before!r} -> {mutant.after!r}", *(f"    {line}" for line in output)]

@@ -133,6 +133,25 @@ async def test_the_window_of_the_configs_own_model_is_told(open_engine: Engines)
     assert run.context["runtime"]["metadata"]["model_context_window_tokens"] == 8_000
 
 
+@pytest.mark.parametrize(
+    ("kind", "permission", "operations"),
+    [
+        ("models", {"models": ["invoke"]}, None),
+        ("tools", {"tools": ["detail"]}, ["detail"]),
+        ("tools", {}, None),
+        ("knowledge_bases", {"knowledge_bases": ["list"]}, ["list"]),
+        ("knowledge_bases", {}, None),
+    ],
+)
+async def test_each_kind_of_resource_has_only_the_operations_that_the_manifest_permits(
+    open_engine: Engines, kind: str, permission: dict, operations: list | None
+):
+    config = {"rerank": "sorter", "bases": ["kb1"]}
+    run = await granted(open_engine, policy={"allowed_tool_names": ["search"]}, config=config, may=permission)
+
+    assert resources(run, kind, "operations") == ([] if operations is None else [(operations,)])
+
+
 # Tools, knowledge bases, skills, files
 
 

@@ -47,6 +47,12 @@ async def test_only_the_same_role_and_content_as_the_last_message_is_a_repeat(pl
     assert [line.content for line in await assistant_lines(play)] == ["one", "two", "one"]
 
 
+async def test_a_message_of_another_role_is_no_repeat(play: Stage):
+    await play(said("same words", role="tool"), done("same words"))
+
+    assert [line.content for line in await assistant_lines(play)] == ["same words", "same words"]
+
+
 async def test_a_message_in_run_completed_is_delivered_like_any_other(play: Stage):
     run = await play(done("last words"))
 
@@ -159,6 +165,21 @@ async def test_an_artifact_of_a_full_mebibyte_is_stored(play: Stage):
 
     assert run.one("artifact.created").outcome is None
     assert len(await play.engine.artifact_bytes("a")) == INLINE_LIMIT
+
+
+async def test_an_artifact_whose_digest_is_not_its_own_is_dropped(play: Stage):
+    digest = hashlib.sha256(b"hello").hexdigest()
+    run = await play(
+        made(artifact_id="good", content_base64="aGVsbG8=", sha256=digest),
+        made(artifact_id="bad", content_base64="aGVsbG8=", sha256="0" * 64),
+        done("x"),
+    )
+
+    assert [(entry.outcome, entry.reason) for entry in run.all("artifact.created")] == [
+        (None, None),
+        ("dropped", "sha256 is not that of the content"),
+    ]
+    assert [row.artifact_id for row in await play.engine.artifacts()] == ["good"]
 
 
 async def test_an_artifact_id_that_is_taken_is_dropped_with_a_reason(play: Stage):

@@ -78,6 +78,17 @@ async def test_an_unknown_type_is_recorded_and_warned_of_and_has_no_effect(play:
     assert run.row.status == "completed"
 
 
+@pytest.mark.parametrize(
+    "kind", ["run.finished", "run.started", "output", "warning", "call.replied", "cancel.requested"]
+)
+async def test_a_result_that_is_named_like_an_entry_of_the_hosts_is_renamed(play: Stage, kind: str):
+    run = await play({"type": kind, "data": {"status": "completed"}}, done("x"))
+
+    forged = run.one(f"result.{kind}")
+    assert (forged.source, forged.outcome) == ("runner", "unknown")
+    assert [entry.source for entry in run.all(kind)] in ([], ["host"])
+
+
 @pytest.mark.parametrize("result", [{"data": {}}, {"type": "", "data": {}}, {"type": 5}, {"type": None}])
 async def test_no_type_at_all_is_a_protocol_error_that_fails_the_run(play: Stage, result: dict):
     run = await play(result, said("too late"), done())

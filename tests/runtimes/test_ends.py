@@ -72,8 +72,8 @@ async def test_a_runner_may_finish_in_its_own_way_when_cancelled(stage):
         import asyncio
 
         async def run(ctx):
-            yield {"type": "started"}
             try:
+                yield {"type": "started"}
                 await asyncio.sleep(3600)
             except asyncio.CancelledError:
                 yield {"type": "run.completed", "data": {"finish_reason": "stopped"}}

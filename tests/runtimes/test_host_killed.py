@@ -11,7 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from engine.runtimes import wire
 from engine.runtimes.guardian import Guardian
+from engine.runtimes.runtime import Launch
+from engine.runtimes.spawning import spawn
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -119,3 +122,22 @@ async def test_a_child_whose_wire_ends_kills_its_own_group(stage, processes):
     execution._child._wire_in.close()
     assert (await asyncio.wait_for(execution.ended(), 10)).exit_code == -signal.SIGKILL
     assert not any(map(processes.lives, pids))
+
+
+def test_a_child_ends_its_group_by_itself_when_nobody_else_is_left_to(tmp_path, processes, run_context):
+    (tmp_path / "runner.py").write_text(RUNNER)
+    guardian = Guardian()
+    child = spawn(Launch(tmp_path / "runner.py", None, tmp_path, tmp_path), guardian)
+    order = {"run_id": "r", "context": run_context({"state": "blocked"}), "nonce": "n"}
+    os.write(child.wire_in, wire.encode({"seq_id": 1, "action": "run_agent", "data": order}))
+    decoder, frames = wire.Decoder(), []
+    while not (frames and frames[-1].get("chunk_status") == "continue"):
+        frames += [frame for frame, _ in decoder.feed(os.read(child.wire_out, 1 << 16))]
+    worker, helper, stray = frames[-1]["data"]
+    os.close(child.wire_in)
+    assert child.process.wait(10) == -signal.SIGKILL
+    assert processes.all_gone([worker, helper])
+    guardian.close()
+    assert processes.all_gone([stray])
+    for descriptor in (child.wire_out, child.stdout, child.stderr):
+        os.close(descriptor)

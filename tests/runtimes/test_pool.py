@@ -82,6 +82,7 @@ async def test_parallel_runs_get_their_own_children(stage):
     runs = [await stage.begin(launch) for _ in range(2)]
     for _, heard in runs:
         heard.answer = lambda action, data: answer()
+    for _, heard in runs:
         await heard.until(lambda heard=heard: heard.calls)
     assert runs[0][1].results != runs[1][1].results
     go.set()

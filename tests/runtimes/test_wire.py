@@ -110,6 +110,14 @@ def test_a_wrong_offset_or_size_spoils_that_frame_only(offset, total):
     assert frame["seq_id"] == 1
 
 
+def test_a_fragment_at_a_wrong_offset_makes_no_frame():
+    whole = '{"seq_id":7,"code":0}'
+    data = line({"type": "chunk_start", "total_size": len(whole)})
+    data += line({"type": "chunk_data", "data": whole[:10], "offset": 0})
+    data += line({"type": "chunk_data", "data": whole[10:], "offset": 11}) + line({"type": "chunk_end"})
+    assert only_fault(data) == Fault("a fragment at 11 where 10 was due", 10)
+
+
 def test_a_split_frame_that_ends_too_early_is_a_fault():
     data = line({"type": "chunk_start", "total_size": 20}) + line({"type": "chunk_end"})
     assert only_fault(data) == Fault("a split frame ended too early", 0)

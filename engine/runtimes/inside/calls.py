@@ -57,13 +57,19 @@ class HostCalls:
         try:
             line = wire.encode({"seq_id": number, "action": action, "data": data}, wire.MAX_FRAME)
         except wire.Unencodable as error:
-            raise AgentAPIException.of(ErrorCode.INVALID_ARGUMENT, f"{action}: {error}") from None
+            raise unsendable(action, error) from None
         self._waiting[number] = asyncio.Queue()
         self._outbox.send(line)
         return number
 
     def _take_back(self, number: int) -> None:
         self._outbox.send(wire.encode({"seq_id": 0, "action": "__cancel_action", "data": {"seq_id": number}}))
+
+
+def unsendable(action: str, error: wire.Unencodable) -> AgentAPIException:
+    """The refusal of a request that cannot leave."""
+    code = ErrorCode.PAYLOAD_TOO_LARGE if isinstance(error, wire.TooLarge) else ErrorCode.INVALID_ARGUMENT
+    return AgentAPIException.of(code, f"{action}: {error}")
 
 
 def _data(frame: wire.Frame) -> Any:

@@ -1,0 +1,168 @@
+"""The reading half of the facade: runs, journals and facts of one database, as a person looks at them."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping
+from pathlib import Path
+from typing import TypeVar
+
+from sqlalchemy import Connection
+
+from engine.clock import Clock
+from engine.events import Entry
+from engine.facts import artifacts, journal, runs, search, sessions, state, transcript
+from engine.facts.artifacts import READ as ARTIFACT_READ
+from engine.facts.artifacts import ArtifactRow
+from engine.facts.database import Database
+from engine.facts.errors import NotFound
+from engine.facts.rows import Place
+from engine.facts.runs import RunRow
+from engine.facts.sessions import Session, Summary
+from engine.facts.state import Kept, Written
+from engine.facts.transcript import Line
+
+T = TypeVar("T")
+
+
+class Reading:
+    """Looks into an open database and changes nothing in it."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    @property
+    def database_path(self) -> Path:
+        return self._database.path
+
+    def now(self) -> int:
+        """The engine's own time, in microseconds."""
+        return self._clock.now()
+
+    async def integrity(self) -> list[str]:
+        """What SQLite finds wrong with the database; nothing when it is sound."""
+        return await asyncio.to_thread(self._database.integrity)
+
+    # Runs and their journals
+
+    async def run(self, name: str) -> RunRow:
+        """A run by id, by a unique beginning of it, or `last`."""
+        return await self._read(lambda conn: runs.find(conn, name))
+
+    async def runs(
+        self,
+        *,
+        before: str | None = None,
+        limit: int = 100,
+        status: str | None = None,
+        conversation_id: str | None = None,
+        runner_id: str | None = None,
+    ) -> list[RunRow]:
+        """Runs, newest first, before a run id."""
+        return await self._read(
+            lambda conn: runs.page(
+                conn, before=before, limit=limit, status=status, conversation_id=conversation_id, runner_id=runner_id
+            )
+        )
+
+    async def journal(
+        self, run_id: str, *, after: int | None = None, before: int | None = None, limit: int = 100
+    ) -> list[Entry]:
+        """A page of a run's journal: rising after a position, or falling before one."""
+        return await self._read(lambda conn: journal.page(conn, run_id, after=after, before=before, limit=limit))
+
+    async def entries(self, run_id: str, *, after: int = 0) -> AsyncIterator[Entry]:
+        """A run's whole journal, page by page."""
+        while page := await self.journal(run_id, after=after, limit=1_000):
+            for entry in page:
+                yield entry
+            after = page[-1].position
+
+    async def last_row(self) -> int:
+        """The newest global row: subscribe since here to hear only what is new."""
+        return await self._read(journal.last_row)
+
+    # Conversations
+
+    async def sessions(
+        self, *, user_id: str | None = None, before: str | None = None, limit: int = 100
+    ) -> list[Session]:
+        """Sessions, the last active first."""
+        return await self._read(lambda conn: sessions.page(conn, user_id=user_id, before=before, limit=limit))
+
+    async def session(self, session_id: str) -> Summary:
+        """One session by its id, or the one that was active `last`."""
+        return await self._read(lambda conn: sessions.summary(conn, sessions.find(conn, session_id).session_id))
+
+    async def transcript(
+        self, conversation_id: str, *, before: int | None = None, after: int | None = None, limit: int = 100
+    ) -> list[Line]:
+        """Lines of a conversation's main thread: newest first, or rising after one."""
+        place = await self._place(conversation_id)
+        return await self._read(lambda conn: transcript.page(conn, place, before=before, after=after, limit=limit))
+
+    async def search(
+        self, query: str, *, conversation_id: str | None = None, limit: int = 20
+    ) -> tuple[list[Line], int]:
+        """Lines that hold what was typed, newest first, of one conversation or all; and how many, up to 1,000."""
+        place = None if conversation_id is None else await self._place(conversation_id)
+        return await self._read(lambda conn: search.find(conn, query, place, limit=limit))
+
+    # State and artifacts
+
+    async def state(
+        self, *, conversation_id: str | None = None, runner_id: str | None = None, limit: int = 1_000
+    ) -> list[Kept]:
+        """What is kept in all scopes, for a person to look through; of a conversation, all that its runs can see."""
+        return await self._read(
+            lambda conn: state.browse(conn, conversation_id=conversation_id, runner_id=runner_id, limit=limit)
+        )
+
+    async def state_at(self, run_id: str, position: int) -> dict[str, dict[str, Written]]:
+        """The run's scopes as they were at an entry, with who wrote each key."""
+        return await self._read(lambda conn: _state_at(conn, run_id, position))
+
+    async def artifacts(
+        self,
+        *,
+        run_id: str | None = None,
+        conversation_id: str | None = None,
+        before: str | None = None,
+        limit: int = 100,
+    ) -> list[ArtifactRow]:
+        """Artifacts that have not expired, newest first, before an artifact id."""
+        now = self._clock.now()
+        return await self._read(
+            lambda conn: artifacts.page(
+                conn, run_id=run_id, conversation_id=conversation_id, now=now, before=before, limit=limit
+            )
+        )
+
+    async def artifact(self, artifact_id: str) -> ArtifactRow:
+        """What is known of an artifact that has not expired."""
+        now = self._clock.now()
+        return await self._read(lambda conn: artifacts.get(conn, artifact_id, now=now))
+
+    async def artifact_bytes(self, artifact_id: str, *, offset: int = 0, limit: int = ARTIFACT_READ) -> bytes:
+        """A range of an artifact's content."""
+        now = self._clock.now()
+        return await self._read(lambda conn: artifacts.read_range(conn, artifact_id, offset, limit, now=now))
+
+    # Inside
+
+    async def _read(self, query: Callable[[Connection], T]) -> T:
+        return await self._database.read(query)
+
+    async def _place(self, conversation_id: str) -> Place:
+        """Where a person means when they only name the conversation: the bot and workspace of its last run."""
+        found = await self.runs(conversation_id=conversation_id, limit=1)
+        return Place(conversation_id, None, found[0].bot_id, found[0].workspace_id) if found else Place(conversation_id)
+
+
+def _state_at(conn: Connection, run_id: str, position: int) -> dict[str, dict[str, Written]]:
+    run = runs.get(conn, run_id)
+    row = journal.row_of(conn, run_id, position)
+    if row is None:
+        raise NotFound(f"run {run_id} has no entry at position {position}")
+    scopes: Mapping[str, str] = (run.authorization or {}).get("state_scopes", {})
+    found = state.at(conn, scopes.values(), row)
+    return {scope: found[key] for scope, key in scopes.items()}

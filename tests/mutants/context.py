@@ -1,0 +1,134 @@
+"""Faults in what the runner is handed."""
+
+from typing import Final
+
+from tests.mutants.mutant import Mutant
+
+_APIS: Final = "engine/run/apis.py"
+_TESTS: Final = "tests/run/test_context.py"
+
+MUTANTS: Final = (
+    # Where the event stands
+    Mutant(
+        "engine/run/beginning.py",
+        "cursors.history(order.place, before + 1)",
+        "cursors.history(order.place, before)",
+        "paging back from latest_cursor misses nothing",
+        f"{_TESTS}::test_the_latest_cursor_stands_after_everything_said_before_this_event",
+    ),
+    Mutant(
+        "engine/facts/rows.py",
+        "for each in fields(self)))",
+        "for each in fields(self)[:2]))",
+        "latest_cursor looks at no other bot or workspace",
+        f"{_TESTS}::test_the_latest_cursor_looks_at_no_other_thread_bot_or_workspace",
+    ),
+    Mutant(
+        "engine/run/context.py",
+        "trace_id=order.run_id,",
+        "trace_id=envelope.event_id,",
+        "trace_id is the run id",
+        f"{_TESTS}::test_the_trace_id_is_the_run_id_and_the_host_says_its_version",
+    ),
+    Mutant(
+        "engine/run/context.py",
+        "timestamp=rfc3339(envelope.time if envelope.time is not None else clock.now())",
+        "timestamp=rfc3339(clock.now())",
+        "the trigger has the event's time",
+        f"{_TESTS}::test_the_trigger_has_the_events_time_else_now",
+    ),
+    Mutant(
+        "engine/run/context.py",
+        'update={"content": None}',
+        "update={}",
+        "the runner gets references to attachments, not their bytes",
+        "tests/intake/test_events.py::test_the_runner_and_the_log_get_a_reference_and_no_bytes",
+    ),
+    # The calls that it may make
+    Mutant(
+        _APIS,
+        'yield "history_page", self._in_conversation(self._permitted("history", "page"))',
+        'yield "history_page", self._permitted("history", "page")',
+        "history_page needs a conversation",
+        f"{_TESTS}::test_available_apis_need_their_permission_and_some_a_conversation",
+    ),
+    Mutant(
+        _APIS,
+        'self._permitted("history", "search")',
+        'self._permitted("history", "page")',
+        "history_search needs its own permission",
+        f"{_TESTS}::test_each_permission_opens_its_own_call",
+    ),
+    Mutant(
+        _APIS,
+        'yield "event_get", self._permitted("events", "get")',
+        'yield "event_get", self._in_conversation(self._permitted("events", "get"))',
+        "event_get needs no conversation",
+        f"{_TESTS}::test_available_apis_need_their_permission_and_some_a_conversation",
+    ),
+    Mutant(
+        _APIS,
+        'self._in_conversation(self._capable("steering"))',
+        'self._in_conversation(Clause(True, ""))',
+        "steering_pull needs the capability",
+        f"{_TESTS}::test_without_permissions_only_run_get_and_state_are_there",
+    ),
+    Mutant(
+        _APIS,
+        "if not policy.state_scopes:",
+        "if policy.state_scopes is None:",
+        "the state calls need a policy with at least one scope",
+        f"{_TESTS}::test_the_state_call_needs_a_policy_with_at_least_one_scope",
+    ),
+    # Delivery and config
+    Mutant(
+        "engine/run/context.py",
+        "delivery.supports_streaming and policy.enable_streaming",
+        "policy.enable_streaming",
+        "a policy cannot add streaming that the surface lacks",
+        f"{_TESTS}::test_a_policy_cannot_add_streaming_that_the_surface_lacks",
+    ),
+    Mutant(
+        "engine/run/context.py",
+        "min(sizes, default=None)",
+        "max(sizes, default=None)",
+        "the smaller message size of envelope and policy holds",
+        f"{_TESTS}::test_the_delivery_a_runner_sees_is_the_envelopes_and_the_policys",
+    ),
+    Mutant(
+        "engine/run/prepare.py",
+        "{**binding.runner_config, **choice.config}",
+        "{**choice.config, **binding.runner_config}",
+        "what a person sets wins over the agent's config",
+        f"{_TESTS}::test_the_config_is_the_bindings_with_the_forms_defaults",
+    ),
+    # Deadline
+    Mutant(
+        "engine/run/order.py",
+        "DEFAULT_TIMEOUT: Final = 300.0",
+        "DEFAULT_TIMEOUT: Final = 600.0",
+        "the deadline is 300 s where none is set",
+        f"{_TESTS}::test_the_deadline_is_the_configs_timeout_else_300_s_and_none_where_it_is_no_time",
+    ),
+    Mutant(
+        "engine/run/order.py",
+        "not 0 < value < _NEVER",
+        "not 0 <= value < _NEVER",
+        "a timeout of 0 means no deadline",
+        f"{_TESTS}::test_the_deadline_is_the_configs_timeout_else_300_s_and_none_where_it_is_no_time",
+    ),
+    Mutant(
+        "engine/run/order.py",
+        "if isinstance(value, bool) or not isinstance",
+        "if not isinstance",
+        "a timeout that is no number means no deadline",
+        f"{_TESTS}::test_the_deadline_is_the_configs_timeout_else_300_s_and_none_where_it_is_no_time",
+    ),
+    Mutant(
+        "engine/run/beginning.py",
+        "now + int(order.timeout * 1_000_000)",
+        "now + int(order.timeout * 1_000)",
+        "the runner is told its deadline",
+        f"{_TESTS}::test_the_runner_and_the_ledger_know_the_deadline",
+    ),
+)

@@ -1,0 +1,133 @@
+"""Faults in artifacts, sessions, retention and the database."""
+
+from typing import Final
+
+from tests.mutants.mutant import Mutant
+
+_ARTIFACTS: Final = "engine/facts/artifacts.py"
+
+MUTANTS: Final = (
+    # Artifacts
+    Mutant(
+        _ARTIFACTS,
+        "if not real.is_relative_to(root) or",
+        "if not str(real).startswith(str(root)) or",
+        "a file artifact lies under its root, not beside it",
+        "tests/facts/test_artifacts.py::test_a_root_is_not_a_prefix_of_a_name",
+    ),
+    Mutant(
+        _ARTIFACTS,
+        "_check(row, os.fstat(descriptor))",
+        "row.blob_key is None and row.sha256 is not None and _check(row, os.fstat(descriptor))",
+        "a file artifact's real path is checked at registration",
+        "tests/facts/test_artifacts.py::test_a_file_outside_its_root_is_refused_at_registration_and_never_shown",
+    ),
+    Mutant(
+        _ARTIFACTS,
+        "def _read_file(row: ArtifactRow, offset: int, limit: int) -> bytes:\n    descriptor = _open_file(row)",
+        "def _read_file(row: ArtifactRow, offset: int, limit: int) -> bytes:\n    descriptor = os.open(_path(row), 0)",
+        "a file artifact's real path is checked again at every read",
+        "tests/facts/test_artifacts.py::test_a_file_swapped_for_a_link_after_registration_is_refused",
+    ),
+    Mutant(
+        _ARTIFACTS,
+        "limit = min(limit, LONGEST_READ)",
+        "limit = max(limit, READ)",
+        "one read has at most 10 MiB",
+        "tests/facts/test_artifacts.py::test_one_read_is_a_mebibyte_unless_asked_and_ten_at_most",
+    ),
+    Mutant(
+        _ARTIFACTS,
+        "alive = or_(artifacts.c.expires_at.is_(None), artifacts.c.expires_at > now)",
+        "alive = or_(artifacts.c.expires_at.is_(None), artifacts.c.expires_at >= now)",
+        "an expired artifact is not found",
+        "tests/facts/test_artifacts.py::test_expired_is_not_found",
+    ),
+    Mutant(
+        _ARTIFACTS,
+        "row = replace(row, size_bytes=len(content), sha256=digest, blob_key=digest)",
+        "row = replace(row, sha256=digest, blob_key=digest)",
+        "size and digest of a blob are the host's own",
+        "tests/facts/test_artifacts.py::test_a_blob_has_our_size_and_digest_whatever_was_claimed",
+    ),
+    Mutant(
+        _ARTIFACTS,
+        "artifact_blobs.c.blob_key.not_in(named)",
+        "artifact_blobs.c.blob_key.in_(named)",
+        "blobs go with the last artifact that names them",
+        "tests/facts/test_retention.py::test_pruning_deletes_expired_artifacts_with_their_own_blobs",
+    ),
+    # Sessions
+    Mutant(
+        "engine/facts/sessions.py",
+        "if ID.fullmatch(session_id) is None:",
+        "if ID.match(session_id) is None:",
+        "a session id holds no other characters",
+        "tests/facts/test_sessions.py::test_a_session_id_may_not_be",
+    ),
+    Mutant(
+        "engine/facts/sessions.py",
+        "root_session_id=parent.root_session_id,",
+        "root_session_id=parent.session_id,",
+        "a child's root is its parent's root",
+        "tests/facts/test_sessions.py::test_root_depth_and_user_of_a_child_follow_from_its_parent",
+    ),
+    Mutant(
+        "engine/facts/sessions.py",
+        "depth=parent.depth + 1,",
+        "depth=1,",
+        "a child's depth follows from its parent",
+        "tests/facts/test_sessions.py::test_root_depth_and_user_of_a_child_follow_from_its_parent",
+    ),
+    Mutant(
+        "engine/facts/transcript.py",
+        "transcript.c.seq <= until",
+        "transcript.c.seq < until",
+        "a fork starts with the transcript up to the message",
+        "tests/facts/test_sessions.py::test_a_fork_starts_with_the_transcript_up_to_a_line",
+    ),
+    Mutant(
+        "engine/facts/sessions.py",
+        "    delete_where(conn, sessions, sessions.c.session_id == session_id)",
+        "    delete_where(conn, sessions, sessions.c.root_session_id == session_id)",
+        "a deleted session's children live on",
+        "tests/facts/test_retention.py::test_deleting_a_session_deletes_its_facts_and_its_children_live_on",
+    ),
+    # Retention
+    Mutant(
+        "engine/facts/retention.py",
+        "delete_where(conn, transcript, old_line, not_live)",
+        "delete_where(conn, transcript, old_line)",
+        "retention takes nothing from a live run",
+        "tests/facts/test_retention.py::test_pruning_deletes_by_age_and_leaves_the_living",
+    ),
+    Mutant(
+        "engine/facts/retention.py",
+        "runs.c.status.in_(FINAL), runs.c.finished_at < older_than",
+        "runs.c.created_at < older_than",
+        "retention never deletes a live run",
+        "tests/facts/test_retention.py::test_pruning_deletes_by_age_and_leaves_the_living",
+    ),
+    Mutant(
+        "engine/facts/retention.py",
+        "events.c.event_id.not_in(worked_on), events.c.event_id.not_in(waiting)",
+        "events.c.event_id.not_in(worked_on)",
+        "a message that waits keeps its event",
+        "tests/facts/test_retention.py::test_pruning_deletes_by_age_and_leaves_the_living",
+    ),
+    # The database
+    Mutant(
+        "engine/facts/database.py",
+        "if version > tables.SCHEMA_VERSION:",
+        'if version > "9999":',
+        "a database of a newer version is left alone",
+        "tests/facts/test_database.py::test_a_newer_database_is_named_and_left_as_it_is",
+    ),
+    Mutant(
+        "engine/facts/database.py",
+        "if found is None and not write:",
+        "if found is None and not path.parent.exists():",
+        "a reader needs a database that is there",
+        "tests/engine/test_facade.py::test_a_reader_needs_a_database_that_is_there",
+    ),
+)

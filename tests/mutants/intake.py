@@ -1,0 +1,120 @@
+"""Faults in envelopes, agents and the binding of an event."""
+
+from typing import Final
+
+from tests.mutants.mutant import Mutant
+
+MUTANTS: Final = (
+    Mutant(
+        "engine/intake/binding.py",
+        "if len(candidates) > 1:",
+        "if len(candidates) > 2:",
+        "more than one binding is an error, never a silent choice",
+        "tests/intake/test_binding.py::test_more_than_one_is_an_error_that_names_the_candidates",
+    ),
+    Mutant(
+        "engine/intake/binding.py",
+        "if agent.enabled and event_type in",
+        "if event_type in",
+        "an agent that is off takes nothing",
+        "tests/intake/test_binding.py::test_an_agent_that_is_off_takes_nothing",
+    ),
+    Mutant(
+        "engine/intake/binding.py",
+        "event_type in agent.event_types and agent_id",
+        "agent_id",
+        "an agent takes only the event types that it names",
+        "tests/intake/test_binding.py::test_the_one_agent_that_takes_the_event_is_chosen",
+    ),
+    Mutant(
+        "engine/intake/agents.py",
+        "f\"agent_{agent.agent_id or 'default'}_{agent.runner_id}\"",
+        'f"agent_{agent.agent_id or id(agent)}_{agent.runner_id}"',
+        "a binding id is stable, so that state survives a restart",
+        "tests/intake/test_binding.py::test_a_binding_id_is_made_of_agent_and_runner_so_that_state_survives_a_restart",
+    ),
+    Mutant(
+        "engine/intake/agents.py",
+        "runner_config=runner_config or {}, event_types=ALL_EVENT_TYPES)",
+        "runner_config=runner_config or {})",
+        "an implicit agent takes all six event types",
+        "tests/intake/test_binding.py::test_an_implicit_agent_takes_all_six_event_types",
+    ),
+    Mutant(
+        "engine/intake/agents.py",
+        "allow_workspace_storage: bool = False",
+        "allow_workspace_storage: bool = True",
+        "workspace storage is off unless the policy allows it",
+        "tests/intake/test_binding.py::test_the_policies_have_the_defaults_of_the_contract",
+    ),
+    Mutant(
+        "engine/intake/envelope.py",
+        "return self.event_type is EventType.MESSAGE_RECEIVED",
+        "return bool(self.input.to_text())",
+        "an event that is no message writes no user line",
+        "tests/intake/test_events.py::test_an_event_that_is_no_message_writes_no_user_line",
+    ),
+    Mutant(
+        "engine/intake/envelope.py",
+        'ConfigDict(extra="forbid", frozen=True)',
+        'ConfigDict(extra="ignore", frozen=True)',
+        "an envelope has the fields of the contract and no others",
+        "tests/intake/test_envelope.py::test_a_bad_event_names_the_file_and_the_field",
+    ),
+    Mutant(
+        "engine/intake/envelope.py",
+        "event_type: EventType\n",
+        "event_type: str\n",
+        "a platform's name for an event never becomes an event type",
+        "tests/intake/test_envelope.py::test_platform_names_never_become_event_types_or_sources",
+    ),
+    Mutant(
+        "engine/intake/envelope.py",
+        "[A-Za-z0-9._:-]{1,128}",
+        "[A-Za-z0-9._:-]{1,129}",
+        "a session id has at most 128 characters",
+        "tests/intake/test_envelope.py::test_a_conversation_id_is_1_to_128_letters_digits_and_a_few_signs",
+    ),
+    Mutant(
+        "engine/intake/envelope.py",
+        "return yaml.safe_load(text)",
+        "return yaml.unsafe_load(text)",
+        "YAML that a person wrote is loaded safely",
+        "tests/intake/test_envelope.py::test_yaml_is_loaded_safely",
+    ),
+    Mutant(
+        "engine/intake/attachments.py",
+        "if content is not None and len(content) > INLINE_LIMIT:",
+        "if content is not None and len(content) > 2 * INLINE_LIMIT:",
+        "an inline attachment has at most 1 MiB",
+        "tests/intake/test_events.py::test_an_attachment_that_cannot_be_kept_is_refused_before_anything_is_recorded",
+    ),
+    Mutant(
+        "engine/intake/attachments.py",
+        "if len(raw) <= DATA_LIMIT:",
+        "if raw:",
+        "a large raw payload goes to an artifact and raw_ref, never into data",
+        "tests/intake/test_events.py::test_a_large_raw_payload_goes_to_an_artifact_and_raw_ref",
+    ),
+    Mutant(
+        "engine/run/beginning.py",
+        "elif attachment.url:",
+        "elif attachment.url and not attachment.id:",
+        "an attachment is a blob, else a url, else a platform reference",
+        "tests/intake/test_events.py::test_an_attachment_becomes_a_blob_else_a_url_else_a_reference_else_metadata",
+    ),
+    Mutant(
+        "engine/run/dispatch.py",
+        "if known is not None:",
+        "if known is not None and known.run_id is None:",
+        "an event id that was seen before is answered with its first run",
+        "tests/intake/test_events.py::test_a_repeated_event_id_is_answered_with_its_first_run",
+    ),
+    Mutant(
+        "engine/facts/event_log.py",
+        "events.c.event_id == event_id, events.c.run_id.is_(None)",
+        "events.c.event_id == event_id",
+        "an event keeps its first run",
+        "tests/facts/test_log_and_transcript.py::test_an_event_keeps_its_first_run",
+    ),
+)

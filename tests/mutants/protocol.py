@@ -1,0 +1,85 @@
+"""Faults in the models of the contract."""
+
+from typing import Final
+
+from tests.mutants.mutant import Mutant
+
+MUTANTS: Final = (
+    Mutant(
+        "engine/protocol/payloads.py",
+        "key: str = Field(min_length=1, max_length=255)",
+        "key: str = Field(min_length=1, max_length=256)",
+        "the key of state.updated has at most 255 characters",
+        "tests/run/test_results.py::test_a_bad_payload_of_a_type_with_an_effect_is_dropped_with_a_reason_and_the_run_goes_on",
+    ),
+    Mutant(
+        "engine/protocol/payloads.py",
+        "model = PAYLOADS.get(type)",
+        "model = PAYLOADS.get(type, MessageDelta)",
+        "tool.call.* payloads are taken as they are",
+        "tests/protocol/test_results.py::test_tool_calls_and_unknown_types_are_taken_as_they_are",
+    ),
+    Mutant(
+        "engine/protocol/base.py",
+        'ConfigDict(extra="forbid")',
+        'ConfigDict(extra="ignore")',
+        "unknown keys are refused at payload level",
+        "tests/run/test_results.py::test_unknown_keys_are_refused_at_payload_level",
+    ),
+    Mutant(
+        "engine/protocol/base.py",
+        'ConfigDict(extra="allow")',
+        'ConfigDict(extra="forbid")',
+        "unknown keys are allowed inside message and chunk",
+        "tests/run/test_results.py::test_unknown_keys_are_allowed_inside_message_and_chunk",
+    ),
+    Mutant(
+        "engine/protocol/manifest.py",
+        "class RunnerCapabilities(StrictModel):",
+        "class RunnerCapabilities(Model):",
+        "unknown capability keys are refused",
+        "tests/protocol/test_manifest.py::test_unknown_capability_and_permission_keys_are_refused",
+    ),
+    Mutant(
+        "engine/protocol/manifest.py",
+        "steering: StrictBool = False",
+        "steering: StrictBool = True",
+        "every capability is off until it is declared",
+        "tests/protocol/test_manifest.py::test_all_capabilities_are_off_by_default",
+    ),
+    Mutant(
+        "engine/protocol/manifest.py",
+        '"select-knowledge-bases": FieldType.KNOWLEDGE_BASES',
+        '"select-knowledge-bases": FieldType.STRINGS',
+        "select-knowledge-bases is an alias of knowledge-base-multi-selector",
+        "tests/protocol/test_manifest.py::test_the_aliases_of_types_mean_the_types",
+    ),
+    Mutant(
+        "engine/protocol/manifest.py",
+        'frozenset({"", "__none__", "__none"})',
+        'frozenset({"", "__none__"})',
+        "'', __none__ and __none mean that nothing was chosen",
+        "tests/protocol/test_manifest.py::test_nothing_chosen_is_said_in_three_ways",
+    ),
+    Mutant(
+        "engine/protocol/event.py",
+        'return "webui" if source is EventSource.CONSOLE else source.value',
+        "return source.value",
+        "a trigger's source is a closed list without console: it says webui then",
+        "tests/protocol/test_context.py::test_a_trigger_says_webui_for_the_console_and_the_source_for_all_others",
+    ),
+    Mutant(
+        "engine/protocol/context.py",
+        '"summary_tail"] = "current_event"',
+        '"summary_tail"] = "none"',
+        "the mode of the inline policy is current_event",
+        "tests/protocol/test_context.py::test_the_inline_policy_says_current_event_only",
+    ),
+    Mutant(
+        "engine/protocol/content.py",
+        "return text_of(self.contents) if self.text is None",
+        'return text_of(self.contents, " ") if self.text is None',
+        "the user's text parts join without a space",
+        "tests/protocol/test_content.py::test_without_a_text_the_parts_of_the_user_join_without_a_space",
+    ),
+)

@@ -1,0 +1,165 @@
+"""Faults in how results are judged, and how they end a run."""
+
+from typing import Final
+
+from tests.mutants.mutant import Mutant
+
+MUTANTS: Final = (
+    # The runner's own numbers
+    Mutant(
+        "engine/run/sequence.py",
+        'return True, f"sequence {claim} was seen before"',
+        'return False, f"sequence {claim} was seen before"',
+        "a repeated sequence is dropped",
+        "tests/run/test_sequence.py::test_a_repeat_is_dropped",
+    ),
+    Mutant(
+        "engine/run/sequence.py",
+        'return f"sequence {claim} where {expected} was due"',
+        "return None",
+        "a gap in the sequence is a warning",
+        "tests/run/test_sequence.py::test_a_gap_is_a_warning_and_the_result_is_applied",
+    ),
+    Mutant(
+        "engine/run/sequence.py",
+        "if claim < self._forgotten_below or self._take_skipped(claim):",
+        "if claim < self._forgotten_below:",
+        "a result that comes late is applied",
+        "tests/run/test_sequence.py::test_a_disorder_is_a_warning_and_the_late_result_is_applied_once",
+    ),
+    Mutant(
+        "engine/run/sequence.py",
+        "if claim < 1:",
+        "if claim < 0:",
+        "a non-positive sequence is a warning and the result is applied",
+        "tests/run/test_sequence.py::test_a_non_positive_number_is_a_warning_and_the_result_is_applied",
+    ),
+    # What is taken and what is not
+    Mutant(
+        "engine/run/normalise.py",
+        "if not isinstance(kind, str) or not kind:",
+        "if not isinstance(kind, str):",
+        "no type at all is a protocol error",
+        "tests/run/test_results.py::test_no_type_at_all_is_a_protocol_error_that_fails_the_run",
+    ),
+    Mutant(
+        "engine/run/normalise.py",
+        "problem, sequence, protocol_error=problem)",
+        "problem, sequence, protocol_error=None)",
+        "a protocol error fails the run",
+        "tests/run/test_results.py::test_a_result_that_is_no_object_is_a_protocol_error",
+    ),
+    Mutant(
+        "engine/run/normalise.py",
+        "if own is not None and own != self._run_id:",
+        "if own is not None and own != self._run_id and kind in TERMINAL:",
+        "a foreign run id fails the run, whatever the type",
+        "tests/run/test_results.py::test_a_foreign_run_id_fails_the_run_whatever_the_type",
+    ),
+    Mutant(
+        "engine/run/normalise.py",
+        "if own is not None and own != self._run_id:",
+        "if own != self._run_id:",
+        "a missing run id is accepted",
+        "tests/run/test_results.py::test_a_missing_run_id_and_the_own_one_are_accepted",
+    ),
+    Mutant(
+        "engine/run/normalise.py",
+        'return Outcome.UNKNOWN, "this host does not know the type", False',
+        "return None, None, True",
+        "an unknown type is recorded with a warning",
+        "tests/run/test_results.py::test_an_unknown_type_is_recorded_and_warned_of_and_has_no_effect",
+    ),
+    Mutant(
+        "engine/run/normalise.py",
+        "return Outcome.DROPPED, problem, False",
+        "return Outcome.WARNED, problem, True",
+        "a bad payload has no effect",
+        "tests/run/test_results.py::test_a_bad_payload_of_a_type_with_an_effect_is_dropped_with_a_reason_and_the_run_goes_on",
+    ),
+    Mutant(
+        "engine/run/normalise.py",
+        "if kind not in _KNOWN and _is_hosts(kind):",
+        "if not kind:",
+        "no result can be taken for an entry of the host's",
+        "tests/run/test_results.py::test_a_result_that_is_named_like_an_entry_of_the_hosts_is_renamed",
+    ),
+    Mutant(
+        "engine/run/normalise.py",
+        "RESULT_LIMIT: Final = 1024 * 1024",
+        "RESULT_LIMIT: Final = 1024 * 1025",
+        "a result has at most 1 MiB of JSON",
+        "tests/run/test_numbers.py::test_a_result_has_at_most_a_mebibyte_of_json",
+    ),
+    Mutant(
+        "engine/run/normalise.py",
+        "size -= len(inline.encode()) if isinstance(inline, str) else 0",
+        "size -= 0",
+        "content_base64 does not count towards a result's size",
+        "tests/run/test_results.py::test_inline_content_does_not_count_towards_the_size_of_a_result",
+    ),
+    Mutant(
+        "engine/run/normalise.py",
+        "DEPTH_LIMIT: Final = 100",
+        "DEPTH_LIMIT: Final = 101",
+        "JSON is at most 100 deep",
+        "tests/run/test_numbers.py::test_a_result_is_at_most_100_deep",
+    ),
+    Mutant(
+        "engine/run/normalise.py",
+        'elif "base64" in text or \'"attachments"\' in text:',
+        'elif "base64" in text:',
+        "the journal holds no inline base64",
+        "tests/run/test_results.py::test_inline_base64_is_null_in_the_journal_and_marked",
+    ),
+    # Endings
+    Mutant(
+        "engine/run/normalise.py",
+        'return Outcome.IGNORED, f"came after {self.end}", False',
+        'return Outcome.IGNORED, f"came after {self.end}", True',
+        "what comes after the end has no effect",
+        "tests/run/test_endings.py::test_the_first_terminal_result_ends_the_run_and_what_comes_after_is_ignored",
+    ),
+    Mutant(
+        "engine/run/normalise.py",
+        "frozenset({ResultType.RUN_COMPLETED.value, ResultType.RUN_FAILED.value})",
+        "frozenset({ResultType.RUN_COMPLETED.value})",
+        "run.failed ends the run too",
+        "tests/run/test_endings.py::test_a_foreign_run_id_after_the_end_is_ignored_too",
+    ),
+    Mutant(
+        "engine/run/verdict.py",
+        "FailureCode.CANCELLED.value: Status.CANCELLED}",
+        "FailureCode.CANCELLED.value: Status.FAILED}",
+        "a failure with the code cancelled is cancelled",
+        "tests/run/test_endings.py::test_the_code_of_a_failure_decides_the_status",
+    ),
+    Mutant(
+        "engine/run/verdict.py",
+        'end.get("retryable", status is Status.TIMEOUT)',
+        'end.get("retryable", False)',
+        "runner.timeout is retryable",
+        "tests/run/test_endings.py::test_the_code_of_a_failure_decides_the_status",
+    ),
+    Mutant(
+        "engine/run/verdict.py",
+        'Verdict(Status.COMPLETED, "ended" if live.has_said_anything',
+        'Verdict(Status.FAILED, "ended" if live.has_said_anything',
+        "a stream that ends without a word is completed",
+        "tests/run/test_endings.py::test_a_stream_that_ends_without_a_word_is_completed",
+    ),
+    Mutant(
+        "engine/run/verdict.py",
+        'str(end.get("finish_reason", "stop")) if live.has_said_anything else NO_OUTPUT',
+        'str(end.get("finish_reason", "stop"))',
+        "a run with no message is completed with no output",
+        "tests/run/test_endings.py::test_a_run_with_no_message_at_all_is_completed_with_no_output_and_writes_no_line",
+    ),
+    Mutant(
+        "engine/run/verdict.py",
+        "Verdict(Status.FAILED, FailureCode.EXCEPTION, ending.message)",
+        "Verdict(Status.FAILED, FailureCode.ERROR, ending.message)",
+        "a runner that raises has failed with runner.exception",
+        "tests/run/test_endings.py::test_a_runner_that_raises_fails_with_its_traceback_in_the_journal",
+    ),
+)

@@ -1,0 +1,120 @@
+"""Faults in discovery, manifests and forms."""
+
+from typing import Final
+
+from tests.mutants.mutant import Mutant
+
+MUTANTS: Final = (
+    Mutant(
+        "engine/runners/ids.py",
+        'rf"plugin:({_PART})/({_PART})/({_PART})"',
+        'rf"(?:plugin:)?({_PART})/({_PART})/({_PART})"',
+        "a runner id starts with plugin:",
+        "tests/runners/test_ids.py::test_any_other_form_of_id_is_not_found",
+    ),
+    Mutant(
+        "engine/runners/ids.py",
+        "_ID.fullmatch(text)",
+        "_ID.match(text)",
+        "a runner id has three parts and nothing else",
+        "tests/runners/test_ids.py::test_any_other_form_of_id_is_not_found",
+    ),
+    Mutant(
+        "engine/runners/registry.py",
+        "raise RunnerNotAllowed(",
+        "raise RunnerNotFound(",
+        "not allowed is told from not found",
+        "tests/runners/test_registry.py::test_not_allowed_is_told_from_not_found",
+    ),
+    Mutant(
+        "engine/runners/registry.py",
+        "return self._allowed is None or runner.id.plugin_id in self._allowed",
+        "return self._allowed is None or bool(self._allowed)",
+        "only plugins on the allowed list can be used",
+        "tests/runners/test_registry.py::test_not_allowed_is_told_from_not_found",
+    ),
+    Mutant(
+        "engine/runners/registry.py",
+        "if self._found_own is None:",
+        "if self._own:",
+        "the registry caches discovery until it is refreshed",
+        "tests/runners/test_registry.py::test_discovery_is_cached_until_refreshed",
+    ),
+    Mutant(
+        "engine/runners/plugin.py",
+        "if claimed not in (None, str(runner_id)):",
+        "if claimed == str(runner_id):",
+        "the id in a manifest equals the id made from where it was found",
+        "tests/runners/test_plugin.py::test_a_broken_manifest_is_named_with_file_line_and_reason",
+    ),
+    Mutant(
+        "engine/runners/plugin.py",
+        "problems.append(Problem(path, error.reason, error.line))",
+        "return [], [*problems, Problem(path, error.reason, error.line)]",
+        "one broken manifest is left out; all others stay usable",
+        "tests/runners/test_plugin.py::test_one_broken_component_is_left_out_and_all_others_stay",
+    ),
+    Mutant(
+        "engine/runners/plugin.py",
+        "real = path.resolve()",
+        "real = path.absolute()",
+        "a component's code lies inside the plugin's folder, links resolved",
+        "tests/runners/test_plugin.py::test_a_component_reached_by_a_link_out_of_the_folder_is_refused",
+    ),
+    Mutant(
+        "engine/runners/plugin.py",
+        'KINDS: Final = ("AgentRunner", "Runner")',
+        'KINDS: Final = ("AgentRunner",)',
+        "a component of kind Runner is a runner too",
+        "tests/runners/test_plugin.py::test_a_component_file_becomes_a_descriptor",
+    ),
+    Mutant(
+        "engine/runners/document.py",
+        "if node.tag not in _JSON_LIKE:",
+        "if not node.tag:",
+        "YAML is loaded safely",
+        "tests/runners/test_plugin.py::test_a_broken_plugin_manifest_is_named_with_file_line_and_reason",
+    ),
+    Mutant(
+        "engine/runners/forms.py",
+        "return deepcopy(defaults) | dict(config)",
+        "return dict(config) | deepcopy(defaults)",
+        "defaults fill what is left out; what is set stays",
+        "tests/runners/test_forms.py::test_defaults_are_merged_and_what_is_set_stays",
+    ),
+    Mutant(
+        "engine/runners/forms.py",
+        "return isinstance(value, int) and not isinstance(value, bool)",
+        "return isinstance(value, int)",
+        "a boolean is no integer in a form",
+        "tests/runners/test_forms.py::test_each_type_of_field_takes_its_own_values",
+    ),
+    Mutant(
+        "engine/runners/forms.py",
+        'return "is required" if item.required else None',
+        "return None",
+        "a required field must be chosen",
+        "tests/runners/test_forms.py::test_nothing_chosen_is_fine_unless_required",
+    ),
+    Mutant(
+        "engine/runners/forms.py",
+        "if isinstance(value, str) and not is_nothing(value)))",
+        "if isinstance(value, str)))",
+        "nothing chosen names no model and no knowledge base",
+        "tests/runners/test_forms.py::test_what_the_selectors_choose_can_be_asked_for",
+    ),
+    Mutant(
+        "engine/runners/forms.py",
+        'f"must be {wanted}, not {_what(value)}"',
+        'f"must be {wanted}, not {value}"',
+        "a complaint never quotes the value, which may be a secret",
+        "tests/runners/test_forms.py::test_an_error_names_the_runner_and_every_field_but_no_value",
+    ),
+    Mutant(
+        "engine/runners/descriptor.py",
+        "for name in sorted(set(env)) if name in environ)",
+        "for name in sorted(environ))",
+        "a child gets the named variables and no others",
+        "tests/runners/test_bare.py::test_a_child_gets_only_the_named_variables_that_are_set",
+    ),
+)

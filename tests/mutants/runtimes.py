@@ -1,0 +1,99 @@
+"""Faults in how runner code is kept in its process, and how that process ends."""
+
+from typing import Final
+
+from tests.mutants.mutant import Mutant
+
+MUTANTS: Final = (
+    Mutant(
+        "engine/runtimes/environment.py",
+        'if name in BASE or name.startswith("LC_")}',
+        'if name in BASE or not name.startswith("PYTHON")}',
+        "a child gets an explicit environment",
+        "tests/runtimes/test_runs.py::test_the_environment_is_explicit",
+    ),
+    Mutant(
+        "engine/runtimes/worker.py",
+        "    os.dup2(nothing, 0)",
+        "    os.fstat(nothing)",
+        "a runner's stdin is not the wire",
+        "tests/runtimes/test_runs.py::test_stdin_is_dev_null_and_the_wire_is_not_inherited",
+    ),
+    Mutant(
+        "engine/runtimes/worker.py",
+        "    engine.__path__ = []\n",
+        "    engine.__path__ = engine.__path__\n",
+        "a runner sees the contract and no other part of the engine",
+        "tests/runtimes/test_runs.py::test_only_the_contract_and_the_wire_come_along",
+    ),
+    Mutant(
+        "engine/runtimes/processes.py",
+        'if group in of and pid != group and state not in "ZX"]',
+        'if group == of[0] and pid != group and state not in "ZX"]',
+        "a killed runner takes along what left its group",
+        "tests/runtimes/test_ends.py::test_kill_leaves_no_process_in_any_state[awaiting]",
+    ),
+    Mutant(
+        "engine/runtimes/inside/serving.py",
+        "    os.killpg(0, signal.SIGKILL)",
+        "    os.kill(os.getpid(), signal.SIGKILL)",
+        "a child whose host is gone ends its whole group",
+        "tests/runtimes/test_host_killed.py::test_a_child_ends_its_group_by_itself_when_nobody_else_is_left_to",
+    ),
+    Mutant(
+        "engine/runtimes/guardian.py",
+        "trap '' INT TERM HUP",
+        "trap '' INT HUP",
+        "the guardian ignores polite signals",
+        "tests/runtimes/test_host_killed.py::test_a_guardian_ignores_polite_signals_and_is_replaced_when_it_is_killed",
+    ),
+    Mutant(
+        "engine/runtimes/guardian.py",
+        '-) groups="${groups%% $group *} ${groups#* $group }" ;;',
+        "-) ;;",
+        "the guardian ends nothing that was forgotten",
+        "tests/runtimes/test_host_killed.py::test_the_guardian_ends_what_it_watches_and_nothing_that_was_forgotten",
+    ),
+    Mutant(
+        "engine/runtimes/guardian.py",
+        'self._say(b"+ %d\\n" % group)',
+        "self._tell(b'')",
+        "the guardian ends every group that it watches",
+        "tests/runtimes/test_host_killed.py::test_the_guardian_ends_what_it_watches_and_nothing_that_was_forgotten",
+    ),
+    Mutant(
+        "engine/runtimes/pool.py",
+        "if child.state is State.IDLE and not await asyncio.to_thread(others, child.pid):",
+        "if child.state is State.IDLE:",
+        "a child that left a process behind is not used again",
+        "tests/runtimes/test_pool.py::test_a_child_that_left_a_process_in_its_group_is_not_used_again",
+    ),
+    Mutant(
+        "engine/runtimes/pool.py",
+        "if (status.st_mtime_ns, status.st_size) != (mtime, size):",
+        "if not status.st_size and size:",
+        "a child is replaced when its files change",
+        "tests/runtimes/test_pool.py::test_a_changed_file_means_a_new_child_with_the_new_code",
+    ),
+    Mutant(
+        "engine/runtimes/child.py",
+        'data.get("clean") is True and ending.how is How.ENDED',
+        "ending.how is How.ENDED",
+        "a child with something of its run still alive is not used again",
+        "tests/runtimes/test_pool.py::test_a_child_with_a_thread_or_an_exception_behind_it_is_not_used_again",
+    ),
+    Mutant(
+        "engine/runtimes/output.py",
+        "PIECE: Final = 64 * 1024",
+        "PIECE: Final = 128 * 1024",
+        "a long line of output comes in pieces of 64 KiB",
+        "tests/runtimes/test_output.py::test_a_line_of_100_kb_comes_in_two_pieces",
+    ),
+    Mutant(
+        "engine/runtimes/child.py",
+        '_ending(data) if frame.get("code") != 0 else Ending(How.ENDED)',
+        "Ending(How.ENDED)",
+        "a runner that raises is told from one that ends",
+        "tests/runtimes/test_ends.py::test_an_exception_comes_with_the_runners_own_traceback",
+    ),
+)

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -280,8 +281,10 @@ class Engine(Reading):
     async def _follow(self) -> None:
         last = -1
         while True:
-            newest = await self._read(journal.last_row)
-            if newest != last:
-                last = newest
-                self._hub.ring()
+            # A look that failed says nothing; those who listen must not be left waiting for ever for it.
+            with suppress(FactsError):
+                newest = await self._read(journal.last_row)
+                if newest != last:
+                    last = newest
+                    self._hub.ring()
             await asyncio.sleep(LOOK)

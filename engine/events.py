@@ -103,8 +103,15 @@ class Subscription:
     async def _missed(self) -> list[Told]:
         if not self._is_behind:
             return []
-        told = [Told(row, entry) for row, entry in await self._hub.reread(self._row, PAGE)]
-        self._is_behind = len(told) == PAGE
+        # Before the look, not after: what is written while it reads rings again and must not be forgotten.
+        self._is_behind = False
+        try:
+            told = [Told(row, entry) for row, entry in await self._hub.reread(self._row, PAGE)]
+        except BaseException:
+            self._is_behind = True
+            raise
+        if len(told) == PAGE:
+            self._is_behind = True
         if told:
             self._row = told[-1].row
         return told

@@ -77,8 +77,7 @@ class Host:
         if self._looking is not None:
             self._looking.cancel()
         self.dispatch.close()
-        for live in tuple(self.orchestrator.live.values()):
-            live.request_stop(Stop.CANCELLED, "the host was closed")
+        self.orchestrator.close()
         await self.dispatch.idle()
         await self._runtime.close()
         await self.orchestrator.settle()

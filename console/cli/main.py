@@ -8,7 +8,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from console.cli import cancel, doctor, new, prune, run, runs, schema, sessions, show
+from console.cli import (
+    artifacts,
+    cancel,
+    doctor,
+    new,
+    prune,
+    run,
+    runs,
+    schema,
+    search,
+    sessions,
+    show,
+    state,
+    transcript,
+)
 from console.cli.exits import Exit, UsageError
 from console.cli.options import Parser
 from console.cli.terminal import complain, standard_output
@@ -30,6 +44,10 @@ COMMANDS: Final[Mapping[str, Command]] = {
     "show": Command("show a run again", show.arguments, show.perform),
     "cancel": Command("stop a run, whichever process hosts it", cancel.arguments, cancel.perform),
     "sessions": Command("list sessions, last active first", sessions.arguments, sessions.perform),
+    "transcript": Command("print what was said in a session", transcript.arguments, transcript.perform),
+    "search": Command("find where something was said", search.arguments, search.perform),
+    "state": Command("list what runners remember", state.arguments, state.perform),
+    "artifacts": Command("list what runs made, or get one", artifacts.arguments, artifacts.perform),
     "doctor": Command("say what is wrong and how to mend it", doctor.arguments, doctor.perform),
     "new": Command("write a runner that runs at once, with its test", new.arguments, new.perform),
     "schema": Command("print the JSON Schema of trackside.yaml", schema.arguments, schema.perform),
@@ -59,6 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return Exit.OK
         _refuse_unknown(typed[0])
         options = _parser().parse_args(typed)
+        _refuse_to_stand_nowhere()
         return options.perform(options)
     except KeyboardInterrupt:
         return Exit.INTERRUPTED
@@ -91,6 +110,14 @@ def _refuse_unknown(name: str) -> None:
     if Path(name).exists():
         raise UsageError(f"{name} is no command. To run it: trackside run {name} -m TEXT")
     raise UsageError(f"no command called {name!r}. Commands: {', '.join(COMMANDS)}.")
+
+
+def _refuse_to_stand_nowhere() -> None:
+    """Every command looks for trackside.yaml where it was typed."""
+    try:
+        Path.cwd()
+    except OSError as error:
+        raise UsageError("the working folder does not exist any more. Go to one that does: cd ~") from error
 
 
 def _is_known(error: Exception) -> bool:

@@ -4,8 +4,9 @@ import json
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
+from console.cli.calls import OpenCalls
 from console.cli.terminal import one_line, safe
-from console.cli.words import duration, number, short_runner, size
+from console.cli.words import duration, latency, number, short_runner, size
 from console.cli.wrapping import Wrapping
 from engine.api import DeltaText, Entry, text_of
 
@@ -46,6 +47,7 @@ class Narrator:
         self._is_stale = False
         """Deltas came that are not shown yet."""
         self._began: int | None = None
+        self._calls = OpenCalls()
         self._tellers: dict[str, Callable[[Entry, dict[str, Any]], None]] = {
             "run.started": self._started,
             "message.delta": self._delta,
@@ -60,13 +62,16 @@ class Narrator:
             "output": self._output,
             "warning": self._warning,
             "cancel.requested": self._cancel,
+            "call.requested": self._call,
+            "call.decided": self._call,
+            "call.replied": self._call,
             "run.finished": self._finished,
         }
 
     def tell(self, entries: Iterable[Entry]) -> str:
         """What to print for these entries."""
         for entry in entries:
-            if entry.outcome in _WITHOUT_EFFECT:
+            if entry.outcome in _WITHOUT_EFFECT and entry.type != "call.decided":
                 self._without_effect(entry)
                 continue
             if entry.type != "message.delta":
@@ -74,7 +79,7 @@ class Narrator:
             parsed = json.loads(entry.data)
             data: dict[str, Any] = parsed if isinstance(parsed, dict) else {}
             self._tellers.get(entry.type, self._other)(entry, data)
-            if entry.outcome is not None:
+            if entry.outcome is not None and not entry.type.startswith("call."):
                 self._remark(f"{one_line(entry.type)} {entry.outcome}: {one_line(entry.reason or '')}")
         self._catch_up()
         told = "".join(self._pieces)
@@ -187,6 +192,18 @@ class Narrator:
         if isinstance(data.get("size_bytes"), int):
             details.append(size(data["size_bytes"]))
         self._line(self._paint("dim", "  ".join((f"· artifact {name}", *details))))
+
+    def _call(self, entry: Entry, _data: dict[str, Any]) -> None:
+        """One line a call, when it has its reply."""
+        call = self._calls.take(entry)
+        if call is None:
+            return
+        named = " ".join(one_line(part, 80) for part in (call.action, call.resource or "") if part)
+        took = latency(call.microseconds or 0)
+        if call.code is None:
+            self._line(self._paint("dim", f"· {named} ✓ {took}"))
+        else:
+            self._remark(f"{named} {one_line(call.code, 40)}: {one_line(call.message or call.clause)}")
 
     def _action(self, _entry: Entry, data: dict[str, Any]) -> None:
         self._line(f"? asks for {one_line(str(data.get('action')), 80)} (recorded, not done)")

@@ -11,7 +11,7 @@ from console.cli.exits import UsageError
 from console.cli.options import add_database, add_jsonl, seconds, setting, sound, variable
 
 if TYPE_CHECKING:
-    from engine.api import Choice, Engine, EventEnvelope
+    from engine.api import Choice, Engine, EventEnvelope, Setting
 
 REHEARSAL: Final = "plugin:trackside/rehearsal/default"
 DEFAULT_MESSAGE: Final = "Plan a day in Kyoto"
@@ -36,11 +36,21 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="a variable that the runner may see; its value comes from the environment",
     )  # fmt: skip
     parser.add_argument("--python", metavar="PATH", help="the interpreter that runs it")
+    parser.add_argument(
+        "--grants", action="store_true", help="run nothing; print what the run would be allowed, and why"
+    )
+    parser.add_argument("--json", action="store_true", help="print the grants as JSON")
     add_jsonl(parser, "journal entry")
     add_database(parser)
 
 
 def perform(options: argparse.Namespace) -> int:
+    if options.grants:
+        from console.cli.grants import tell_grants
+
+        return tell_grants(options)
+    if options.json:
+        raise UsageError("--json goes with --grants. A run is told as --jsonl, one entry a line.")
     # Imports leave no garbage behind; looking for it would be a tenth of the wait for the first entry.
     gc.disable()
     import asyncio
@@ -72,7 +82,7 @@ def choice_of(options: argparse.Namespace) -> "Choice":
     )
 
 
-def event_of(engine: "Engine", options: argparse.Namespace) -> "EventEnvelope":
+def event_of(engine: "Engine | Setting", options: argparse.Namespace) -> "EventEnvelope":
     """The event that was typed, or read from a file."""
     from engine.api import CONSOLE_DELIVERY, LOCAL_ACTOR, SESSION_ID, message, read_event
 

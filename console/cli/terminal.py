@@ -54,20 +54,20 @@ class Output:
 
     def write(self, text: str) -> None:
         """Write at once. The text must be safe already."""
-        if self._stream is None or self.is_gone:
-            return
-        try:
-            self._stream.buffer.write(text.encode(self._stream.encoding, "backslashreplace"))
-            self._stream.flush()
-        except OSError as error:
-            self._leave(error)
+        if self._stream is not None:
+            self.write_bytes(text.encode(self._stream.encoding, "backslashreplace"))
 
     def write_lines(self, lines: list[str]) -> None:
         """Write JSON lines at once, in UTF-8 whatever the terminal's encoding."""
-        if self._stream is None or self.is_gone or not lines:
+        if lines:
+            self.write_bytes(("\n".join(lines) + "\n").encode())
+
+    def write_bytes(self, content: bytes) -> None:
+        """Write at once, byte for byte."""
+        if self._stream is None or self.is_gone:
             return
         try:
-            self._stream.buffer.write(("\n".join(lines) + "\n").encode())
+            self._stream.buffer.write(content)
             self._stream.flush()
         except OSError as error:
             self._leave(error)

@@ -21,6 +21,11 @@ def duration(microseconds: int) -> str:
     return f"{whole // 3_600} h {whole % 3_600 // 60} min"
 
 
+def latency(microseconds: int) -> str:
+    """`0.4 ms`, `37 ms`, `1.2 s`."""
+    return f"{microseconds / 1_000:.1f} ms" if microseconds < 9_950 else duration(microseconds)
+
+
 def ago(microseconds: int) -> str:
     """`just now`, `4 min ago`, `3 h ago`, `12 days ago`."""
     seconds = max(0, microseconds) // _SECOND

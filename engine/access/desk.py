@@ -76,6 +76,7 @@ class AccessDesk:
             reply = await self._perform(run, known, arguments)
             if isinstance(reply, AsyncGenerator):
                 return self._streamed(run, call_id, reply, traffic)
+            _check_size(reply)
             self._replied(run, call_id, reply=reply)
         except Refused as refusal:
             self._tell(run, call_id, refusal.decision)
@@ -205,10 +206,6 @@ class AccessDesk:
     def _record(self, run: LiveRun, source: str, kind: str, data: dict[str, Any], name: str, value: object) -> None:
         """Record a request or reply; a large one becomes an artifact of the run, and the entry says which."""
         blob = orjson.dumps(value)
-        if len(blob) > LARGEST:
-            raise AgentAPIException.of(
-                ErrorCode.PAYLOAD_TOO_LARGE, f"the reply has {len(blob)} bytes, more than {LARGEST}; ask for less"
-            )
         if len(blob) <= INLINE:
             data[name] = cast(Any, value)
             run.recorder.record(source, kind, data)
@@ -216,6 +213,14 @@ class AccessDesk:
         data[f"{name}_ref"] = self._room.keep(run, kind, blob)
         data[f"{name}_size"] = len(blob)
         run.recorder.record(source, kind, data)
+
+
+def _check_size(reply: Mapping[str, Any]) -> None:
+    size = len(orjson.dumps(reply))
+    if size > LARGEST:
+        raise AgentAPIException.of(
+            ErrorCode.PAYLOAD_TOO_LARGE, f"the reply has {size} bytes, more than {LARGEST}; ask for less"
+        )
 
 
 def _taken_back() -> AgentAPIException:

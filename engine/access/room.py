@@ -42,7 +42,7 @@ class Room:
 
     def keep(self, run: LiveRun, kind: str, blob: bytes) -> str:
         """Store something too large for an entry as an artifact of the run; gives its id at once."""
-        artifact_id = self.ids.new("art")
+        artifact_id, grants = self.ids.new("art"), run.order.grants
         content = run.recorder.cover(blob.decode()).encode()
         row = ArtifactRow(
             artifact_id=artifact_id,
@@ -51,7 +51,10 @@ class Room:
             mime_type="application/json",
             sha256=hashlib.sha256(content).hexdigest(),
             source="host",
-            conversation_id=run.order.grants.conversation_id,
+            conversation_id=grants.conversation_id,
+            thread_id=grants.thread_id,
+            bot_id=grants.bot_id,
+            workspace_id=grants.workspace_id,
             run_id=run.order.run_id,
             runner_id=run.order.binding.runner_id,
             created_at=self.clock.now(),

@@ -31,8 +31,7 @@ def _plugin(grants: Grants) -> str:
 
 
 def _workspace(grants: Grants) -> str:
-    # No workspace is one of its own: nothing equals only nothing.
-    return "workspace" if grants.workspace_id is None else f"workspace:{grants.workspace_id}"
+    return f"workspace:{grants.workspace_id or ''}"
 
 
 def _calls(kind: str, owner: Owner) -> tuple[Action, ...]:

@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-import sqlite3
 import stat
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -15,7 +14,7 @@ from sqlalchemy.dialects.sqlite import insert as insert_or
 
 from engine.facts.errors import ArtifactTaken, NotFound, PathEscapes
 from engine.facts.redact import redact
-from engine.facts.rows import every, first, values
+from engine.facts.rows import driver_of, every, first, values
 from engine.facts.tables import artifact_blobs, artifacts
 
 READ: Final = 1 << 20
@@ -133,9 +132,8 @@ def _read_blob(conn: Connection, row: ArtifactRow, offset: int, limit: int) -> b
     rowid = conn.exec_driver_sql("SELECT rowid FROM artifact_blobs WHERE blob_key = ?", (row.blob_key,)).scalar()
     if rowid is None:
         raise NotFound(f"the content of artifact {row.artifact_id} is gone.")
-    driver = cast(sqlite3.Connection, conn.connection.driver_connection)
     # substr() would read the whole value first; incremental reading does not.
-    with driver.blobopen("artifact_blobs", "content", rowid, readonly=True) as blob:
+    with driver_of(conn).blobopen("artifact_blobs", "content", rowid, readonly=True) as blob:
         if offset >= len(blob):
             return b""
         blob.seek(offset)

@@ -1,8 +1,9 @@
 """Between a row of a table and its dataclass; both have the same names."""
 
+import sqlite3
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from sqlalchemy import ColumnElement, Connection, Select, Table, and_
 
@@ -21,6 +22,11 @@ class Place:
     def within(self, table: Table) -> ColumnElement[bool]:
         """The condition that a row of this table is of this very place."""
         return and_(*(table.c[each.name].is_not_distinct_from(getattr(self, each.name)) for each in fields(self)))
+
+
+def driver_of(conn: Connection) -> sqlite3.Connection:
+    """SQLite's own connection, for what must be quick or what only it can do."""
+    return cast(sqlite3.Connection, conn.connection.driver_connection)
 
 
 def values(row: Any, *, without: str | None = None) -> dict[str, Any]:

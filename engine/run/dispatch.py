@@ -3,6 +3,7 @@
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final
@@ -67,9 +68,35 @@ class Dispatch:
         self._lines: dict[Slot, _Line] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._watching: set[asyncio.Task[None]] = set()
+        self._accepting: set[asyncio.Task[Ticket]] = set()
+        self._closing = asyncio.Event()
 
     async def accept(self, order: RunOrder) -> Ticket:
         """Record the event and start its run, or put it in line. Nothing that was accepted can be lost."""
+        # In a task of its own: a sender who stops waiting must not leave a recorded run that nobody starts.
+        accepting = asyncio.ensure_future(self._take_in(order))
+        self._accepting.add(accepting)
+        accepting.add_done_callback(self._accepting.discard)
+        return await asyncio.shield(accepting)
+
+    def run_task(self, run_id: str) -> "asyncio.Task[None] | None":
+        """The task of a live run."""
+        return self._tasks.get(run_id)
+
+    async def idle(self) -> None:
+        """Return when nothing runs and nothing waits."""
+        while pending := {*self._tasks.values(), *self._watching, *self._accepting}:
+            await asyncio.wait(pending)
+
+    def close(self) -> None:
+        """Stop waiting for slots; what waits is dropped with the reason by whoever recovers this host."""
+        for line in self._lines.values():
+            for _, ticket, _ in line.waiting:
+                ticket.started.cancel()
+            line.waiting.clear()
+        self._closing.set()
+
+    async def _take_in(self, order: RunOrder) -> Ticket:
         slot = order.slot
         if slot is None:
             return await self._accept(order, None)
@@ -80,24 +107,6 @@ class Dispatch:
                 return await self._accept(order, line)
         finally:
             line.senders -= 1
-
-    def run_task(self, run_id: str) -> "asyncio.Task[None] | None":
-        """The task of a live run."""
-        return self._tasks.get(run_id)
-
-    async def idle(self) -> None:
-        """Return when nothing runs and nothing waits."""
-        while self._tasks or self._watching:
-            await asyncio.wait({*self._tasks.values(), *self._watching})
-
-    def close(self) -> None:
-        """Stop waiting for slots; what waits is dropped with the reason by whoever recovers this host."""
-        for line in self._lines.values():
-            for _, ticket, _ in line.waiting:
-                ticket.started.cancel()
-            line.waiting.clear()
-        for task in self._watching:
-            task.cancel()
 
     async def _accept(self, order: RunOrder, line: _Line | None) -> Ticket:
         ticket = Ticket(order.envelope.event_id, asyncio.get_running_loop().create_future())
@@ -177,7 +186,7 @@ class Dispatch:
 
     async def _next(self, line: _Line) -> None:
         """Let the next in line have the slot as soon as it is free, also of other processes' runs."""
-        while True:
+        while not self._closing.is_set():
             async with line.lock:
                 if not line.waiting:
                     return
@@ -190,14 +199,17 @@ class Dispatch:
                     if taken.run_id in self._tasks:
                         return
                 except FactsError as error:
-                    line.waiting.popleft()
-                    ticket.started.set_exception(error)
-                    return
+                    _leave(line, item_id)
+                    if not ticket.started.done():
+                        ticket.started.set_exception(error)
+                    continue  # those behind it have no run to wait for
                 else:
-                    line.waiting.popleft()
+                    _leave(line, item_id)
                     self._start(waiting, ticket)
                     return
-            await asyncio.sleep(FOREIGN_WAIT)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(FOREIGN_WAIT):
+                    await self._closing.wait()
 
     def _take(self, tx: Transaction, *, order: RunOrder, item_id: str, now: int) -> None:
         runs.create(tx.connection, run_row(order, self._host, now))
@@ -221,6 +233,12 @@ class Dispatch:
             text=envelope.input.to_text(),
             created_at=now,
         )
+
+
+def _leave(line: _Line, item_id: str) -> None:
+    """Take the first out of its line; it is empty where the host was closed meanwhile."""
+    if line.waiting and line.waiting[0][2] == item_id:
+        line.waiting.popleft()
 
 
 def _say(tx: Transaction, order: RunOrder, now: int) -> None:

@@ -39,6 +39,7 @@ GRACE: Final = {
     Stop.LINGERING: 0.2,
 }
 """Seconds between asking a runner to stop and killing its process group."""
+HOST_CLOSED: Final = "the host was closed"
 
 
 class Orchestrator:
@@ -54,6 +55,7 @@ class Orchestrator:
         self._clock = clock
         self._ids = ids
         self.live: dict[str, LiveRun] = {}
+        self._is_closing = False
         self._owed: list[Callable[[Transaction], RunRow]] = []
         """Ends that the disk refused to take; tried again until it does."""
 
@@ -61,6 +63,8 @@ class Orchestrator:
         """One run from its beginning to its last entry; never raises for what a runner did."""
         effects = Effects(order, self._clock, self._ids)
         live = self.live[order.run_id] = LiveRun(order, self._writer, self._clock, effects, self._calls)
+        if self._is_closing:
+            live.request_stop(Stop.CANCELLED, HOST_CLOSED)
         try:
             ending = await self._play(live)
         except FactsError as error:
@@ -73,6 +77,12 @@ class Orchestrator:
             del self.live[order.run_id]
             live.is_over = True
         await self._close(live, ending)
+
+    def close(self) -> None:
+        """Stop every run: those that live, and those that were taken in and are only about to begin."""
+        self._is_closing = True
+        for live in tuple(self.live.values()):
+            live.request_stop(Stop.CANCELLED, HOST_CLOSED)
 
     async def _play(self, live: LiveRun) -> Ending:
         order = live.order

@@ -66,8 +66,8 @@ class Recorder:
         sequence: int | None = None,
     ) -> Entry:
         """The next entry. It must be appended, or recorded by the operation that takes it, before any later one."""
-        self._position += 1
         written = self._marks.cover(text if text is not None else orjson.dumps(data).decode())
+        self._position += 1  # only now: what cannot be written must not leave a gap
         self._size += len(written)
         turn = self._turns.note(kind, data)
         at = self._clock.now()

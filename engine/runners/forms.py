@@ -7,11 +7,14 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
+import orjson
+
 from engine.protocol.manifest import NOTHING_CHOSEN, AgentRunnerManifest, ConfigItem, FieldType
 from engine.runners.errors import FormError
 
 HOST_FIELDS: Final = frozenset({"timeout"})
 """What the host itself reads from a runner's config; no form has to declare them."""
+UNWRITABLE: Final = "must be JSON that can be recorded; whole numbers have 64 bits at most"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +49,7 @@ class ConfigForm:
             for name, item in self._items.items()
             if (message := _complaint(item, config.get(name))) is not None
         ]
+        problems += [FieldProblem(name, UNWRITABLE) for name, value in config.items() if _is_unwritable(value)]
         unknown = [name for name in config if name not in self._items and name not in HOST_FIELDS]
         return problems + [FieldProblem(name, "is not in the runner's form", warning=True) for name in unknown]
 
@@ -122,6 +126,15 @@ def _complaint(item: ConfigItem, value: object) -> str | None:
         return None if not options or value in options else f"must be one of {', '.join(map(str, options))}"
     fits, wanted = _CHECKS[item.type]
     return None if fits(value) else f"must be {wanted}, not {_what(value)}"
+
+
+def _is_unwritable(value: object) -> bool:
+    """Whether the value could not be handed to a runner and recorded, whatever the form says."""
+    try:
+        orjson.dumps(value)
+    except (TypeError, ValueError):
+        return True
+    return False
 
 
 def _is_text(value: object) -> bool:

@@ -78,7 +78,9 @@ class ChildPool:
         self._children.add(child)
         try:
             await child.start()
-        except RuntimeProblem:
+        except BaseException:
+            # Whatever stopped it (no descriptors left, no process): a child that never stood is nobody's to wait for.
+            await child.kill()
             self._children.discard(child)
             raise
         return child

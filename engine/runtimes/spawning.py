@@ -37,8 +37,7 @@ def python_of(launch: Launch) -> str:
 
 def spawn(launch: Launch, guardian: Guardian) -> Spawned:
     """Start the worker; blocks until the interpreter is executed, so it is called in a thread."""
-    (child_in, wire_in), (wire_out, child_out) = os.pipe(), os.pipe()
-    (stdout, child_stdout), (stderr, child_stderr) = os.pipe(), os.pipe()
+    child_in, wire_in, wire_out, child_out, stdout, child_stdout, stderr, child_stderr = _pipes(4)
     where = [str(launch.path.absolute()), launch.attr or "", str(launch.folder.absolute())]
     try:
         process = subprocess.Popen(
@@ -56,7 +55,13 @@ def spawn(launch: Launch, guardian: Guardian) -> Spawned:
         raise RuntimeProblem(_why_not(launch, error)) from error
     finally:
         _close(child_in, child_out, child_stdout, child_stderr)
-    guardian.watch(process.pid)
+    try:
+        guardian.watch(process.pid)
+    except OSError:  # unwatched, it might outlive the host
+        process.kill()
+        process.wait()
+        _close(wire_in, wire_out, stdout, stderr)
+        raise
     return Spawned(process, wire_in, wire_out, stdout, stderr)
 
 
@@ -75,6 +80,18 @@ def unfit(launch: Launch, problem: str) -> str:
     if "pydantic" in problem:
         return f"{python} {problem}, which runners need. Install it: {python} -m pip install 'pydantic>=2.10,<3'"
     return f"{python} {problem}; runners need 3.11 or newer. {ANOTHER}"
+
+
+def _pipes(count: int) -> list[int]:
+    """Both ends of so many pipes, or of none: what cannot be had whole is given back."""
+    ends: list[int] = []
+    try:
+        for _ in range(count):
+            ends += os.pipe()
+    except OSError:
+        _close(*ends)
+        raise
+    return ends
 
 
 def _close(*descriptors: int) -> None:

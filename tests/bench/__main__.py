@@ -14,6 +14,7 @@ BENCHES: Final = {
     "start": "a worker and `trackside run`, in multiples of `python -c pass`",
     "warm": "the first result of a warm child",
     "orphans": "how soon nothing is left of a host that was killed",
+    "access": "the gate's decision, and a call from a child and back",
     "pages": "a page deep in a long journal",
     "search": "search over a million lines against LIKE, and a page deep in a long conversation",
 }

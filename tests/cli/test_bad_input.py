@@ -13,7 +13,7 @@ from engine.facts.tables import SCHEMA_VERSION
 
 from .conftest import Trackside, entries
 
-BUNDLED = "plugin:trackside/chaos/default, plugin:trackside/echo/default, plugin:trackside/rehearsal/default"
+BUNDLED = ", ".join(f"plugin:trackside/{name}/default" for name in ("chaos", "echo", "prober", "rehearsal"))
 TWO_AGENTS = """
 agents:
   - {id: first, runner: echo}
@@ -133,7 +133,8 @@ def test_an_unknown_command(trackside: Trackside):
     file = trackside.write("mine.py", "")
 
     assert trackside.error("dance") == (
-        "no command called 'dance'. Commands: run, runs, show, cancel, sessions, doctor, new, schema, prune."
+        "no command called 'dance'. Commands: run, runs, show, cancel, sessions, transcript, search, state, artifacts, "
+        "doctor, new, schema, prune."
     )
     assert trackside.error(str(file)) == f"{file} is no command. To run it: trackside run {file} -m TEXT"
 
@@ -274,3 +275,12 @@ def test_a_disk_that_is_full_from_the_start(trackside: Trackside):
     message = trackside.error("run", db=disk / "facts.db", within=(*mount, ours + ' && exec "$@"', "sh"))
 
     assert message == _no_space(disk / "facts.db")
+
+
+def test_a_working_folder_that_is_gone(trackside: Trackside):
+    nowhere = ("sh", "-c", 'mkdir gone && cd gone && rmdir ../gone && exec "$@"', "sh")
+
+    for command in ("runs", "run", "doctor"):
+        assert trackside.error(command, within=nowhere) == (
+            "the working folder does not exist any more. Go to one that does: cd ~"
+        )

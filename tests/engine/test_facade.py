@@ -102,7 +102,7 @@ async def test_a_setting_given_as_text_is_read_by_the_runners_form(open_engine: 
 
 
 async def test_a_reader_needs_a_database_that_is_there(open_engine: Engines):
-    with pytest.raises(FactsError, match=r"facts\.db"):
+    with pytest.raises(FactsError, match=r"there is no database at .*facts\.db"):
         await open_engine(mode="read")
 
 

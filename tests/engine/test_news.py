@@ -1,8 +1,11 @@
 """News of entries: in order, only after they are on disk, without a gap, in bounded memory."""
 
 import asyncio
+from itertools import count
 
+from engine.api import FactsError
 from engine.events import BUFFER, Hub, Subscription, Told
+from engine.facts import journal
 from engine.facts.journal import Entry
 from engine.facts.writer import BATCH
 from tests.support import Engines, Stage, delta, done, message, perform, played, send, until, waits
@@ -11,10 +14,11 @@ from tests.support import Engines, Stage, delta, done, message, perform, played,
 async def take(news: Subscription, count: int) -> list[Told]:
     """The next so many entries."""
     taken: list[Told] = []
-    async for batch in news:
-        taken += batch
-        if len(taken) >= count:
-            break
+    async with asyncio.timeout(10):
+        async for batch in news:
+            taken += batch
+            if len(taken) >= count:
+                break
     return taken
 
 
@@ -177,3 +181,39 @@ async def test_rows_deleted_meanwhile_leave_a_subscriber_going():
     disk.commit(9, 2)
 
     assert [told.row for told in await take(news, 2)] == [9, 10]
+
+
+async def test_what_is_written_while_a_subscriber_reads_is_not_forgotten():
+    disk = Disk()
+    since = disk.since
+
+    async def written_meanwhile(row: int, limit: int) -> list[tuple[int, Entry]]:
+        found = await since(row, limit)
+        if len(disk.rows) == 1:
+            disk.commit(2, 1, tell=False)
+            disk.hub.ring()
+        return found
+
+    disk.hub.reread = written_meanwhile
+    news = disk.hub.subscribe(0, None)
+    disk.commit(1, 1, tell=False)
+
+    async with asyncio.timeout(5):
+        assert [told.row for told in await take(news, 2)] == [1, 2]
+
+
+async def test_a_reader_goes_on_after_a_look_that_failed(open_engine: Engines, monkeypatch):
+    host, reader = await open_engine(waits), await open_engine(mode="read")
+    looks = count()
+    last_row = journal.last_row
+
+    def fails_first(conn):
+        if next(looks) == 0:
+            raise FactsError("the database is locked")
+        return last_row(conn)
+
+    monkeypatch.setattr(journal, "last_row", fails_first)
+    run_id = await send(host)
+
+    async with asyncio.timeout(5):
+        assert (await until(reader, run_id, "message.delta")).position == 2

@@ -2,6 +2,10 @@
 
 import asyncio
 
+import pytest
+
+from engine.api import FactsError
+from engine.run import dispatch
 from tests.support import Engines, delta, done, lines_of, message, played, send, until, waits
 
 
@@ -119,3 +123,39 @@ async def test_idle_returns_when_nothing_runs_and_nothing_waits(open_engine: Eng
     await idle
 
     assert (await engine.run(second)).status == "completed"
+
+
+async def test_a_sender_that_stops_waiting_leaves_no_run_that_nobody_starts(open_engine: Engines):
+    gate = Gate()
+    engine = await open_engine(gate.runner)
+    gate.of("hi").set()
+    sending = asyncio.ensure_future(engine.submit(message()))
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    sending.cancel()
+    await asyncio.wait({sending})
+    await engine.idle()
+
+    assert sending.cancelled()
+    assert [run.status for run in await engine.runs()] == ["completed"]
+
+
+async def test_those_behind_a_message_that_could_not_be_taken_get_their_turn(open_engine: Engines, monkeypatch):
+    gate = Gate()
+    engine = await open_engine(gate.runner)
+    tickets = [await engine.submit(message(name)) for name in ("one", "two", "three")]
+    for name in ("one", "two", "three"):
+        gate.of(name).set()
+    decide = dispatch.queue.decide
+    refusals = iter([FactsError("the disk is full")])
+
+    def refuses_once(*arguments, **more):
+        for refusal in refusals:
+            raise refusal
+        return decide(*arguments, **more)
+
+    monkeypatch.setattr(dispatch.queue, "decide", refuses_once)
+
+    with pytest.raises(FactsError, match="the disk is full"):
+        await tickets[1].started
+    assert (await played(engine, await tickets[2].started)).row.status == "completed"

@@ -13,6 +13,7 @@ from tests.support import (
     done,
     forever,
     lines_of,
+    message,
     perform,
     played,
     said,
@@ -210,3 +211,26 @@ async def test_a_failure_of_the_host_itself_closes_the_run_and_says_why(open_eng
 
     assert (run.row.status, run.row.status_reason) == ("failed", "host.failed")
     assert run.finished["error"] == "OSError: no more processes"
+
+
+async def test_closing_stops_a_run_that_was_taken_in_this_very_moment(open_engine: Engines):
+    engine = await open_engine(waits)
+    ticket = await engine.submit(message())
+    async with asyncio.timeout(5):
+        await open_engine.close(engine)
+
+    reader = await open_engine(mode="read")
+    run = await reader.run(ticket.started.result())
+    assert (run.status, run.metadata["error"]) == ("cancelled", "the host was closed")
+
+
+async def test_closing_stops_a_run_that_is_just_being_taken_in(open_engine: Engines):
+    engine = await open_engine(waits)
+    sending = asyncio.ensure_future(engine.submit(message()))
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    async with asyncio.timeout(5):
+        await open_engine.close(engine)
+
+    reader = await open_engine(mode="read")
+    assert (await reader.run((await sending).started.result())).status == "cancelled"

@@ -179,7 +179,7 @@ def test_every_change_of_a_key_is_kept(conn: Connection):
 def test_rows_remember_whose_they_are(conn: Connection):
     state.put(conn, TALK, "a", [1], Change(editor="runner", at=7))
     state.put(conn, ME, "b", 2, by())
-    assert state.browse(conn, conversation_id="talk") == [state.Kept(TALK, "a", [1], 7)]
+    assert state.browse(conn, conversation_id="talk") == [state.Kept(TALK, "a", [1], 7, "runner")]
     assert [kept.identity for kept in state.browse(conn, runner_id=TALK.runner_id)] == [ME, TALK]
     assert state.browse(conn, runner_id="plugin:x/y/z") == []
 

@@ -1,6 +1,7 @@
 """Events: six types, one form, read from what a person wrote or a platform sent."""
 
 import json
+from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
@@ -86,9 +87,11 @@ def test_a_bad_event_names_the_file_and_the_field(text: str, problem: str):
     assert str(caught.value).startswith(problem)
 
 
-def test_yaml_is_loaded_safely():
-    with pytest.raises(EventProblem):
-        read_event("event_type: !!python/object/apply:os.getcwd []", "e", defaults=DEFAULTS)
+def test_yaml_is_loaded_safely(tmp_path: Path):
+    made = tmp_path / "made"
+    with pytest.raises(EventProblem, match="could not determine a constructor"):
+        read_event(f"event_type: !!python/object/apply:os.mkdir [{made}]", "e", defaults=DEFAULTS)
+    assert not made.exists()
 
 
 @pytest.mark.parametrize(

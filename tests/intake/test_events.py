@@ -205,6 +205,19 @@ async def test_the_runner_and_the_log_get_a_reference_and_no_bytes(play: Stage):
     assert line.content_json["attachments"][0]["content_redacted"] is True
 
 
+async def test_the_bytes_of_an_attachment_are_read_as_an_artifact_only(open_engine: Engines):
+    seen = []
+
+    async def looks(ctx):
+        seen.extend(ctx.input.attachments)
+        yield done("nice")
+
+    await perform(await open_engine(looks), message(input={"attachments": [attachment(content=B64)]}))
+
+    (given,) = seen
+    assert (given.artifact_id, given.content) == ("a1", None)
+
+
 async def test_an_inline_image_reaches_the_runner_and_only_a_mark_the_journal(open_engine: Engines):
     seen = []
 

@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 from typing import Final, NamedTuple
 
 from tests.mutants.mutant import Mutant, Stale
-from tests.mutants.trees import ROOT, Tree
+from tests.mutants.trees import Tree
 
 ROOMS: Final = (
     "protocol",
@@ -127,7 +127,7 @@ def _refused(chosen: list[Case], tree: Tree) -> Mapping[Mutant, tuple[Verdict, s
     refused: dict[Mutant, tuple[Verdict, str]] = {}
     for mutant in mutants:
         try:
-            mutant.faulty(ROOT)
+            mutant.faulty(tree.folder)
         except Stale as error:
             refused[mutant] = Verdict.STALE, f"    {error}"
     known = tree.collected({mutant.test.partition("::")[0] for mutant in mutants})
@@ -138,7 +138,7 @@ def _refused(chosen: list[Case], tree: Tree) -> Mapping[Mutant, tuple[Verdict, s
     failing = tree.failing(tests, AT_ONCE) if tests else set[str]()
     for mutant in mutants:
         if mutant.test in failing:
-            refused[mutant] = Verdict.UNSOUND, "\n".join(f"    {line}" for line in tree.output())
+            refused[mutant] = Verdict.UNSOUND, f"    see for yourself: python -m pytest '{mutant.test}'"
     return refused
 
 

@@ -42,7 +42,7 @@ MUTANTS: Final = (
         'update={"content": None}',
         "update={}",
         "the runner gets references to attachments, not their bytes",
-        "tests/intake/test_events.py::test_the_runner_and_the_log_get_a_reference_and_no_bytes",
+        "tests/intake/test_events.py::test_the_bytes_of_an_attachment_are_read_as_an_artifact_only",
     ),
     # The calls that it may make
     Mutant(

@@ -12,7 +12,7 @@ from tests.mutants.warm import Warm
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 COPIED: Final = ("engine", "console", "fixtures", "tests", "pyproject.toml")
-LONGEST: Final = 120
+LONGEST: Final = 60
 """Seconds after which a test is stuck."""
 _WHERE: Final = "import console, engine; print(engine.__file__); print(console.__file__)"
 

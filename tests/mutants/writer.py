@@ -45,7 +45,7 @@ MUTANTS: Final = (
     Mutant(
         "engine/facts/writer.py",
         "self._told(batch.first_row, batch.entries)",
-        "self._loop.call_soon(self._told, batch.first_row, batch.entries)",
+        "self._loop.call_later(0.02, self._told, batch.first_row, batch.entries)",
         "a decision's entries are told before its waiter hears of it",
         f"{_TESTS}::test_a_future_resolves_after_its_entries_were_told",
     ),
@@ -64,10 +64,17 @@ MUTANTS: Final = (
         f"{_TESTS}::test_an_entry_that_cannot_be_stored_harms_no_other",
     ),
     Mutant(
-        "engine/facts/batch.py",
-        "return driver.in_transaction and (code is None or code in _OF_ONE_STATEMENT)",
-        "return driver.in_transaction or code in _OF_ONE_STATEMENT",
-        "a full disk fails the whole batch and loses nothing told",
+        "engine/facts/writer.py",
+        "            self._failed(error)",
+        "            self._make_room()",
+        "a disk that is full is reported",
+        f"{_TESTS}::test_a_full_disk_fails_the_batch_and_all_behind_it_and_loses_nothing_told",
+    ),
+    Mutant(
+        "engine/facts/writer.py",
+        "        self._disconnect()\n        self._acknowledged.clear()",
+        "        self._driver.execute('COMMIT')\n        self._acknowledged.clear()",
+        "a batch that failed leaves nothing half written",
         f"{_TESTS}::test_a_full_disk_fails_the_batch_and_all_behind_it_and_loses_nothing_told",
     ),
     Mutant(

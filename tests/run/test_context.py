@@ -324,7 +324,7 @@ async def test_adapter_extra_holds_the_entrys_params_only(play: Stage):
         ({"timeout": True}, None),
         ({"timeout": math.nan}, None),
         ({"timeout": math.inf}, None),
-        ({"timeout": 10**400}, None),
+        ({"timeout": 2**62}, None),
         ({"timeout": 1e12}, None),
     ],
     ids=lambda value: str(value)[:30],

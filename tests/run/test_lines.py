@@ -141,14 +141,16 @@ async def test_an_artifact_without_an_id_gets_one(play: Stage):
 
 
 BAD_ARTIFACTS = {
-    "content_base64 is not base64": "not base64!",
-    f"{INLINE_LIMIT + 1} bytes inline are more than an artifact may have ({INLINE_LIMIT})": base64.b64encode(
-        b"x" * (INLINE_LIMIT + 1)
-    ).decode(),
+    "no base64": ("content_base64 is not base64", "not base64!"),
+    "base64 with a blot": ("content_base64 is not base64", "aGVs*bG8="),
+    "oversize": (
+        f"{INLINE_LIMIT + 1} bytes inline are more than an artifact may have ({INLINE_LIMIT})",
+        base64.b64encode(b"x" * (INLINE_LIMIT + 1)).decode(),
+    ),
 }
 
 
-@pytest.mark.parametrize(("reason", "content"), BAD_ARTIFACTS.items(), ids=["bad base64", "oversize"])
+@pytest.mark.parametrize(("reason", "content"), BAD_ARTIFACTS.values(), ids=BAD_ARTIFACTS)
 async def test_an_artifact_that_cannot_be_stored_is_dropped_and_the_run_goes_on(play: Stage, reason: str, content: str):
     run = await play(made(artifact_id="bad", content_base64=content), said("fine"), done())
 

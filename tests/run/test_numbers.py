@@ -1,6 +1,9 @@
 """The numbers of the contract, said here once more: a limit that moved by one is a limit that is wrong."""
 
 import base64
+from types import SimpleNamespace
+
+import pytest
 
 from engine.run.marks import Marks
 from engine.run.normalise import Normaliser, Outcome
@@ -49,3 +52,13 @@ def test_a_journal_has_at_most_a_gibibyte():
     assert not pen.is_full
     pen.entry("host", "warning", {})
     assert pen.is_full
+
+
+def test_what_cannot_be_written_takes_no_position():
+    written: list = []
+    recorder = Recorder(SimpleNamespace(append=written.append), FakeClock(), "run", Marks())
+    with pytest.raises(TypeError):
+        recorder.record("host", "warning", {"message": 2**70})
+    recorder.warn("fine")
+
+    assert [entry.position for entry in written] == [1]

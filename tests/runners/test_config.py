@@ -137,7 +137,7 @@ def test_an_agent_with_an_unknown_runner_is_named_with_what_was_found(write, tmp
 
     assert str(caught.value) == (
         f"{path}:3: agents[0].runner: no runner called 'nope'. Found: plugin:trackside/chaos/default, "
-        "plugin:trackside/echo/default, plugin:trackside/rehearsal/default."
+        "plugin:trackside/echo/default, plugin:trackside/prober/default, plugin:trackside/rehearsal/default."
     )
 
 

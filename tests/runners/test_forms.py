@@ -164,3 +164,13 @@ def test_what_the_selectors_choose_can_be_asked_for():
     assert selectors.rerank_models(config) == ("r1",)
     assert selectors.knowledge_bases(config) == ("k1", "k2")
     assert selectors.files(config) == ("f1", {"file_key": "f2"})
+
+
+@pytest.mark.parametrize("name", ["field", "timeout", "unknown"])
+def test_a_number_that_cannot_be_recorded_is_refused_before_the_run(name: str):
+    with pytest.raises(FormError) as caught:
+        of_type("integer").require({name: 2**64})
+
+    assert str(caught.value) == (
+        f"config of plugin:a/b/c: {name} must be JSON that can be recorded; whole numbers have 64 bits at most."
+    )

@@ -8,7 +8,7 @@ from engine.runners.errors import AmbiguousRunner, RunnerNotAllowed, RunnerNotFo
 from engine.runners.registry import Registry
 
 HELLO = "async def run(ctx):\n    yield {}\n"
-BUNDLED = "plugin:trackside/chaos/default, plugin:trackside/echo/default, plugin:trackside/rehearsal/default"
+BUNDLED = ", ".join(f"plugin:trackside/{name}/default" for name in ("chaos", "echo", "prober", "rehearsal"))
 
 
 def ids(runners) -> list[str]:

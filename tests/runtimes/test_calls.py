@@ -160,3 +160,24 @@ async def test_calls_in_flight_end_with_the_run(stage):
     assert (await execution.ended()).how is How.ENDED
     if heard.calls:
         await asyncio.wait_for(ended.wait(), 10)
+
+
+async def test_a_thread_with_a_loop_of_its_own_is_answered_too(stage):
+    launch = stage.launch(
+        """
+        import asyncio
+
+        async def run(ctx):
+            async def ask():
+                return await ctx.api.state_get("runner", "key")
+
+            yield await asyncio.to_thread(asyncio.run, ask())
+        """
+    )
+
+    execution, heard = await stage.begin(launch)
+    heard.answer = lambda action, data: {"value": "told"}
+    async with asyncio.timeout(10):
+        await execution.ended()
+
+    assert heard.results == ["told"]

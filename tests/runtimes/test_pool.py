@@ -2,9 +2,13 @@
 
 import asyncio
 import contextlib
+import errno
 import os
 
-from engine.runtimes import pool
+import pytest
+
+from engine.runtimes import child as children
+from engine.runtimes import pool, spawning
 from engine.runtimes.runtime import How
 
 PID = """
@@ -162,3 +166,35 @@ async def test_only_so_many_children_wait_and_the_oldest_leaves_first(stage, mon
     for launch in launches:
         await stage.pool.warm(launch)
     assert list(stage.pool._idle) == launches[1:]
+
+
+async def test_a_child_that_could_not_even_be_spawned_holds_up_no_closing(stage, monkeypatch):
+    monkeypatch.setattr(children, "spawn", _no_descriptors)
+    with pytest.raises(OSError, match="Too many open files"):
+        await stage.begin(stage.launch(PID))
+
+    async with asyncio.timeout(5):
+        await stage.pool.close()
+    assert stage.pool._children == set()
+
+
+def test_pipes_that_cannot_all_be_had_are_given_back(monkeypatch):
+    real, made = os.pipe, []
+
+    def pipe():
+        if len(made) == 3:
+            _no_descriptors()
+        made.append(real())
+        return made[-1]
+
+    monkeypatch.setattr(os, "pipe", pipe)
+    with pytest.raises(OSError, match="Too many open files"):
+        spawning._pipes(4)
+
+    for end in (end for ends in made for end in ends):
+        with pytest.raises(OSError, match="Bad file descriptor"):
+            os.fstat(end)
+
+
+def _no_descriptors(*_):
+    raise OSError(errno.EMFILE, "Too many open files")

@@ -233,7 +233,7 @@ async def test_garbage_on_the_wire_is_unreadable_and_never_an_exception(stage):
     ending, heard = await stage.play(launch)
     assert ending.how is How.ENDED
     assert heard.results == [{"type": "still here"}]
-    assert len(heard.faults) == 8
+    assert len(heard.faults) == 9
 
 
 async def test_a_flood_is_braked_by_the_pipe(stage):

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from engine.runtimes import wire
@@ -59,7 +59,7 @@ def test_garbage_between_frames_costs_no_frame(sent, garbage):
     assert [item[0] for item in decoded(data) if not isinstance(item, Fault)] == sent
 
 
-@settings(max_examples=25)
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.integers(0, 120_000), max_size=12), st.integers(0, 3))
 def test_a_long_frame_travels_in_fragments_and_arrives_whole(cuts, shift):
     frame = {"seq_id": 1, "code": 0, "data": "x" * shift + "日本語" * 6000}

@@ -1,7 +1,9 @@
 """The run-scoped API's way to the host: many calls in flight, each with its own number."""
 
 import asyncio
+import contextlib
 from collections.abc import AsyncGenerator
+from itertools import count
 from typing import Any
 
 from pydantic import ValidationError
@@ -16,14 +18,15 @@ class HostCalls:
 
     def __init__(self, outbox: Outbox) -> None:
         self._outbox = outbox
-        self._last = 0
-        self._waiting: dict[int, asyncio.Queue[wire.Frame]] = {}
+        self._numbers = count(1)
+        self._waiting: dict[int, tuple[asyncio.AbstractEventLoop, asyncio.Queue[wire.Frame]]] = {}
+        """Who waits for which reply. A runner may ask from a thread that has a loop of its own."""
 
     async def call(self, action: str, data: dict[str, Any]) -> Any:
         """The data of the one reply."""
         number = self._ask(action, data)
         try:
-            return _data(await self._waiting[number].get())
+            return _data(await self._waiting[number][1].get())
         except asyncio.CancelledError:
             self._take_back(number)
             raise
@@ -36,7 +39,7 @@ class HostCalls:
         over = False
         try:
             while True:
-                frame = await self._waiting[number].get()
+                frame = await self._waiting[number][1].get()
                 over = frame.get("chunk_status") == "end" or frame.get("code") != 0
                 if frame.get("chunk_status") == "end" and frame.get("code") == 0:
                     return
@@ -48,17 +51,22 @@ class HostCalls:
 
     def replied(self, frame: wire.Frame) -> None:
         """A reply came. One that nobody waits for any more is not an error: it crossed a cancel."""
-        waiting = self._waiting.get(frame["seq_id"])
-        if waiting is not None:
+        loop, waiting = self._waiting.get(frame["seq_id"], (None, None))
+        if loop is None or waiting is None:
+            return
+        if loop is asyncio.get_running_loop():
             waiting.put_nowait(frame)
+        else:
+            with contextlib.suppress(RuntimeError):  # that loop is closed: nobody waits
+                loop.call_soon_threadsafe(waiting.put_nowait, frame)
 
     def _ask(self, action: str, data: dict[str, Any]) -> int:
-        number = self._last = self._last + 1
+        number = next(self._numbers)
         try:
             line = wire.encode({"seq_id": number, "action": action, "data": data}, wire.MAX_FRAME)
         except wire.Unencodable as error:
             raise unsendable(action, error) from None
-        self._waiting[number] = asyncio.Queue()
+        self._waiting[number] = asyncio.get_running_loop(), asyncio.Queue()
         self._outbox.send(line)
         return number
 

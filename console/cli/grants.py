@@ -1,0 +1,65 @@
+"""`trackside run --grants`: what a run would be allowed, and what decided each part of it. Nothing is run."""
+
+import argparse
+from collections.abc import Iterator
+
+from console.cli.exits import Exit
+from console.cli.records import print_json
+from console.cli.run import choice_of, event_of
+from console.cli.table import table
+from console.cli.terminal import Output, one_line, standard_output
+from engine.api import Grants, RunOrder, Setting
+
+_STORAGE = ("plugin", "workspace")
+
+
+def tell_grants(options: argparse.Namespace) -> int:
+    """Freeze the grants of the event as a run would, and print them."""
+    setting = Setting.find(options.target)
+    order = setting.prepare(event_of(setting, options), choice_of(options))
+    out = standard_output()
+    if options.json or options.jsonl:
+        told = {"event_type": order.envelope.event_type, "agent_id": order.binding.agent_id}
+        print_json(out, told | order.grants.snapshot() | {"warnings": list(order.warnings)})
+    else:
+        out.write("".join(_sections(order, out)))
+    return Exit.OK
+
+
+def _sections(order: RunOrder, out: Output) -> Iterator[str]:
+    grants = order.grants
+    where = f" in session {grants.conversation_id}" if grants.conversation_id else ""
+    yield one_line(f"{grants.runner_id} on {order.envelope.event_type}{where}") + "\n"
+    yield _section(out, "Calls", [(one_line(name), *_answer(out, *clause)) for name, clause in grants.apis.items()])
+    yield _section(out, "Resources", _resources(grants))
+    on = [(scope, *_answer(out, True, f"state_policy.state_scopes has {scope}", "on")) for scope in grants.state_scopes]
+    off = [(scope, *_answer(out, False, reason, "off")) for scope, reason in grants.scopes_off.items()]
+    yield _section(out, "State", on + off)
+    yield _section(out, "Storage", [(kind, *_answer(out, *_storage(grants, kind))) for kind in _STORAGE])
+    if order.warnings:
+        yield _section(out, "Left out or odd", [(out.paint("yellow", "!"), one_line(text)) for text in order.warnings])
+
+
+def _section(out: Output, title: str, rows: list[tuple[str, ...]]) -> str:
+    body = table([("", *row) for row in rows], out) if rows else "  none\n"
+    return f"\n{out.paint('bold', title)}\n{body}"
+
+
+def _answer(out: Output, allowed: bool, words: str, said: str = "") -> tuple[str, str]:
+    word = said or ("yes" if allowed else "no")
+    return out.paint("green" if allowed else "red", word), one_line(words)
+
+
+def _resources(grants: Grants) -> list[tuple[str, ...]]:
+    return [
+        (one_line(name, 60), ", ".join(sorted(operations)), one_line(grants.clauses[name]))
+        for name, operations in grants.operations.items()
+        if not name.startswith("storage:")
+    ]
+
+
+def _storage(grants: Grants, kind: str) -> tuple[bool, str]:
+    name = f"storage:{kind}"
+    if name not in grants.operations:
+        return False, grants.apis[f"get_{kind}_storage"].words
+    return True, f"{', '.join(sorted(grants.operations[name]))}: {grants.clauses[name]}"

@@ -1,0 +1,85 @@
+"""`trackside state`: what runners remember, in every scope."""
+
+import argparse
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from console.cli.options import add_database, add_json, add_jsonl, count
+
+if TYPE_CHECKING:
+    from engine.api import Kept
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "session", nargs="?", metavar="SESSION", help="only what the runs of this session can see; `last` works too"
+    )
+    parser.add_argument("--limit", type=count, default=200, metavar="N", help="at most so many keys (200)")
+    add_json(parser)
+    add_jsonl(parser, "key")
+    add_database(parser)
+
+
+def perform(options: argparse.Namespace) -> int:
+    import asyncio
+
+    return asyncio.run(_list(options))
+
+
+async def _list(options: argparse.Namespace) -> int:
+    from console.cli.records import print_json
+    from console.cli.table import table
+    from console.cli.terminal import one_line, standard_output
+    from console.cli.words import ago, short_run
+    from engine.api import Engine
+
+    out = standard_output()
+    async with await Engine.open(db=options.db, mode="read") as engine:
+        session = (await engine.session(options.session)).session.session_id if options.session else None
+        found = await engine.state(conversation_id=session, limit=options.limit + 1)
+        now = engine.now()
+    kept = found[: options.limit]
+
+    def row(one: "Kept") -> tuple[str, ...]:
+        who = one.editor or "unknown"
+        return (
+            one_line(f"{one.identity.scope} {_whose(one)}", 40),
+            one_line(one.key, 40),
+            f"{who} {short_run(one.run_id)}" if one.run_id else who,
+            ago(now - one.updated_at),
+            one_line(json.dumps(one.value, ensure_ascii=False), 200),
+        )
+
+    if options.jsonl:
+        out.write_lines([json.dumps(_record(one), ensure_ascii=False, separators=(",", ":")) for one in kept])
+    elif options.json:
+        print_json(out, [_record(one) for one in kept])
+    elif kept:
+        out.write(table([row(one) for one in kept], out))
+        if len(found) > len(kept):
+            out.line(out.paint("dim", "… and more; --limit shows them"))
+    else:
+        out.line(
+            f"Nothing is kept for {one_line(session)}."
+            if session
+            else "Nothing is kept yet: a runner does by `state.updated`, or by `ctx.api.state_set`."
+        )
+    return 0
+
+
+def _whose(one: "Kept") -> str:
+    """What tells this scope from others of its kind."""
+    from console.cli.words import short_runner
+
+    identity = one.identity
+    own = identity.conversation_id or identity.actor_id or identity.subject_id
+    return own or short_runner(identity.runner_id)
+
+
+def _record(one: "Kept") -> dict[str, Any]:
+    from engine.clock import rfc3339
+
+    identity = {name: part for name, part in asdict(one.identity).items() if part is not None}
+    written = {"updated_at": rfc3339(one.updated_at), "editor": one.editor, "run_id": one.run_id}
+    return identity | {"key": one.key, "value": one.value} | written

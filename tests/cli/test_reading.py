@@ -1,0 +1,232 @@
+"""A person's read side: grants before a run; calls, transcript, state, artifacts and search after it."""
+
+import json
+import os
+import pty
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .conftest import Trackside
+
+HOSTILE = "\x1b[2J"
+RUNNER = """
+import asyncio
+from engine.protocol import AgentAPIException, AgentRunResult, Message
+
+capabilities = {"tool_calling": True}
+permissions = {"models": ["invoke"], "tools": ["call"], "storage": ["plugin"]}
+config = [{"name": "model", "type": "llm-model-selector", "label": {"en_US": "Model"}, "default": "parrot"}]
+
+async def run(ctx):
+    api = ctx.api
+    slow, quick = api.call_tool("weather", {"city": "Berlin"}), api.call_tool("weather", {"city": "Paris"})
+    await asyncio.gather(slow, quick)
+    for wrong in (api.history_search("x"), api.call_tool("\\x1b[2J", {}), api.call_tool("weather", {"city": "Rome"})):
+        try:
+            await wrong
+        except AgentAPIException:
+            pass
+    reply = await api.invoke_llm("parrot", [{"role": "user", "content": ctx.input.to_text()}])
+    await api.state_set("conversation", "seen\\x1b[2J", {"city": "Berlin"})
+    await api.state_set("actor", "name", "Ann")
+    for name, kind, content in (("plan.md", "text/markdown", "I1BsYW4bWzJK"), ("x\\x1b[2J", None, "AP8C")):
+        data = {"artifact_type": "file", "artifact_id": name[:4], "name": name, "mime_type": kind}
+        yield AgentRunResult(type="artifact.created", run_id=ctx.run_id, data={**data, "content_base64": content})
+    text = reply.content + "\\x1b[2J " + "long " * 1_000
+    yield AgentRunResult.message_completed(ctx.run_id, Message(role="assistant", content=text + "tail"))
+    yield AgentRunResult.run_completed(ctx.run_id)
+"""
+PROJECT: dict[str, Any] = {
+    "runners": ["guide.py"],
+    "agents": [{"id": "guide", "runner": "guide", "resources": {"allowed_tool_names": ["weather", "absent"]}}],
+    "models": [{"id": "parrot", "kind": "scripted", "replies": [{"match": ".", "text": "Take an umbrella to 柏林."}]}],
+    "tools": [
+        {
+            "name": "weather",
+            "kind": "scripted",
+            "answers": [
+                {"match": {"city": "Berlin"}, "result": 9, "delay": 0.05},
+                {"match": {"city": "Paris"}, "result": 17},
+                {"match": {"city": "Rome"}, "error": "unknown city"},
+            ],
+        }
+    ],
+}
+
+
+@pytest.fixture
+def guide(trackside: Trackside) -> Trackside:
+    """A project whose runner asks for this and that."""
+    trackside.write("guide.py", RUNNER)
+    trackside.write("trackside.yaml", json.dumps(PROJECT))
+    return trackside
+
+
+@pytest.fixture
+def ran(guide: Trackside) -> Trackside:
+    """With one run of it in session `trip`."""
+    done = guide("run", "-m", "What to take?", "--session", "trip")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert HOSTILE not in done.stdout
+    return guide
+
+
+def rows(text: str) -> list[list[str]]:
+    """The cells of each line of a table."""
+    return [[cell.strip() for cell in line.split("  ") if cell.strip()] for line in text.splitlines()]
+
+
+def test_grants_are_told_with_their_clauses_and_nothing_runs(guide: Trackside):
+    done = guide("run", "--grants")
+    told = rows(done.stdout)
+    as_json = json.loads(guide("run", "--grants", "--json", "--session", "trip").stdout)
+
+    assert done.returncode == 0
+    for row in (
+        ["call_tool", "yes", 'permissions.tools has "call"'],
+        ["history_search", "no", "history.search is not in the manifest's permissions"],
+        ["model:parrot", "invoke", "permissions.models and the runner's config"],
+        ["tool:weather", "call", "permissions.tools and resource_policy.allowed_tool_names"],
+        ["actor", "on", "state_policy.state_scopes has actor"],
+        ["subject", "off", "scope subject is not in state_policy.state_scopes"],
+        ["plugin", "yes", "delete, get, keys, set: permissions.storage and resource_policy.allow_plugin_storage"],
+        ["workspace", "no", "storage.workspace is not in the manifest's permissions"],
+        ["!", "tool 'absent', named by resource_policy.allowed_tool_names, does not exist; left out"],
+    ):
+        assert row in told
+    assert as_json["apis"]["event_get"] == {
+        "allowed": False,
+        "clause": "events.get is not in the manifest's permissions",
+    }
+    assert as_json["operations"]["tool:weather"] == ["call"]
+    assert (as_json["conversation_id"], as_json["agent_id"]) == ("trip", "guide")
+    assert not guide.database.exists()
+    assert guide.error("run", "-m", "hi", "--json") == (
+        "--json goes with --grants. A run is told as --jsonl, one entry a line."
+    )
+    assert guide.error("run", "--grants", "--runner", "nobody").startswith("no runner called 'nobody'. ")
+
+
+def test_calls_are_listed_in_order_with_decision_clause_and_latency(ran: Trackside):
+    shown = ran("show", "last", "--calls").stdout
+    calls = json.loads(ran("show", "last", "--calls", "--json").stdout)
+    lines = [json.loads(line) for line in ran("show", "last", "--calls", "--jsonl").stdout.splitlines()]
+
+    assert [(call["number"], call["action"], call["resource"], call["decision"], call["code"]) for call in calls] == [
+        (1, "call_tool", "tool:weather", "allowed", None),
+        (2, "call_tool", "tool:weather", "allowed", None),
+        (3, "history_search", None, "refused", "unauthorized"),
+        (4, "call_tool", f"tool:{HOSTILE}", "refused", "unauthorized"),
+        (5, "call_tool", "tool:weather", "allowed", "runtime_error"),
+        (6, "invoke_llm", "model:parrot", "allowed", None),
+        (7, "state_set", "state:conversation", "allowed", None),
+        (8, "state_set", "state:actor", "allowed", None),
+    ]
+    assert calls == lines
+    assert calls[2]["clause"] == "history.search is not in the manifest's permissions"
+    assert calls[4]["message"] == "unknown city"
+    assert calls[0]["latency_ms"] >= 50
+    told = rows(shown)
+    assert told[0] == ["#", "call", "resource", "decision", "latency", "code", "clause"]
+    assert told[4][:4] == ["4", "call_tool", "tool:␛[2J", "refused"]
+    assert told[-1] == ["8 calls, 2 refused."]
+    assert HOSTILE not in shown
+
+
+def test_a_conversation_can_be_read_and_searched(ran: Trackside):
+    shown = ran("transcript", "last").stdout
+    newest = ran("transcript", "trip", "--limit", "1").stdout
+    lines = [json.loads(line) for line in ran("transcript", "trip", "--jsonl").stdout.splitlines()]
+    found = ran("search", "umbrella", "take").stdout
+    in_session = json.loads(ran("search", "柏林", "--session", "trip", "--json").stdout)
+
+    assert shown.startswith("user  just now\nWhat to take?\n\nassistant  just now\nTake an umbrella to 柏林.␛[2J long")
+    assert shown.endswith(" tail\n· artifact plan\n· artifact x␛[2\n")
+    assert newest.startswith("… 1 earlier line; --limit shows more\n\nassistant")
+    assert [line["role"] for line in lines] == ["user", "assistant"]
+    assert found.startswith("trip  assistant  just now\n  Take an umbrella to 柏林.␛[2J long")
+    assert (in_session["total_count"], in_session["items"][0]["role"]) == (1, "assistant")
+    assert HOSTILE not in shown + found
+    assert ran("search", "nothing%", "like_this").stdout == (
+        "Nothing was said with 'nothing% like_this'. Fewer words, or the beginning of one, find more.\n"
+    )
+    assert ran.error("transcript", "nowhere") == "no session nowhere. `trackside sessions` lists them."
+
+
+def test_state_is_listed_of_all_scopes_with_who_wrote_it(ran: Trackside):
+    run_id = json.loads(ran("show", "last", "--json").stdout)["run_id"]
+    ran("run", "--runner", "rehearsal", "--set", "pace=0", "--session", "other")
+
+    of_trip = ran("state", "trip").stdout
+    everything = json.loads(ran("state", "--json").stdout)
+
+    who = f"runner {run_id[:17]}"
+    assert rows(of_trip) == [
+        ["actor local", "name", who, "just now", '"Ann"'],
+        ["conversation trip", "seen␛[2J", who, "just now", '{"city": "Berlin"}'],
+    ]
+    mine = [(row["scope"], row["value"]) for row in everything if row["run_id"] == run_id]
+    assert mine == [("actor", "Ann"), ("conversation", {"city": "Berlin"})]
+    assert "other" in {row.get("conversation_id") for row in everything}
+
+
+def test_artifacts_are_listed_and_their_bytes_got(ran: Trackside):
+    shown = rows(ran("artifacts", "trip").stdout)
+    of_run = json.loads(ran("artifacts", "last", "--json").stdout)
+    target = ran.folder / "out.md"
+
+    saved = ran("artifacts", "get", "plan", "-o", "out.md")
+    piped = ran("artifacts", "get", "plan")
+
+    assert [row[0] for row in shown] == ["x␛[2", "plan"]
+    assert [row["artifact_id"] for row in of_run] == ["x\x1b[2", "plan"]
+    assert (saved.stdout, target.read_bytes()) == ("Wrote 9 B to out.md.\n", b"#Plan\x1b[2J")
+    assert piped.stdout == "#Plan\x1b[2J"
+    assert ran.error("artifacts", "get", "plan", "-o", "out.md") == (
+        "out.md exists already. Add --force to write over it, or name another file."
+    )
+    assert ran("artifacts", "get", "x\x1b[2", "-o", "out.md", "--force").returncode == 0
+    assert target.read_bytes() == b"\x00\xff\x02"
+    assert on_a_terminal(ran, "artifacts", "get", "plan") == "#Plan␛[2J\r\n"
+    assert on_a_terminal(ran, "artifacts", "get", "x\x1b[2") == (
+        "trackside: artifact x␛[2 is not text, and this is a terminal. Save it with -o FILE.\r\n"
+    )
+    assert ran.error("artifacts", "get", "none") == "no artifact none; it never was, or it has expired."
+    assert ran.error("artifacts", "get").startswith("`get` and an ID go together: ")
+    assert ran.error("artifacts", "nowhere") == (
+        "no run or session nowhere. `trackside runs` and `trackside sessions` list them."
+    )
+
+
+def test_where_there_is_nothing_it_says_what_would_be_there(trackside: Trackside):
+    trackside("run", "--runner", "echo", "-m", "hi", "--session", "s")
+
+    assert trackside("state").stdout.startswith("Nothing is kept yet: ")
+    assert trackside("state", "s").stdout == "Nothing is kept for s.\n"
+    assert trackside("artifacts").stdout.startswith("No artifacts yet: ")
+    assert trackside("artifacts", "s").stdout == "No such artifacts.\n"
+    assert trackside("show", "last", "--calls").stdout == "No calls were made.\n"
+    assert trackside("show", "last", "--calls", "--json").stdout == "[]\n"
+
+
+def on_a_terminal(trackside: Trackside, *typed: str) -> str:
+    """What a command writes to a terminal, both streams together."""
+    ours, theirs = pty.openpty()
+    environment = trackside.environment | {"TERM": "dumb"}
+    process = subprocess.Popen(
+        trackside.line(*typed), stdout=theirs, stderr=theirs, env=environment, cwd=Path(trackside.folder)
+    )
+    os.close(theirs)
+    pieces: list[bytes] = []
+    try:
+        while piece := os.read(ours, 65_536):
+            pieces.append(piece)
+    except OSError:  # how Linux says that the other end is closed
+        pass
+    finally:
+        os.close(ours)
+    process.wait(60)
+    return b"".join(pieces).decode()

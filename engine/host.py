@@ -129,8 +129,8 @@ class Host:
             try:
                 wanted = await self._database.read(lambda conn: runs.cancel_requested(conn, self.host_id))
                 newest = await self._database.read(journal.last_row)
-            except FactsError as error:
-                self.trouble = error
+            except Exception as error:  # noqa: BLE001  (a look that failed must not be the last one)
+                self.trouble = error if isinstance(error, FactsError) else FactsError(repr(error))
                 continue
             for run_id in wanted:
                 self._stop(run_id)

@@ -137,6 +137,11 @@ class AccessDesk:
             raise _over(run.stop).refusal() from None
         except FactsError as error:
             raise AgentAPIException.of(ErrorCode.RUNTIME_ERROR, str(error), retryable=True) from error
+        except AgentAPIException:
+            raise
+        except Exception as error:
+            # A fault of ours or of a resource: the runner hears of it as of any other, and the journal has it.
+            raise AgentAPIException.of(ErrorCode.RUNTIME_ERROR, f"{action.name} failed: {error!r:.300}") from error
         finally:
             run.calls.discard(task)
 

@@ -29,7 +29,9 @@ def of_resource(kind: str, field: str, *operations: str):
         name = f"{kind}:{ident}"
         granted = grants.operations.get(name)
         if granted is None:
-            return Decision(False, f"{kind.replace('_', ' ')} {ident!r:.80} was not granted to this run", resource=name[:100])
+            return Decision(
+                False, f"{kind.replace('_', ' ')} {ident!r:.80} was not granted to this run", resource=name[:100]
+            )
         if granted.isdisjoint(operations):
             wanted = " or ".join(operations)
             return Decision(

@@ -183,7 +183,7 @@ class TestEvents:
         assert (len(got.items), got.has_more) == (100, True)
 
     async def test_a_record_has_the_contracts_fields_and_never_the_payload(self, long: World):
-        event = own("what was said", data={"secret": "payload"}, event_time=START)
+        event = own("what was said", data={"secret": "payload"})
         reply = await long.give(lambda ctx: raw(ctx, "event_get", run_id=ctx.run_id, event_id=event.event_id), event)
         assert set(reply) == RECORD
         assert "payload" not in repr(reply)
@@ -196,17 +196,13 @@ class TestOwnJournal:
         async def look(ctx: Any) -> Any:
             newest = await ctx.api.run_events_page(limit=2)
             oldest = await ctx.api.run_events_page(before_cursor=newest.next_cursor, limit=100, direction="backward")
-            first = await ctx.api.run_events_page(before_cursor=oldest.prev_cursor, limit=1)
-            after = await ctx.api.run_events_page(after_cursor=first.prev_cursor, limit=3)
-            return newest, oldest, first, after
+            return newest, oldest, await ctx.api.run_events_page(after_cursor=oldest.prev_cursor, limit=3)
 
-        newest, oldest, first, after = await long.give(look)
+        newest, oldest, after = await long.give(look)
         assert [(item.position, item.type) for item in newest.items] == [(3, "call.decided"), (2, "call.requested")]
         assert [(item.position, item.type) for item in oldest.items] == [(1, "run.started")]
         assert (oldest.has_more, oldest.next_cursor) == (False, None)
-        assert [item.position for item in first.items] == []
-        assert (first.has_more, first.prev_cursor) == (False, None)
-        assert [item.position for item in after.items][0] > 3
+        assert ([item.position for item in after.items], after.has_more) == ([2, 3, 4], True)
 
     async def test_forward_pages_lead_through_the_journal_in_order(self, long: World):
         async def look(ctx: Any) -> list[int]:

@@ -1,5 +1,6 @@
 """Search of the run's own conversation."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,7 +12,6 @@ from tests.support import START
 
 
 def line(number: int, content: str, place: Any = OWN, **fields: Any) -> Any:
-    from dataclasses import replace
 
     return replace(said(number, place), content=content, **fields)
 

@@ -106,6 +106,7 @@ class World:
         self.files = engines.folder / "files"
         self._works: dict[str, Work] = {}
         self._outcomes: dict[str, tuple[Any, AgentAPIError | None]] = {}
+        self.resources = RESOURCES
         self.engine: Engine
 
     async def open(self, **changes: Any) -> "World":
@@ -116,7 +117,7 @@ class World:
         agent |= {"state": {"state_scopes": ["conversation", "actor", "subject"]}} | changes
         other = {"id": "other", "runner": "other", "config": config, "resources": POLICY}
         runners = [self._runner("asks"), self._runner("other")]
-        self.engine = await self.engines(*runners, agents=[agent, other], **RESOURCES)
+        self.engine = await self.engines(*runners, agents=[agent, other], **RESOURCES | self.resources)
         return self
 
     def _runner(self, name: str) -> Any:

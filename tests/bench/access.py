@@ -103,7 +103,7 @@ def measure() -> Iterator[Line]:
     decision, look_up = _decisions(RESOURCES)
     yield at_most("the gate's decision with 1,000 granted resources", decision, "ns", look_up)
     yield at_most("the same with one granted resource", _decisions(1)[0], "ns", look_up)
-    pipes = through_pipes()
+    pipes = through_pipes(CALLS)
     for where, beside_results, limit in (("idle", False, 3), ("beside 2,000 results/s", True, 5)):
         rounds = [asyncio.run(_calls(beside_results=beside_results)) for _ in range(ROUNDS)]
         for call in ("state_get", "state_set"):

@@ -90,13 +90,13 @@ async def _first_told(engine: Engine) -> float:
     return took * 1_000
 
 
-def through_pipes() -> list[float]:
+def through_pipes(rounds: int = ROUNDS) -> list[float]:
     """Milliseconds of a line to another process and back."""
     took: list[float] = []
     with subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0) as cat:
         assert cat.stdin is not None
         assert cat.stdout is not None
-        for _ in range(ROUNDS):
+        for _ in range(rounds):
             began = time.perf_counter()
             os.write(cat.stdin.fileno(), b"x" * 1_000 + b"\n")
             os.read(cat.stdout.fileno(), 4_096)

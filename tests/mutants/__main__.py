@@ -34,6 +34,10 @@ ROOMS: Final = (
     "hosts",
     "runtimes",
     "wire",
+    "access",
+    "gate",
+    "reach",
+    "keeping",
     "cli",
 )
 AT_ONCE: Final = 2

@@ -1,0 +1,250 @@
+"""Faults in the gate's rules, in the clauses behind them, and in how a call is broken off."""
+
+from typing import Final
+
+from tests.mutants.mutant import Mutant
+
+_DESK: Final = "engine/access/desk.py"
+_GATE: Final = "engine/access/gate.py"
+_MODEL: Final = "engine/access/model.py"
+_APIS: Final = "engine/run/apis.py"
+_ATTACK: Final = "tests/access/test_attacks.py::test_an_attack_is_refused_recorded_and_harmless"
+_CALLS: Final = "tests/access/test_calls.py"
+_CONTEXT: Final = "tests/run/test_context.py"
+_LACKS: Final = (
+    "tests/access/test_gate.py::test_a_runner_that_asks_for_nothing_is_told_for_each_call_what_its_manifest_lacks"
+)
+_EITHER: Final = "tests/access/test_gate.py::test_one_operation_on_a_model_is_not_the_other_but_either_may_count"
+_STOPPED: Final = (
+    "tests/access/test_attacks.py::test_a_stopped_run_has_its_call_interrupted_and_may_only_look_at_itself"
+)
+
+MUTANTS: Final = (
+    # Its rules
+    Mutant(_GATE, "    if not allowed:", "    if not words:", "a call that is not allowed is refused", _LACKS),
+    Mutant(
+        _GATE,
+        "granted = grants.operations.get(name)",
+        "granted = grants.operations.get(name, frozenset(operations))",
+        "a resource that was not granted is refused",
+        f"{_ATTACK}[model not granted]",
+    ),
+    Mutant(
+        _GATE,
+        "if granted.isdisjoint(operations):",
+        "if not granted:",
+        "an operation that was not granted is refused",
+        f"{_ATTACK}[rerank by a language model]",
+    ),
+    Mutant(
+        _GATE,
+        "return Decision(True, grants.clauses[name], resource=name)",
+        "return Decision(True, grants.clauses[name])",
+        "a decision names what the call touches",
+        "tests/access/test_resources.py::test_a_models_answer_is_a_message_and_its_usage_counts_for_the_run",
+    ),
+    Mutant(
+        _GATE,
+        "if scope in grants.state_scopes:",
+        "if scope in grants.state_scopes or scope in grants.scopes_off:",
+        "a scope that is off is not written",
+        f"{_ATTACK}[write to a scope that is off]",
+    ),
+    Mutant(
+        _GATE,
+        'is no state scope", ErrorCode.INVALID_ARGUMENT)',
+        'is no state scope")',
+        "a scope that there is not is an invalid argument, even to read",
+        f"{_ATTACK}[a scope that there is not]",
+    ),
+    Mutant(
+        _GATE,
+        "if decision.allowed or decision.code is not ErrorCode.UNAUTHORIZED:",
+        "if decision.allowed or decision.code is ErrorCode.UNAUTHORIZED:",
+        "a scope that is off reads as empty",
+        "tests/access/test_attacks.py::test_a_scope_that_is_off_or_has_no_identity_reads_as_empty",
+    ),
+    Mutant(
+        "engine/access/state.py",
+        'Action("state_delete", KeyArguments, (of_scope,), delete)',
+        'Action("state_delete", KeyArguments, (of_readable_scope,), delete)',
+        "in a scope without identity nothing is deleted",
+        f"{_ATTACK}[delete in a scope without identity]",
+    ),
+    Mutant(
+        _GATE,
+        "if named is not None and named != grants.conversation_id:",
+        'if named == "":',
+        "a run reads its own conversation only",
+        f"{_ATTACK}[conversation by id]",
+    ),
+    Mutant(
+        _GATE,
+        "if named is not None and named != grants.conversation_id:",
+        "if named and named != grants.conversation_id:",
+        "an empty conversation id is another one",
+        f"{_ATTACK}[conversation by an empty id]",
+    ),
+    Mutant(
+        _GATE,
+        "if name in PLACE and value != getattr(grants, name):",
+        "if name in PLACE and value not in (None, getattr(grants, name)):",
+        "a filter that is nothing is no way around the scope",
+        f"{_ATTACK}[thread_id None by filter]",
+    ),
+    Mutant(
+        _GATE,
+        "if name in PLACE and value != getattr(grants, name):",
+        "if name in PLACE and value is None:",
+        "a filter names no other place",
+        f"{_ATTACK}[bot_id 'b2' by filter]",
+    ),
+    Mutant(
+        _GATE,
+        'if name not in PLACE and name not in ("roles", "item_types"):',
+        'if name not in PLACE and name not in ("roles", "item_types", "run_id"):',
+        "only roles and item_types filter",
+        f"{_ATTACK}[a filter that there is not]",
+    ),
+    Mutant(
+        _GATE,
+        "if name not in PLACE and not _is_list_of_texts(value):",
+        "if name not in PLACE and not value:",
+        "a filter is a list of texts",
+        f"{_ATTACK}[a filter that is no list]",
+    ),
+    Mutant(
+        "engine/access/history.py",
+        "SearchArguments, (of_own_filters,), find",
+        "SearchArguments, (), find",
+        "search asks the gate about its filters",
+        f"{_ATTACK}[conversation_id 'theirs' by filter]",
+    ),
+    # The operation that each call needs
+    Mutant(
+        _MODEL,
+        '"model_id", "invoke"),), invoke',
+        '"model_id", "invoke", "rerank"),), invoke',
+        "a model that may only rerank does not answer",
+        f"{_ATTACK}[answer by a rerank model]",
+    ),
+    Mutant(
+        _MODEL,
+        '(of_resource("model", "model_id", "stream"),),',
+        '(of_resource("model", "model_id", "stream", "rerank"),),',
+        "a model that may only rerank does not stream",
+        f"{_ATTACK}[stream by a rerank model]",
+    ),
+    Mutant(
+        _MODEL,
+        '"model_id", "rerank"),), rerank',
+        '"model_id", "rerank", "invoke"),), rerank',
+        "a language model does not rerank",
+        f"{_ATTACK}[rerank by a language model]",
+    ),
+    Mutant(
+        _MODEL,
+        '"model_id", "invoke", "stream"),), count',
+        '"model_id", "invoke"),), count',
+        "either operation lets tokens be counted",
+        _EITHER,
+    ),
+    # The clauses
+    Mutant(
+        _APIS,
+        "if operation in getattr(self._manifest.permissions, kind):",
+        "if getattr(self._manifest.permissions, kind):",
+        "one operation of a kind does not open the others",
+        _EITHER,
+    ),
+    Mutant(
+        _APIS,
+        "if clause.allowed and not self._talks:",
+        "if clause.allowed and not clause.words:",
+        "without a conversation there is nothing to page and nothing to pull",
+        "tests/access/test_attacks.py::test_without_a_conversation_a_run_reads_its_own_artifacts_and_event_only",
+    ),
+    Mutant(
+        _APIS,
+        'yield "event_page", self._in_conversation(self._permitted("events", "page"))',
+        'yield "event_page", self._permitted("events", "page")',
+        "event_page needs a conversation",
+        f"{_CONTEXT}::test_available_apis_need_their_permission_and_some_a_conversation",
+    ),
+    Mutant(
+        _APIS,
+        'yield call, self._permitted("artifacts", "read")',
+        'yield call, self._permitted("artifacts", "metadata")',
+        "reading an artifact needs its own permission",
+        f"{_CONTEXT}::test_each_permission_opens_its_own_call",
+    ),
+    *(
+        Mutant(_APIS, f'("{call}", "{kind}", "{needed}")', f'("{call}", "{kind}", "{other}")', rule, _LACKS)
+        for call, kind, needed, other, rule in (
+            ("invoke_llm", "models", "invoke", "stream", "invoke_llm needs models.invoke"),
+            ("invoke_llm_stream", "models", "stream", "invoke", "invoke_llm_stream needs models.stream"),
+            ("invoke_rerank", "models", "rerank", "invoke", "invoke_rerank needs models.rerank"),
+            ("get_tool_detail", "tools", "detail", "call", "get_tool_detail needs tools.detail"),
+            ("call_tool", "tools", "call", "detail", "call_tool needs tools.call"),
+            ("retrieve_knowledge", "knowledge_bases", "retrieve", "list", "retrieving needs its permission"),
+            ("list_knowledge_bases", "knowledge_bases", "list", "retrieve", "listing needs its permission"),
+        )
+    ),
+    Mutant(
+        _APIS,
+        'either = (self._permitted("models", "invoke"), self._permitted("models", "stream"))',
+        'either = (self._permitted("models", "invoke"),)',
+        "counting needs one of two permissions",
+        _EITHER,
+    ),
+    Mutant(
+        _APIS,
+        'if not getattr(self._binding.resource_policy, f"allow_{kind}_storage"):',
+        "if not self._binding.resource_policy.allow_plugin_storage:",
+        "each storage needs its own policy",
+        "tests/access/test_guards.py::test_plugin_storage_that_is_allowed_does_not_open_the_workspaces",
+    ),
+    Mutant(
+        _APIS,
+        "if not policy.enable_state:",
+        "if policy.enable_state is None:",
+        "the policy can turn the state calls off",
+        "tests/access/test_state_and_storage.py::test_with_state_off_by_policy_its_calls_are_refused",
+    ),
+    # Breaking off
+    Mutant(
+        _DESK,
+        "raise _over(run.stop).refusal() from None\n        except FactsError",
+        "raise\n        except FactsError",
+        "a call that a stop interrupts says why",
+        _STOPPED,
+    ),
+    Mutant(
+        _DESK,
+        '"the run\'s deadline has passed", ErrorCode.DEADLINE_EXCEEDED',
+        '"the run\'s deadline has passed", ErrorCode.CANCELLED',
+        "past the deadline the code is deadline_exceeded",
+        f"{_CALLS}::test_the_deadline_interrupts_calls_in_flight",
+    ),
+    Mutant(
+        _DESK,
+        '"the run was cancelled", ErrorCode.CANCELLED',
+        '"the run was cancelled", ErrorCode.DEADLINE_EXCEEDED',
+        "in a cancelled run the code is cancelled",
+        _STOPPED,
+    ),
+    Mutant(
+        _DESK,
+        'ErrorCode.CANCELLED, "the runner stopped waiting',
+        'ErrorCode.RUNTIME_ERROR, "the runner stopped waiting',
+        "a call that the runner gives up is recorded as cancelled",
+        f"{_CALLS}::test_a_call_that_the_runner_gives_up_is_stopped_and_recorded_as_cancelled",
+    ),
+    Mutant(
+        _DESK,
+        'reply={"frames": told}, error=error)',
+        'reply={"frames": told})',
+        "a stream that is left early is recorded as such",
+        f"{_CALLS}::test_a_stream_that_is_left_early_is_closed_and_keeps_what_was_given",
+    ),
+)

@@ -1,0 +1,247 @@
+"""Faults in what a run can reach of its own place: cursors, pages and search."""
+
+from typing import Final
+
+from tests.mutants.mutant import Mutant
+
+_PLACES: Final = "engine/access/places.py"
+_CURSORS: Final = "engine/facts/cursors.py"
+_PAGES: Final = "engine/access/pages.py"
+_HISTORY: Final = "engine/access/history.py"
+_RUN: Final = "engine/access/run.py"
+_ATTACK: Final = "tests/access/test_attacks.py::test_an_attack_is_refused_recorded_and_harmless"
+_GUARDS: Final = "tests/access/test_guards.py"
+_VERY_PLACE: Final = f"{_GUARDS}::test_a_run_reads_the_lines_and_events_of_its_very_place"
+_NO_CURSOR: Final = f"{_GUARDS}::test_a_cursor_with_something_behind_it_is_no_cursor"
+_LINES: Final = "tests/access/test_pages.py::TestHistory"
+_ENTRIES: Final = "tests/access/test_pages.py::TestOwnJournal"
+_FOUND: Final = "tests/access/test_search.py::test_it_finds_words_in_its_own_place_newest_first"
+_SEAL: Final = "parts = [api, place.conversation_id, place.thread_id, place.bot_id, place.workspace_id]"
+
+MUTANTS: Final = (
+    # Whose an event or an artifact is
+    Mutant(
+        _PLACES,
+        "if own.conversation_id is None and run_id != run.order.run_id:",
+        "if own.conversation_id is None and run_id is None:",
+        "without a conversation a run reads only what is its own",
+        f"{_GUARDS}::test_without_a_conversation_what_another_run_made_nowhere_is_not_the_runs_own",
+    ),
+    *(
+        Mutant(
+            _PLACES,
+            "    if place != own:",
+            f"    if any(getattr(place, n) != getattr(own, n) for n in {parts!r}):",
+            f"what is of another {name} is not the run's own",
+            f"{_ATTACK}[event of another {name}]",
+        )
+        for name, parts in (
+            ("conversation", ("thread_id", "bot_id", "workspace_id")),
+            ("thread", ("conversation_id", "bot_id", "workspace_id")),
+            ("bot", ("conversation_id", "thread_id", "workspace_id")),
+            ("workspace", ("conversation_id", "thread_id", "bot_id")),
+        )
+    ),
+    Mutant(
+        _PLACES,
+        "    if place != own:",
+        "    if place.thread_id is not None and place != own:",
+        "what is of no thread is not of every thread",
+        f"{_ATTACK}[artifact of another no thread: artifact_metadata]",
+    ),
+    Mutant(
+        "engine/access/event.py",
+        'check_place(run, "event", given.event_id, place, run_id=row.run_id)',
+        'row.run_id or check_place(run, "event", given.event_id, place, run_id=row.run_id)',
+        "an event's place is checked",
+        f"{_ATTACK}[event of another conversation]",
+    ),
+    # Which rows are of a place
+    *(
+        Mutant("engine/facts/rows.py", "for each in fields(self)))", after, rule, f"{_VERY_PLACE}[{seen}]")
+        for after, rule, seen in (
+            ("for each in fields(self)[1:]))", "no line of another conversation is read", "own"),
+            (
+                'for each in fields(self) if each.name != "thread_id"))',
+                "no line of another thread is read",
+                "own",
+            ),
+            ('for each in fields(self) if each.name != "bot_id"))', "no line of another bot is read", "own"),
+            ("for each in fields(self)[:3]))", "no line of another workspace is read", "own"),
+            (
+                "for each in fields(self) if getattr(self, each.name) is not None))",
+                "nothing equals only nothing",
+                "no thread",
+            ),
+        )
+    ),
+    # Cursors
+    Mutant(
+        _CURSORS,
+        'if match["owner"] != f"{mark}{_seal(api, place)}":',
+        'if match["owner"][0] != mark:',
+        "a cursor of another conversation opens nothing",
+        f"{_ATTACK}[conversation by cursor]",
+    ),
+    *(
+        Mutant(
+            _CURSORS,
+            _SEAL,
+            _SEAL.replace(f", place.{name}_id", ""),
+            f"a cursor of another {name} opens nothing",
+            f"{_ATTACK}[{name} by cursor]",
+        )
+        for name in ("thread", "bot", "workspace")
+    ),
+    Mutant(
+        "engine/access/event.py",
+        "position_in(cursors.read_events, place, given.before_cursor)",
+        "position_in(cursors.read_history, place, given.before_cursor)",
+        "a cursor of another call opens nothing",
+        f"{_ATTACK}[events by a cursor of the history]",
+    ),
+    Mutant(
+        _RUN,
+        "= Place(run.order.run_id), at_most(given.limit), run.order.run_id",
+        '= Place(""), at_most(given.limit), run.order.run_id',
+        "a cursor of another run's journal opens nothing",
+        f"{_ATTACK}[another run's entries by cursor]",
+    ),
+    Mutant(_CURSORS, "_FORM.fullmatch(cursor)", "_FORM.match(cursor)", "a cursor is one as a whole", _NO_CURSOR),
+    Mutant(_CURSORS, "[0-9a-f]{1,15})", "[0-9a-f]+)", "no cursor has a position that no row can have", _NO_CURSOR),
+    Mutant(
+        _PLACES,
+        "raise Refused(Decision(False, str(error), ErrorCode.INVALID_ARGUMENT)) from None",
+        "raise Refused(Decision(False, str(error))) from None",
+        "what is no cursor is an invalid argument",
+        f"{_ATTACK}[made-up cursor]",
+    ),
+    # Pages
+    Mutant(
+        _PAGES,
+        "return min(limit, LONGEST)",
+        "return limit",
+        "a limit above 100 is cut to 100",
+        f"{_LINES}::test_a_limit_above_100_is_cut_to_100",
+    ),
+    Mutant(
+        _PAGES,
+        "Limit = Annotated[int, Field(ge=1)]",
+        "Limit = Annotated[int, Field(ge=0)]",
+        "a limit below 1 is an error",
+        f"{_ATTACK}[history_page with {{'limit': 0}}]",
+    ),
+    Mutant(
+        _PAGES,
+        "has_more = len(found) > limit",
+        "has_more = len(found) >= limit",
+        "has_more is false on the last page",
+        f"{_LINES}::test_the_last_page_has_no_next_cursor",
+    ),
+    Mutant(
+        _PAGES,
+        'items[-1]["cursor"] if has_more and items else None',
+        'items[-1]["cursor"] if items else None',
+        "the last page has no next_cursor",
+        f"{_LINES}::test_the_last_page_has_no_next_cursor",
+    ),
+    Mutant(
+        _PAGES,
+        '"prev_cursor": items[0]["cursor"]',
+        '"prev_cursor": items[-1]["cursor"]',
+        "prev_cursor is the first item's",
+        f"{_LINES}::test_backward_is_newest_first_and_exclusive",
+    ),
+    Mutant(
+        _PAGES,
+        "for row in found[:limit]]",
+        "for row in found]",
+        "the row that tells of more is not given",
+        f"{_LINES}::test_backward_is_newest_first_and_exclusive",
+    ),
+    Mutant(
+        _HISTORY,
+        'oldest_first=has_cursor and given.direction == "forward"',
+        'oldest_first=given.direction == "forward"',
+        "a page without a cursor is newest first",
+        f"{_LINES}::test_a_page_without_a_cursor_is_newest_first",
+    ),
+    Mutant(
+        _HISTORY,
+        'oldest_first=has_cursor and given.direction == "forward"',
+        "oldest_first=after is not None",
+        "the direction holds whichever edges are given",
+        f"{_LINES}::test_both_edges_hold_in_either_direction",
+    ),
+    Mutant(
+        _HISTORY,
+        "with_artifacts=given.include_artifacts",
+        "with_artifacts=True",
+        "a page has artifacts only when asked for",
+        f"{_LINES}::test_artifacts_come_only_when_asked_for",
+    ),
+    Mutant(
+        _RUN,
+        'given.direction == "backward" or (before is None and after is None)',
+        'given.direction == "backward"',
+        "the journal without a cursor is newest first",
+        f"{_ENTRIES}::test_a_page_without_a_cursor_is_newest_first_and_one_after_a_cursor_oldest_first",
+    ),
+    Mutant(
+        _RUN,
+        "(before is None or entry.position < before) and entry.position > (after or 0)]",
+        "entry.position > (after or 0)]",
+        "a forward page of the journal ends at its edge",
+        f"{_GUARDS}::test_a_page_of_the_journal_stays_between_both_its_edges",
+    ),
+    # Search
+    Mutant(
+        _HISTORY,
+        "search.find(conn, given.query, place, roles=roles",
+        "search.find(conn, given.query, None, roles=roles",
+        "search stays in the run's own place",
+        _FOUND,
+    ),
+    Mutant(
+        _HISTORY,
+        'wanted.get("roles"), wanted.get("item_types")',
+        'None, wanted.get("item_types")',
+        "search is filtered by roles",
+        _FOUND,
+    ),
+    Mutant(
+        _HISTORY,
+        "limit=at_most(given.top_k)",
+        "limit=at_most(100)",
+        "top_k limits what search gives",
+        "tests/access/test_search.py::test_top_k_limits_the_items_and_not_the_count_and_artifacts_are_included",
+    ),
+    Mutant(
+        "engine/facts/search.py",
+        "hits.order_by(_index.c.rowid.desc())",
+        "hits.order_by(_index.c.rowid)",
+        "search gives the newest",
+        "tests/access/test_search.py::test_top_k_limits_the_items_and_not_the_count_and_artifacts_are_included",
+    ),
+    Mutant(
+        "engine/facts/search.py",
+        "conditions.append(place.within(transcript))",
+        "conditions.append(transcript.c.seq > 0)",
+        "the line itself has the last word on where it was said",
+        "tests/facts/test_search.py::test_a_mark_that_two_places_share_by_chance_lets_nothing_through",
+    ),
+    Mutant(
+        "engine/facts/search.py",
+        """return f'"{" ".join(phrase.terms)}"{""",
+        """return f'{" ".join(phrase.terms)}{""",
+        "what was typed together is found side by side",
+        "tests/facts/test_search.py::test_what_was_typed_does_not_find_the_line",
+    ),
+    Mutant(
+        "engine/facts/words.py",
+        "for stretch in _folded(query).split():",
+        "for stretch in [_folded(query)]:",
+        "words between spaces are found in any order",
+        _FOUND,
+    ),
+)

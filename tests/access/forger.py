@@ -8,6 +8,8 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
+from engine.protocol import AgentAPIException
+
 WIRE = int(Path("/proc/self/cmdline").read_bytes().split(b"\0")[2])
 MIB = 1 << 20
 permissions = {"history": ["page"]}
@@ -133,8 +135,6 @@ async def burst(forger: Forger) -> list[str]:
         forger.listen(number)
     await asyncio.to_thread(forger.write, *(forger.call(number) for number in numbers))
     codes = [(await forger.replies(number, 1))[0] for number in numbers]
-    while (await forger.ask(forger.call(7_000))) != ["ok"]:
-        pass
     return [f"{len(codes)} replies", *sorted(set(codes))]
 
 
@@ -167,10 +167,22 @@ ATTACKS: dict[str, Callable[[Forger], Awaitable[list[str]]]] = {
 }
 
 
+async def go_on(ctx: Any, name: str) -> None:
+    """An honest call after the attack, as soon as the rate allows it."""
+    while True:
+        try:
+            await ctx.api.state_set("conversation", "after", name)
+        except AgentAPIException as refusal:
+            if refusal.error.code != "rate_limited":
+                raise
+        else:
+            return
+
+
 async def run(ctx: Any):
     name = ctx.input.to_text()
     told = await ATTACKS[name](Forger(ctx))
     if name != "replies never awaited":
-        await ctx.api.state_set("conversation", "after", name)
+        await go_on(ctx, name)
     yield {"type": "message.completed", "data": {"message": {"role": "assistant", "content": json.dumps(told)}}}
     yield {"type": "run.completed", "data": {"finish_reason": "stop"}}

@@ -9,7 +9,8 @@ import pytest_asyncio
 from engine.facts import storage
 from engine.facts.artifacts import Storage
 from engine.protocol import AgentAPIException
-from tests.access.attacks import ATTACKS, Attack, Ids, Scene
+from tests.access.attacks import ARTIFACTS, IDENTITIES, PLACES, Attack, Ids, Scene
+from tests.access.attacks_by_value import NUMBERS, OPERATIONS, STATE, STORAGE
 from tests.access.world import (
     HIDDEN,
     OTHERS,
@@ -34,6 +35,8 @@ from tests.support import (
     send,
     until,
 )
+
+ATTACKS = [*PLACES, *ARTIFACTS, *IDENTITIES, *OPERATIONS, *STATE, *NUMBERS, *STORAGE]
 
 
 async def settle(world: World) -> Ids:

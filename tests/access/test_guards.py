@@ -8,18 +8,19 @@ from typing import Any
 
 import pytest
 
+from engine.api import Engine
 from engine.protocol import AgentAPIException
 from tests.access.world import HIDDEN, OTHERS, OWN, World, base64_of, own, raw, write_file
-from tests.support import declares, done, perform
+from tests.support import declares, done, facts, kept, perform
 
 HELLO = [{"role": "user", "content": "hi"}]
 NOWHERE = {"conversation_id": None, "thread_id": None, "bot_id": None, "workspace_id": None}
 
 
 @contextmanager
-def nothing_commits(world: World) -> Iterator[None]:
+def nothing_commits(engine: Engine) -> Iterator[None]:
     """Another process has the database's only pen."""
-    other = sqlite3.connect(world.engine.database_path, isolation_level=None)
+    other = sqlite3.connect(engine.database_path, isolation_level=None)
     try:
         other.execute("BEGIN IMMEDIATE")
         yield
@@ -32,7 +33,7 @@ async def is_answered_while_nothing_commits(world: World, call: Any) -> bool:
 
     async def work(ctx: Any) -> bool:
         await ctx.api.run_events_page()  # all that came before is on disk
-        with nothing_commits(world):
+        with nothing_commits(world.engine):
             task = asyncio.create_task(call(ctx))
             for _ in range(500):
                 await asyncio.sleep(0)
@@ -70,6 +71,24 @@ async def test_a_write_is_not_answered_before_its_commit(world: World, call: Any
 )
 async def test_nothing_leaves_the_host_before_the_call_is_in_the_journal(world: World, call: Any):
     assert not await is_answered_while_nothing_commits(world, call)
+
+
+async def test_a_read_waits_for_the_runs_own_earlier_results(open_engine):
+    seen: list[Any] = []
+
+    async def writes(ctx: Any):
+        await ctx.api.run_events_page()  # all that came before is on disk
+        with nothing_commits(engine):
+            yield kept("k", "new")
+            task = asyncio.create_task(ctx.api.state_get("conversation", "k"))
+            for _ in range(20):  # time enough for a read that waits for nothing
+                await asyncio.to_thread(facts, engine, lambda conn: conn.exec_driver_sql("SELECT 1").scalar())
+        seen.append(await task)
+
+    engine = await open_engine(writes)
+    run = await perform(engine, "go")
+    assert run.row.status == "completed", run.finished
+    assert seen == ["new"]
 
 
 async def test_a_caller_may_repeat_its_own_identity(world: World):

@@ -80,7 +80,7 @@ MUTANTS: Final = (
         "if not run.is_settled:",
         "if run.is_settled:",
         "a run sees its own earlier results",
-        f"{_KEPT}::test_a_run_sees_its_own_earlier_results_and_the_next_run_sees_its_calls",
+        f"{_GUARDS}::test_a_read_waits_for_the_runs_own_earlier_results",
     ),
     Mutant(
         _STATE,

@@ -51,8 +51,9 @@ def test_the_group_of_a_child_is_gone_even_where_the_guardian_was_killed_first(t
     ) as host:
         while "message.delta" not in line_of(host):
             pass
+        # The guardian gets no environment, so it carries no mark; nor does, for a blink, what is just being started.
+        wait_until(lambda: len(descendants(host.pid) - marked(mark)) == 1, 5.0)
         family = descendants(host.pid)
-        # The guardian gets no environment, so it carries no mark.
         (guardian,) = family - marked(mark)
         os.kill(guardian, signal.SIGKILL)
         host.send_signal(signal.SIGKILL)

@@ -57,7 +57,7 @@ async def _get(options: argparse.Namespace) -> int:
             await print_content(engine, row, out)
         else:
             await save(engine, row, options.output, out, over=options.force)
-    return Exit.FAILED if out.has_failed else Exit.OK
+    return Exit.OK
 
 
 async def _list(options: argparse.Namespace) -> int:

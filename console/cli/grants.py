@@ -41,7 +41,7 @@ def _sections(order: RunOrder, out: Output) -> Iterator[str]:
 
 
 def _section(out: Output, title: str, rows: list[tuple[str, ...]]) -> str:
-    body = table([("", *row) for row in rows], out) if rows else "  none\n"
+    body = table([("", *row) for row in rows], out, whole=True) if rows else "  none\n"
     return f"\n{out.paint('bold', title)}\n{body}"
 
 

@@ -25,7 +25,7 @@ from console.cli import (
 )
 from console.cli.exits import Exit, UsageError
 from console.cli.options import Parser
-from console.cli.terminal import complain, standard_output
+from console.cli.terminal import Output, complain, standard_output
 from engine.version import VERSION
 
 
@@ -78,7 +78,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _refuse_unknown(typed[0])
         options = _parser().parse_args(typed)
         _refuse_to_stand_nowhere()
-        return options.perform(options)
+        return _honest(options.perform(options))
     except KeyboardInterrupt:
         return Exit.INTERRUPTED
     except UsageError as error:
@@ -90,6 +90,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return Exit.BUG
         complain(str(error))
     return Exit.USAGE
+
+
+def _honest(code: int) -> int:
+    """A command whose output could not be written did not succeed."""
+    return Exit.FAILED if code == Exit.OK and Output.has_failed else code
 
 
 def _parser() -> Parser:

@@ -1,6 +1,7 @@
 """`trackside search`: where something was said."""
 
 import argparse
+import textwrap
 from typing import TYPE_CHECKING, Final
 
 from console.cli.options import add_database, add_json, add_jsonl, count, sound
@@ -70,4 +71,5 @@ def _told(line: "Line", query: str, now: int, out: "Output") -> str:
     start = max(0, min(places, default=0) - BEFORE)
     excerpt = ("…" if start else "") + one_line(text[start:], 160)
     head = f"{one_line(line.conversation_id)}  {one_line(line.role, 20)}  {ago(now - line.created_at)}"
-    return f"{out.paint('dim', head)}\n  {excerpt}\n"
+    wrapped = textwrap.fill(excerpt, out.width or 1_000, initial_indent="  ", subsequent_indent="  ")
+    return f"{out.paint('dim', head)}\n{wrapped}\n"

@@ -56,7 +56,7 @@ async def _list(options: argparse.Namespace) -> int:
     elif options.json:
         print_json(out, [_record(one) for one in kept])
     elif kept:
-        out.write(table([row(one) for one in kept], out))
+        out.write(table([row(one) for one in kept], out, whole=True))
         if len(found) > len(kept):
             out.line(out.paint("dim", "… and more; --limit shows them"))
     else:

@@ -1,6 +1,7 @@
 """Columns of text that fit the terminal."""
 
 import re
+import textwrap
 from collections.abc import Sequence
 from typing import Final
 
@@ -8,21 +9,32 @@ from console.cli.terminal import Output
 
 _OURS: Final = re.compile(r"\x1b\[\d+m")
 """The colours of `Output.paint`, which take no room."""
+_NARROW: Final = 24
 
 
-def table(rows: Sequence[tuple[str, ...]], out: Output) -> str:
-    """Rows in columns, two spaces apart; on a terminal the last column is cut at its edge."""
+def table(rows: Sequence[tuple[str, ...]], out: Output, *, whole: bool = False) -> str:
+    """Rows in columns, two spaces apart; on a terminal the last column is cut at its edge, or wrapped if `whole`."""
     widths = [max(_width(row[place]) for row in rows) for place in range(len(rows[0]))]
-    return "".join(_row(row, widths, out.width) + "\n" for row in rows)
+    return "".join(_row(row, widths, out.width, whole=whole) + "\n" for row in rows)
 
 
-def _row(row: tuple[str, ...], widths: list[int], edge: int | None) -> str:
+def _row(row: tuple[str, ...], widths: list[int], edge: int | None, *, whole: bool) -> str:
     *columns, last = row
     start = "".join(text + " " * (width - _width(text) + 2) for text, width in zip(columns, widths, strict=False))
     room = None if edge is None else max(0, edge - _width(start))
+    if whole and edge is not None and room is not None and _width(last) > room:
+        return _wrapped(start, last, edge)
     if room is not None and _width(last) > room and "\x1b" not in last:
         last = last[: max(0, room - 1)] + "…" if room else ""
     return (start + last).rstrip()
+
+
+def _wrapped(start: str, last: str, edge: int) -> str:
+    """The last column under itself, or below the row where it would be too narrow to read."""
+    narrow = edge - _width(start) < _NARROW
+    indent = " " * (4 if narrow else _width(start))
+    lines = textwrap.wrap(last, edge, initial_indent=indent, subsequent_indent=indent)
+    return "\n".join([start.rstrip(), *lines] if narrow else [start + lines[0].lstrip(), *lines[1:]])
 
 
 def _width(text: str) -> int:

@@ -6,7 +6,7 @@ import os
 import shutil
 import sys
 from collections.abc import Mapping
-from typing import Final, TextIO
+from typing import ClassVar, Final, TextIO
 
 _CONTROLS: Final = {code: chr(0x2400 + code) for code in range(0x20) if code not in (0x09, 0x0A)}
 _DIRECTIONS: Final = (0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
@@ -37,12 +37,13 @@ def one_line(text: str, limit: int = 300) -> str:
 class Output:
     """Where a command writes."""
 
+    has_failed: ClassVar[bool] = False
+    """Something could not be written though someone reads: whatever the command did, it did not succeed."""
+
     def __init__(self, stream: TextIO | None) -> None:
         self._stream = stream
         self.is_gone = stream is None
         """Nobody reads any more; what is written is thrown away."""
-        self.has_failed = False
-        """It could not be written, though someone reads."""
         self.is_terminal = stream is not None and stream.isatty()
         self.width = shutil.get_terminal_size().columns if self.is_terminal else None
         """Columns of the terminal, if it is one."""
@@ -84,8 +85,8 @@ class Output:
                 null = os.open(os.devnull, os.O_WRONLY)
                 os.dup2(null, self._stream.fileno())
                 os.close(null)
-        self.has_failed = error.errno not in _NOBODY
-        if self.has_failed:
+        if error.errno not in _NOBODY:
+            Output.has_failed = True
             complain(f"cannot write the output: {error.strerror}. What ran is recorded: `trackside show last`.")
 
 

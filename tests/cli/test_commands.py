@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 from engine.version import VERSION
 
@@ -176,3 +177,12 @@ def test_prune_asks_and_says_what_went(trackside: Trackside):
     assert kept["deleted"]["runs"] == 0
     assert ": 1 run, 5 journal entries, " in gone
     assert trackside("runs").stdout == "No runs yet: `trackside run` starts one.\n"
+
+
+def test_output_that_cannot_be_written_is_a_failure():
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "console", "schema"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+
+    assert (done.returncode, "cannot write the output" in done.stderr) == (1, True)

@@ -161,7 +161,9 @@ def _broke_the_protocol(kind: str, reason: str) -> Callable[[Played], None]:
     def shows(played: Played) -> None:
         assert _reasons(played, kind, "refused") == [reason]
         assert played.last["error"] == reason
-        assert _reasons(played, "run.completed", "ignored") == ["came after the run was stopped (protocol)"]
+        # Whether a later result still arrives is a race with the stop; that it counts for nothing is not.
+        late = [(entry.outcome, entry.reason) for entry in played.entries if entry.type == "run.completed"]
+        assert late in ([], [("ignored", "came after the run was stopped (protocol)")])
 
     return shows
 

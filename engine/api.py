@@ -1,8 +1,9 @@
 """The facade: all that a console or a script needs of the engine."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from itertools import count
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -10,34 +11,33 @@ from platformdirs import user_data_path
 
 from engine.clock import Clock, Ids, SystemClock, TimeIds
 from engine.config import ConfigError, Project, find_project, json_schema
-from engine.events import Entry, Hub, Subscription
+from engine.controlling import Controlling, Stopped
+from engine.events import Entry, Subscription
 from engine.examine import Examined, HostSeen, examine
-from engine.facts import journal, retention, runs, sessions
+from engine.facts import journal, retention, sessions
 from engine.facts.artifacts import ArtifactRow
-from engine.facts.batch import Transaction
 from engine.facts.database import Database
 from engine.facts.errors import AlreadyFinal, FactsError, NotFound
+from engine.facts.queue import Fate, Mode, QueueItem
 from engine.facts.retention import Deleted
 from engine.facts.runs import RunRow, Status
 from engine.facts.sessions import Session, Summary
 from engine.facts.state import Kept, Written
 from engine.facts.transcript import Line
-from engine.facts.writer import Writer
 from engine.host import Host
 from engine.intake.agents import AgentConfig
 from engine.intake.envelope import CONSOLE_DELIVERY, LOCAL_ACTOR, SESSION_ID, EventEnvelope, message, read_event
 from engine.intake.errors import IntakeError
 from engine.protocol.content import text_of
-from engine.reading import Reading
 from engine.resources.catalog import Catalog
 from engine.resources.shelf import Shelf
 from engine.resources.stock import shelf_of
 from engine.run.apis import Clause
 from engine.run.deltas import DeltaText
-from engine.run.dispatch import Ticket
 from engine.run.grants import Grants
 from engine.run.order import RunOrder
 from engine.run.prepare import Choice
+from engine.run.ticket import Ticket
 from engine.runners.descriptor import Problem, RunnerDescriptor
 from engine.runners.errors import RunnersError
 from engine.runners.forms import ConfigForm
@@ -45,6 +45,7 @@ from engine.runners.registry import Registry
 from engine.runtimes.pool import ChildPool
 from engine.runtimes.runtime import Runtime
 from engine.setting import Setting
+from engine.steering.receipts import Receipt, Steering
 from engine.version import VERSION
 
 __all__ = [
@@ -66,14 +67,18 @@ __all__ = [
     "EventEnvelope",
     "Examined",
     "FactsError",
+    "Fate",
     "Grants",
     "HostSeen",
     "IntakeError",
     "Kept",
     "Line",
+    "Mode",
     "NotFound",
     "Problem",
     "Project",
+    "QueueItem",
+    "Receipt",
     "Registry",
     "RunOrder",
     "RunRow",
@@ -82,6 +87,8 @@ __all__ = [
     "Session",
     "Setting",
     "Status",
+    "Steering",
+    "Stopped",
     "Subscription",
     "Summary",
     "Ticket",
@@ -111,20 +118,16 @@ def usual_database(folder: Path) -> Path:
     return find_project(None, folder).database_path() or default_database()
 
 
-class Engine(Reading):
+class Engine(Controlling):
     """One open database, to host runs or to read. Open it with `Engine.open`."""
 
     def __init__(self, setting: Setting, database: Database, clock: Clock) -> None:
-        super().__init__(database, clock)
+        super().__init__(setting, database, clock)
         self.project = setting.project
         self.registry = setting.registry
         self.ids = setting.ids
         self.recovered: Sequence[str] = ()
         """Runs that a dead host had left open and that were closed on opening."""
-        self._setting = setting
-        self._hub = Hub(lambda row, limit: database.read(lambda conn: journal.since(conn, row, limit)))
-        self._host: Host | None = None
-        self._editing: tuple[Database, Writer] | None = None
         self._following: asyncio.Task[None] | None = None
 
     @classmethod
@@ -203,34 +206,7 @@ class Engine(Reading):
         """What discovery left out, and why."""
         return self.registry.problems()
 
-    # Events and runs
-
-    def prepare(self, envelope: EventEnvelope, choice: Choice | None = None) -> RunOrder:
-        """Check an event and a choice without recording anything."""
-        return self._setting.prepare(envelope, choice)
-
-    async def submit(self, event: EventEnvelope | RunOrder, choice: Choice | None = None) -> Ticket:
-        """Take in one event; its run starts when its slot is free. A repeated event id gives its first run."""
-        order = event if isinstance(event, RunOrder) else self.prepare(event, choice)
-        return await self._hosting().submit(order)
-
-    async def finished(self, run_id: str) -> RunRow:
-        """The run, once it has ended here."""
-        task = self._hosting().dispatch.run_task(run_id)
-        if task is not None:
-            await asyncio.shield(task)
-        return await self.run(run_id)
-
-    async def idle(self) -> None:
-        """Return when nothing runs and nothing waits."""
-        await self._hosting().dispatch.idle()
-
-    async def cancel(self, run_id: str) -> None:
-        """Ask for a run's end, whichever process hosts it."""
-        if self._host is not None:
-            await self._host.cancel(run_id)
-        else:
-            await self._edit(lambda tx: runs.request_cancel(tx.connection, run_id, at=self._clock.now()))
+    # News
 
     def subscribe(self, since: int = 0, *, run_id: str | None = None) -> Subscription:
         """Entries after a global row, of all runs or of one, as they are committed."""
@@ -251,6 +227,24 @@ class Engine(Reading):
         child_id, now = self.ids.new("ses"), self._clock.now()
         return await self._edit(lambda tx: sessions.spawn(tx.connection, parent_id, child_id, at=now, title=title))
 
+    async def fork_session(self, session_id: str, *, at: int | str | None = None, title: str | None = None) -> Session:
+        """A child that starts with a session's transcript up to a line, by its `seq` or id, and its state of then.
+
+        No line means all that is there now. What a live run has not brought to disk yet does not count.
+        """
+        child_id, now, numbers = self.ids.new("ses"), self._clock.now(), count(1)
+        return await self._edit(
+            lambda tx: sessions.fork(
+                tx.connection,
+                session_id,
+                child_id,
+                until=at,
+                at=now,
+                new_id=lambda: f"{child_id}:{next(numbers)}",
+                title=title,
+            )
+        )
+
     async def delete_session(self, session_id: str) -> Deleted:
         """Delete a session with its transcript, conversation state, artifacts and runs; its children live on."""
         event_id, now = self.ids.new("evt"), self._clock.now()
@@ -262,21 +256,6 @@ class Engine(Reading):
         return await self._edit(lambda tx: retention.prune(tx.connection, older_than, now, event_id=event_id))
 
     # Inside
-
-    def _hosting(self) -> Host:
-        if self._host is None:
-            raise FactsError("this database was opened to read; open it to host runs")
-        return self._host
-
-    async def _edit(self, operation: Callable[[Transaction], T]) -> T:
-        """A person's change, through the host's writer or, in a reader, through one made for it."""
-        if self._host is not None:
-            return await self._host.writer.submit(operation)
-        if self._editing is None:
-            writable = await asyncio.to_thread(Database.open, self._database.path, write=True)
-            editor = Writer(writable.writing_connection, writable.path, told=self._hub.tell, failed=lambda _: None)
-            self._editing = writable, editor
-        return await self._editing[1].submit(operation)
 
     async def _follow(self) -> None:
         last = -1

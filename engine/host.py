@@ -8,19 +8,23 @@ from engine.access.desk import AccessDesk
 from engine.access.room import Room
 from engine.clock import Clock, Ids
 from engine.events import Hub
-from engine.facts import hosts, journal, runs
+from engine.facts import hosts, journal, queue, runs
 from engine.facts.batch import Transaction
 from engine.facts.database import Database
 from engine.facts.errors import EntryRefused, FactsError
 from engine.facts.hosts import HostLock
+from engine.facts.queue import QueueItem
 from engine.facts.writer import Writer
 from engine.resources.shelf import Shelf
-from engine.run.dispatch import Dispatch, Ticket
+from engine.run.dispatch import Dispatch
 from engine.run.live import Stop
 from engine.run.orchestrator import Orchestrator
 from engine.run.order import RunOrder
-from engine.run.recovery import drop_waiting, recover
+from engine.run.recovery import recover
+from engine.run.ticket import Ticket
 from engine.runtimes.runtime import Runtime
+from engine.steering.edits import Edits
+from engine.steering.leftovers import drop_waiting
 from engine.version import VERSION
 
 LOOK: Final = 0.4
@@ -53,7 +57,8 @@ class Host:
         self.writer = Writer(database.writing_connection, database.path, told=hub.tell, failed=self._failed)
         desk = AccessDesk(Room(database, self.writer, shelf, file_roots, clock, ids))
         self.orchestrator = Orchestrator(database, self.writer, runtime, desk, clock, ids)
-        self.dispatch = Dispatch(self.writer, self.orchestrator.conduct, self.host_id, clock, ids)
+        self.dispatch = Dispatch(self.writer, self.orchestrator, self.host_id, clock, ids)
+        self.edits = Edits(self.writer, self.dispatch, self.orchestrator.live.get, self._item, self.host_id, clock, ids)
         self._looking: asyncio.Task[None] | None = None
 
     async def start(self) -> list[str]:
@@ -62,10 +67,16 @@ class Host:
         self._looking = asyncio.ensure_future(self._look())
         return recovered
 
-    async def submit(self, order: RunOrder) -> Ticket:
-        """Take an event in; the run starts when its slot is free."""
+    async def submit(self, order: RunOrder, *, after: bool = False, again: str | None = None) -> Ticket:
+        """Take an event in: into the run at work, or as a run that starts when its slot is free."""
         await self.orchestrator.settle()
-        return await self.dispatch.accept(order)
+        return await self.dispatch.accept(order, after=after, again=again)
+
+    async def ended(self, run_id: str) -> None:
+        """Return when a run of this process has ended; at once where it is none."""
+        task = self.dispatch.run_task(run_id)
+        if task is not None:
+            await asyncio.shield(task)
 
     async def cancel(self, run_id: str) -> None:
         """Record that someone wants this run stopped, and stop it if it is ours."""
@@ -94,11 +105,11 @@ class Host:
         closed: list[str] = []
         for host_id in hosts.dead_hosts(tx.connection):
             if host_id != self.host_id:
-                closed += recover(tx, host_id, clock=self._clock, ids=self._ids)
+                closed += recover(tx, host_id, now=self._clock.now())
         return closed
 
     def _unregister(self, tx: Transaction) -> None:
-        drop_waiting(tx, self.host_id, "host_closed", clock=self._clock, ids=self._ids)
+        drop_waiting(tx, self.host_id, "host_closed", at=self._clock.now())
         # A run whose end could not be written is left to the next host, which looks for hosts that are gone.
         if not runs.live_of_host(tx.connection, self.host_id):
             hosts.unregister(tx.connection, self.host_id)
@@ -110,6 +121,9 @@ class Host:
             return  # one entry, not the disk
         for live in self.orchestrator.live.values():
             live.break_off(str(error))
+
+    async def _item(self, item_id: str) -> QueueItem:
+        return await self._database.read(lambda conn: queue.get(conn, item_id))
 
     def _stop(self, run_id: str) -> None:
         live = self.orchestrator.live.get(run_id)

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -154,8 +155,13 @@ class Reading:
 
     async def _place(self, conversation_id: str) -> Place:
         """Where a person means when they only name the conversation: the bot and workspace of its last run."""
-        found = await self.runs(conversation_id=conversation_id, limit=1)
-        return Place(conversation_id, None, found[0].bot_id, found[0].workspace_id) if found else Place(conversation_id)
+        if found := await self.runs(conversation_id=conversation_id, limit=1):
+            return Place(conversation_id, None, found[0].bot_id, found[0].workspace_id)
+        with suppress(NotFound):
+            # A fork has lines before it has a run.
+            line = await self._read(lambda conn: transcript.line_of(conn, conversation_id, None))
+            return Place(conversation_id, None, line.bot_id, line.workspace_id)
+        return Place(conversation_id)
 
 
 def _state_at(conn: Connection, run_id: str, position: int) -> dict[str, dict[str, Written]]:

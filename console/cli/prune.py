@@ -1,12 +1,12 @@
 """`trackside prune`: delete by age, after asking."""
 
 import argparse
-import sys
 from typing import TYPE_CHECKING
 
-from console.cli.exits import Exit, UsageError
+from console.cli.asking import agreed
+from console.cli.exits import Exit
 from console.cli.options import add_database, add_json, how_old
-from console.cli.terminal import Output, safe, standard_output
+from console.cli.terminal import standard_output
 
 if TYPE_CHECKING:
     from engine.api import Deleted
@@ -36,9 +36,8 @@ async def _prune(options: argparse.Namespace) -> int:
     async with await Engine.open(db=options.db, mode="read") as engine:
         until = max(0, engine.now() - options.older_than)
         day = rfc3339(until)[:19].replace("T", " ")
-        if not options.yes and not _agreed(
-            f"Delete events, transcript and ended runs from before {day} UTC in {engine.database_path}?"
-        ):
+        question = f"Delete events, transcript and ended runs from before {day} UTC in {engine.database_path}?"
+        if not options.yes and not agreed(question, command="prune"):
             out.line("Nothing was deleted.")
             return Exit.CANCELLED
         deleted = await engine.prune(until)
@@ -60,13 +59,3 @@ def _what(deleted: "Deleted") -> str:
         number(deleted.artifacts, "artifact"),
     )
     return ", ".join(counts)
-
-
-def _agreed(question: str) -> bool:
-    if sys.stdin is None or not sys.stdin.isatty():
-        raise UsageError("prune asks before it deletes, and there is no terminal to ask on. Add --yes.")
-    Output(sys.stderr).write(f"{safe(question)} [y/N] ")
-    try:
-        return input().strip().lower() in ("y", "yes")
-    except EOFError:
-        return False

@@ -55,7 +55,8 @@ def _told(line: "Line", now: int, out: "Output") -> str:
     from console.cli.wrapping import Wrapping
 
     kind = "" if line.item_type == "message" else f" {line.item_type}"
-    head = out.paint("bold", one_line(line.role + kind, 60)) + out.paint("dim", f"  {ago(now - line.created_at)}")
+    said = f"  {ago(now - line.created_at)}  line {line.seq}"
+    head = out.paint("bold", one_line(line.role + kind, 60)) + out.paint("dim", said)
     text = Wrapping(out.width).add(safe(whole_text(line))).rstrip("\n") + "\n"
     refs = "".join(out.paint("dim", f"· artifact {one_line(str(ref), 200)}") + "\n" for ref in line.artifact_refs)
     return f"{head}\n{text if text.strip() else ''}{refs}"

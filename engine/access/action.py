@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict
 
 from engine.protocol.errors import AgentAPIException, ErrorCode
 from engine.run.grants import Grants
+from engine.runtimes.runtime import Receipted
 
 
 class Arguments(BaseModel):
@@ -47,7 +48,7 @@ class Refused(AgentAPIException):
 
 Rule = Callable[[Grants, Any], "Decision | None"]
 """A decision where this rule has one to make; nothing where it leaves the call to the next."""
-Reply = Mapping[str, Any] | AsyncGenerator[Mapping[str, Any], None]
+Reply = Mapping[str, Any] | Receipted | AsyncGenerator[Mapping[str, Any], None]
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,7 @@ from engine.facts.errors import FactsError
 from engine.protocol.errors import AgentAPIException, ErrorCode
 from engine.protocol.faults import sentence
 from engine.run.live import LiveRun, Stop
+from engine.runtimes.runtime import Receipted
 from engine.runtimes.wire import MAX_REPLY
 
 ACTIONS: Final[Mapping[str, Action]] = {
@@ -76,8 +77,9 @@ class AccessDesk:
             reply = await self._perform(run, known, arguments)
             if isinstance(reply, AsyncGenerator):
                 return self._streamed(run, call_id, reply, traffic)
-            _check_size(reply)
-            self._replied(run, call_id, reply=reply)
+            told = reply.data if isinstance(reply, Receipted) else reply
+            _check_size(told)
+            self._replied(run, call_id, reply=told)
         except Refused as refusal:
             self._tell(run, call_id, refusal.decision)
             raise

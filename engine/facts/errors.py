@@ -92,6 +92,18 @@ class AlreadyDecided(FactsError):
     """A queued item's fate is decided once."""
 
 
+class QueueFull(FactsError):
+    """As many messages wait in a run as may."""
+
+
+class CannotSteer(FactsError):
+    """A message cannot go into the run at work; the message says why."""
+
+
+class Elsewhere(FactsError):
+    """What is to be changed belongs to another process, which alone may."""
+
+
 class ArtifactTaken(FactsError):
     """An artifact of this id exists."""
 

@@ -93,6 +93,23 @@ def row_of(conn: Connection, run_id: str, position: int) -> int | None:
     return conn.exec_driver_sql(statement, (run_id, position)).scalar()
 
 
+def last_at(conn: Connection, run_id: str, type: str) -> int | None:  # noqa: A002
+    """When a run's newest entry of a type was written."""
+    statement = "SELECT at FROM journal WHERE run_id = ? AND type = ? ORDER BY position DESC LIMIT 1"
+    return conn.exec_driver_sql(statement, (run_id, type)).scalar()
+
+
+def first_result(conn: Connection, run_id: str, after: int) -> Entry | None:
+    """The first result of a run's own after a position that had its effect; calls and output are none."""
+    statement = (
+        f"SELECT {COLUMNS} FROM journal WHERE run_id = ? AND position > ? AND source = 'runner'"  # noqa: S608
+        " AND type NOT IN ('call.requested', 'output') AND (outcome IS NULL OR outcome = 'warned')"
+        " ORDER BY position LIMIT 1"
+    )
+    row = conn.exec_driver_sql(statement, (run_id, after)).first()
+    return None if row is None else Entry._make(row)
+
+
 def texts(conn: Connection, run_id: str, type: str, after_position: int = 0) -> Iterator[str]:  # noqa: A002
     """The data of one run's entries of one type that had their effect, rising, one row in memory at a time."""
     statement = (

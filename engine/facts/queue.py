@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Final
 
-from sqlalchemy import Connection, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Select, and_, func, insert, select, update
 
 from engine.facts.errors import AlreadyDecided, NotFound
 from engine.facts.rows import every, first, values
@@ -31,6 +31,10 @@ NEXT: Final[Mapping[Fate, frozenset[Fate]]] = {
     Fate.PULLED: frozenset({Fate.QUEUED, Fate.INJECTED, Fate.DROPPED}),
 }
 FINAL: Final = frozenset(Fate) - NEXT.keys()
+EDITABLE: Final = frozenset({Fate.QUEUED, Fate.HELD})
+"""While it stands here a person may still change it."""
+SENT_AGAIN: Final = "sent_again_as"
+"""In the metadata of an item: the event that says it again."""
 
 
 class Mode(StrEnum):
@@ -60,10 +64,11 @@ class QueueItem:
     workspace_id: str | None = None
     runner_id: str | None = None
     run_id: str | None = None
-    """The run that claimed it."""
+    """The run that was at work when it came; in mode steer, the one that has claimed it."""
     own_run_id: str | None = None
     host: str | None = None
     text: str | None = None
+    """What will be said: the envelope's text, until a person edits it."""
     pulled_at: int | None = None
     pulled_position: int | None = None
     injected_at: int | None = None
@@ -74,14 +79,14 @@ class QueueItem:
 def advance(item: QueueItem, to: Fate, *, reason: str | None = None) -> QueueItem:
     """The item in its next state; what was decided once is never decided again."""
     if to not in NEXT.get(Fate(item.fate), frozenset()):
-        raise AlreadyDecided(f"message {item.item_id} is {item.fate}; it cannot become {to}.")
+        raise AlreadyDecided(f"message {item.item_id} is {_told(item)}; it cannot become {to}.")
     return replace(item, fate=to, reason=reason)
 
 
 def add(conn: Connection, item: QueueItem) -> QueueItem:
-    """Put an item in the queue, behind all others of its conversation unless it has a place."""
+    """Put an item in the queue, behind all that wait in its conversation unless it has a place."""
     if not item.place:
-        last = select(func.max(queue.c.place)).where(queue.c.conversation_id.is_not_distinct_from(item.conversation_id))
+        last = select(func.max(queue.c.place)).where(*_open_in(item.conversation_id))
         item = replace(item, place=(conn.execute(last).scalar() or 0) + 1)
     conn.execute(insert(queue).values(values(item)))
     return item
@@ -94,28 +99,106 @@ def get(conn: Connection, item_id: str) -> QueueItem:
     return item
 
 
-def pull(conn: Connection, run_id: str, *, limit: int, at: int) -> list[QueueItem]:
-    """Take the first messages that a run has claimed, in their order; taken is decided."""
-    query = select(queue).where(queue.c.run_id == run_id, queue.c.fate == Fate.QUEUED, queue.c.mode == Mode.STEER)
-    found = every(conn, query.order_by(queue.c.place, queue.c.item_id).limit(limit), QueueItem)
-    return [_pulled(conn, item, at) for item in found]
-
-
-def _pulled(conn: Connection, item: QueueItem, at: int) -> QueueItem:
-    item = replace(advance(item, Fate.PULLED), pulled_at=at)
-    conn.execute(update(queue).where(queue.c.item_id == item.item_id).values(fate=item.fate, pulled_at=at))
+def editable(conn: Connection, item_id: str) -> QueueItem:
+    """An item that a person may still change; raises AlreadyDecided where a run or the host was first."""
+    item = get(conn, item_id)
+    if item.fate not in EDITABLE:
+        raise AlreadyDecided(f"message {item_id} is {_told(item)}; it can no longer be changed.")
     return item
 
 
-def next_for(conn: Connection, conversation_id: str | None, thread_id: str | None) -> QueueItem | None:
-    """The first message that waits for this slot; one that a run has claimed does not."""
+def save(conn: Connection, item: QueueItem) -> QueueItem:
+    """Write an item as it stands now."""
+    conn.execute(update(queue).where(queue.c.item_id == item.item_id).values(values(item, without="item_id")))
+    return item
+
+
+def decide(
+    conn: Connection, item_id: str, to: Fate, *, at: int, reason: str | None = None, own_run_id: str | None = None
+) -> QueueItem:
+    """Move an item on; raises AlreadyDecided where it stands at its end or cannot go there."""
+    item = advance(get(conn, item_id), to, reason=reason)
+    if own_run_id is not None:
+        item = replace(item, own_run_id=own_run_id)
+    if to is Fate.INJECTED:
+        item = replace(item, injected_at=at)
+    if to in FINAL:
+        item = replace(item, decided_at=at)
+    return save(conn, item)
+
+
+# For a run
+
+
+def claimed(conn: Connection, run_id: str, conversation_id: str | None) -> list[QueueItem]:
+    """What a run has claimed and whose fate is open, in order."""
+    return every(conn, _in_order(select(queue).where(*_open_in(conversation_id), _of(run_id))), QueueItem)
+
+
+def count_claimed(conn: Connection, run_id: str, conversation_id: str | None) -> int:
+    query = select(func.count()).select_from(queue).where(*_open_in(conversation_id), _of(run_id))
+    return conn.execute(query).scalar_one()
+
+
+def pullable(conn: Connection, run_id: str, conversation_id: str | None, *, limit: int) -> list[QueueItem]:
+    """The first messages that a run has claimed and may take, in their order."""
+    here = and_(queue.c.conversation_id.is_not_distinct_from(conversation_id), queue.c.fate == Fate.QUEUED)
+    return every(conn, _in_order(select(queue).where(here, _of(run_id))).limit(limit), QueueItem)
+
+
+def pull(conn: Connection, item: QueueItem, *, at: int, position: int) -> QueueItem:
+    """Take one; taken is decided."""
+    return save(conn, replace(advance(item, Fate.PULLED), pulled_at=at, pulled_position=position))
+
+
+def put_back(conn: Connection, item_id: str) -> QueueItem:
+    """A pull never reached the runner: its item waits again, in its old place."""
+    item = advance(get(conn, item_id), Fate.QUEUED)
+    return save(conn, replace(item, pulled_at=None, pulled_position=None))
+
+
+def of_run(conn: Connection, run_id: str) -> list[QueueItem]:
+    """All that was said while a run worked, whatever became of it, as it came."""
+    query = select(queue).where(queue.c.run_id == run_id)
+    return every(conn, query.order_by(queue.c.created_at, queue.c.item_id), QueueItem)
+
+
+# For a slot
+
+
+def in_line(conn: Connection, conversation_id: str | None, thread_id: str | None, host: str) -> list[QueueItem]:
+    """A host's messages that wait for this slot, in order; one that a run has claimed does not."""
     query = select(queue).where(
         queue.c.conversation_id.is_not_distinct_from(conversation_id),
-        queue.c.thread_id.is_not_distinct_from(thread_id),
         queue.c.fate == Fate.QUEUED,
+        queue.c.thread_id.is_not_distinct_from(thread_id),
+        queue.c.host == host,
         queue.c.mode.in_((Mode.AFTER, Mode.SLOT)),
     )
-    return first(conn, query.order_by(queue.c.place, queue.c.item_id), QueueItem)
+    return every(conn, _in_order(query), QueueItem)
+
+
+def of_event(conn: Connection, event_id: str, conversation_id: str | None) -> QueueItem | None:
+    """What became of an event that had to wait."""
+    query = select(queue).where(
+        queue.c.conversation_id.is_not_distinct_from(conversation_id), queue.c.event_id == event_id
+    )
+    return first(conn, query, QueueItem)
+
+
+# For a person
+
+
+def mark_sent_again(conn: Connection, item_id: str, event_id: str) -> None:
+    """Note which event says again what was dropped or withdrawn; it can be said again once."""
+    item = get(conn, item_id)
+    if item.fate not in (Fate.DROPPED, Fate.WITHDRAWN):
+        raise AlreadyDecided(
+            f"message {item_id} is {_told(item)}; only one that was dropped or withdrawn is sent again."
+        )
+    if SENT_AGAIN in item.metadata:
+        raise AlreadyDecided(f"message {item_id} was sent again already, as event {item.metadata[SENT_AGAIN]}.")
+    save(conn, replace(item, metadata={**item.metadata, SENT_AGAIN: event_id}))
 
 
 def waiting(
@@ -126,7 +209,7 @@ def waiting(
     run_id: str | None = None,
 ) -> list[QueueItem]:
     """Items whose fate is open, in their order."""
-    query = select(queue).where(queue.c.fate.in_(tuple(NEXT)))
+    query = select(queue).where(queue.c.fate.in_(_OPEN))
     for column, wanted in (
         (queue.c.host, host),
         (queue.c.conversation_id, conversation_id),
@@ -137,14 +220,36 @@ def waiting(
     return every(conn, query.order_by(queue.c.conversation_id, queue.c.place, queue.c.item_id), QueueItem)
 
 
-def decide(
-    conn: Connection, item_id: str, to: Fate, *, at: int, reason: str | None = None, own_run_id: str | None = None
-) -> QueueItem:
-    """Move an item on; raises AlreadyDecided where it stands at its end or cannot go there."""
-    item = advance(get(conn, item_id), to, reason=reason)
-    if own_run_id is not None:
-        item = replace(item, own_run_id=own_run_id)
-    if to in FINAL:
-        item = replace(item, decided_at=at)
-    conn.execute(update(queue).where(queue.c.item_id == item_id).values(values(item, without="item_id")))
-    return item
+def move(conn: Connection, item_id: str, before: str | None) -> QueueItem:
+    """Put an item before another of its conversation, or behind all of them."""
+    item = editable(conn, item_id)
+    others = [other for other in waiting(conn, conversation_id=item.conversation_id) if other.item_id != item_id]
+    ids = [other.item_id for other in others]
+    if before is not None and before not in ids:
+        raise NotFound(f"message {before} does not wait in the same conversation.")
+    index = len(ids) if before is None else ids.index(before)
+    order = [*others[:index], item, *others[index:]]
+    for place, moved in enumerate(order, start=min(other.place for other in order)):
+        if moved.place != place:
+            save(conn, replace(moved, place=place))
+    return get(conn, item_id)
+
+
+_OPEN: Final = tuple(NEXT)
+
+
+def _open_in(conversation_id: str | None) -> tuple[ColumnElement[bool], ...]:
+    # The conversation comes first: its index leads to what is open and past all that was ever said in it.
+    return queue.c.conversation_id.is_not_distinct_from(conversation_id), queue.c.fate.in_(_OPEN)
+
+
+def _of(run_id: str) -> ColumnElement[bool]:
+    return and_(queue.c.run_id == run_id, queue.c.mode == Mode.STEER)
+
+
+def _in_order(query: Select[Any]) -> Select[Any]:
+    return query.order_by(queue.c.place, queue.c.item_id)
+
+
+def _told(item: QueueItem) -> str:
+    return item.fate + (f" ({item.reason})" if item.reason else "")

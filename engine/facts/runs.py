@@ -178,6 +178,12 @@ def holder(conn: Connection, conversation_id: str | None, thread_id: str | None)
     return first(conn, query, RunRow)
 
 
+def is_live(conn: Connection, run_id: str) -> bool:
+    """Whether its end is still to be decided."""
+    query = select(runs.c.run_id).where(runs.c.run_id == run_id, runs.c.status.in_(LIVE))
+    return conn.execute(query).first() is not None
+
+
 def live_of_host(conn: Connection, host: str) -> list[RunRow]:
     """Live runs that name this host, oldest first."""
     query = select(runs).where(runs.c.host == host, runs.c.status.in_(LIVE))

@@ -7,17 +7,22 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, insert, or_, select, tuple_, update
 
-from engine.facts import transcript
+from engine.facts import state, transcript
 from engine.facts.artifacts import delete_orphans
 from engine.facts.errors import NotFound, SessionRefused
+from engine.facts.line import Line
 from engine.facts.retention import Deleted, audit, delete_where
 from engine.facts.rows import every, first, merged, values
 from engine.facts.runs import LIVE
-from engine.facts.tables import artifacts, journal, queue, runs, sessions, state, state_changes
+from engine.facts.state import Change
+from engine.facts.tables import artifacts, journal, queue, runs, sessions, state_changes
+from engine.facts.tables import state as state_rows
 from engine.facts.tables import transcript as lines
 
 ID: Final = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 LAST: Final = "last"
+FORK: Final = "fork"
+"""Who wrote the state that a fork began with."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,11 +115,49 @@ def spawn(
     )
 
 
-def fork(conn: Connection, parent_id: str, child_id: str, *, until: int, at: int, new_id: Callable[[], str]) -> Session:
-    """A child that starts with the parent's transcript up to one line; `new_id` names the copied lines."""
-    child = spawn(conn, parent_id, child_id, at=at)
-    transcript.copy(conn, parent_id, child_id, until=until, new_id=new_id)
+def fork(
+    conn: Connection,
+    parent_id: str,
+    child_id: str,
+    *,
+    until: int | str | None,
+    at: int,
+    new_id: Callable[[], str],
+    title: str | None = None,
+) -> Session:
+    """A child that starts with the parent's transcript up to one line, and with the state that it had then.
+
+    The line is named by its `seq` or its id; none means all that is there now. `new_id` names the copied lines.
+    """
+    parent, last = get(conn, parent_id), transcript.line_of(conn, parent_id, until)
+    child = spawn(
+        conn,
+        parent_id,
+        child_id,
+        at=at,
+        title=f"{parent.title or parent_id} (fork)" if title is None else title,
+        metadata={"forked_from": parent_id, "forked_at": last.transcript_id},
+    )
+    transcript.copy(conn, parent_id, child_id, until=last.seq, new_id=new_id)
+    if until is None:
+        # What a run remembers after its last words belongs to where the conversation stands, and to no line.
+        source, then = parent, at
+    else:
+        source, then = _of_then(conn, parent, last)
+    state.copy(conn, source.session_id, child_id, until=then, change=Change(editor=FORK, at=at))
     return child
+
+
+def _of_then(conn: Connection, session: Session, line: Line) -> tuple[Session, int]:
+    """Whose state was there when a line was said, and when; a copy's is its parent's, as far as that is still there."""
+    while session.parent_session_id is not None and (name := line.metadata.get("forked_from")) is not None:
+        try:
+            line = transcript.line_of(conn, session.parent_session_id, name)
+        except NotFound:
+            break
+        session = get(conn, line.conversation_id)
+    # A copy is older than its session, which has no other state of then than what it began with.
+    return session, max(line.created_at, session.created_at)
 
 
 def get(conn: Connection, session_id: str) -> Session:
@@ -178,14 +221,16 @@ def delete(conn: Connection, session_id: str, *, at: int, event_id: str) -> Dele
     own = select(runs.c.run_id).where(runs.c.conversation_id == session_id)
     at_work = conn.execute(own.where(runs.c.status.in_(LIVE)).limit(1)).scalar()
     if at_work is not None:
-        raise SessionRefused(f"session {session_id} is busy with run {at_work}; cancel it first.")
+        raise SessionRefused(
+            f"session {session_id} is busy with run {at_work}; cancel it first: `trackside cancel {at_work}`."
+        )
     its_artifacts = or_(artifacts.c.conversation_id == session_id, artifacts.c.run_id.in_(own))
     deleted = Deleted(
         journal=delete_where(conn, journal, journal.c.run_id.in_(own)),
         artifacts=delete_where(conn, artifacts, its_artifacts),
         blobs=delete_orphans(conn),
         transcript=delete_where(conn, lines, lines.c.conversation_id == session_id),
-        state=delete_where(conn, state, state.c.conversation_id == session_id),
+        state=delete_where(conn, state_rows, state_rows.c.conversation_id == session_id),
         queue=delete_where(conn, queue, queue.c.conversation_id == session_id),
         runs=delete_where(conn, runs, runs.c.conversation_id == session_id),
     )

@@ -1,17 +1,17 @@
 """State: JSON values by scope and key, each change kept with the entry that made it."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import Connection, func, or_, select, true
+from sqlalchemy import Connection, func, or_, select, true, union
 from sqlalchemy import delete as delete_from
 
 from engine.facts.errors import StateRefused, StateTooLarge
 from engine.facts.journal import last_row
 from engine.facts.json_text import decode, encode
 from engine.facts.rows import driver_of, values
-from engine.facts.scopes import Scope, ScopeIdentity
+from engine.facts.scopes import PARTS, Scope, ScopeIdentity
 from engine.facts.tables import runs, state, state_changes
 
 LONGEST_KEY: Final = 255
@@ -164,6 +164,43 @@ def at(conn: Connection, scope_keys: Iterable[str], journal_row: int) -> dict[st
             decode(row.value), row.run_id, row.position, row.journal_row, row.editor, row.at
         )
     return result
+
+
+def copy(conn: Connection, source: str, target: str, *, until: int, change: Change) -> None:
+    """Give a conversation what another one's own scopes held at a time.
+
+    A key without a change from before that time counts as it is, if it is as old: its log may have been pruned.
+    """
+    own = state.c.conversation_id == source
+    held: dict[tuple[str, str], str | None] = {
+        (row.scope_key, row.state_key): row.value
+        for row in conn.execute(select(state).where(own, state.c.updated_at <= until))
+    }
+    latest = (
+        select(func.max(state_changes.c.change))
+        .where(state_changes.c.conversation_id == source, state_changes.c.at <= until)
+        .group_by(state_changes.c.scope_key, state_changes.c.state_key)
+    )
+    for row in conn.execute(select(state_changes).where(state_changes.c.change.in_(latest))):
+        held[row.scope_key, row.state_key] = row.value
+    whose = _identities(conn, source)
+    # A scope that is empty by now, and whose runs were pruned, is nobody's any more: its key tells no identity.
+    for (scope_key, key), text in sorted(held.items()):
+        if text is not None and scope_key in whose:
+            put(conn, replace(whose[scope_key], conversation_id=target), key, decode(text), change)
+
+
+def _identities(conn: Connection, conversation_id: str) -> dict[str, ScopeIdentity]:
+    """The conversation's own scopes by their keys, as its rows and its runs tell them."""
+    parts = PARTS[Scope.CONVERSATION]
+    found = union(
+        *(
+            select(*(table.c[part] for part in parts)).where(table.c.conversation_id == conversation_id)
+            for table in (state, runs)
+        )
+    )
+    identities = [ScopeIdentity(scope=Scope.CONVERSATION, **row) for row in conn.execute(found).mappings()]
+    return {identity.key: identity for identity in identities}
 
 
 def browse(

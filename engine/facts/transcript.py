@@ -4,12 +4,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
-from sqlalchemy import Connection, func, insert, select
+from sqlalchemy import Connection, delete, func, insert, select
 
 from engine.facts import search
+from engine.facts.errors import NotFound
 from engine.facts.line import Line
 from engine.facts.redact import redact
-from engine.facts.rows import Place, every, values
+from engine.facts.rows import Place, every, first, merged, values
 from engine.facts.tables import transcript
 
 LONGEST: Final = 4_000
@@ -64,6 +65,31 @@ def latest_seq(conn: Connection, place: Place, *, before_line: str | None = None
     return conn.execute(query).scalar()
 
 
+def has(conn: Connection, transcript_id: str) -> bool:
+    query = select(transcript.c.seq).where(transcript.c.transcript_id == transcript_id)
+    return conn.execute(query).first() is not None
+
+
+def remove(conn: Connection, transcript_id: str) -> None:
+    """Take back a line that turned out not to have been said yet."""
+    conn.execute(delete(transcript).where(transcript.c.transcript_id == transcript_id))
+
+
+def line_of(conn: Connection, conversation_id: str, name: int | str | None) -> Line:
+    """A conversation's line by its `seq` or its id; its last one where none is named."""
+    query = select(transcript).where(transcript.c.conversation_id == conversation_id)
+    if name is not None:
+        query = query.where((transcript.c.seq if isinstance(name, int) else transcript.c.transcript_id) == name)
+    line = first(conn, query.order_by(transcript.c.seq.desc()), Line)
+    if line is not None:
+        return line
+    if name is None:
+        raise NotFound(f"nothing was said in {conversation_id} yet. `trackside run --session {conversation_id}` does.")
+    raise NotFound(
+        f"{conversation_id} has no line {name}. `trackside transcript {conversation_id}` shows the number of each."
+    )
+
+
 def length(conn: Connection, conversation_id: str) -> int:
     """Lines of a conversation, all threads together."""
     query = select(func.count()).select_from(transcript).where(transcript.c.conversation_id == conversation_id)
@@ -71,7 +97,7 @@ def length(conn: Connection, conversation_id: str) -> int:
 
 
 def copy(conn: Connection, source: str, target: str, *, until: int, new_id: Callable[[], str]) -> int:
-    """Let a conversation start with another's lines up to one of them; how many there were."""
+    """Let a conversation start with another's lines up to one of them, each with where it is from; how many."""
     query = (
         select(transcript)
         .where(transcript.c.conversation_id == source, transcript.c.seq <= until)
@@ -79,5 +105,6 @@ def copy(conn: Connection, source: str, target: str, *, until: int, new_id: Call
     )
     lines = every(conn, query, Line)
     for line in lines:
-        append(conn, replace(line, transcript_id=new_id(), conversation_id=target))
+        metadata = merged(line.metadata, {"forked_from": line.transcript_id})
+        append(conn, replace(line, transcript_id=new_id(), conversation_id=target, metadata=metadata))
     return len(lines)

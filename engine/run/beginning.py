@@ -2,16 +2,10 @@
 
 from typing import Any
 
-from engine.facts import artifacts, cursors, event_log, runs, state, transcript
-from engine.facts.artifacts import ArtifactRow, Storage
+from engine.facts import cursors, event_log, runs, state, transcript
 from engine.facts.batch import Transaction
-from engine.facts.errors import ArtifactTaken
-from engine.facts.transcript import Line
-from engine.intake.attachments import content_of
-from engine.intake.envelope import EventEnvelope
-from engine.protocol.content import Attachment
+from engine.run.arrival import store_attachments, store_raw
 from engine.run.context import Beginning
-from engine.run.marks import Marks
 from engine.run.order import RunOrder
 
 
@@ -21,13 +15,9 @@ def begin(tx: Transaction, order: RunOrder, *, now: int) -> Beginning:
     deadline_at = None if order.timeout is None else now + int(order.timeout * 1_000_000)
     runs.start(tx.connection, order.run_id, at=now, deadline_at=deadline_at)
     event = event_log.get(tx.connection, envelope.event_id)
-    _store_raw(tx, order, now)
-    warnings: list[str] = []
-    for attachment in envelope.input.attachments:
-        try:
-            _store(tx, order, attachment, now)
-        except ArtifactTaken:
-            warnings.append(f"attachment {attachment.artifact_id!r:.80} was left out: its artifact id is taken")
+    mine = {"run_id": order.run_id, "runner_id": order.binding.runner_id}
+    store_raw(tx, envelope, order.raw, **mine, at=now)
+    warnings = store_attachments(tx, envelope, **mine, at=now)
     before = None
     if envelope.conversation_id is not None:
         before = transcript.latest_seq(tx.connection, order.place, before_line=user_line_of(order.run_id))
@@ -37,40 +27,13 @@ def begin(tx: Transaction, order: RunOrder, *, now: int) -> Beginning:
         latest_cursor=None if before is None else cursors.history(order.place, before + 1),
         state=_state(tx, order),
         deadline_at=deadline_at,
-        warnings=tuple(warnings),
+        warnings=warnings,
     )
 
 
 def user_line_of(run_id: str) -> str:
     """The id of the line that a run answers. It is written with the run's creation: what was said is never lost."""
     return f"{run_id}:user"
-
-
-def write_user_line(
-    tx: Transaction, envelope: EventEnvelope, marks: Marks, *, run_id: str | None, line_id: str, at: int
-) -> None:
-    """What a person said, as a line of the conversation; no conversation and no message, no line."""
-    if envelope.conversation_id is None or not envelope.is_message:
-        return
-    transcript.append(
-        tx.connection,
-        Line(
-            transcript_id=line_id,
-            event_id=envelope.event_id,
-            run_id=run_id,
-            conversation_id=envelope.conversation_id,
-            thread_id=envelope.thread_id,
-            bot_id=envelope.bot_id,
-            workspace_id=envelope.workspace_id,
-            role="user",
-            item_type="message",
-            content=marks.cover_words(envelope.input.to_text()),
-            content_json=marks.cover_value(envelope.input.model_dump(mode="json", exclude_none=True)),
-            artifact_refs=[attachment.artifact_id for attachment in envelope.input.attachments],
-            created_at=at,
-            metadata={},
-        ),
-    )
 
 
 def _state(tx: Transaction, order: RunOrder) -> dict[str, dict[str, Any]]:
@@ -80,61 +43,3 @@ def _state(tx: Transaction, order: RunOrder) -> dict[str, dict[str, Any]]:
     if "conversation" in found:
         found["conversation"].setdefault(state.EXTERNAL, order.envelope.conversation_id)
     return found
-
-
-def _store(tx: Transaction, order: RunOrder, attachment: Attachment, now: int) -> None:
-    """An attachment as an artifact: a blob if it has content, else its url, else a reference, else metadata only."""
-    envelope = order.envelope
-    content = content_of(attachment)
-    if content is not None:
-        storage, location = Storage.BLOB, None
-    elif attachment.url:
-        storage, location = Storage.URL, attachment.url
-    elif attachment.id:
-        storage, location = Storage.PLATFORM, attachment.id
-    else:
-        storage, location = Storage.METADATA, None
-    artifacts.register(
-        tx.connection,
-        ArtifactRow(
-            artifact_id=attachment.artifact_id,
-            artifact_type=attachment.artifact_type,
-            storage=storage,
-            mime_type=attachment.mime_type,
-            name=attachment.name,
-            size_bytes=attachment.size,
-            source=attachment.source,
-            conversation_id=envelope.conversation_id,
-            thread_id=envelope.thread_id,
-            bot_id=envelope.bot_id,
-            workspace_id=envelope.workspace_id,
-            run_id=order.run_id,
-            runner_id=order.binding.runner_id,
-            created_at=now,
-            location=location,
-            metadata={},
-        ),
-        content,
-    )
-
-
-def _store_raw(tx: Transaction, order: RunOrder, now: int) -> None:
-    """A raw payload that is too large for `data` is an artifact behind `raw_ref`."""
-    envelope = order.envelope
-    if order.raw is None or envelope.raw_ref is None:
-        return
-    row = ArtifactRow(
-        artifact_id=envelope.raw_ref,
-        artifact_type="raw_event",
-        storage=Storage.BLOB,
-        mime_type="application/json",
-        source="host",
-        conversation_id=envelope.conversation_id,
-        thread_id=envelope.thread_id,
-        bot_id=envelope.bot_id,
-        workspace_id=envelope.workspace_id,
-        run_id=order.run_id,
-        runner_id=order.binding.runner_id,
-        created_at=now,
-    )
-    artifacts.register(tx.connection, row, order.raw)

@@ -45,7 +45,7 @@ def build_context(order: RunOrder, beginning: Beginning, clock: Clock) -> dict[s
         conversation=conversation_of(envelope),
         actor=envelope.actor,
         subject=envelope.subject,
-        input=_input(envelope.input),
+        input=input_of(envelope.input),
         delivery=_delivery(order),
         resources=order.grants.resources,
         context=ContextAccess(
@@ -102,7 +102,7 @@ def conversation_of(envelope: EventEnvelope) -> ConversationContext | None:
     )
 
 
-def _input(given: RunnerInput) -> RunnerInput:
+def input_of(given: RunnerInput) -> RunnerInput:
     """Attachments are artifacts by now: the runner gets references, not bytes."""
     attachments: list[Attachment] = [one.model_copy(update={"content": None}) for one in given.attachments]
     return given.model_copy(update={"attachments": attachments})

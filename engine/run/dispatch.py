@@ -1,80 +1,92 @@
-"""Slots: one live run per conversation and thread. What finds its slot taken waits its turn, in order."""
+"""Slots: one live run per conversation and thread. A message for a taken one goes into its run, or waits its turn."""
 
 import asyncio
-from collections import deque
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from collections.abc import Awaitable, Generator, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Final
+from typing import Final, Protocol
+
+from sqlalchemy import Connection
 
 from engine.clock import Clock, Ids
 from engine.facts import event_log, queue, runs, sessions
 from engine.facts.batch import Transaction
 from engine.facts.errors import FactsError, NotFound, SlotTaken
-from engine.facts.event_log import EventRow
 from engine.facts.queue import Fate, Mode, QueueItem
-from engine.facts.runs import RunRow
 from engine.facts.writer import Writer
-from engine.run.beginning import user_line_of, write_user_line
-from engine.run.order import RunOrder
+from engine.run.arrival import write_user_line
+from engine.run.beginning import user_line_of
+from engine.run.live import LiveRun
+from engine.run.order import RunOrder, Slot
+from engine.run.rows import event_row, run_row
+from engine.run.ticket import Ticket, Waiting
+from engine.steering.claims import Claim, why_not
+from engine.steering.items import with_text
 
 FOREIGN_WAIT: Final = 0.25
 """Seconds between looks at a slot that another process holds; our own runs say when they end."""
 
-Slot = tuple[str, str | None]
-Conduct = Callable[[RunOrder], Awaitable[None]]
 
+class Conductor(Protocol):
+    """Who makes a run live and brings it to its end."""
 
-@dataclass(slots=True)
-class Ticket:
-    """What the sender of an event gets: which run it became, now or when its turn comes."""
+    def admit(self, order: RunOrder) -> LiveRun: ...
 
-    event_id: str
-    started: asyncio.Future[str]
-    """The run id; fails if the run could not be made."""
-    is_repeat: bool = False
-    """The event id was seen before; the run is its first one."""
-    waits_for: str | None = None
-    """The run that has the slot, while this event waits."""
+    def conduct(self, live: LiveRun) -> Awaitable[None]: ...
 
 
 @dataclass(frozen=True, slots=True)
 class _Accepted:
+    """What the writer decided about an event; nothing set means that its run was made."""
+
     repeat_of: str | None = None
     is_repeat: bool = False
+    refused: Exception | None = None
+    claimed: bool = False
+    waits: bool = False
     blocked_by: str | None = None
+    why: str | None = None
 
 
 @dataclass(slots=True)
-class _Line:
-    """Who waits for one slot."""
+class _Place:
+    """One slot while anyone uses it."""
 
-    senders: int = 0
-    """Those inside `accept`; a line that someone is joining is not thrown away."""
+    users: int = 0
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    waiting: deque[tuple[RunOrder, Ticket, str]] = field(default_factory=deque[tuple[RunOrder, Ticket, str]])
+    run: LiveRun | None = None
+    watch: asyncio.Task[None] | None = None
+    look_again: bool = False
+    """Something changed while the watch was on its way."""
 
 
 class Dispatch:
-    """Gives every event its slot, or its place in the line for it."""
+    """Gives every event its run, its place in a working run, or its place in the line for the slot."""
 
-    def __init__(self, writer: Writer, conduct: Conduct, host: str, clock: Clock, ids: Ids) -> None:
+    def __init__(self, writer: Writer, conductor: Conductor, host: str, clock: Clock, ids: Ids) -> None:
         self._writer = writer
-        self._conduct = conduct
+        self._conductor = conductor
         self._host = host
         self._clock = clock
         self._ids = ids
-        self._lines: dict[Slot, _Line] = {}
+        self._places: dict[Slot, _Place] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
-        self._watching: set[asyncio.Task[None]] = set()
         self._accepting: set[asyncio.Task[Ticket]] = set()
         self._closing = asyncio.Event()
+        self.waiting: dict[str, Waiting] = {}
+        """By item id, what it takes to start those that wait. Their order and their fate are in the database alone.
 
-    async def accept(self, order: RunOrder) -> Ticket:
-        """Record the event and start its run, or put it in line. Nothing that was accepted can be lost."""
+        The writer's thread looks into it, so an item is put here before the writer is asked for it.
+        """
+
+    async def accept(self, order: RunOrder, *, after: bool = False, again: str | None = None) -> Ticket:
+        """Record the event and start its run, or let it wait. Nothing that was accepted can be lost.
+
+        `after` keeps a message out of the run at work; `again` names the item that this one sends again.
+        """
         # In a task of its own: a sender who stops waiting must not leave a recorded run that nobody starts.
-        accepting = asyncio.ensure_future(self._take_in(order))
+        accepting = asyncio.ensure_future(self._take_in(order, after, again))
         self._accepting.add(accepting)
         accepting.add_done_callback(self._accepting.discard)
         return await asyncio.shield(accepting)
@@ -83,48 +95,137 @@ class Dispatch:
         """The task of a live run."""
         return self._tasks.get(run_id)
 
+    def run_in(self, slot: Slot) -> LiveRun | None:
+        """The run that holds a slot in this process."""
+        place = self._places.get(slot)
+        return None if place is None else place.run
+
     async def idle(self) -> None:
-        """Return when nothing runs and nothing waits."""
-        while pending := {*self._tasks.values(), *self._watching, *self._accepting}:
+        """Return when nothing runs and nothing can."""
+        while pending := {*self._tasks.values(), *self._accepting, *self._watches()}:
             await asyncio.wait(pending)
 
     def close(self) -> None:
         """Stop waiting for slots; what waits is dropped with the reason by whoever recovers this host."""
-        for line in self._lines.values():
-            for _, ticket, _ in line.waiting:
-                ticket.started.cancel()
-            line.waiting.clear()
+        for waiting in self.waiting.values():
+            if waiting.ticket.item_id is not None:  # else the writer is yet to say whether it waits
+                waiting.ticket.started.cancel()
+        self.waiting.clear()
         self._closing.set()
 
-    async def _take_in(self, order: RunOrder) -> Ticket:
-        slot = order.slot
-        if slot is None:
-            return await self._accept(order, None)
-        line = self._lines.setdefault(slot, _Line())
-        line.senders += 1
-        try:
-            async with line.lock:
-                return await self._accept(order, line)
-        finally:
-            line.senders -= 1
+    def look(self, slot: Slot) -> None:
+        """Something in this slot's line has changed: let the first have its turn, if it is free."""
+        place = self._places.setdefault(slot, _Place())
+        if place.watch is not None:
+            place.look_again = True
+            return
+        place.users += 1
+        place.watch = asyncio.ensure_future(self._next(slot, place))
+        place.watch.add_done_callback(lambda _: self._looked(slot, place))
 
-    async def _accept(self, order: RunOrder, line: _Line | None) -> Ticket:
+    # Taking in
+
+    async def _take_in(self, order: RunOrder, after: bool, again: str | None) -> Ticket:
+        if order.slot is None:
+            return await self._accept(order, None, after, again)
+        with self._at(order.slot) as place:
+            async with place.lock:
+                return await self._accept(order, place, after, again)
+
+    async def _accept(self, order: RunOrder, place: _Place | None, after: bool, again: str | None) -> Ticket:
         ticket = Ticket(order.envelope.event_id, asyncio.get_running_loop().create_future())
-        item_id = self._ids.new("item")
-        must_wait = bool(line and line.waiting)
-        accepted = await self._writer.submit(
-            partial(self._record, order=order, item_id=item_id, must_wait=must_wait, now=self._clock.now())
-        )
+        item = self._item(order, Mode.AFTER if after else Mode.SLOT)
+        claim, why = await self._offer(order, item, None if place is None else place.run, after)
+        claims: dict[str, Waiting] = {} if claim is None else claim.run.claims
+        claims[item.item_id] = self.waiting[item.item_id] = Waiting(order, ticket)
+        decide = partial(self._record, order=order, item=item, claim=claim, why=why, again=again)
+        accepted = _Accepted()
+        try:
+            accepted = await self._writer.submit(partial(decide, now=self._clock.now()))
+        finally:
+            if not accepted.waits:
+                self.waiting.pop(item.item_id, None)
+            if not accepted.claimed:
+                claims.pop(item.item_id, None)
+        if accepted.refused is not None:
+            raise accepted.refused
         if accepted.is_repeat:
             return self._repeated(ticket, accepted.repeat_of)
-        if accepted.blocked_by is None and not must_wait:
+        if claim is not None and accepted.claimed:
+            ticket.item_id, ticket.claimed_by = item.item_id, claim.run.order.run_id
+            ticket.started.set_result(claim.run.order.run_id)
+        elif accepted.waits and order.slot is not None:
+            ticket.item_id, ticket.waits_for, ticket.why = item.item_id, accepted.blocked_by, accepted.why
+            if self._closing.is_set():
+                ticket.started.cancel()
+            elif accepted.blocked_by not in self._tasks:
+                self.look(order.slot)
+        else:
             self._start(order, ticket)
-        elif line is not None:
-            ticket.waits_for = accepted.blocked_by
-            line.waiting.append((order, ticket, item_id))
-            if accepted.blocked_by not in self._tasks:
-                self._watch(line)
         return ticket
+
+    async def _offer(
+        self, order: RunOrder, item: QueueItem, run: LiveRun | None, after: bool
+    ) -> tuple[Claim | None, str | None]:
+        """A claim of the run at work, or why there is none."""
+        if run is None or after:
+            return None, None
+        await run.begun.wait()
+        why = why_not(run, order)
+        return (Claim(run, item), None) if why is None else (None, why)
+
+    def _record(
+        self,
+        tx: Transaction,
+        *,
+        order: RunOrder,
+        item: QueueItem,
+        claim: Claim | None,
+        why: str | None,
+        again: str | None,
+        now: int,
+    ) -> _Accepted:
+        """The event, its session, and its run, its claim or its place in line, in one step."""
+        envelope, conn = order.envelope, tx.connection
+        known = event_log.seen(conn, envelope.event_id)
+        refused = _refusal(conn, again, envelope.event_id) if known is None and again is not None else None
+        if known is not None or refused is not None:
+            if claim is not None:
+                claim.refuse(tx, str(refused) if refused else f"event {envelope.event_id} was taken in before")
+            if known is None:
+                return _Accepted(refused=refused)
+            return _Accepted(is_repeat=True, repeat_of=_run_of(conn, known))
+        if envelope.conversation_id is not None:
+            user = envelope.actor.actor_id if envelope.actor else None
+            title = envelope.input.to_text().strip().partition("\n")[0][:80] or envelope.event_type
+            sessions.ensure(conn, envelope.conversation_id, at=now, user_id=user, title=title)
+            sessions.touch(conn, envelope.conversation_id, at=now)
+        item = replace(item, created_at=now)
+        if claim is not None:
+            why = claim.decide(tx, order, item, event_row(order, None, now), now)
+            if why is None:
+                return _Accepted(claimed=True)
+        blocked_by = self._create(tx, order, now)
+        waits = blocked_by is not None
+        event_log.append(conn, event_row(order, None if waits else order.run_id, now))
+        if not waits:
+            _say(tx, order, now)
+            return _Accepted()
+        holder = runs.holder(conn, envelope.conversation_id, envelope.thread_id)
+        run_id = holder.run_id if holder else None
+        queue.add(conn, replace(item, reason=why, run_id=run_id))
+        return _Accepted(waits=True, blocked_by=run_id, why=why)
+
+    def _create(self, tx: Transaction, order: RunOrder, now: int) -> str | None:
+        """Make the run, or give what is before it."""
+        first = self._first(tx.connection, order.slot) if order.slot is not None else None
+        if first is not None:
+            return first.item_id
+        try:
+            runs.create(tx.connection, run_row(order, self._host, now))
+        except SlotTaken as taken:
+            return taken.run_id
+        return None
 
     def _repeated(self, ticket: Ticket, run_id: str | None) -> Ticket:
         """The answer that the event's first sender got, or will get."""
@@ -132,113 +233,125 @@ class Dispatch:
         if run_id is not None:
             ticket.started.set_result(run_id)
             return ticket
-        for line in self._lines.values():
-            for _, first, _ in line.waiting:
-                if first.event_id == ticket.event_id:
-                    return replace(first, is_repeat=True)
+        for waiting in self.waiting.values():
+            if waiting.ticket.event_id == ticket.event_id:
+                return replace(waiting.ticket, is_repeat=True)
         ticket.started.set_exception(NotFound(f"event {ticket.event_id} was taken in before and has no run."))
         return ticket
 
-    def _record(self, tx: Transaction, *, order: RunOrder, item_id: str, must_wait: bool, now: int) -> _Accepted:
-        """The event, its session, and its run or its place in line, in one step."""
-        envelope = order.envelope
-        known = event_log.seen(tx.connection, envelope.event_id)
-        if known is not None:
-            return _Accepted(repeat_of=known.run_id, is_repeat=True)
-        if envelope.conversation_id is not None:
-            user = envelope.actor.actor_id if envelope.actor else None
-            title = envelope.input.to_text().strip().partition("\n")[0][:80] or envelope.event_type
-            sessions.ensure(tx.connection, envelope.conversation_id, at=now, user_id=user, title=title)
-            sessions.touch(tx.connection, envelope.conversation_id, at=now)
-        blocked_by = None
-        if not must_wait:
-            try:
-                runs.create(tx.connection, run_row(order, self._host, now))
-            except SlotTaken as taken:
-                blocked_by = taken.run_id
-        waits = must_wait or blocked_by is not None
-        event_log.append(tx.connection, event_row(order, None if waits else order.run_id, now))
-        if waits:
-            queue.add(tx.connection, self._item(order, item_id, now))
-        else:
-            _say(tx, order, now)
-        return _Accepted(blocked_by=blocked_by)
+    # Running
 
-    def _start(self, order: RunOrder, ticket: Ticket) -> None:
-        task = asyncio.ensure_future(self._conduct(order))
+    def _start(self, order: RunOrder, ticket: Ticket | None) -> None:
+        live = self._conductor.admit(order)
+        task = asyncio.ensure_future(self._conductor.conduct(live))
         self._tasks[order.run_id] = task
+        if order.slot is not None:
+            place = self._places.setdefault(order.slot, _Place())
+            place.users += 1
+            place.run = live
         task.add_done_callback(lambda _: self._ended(order))
-        if not ticket.started.done():
+        if ticket is not None and not ticket.started.done():
             ticket.started.set_result(order.run_id)
 
     def _ended(self, order: RunOrder) -> None:
         self._tasks.pop(order.run_id, None)
-        line = self._lines.get(order.slot) if order.slot is not None else None
-        if line is not None and line.waiting:
-            self._watch(line)
-        elif order.slot is not None and line is not None and not line.senders:
-            del self._lines[order.slot]
+        if order.slot is not None:
+            place = self._places[order.slot]
+            place.run = None
+            if self.waiting:
+                self.look(order.slot)
+            self._leave(order.slot, place)
 
-    def _watch(self, line: _Line) -> None:
-        task = asyncio.ensure_future(self._next(line))
-        self._watching.add(task)
-        task.add_done_callback(self._watching.discard)
-
-    async def _next(self, line: _Line) -> None:
+    async def _next(self, slot: Slot, place: _Place) -> None:
         """Let the next in line have the slot as soon as it is free, also of other processes' runs."""
         while not self._closing.is_set():
-            async with line.lock:
-                if not line.waiting:
-                    return
-                waiting, ticket, item_id = line.waiting[0]
-                take = partial(self._take, order=waiting, item_id=item_id, now=self._clock.now())
+            async with place.lock:
                 try:
-                    await self._writer.submit(take)
-                except SlotTaken as taken:
-                    ticket.waits_for = taken.run_id
-                    if taken.run_id in self._tasks:
-                        return
+                    taken = await self._writer.submit(partial(self._take, slot=slot, now=self._clock.now()))
+                except SlotTaken as blocked:
+                    if blocked.run_id in self._tasks:
+                        return  # its end looks again
                 except FactsError as error:
-                    _leave(line, item_id)
-                    if not ticket.started.done():
-                        ticket.started.set_exception(error)
-                    continue  # those behind it have no run to wait for
+                    self._fail_first(slot, error)
                 else:
-                    _leave(line, item_id)
-                    self._start(waiting, ticket)
+                    if taken is not None:
+                        order, item_id = taken
+                        waiting = self.waiting.pop(item_id, None)  # gone where the host is being closed
+                        self._start(order, waiting.ticket if waiting else None)
                     return
             with suppress(TimeoutError):
                 async with asyncio.timeout(FOREIGN_WAIT):
                     await self._closing.wait()
 
-    def _take(self, tx: Transaction, *, order: RunOrder, item_id: str, now: int) -> None:
+    def _take(self, tx: Transaction, *, slot: Slot, now: int) -> tuple[RunOrder, str] | None:
+        """Give the slot to the first that waits for it."""
+        item = self._first(tx.connection, slot)
+        waiting = None if item is None else self.waiting.get(item.item_id)
+        if item is None or waiting is None:
+            return None
+        order = replace(waiting.order, envelope=with_text(waiting.order.envelope, item.text))
         runs.create(tx.connection, run_row(order, self._host, now))
-        queue.decide(tx.connection, item_id, Fate.OWN_RUN, at=now, own_run_id=order.run_id)
+        queue.decide(tx.connection, item.item_id, Fate.OWN_RUN, at=now, own_run_id=order.run_id)
         event_log.attach(tx.connection, order.envelope.event_id, order.run_id)
         _say(tx, order, now)
+        return order, item.item_id
 
-    def _item(self, order: RunOrder, item_id: str, now: int) -> QueueItem:
+    def _first(self, conn: Connection, slot: Slot) -> QueueItem | None:
+        # One that is unknown here has failed to start and was told so; those behind it do not wait for it.
+        return next((item for item in queue.in_line(conn, *slot, self._host) if item.item_id in self.waiting), None)
+
+    def _fail_first(self, slot: Slot, error: FactsError) -> None:
+        """The first in line cannot be started; those behind it have no run to wait for."""
+        for item_id, waiting in self.waiting.items():
+            if waiting.order.slot == slot:
+                del self.waiting[item_id]
+                if not waiting.ticket.started.done():
+                    waiting.ticket.started.set_exception(error)
+                return
+
+    # Places
+
+    @contextmanager
+    def _at(self, slot: Slot) -> Generator[_Place]:
+        place = self._places.setdefault(slot, _Place())
+        place.users += 1
+        try:
+            yield place
+        finally:
+            self._leave(slot, place)
+
+    def _leave(self, slot: Slot, place: _Place) -> None:
+        """A slot that nobody uses is forgotten; its lock must not be while someone holds it."""
+        place.users -= 1
+        if not place.users:
+            del self._places[slot]
+
+    def _looked(self, slot: Slot, place: _Place) -> None:
+        place.watch = None
+        if place.look_again:
+            place.look_again = False
+            self.look(slot)
+        self._leave(slot, place)
+
+    def _watches(self) -> Iterator[asyncio.Task[None]]:
+        return (place.watch for place in self._places.values() if place.watch is not None)
+
+    def _item(self, order: RunOrder, mode: Mode) -> QueueItem:
         envelope = order.envelope
         return QueueItem(
-            item_id=item_id,
+            item_id=self._ids.new("item"),
             event_id=envelope.event_id,
             conversation_id=envelope.conversation_id,
             thread_id=envelope.thread_id,
             bot_id=envelope.bot_id,
             workspace_id=envelope.workspace_id,
             runner_id=order.binding.runner_id,
-            mode=Mode.SLOT,
+            mode=mode,
             host=self._host,
             envelope=envelope.model_dump(mode="json"),
             text=envelope.input.to_text(),
-            created_at=now,
+            created_at=0,
         )
-
-
-def _leave(line: _Line, item_id: str) -> None:
-    """Take the first out of its line; it is empty where the host was closed meanwhile."""
-    if line.waiting and line.waiting[0][2] == item_id:
-        line.waiting.popleft()
 
 
 def _say(tx: Transaction, order: RunOrder, now: int) -> None:
@@ -246,48 +359,18 @@ def _say(tx: Transaction, order: RunOrder, now: int) -> None:
     write_user_line(tx, order.envelope, order.marks, run_id=order.run_id, line_id=line_id, at=now)
 
 
-def run_row(order: RunOrder, host: str, now: int) -> RunRow:
-    """The run as it is created: who, where, and the frozen grants."""
-    envelope = order.envelope
-    return RunRow(
-        run_id=order.run_id,
-        event_id=envelope.event_id,
-        agent_id=order.binding.agent_id,
-        binding_id=order.binding.binding_id,
-        runner_id=order.binding.runner_id,
-        host=host,
-        conversation_id=envelope.conversation_id,
-        thread_id=envelope.thread_id,
-        bot_id=envelope.bot_id,
-        workspace_id=envelope.workspace_id,
-        created_at=now,
-        updated_at=now,
-        authorization=order.grants.snapshot(),
-        metadata={"input": order.marks.cover_words(envelope.input.to_text())[:200]},
-    )
+def _refusal(conn: Connection, item_id: str, event_id: str) -> FactsError | None:
+    """Note that an item is sent again; gives what is against it."""
+    try:
+        queue.mark_sent_again(conn, item_id, event_id)
+    except FactsError as error:
+        return error
+    return None
 
 
-def event_row(order: RunOrder, run_id: str | None, now: int) -> EventRow:
-    """The event as the log keeps it."""
-    envelope = order.envelope
-    actor, subject = envelope.actor, envelope.subject
-    return EventRow(
-        event_id=envelope.event_id,
-        event_type=envelope.event_type,
-        event_time=envelope.time,
-        source=envelope.source,
-        source_event_type=envelope.source_event_type,
-        bot_id=envelope.bot_id,
-        workspace_id=envelope.workspace_id,
-        conversation_id=envelope.conversation_id,
-        thread_id=envelope.thread_id,
-        actor_type=actor.actor_type if actor else None,
-        actor_id=actor.actor_id if actor else None,
-        actor_name=actor.actor_name if actor else None,
-        subject_type=subject.subject_type if subject else None,
-        subject_id=subject.subject_id if subject else None,
-        input_summary=order.marks.cover_words(envelope.input.to_text()) or None,
-        raw_ref=envelope.raw_ref,
-        run_id=run_id,
-        created_at=now,
-    )
+def _run_of(conn: Connection, known: event_log.EventRow) -> str | None:
+    """The run that an event got: its own, or the one that claimed it."""
+    if known.run_id is not None:
+        return known.run_id
+    item = queue.of_event(conn, known.event_id, known.conversation_id)
+    return item.run_id if item is not None and item.mode == Mode.STEER else None

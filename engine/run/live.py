@@ -14,6 +14,7 @@ from engine.run.effects import Effects
 from engine.run.normalise import UNREADABLE, Judged, Normaliser, Outcome
 from engine.run.order import RunOrder
 from engine.run.recorder import JOURNAL_LIMIT, Recorder
+from engine.run.ticket import Waiting
 
 LINGER: Final = 1.0
 """Seconds a runner may go on after its own end before it is stopped."""
@@ -60,6 +61,12 @@ class LiveRun:
         """The data of the terminal result, once one came."""
         self.calls: set[asyncio.Task[Any]] = set()
         """Calls that are being answered; a stop interrupts them."""
+        self.begun = asyncio.Event()
+        """Its first entry is taken, or there will be none: from here on others may write into its journal."""
+        self.claims: dict[str, Waiting] = {}
+        """By item id, the messages that wait in this run; any may yet become a run of its own."""
+        self.pulls = 0
+        self.last_pull_at: int | None = None
         self.started_at: int | None = None
         self.deadline_at: int | None = None
         self.cancel_requested_at: int | None = None
@@ -115,6 +122,15 @@ class LiveRun:
     def output(self, stream: str, text: str) -> None:
         self.recorder.output(stream, text)
 
+    def silent(self, seconds: float) -> None:
+        self.recorder.warn(
+            f"the runner has not answered for {seconds:.0f} s: its loop is blocked (time.sleep, a long computation or "
+            "import?), so it hears neither steering nor cancel until it returns"
+        )
+
+    def answers_again(self, seconds: float) -> None:
+        self.recorder.warn(f"the runner answers again after {seconds:.0f} s")
+
     async def call(self, action: str, data: dict[str, Any]) -> Any:
         self._mind_the_limit()
         return await self._calls.answer(self, action, data)
@@ -135,7 +151,7 @@ class LiveRun:
             self.stop, self.stop_error = Stop.STORAGE, error
             self._stopped()
 
-    def decide(self, operation: Callable[[Transaction], None]) -> None:
+    def decide(self, operation: Callable[[Transaction], object]) -> None:
         """Have the writer decide something of this run that nobody waits for."""
         self._undecided += 1
         self._writer.submit(operation).add_done_callback(self._decided)
@@ -212,7 +228,7 @@ class LiveRun:
         self.end = judged.data
         asyncio.get_running_loop().call_later(LINGER, self.request_stop, Stop.LINGERING)
 
-    def _decided(self, future: asyncio.Future[None]) -> None:
+    def _decided(self, future: asyncio.Future[object]) -> None:
         self._undecided -= 1
         # A failed write reaches every live run through the writer's own failure; nobody else waits for this future.
         if not future.cancelled():

@@ -32,7 +32,7 @@ class Outcome(StrEnum):
     DROPPED = "dropped"
     """Recorded, without effect: its payload is wrong, it repeats, or policy forbids it."""
     REFUSED = "refused"
-    """Too large or too deep to be taken."""
+    """Not taken: too large, too deep, too late, or one too many."""
     UNKNOWN = "unknown"
     """A type that this host does not know."""
     IGNORED = "ignored"

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import partial
 from traceback import format_exception
 from typing import Any, Final
@@ -25,9 +26,11 @@ from engine.run.context import build_context
 from engine.run.deltas import DeltaText
 from engine.run.effects import Effects
 from engine.run.live import CallDesk, LiveRun, Stop
+from engine.run.marks import Marks
 from engine.run.order import RunOrder
 from engine.run.verdict import Verdict, judge, storage_failed
 from engine.runtimes.runtime import Ending, Execution, How, Runtime, RuntimeProblem
+from engine.steering.leftovers import drop_leftovers, reason_of
 
 GRACE: Final = {
     Stop.CANCELLED: 1.0,
@@ -59,12 +62,16 @@ class Orchestrator:
         self._owed: list[Callable[[Transaction], RunRow]] = []
         """Ends that the disk refused to take; tried again until it does."""
 
-    async def conduct(self, order: RunOrder) -> None:
-        """One run from its beginning to its last entry; never raises for what a runner did."""
+    def admit(self, order: RunOrder) -> LiveRun:
+        """A run that was created lives from here on: it can be stopped and spoken to before its runner begins."""
         effects = Effects(order, self._clock, self._ids)
         live = self.live[order.run_id] = LiveRun(order, self._writer, self._clock, effects, self._calls)
         if self._is_closing:
             live.request_stop(Stop.CANCELLED, HOST_CLOSED)
+        return live
+
+    async def conduct(self, live: LiveRun) -> None:
+        """One run from its beginning to its last entry; never raises for what a runner did."""
         try:
             ending = await self._play(live)
         except FactsError as error:
@@ -74,8 +81,9 @@ class Orchestrator:
             live.request_stop(Stop.HOST, f"{type(error).__name__}: {error}")
             ending = Ending(How.ENDED, traceback="".join(format_exception(error)))
         finally:
-            del self.live[order.run_id]
+            del self.live[live.order.run_id]
             live.is_over = True
+            live.begun.set()
         await self._close(live, ending)
 
     def close(self) -> None:
@@ -93,6 +101,7 @@ class Orchestrator:
         live.recorder.record("host", "run.started", redact(_started(order, context)))
         for warning in (*order.warnings, *beginning.warnings):
             live.recorder.warn(warning)
+        live.begun.set()
         deadline = None
         if order.timeout is not None:
             told = f"the run took longer than {order.timeout:g} s"
@@ -210,24 +219,46 @@ def _finish(tx: Transaction, *, live: LiveRun, verdict: Verdict, text: str, line
     if verdict.status is Status.COMPLETED and order.envelope.conversation_id is not None:
         sessions.touch(tx.connection, order.envelope.conversation_id, at=now, exchanges=1)
     data = order.marks.cover_value(verdict.data(live.usage))
-    usage = order.marks.cover_value(live.usage) or None
-    return close_run(tx, order.run_id, verdict.status, data["reason"], data, usage=usage, at=now)
+    pulls = {"pulls": live.pulls, "last_pull_at": live.last_pull_at}
+    end = End(verdict.status, data, order.marks.cover_value(live.usage) or None, {"steering": pulls}, order.marks)
+    return close_run(tx, order.run_id, end, at=now)
 
 
-def close_run(
-    tx: Transaction,
-    run_id: str,
-    status: Status,
-    reason: str,
-    data: dict[str, Any],
-    *,
-    usage: dict[str, int | float] | None = None,
-    at: int,
-) -> RunRow:
-    """Finalise a run and write its last entry. The position is asked for, not assumed: a host may have died."""
-    run = runs.finish(tx.connection, run_id, status, at=at, reason=reason, usage=usage, metadata=_error_of(data))
+@dataclass(frozen=True, slots=True)
+class End:
+    """How a run ends, as its row and its last entry say it."""
+
+    status: Status
+    data: dict[str, Any]
+    usage: dict[str, int | float] | None = None
+    metadata: dict[str, Any] = field(default_factory=dict[str, Any])
+    marks: Marks = field(default_factory=Marks)
+
+
+def close_run(tx: Transaction, run_id: str, end: End, *, at: int) -> RunRow:
+    """Finalise a run: drop what still waits in it, and write its last entry.
+
+    The position is asked for, not assumed: a host may have died.
+    """
+    conn, reason = tx.connection, str(end.data["reason"])
+    metadata = {**end.metadata, **({"error": end.data["error"]} if end.data.get("error") else {})}
+    last = journal.page(conn, run_id, before=2**62, limit=1)
+    position, turn = (last[0].position, last[0].turn) if last else (0, 1)
+
+    def record(kind: str, data: dict[str, Any]) -> None:
+        nonlocal position
+        position += 1
+        text = end.marks.cover(orjson.dumps(data).decode())
+        tx.record(Entry(run_id, position, at, "host", kind, text, None, None, None, turn))
+
+    why = reason_of(end.status, reason)
+    for item in drop_leftovers(tx, runs.get(conn, run_id), why, end.marks, at=at):
+        record(
+            "steering.dropped", {"item_id": item.item_id, "event_id": item.event_id, "text": item.text, "reason": why}
+        )
+    run = runs.finish(conn, run_id, end.status, at=at, reason=reason, usage=end.usage, metadata=metadata)
     event_log.append(
-        tx.connection,
+        conn,
         EventRow(
             event_id=f"{run_id}:finished",
             event_type="run.finished",
@@ -238,14 +269,8 @@ def close_run(
             workspace_id=run.workspace_id,
             run_id=run_id,
             created_at=at,
-            metadata={"status": status, "reason": reason},
+            metadata={"status": end.status, "reason": reason},
         ),
     )
-    last = journal.page(tx.connection, run_id, before=2**62, limit=1)
-    position, turn = (last[0].position + 1, last[0].turn) if last else (1, 1)
-    tx.record(Entry(run_id, position, at, "host", "run.finished", orjson.dumps(data).decode(), None, None, None, turn))
+    record("run.finished", end.data)
     return run
-
-
-def _error_of(data: dict[str, Any]) -> dict[str, Any]:
-    return {"error": data["error"]} if data.get("error") else {}

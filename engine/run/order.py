@@ -11,6 +11,9 @@ from engine.run.grants import Grants
 from engine.run.marks import Marks
 from engine.runtimes.runtime import Launch
 
+Slot = tuple[str, str | None]
+"""A conversation and a thread of it."""
+
 
 @dataclass(frozen=True, slots=True)
 class RunOrder:
@@ -44,7 +47,7 @@ class RunOrder:
         return place_of(self.envelope)
 
     @property
-    def slot(self) -> tuple[str, str | None] | None:
+    def slot(self) -> Slot | None:
         """What only one live run may hold; an event without a conversation holds none."""
         conversation = self.envelope.conversation_id
         return None if conversation is None else (conversation, self.envelope.thread_id)

@@ -7,7 +7,7 @@ from typing import Any, Final, cast
 
 from engine.protocol.errors import AgentAPIException, ErrorCode
 from engine.runtimes import wire
-from engine.runtimes.runtime import Sink
+from engine.runtimes.runtime import Receipted, Sink
 
 MAX_TASKS: Final = 1024
 """Far above what the gate lets through: a flood of calls must not become a flood of tasks."""
@@ -16,7 +16,7 @@ MAX_TASKS: Final = 1024
 class Answers:
     """Answers the calls of one run while it lives."""
 
-    def __init__(self, sink: Sink, write: Callable[[bytes], None], room: Callable[[], Awaitable[object]]) -> None:
+    def __init__(self, sink: Sink, write: Callable[[bytes], bool], room: Callable[[], Awaitable[object]]) -> None:
         self._sink = sink
         self._write = write
         self._room = room
@@ -52,6 +52,8 @@ class Answers:
             reply = await self._sink.call(action, data)
             if hasattr(reply, "__aiter__"):
                 await self._stream(number, reply)
+            elif isinstance(reply, Receipted):
+                self._hand_over(number, reply)
             else:
                 self._reply(number, reply, "continue")
         except AgentAPIException as refused:
@@ -64,6 +66,13 @@ class Answers:
             # A fault of ours: the runner gets an answer, and the loop's own handler the whole story.
             self._refuse(number, ErrorCode.RUNTIME_ERROR, f"{action}: {type(error).__name__}: {error}")
             raise
+
+    def _hand_over(self, number: int, reply: Receipted) -> None:
+        is_written = False
+        try:
+            is_written = self._reply(number, reply.data, "continue")
+        finally:
+            (reply.written if is_written else reply.lost)()
 
     async def _stream(self, number: int, replies: AsyncIterator[Any]) -> None:
         if hasattr(replies, "aclose"):
@@ -78,9 +87,10 @@ class Answers:
             self._reply(number, reply, "continue")
             await self._room()
 
-    def _reply(self, number: int, data: object, status: str) -> None:
+    def _reply(self, number: int, data: object, status: str) -> bool:
+        """Whether there was still someone to write to."""
         frame = {"seq_id": number, "code": 0, "message": "success", "data": data, "chunk_status": status}
-        self._write(wire.encode(frame))
+        return self._write(wire.encode(frame))
 
     def _turn_away(self, number: int, code: ErrorCode, message: str) -> None:
         """Refuse what never becomes a call, so that only this can record it."""

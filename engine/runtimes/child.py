@@ -13,6 +13,7 @@ from engine.runtimes.guardian import Guardian
 from engine.runtimes.output import OutputLines
 from engine.runtimes.pipes import Inlet, Outlet
 from engine.runtimes.processes import ProcessGroup
+from engine.runtimes.pulse import Patience, Pulse
 from engine.runtimes.runtime import Ending, How, Launch, RuntimeProblem, Sink
 from engine.runtimes.spawning import Spawned, python_of, spawn, unfit
 
@@ -38,7 +39,7 @@ class State(StrEnum):
 class Child:
     """One worker process."""
 
-    def __init__(self, launch: Launch, guardian: Guardian) -> None:
+    def __init__(self, launch: Launch, guardian: Guardian, patience: Patience | None = None) -> None:
         self.launch = launch
         self.state = State.STARTING
         self.files: list[tuple[str, int, int]] = []
@@ -51,6 +52,7 @@ class Child:
         self._decoder = wire.Decoder()
         self._wire_in = Outlet(self._mind_the_brake)
         self._wire_out = Inlet(self._received, self._wire_ended)
+        self._pulse = Pulse(self._wire_in.write, patience or Patience(), asyncio.get_running_loop())
         self._streams = {name: OutputLines() for name in ("stdout", "stderr")}
         self._outputs = {name: Inlet(self._reader_of(name)) for name in self._streams}
         self._early: deque[tuple[str, str]] = deque(maxlen=EARLY_LINES)
@@ -107,6 +109,7 @@ class Child:
         while self._early:
             sink.output(*self._early.popleft())
         self._wire_in.write(line)
+        self._pulse.watch(sink)
         return run
 
     def cancel(self, number: int) -> None:
@@ -157,6 +160,8 @@ class Child:
         status = str(frame.get("chunk_status"))
         raw = frame.get("data")
         data = cast("dict[str, Any]", raw) if isinstance(raw, dict) else {}
+        if frame["seq_id"] == 0 and frame.get("message") == "pong" and self._pulse.answered():
+            return
         if run is None or not run.is_open or frame["seq_id"] != run.number or status not in {"end", "unreadable"}:
             self._unreadable("an answer to nothing that was asked", size)
         elif status == "unreadable":
@@ -165,6 +170,7 @@ class Child:
         else:
             ending = _ending(data) if frame.get("code") != 0 else Ending(How.ENDED)
             reusable = self._take_files(data) and data.get("clean") is True and ending.how is How.ENDED
+            self._pulse.stop()
             run.close(ending)
             run.concluding = asyncio.get_running_loop().create_task(self._conclude(run, reusable))
 
@@ -214,6 +220,7 @@ class Child:
         run = self._run
         if run is not None and run.sink.full and not self._is_braked:
             self._is_braked = True
+            self._pulse.braked(True)
             run.sink.when_room(self._release)
         self._wire_out.pause(self._is_braked or not self._wire_in.room.is_set())
         for output in self._outputs.values():
@@ -221,6 +228,7 @@ class Child:
 
     def _release(self) -> None:
         self._is_braked = False
+        self._pulse.braked(False)
         self._mind_the_brake()
 
     # The end
@@ -238,6 +246,7 @@ class Child:
     async def _watch(self, group: ProcessGroup) -> None:
         """Until the whole group is gone; then nothing can come any more but what the pipes still hold."""
         code = await asyncio.shield(group.gone)
+        self._pulse.stop()
         self._guardian.forget(group.pid)
         pipes = [self._wire_out, *self._outputs.values()]
         await self._settled([pipe.closed for pipe in pipes])

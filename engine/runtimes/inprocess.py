@@ -11,7 +11,7 @@ from engine.runtimes.inside.calls import unsendable
 from engine.runtimes.inside.driving import drive, opened
 from engine.runtimes.inside.encoding import encoded
 from engine.runtimes.inside.tracing import report, sentence
-from engine.runtimes.runtime import Ending, How, Launch, RuntimeProblem, Sink
+from engine.runtimes.runtime import Ending, How, Launch, Receipted, RuntimeProblem, Sink
 
 BREATH: Final = 64
 """Results between two turns of the loop: a turn for each costs more than recording it."""
@@ -100,7 +100,11 @@ class _DirectCalls:
         self._sink = sink
 
     async def call(self, action: str, data: dict[str, Any]) -> Any:
-        return await self._sink.call(action, _carried(action, data))
+        reply = await self._sink.call(action, _carried(action, data))
+        if isinstance(reply, Receipted):
+            reply.written()
+            return reply.data
+        return reply
 
     async def stream(self, action: str, data: dict[str, Any]) -> AsyncGenerator[Any, None]:
         asked = cast("AsyncGenerator[Any, None]", await self._sink.call(action, _carried(action, data)))

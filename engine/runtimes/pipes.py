@@ -75,10 +75,12 @@ class Outlet(asyncio.BaseProtocol):
         self.room.set()
         self._changed()
 
-    def write(self, data: bytes) -> None:
-        """Queue bytes; once the reader is gone they go nowhere."""
-        if self._transport is not None:
-            self._transport.write(data)
+    def write(self, data: bytes) -> bool:
+        """Queue bytes; once the reader is gone they go nowhere, and it says so."""
+        if self._transport is None or self._transport.is_closing():
+            return False
+        self._transport.write(data)
+        return True
 
     def close(self) -> None:
         """Drop what is queued and close."""

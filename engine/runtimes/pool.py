@@ -7,6 +7,7 @@ from typing import Any, Final
 from engine.runtimes.child import Child, ChildExecution, State
 from engine.runtimes.guardian import Guardian
 from engine.runtimes.processes import others
+from engine.runtimes.pulse import Patience
 from engine.runtimes.runtime import Launch, RuntimeProblem, Sink
 
 IDLE: Final = 8
@@ -16,7 +17,8 @@ IDLE: Final = 8
 class ChildPool:
     """The runtime for real runners. Nothing that it starts outlives it, or the host."""
 
-    def __init__(self) -> None:
+    def __init__(self, patience: Patience | None = None) -> None:
+        self._patience = patience
         self._guardian = Guardian()
         self._children: set[Child] = set()
         self._idle: dict[Launch, Child] = {}
@@ -74,7 +76,7 @@ class ChildPool:
     async def _start(self, launch: Launch) -> Child:
         if self._is_closed:
             raise RuntimeProblem("The host is closing: no runner is started any more.")
-        child = Child(launch, self._guardian)
+        child = Child(launch, self._guardian, self._patience)
         self._children.add(child)
         try:
             await child.start()

@@ -52,6 +52,15 @@ class Launch:
     """Reserved for plugins that bring LangBot's own SDK."""
 
 
+@dataclass(frozen=True, slots=True)
+class Receipted:
+    """A reply of which the host must know whether it was written to the runner; one of the two is called, once."""
+
+    data: Any
+    written: Callable[[], None]
+    lost: Callable[[], None]
+
+
 class Sink(Protocol):
     """How a run hears from its runner. All of it is called on the loop's thread; none of it raises but `call`."""
 
@@ -76,8 +85,16 @@ class Sink(Protocol):
         """One line that the runner printed to `stdout` or `stderr`, without its newline; long ones come in pieces."""
         ...
 
+    def silent(self, seconds: float) -> None:
+        """The runner's loop has not answered for so long; told once, until it answers."""
+        ...
+
+    def answers_again(self, seconds: float) -> None:
+        """It does, after a silence that was told; `seconds` is all of it."""
+        ...
+
     async def call(self, action: str, data: dict[str, Any]) -> Any:
-        """A run-scoped call: its reply's data, or an async iterator of them; raises AgentAPIException."""
+        """A run-scoped call: its reply's data, plain or receipted, or an iterator of them; raises AgentAPIException."""
         ...
 
 

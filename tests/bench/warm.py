@@ -38,6 +38,12 @@ class _FirstResult:
     def output(self, stream: str, text: str) -> None:
         raise AssertionError(text)
 
+    def silent(self, seconds: float) -> None:
+        raise AssertionError(f"silent for {seconds} s")
+
+    def answers_again(self, seconds: float) -> None:
+        raise AssertionError(f"silent for {seconds} s")
+
     async def call(self, action: str, data: dict[str, Any]) -> Any:
         raise AssertionError(action)
 

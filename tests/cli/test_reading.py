@@ -143,7 +143,11 @@ def test_a_conversation_can_be_read_and_searched(ran: Trackside):
     found = ran("search", "umbrella", "take").stdout
     in_session = json.loads(ran("search", "柏林", "--session", "trip", "--json").stdout)
 
-    assert shown.startswith("user  just now\nWhat to take?\n\nassistant  just now\nTake an umbrella to 柏林.␛[2J long")
+    first, second = (line["seq"] for line in lines)
+    assert shown.startswith(
+        f"user  just now  line {first}\nWhat to take?\n\nassistant  just now  line {second}\nTake an"
+    )
+    assert " umbrella to 柏林.␛[2J long" in shown
     assert shown.endswith(" tail\n· artifact plan\n· artifact x␛[2\n")
     assert newest.startswith("… 1 earlier line; --limit shows more\n\nassistant")
     assert [line["role"] for line in lines] == ["user", "assistant"]

@@ -12,17 +12,15 @@ from tests.facts.samples import item
 
 
 def test_messages_wait_for_the_slot_in_their_order(conn: Connection):
-    queue.add(conn, item("z", text="first"))
-    queue.add(conn, item("a", text="second"))
-    queue.add(conn, item("s", mode=Mode.STEER, run_id="run_1"))
-    queue.add(conn, item("t", thread_id="t"))
+    queue.add(conn, item("z", text="first", host="h"))
+    queue.add(conn, item("a", text="second", host="h"))
+    queue.add(conn, item("s", mode=Mode.STEER, run_id="run_1", host="h"))
+    queue.add(conn, item("t", thread_id="t", host="h"))
     assert [each.place for each in queue.waiting(conn, conversation_id="talk")] == [1, 2, 3, 4]
     for expected in ("z", "a"):
-        found = queue.next_for(conn, "talk", None)
-        assert found is not None
-        assert found.item_id == expected
+        assert queue.in_line(conn, "talk", None, "h")[0].item_id == expected
         queue.decide(conn, expected, Fate.OWN_RUN, at=2, own_run_id=f"run_{expected}")
-    assert queue.next_for(conn, "talk", None) is None
+    assert queue.in_line(conn, "talk", None, "h") == []
     assert (queue.get(conn, "z").own_run_id, queue.get(conn, "z").decided_at) == ("run_z", 2)
     assert [each.item_id for each in queue.waiting(conn, run_id="run_1")] == ["s"]
 

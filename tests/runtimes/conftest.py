@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from engine.runtimes.pool import ChildPool
+from engine.runtimes.pulse import Patience
 from engine.runtimes.runtime import Ending, Launch
 
 
@@ -24,6 +25,7 @@ class Heard:
         self.faults: list[tuple[str, int]] = []
         self.lines: list[tuple[str, str]] = []
         self.calls: list[tuple[str, dict[str, Any]]] = []
+        self.silences: list[tuple[str, float]] = []
         self.answer: Callable[[str, dict[str, Any]], Any] = lambda action, data: {}
         self.waiting_for_room: list[Callable[[], None]] = []
         self._changed = asyncio.Event()
@@ -49,6 +51,14 @@ class Heard:
 
     def output(self, stream: str, text: str) -> None:
         self.lines.append((stream, text))
+        self._changed.set()
+
+    def silent(self, seconds: float) -> None:
+        self.silences.append(("silent", seconds))
+        self._changed.set()
+
+    def answers_again(self, seconds: float) -> None:
+        self.silences.append(("answers again", seconds))
         self._changed.set()
 
     async def call(self, action: str, data: dict[str, Any]) -> Any:
@@ -129,8 +139,14 @@ def all_gone(pids: list[int], within: float = 10) -> bool:
 
 
 @pytest.fixture
-async def stage(tmp_path: Path) -> AsyncIterator[Stage]:
-    pool = ChildPool()
+def patience() -> Patience:
+    """How children are asked for signs of life; a test may have its own."""
+    return Patience()
+
+
+@pytest.fixture
+async def stage(tmp_path: Path, patience: Patience) -> AsyncIterator[Stage]:
+    pool = ChildPool(patience)
     folder = tmp_path / "target"
     folder.mkdir()
     yield Stage(pool, folder)

@@ -1,0 +1,154 @@
+"""The acting half of the facade: events become runs, what waits is changed, what works is steered and stopped."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from engine.clock import Clock
+from engine.events import Hub
+from engine.facts import journal, queue, runs
+from engine.facts.batch import Transaction
+from engine.facts.database import Database
+from engine.facts.errors import FactsError, NotFound
+from engine.facts.queue import Fate, Mode, QueueItem
+from engine.facts.runs import RunRow
+from engine.facts.writer import Writer
+from engine.host import Host
+from engine.intake.envelope import EventEnvelope
+from engine.reading import Reading
+from engine.run.order import RunOrder
+from engine.run.prepare import Choice
+from engine.run.ticket import Ticket
+from engine.setting import Setting
+from engine.steering.items import anew
+from engine.steering.receipts import Steering, steering_of
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """A run that was stopped, and what was said to it that it never got."""
+
+    run: RunRow
+    undelivered: tuple[QueueItem, ...]
+
+
+class Controlling(Reading):
+    """Acts on an open database. What only a host can do says so in a reader."""
+
+    def __init__(self, setting: Setting, database: Database, clock: Clock) -> None:
+        super().__init__(database, clock)
+        self._setting = setting
+        self._hub = Hub(lambda row, limit: database.read(lambda conn: journal.since(conn, row, limit)))
+        self._host: Host | None = None
+        self._editing: tuple[Database, Writer] | None = None
+
+    # Events and runs
+
+    def prepare(self, envelope: EventEnvelope, choice: Choice | None = None) -> RunOrder:
+        """Check an event and a choice without recording anything."""
+        return self._setting.prepare(envelope, choice)
+
+    async def submit(
+        self, event: EventEnvelope | RunOrder, choice: Choice | None = None, *, after: bool = False
+    ) -> Ticket:
+        """Take in one event: a run of its own, a message for the run at work, or one that waits for its end.
+
+        `after` keeps a message out of the run at work. A repeated event id gives its first run.
+        """
+        order = event if isinstance(event, RunOrder) else self.prepare(event, choice)
+        return await self._hosting().submit(order, after=after)
+
+    async def finished(self, run_id: str) -> RunRow:
+        """The run, once it has ended here."""
+        await self._hosting().ended(run_id)
+        return await self.run(run_id)
+
+    async def idle(self) -> None:
+        """Return when nothing runs and nothing can."""
+        await self._hosting().dispatch.idle()
+
+    async def cancel(self, run_id: str) -> None:
+        """Ask for a run's end, whichever process hosts it."""
+        if self._host is not None:
+            await self._host.cancel(run_id)
+        else:
+            await self._edit(lambda tx: runs.request_cancel(tx.connection, run_id, at=self._clock.now()))
+
+    async def stop(self, run_id: str) -> Stopped:
+        """Cancel a run of this process, wait for its end, and give back what was said to it in vain."""
+        await self.cancel(run_id)
+        run = await self.finished(run_id)
+        items = await self._read(lambda conn: queue.of_run(conn, run_id))
+        dropped = (item for item in items if item.mode == Mode.STEER and item.fate == Fate.DROPPED)
+        return Stopped(run, tuple(dropped))
+
+    # What waits
+
+    async def queue(self, conversation_id: str | None = None, *, run_id: str | None = None) -> list[QueueItem]:
+        """Messages whose fate is open, in their order."""
+        return await self._read(lambda conn: queue.waiting(conn, conversation_id=conversation_id, run_id=run_id))
+
+    async def steering(self, name: str) -> Steering:
+        """How a run was spoken to: receipts, when it last asked, or why it cannot."""
+        run = await self.run(name)
+        live = self._host.orchestrator.live.get(run.run_id) if self._host is not None else None
+        pulls, last = (live.pulls, live.last_pull_at) if live is not None else (None, None)
+        return await self._read(lambda conn: steering_of(conn, run, pulls=pulls, last_pull_at=last))
+
+    async def edit_item(self, item_id: str, text: str) -> QueueItem:
+        """Let a waiting message say something else."""
+        return await self._hosting().edits.edit(item_id, text)
+
+    async def move_item(self, item_id: str, before: str | None = None) -> QueueItem:
+        """Put a waiting message before another, or behind all."""
+        return await self._hosting().edits.move(item_id, before)
+
+    async def hold_item(self, item_id: str) -> QueueItem:
+        """Keep a waiting message back until it is released."""
+        return await self._hosting().edits.hold(item_id)
+
+    async def release_item(self, item_id: str) -> QueueItem:
+        return await self._hosting().edits.release(item_id)
+
+    async def withdraw_item(self, item_id: str) -> QueueItem:
+        """Take a waiting message back: it was never said."""
+        return await self._hosting().edits.withdraw(item_id)
+
+    async def turn_item(self, item_id: str, mode: Mode) -> QueueItem:
+        """Offer a waiting message to the run at work (`steer`), or keep it for after its end (`after`)."""
+        return await self._hosting().edits.turn(item_id, mode)
+
+    async def resend(self, item_id: str, choice: Choice | None = None) -> Ticket:
+        """Say again what was dropped or withdrawn, as a new message to the same runner."""
+        item = await self._read(lambda conn: queue.get(conn, item_id))
+        order = self.prepare(anew(item, self._setting.ids), choice or await self._choice_of(item))
+        return await self._hosting().submit(order, again=item_id)
+
+    # Inside
+
+    async def _choice_of(self, item: QueueItem) -> Choice:
+        """The agent that the message was for, if there still is one of its name; else its runner."""
+        known = {agent.agent_id for agent in self._setting.project.agents(self._setting.registry)}
+        try:
+            agent = (await self.run(item.run_id)).agent_id if item.run_id else None
+        except NotFound:  # pruned
+            agent = None
+        return Choice(runner=agent if agent in known else item.runner_id)
+
+    def _hosting(self) -> Host:
+        if self._host is None:
+            raise FactsError("this database was opened to read; open it to host runs")
+        return self._host
+
+    async def _edit(self, operation: Callable[[Transaction], T]) -> T:
+        """A person's change, through the host's writer or, in a reader, through one made for it."""
+        if self._host is not None:
+            return await self._host.writer.submit(operation)
+        if self._editing is None:
+            writable = await asyncio.to_thread(Database.open, self._database.path, write=True)
+            editor = Writer(writable.writing_connection, writable.path, told=self._hub.tell, failed=lambda _: None)
+            self._editing = writable, editor
+        return await self._editing[1].submit(operation)

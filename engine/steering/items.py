@@ -1,0 +1,80 @@
+"""A message in the queue, as the runner will get it and as the facts keep it."""
+
+from typing import Any, Final
+
+from engine.clock import Ids
+from engine.facts import event_log, transcript
+from engine.facts.batch import Transaction
+from engine.facts.event_log import EventRow
+from engine.facts.queue import QueueItem
+from engine.intake.envelope import EventEnvelope
+from engine.protocol.content import ContentElement
+from engine.run.arrival import write_user_line
+from engine.run.marks import Marks
+
+MOST: Final = 100
+"""Messages that may wait in one run, and that one pull gives."""
+
+
+def said(item: QueueItem) -> EventEnvelope:
+    """The envelope with the text that stands now: what came in, unless a person has edited it."""
+    return with_text(EventEnvelope.model_validate(item.envelope), item.text)
+
+
+def with_text(envelope: EventEnvelope, text: str | None) -> EventEnvelope:
+    """The same event saying this; pictures and files stay."""
+    given = envelope.input
+    if text is None or text == given.to_text():
+        return envelope
+    others = [part for part in given.contents if part.type != "text"]
+    contents = [ContentElement(type="text", text=text), *others] if given.contents else []
+    return envelope.model_copy(update={"input": given.model_copy(update={"text": text, "contents": contents})})
+
+
+def anew(item: QueueItem, ids: Ids) -> EventEnvelope:
+    """The same said again: a new event with attachments of its own."""
+    envelope = said(item)
+    attachments = [one.model_copy(update={"artifact_id": ids.new("art")}) for one in envelope.input.attachments]
+    given = envelope.input.model_copy(update={"attachments": attachments})
+    return envelope.model_copy(update={"event_id": ids.new("evt"), "input": given})
+
+
+def line_of(item_id: str) -> str:
+    """The id of the line that a message becomes when it is pulled or dropped: one, whichever comes."""
+    return f"{item_id}:user"
+
+
+def write_line(tx: Transaction, item: QueueItem, marks: Marks, *, run_id: str | None, at: int) -> None:
+    """A person did say it: a line of the conversation, unless it is one already."""
+    line_id = line_of(item.item_id)
+    if not transcript.has(tx.connection, line_id):
+        write_user_line(tx, said(item), marks, run_id=run_id, line_id=line_id, at=at)
+
+
+def audit(
+    tx: Transaction,
+    item: QueueItem,
+    kind: str,
+    event_id: str,
+    *,
+    at: int,
+    source: str = "host",
+    run_id: str | None = None,
+    metadata: dict[str, Any],
+) -> None:
+    """Note in the event log what became of a message."""
+    event_log.append(
+        tx.connection,
+        EventRow(
+            event_id=event_id,
+            event_type=kind,
+            source=source,
+            conversation_id=item.conversation_id,
+            thread_id=item.thread_id,
+            bot_id=item.bot_id,
+            workspace_id=item.workspace_id,
+            run_id=run_id,
+            created_at=at,
+            metadata=metadata,
+        ),
+    )

@@ -17,7 +17,7 @@ from engine.examine import Examined, HostSeen, examine
 from engine.facts import journal, retention, sessions
 from engine.facts.artifacts import ArtifactRow
 from engine.facts.database import Database
-from engine.facts.errors import AlreadyFinal, FactsError, NotFound
+from engine.facts.errors import AlreadyFinal, CannotHold, Elsewhere, FactsError, NotFound
 from engine.facts.queue import Fate, Mode, QueueItem
 from engine.facts.retention import Deleted
 from engine.facts.runs import RunRow, Status
@@ -35,7 +35,9 @@ from engine.resources.stock import shelf_of
 from engine.run.apis import Clause
 from engine.run.deltas import DeltaText
 from engine.run.grants import Grants
+from engine.run.holds import Armed, Held, Stage
 from engine.run.order import RunOrder
+from engine.run.points import Point
 from engine.run.prepare import Choice
 from engine.run.ticket import Ticket
 from engine.runners.descriptor import Problem, RunnerDescriptor
@@ -55,13 +57,16 @@ __all__ = [
     "VERSION",
     "AgentConfig",
     "AlreadyFinal",
+    "Armed",
     "ArtifactRow",
+    "CannotHold",
     "Choice",
     "Clause",
     "ConfigError",
     "ConfigForm",
     "Deleted",
     "DeltaText",
+    "Elsewhere",
     "Engine",
     "Entry",
     "EventEnvelope",
@@ -69,12 +74,14 @@ __all__ = [
     "FactsError",
     "Fate",
     "Grants",
+    "Held",
     "HostSeen",
     "IntakeError",
     "Kept",
     "Line",
     "Mode",
     "NotFound",
+    "Point",
     "Problem",
     "Project",
     "QueueItem",
@@ -86,6 +93,7 @@ __all__ = [
     "RunnersError",
     "Session",
     "Setting",
+    "Stage",
     "Status",
     "Steering",
     "Stopped",

@@ -10,14 +10,17 @@ from engine.events import Hub
 from engine.facts import journal, queue, runs
 from engine.facts.batch import Transaction
 from engine.facts.database import Database
-from engine.facts.errors import FactsError, NotFound
+from engine.facts.errors import CannotHold, Elsewhere, FactsError
 from engine.facts.queue import Fate, Mode, QueueItem
-from engine.facts.runs import RunRow
+from engine.facts.runs import LIVE, RunRow
 from engine.facts.writer import Writer
 from engine.host import Host
 from engine.intake.envelope import EventEnvelope
 from engine.reading import Reading
+from engine.run.holds import Armed, Held
+from engine.run.live import LiveRun
 from engine.run.order import RunOrder
+from engine.run.points import Point
 from engine.run.prepare import Choice
 from engine.run.ticket import Ticket
 from engine.setting import Setting
@@ -85,6 +88,40 @@ class Controlling(Reading):
         dropped = (item for item in items if item.mode == Mode.STEER and item.fate == Fate.DROPPED)
         return Stopped(run, tuple(dropped))
 
+    # Holds
+
+    async def hold(self, name: str, when: str, *, once: bool = False) -> None:
+        """Hold a run of this process at a point: each time, only once, or with `#n` only the nth time of the run."""
+        point = Point.parse(when)
+        (await self._at_work(name)).holds.arm(point, once=once)
+
+    async def disarm(self, name: str, when: str) -> None:
+        """Hold a run there no more; what is held stays held."""
+        point = Point.parse(when)
+        (await self._at_work(name)).holds.disarm(point)
+
+    async def holds(self, name: str) -> tuple[Armed, ...]:
+        """The points that are armed in a run."""
+        live = await self._live(name)
+        return () if live is None else live.holds.armed
+
+    async def held(self, name: str) -> Held | None:
+        """What is held in a run now, the first where there is more than one; its clock stands meanwhile."""
+        live = await self._live(name)
+        return None if live is None else live.holds.held
+
+    async def edit_held(self, name: str, reply: object, *, editor: str = "local") -> Held:
+        """Put in an answer for the held call: its own is not sent, or the call not even made. It is held on."""
+        return (await self._at_work(name)).holds.edit(reply, editor)
+
+    async def release(self, name: str) -> None:
+        """Let a held run go on until it comes to a point again."""
+        (await self._at_work(name)).holds.release()
+
+    async def step(self, name: str) -> None:
+        """Let a held run go on to the reply of its call, or else to its next call, pull, message or end."""
+        (await self._at_work(name)).holds.step()
+
     # What waits
 
     async def queue(self, conversation_id: str | None = None, *, run_id: str | None = None) -> list[QueueItem]:
@@ -124,19 +161,32 @@ class Controlling(Reading):
     async def resend(self, item_id: str, choice: Choice | None = None) -> Ticket:
         """Say again what was dropped or withdrawn, as a new message to the same runner."""
         item = await self._read(lambda conn: queue.get(conn, item_id))
-        order = self.prepare(anew(item, self._setting.ids), choice or await self._choice_of(item))
+        order = self.prepare(anew(item, self._setting.ids), choice or self._choice_of(item))
         return await self._hosting().submit(order, again=item_id)
 
     # Inside
 
-    async def _choice_of(self, item: QueueItem) -> Choice:
+    def _choice_of(self, item: QueueItem) -> Choice:
         """The agent that the message was for, if there still is one of its name; else its runner."""
         known = {agent.agent_id for agent in self._setting.project.agents(self._setting.registry)}
-        try:
-            agent = (await self.run(item.run_id)).agent_id if item.run_id else None
-        except NotFound:  # pruned
-            agent = None
+        agent = item.metadata.get(queue.AGENT)
         return Choice(runner=agent if agent in known else item.runner_id)
+
+    async def _live(self, name: str) -> LiveRun | None:
+        """A run of this process while it is at work; nothing where it has ended."""
+        run, host = await self.run(name), self._hosting()
+        live = host.orchestrator.live.get(run.run_id)
+        if live is not None:
+            await live.begun.wait()
+        elif run.status in LIVE and run.host != host.host_id:
+            raise Elsewhere(f"run {run.run_id} is at work in another process; hold and release it there.")
+        return live
+
+    async def _at_work(self, name: str) -> LiveRun:
+        live = await self._live(name)
+        if live is None or live.is_over:
+            raise CannotHold(f"run {(await self.run(name)).run_id} has ended; only a run at work can be held.")
+        return live
 
     def _hosting(self) -> Host:
         if self._host is None:

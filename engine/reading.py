@@ -10,11 +10,12 @@ from sqlalchemy import Connection
 
 from engine.clock import Clock
 from engine.events import Entry
-from engine.facts import artifacts, journal, runs, search, sessions, state, transcript
+from engine.facts import artifacts, hosts, journal, runs, search, sessions, state, transcript
 from engine.facts.artifacts import READ as ARTIFACT_READ
 from engine.facts.artifacts import ArtifactRow
 from engine.facts.database import Database
 from engine.facts.errors import NotFound
+from engine.facts.journal import Mark
 from engine.facts.rows import Place
 from engine.facts.runs import RunRow
 from engine.facts.sessions import Session, Summary
@@ -65,6 +66,10 @@ class Reading:
             )
         )
 
+    async def has_host(self, run: RunRow) -> bool:
+        """Whether the process that hosts a run is there; if not, the next that opens to host closes the run."""
+        return run.host not in await self._read(hosts.dead_hosts)
+
     async def journal(
         self, run_id: str, *, after: int | None = None, before: int | None = None, limit: int = 100
     ) -> list[Entry]:
@@ -77,6 +82,22 @@ class Reading:
             for entry in page:
                 yield entry
             after = page[-1].position
+
+    async def index(self, run_id: str, *, after: int = 0, limit: int = 16_384) -> list[Mark]:
+        """What a run's journal holds and how large it is, without the data itself, rising after a position."""
+        return await self._read(lambda conn: journal.index(conn, run_id, after=after, limit=limit))
+
+    async def outline(self, run_id: str, *, before: int | None = None, limit: int = 400) -> list[Entry]:
+        """The last of a run's entries that make up its conversation, before a position, rising."""
+        return await self._read(lambda conn: journal.outline(conn, run_id, before=before, limit=limit))
+
+    async def find(self, run_id: str, text: str, *, first: int, last: int) -> list[int]:
+        """Positions in a range of a run's journal that hold a text."""
+        return await self._read(lambda conn: journal.holding(conn, run_id, text, first=first, last=last))
+
+    async def last_position(self, run_id: str) -> int:
+        """The position of a run's newest entry; 0 where it has none."""
+        return await self._read(lambda conn: journal.last_position(conn, run_id))
 
     async def last_row(self) -> int:
         """The newest global row: subscribe since here to hear only what is new."""

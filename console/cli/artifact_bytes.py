@@ -5,8 +5,9 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 from console.cli.exits import UsageError
-from console.cli.terminal import Output, safe
-from console.cli.words import size
+from console.cli.terminal import Output
+from console.model.safe import safe
+from console.model.words import size
 from engine.api import ArtifactRow, Engine
 
 

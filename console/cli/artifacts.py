@@ -63,8 +63,9 @@ async def _get(options: argparse.Namespace) -> int:
 async def _list(options: argparse.Namespace) -> int:
     from console.cli.records import print_all
     from console.cli.table import table
-    from console.cli.terminal import one_line, standard_output
-    from console.cli.words import ago, short_run, size
+    from console.cli.terminal import standard_output
+    from console.model.safe import one_line
+    from console.model.words import ago, short_run, size
     from engine.api import ArtifactRow, Engine
 
     out = standard_output()

@@ -3,7 +3,8 @@
 import sys
 
 from console.cli.exits import UsageError
-from console.cli.terminal import Output, safe
+from console.cli.terminal import Output
+from console.model.safe import safe
 
 
 def agreed(question: str, *, command: str) -> bool:

@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from console.cli.terminal import Output, one_line
-from console.cli.words import latency, number
+from console.cli.terminal import Output
+from console.model.safe import one_line
+from console.model.words import latency, number
 from engine.api import Entry
 from engine.clock import rfc3339
 

@@ -43,18 +43,20 @@ async def _cancel(options: argparse.Namespace) -> int:
     async with await Engine.open(db=options.db, mode="read") as engine:
         asked = await engine.run(options.run)
         await engine.cancel(asked.run_id)
-        run = await _wait(engine, asked.run_id, options.wait or 0)
+        is_hosted = await engine.has_host(asked)
+        run = await _wait(engine, asked.run_id, (options.wait or 0) if is_hosted else 0)
     if options.json:
         print_json(out, record(run))
     elif run.finished_at is not None:
         out.line(f"{run.run_id} is {run.status}.")
+    elif not is_hosted:
+        out.line(
+            f"The process that hosted {run.run_id} is gone: the next `trackside run` on this database closes the run."
+        )
     elif options.wait is None:
         out.line(f"Asked {run.run_id} to stop; its host notices within half a second.")
     else:
-        out.line(
-            f"{run.run_id} is still {run.status} after {options.wait:g} s. If the process that hosts it is gone, "
-            "the next `trackside run` on this database closes it."
-        )
+        out.line(f"{run.run_id} is still {run.status} after {options.wait:g} s.")
     return Exit.FAILED if options.wait is not None and run.finished_at is None else Exit.OK
 
 

@@ -14,7 +14,7 @@ from typing import Final
 
 import pydantic
 
-from console.cli.words import number, short_runner, size
+from console.model.words import number, short_runner, size
 from engine.api import (
     VERSION,
     AgentConfig,

@@ -20,7 +20,8 @@ def perform(options: argparse.Namespace) -> int:
 
     from console.cli.checks import Verdict, check_all
     from console.cli.records import print_json
-    from console.cli.terminal import one_line, standard_output
+    from console.cli.terminal import standard_output
+    from console.model.safe import one_line
 
     out = standard_output()
     looks = {Verdict.GOOD: ("✓", "green"), Verdict.ODD: ("!", "yellow"), Verdict.WRONG: ("✗", "red")}

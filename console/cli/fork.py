@@ -29,8 +29,9 @@ async def _fork(options: argparse.Namespace) -> int:
 
     from console.cli.exits import Exit
     from console.cli.records import print_json, record
-    from console.cli.terminal import safe, standard_output
-    from console.cli.words import number
+    from console.cli.terminal import standard_output
+    from console.model.safe import safe
+    from console.model.words import number
     from engine.api import Engine
 
     out = standard_output()

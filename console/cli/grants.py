@@ -7,7 +7,8 @@ from console.cli.exits import Exit
 from console.cli.records import print_json
 from console.cli.run import choice_of, event_of
 from console.cli.table import table
-from console.cli.terminal import Output, one_line, standard_output
+from console.cli.terminal import Output, standard_output
+from console.model.safe import one_line
 from engine.api import Grants, RunOrder, Setting
 
 _STORAGE = ("plugin", "workspace")

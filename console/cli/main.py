@@ -22,6 +22,7 @@ from console.cli import (
     sessions,
     show,
     state,
+    steering,
     transcript,
 )
 from console.cli.exits import Exit, UsageError
@@ -43,6 +44,7 @@ COMMANDS: Final[Mapping[str, Command]] = {
     "run": Command("run a runner on one event and watch it", run.arguments, run.perform),
     "runs": Command("list runs, newest first", runs.arguments, runs.perform),
     "show": Command("show a run again", show.arguments, show.perform),
+    "steering": Command("list what was said to a run, and what became of it", steering.arguments, steering.perform),
     "cancel": Command("stop a run, whichever process hosts it", cancel.arguments, cancel.perform),
     "sessions": Command("list, rename and delete sessions", sessions.arguments, sessions.perform),
     "fork": Command("go on from an earlier line in a session of its own", fork.arguments, fork.perform),

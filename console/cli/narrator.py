@@ -2,13 +2,16 @@
 
 import json
 from collections.abc import Callable, Iterable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from console.cli.calls import OpenCalls
-from console.cli.terminal import one_line, safe
-from console.cli.words import duration, latency, number, short_runner, size
 from console.cli.wrapping import Wrapping
+from console.model.safe import one_line, safe
+from console.model.words import duration, latency, number, short_runner, size
 from engine.api import DeltaText, Entry, text_of
+
+if TYPE_CHECKING:
+    from console.cli.asides import Asides
 
 LONGEST_LINE: Final = 2_000
 """Characters of one printed line of a runner that are shown; the journal has all of it."""
@@ -48,6 +51,7 @@ class Narrator:
         """Deltas came that are not shown yet."""
         self._began: int | None = None
         self._calls = OpenCalls()
+        self._asides: Asides | None = None
         self._tellers: dict[str, Callable[[Entry, dict[str, Any]], None]] = {
             "run.started": self._started,
             "message.delta": self._delta,
@@ -222,7 +226,19 @@ class Narrator:
     def _cancel(self, _entry: Entry, _data: dict[str, Any]) -> None:
         self._remark("cancel requested")
 
-    def _other(self, entry: Entry, _data: dict[str, Any]) -> None:
+    def _aside(self, entry: Entry, data: dict[str, Any]) -> None:
+        """What was said or done to the run while it worked."""
+        if self._asides is None:
+            from console.cli.asides import Asides  # most runs have none of it
+
+            self._asides = Asides(self._paint)
+        for line in self._asides.tell(entry, data):
+            self._line(line)
+
+    def _other(self, entry: Entry, data: dict[str, Any]) -> None:
+        if entry.type.startswith(("steering.", "hold.")):
+            self._aside(entry, data)
+            return
         self._line(self._paint("dim", f"· {one_line(entry.type, 80)} {one_line(entry.data, 120)}"))
 
     def _nothing(self, _entry: Entry, _data: dict[str, Any]) -> None:

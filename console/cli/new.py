@@ -88,7 +88,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def perform(options: argparse.Namespace) -> int:
     from console.cli.records import print_json
-    from console.cli.terminal import one_line, standard_output
+    from console.cli.terminal import standard_output
+    from console.model.safe import one_line
 
     out = standard_output()
     runner = _runner_path(options.name)

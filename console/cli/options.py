@@ -4,10 +4,13 @@ import argparse
 import math
 import re
 from pathlib import Path
-from typing import Final, NoReturn
+from typing import TYPE_CHECKING, Final, NoReturn
 
 from console.cli.exits import UsageError
-from console.cli.words import age
+from console.model.words import age
+
+if TYPE_CHECKING:
+    from console.cli.moments import Saying
 
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -51,6 +54,20 @@ def setting(text: str) -> tuple[str, str]:
     if not equals or not key.strip():
         raise argparse.ArgumentTypeError("wants key=value, as in --set pace=0.5")
     return sound(key.strip()), sound(value)
+
+
+def saying(text: str) -> "Saying":
+    """`WHEN=TEXT`: something to say to a run, and when."""
+    from console.cli.moments import read
+
+    return read(text)
+
+
+def words(text: str) -> str:
+    """Something to say."""
+    if not text.strip():
+        raise argparse.ArgumentTypeError("wants something to say")
+    return sound(text)
 
 
 def sound(text: str) -> str:

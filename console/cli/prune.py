@@ -49,7 +49,7 @@ async def _prune(options: argparse.Namespace) -> int:
 
 
 def _what(deleted: "Deleted") -> str:
-    from console.cli.words import number
+    from console.model.words import number
 
     counts = (
         number(deleted.runs, "run"),

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from console.cli.exits import UsageError
-from console.cli.options import add_database, add_jsonl, seconds, setting, sound, variable
+from console.cli.options import add_database, add_jsonl, saying, seconds, setting, sound, variable, words
 
 if TYPE_CHECKING:
     from engine.api import Choice, Engine, EventEnvelope, Setting
@@ -36,6 +36,24 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="a variable that the runner may see; its value comes from the environment",
     )  # fmt: skip
     parser.add_argument("--python", metavar="PATH", help="the interpreter that runs it")
+    beside = parser.add_argument_group("while it runs")
+    beside.add_argument(
+        "--steer", action="append", type=saying, default=[], metavar="WHEN=TEXT",
+        help="say TEXT to the run when that comes: a result type or an entry of the host, with #n for the nth "
+        "(tool.call.started#2), or +seconds after its start. If it never comes, nothing is sent; that is said at the "
+        "end and leaves the exit code as it is",
+    )  # fmt: skip
+    beside.add_argument(
+        "--after", action="append", type=words, default=[], metavar="TEXT",
+        help="say TEXT when the run has ended, as a run of its own. All runs are watched; the exit code is that of "
+        "the first that did not complete",
+    )  # fmt: skip
+    beside.add_argument(
+        "--hold", action="append", default=[], metavar="WHEN",
+        help="hold it before that: pull, model, tool, … or one call (call_tool), or a result type, with #n for only "
+        "the nth. Then standard input says what to do, a line each: release, step, edit JSON, steer TEXT, stop, help; "
+        "at its end holds are released",
+    )  # fmt: skip
     parser.add_argument(
         "--grants", action="store_true", help="run nothing; print what the run would be allowed, and why"
     )
@@ -51,6 +69,8 @@ def perform(options: argparse.Namespace) -> int:
         return tell_grants(options)
     if options.json:
         raise UsageError("--json goes with --grants. A run is told as --jsonl, one entry a line.")
+    if options.hold and "-" in (options.message, options.event):
+        raise UsageError("--hold reads from standard input what to do, so the message or event cannot come from there.")
     # Imports leave no garbage behind; looking for it would be a tenth of the wait for the first entry.
     gc.disable()
     import asyncio
@@ -79,6 +99,7 @@ def choice_of(options: argparse.Namespace) -> "Choice":
         settings=dict(options.set),
         python=python,
         env=tuple(options.env),
+        holds=tuple(sound(when) for when in options.hold),
     )
 
 

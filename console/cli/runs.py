@@ -27,8 +27,9 @@ async def _list(options: argparse.Namespace) -> int:
     from console.cli.narrator import OUTCOMES
     from console.cli.records import print_all
     from console.cli.table import table
-    from console.cli.terminal import one_line, standard_output
-    from console.cli.words import ago, duration, short_run, short_runner
+    from console.cli.terminal import standard_output
+    from console.model.safe import one_line
+    from console.model.words import ago, duration, short_run, short_runner
     from engine.api import Engine, RunRow
 
     out = standard_output()

@@ -33,8 +33,9 @@ def perform(options: argparse.Namespace) -> int:
 
 async def _search(options: argparse.Namespace) -> int:
     from console.cli.records import print_all, print_json, record
-    from console.cli.terminal import one_line, standard_output
-    from console.cli.words import number
+    from console.cli.terminal import standard_output
+    from console.model.safe import one_line
+    from console.model.words import number
     from engine.api import Engine
 
     out = standard_output()
@@ -61,8 +62,8 @@ async def _search(options: argparse.Namespace) -> int:
 
 
 def _told(line: "Line", query: str, now: int, out: "Output") -> str:
-    from console.cli.terminal import one_line
-    from console.cli.words import ago
+    from console.model.safe import one_line
+    from console.model.words import ago
 
     text = line.content or ""
     folded = text.casefold()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from console.cli.asking import agreed
 from console.cli.exits import Exit
 from console.cli.options import add_database, add_json, add_jsonl, count, sound
-from console.cli.words import number
+from console.model.words import number
 
 if TYPE_CHECKING:
     from engine.api import Deleted
@@ -70,8 +70,9 @@ def _perform_delete(options: argparse.Namespace) -> int:
 async def _list(options: argparse.Namespace) -> int:
     from console.cli.records import print_all
     from console.cli.table import table
-    from console.cli.terminal import one_line, standard_output
-    from console.cli.words import ago
+    from console.cli.terminal import standard_output
+    from console.model.safe import one_line
+    from console.model.words import ago
     from engine.api import Engine, Session
 
     out = standard_output()
@@ -99,7 +100,8 @@ async def _list(options: argparse.Namespace) -> int:
 
 async def _rename(options: argparse.Namespace) -> int:
     from console.cli.records import print_json, record
-    from console.cli.terminal import one_line, standard_output
+    from console.cli.terminal import standard_output
+    from console.model.safe import one_line
     from engine.api import Engine
 
     out = standard_output()
@@ -119,7 +121,8 @@ async def _delete(options: argparse.Namespace) -> int:
     from dataclasses import asdict
 
     from console.cli.records import print_json
-    from console.cli.terminal import one_line, standard_output
+    from console.cli.terminal import standard_output
+    from console.model.safe import one_line
     from engine.api import Engine
 
     out = standard_output()

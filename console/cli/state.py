@@ -30,8 +30,9 @@ def perform(options: argparse.Namespace) -> int:
 async def _list(options: argparse.Namespace) -> int:
     from console.cli.records import print_json
     from console.cli.table import table
-    from console.cli.terminal import one_line, standard_output
-    from console.cli.words import ago, short_run
+    from console.cli.terminal import standard_output
+    from console.model.safe import one_line
+    from console.model.words import ago, short_run
     from engine.api import Engine
 
     out = standard_output()
@@ -70,7 +71,7 @@ async def _list(options: argparse.Namespace) -> int:
 
 def _whose(one: "Kept") -> str:
     """What tells this scope from others of its kind."""
-    from console.cli.words import short_runner
+    from console.model.words import short_runner
 
     identity = one.identity
     own = identity.conversation_id or identity.actor_id or identity.subject_id

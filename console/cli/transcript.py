@@ -26,8 +26,9 @@ def perform(options: argparse.Namespace) -> int:
 
 async def _print(options: argparse.Namespace) -> int:
     from console.cli.records import print_all
-    from console.cli.terminal import one_line, standard_output
-    from console.cli.words import number
+    from console.cli.terminal import standard_output
+    from console.model.safe import one_line
+    from console.model.words import number
     from engine.api import Engine
 
     out = standard_output()
@@ -50,9 +51,9 @@ async def _print(options: argparse.Namespace) -> int:
 
 
 def _told(line: "Line", now: int, out: "Output") -> str:
-    from console.cli.terminal import one_line, safe
-    from console.cli.words import ago
     from console.cli.wrapping import Wrapping
+    from console.model.safe import one_line, safe
+    from console.model.words import ago
 
     kind = "" if line.item_type == "message" else f" {line.item_type}"
     said = f"  {ago(now - line.created_at)}  line {line.seq}"

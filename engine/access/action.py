@@ -2,13 +2,18 @@
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict
 
+from engine.facts.errors import FactsError
 from engine.protocol.errors import AgentAPIException, ErrorCode
 from engine.run.grants import Grants
 from engine.runtimes.runtime import Receipted
+from engine.runtimes.wire import MAX_REPLY
+
+LARGEST: Final = MAX_REPLY - 4096
+"""Bytes of a reply that still fit into a frame with all that goes around it."""
 
 
 class Arguments(BaseModel):
@@ -63,3 +68,14 @@ class Action:
     """`(desk, run, arguments)`."""
     leaves_the_host: bool = False
     """A model, a tool or a knowledge base is asked: the journal has the call before it is made."""
+
+    def failure(self, error: Exception) -> AgentAPIException:
+        """What went wrong with an answer, as the runner sees it.
+
+        A fault of ours or of a resource is told like any other, and the journal has it.
+        """
+        if isinstance(error, AgentAPIException):
+            return error
+        if isinstance(error, FactsError):
+            return AgentAPIException.of(ErrorCode.RUNTIME_ERROR, str(error), retryable=True)
+        return AgentAPIException.of(ErrorCode.RUNTIME_ERROR, f"{self.name} failed: {error!r:.300}")

@@ -3,7 +3,8 @@
 import asyncio
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
-from typing import Any, Final, cast
+from functools import partial
+from typing import Any, Final
 from weakref import WeakKeyDictionary
 
 import orjson
@@ -24,16 +25,15 @@ from engine.access import (
 from engine.access import (
     run as run_calls,
 )
-from engine.access.action import Action, Arguments, Decision, Refused, Reply
+from engine.access.action import LARGEST, Action, Arguments, Decision, Refused, Reply
 from engine.access.gate import decide
+from engine.access.holding import Call, answered
 from engine.access.room import Room
 from engine.access.traffic import Traffic
-from engine.facts.errors import FactsError
 from engine.protocol.errors import AgentAPIException, ErrorCode
 from engine.protocol.faults import sentence
 from engine.run.live import LiveRun, Stop
 from engine.runtimes.runtime import Receipted
-from engine.runtimes.wire import MAX_REPLY
 
 ACTIONS: Final[Mapping[str, Action]] = {
     action.name: action
@@ -44,11 +44,6 @@ IDENTITY: Final = ("plugin_identity", "caller_plugin_identity")
 """What LangBot's own wire may carry; the connection says who calls, so it can only be repeated, never claimed."""
 STILL_ANSWERED: Final = "run_get"
 """How a runner learns that it is being stopped, so it is answered until the run has ended."""
-INLINE: Final = 32 * 1024
-"""Bytes of a request or reply that the journal keeps in the entry; more is an artifact that the entry refers to."""
-
-LARGEST: Final = MAX_REPLY - 4096
-"""Bytes of a reply that still fit into a frame with all that goes around it."""
 ENDED: Final = Decision(False, "the run has ended; its id opens nothing any more")
 
 
@@ -74,7 +69,7 @@ class AccessDesk:
             raise decision.refusal()
         traffic.in_flight += 1
         try:
-            reply = await self._perform(run, known, arguments)
+            reply = await self._perform(run, Call(call_id, known, arguments))
             if isinstance(reply, AsyncGenerator):
                 return self._streamed(run, call_id, reply, traffic)
             told = reply.data if isinstance(reply, Receipted) else reply
@@ -124,28 +119,28 @@ class AccessDesk:
             return Decision(False, problem, ErrorCode.RATE_LIMITED)
         return None
 
-    async def _perform(self, run: LiveRun, action: Action, arguments: Arguments) -> Reply:
+    async def _perform(self, run: LiveRun, call: Call) -> Reply:
         """Do it. A run that is stopped meanwhile interrupts the call, and the runner hears why."""
         task = asyncio.current_task()
         assert task is not None  # noqa: S101  (a coroutine that runs has one)
         run.calls.add(task)
         try:
-            if action.leaves_the_host:
-                await self._room.writer.flush()
-            return await action.answer(self._room, run, arguments)
+            return await answered(self._room, run, call, partial(self._make, run, call))
         except asyncio.CancelledError:
             if run.stop is None:
                 raise
             raise _over(run.stop).refusal() from None
-        except FactsError as error:
-            raise AgentAPIException.of(ErrorCode.RUNTIME_ERROR, str(error), retryable=True) from error
         except AgentAPIException:
             raise
         except Exception as error:
-            # A fault of ours or of a resource: the runner hears of it as of any other, and the journal has it.
-            raise AgentAPIException.of(ErrorCode.RUNTIME_ERROR, f"{action.name} failed: {error!r:.300}") from error
+            raise call.action.failure(error) from error
         finally:
             run.calls.discard(task)
+
+    async def _make(self, run: LiveRun, call: Call) -> Reply:
+        if call.action.leaves_the_host:
+            await self._room.writer.flush()
+        return await call.action.answer(self._room, run, call.arguments)
 
     async def _streamed(
         self, run: LiveRun, call_id: str, frames: AsyncGenerator[Mapping[str, Any], None], traffic: Traffic
@@ -211,15 +206,8 @@ class AccessDesk:
             self._record(run, "host", "call.replied", {"call_id": call_id}, "reply", reply)
 
     def _record(self, run: LiveRun, source: str, kind: str, data: dict[str, Any], name: str, value: object) -> None:
-        """Record a request or reply; a large one becomes an artifact of the run, and the entry says which."""
-        blob = orjson.dumps(value)
-        if len(blob) <= INLINE:
-            data[name] = cast(Any, value)
-            run.recorder.record(source, kind, data)
-            return
-        data[f"{name}_ref"] = self._room.keep(run, kind, blob)
-        data[f"{name}_size"] = len(blob)
-        run.recorder.record(source, kind, data)
+        """Record a request or reply."""
+        run.recorder.record(source, kind, data | self._room.part(run, kind, name, value))
 
 
 def _check_size(reply: Mapping[str, Any]) -> None:

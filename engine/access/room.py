@@ -4,8 +4,9 @@ import hashlib
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, Final, TypeVar
 
+import orjson
 from sqlalchemy import Connection
 
 from engine.clock import Clock, Ids, rfc3339
@@ -17,6 +18,8 @@ from engine.resources.shelf import Shelf
 from engine.run.live import LiveRun
 
 T = TypeVar("T")
+INLINE: Final = 32 * 1024
+"""Bytes of a request or reply that the journal keeps in the entry; more is an artifact that the entry refers to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +42,13 @@ class Room:
     def write(self, operation: Callable[[Transaction], T]) -> Awaitable[T]:
         """Write facts; done means committed."""
         return self.writer.submit(operation)
+
+    def part(self, run: LiveRun, kind: str, name: str, value: object) -> dict[str, Any]:
+        """A request or reply as a part of an entry; a large one becomes an artifact that the entry refers to."""
+        blob = orjson.dumps(value)
+        if len(blob) <= INLINE:
+            return {name: value}
+        return {f"{name}_ref": self.keep(run, kind, blob), f"{name}_size": len(blob)}
 
     def keep(self, run: LiveRun, kind: str, blob: bytes) -> str:
         """Store something too large for an entry as an artifact of the run; gives its id at once."""

@@ -8,11 +8,10 @@ from typing import Any, Literal
 from engine.access.action import Action, Arguments
 from engine.access.room import Room, stamp
 from engine.facts.queue import QueueItem
-from engine.run.context import conversation_of, event_of, input_of
 from engine.run.live import LiveRun
 from engine.run.ruling import Ruled
 from engine.runtimes.runtime import Receipted
-from engine.steering.items import MOST, said
+from engine.steering.items import MOST, handed, said
 from engine.steering.pulls import Pull, hand_over, put_back
 
 
@@ -28,13 +27,14 @@ async def pull(room: Room, run: LiveRun, given: PullArguments) -> Receipted:
     now = room.clock.now()
     run.pulls += 1
     run.last_pull_at = now
-    taking = asyncio.ensure_future(room.write(Pull(run, limit=min(limit, MOST), now=now).take))
+    pulling = Pull(run, limit=min(limit, MOST), now=now)
+    taking = asyncio.ensure_future(room.write(pulling.take))
     try:
         items = (await asyncio.shield(taking)).get()
     except asyncio.CancelledError:
         taking.add_done_callback(partial(_returned, room, run))
         raise
-    if items:
+    if items and pulling.begins_a_turn:
         run.recorder.begin_turn()
     return Receipted(
         {"items": [_item(run, item) for item in items]},
@@ -51,17 +51,11 @@ def _returned(room: Room, run: LiveRun, taking: "asyncio.Future[Ruled[Sequence[Q
 
 
 def _item(run: LiveRun, item: QueueItem) -> dict[str, Any]:
-    envelope = said(item)
-    conversation = conversation_of(envelope)
     return {
         "claimed_run_id": run.order.run_id,
         "runner_id": run.order.grants.runner_id,
         "claimed_at": stamp(item.created_at),
-        "event": event_of(envelope).model_dump(mode="json"),
-        "input": input_of(envelope.input).model_dump(mode="json"),
-        "conversation": conversation.model_dump(mode="json") if conversation else None,
-        "actor": envelope.actor.model_dump(mode="json") if envelope.actor else None,
-        "subject": envelope.subject.model_dump(mode="json") if envelope.subject else None,
+        **handed(said(item)),
         "metadata": {"item_id": item.item_id},
     }
 

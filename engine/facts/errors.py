@@ -100,6 +100,10 @@ class CannotSteer(FactsError):
     """A message cannot go into the run at work; the message says why."""
 
 
+class CannotHold(FactsError):
+    """A run cannot be held there, or what is held cannot be changed so; the message says why and what is possible."""
+
+
 class Elsewhere(FactsError):
     """What is to be changed belongs to another process, which alone may."""
 

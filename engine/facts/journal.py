@@ -40,6 +40,19 @@ class Entry(NamedTuple):
         return text + "}"
 
 
+class Mark(NamedTuple):
+    """An entry without what it says: enough to find one's way in a long run."""
+
+    position: int
+    at: int
+    source: str
+    type: str
+    outcome: str | None
+    turn: int
+    size: int
+    """Characters of its data."""
+
+
 COLUMNS: Final = ", ".join(Entry._fields)
 SIZES: Final = (256, 64, 16, 4, 1)
 """Rows per INSERT. One long statement steps without the GIL; executemany takes it back for every row."""
@@ -91,6 +104,36 @@ def last_position(conn: Connection, run_id: str) -> int:
 def row_of(conn: Connection, run_id: str, position: int) -> int | None:
     statement = "SELECT row FROM journal WHERE run_id = ? AND position = ?"
     return conn.exec_driver_sql(statement, (run_id, position)).scalar()
+
+
+def index(conn: Connection, run_id: str, *, after: int = 0, limit: int = 16_384) -> list[Mark]:
+    """A run's entries without what they say, rising."""
+    statement = (
+        "SELECT position, at, source, type, outcome, turn, length(data) FROM journal"
+        " WHERE run_id = ? AND position > ? ORDER BY position LIMIT ?"
+    )
+    return [Mark._make(row) for row in conn.exec_driver_sql(statement, (run_id, after, limit))]
+
+
+def outline(conn: Connection, run_id: str, *, before: int | None = None, limit: int = 400) -> list[Entry]:
+    """The last entries of a run that are no deltas, output or calls, before a position, rising."""
+    statement = (
+        f"SELECT {COLUMNS} FROM journal WHERE run_id = ? AND position < ?"  # noqa: S608
+        " AND type NOT IN ('message.delta', 'output', 'call.requested', 'call.decided', 'call.replied')"
+        " ORDER BY position DESC LIMIT ?"
+    )
+    edge = before if before is not None else 2**62
+    found = [Entry._make(row) for row in conn.exec_driver_sql(statement, (run_id, edge, limit))]
+    return found[::-1]
+
+
+def holding(conn: Connection, run_id: str, text: str, *, first: int, last: int) -> list[int]:
+    """Positions of a run's entries in a range whose type or data holds a text, whatever the case of its letters."""
+    statement = (
+        "SELECT position FROM journal WHERE run_id = ? AND position BETWEEN ? AND ?"
+        " AND (instr(lower(data), lower(?)) OR instr(type, lower(?))) ORDER BY position"
+    )
+    return list(conn.exec_driver_sql(statement, (run_id, first, last, text, text)).scalars())
 
 
 def last_at(conn: Connection, run_id: str, type: str) -> int | None:  # noqa: A002

@@ -35,6 +35,10 @@ EDITABLE: Final = frozenset({Fate.QUEUED, Fate.HELD})
 """While it stands here a person may still change it."""
 SENT_AGAIN: Final = "sent_again_as"
 """In the metadata of an item: the event that says it again."""
+AGENT: Final = "agent_id"
+"""In the metadata of an item: the agent that it was for."""
+COVERED: Final = "covered"
+"""In the metadata of an item that holds a secret: its input as it may be recorded."""
 
 
 class Mode(StrEnum):

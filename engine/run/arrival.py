@@ -13,7 +13,7 @@ from engine.protocol.content import Attachment
 from engine.run.marks import Marks
 
 _EVENT: Final = "event_id"
-"""In an artifact's metadata: the event that it was attached to."""
+"""In an artifact's metadata: the event that it came with."""
 
 
 def write_user_line(
@@ -78,8 +78,13 @@ def store_raw(
         run_id=run_id,
         runner_id=runner_id,
         created_at=at,
+        metadata={_EVENT: envelope.event_id},
     )
-    artifacts.register(tx.connection, row, raw)
+    try:
+        artifacts.register(tx.connection, row, raw)
+    except ArtifactTaken:
+        if not _is_of(tx, envelope.raw_ref, envelope):  # else it was kept when the event was first offered to a run
+            raise
 
 
 def _artifact(

@@ -12,7 +12,7 @@ from engine.run.order import RunOrder
 def begin(tx: Transaction, order: RunOrder, *, now: int) -> Beginning:
     """Turn a created run into a running one."""
     envelope = order.envelope
-    deadline_at = None if order.timeout is None else now + int(order.timeout * 1_000_000)
+    deadline_at = None if order.timeout is None or order.holds else now + int(order.timeout * 1_000_000)
     runs.start(tx.connection, order.run_id, at=now, deadline_at=deadline_at)
     event = event_log.get(tx.connection, envelope.event_id)
     mine = {"run_id": order.run_id, "runner_id": order.binding.runner_id}

@@ -22,7 +22,7 @@ from engine.run.order import RunOrder, Slot
 from engine.run.rows import event_row, run_row
 from engine.run.ticket import Ticket, Waiting
 from engine.steering.claims import Claim, why_not
-from engine.steering.items import with_text
+from engine.steering.items import covered, with_text
 
 FOREIGN_WAIT: Final = 0.25
 """Seconds between looks at a slot that another process holds; our own runs say when they end."""
@@ -213,6 +213,8 @@ class Dispatch:
             return _Accepted()
         holder = runs.holder(conn, envelope.conversation_id, envelope.thread_id)
         run_id = holder.run_id if holder else None
+        if holder is not None and holder.host != self._host and item.mode == Mode.SLOT:
+            why = "the run at work is another process's"
         queue.add(conn, replace(item, reason=why, run_id=run_id))
         return _Accepted(waits=True, blocked_by=run_id, why=why)
 
@@ -249,15 +251,17 @@ class Dispatch:
             place = self._places.setdefault(order.slot, _Place())
             place.users += 1
             place.run = live
-        task.add_done_callback(lambda _: self._ended(order))
+        task.add_done_callback(lambda _: self._ended(live))
         if ticket is not None and not ticket.started.done():
             ticket.started.set_result(order.run_id)
 
-    def _ended(self, order: RunOrder) -> None:
+    def _ended(self, live: LiveRun) -> None:
+        order = live.order
         self._tasks.pop(order.run_id, None)
         if order.slot is not None:
             place = self._places[order.slot]
-            place.run = None
+            if place.run is live:  # else the next one has the slot already
+                place.run = None
             if self.waiting:
                 self.look(order.slot)
             self._leave(order.slot, place)
@@ -265,14 +269,16 @@ class Dispatch:
     async def _next(self, slot: Slot, place: _Place) -> None:
         """Let the next in line have the slot as soon as it is free, also of other processes' runs."""
         while not self._closing.is_set():
+            tried: list[str] = []
             async with place.lock:
                 try:
-                    taken = await self._writer.submit(partial(self._take, slot=slot, now=self._clock.now()))
+                    take = partial(self._take, slot=slot, tried=tried, now=self._clock.now())
+                    taken = await self._writer.submit(take)
                 except SlotTaken as blocked:
                     if blocked.run_id in self._tasks:
                         return  # its end looks again
                 except FactsError as error:
-                    self._fail_first(slot, error)
+                    self._fail_first(slot, tried, error)
                 else:
                     if taken is not None:
                         order, item_id = taken
@@ -283,12 +289,13 @@ class Dispatch:
                 async with asyncio.timeout(FOREIGN_WAIT):
                     await self._closing.wait()
 
-    def _take(self, tx: Transaction, *, slot: Slot, now: int) -> tuple[RunOrder, str] | None:
+    def _take(self, tx: Transaction, *, slot: Slot, tried: list[str], now: int) -> tuple[RunOrder, str] | None:
         """Give the slot to the first that waits for it."""
         item = self._first(tx.connection, slot)
         waiting = None if item is None else self.waiting.get(item.item_id)
         if item is None or waiting is None:
             return None
+        tried.append(item.item_id)
         order = replace(waiting.order, envelope=with_text(waiting.order.envelope, item.text))
         runs.create(tx.connection, run_row(order, self._host, now))
         queue.decide(tx.connection, item.item_id, Fate.OWN_RUN, at=now, own_run_id=order.run_id)
@@ -300,14 +307,14 @@ class Dispatch:
         # One that is unknown here has failed to start and was told so; those behind it do not wait for it.
         return next((item for item in queue.in_line(conn, *slot, self._host) if item.item_id in self.waiting), None)
 
-    def _fail_first(self, slot: Slot, error: FactsError) -> None:
+    def _fail_first(self, slot: Slot, tried: list[str], error: FactsError) -> None:
         """The first in line cannot be started; those behind it have no run to wait for."""
-        for item_id, waiting in self.waiting.items():
-            if waiting.order.slot == slot:
-                del self.waiting[item_id]
-                if not waiting.ticket.started.done():
-                    waiting.ticket.started.set_exception(error)
-                return
+        # Where the database failed before it could say who is first, it is whoever came first.
+        in_slot = [item_id for item_id, waiting in self.waiting.items() if waiting.order.slot == slot]
+        for item_id in (tried or in_slot)[:1]:
+            waiting = self.waiting.pop(item_id, None)
+            if waiting is not None and not waiting.ticket.started.done():
+                waiting.ticket.started.set_exception(error)
 
     # Places
 
@@ -338,6 +345,7 @@ class Dispatch:
 
     def _item(self, order: RunOrder, mode: Mode) -> QueueItem:
         envelope = order.envelope
+        agent = {} if order.binding.agent_id is None else {queue.AGENT: order.binding.agent_id}
         return QueueItem(
             item_id=self._ids.new("item"),
             event_id=envelope.event_id,
@@ -351,6 +359,7 @@ class Dispatch:
             envelope=envelope.model_dump(mode="json"),
             text=envelope.input.to_text(),
             created_at=0,
+            metadata={**agent, **covered(envelope.input, order.marks)},
         )
 
 

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from enum import StrEnum
+from functools import partial
 from typing import Any, Final, Protocol, cast
 
 from engine.clock import Clock
@@ -10,7 +11,10 @@ from engine.facts.batch import Transaction
 from engine.facts.journal import Entry
 from engine.facts.writer import Writer
 from engine.protocol.results import ResultType
+from engine.run.backlog import Backlog
+from engine.run.deadline import Deadline
 from engine.run.effects import Effects
+from engine.run.holds import Holds
 from engine.run.normalise import UNREADABLE, Judged, Normaliser, Outcome
 from engine.run.order import RunOrder
 from engine.run.recorder import JOURNAL_LIMIT, Recorder
@@ -68,13 +72,16 @@ class LiveRun:
         self.pulls = 0
         self.last_pull_at: int | None = None
         self.started_at: int | None = None
-        self.deadline_at: int | None = None
         self.cancel_requested_at: int | None = None
         self.usage: dict[str, int | float] = {}
         self._spoke = False
         self._undecided = 0
         self.deltas_since: int | None = None
         """The position before the first delta that no completed message has replaced."""
+        told = f"the run took longer than {order.timeout:g} s" if order.timeout is not None else ""
+        self.deadline = Deadline(clock, order.timeout, partial(self.request_stop, Stop.DEADLINE, told))
+        self.holds = Holds(self.recorder, clock, self.deadline)
+        self._backlog = Backlog(self.holds, clock, self._take, writer.when_room)
         self._writer = writer
         self._calls = calls
         self._normaliser = Normaliser(order.run_id)
@@ -92,13 +99,16 @@ class LiveRun:
 
     @property
     def full(self) -> bool:
-        return self._writer.full
+        return self._backlog.keeps or self._writer.full
 
     def when_room(self, call: Callable[[], None]) -> None:
-        self._writer.when_room(call)
+        self._backlog.when_room(call)
 
     def result(self, result: object, size: int) -> None:  # noqa: ARG002  (the data is measured as it is recorded)
-        if self.recorder.is_broken:
+        self._backlog.result(result)
+
+    def _take(self, result: object) -> None:
+        if self.recorder.is_broken or self.is_over:
             return
         judged = self._normaliser.judge(result)
         if self.stop is not None and judged.outcome is not Outcome.IGNORED:
@@ -116,6 +126,14 @@ class LiveRun:
         self._mind_the_limit()
 
     def unreadable(self, reason: str, size: int) -> None:
+        if self._backlog.keeps:
+            self._backlog.behind(partial(self._unreadable, reason, size))
+        else:
+            self._unreadable(reason, size)
+
+    def _unreadable(self, reason: str, size: int) -> None:
+        if self.is_over:
+            return
         self.recorder.record("runner", UNREADABLE, {"size": size}, outcome=Outcome.REFUSED, reason=reason[:500])
         self._mind_the_limit()
 
@@ -131,7 +149,18 @@ class LiveRun:
     def answers_again(self, seconds: float) -> None:
         self.recorder.warn(f"the runner answers again after {seconds:.0f} s")
 
+    def gone(self) -> None:
+        # Nobody is there to wait for a person: what it said before goes through.
+        self.holds.end()
+
     async def call(self, action: str, data: dict[str, Any]) -> Any:
+        if self._backlog.keeps:
+            try:
+                await self._backlog.turn()
+            except asyncio.CancelledError:
+                if not self.is_over:
+                    self.recorder.warn(f"{action[:100]} was taken back while it waited behind a held result")
+                raise
         self._mind_the_limit()
         return await self._calls.answer(self, action, data)
 
@@ -155,6 +184,15 @@ class LiveRun:
         """Have the writer decide something of this run that nobody waits for."""
         self._undecided += 1
         self._writer.submit(operation).add_done_callback(self._decided)
+
+    async def let_through(self) -> None:
+        """Return when no result is held back any more: a person has released it, or the run was stopped."""
+        await self._backlog.emptied()
+
+    @property
+    def deadline_at(self) -> int | None:
+        """When its time is used up; unknown while it is held."""
+        return self.deadline.at
 
     @property
     def is_settled(self) -> bool:
@@ -226,6 +264,7 @@ class LiveRun:
 
     def _ended(self, judged: Judged) -> None:
         self.end = judged.data
+        self.holds.end()
         asyncio.get_running_loop().call_later(LINGER, self.request_stop, Stop.LINGERING)
 
     def _decided(self, future: asyncio.Future[object]) -> None:
@@ -236,6 +275,7 @@ class LiveRun:
 
     def _stopped(self) -> None:
         self.stopped.set()
+        self.holds.end()
         for task in self.calls:
             task.cancel()
 

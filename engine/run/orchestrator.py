@@ -83,6 +83,7 @@ class Orchestrator:
         finally:
             del self.live[live.order.run_id]
             live.is_over = True
+            live.holds.end()
             live.begun.set()
         await self._close(live, ending)
 
@@ -96,21 +97,20 @@ class Orchestrator:
         order = live.order
         now = self._clock.now()
         beginning = await self._writer.submit(partial(begin, order=order, now=now))
-        live.started_at, live.deadline_at = now, beginning.deadline_at
+        live.started_at = now
         context = build_context(order, beginning, self._clock)
         live.recorder.record("host", "run.started", redact(_started(order, context)))
         for warning in (*order.warnings, *beginning.warnings):
             live.recorder.warn(warning)
+        if live.stop is None:
+            for point in order.holds:
+                live.holds.arm(point)
         live.begun.set()
-        deadline = None
-        if order.timeout is not None:
-            told = f"the run took longer than {order.timeout:g} s"
-            deadline = self._clock.later(order.timeout, partial(live.request_stop, Stop.DEADLINE, told))
+        live.deadline.start(now)
         try:
             return await self._hear(live, context)
         finally:
-            if deadline is not None:
-                deadline.cancel()
+            live.deadline.cancel()
 
     async def _hear(self, live: LiveRun, context: dict[str, Any]) -> Ending:
         """Run the runner until it ends, or until it is stopped: asked first, then killed."""
@@ -126,7 +126,9 @@ class Orchestrator:
                 await asyncio.wait({ended}, timeout=GRACE[live.stop])
             if not ended.done():
                 await execution.kill()
-            return await ended
+            ending = await ended
+            await live.let_through()
+            return ending
         finally:
             stopped.cancel()
             if not ended.done():

@@ -9,6 +9,7 @@ from engine.intake.agents import AgentBinding
 from engine.intake.envelope import EventEnvelope
 from engine.run.grants import Grants
 from engine.run.marks import Marks
+from engine.run.points import Point
 from engine.runtimes.runtime import Launch
 
 Slot = tuple[str, str | None]
@@ -38,6 +39,8 @@ class RunOrder:
     """The prompt of the config's prompt field, as messages."""
     marks: Marks = field(default_factory=Marks, repr=False)
     """Covers the secrets of its config and environment in all that is recorded."""
+    holds: tuple[Point, ...] = ()
+    """Where the run is held, from its start on. It then has no deadline to tell, for its clock will stand."""
     warnings: tuple[str, ...] = ()
     """What was found odd while the order was made; told when the run begins."""
 

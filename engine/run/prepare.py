@@ -16,6 +16,7 @@ from engine.resources.catalog import Catalog
 from engine.run.grants import grant
 from engine.run.marks import Marks, secrets_in
 from engine.run.order import RunOrder, timeout_of
+from engine.run.points import Point
 from engine.runners.descriptor import RunnerDescriptor
 from engine.runners.forms import ConfigForm
 from engine.runners.registry import Registry
@@ -35,6 +36,8 @@ class Choice:
     env: tuple[str, ...] = ()
     """Names of variables that the runner's process may see, beyond the project's."""
     params: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    holds: tuple[str, ...] = ()
+    """Points where the run is held, armed from its start: `pull`, `tool`, `call_tool#2`, `message.completed` …"""
 
 
 def choose(project: Project, registry: Registry, choice: Choice) -> tuple[tuple[AgentConfig, ...], str | None]:
@@ -75,6 +78,7 @@ def prepare(
         params=deepcopy(dict(choice.params)),
         prompt=ConfigForm(runner.manifest).prompt(config),
         marks=Marks(secrets_in((*config.items(), *launch.env))),
+        holds=tuple(dict.fromkeys(Point.parse(words) for words in choice.holds)),
         warnings=(*warnings, *left_out),
     )
 

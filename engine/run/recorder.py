@@ -50,6 +50,11 @@ class Recorder:
         """JSON text as it may be recorded: secrets are marks."""
         return self._marks.cover(text)
 
+    @property
+    def began_with_pull(self) -> bool:
+        """The turn began with the request of the newest pull."""
+        return self._turns.began_with_pull
+
     def begin_turn(self) -> None:
         """A pull returned items: what comes now belongs to the next turn."""
         self._turns.begin()

@@ -239,6 +239,8 @@ class Child:
         if self._run is run:
             self._tell_rest(run)
             self._run = None
+            if self._is_braked:  # by that run alone, which may be held for long; the next one must not wait for it
+                self._release()
             if self.state is State.BUSY:
                 self.state = State.IDLE if reusable else State.SPENT
             run.tell()
@@ -248,6 +250,8 @@ class Child:
         code = await asyncio.shield(group.gone)
         self._pulse.stop()
         self._guardian.forget(group.pid)
+        if self._run is not None:
+            self._run.sink.gone()
         pipes = [self._wire_out, *self._outputs.values()]
         await self._settled([pipe.closed for pipe in pipes])
         self.state = State.GONE

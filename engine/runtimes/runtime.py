@@ -93,6 +93,10 @@ class Sink(Protocol):
         """It does, after a silence that was told; `seconds` is all of it."""
         ...
 
+    def gone(self) -> None:
+        """The runner's process is gone; what it said before may still be on its way."""
+        ...
+
     async def call(self, action: str, data: dict[str, Any]) -> Any:
         """A run-scoped call: its reply's data, plain or receipted, or an iterator of them; raises AgentAPIException."""
         ...

@@ -1,27 +1,19 @@
 """A message for a taken slot is first offered to the run that works there: it is claimed, or told why not."""
 
 from dataclasses import replace
-from typing import Final
-
-import orjson
 
 from engine.clock import rfc3339
 from engine.facts import event_log, queue, runs
 from engine.facts.batch import Transaction
-from engine.facts.errors import QueueFull
+from engine.facts.errors import CannotSteer, QueueFull
 from engine.facts.event_log import EventRow
 from engine.facts.journal import Entry
 from engine.facts.queue import Mode, QueueItem
 from engine.run.arrival import store_attachments, store_raw
-from engine.run.context import input_of
 from engine.run.live import LiveRun
 from engine.run.order import RunOrder
-from engine.run.ruling import Ruling
-from engine.runtimes.wire import MAX_REPLY
-from engine.steering.items import MOST
-
-LARGEST: Final = MAX_REPLY - 64 * 1024
-"""Bytes of a message that a pull can still hand over."""
+from engine.run.ruling import Ruling, telling
+from engine.steering.items import MOST, unfit
 
 
 def why_not(run: LiveRun, order: RunOrder) -> str | None:
@@ -37,9 +29,7 @@ def why_not(run: LiveRun, order: RunOrder) -> str | None:
         return f"this runner cannot be steered: {grants.apis['steering_pull'].words}"
     if run.stop is not None or run.end is not None or run.is_over:
         return "the run is at its end"
-    if len(orjson.dumps(input_of(order.envelope.input).model_dump(mode="json"))) > LARGEST:
-        return f"it is larger than the {LARGEST // 1024} KiB that can be handed into a run"
-    return None
+    return unfit(order.envelope)
 
 
 class Claim:
@@ -47,8 +37,8 @@ class Claim:
 
     def __init__(self, run: LiveRun, item: QueueItem) -> None:
         self.run = run
-        told = {"item_id": item.item_id, "event_id": item.event_id, "text": item.text}
-        self._ruling = Ruling(run.recorder, "person", "steering.queued", told)
+        self._told = {"item_id": item.item_id, "event_id": item.event_id, "text": item.text}
+        self._ruling = Ruling(run.recorder, "person", "steering.queued", self._told)
 
     def decide(self, tx: Transaction, order: RunOrder, item: QueueItem, event: EventRow, now: int) -> str | None:
         """Inside the writer: take it, or say why it goes the normal way. Never raises for what stood in its way."""
@@ -56,9 +46,10 @@ class Claim:
             return "the run has just ended"
 
         def take(tx: Transaction, entry: Entry) -> tuple[None, Entry]:
-            queue.add(tx.connection, enlist(tx, self.run, order, item, entry, now))
+            claimed, warnings = enlist(tx, self.run, order, item, entry, now)
+            queue.add(tx.connection, claimed)
             event_log.append(tx.connection, replace(event, metadata=self._noted(now)))
-            return None, entry
+            return None, telling(entry, {**self._told, "warnings": warnings}) if warnings else entry
 
         refused = self._ruling.settle(tx, take).refused
         return None if refused is None else str(refused)
@@ -79,12 +70,19 @@ class Claim:
         }
 
 
-def enlist(tx: Transaction, run: LiveRun, order: RunOrder, item: QueueItem, entry: Entry, now: int) -> QueueItem:
-    """Inside the writer: the item as the run's own, with its attachments; raises QueueFull."""
+def enlist(
+    tx: Transaction, run: LiveRun, order: RunOrder, item: QueueItem, entry: Entry, now: int
+) -> tuple[QueueItem, tuple[str, ...]]:
+    """Inside the writer: the item as the run's own, and what is odd about its attachments; raises where it cannot be.
+
+    A cancel may be written and yet to be noticed.
+    """
     run_id, runner_id = run.order.run_id, run.order.binding.runner_id
+    if runs.get(tx.connection, run_id).cancel_requested_at is not None:
+        raise CannotSteer("the run is at its end")
     if queue.count_claimed(tx.connection, run_id, item.conversation_id) >= MOST:
         raise QueueFull(f"{MOST} messages wait in the run already, so it waits for the run's end")
     store_raw(tx, order.envelope, order.raw, run_id=run_id, runner_id=runner_id, at=now)
-    store_attachments(tx, order.envelope, run_id=run_id, runner_id=runner_id, at=now)
+    warnings = store_attachments(tx, order.envelope, run_id=run_id, runner_id=runner_id, at=now)
     metadata = {**item.metadata, "queued_position": entry.position}
-    return replace(item, mode=Mode.STEER, run_id=run_id, reason=None, metadata=metadata)
+    return replace(item, mode=Mode.STEER, run_id=run_id, reason=None, metadata=metadata), warnings

@@ -1,5 +1,6 @@
 """A person's changes to what waits: each is one decision of the writer, and each is noted."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any, Protocol
@@ -9,14 +10,14 @@ from engine.facts import queue, runs
 from engine.facts.batch import Transaction
 from engine.facts.errors import AlreadyDecided, CannotSteer, Elsewhere
 from engine.facts.journal import Entry
-from engine.facts.queue import Fate, Mode, QueueItem
+from engine.facts.queue import COVERED, Fate, Mode, QueueItem
 from engine.facts.writer import Writer
 from engine.run.live import LiveRun
 from engine.run.order import Slot
 from engine.run.ruling import Ruled, Ruling, telling
 from engine.run.ticket import Waiting
 from engine.steering.claims import enlist, why_not
-from engine.steering.items import audit
+from engine.steering.items import audit, covered, said, unfit
 
 Told = dict[str, Any]
 Change = Callable[[Transaction, QueueItem, Entry | None], tuple[QueueItem, Told]]
@@ -53,6 +54,8 @@ class Edits:
         self._host = host
         self._clock = clock
         self._ids = ids
+        self._turning = asyncio.Lock()
+        """One message is turned at a time: where it waits is changed before the writer is asked, and after."""
 
     async def edit(self, item_id: str, text: str) -> QueueItem:
         """Say something else."""
@@ -60,7 +63,11 @@ class Edits:
             raise CannotSteer("there is nothing in it to say. Withdraw the message instead.")
 
         def change(tx: Transaction, item: QueueItem, _: Entry | None) -> tuple[QueueItem, Told]:
-            return queue.save(tx.connection, replace(item, text=text)), {"before": item.text, "after": text}
+            edited = self._saying(item, text)
+            why = unfit(said(edited)) if item.mode == Mode.STEER else None
+            if why is not None:
+                raise CannotSteer(f"the run could never take it in: {why}.")
+            return queue.save(tx.connection, edited), {"before": item.text, "after": text}
 
         return await self._change(item_id, "edited", change)
 
@@ -91,10 +98,12 @@ class Edits:
 
     async def turn(self, item_id: str, mode: Mode) -> QueueItem:
         """Let it wait for the end of the run, or offer it to the run at work."""
-        item = await self._read(item_id)
-        if mode is Mode.STEER:
-            return item if item.mode == Mode.STEER else await self._into_the_run(item)
-        return await self._after_the_run(item) if item.mode == Mode.STEER else item
+        async with self._turning:
+            item = await self._read(item_id)
+            self._check_host(item)
+            if mode is Mode.STEER:
+                return item if item.mode == Mode.STEER else await self._into_the_run(item)
+            return await self._after_the_run(item) if item.mode == Mode.STEER else item
 
     async def _into_the_run(self, item: QueueItem) -> QueueItem:
         waiting = self._line.waiting.get(item.item_id)
@@ -102,7 +111,7 @@ class Edits:
         if waiting is None or run is None:
             raise CannotSteer("there is no run at work that could take it in.")
         await run.begun.wait()
-        why = why_not(run, waiting.order)
+        why = why_not(run, waiting.order) or unfit(said(item))
         if why is not None:
             raise CannotSteer(f"it cannot go into the run: {why}.")
         now = self._clock.now()
@@ -110,16 +119,20 @@ class Edits:
         def change(tx: Transaction, item: QueueItem, entry: Entry | None) -> tuple[QueueItem, Told]:
             if entry is None or not runs.is_live(tx.connection, entry.run_id):
                 raise CannotSteer("the run has just ended.")
-            claimed = enlist(tx, run, waiting.order, item, entry, now)
-            return queue.save(tx.connection, claimed), {"mode": Mode.STEER}
+            claimed, warnings = enlist(tx, run, waiting.order, item, entry, now)
+            told: Told = {"mode": Mode.STEER, "warnings": warnings} if warnings else {"mode": Mode.STEER}
+            return queue.save(tx.connection, claimed), told
 
         run.claims[item.item_id] = waiting
         try:
-            turned = await self._change(item.item_id, "turned", change, run=run)
+            turned = await self._change(item.item_id, "turned", change, found=item, run=run)
         except BaseException:
             run.claims.pop(item.item_id, None)
             raise
         self._line.waiting.pop(item.item_id, None)
+        waiting.ticket.claimed_by, waiting.ticket.waits_for = run.order.run_id, None
+        if not waiting.ticket.started.done():
+            waiting.ticket.started.set_result(run.order.run_id)
         return turned
 
     async def _after_the_run(self, item: QueueItem) -> QueueItem:
@@ -138,6 +151,9 @@ class Edits:
             self._line.waiting.pop(item.item_id, None)
             raise
         run.claims.pop(item.item_id, None)
+        waiting.ticket.claimed_by, waiting.ticket.waits_for = None, run.order.run_id
+        if waiting.ticket.started.done():
+            waiting.ticket.started = asyncio.get_running_loop().create_future()
         return turned
 
     async def _turn_to(
@@ -150,16 +166,26 @@ class Edits:
 
         return await self._change(item_id, word, change)
 
-    async def _change(self, item_id: str, word: str, change: Change, *, run: LiveRun | None = None) -> QueueItem:
-        """One change, noted in the log and, where a run of ours has the item, in that run's journal."""
-        found = await self._read(item_id)
+    async def _change(
+        self,
+        item_id: str,
+        word: str,
+        change: Change,
+        *,
+        found: QueueItem | None = None,
+        run: LiveRun | None = None,
+    ) -> QueueItem:
+        """One change, noted in the log and, where a run of ours has the item, in that run's journal.
+
+        With `found` the writer is asked at once: what was checked before still holds.
+        """
+        found = found or await self._read(item_id)
         run = run or self._claimant(found)
         kind, now, event_id = f"steering.{word}", self._clock.now(), self._ids.new("evt")
 
         def decide(tx: Transaction, entry: Entry | None) -> tuple[QueueItem, Told]:
             item = queue.editable(tx.connection, item_id)
-            if item.host != self._host:
-                raise Elsewhere(f"message {item_id} waits in another process; change it there.")
+            self._check_host(item)
             if (item.mode, item.run_id) != (found.mode, found.run_id):
                 raise AlreadyDecided(f"message {item_id} was changed meanwhile; look at it again.")
             changed, told = change(tx, item, entry)
@@ -176,6 +202,20 @@ class Edits:
         if changed.mode != Mode.STEER and (slot := _slot(changed)) is not None:
             self._line.look(slot)
         return changed
+
+    def _check_host(self, item: QueueItem) -> None:
+        if item.host != self._host and item.fate not in queue.FINAL:
+            raise Elsewhere(f"message {item.item_id} waits in another process; change it there.")
+
+    def _saying(self, item: QueueItem, text: str) -> QueueItem:
+        """The item with another text, and what may be recorded of that. The writer's thread only looks."""
+        edited = replace(item, text=text)
+        run = self._claimant(item)
+        waiting = self._line.waiting.get(item.item_id) or (run and run.claims.get(item.item_id))
+        if not waiting:
+            return edited
+        metadata = {key: value for key, value in item.metadata.items() if key != COVERED}
+        return replace(edited, metadata={**metadata, **covered(said(edited).input, waiting.order.marks)})
 
     def _claimant(self, item: QueueItem) -> LiveRun | None:
         return self._live(item.run_id) if item.mode == Mode.STEER and item.run_id is not None else None

@@ -1,6 +1,7 @@
 """What a run's end leaves undelivered is dropped with the reason: it was said, and it can be sent again."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from engine.clock import rfc3339
 from engine.facts import queue
@@ -9,7 +10,7 @@ from engine.facts.queue import Fate, QueueItem
 from engine.facts.runs import RunRow, Status
 from engine.protocol.results import FailureCode
 from engine.run.marks import Marks
-from engine.steering.items import audit, write_line
+from engine.steering.items import audit, recorded, write_line
 
 
 def reason_of(status: Status, reason: str) -> str:
@@ -20,7 +21,7 @@ def reason_of(status: Status, reason: str) -> str:
 
 
 def drop_leftovers(tx: Transaction, run: RunRow, reason: str, marks: Marks, *, at: int) -> Iterator[QueueItem]:
-    """Inside the writer, with the run's end: its open items, each as it was dropped."""
+    """Inside the writer, with the run's end: its open items, each as it was dropped and as it may be recorded."""
     for item in queue.claimed(tx.connection, run.run_id, run.conversation_id):
         dropped = queue.decide(tx.connection, item.item_id, Fate.DROPPED, at=at, reason=reason)
         write_line(tx, dropped, marks, run_id=run.run_id, at=at)
@@ -34,7 +35,7 @@ def drop_leftovers(tx: Transaction, run: RunRow, reason: str, marks: Marks, *, a
         }
         event_id = f"{item.item_id}:dropped"
         audit(tx, item, "steering.dropped", event_id, at=at, run_id=run.run_id, metadata={"steering": steering})
-        yield dropped
+        yield replace(dropped, text=recorded(dropped).input.to_text())
 
 
 def drop_waiting(tx: Transaction, host_id: str, reason: str, *, at: int) -> None:

@@ -2,8 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-import orjson
-
 from engine.clock import Clock, Ids, rfc3339
 from engine.facts import event_log, queue, transcript
 from engine.facts.batch import Transaction
@@ -11,8 +9,7 @@ from engine.facts.journal import Entry
 from engine.facts.queue import Fate, QueueItem
 from engine.run.live import LiveRun
 from engine.run.ruling import Ruled, Ruling, telling
-from engine.steering.claims import LARGEST
-from engine.steering.items import audit, line_of, write_line
+from engine.steering.items import LARGEST, audit, line_of, said, size_of, write_line
 
 
 class Pull:
@@ -22,6 +19,8 @@ class Pull:
         self._order = run.order
         self._limit = limit
         self._now = now
+        self.begins_a_turn = not run.recorder.began_with_pull
+        """If it brings something."""
         self._ruling = Ruling(run.recorder, "host", "steering.pulled", {"items": []})
 
     def take(self, tx: Transaction) -> Ruled[Sequence[QueueItem]]:
@@ -36,7 +35,7 @@ class Pull:
             write_line(tx, item, self._order.marks, run_id=run_id, at=self._now)
         # A pull that brings something begins the next turn, and is its first entry.
         told = telling(entry, {"items": [item.item_id for item in items]})
-        return items, told._replace(turn=entry.turn + bool(items))
+        return items, told._replace(turn=entry.turn + (self.begins_a_turn and bool(items)))
 
 
 def hand_over(run: LiveRun, items: Iterable[QueueItem], clock: Clock) -> None:
@@ -91,7 +90,7 @@ def _fitting(items: Iterable[QueueItem]) -> Iterator[QueueItem]:
     """As many of the first as one reply can carry; the rest waits for the next pull."""
     left = LARGEST
     for number, item in enumerate(items):
-        left -= len(orjson.dumps(item.envelope)) + len((item.text or "").encode())
+        left -= size_of(said(item))
         if left < 0 and number:
             return
         yield item

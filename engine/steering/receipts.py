@@ -8,6 +8,7 @@ from sqlalchemy import Connection
 from engine.facts import journal, queue
 from engine.facts.queue import Mode, QueueItem
 from engine.facts.runs import FINAL, RunRow
+from engine.steering.items import recorded
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,7 @@ class Steering:
     why_not: str | None
     """The clause that forbids it, in the author's words."""
     pulls: int | None
-    """How often it has asked; not known of a run that works in another process."""
+    """How often it has asked; not known of a run that works in another process, or worked in one that died."""
     last_pull_at: int | None
     """Never, if there is none: what is said to this run reaches nobody until it pulls."""
     receipts: tuple[Receipt, ...]
@@ -58,8 +59,8 @@ def steering_of(
     granted = cast("dict[str, dict[str, Any]]", (run.authorization or {}).get("apis", {}))
     clause = granted.get("steering_pull", {})
     noted = cast("dict[str, Any]", run.metadata.get("steering", {}))
-    if run.status in FINAL:
-        pulls, last_pull_at = noted.get("pulls"), noted.get("last_pull_at")
+    if run.status in FINAL and noted:
+        pulls, last_pull_at = noted["pulls"], noted["last_pull_at"]
     elif pulls is None:
         last_pull_at = journal.last_at(conn, run.run_id, "steering.pulled")
     can_steer = bool(clause.get("allowed"))
@@ -81,7 +82,7 @@ def _receipt(conn: Connection, item: QueueItem) -> Receipt:
     return Receipt(
         id=item.item_id,
         event_id=item.event_id,
-        text=item.text,
+        text=recorded(item).input.to_text(),
         mode=item.mode,
         fate=item.fate,
         reason=item.reason,

@@ -13,6 +13,7 @@ BENCHES: Final = {
     "memory": "the host over a million events in one run",
     "start": "a worker and `trackside run`, in multiples of `python -c pass`",
     "warm": "the first result of a warm child",
+    "cancel": "from a cancel to the run's recorded end, wherever its runner is, and what is left of it",
     "orphans": "how soon nothing is left of a host that was killed",
     "access": "the gate's decision, and a call from a child and back",
     "pages": "a page deep in a long journal",

@@ -44,6 +44,9 @@ class _FirstResult:
     def answers_again(self, seconds: float) -> None:
         raise AssertionError(f"silent for {seconds} s")
 
+    def gone(self) -> None:
+        raise AssertionError("the child is gone")
+
     async def call(self, action: str, data: dict[str, Any]) -> Any:
         raise AssertionError(action)
 

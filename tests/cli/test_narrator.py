@@ -7,9 +7,10 @@ import os
 import pytest
 
 from console.cli.narrator import Narrator
-from console.cli.terminal import Output, one_line, safe
-from console.cli.words import age, ago, duration, number, short_runner, size
+from console.cli.terminal import Output
 from console.cli.wrapping import Wrapping
+from console.model.safe import one_line, safe
+from console.model.words import age, ago, duration, number, short_runner, size
 from engine.api import Entry
 
 

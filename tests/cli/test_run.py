@@ -18,7 +18,7 @@ def test_with_no_target_rehearsal_runs_and_says_so(trackside: Trackside):
     assert "\n\nA day in Kyoto, then. Before" in done.stdout
     assert done.stdout.count("A day in Kyoto, then.") == 1
     assert "  ▸ weather(city=Kyoto, day=tomorrow)" in done.stdout
-    assert "  · artifact plan.md  text/markdown  133 B" in lines
+    assert "  · artifact plan.md  text/markdown  188 B" in lines
     assert "  · state conversation: rehearsal.city = Kyoto" in lines
     assert any(line.startswith("✓ completed in ") for line in lines)
     assert f"look again: trackside show last --db {trackside.database}" in lines

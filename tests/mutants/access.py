@@ -195,7 +195,7 @@ MUTANTS: Final = (
         f"{_GUARDS}::test_nothing_leaves_the_host_before_the_call_is_in_the_journal[invoke_llm]",
     ),
     Mutant(
-        _DESK,
+        "engine/access/room.py",
         "INLINE: Final = 32 * 1024",
         "INLINE: Final = 64 * 1024",
         "large requests and replies are kept by reference",

@@ -20,6 +20,7 @@ class Heard:
 
     def __init__(self) -> None:
         self.full = False
+        self.is_gone = False
         self.results: list[Any] = []
         self.sizes: list[int] = []
         self.faults: list[tuple[str, int]] = []
@@ -59,6 +60,10 @@ class Heard:
 
     def answers_again(self, seconds: float) -> None:
         self.silences.append(("answers again", seconds))
+        self._changed.set()
+
+    def gone(self) -> None:
+        self.is_gone = True
         self._changed.set()
 
     async def call(self, action: str, data: dict[str, Any]) -> Any:

@@ -4,6 +4,7 @@ import asyncio
 import signal
 import time
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -35,6 +36,15 @@ WAITS = """
     async def run(ctx):
         yield os.getpid()
         await ctx.api.state_get("runner", "go")
+"""
+FLOODS = """
+    import time
+    from pathlib import Path
+
+    async def run(ctx):
+        while not Path(__file__).with_name("go").exists():
+            yield "x" * 1000
+        time.sleep(3600)
 """
 
 
@@ -78,9 +88,8 @@ async def test_a_runner_that_awaits_answers_and_nothing_is_told(stage):
     assert (heard.silences, heard.faults) == ([], [])
 
 
-async def test_a_child_that_the_host_does_not_read_is_not_blamed(stage):
-    launch = stage.launch("async def run(ctx):\n    while True:\n        yield 'x' * 1000")
-    execution, heard = await stage.begin(launch)
+async def test_a_child_is_not_blamed_while_the_host_does_not_read_it_but_is_afterwards(stage):
+    execution, heard = await stage.begin(stage.launch(FLOODS))
     await heard.until(lambda: heard.results)
     heard.full = True
     await heard.until(lambda: heard.waiting_for_room)
@@ -89,8 +98,9 @@ async def test_a_child_that_the_host_does_not_read_is_not_blamed(stage):
         began = execution._child._pulse._began
         await seen(execution, lambda pulse, began=began: pulse._began != began)
     assert heard.silences == before
+    stage.write("go", "")
     heard.make_room()
-    await seen(execution, lambda pulse: not pulse._owes_answer)
+    await heard.until(lambda: kinds(heard)[-1:] == ["silent"])
     await execution.kill()
 
 
@@ -102,6 +112,7 @@ async def test_an_answer_between_two_runs_does_not_spoil_the_child(stage):
     first._child._pulse._owes_answer = True
     first._child._wire_in.write(QUESTION)
     await seen(first, lambda pulse: not pulse._owes_answer)
+    assert first._child._pulse._timer.cancelled()
     _, again = await stage.play(launch)
     assert again.results == heard.results
     assert again.faults == []
@@ -117,6 +128,7 @@ async def test_a_blocked_child_is_killed_and_tells_no_more(stage, processes):
     ending = await execution.ended()
     assert (ending.how, ending.exit_code) == (How.LOST, -signal.SIGKILL)
     assert heard.silences == before
+    assert execution._child._pulse._timer.cancelled()
 
 
 async def seen(execution, claim: Callable[[Pulse], bool]) -> None:
@@ -214,7 +226,7 @@ class Asked:
     """A pulse that is turned by hand, asking each second and told after three."""
 
     def __init__(self, heard) -> None:
-        self.loop = Loop()
+        self.loop: Any = Loop()
         self.questions: list[bytes] = []
         self.heard = heard
         self.pulse = Pulse(self.questions.append, Patience(ask_every=1, blocked=3), self.loop)

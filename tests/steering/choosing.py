@@ -1,0 +1,158 @@
+"""Acts that make sense now: each kind picks something that is there to be acted on, or finds nothing."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import count
+from typing import TypeVar
+
+from tests.steering.acts import OK, Act, Cancel, Change, End, Pull, Send, SendAgain
+from tests.steering.house import WHEN
+from tests.steering.world import EDITABLE, Message, Run, Slot, World
+
+T = TypeVar("T")
+SLOTS: tuple[Slot, ...] = (("a", None), ("a", None), ("a", "thread"), ("b", None))
+RUNNERS = ("obeys", "obeys", "obeys", "deaf")
+STEERS = frozenset({"obeys"})
+ALL = 100
+
+
+class Choosing:
+    """Makes acts for one world. A pick is any number; the same pick chooses the same in the same world."""
+
+    def __init__(self) -> None:
+        self._names: Iterator[str] = (f"event-{number}" for number in count(1))
+        self._words: Iterator[str] = (f"words {number}" for number in count(1))
+
+    def act(self, world: World, kind: str, pick: int) -> Act:
+        """Of this kind; something is said where there is nothing to act on."""
+        return KINDS[kind](self, world, pick) or self.send(world, pick)
+
+    # Saying
+
+    def send(self, world: World, pick: int) -> Act:
+        return self._new(pick, runner=chosen(RUNNERS, pick // 8))
+
+    def send_to_the_run(self, world: World, pick: int) -> Act | None:
+        runs = [run for run in world.live() if run.runner in STEERS]
+        return self._new(pick, slot=chosen(runs, pick).slot) if runs else None
+
+    def send_for_after(self, world: World, pick: int) -> Act | None:
+        runs = world.live()
+        return self._new(pick, slot=chosen(runs, pick).slot, after=True) if runs else None
+
+    def send_an_event(self, world: World, pick: int) -> Act:
+        return self._new(pick, is_message=False)
+
+    def repeat(self, world: World, pick: int) -> Act | None:
+        known = list(world.messages.values())
+        return Send((old := chosen(known, pick)).event, old.slot, "other words", old.runner) if known else None
+
+    def send_again(self, world: World, pick: int) -> Act | None:
+        lost = [each for each in world.messages.values() if each.fate in ("dropped", "withdrawn")]
+        unsent = [each for each in lost if not each.sent_again]
+        return SendAgain(chosen(unsent, pick).event) if unsent else None
+
+    def _new(self, pick: int, slot: Slot | None = None, **given: object) -> Send:
+        return Send(next(self._names), slot or chosen(SLOTS, pick), next(self._words), **given)  # type: ignore[arg-type]
+
+    # Pulling
+
+    def pull_all(self, world: World, pick: int) -> Act | None:
+        runs = _spoken_to(world) or [run for run in world.live() if run.runner in STEERS]
+        return Pull(chosen(runs, pick).event) if runs else None
+
+    def pull_one(self, world: World, pick: int) -> Act | None:
+        runs = _spoken_to(world)
+        return Pull(chosen(runs, pick).event, limit=1) if runs else None
+
+    def cancel_a_pull(self, world: World, pick: int) -> Act | None:
+        runs = _spoken_to(world)
+        if not runs:
+            return None
+        return Pull(chosen(runs, pick).event, limit=(1, ALL)[pick // 4 % 2], cancelled=chosen(WHEN, pick // 8))
+
+    # Changing
+
+    def edit(self, world: World, pick: int) -> Act | None:
+        found = world.open(*EDITABLE)
+        return Change("edit", chosen(found, pick).event, (next(self._words),)) if found else None
+
+    def move(self, world: World, pick: int) -> Act | None:
+        found = [each for each in world.open(*EDITABLE) if len(world.order[each.slot[0]]) > 1]
+        if not found:
+            return None
+        moved = chosen(found, pick)
+        others = [event for event in world.order[moved.slot[0]] if event != moved.event]
+        return Change("move", moved.event, (chosen([*others, None], pick // 16),))
+
+    def hold(self, world: World, pick: int) -> Act | None:
+        return _change("hold", world.open("queued"), pick)
+
+    def release(self, world: World, pick: int) -> Act | None:
+        return _change("release", world.open("held"), pick)
+
+    def withdraw(self, world: World, pick: int) -> Act | None:
+        return _change("withdraw", world.open(*EDITABLE), pick)
+
+    def keep_for_after(self, world: World, pick: int) -> Act | None:
+        return _change("keep_for_after", world.open(*EDITABLE, mode="steer"), pick)
+
+    def offer_to_the_run(self, world: World, pick: int) -> Act | None:
+        waiting = [each for each in world.open(*EDITABLE) if each.mode != "steer"]
+        return _change("offer_to_the_run", [m for m in waiting if world.can_claim(world.at_work(m.slot), m)], pick)
+
+    def come_too_late(self, world: World, pick: int) -> Act | None:
+        """Change what is decided."""
+        found = [each for each in world.messages.values() if each.mode is not None and each.fate not in EDITABLE]
+        how = chosen(("edit", "move", "hold", "release", "withdraw", "keep_for_after"), pick // 16)
+        return _change(how, found, pick, *{"edit": ["too late"], "move": [None]}.get(how, []))
+
+    # Ending
+
+    def complete(self, world: World, pick: int) -> Act | None:
+        return End(chosen(world.live(), pick).event, "completed") if world.live() else None
+
+    def fail(self, world: World, pick: int) -> Act | None:
+        return End(chosen(world.live(), pick).event, "failed") if world.live() else None
+
+    def cancel(self, world: World, pick: int) -> Act | None:
+        return Cancel(chosen(world.live(), pick).event) if world.live() else None
+
+
+def _spoken_to(world: World) -> list[Run]:
+    return [run for run in world.live() if world.claimed(run.event, "queued")]
+
+
+def _change(how: str, found: Sequence[Message], pick: int, *given: str | None) -> Act | None:
+    return Change(how, chosen(found, pick).event, given) if found else None
+
+
+def chosen(found: Sequence[T], pick: int) -> T:
+    return found[pick % len(found)]
+
+
+KINDS: Mapping[str, Callable[[Choosing, World, int], Act | None]] = {
+    name: make for name, make in vars(Choosing).items() if not name.startswith("_") and name != "act"
+}
+SAID = {"claimed": "claim", "waits": "wait for the slot", "began": "begin a run"}
+
+
+def kind_of(act: Act, answer: object) -> str:
+    """What an act came to be: only what took effect counts as done."""
+    match act:
+        case Send():
+            return SAID[answer] if isinstance(answer, str) else "repeat an event"
+        case SendAgain() if isinstance(answer, list):
+            return "send again"
+        case Pull(cancelled=None) if isinstance(answer, list):
+            return "pull one" if act.limit == 1 else "pull all"
+        case Pull() if isinstance(answer, list):
+            return "cancel a pull too late"
+        case Pull() if answer == "cancelled":
+            return "cancel a pull"
+        case Change() if answer == OK:
+            return act.how.replace("_", " ")
+        case End():
+            return "fail" if act.status == "failed" else "complete"
+        case Cancel() if answer == OK:
+            return "cancel a run"
+    return "come too late"

@@ -18,6 +18,7 @@ from engine.facts import journal, retention, sessions
 from engine.facts.artifacts import ArtifactRow
 from engine.facts.database import Database
 from engine.facts.errors import AlreadyFinal, CannotHold, Elsewhere, FactsError, NotFound
+from engine.facts.journal import Mark
 from engine.facts.queue import Fate, Mode, QueueItem
 from engine.facts.retention import Deleted
 from engine.facts.runs import RunRow, Status
@@ -79,6 +80,7 @@ __all__ = [
     "IntakeError",
     "Kept",
     "Line",
+    "Mark",
     "Mode",
     "NotFound",
     "Point",

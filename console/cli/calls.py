@@ -1,11 +1,11 @@
-"""The calls of a run, put together from their entries in the journal."""
+"""The calls of a run, listed in their order."""
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, Final
 
 from console.cli.terminal import Output
+from console.model.calls import Call, OpenCalls
 from console.model.safe import one_line
 from console.model.words import latency, number
 from engine.api import Entry
@@ -14,89 +14,6 @@ from engine.clock import rfc3339
 _HEADINGS: Final = ("#", "call", "resource", "decision", "latency", "code", "clause")
 _COLUMNS: Final = (4, 22, 24, 9, 9, 17, 0)
 """Their widths. Fixed: a line is written before the next page is read."""
-
-
-@dataclass(slots=True)
-class Call:
-    """One call, as far as the journal tells of it."""
-
-    number: int
-    call_id: str
-    action: str
-    requested_at: int
-    resource: str | None = None
-    allowed: bool | None = None
-    """None until the gate has decided."""
-    clause: str = ""
-    code: str | None = None
-    """Of the refusal, or of the error that was the reply."""
-    message: str | None = None
-    replied_at: int | None = None
-    """None while it is open; a refusal is a reply too."""
-
-    @property
-    def decision(self) -> str:
-        """What became of it, in a word."""
-        if self.allowed is None:
-            return "undecided"
-        return "allowed" if self.allowed else "refused"
-
-    @property
-    def microseconds(self) -> int | None:
-        """From the request to the reply, by their stamps."""
-        return None if self.replied_at is None else max(0, self.replied_at - self.requested_at)
-
-    def record(self) -> dict[str, Any]:
-        """For programs."""
-        took = self.microseconds
-        return {
-            "number": self.number,
-            "call_id": self.call_id,
-            "action": self.action,
-            "resource": self.resource,
-            "decision": self.decision,
-            "clause": self.clause,
-            "code": self.code,
-            "message": self.message,
-            "requested_at": rfc3339(self.requested_at),
-            "replied_at": None if self.replied_at is None else rfc3339(self.replied_at),
-            "latency_ms": None if took is None else took / 1_000,
-        }
-
-
-class OpenCalls:
-    """Follows the calls of one run from entry to entry and keeps those that have no reply yet."""
-
-    def __init__(self) -> None:
-        self._count = 0
-        self._open: dict[str, Call] = {}
-
-    def take(self, entry: Entry) -> Call | None:
-        """The call that ends with this entry, if one does."""
-        if not entry.type.startswith("call."):
-            return None
-        data: dict[str, Any] = json.loads(entry.data)
-        call_id = str(data.get("call_id"))
-        if entry.type == "call.requested":
-            self._count += 1
-            self._open[call_id] = Call(self._count, call_id, str(data.get("action")), entry.at)
-            return None
-        call = self._open.get(call_id)
-        if call is None:
-            return None
-        if entry.type == "call.decided":
-            call.allowed, call.clause = bool(data.get("allowed")), str(data.get("clause"))
-            call.resource, call.code = data.get("resource"), data.get("code")
-            if call.allowed:
-                return None
-        elif isinstance(error := data.get("error"), dict):
-            call.code, call.message = str(error.get("code")), str(error.get("message"))
-        call.replied_at = entry.at
-        return self._open.pop(call_id)
-
-    def left(self) -> list[Call]:
-        """Those without a reply, in order."""
-        return list(self._open.values())
 
 
 class CallsInOrder:
@@ -133,7 +50,7 @@ class CallPrinter:
 
     def write(self, calls: list[Call]) -> None:
         if self._as_array or self._as_lines:
-            lines = [json.dumps(call.record(), ensure_ascii=False, separators=(",", ":")) for call in calls]
+            lines = [json.dumps(_record(call), ensure_ascii=False, separators=(",", ":")) for call in calls]
             if self._as_array:
                 lines = [("," if self._count + place else "[") + line for place, line in enumerate(lines)]
             self._out.write_lines(lines)
@@ -168,3 +85,21 @@ class CallPrinter:
 
 def _padded(cells: tuple[str, ...]) -> str:
     return "  ".join(text.ljust(width) for text, width in zip(cells, _COLUMNS, strict=True))
+
+
+def _record(call: Call) -> dict[str, Any]:
+    """For programs."""
+    took = call.microseconds
+    return {
+        "number": call.number,
+        "call_id": call.call_id,
+        "action": call.action,
+        "resource": call.resource,
+        "decision": call.decision,
+        "clause": call.clause,
+        "code": call.code,
+        "message": call.message,
+        "requested_at": rfc3339(call.requested_at),
+        "replied_at": None if call.replied_at is None else rfc3339(call.replied_at),
+        "latency_ms": None if took is None else took / 1_000,
+    }

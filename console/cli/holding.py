@@ -68,13 +68,19 @@ class Holding:
         if self._typed.is_terminal and not self._is_alone:
             self._show(held)
         line = await self._typed.line()
-        if line is None and not self._is_alone:
-            self._is_alone = True
-            complain("standard input is at its end, so the run is released wherever it is held.")
+        if line is None:
+            if await self._engine.held(run_id) is None:
+                return  # it ended meanwhile
+            self._say_that_nobody_is_left()
         try:
             await self._do(run_id, line or "")
         except FactsError as error:
             complain(str(error))
+
+    def _say_that_nobody_is_left(self) -> None:
+        if not self._is_alone:
+            self._is_alone = True
+            complain("standard input is at its end, so the run is released wherever it is held.")
 
     async def _do(self, run_id: str, line: str) -> None:
         self._before = self._counts.copy()

@@ -17,6 +17,7 @@ from engine.api import Choice, Engine, Entry, EventEnvelope, FactsError, Fate, I
 
 LAST: Final = "run.finished"
 _SHOWN: Final = 80
+_WAITS: Final = "It waits for the run's end, and becomes a run of its own."
 
 
 @dataclass(slots=True)
@@ -88,7 +89,7 @@ class Speaker:
                     await self._engine.withdraw_item(said.ticket.item_id)
 
     async def close(self) -> None:
-        """Tell what was not delivered, whole, so that it can be sent again."""
+        """Tell what was not delivered, so that it can be sent again."""
         for task in (self._listening, *self._others):
             if task is not None:
                 task.cancel()
@@ -159,7 +160,7 @@ class Speaker:
         self._line.append(ticket)
         if ticket.waits_for is not None and not said.is_after:
             why = "" if ticket.why is None else f": {ticket.why}"
-            complain(f"{_quoted(said.text)} does not go into the run{why}. It waits, and is run after it.")
+            complain(f"{_quoted(said.text)} does not go into the run{why}. {_WAITS}")
 
     def _message(self, text: str) -> EventEnvelope:
         """As a person says it, where the event came from."""

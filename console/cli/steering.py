@@ -102,7 +102,7 @@ def _pulls(run: "RunRow", steering: "Steering", now: int) -> str:
         return f"{run.run_id} cannot be steered" + (f": {one_line(steering.why_not)}" if steering.why_not else ".")
     if steering.last_pull_at is None:
         never = "never pulled" if run.finished_at is not None else "has not pulled yet"
-        return f"{run.run_id} {never}: what is said to it reaches it when it calls steering_pull."
+        return f"{run.run_id} {never}: what is said to a run reaches it when it calls steering_pull."
     passed = now - steering.last_pull_at
     when = f"{duration(passed)} ago" if passed < 60_000_000 else ago(passed)
     often = "" if steering.pulls is None else f", {number(steering.pulls, 'pull')} in all"

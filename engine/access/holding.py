@@ -60,9 +60,8 @@ async def _held(
 ) -> LetGo:
     told = None if original is None else original.told()
     held = Held(
-        since=room.clock.now(),
-        point=point,
-        stage=stage,
+        point,
+        stage,
         call_id=call.call_id,
         action=call.action.name,
         arguments=run.order.marks.cover_value(call.arguments.model_dump(mode="json", exclude_unset=True)),

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from engine.access.action import Action, Arguments
 from engine.access.room import Room, stamp
 from engine.facts.queue import QueueItem
+from engine.protocol.errors import AgentAPIException, ErrorCode
 from engine.run.live import LiveRun
 from engine.run.ruling import Ruled
 from engine.runtimes.runtime import Receipted
@@ -34,6 +35,9 @@ async def pull(room: Room, run: LiveRun, given: PullArguments) -> Receipted:
     except asyncio.CancelledError:
         taking.add_done_callback(partial(_returned, room, run))
         raise
+    if run.is_over:
+        # Its end drops what this took: a runner that goes on beyond its end is told nothing.
+        raise AgentAPIException.of(ErrorCode.CANCELLED, "the run ended while it pulled")
     if items and pulling.begins_a_turn:
         run.recorder.begin_turn()
     return Receipted(

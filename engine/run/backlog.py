@@ -3,15 +3,15 @@
 import asyncio
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple, cast
 
-from engine.clock import Clock
 from engine.run.holds import Held, Holds, Stage
 
 
 class _Item(NamedTuple):
-    go: Callable[[], bool]
-    """Lets it through; true if what it is speaks only in the loop's next turn."""
+    go: Callable[[], bool | None]
+    """Lets it through; true if it speaks only in the loop's next turn."""
     kind: object = None
     """The type of a result, which may be held in its turn."""
 
@@ -22,12 +22,10 @@ class Backlog:
     def __init__(
         self,
         holds: Holds,
-        clock: Clock,
         take: Callable[[object], None],
         when_room: Callable[[Callable[[], None]], None],
     ) -> None:
         self._holds = holds
-        self._clock = clock
         self._take = take
         self._when_room = when_room
         self._items: deque[_Item] = deque()
@@ -39,7 +37,7 @@ class Backlog:
 
     def result(self, result: object) -> None:
         """Take a result, hold it, or let it wait behind one that is held."""
-        kind: object = cast("dict[str, Any]", result).get("type") if isinstance(result, dict) else None
+        kind = _type_of(result)
         if not self.keeps:
             point = self._holds.meet_result(kind)
             if point is None:
@@ -48,11 +46,11 @@ class Backlog:
             self.keeps = True
             self._emptied.clear()
             self._hold(point, str(kind))
-        self._items.append(_Item(lambda: bool(self._take(result)), kind))
+        self._items.append(_Item(partial(self._take, result), kind))
 
     def behind(self, call: Callable[[], None]) -> None:
         """Something that is no result, in its order."""
-        self._items.append(_Item(lambda: bool(call())))
+        self._items.append(_Item(call))
 
     async def turn(self) -> None:
         """Wait until all that came before has gone through; a call speaks only then."""
@@ -79,8 +77,7 @@ class Backlog:
         await self._emptied.wait()
 
     def _hold(self, point: str, kind: str) -> None:
-        held = Held(since=self._clock.now(), point=point, stage=Stage.RESULT, type=kind)
-        self._holds.stand(held, lambda _: self._let_go(), self._let_go)
+        self._holds.stand(Held(point, Stage.RESULT, type=kind), lambda _: self._let_go(), self._let_go)
 
     def _let_go(self) -> None:
         self._items.popleft().go()
@@ -102,3 +99,7 @@ class Backlog:
         calls, self._wait_for_room = self._wait_for_room, []
         for call in calls:
             self._when_room(call)
+
+
+def _type_of(result: object) -> object:
+    return cast("dict[str, Any]", result).get("type") if isinstance(result, dict) else None

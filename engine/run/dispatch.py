@@ -277,7 +277,7 @@ class Dispatch:
                 except SlotTaken as blocked:
                     if blocked.run_id in self._tasks:
                         return  # its end looks again
-                except FactsError as error:
+                except Exception as error:  # noqa: BLE001  (whatever it was, those behind must get their turn)
                     self._fail_first(slot, tried, error)
                 else:
                     if taken is not None:
@@ -307,14 +307,15 @@ class Dispatch:
         # One that is unknown here has failed to start and was told so; those behind it do not wait for it.
         return next((item for item in queue.in_line(conn, *slot, self._host) if item.item_id in self.waiting), None)
 
-    def _fail_first(self, slot: Slot, tried: list[str], error: FactsError) -> None:
+    def _fail_first(self, slot: Slot, tried: list[str], error: Exception) -> None:
         """The first in line cannot be started; those behind it have no run to wait for."""
         # Where the database failed before it could say who is first, it is whoever came first.
         in_slot = [item_id for item_id, waiting in self.waiting.items() if waiting.order.slot == slot]
         for item_id in (tried or in_slot)[:1]:
             waiting = self.waiting.pop(item_id, None)
             if waiting is not None and not waiting.ticket.started.done():
-                waiting.ticket.started.set_exception(error)
+                told = error if isinstance(error, FactsError) else FactsError(f"its run could not be made: {error}")
+                waiting.ticket.started.set_exception(told)
 
     # Places
 

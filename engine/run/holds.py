@@ -48,7 +48,6 @@ class Armed:
 class Held:
     """What is held now."""
 
-    since: int
     point: str
     """The words of the point that was reached; `step` where a step ended."""
     stage: Stage
@@ -62,6 +61,7 @@ class Held:
     """The reply, or its error, as it came; known once the call was made. Not covered: an edit begins with it."""
     edit: Mapping[str, Any] | None = None
     """What goes instead of it."""
+    since: int = 0
     time_left: float | None = None
     """Seconds that the run may still work when it goes on; nothing means no deadline."""
 
@@ -154,10 +154,7 @@ class Holds:
 
     def step(self) -> None:
         """Let go what is held, up to its reply or else to whatever boundary comes next."""
-        standing = self._first()
-        if not standing.held.has_reply_ahead:
-            self.step_on()
-        self._let_go(standing, How.STEP)
+        self._let_go(self._first(), How.STEP)
 
     # What the run comes to
 
@@ -190,8 +187,8 @@ class Holds:
         return None if how is None else LetGo(how, standing.held.edit)
 
     def step_on(self) -> None:
-        """Hold the run at the next boundary, unless something is held by then."""
-        self._is_stepping = len(self._line) <= 1 and not self._is_over
+        """Hold the run at the next boundary, unless something else of it is held already."""
+        self._is_stepping = not self._line and not self._is_over
 
     def end(self) -> None:
         """The run ends or is being stopped: nothing is held any more."""
@@ -214,7 +211,7 @@ class Holds:
             if self._armed:
                 fitting += (one for one in self._armed.values() if _is_met(one.point, name, count))
             stops_a_step = stops_a_step or (self._is_stepping and name in STEPS)
-        if self._is_over or not (fitting or stops_a_step):
+        if not (fitting or stops_a_step):
             return None
         for one in fitting:
             if one.once or one.point.number is not None:
@@ -236,6 +233,8 @@ class Holds:
     def _let_go(self, standing: _Standing, how: How) -> None:
         seconds = (self._clock.now() - standing.held.since) / 1_000_000
         self._leave(standing)
+        if how is How.STEP and not standing.held.has_reply_ahead:
+            self.step_on()
         self._recorder.record("person", "hold.released", {**standing.held.told(), "seconds": seconds, "how": how})
         standing.go(how)
 

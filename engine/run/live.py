@@ -81,7 +81,7 @@ class LiveRun:
         told = f"the run took longer than {order.timeout:g} s" if order.timeout is not None else ""
         self.deadline = Deadline(clock, order.timeout, partial(self.request_stop, Stop.DEADLINE, told))
         self.holds = Holds(self.recorder, clock, self.deadline)
-        self._backlog = Backlog(self.holds, clock, self._take, writer.when_room)
+        self._backlog = Backlog(self.holds, self._take, writer.when_room)
         self._writer = writer
         self._calls = calls
         self._normaliser = Normaliser(order.run_id)

@@ -13,7 +13,7 @@ from engine.run.arrival import store_attachments, store_raw
 from engine.run.live import LiveRun
 from engine.run.order import RunOrder
 from engine.run.ruling import Ruling, telling
-from engine.steering.items import MOST, unfit
+from engine.steering.items import MOST, covered, said, unfit
 
 
 def why_not(run: LiveRun, order: RunOrder) -> str | None:
@@ -84,5 +84,6 @@ def enlist(
         raise QueueFull(f"{MOST} messages wait in the run already, so it waits for the run's end")
     store_raw(tx, order.envelope, order.raw, run_id=run_id, runner_id=runner_id, at=now)
     warnings = store_attachments(tx, order.envelope, run_id=run_id, runner_id=runner_id, at=now)
-    metadata = {**item.metadata, "queued_position": entry.position}
+    safe = covered(said(item).input, order.marks, run.order.marks)
+    metadata = {**item.metadata, **safe, "queued_position": entry.position}
     return replace(item, mode=Mode.STEER, run_id=run_id, reason=None, metadata=metadata), warnings

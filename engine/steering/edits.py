@@ -209,13 +209,11 @@ class Edits:
 
     def _saying(self, item: QueueItem, text: str) -> QueueItem:
         """The item with another text, and what may be recorded of that. The writer's thread only looks."""
-        edited = replace(item, text=text)
-        run = self._claimant(item)
+        edited, run = replace(item, text=text), self._claimant(item)
         waiting = self._line.waiting.get(item.item_id) or (run and run.claims.get(item.item_id))
-        if not waiting:
-            return edited
+        known = [order.marks for order in (waiting and waiting.order, run and run.order) if order is not None]
         metadata = {key: value for key, value in item.metadata.items() if key != COVERED}
-        return replace(edited, metadata={**metadata, **covered(said(edited).input, waiting.order.marks)})
+        return replace(edited, metadata={**metadata, **covered(said(edited).input, *known)})
 
     def _claimant(self, item: QueueItem) -> LiveRun | None:
         return self._live(item.run_id) if item.mode == Mode.STEER and item.run_id is not None else None

@@ -67,13 +67,15 @@ def unfit(envelope: EventEnvelope) -> str | None:
     return None
 
 
-def covered(given: RunnerInput, marks: Marks) -> dict[str, Any]:
+def covered(given: RunnerInput, *known: Marks) -> dict[str, Any]:
     """For the metadata of an item: its input with secrets as marks, where it has any.
 
     Whoever drops it when its host is gone knows no secrets any more.
     """
     plain = given.model_dump(mode="json", exclude_none=True)
-    safe = marks.cover_value(plain)
+    safe = plain
+    for marks in known:
+        safe = marks.cover_value(safe)
     return {} if safe == plain else {COVERED: safe}
 
 

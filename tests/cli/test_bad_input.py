@@ -133,8 +133,8 @@ def test_an_unknown_command(trackside: Trackside):
     file = trackside.write("mine.py", "")
 
     assert trackside.error("dance") == (
-        "no command called 'dance'. Commands: run, runs, show, cancel, sessions, fork, transcript, search, state, "
-        "artifacts, doctor, new, schema, prune."
+        "no command called 'dance'. Commands: run, runs, show, steering, cancel, sessions, fork, transcript, search, "
+        "state, artifacts, doctor, new, schema, prune."
     )
     assert trackside.error(str(file)) == f"{file} is no command. To run it: trackside run {file} -m TEXT"
 

@@ -79,6 +79,68 @@ def test_no_data_of_a_runner_can_break_the_telling(data: object):
         assert isinstance(told((kind, data)), str)
 
 
+def test_what_is_said_to_a_run_is_told_by_its_words_though_entries_name_it_by_its_id():
+    first, second = {"item_id": "i1"}, {"item_id": "i2"}
+    shown = told(
+        ("steering.queued", first | {"text": "use metric"}),
+        ("steering.queued", second | {"text": "hurry\x1b[2J"}),
+        ("steering.moved", second | {"before": "i1"}),
+        ("steering.edited", first | {"before": "use metric", "after": "use miles"}),
+        ("steering.held", first),
+        ("steering.released", first),
+        ("steering.turned", second | {"mode": "after"}),
+        ("steering.pulled", {"items": []}),
+        ("steering.pulled", {"items": ["i1"]}),
+        ("steering.returned", {"items": ["i1"]}),
+        ("steering.injected", first),
+        ("steering.withdrawn", second),
+        ("steering.dropped", {"item_id": "i3", "text": "bye", "reason": "timeout"}),
+        ("steering.injected", {"item_id": "i4"}),
+    )
+
+    assert shown.splitlines() == [
+        "  ▲ steer  use metric  queued",
+        "  ▲ steer  hurry␛[2J  queued",
+        "  ▲ steer  hurry␛[2J  has another place in the queue",
+        "  ▲ steer  use miles  edited; it was: use metric",
+        "  ‖ steer  use miles  held back",
+        "  ▲ steer  use miles  queued again",
+        "  ▲ steer  hurry␛[2J  waits for the run's end now",
+        "  ▲ steer  use miles  queued again: the pull was cancelled",
+        "  ▼ steer  use miles  injected at turn 1",
+        "  ✗ steer  hurry␛[2J  withdrawn",
+        "  ✗ steer  bye  dropped: the run ran out of time before it pulled",
+        "  ▼ steer  i4  injected at turn 1",
+    ]
+
+
+def test_holds_are_told_with_what_is_held():
+    call, result = {"call_id": "c", "action": "call_tool"}, {"type": "message.completed"}
+    shown = told(
+        ("hold.armed", {"when": "tool", "once": False}),
+        ("hold.reached", {"when": "tool", "stage": "before"} | call),
+        ("hold.released", {"when": "tool", "stage": "before", "seconds": 1.25, "how": "step"} | call),
+        ("hold.reached", {"when": "step", "stage": "reply"} | call),
+        ("hold.edited", {"call_id": "c", "original": {"result": 1}, "edit": {"result": "\x07"}, "editor": "ann"}),
+        ("hold.edited", {"call_id": "c", "edit_ref": "art_1", "edit_size": 99_999, "editor": "ann"}),
+        ("hold.released", {"when": "step", "stage": "reply", "seconds": 90.0, "how": "release"} | call),
+        ("hold.reached", {"when": "message.completed", "stage": "result"} | result),
+        ("hold.disarmed", {"when": "tool", "once": False}),
+    )
+
+    assert shown.splitlines() == [
+        "  · hold armed: tool",
+        "  ‖ held  before call_tool  (tool)",
+        "  ▸ step  after 1.2 s",
+        "  ‖ held  the reply of call_tool  (step)",
+        '  ‖ edit  {"result": "\\u0007"}',
+        '  ‖ edit  {"artifact": "art_1"}',
+        "  ▸ released  after 1 min 30 s",
+        "  ‖ held  before message.completed  (message.completed)",
+        "  · hold disarmed: tool",
+    ]
+
+
 def test_control_characters_and_directions_are_made_visible():
     assert safe("a\x1b[2J\x00\x7f\x9b\u202e\u2066\u2028b\r\n\tc\r") == "a␛[2J␀␡\\x9b\\u202e\\u2066\\u2028b\n\tc␍"
     assert one_line("a\nb" * 200, 10) == "a␊ba␊ba␊ba…"

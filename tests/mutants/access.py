@@ -189,8 +189,8 @@ MUTANTS: Final = (
     ),
     Mutant(
         _DESK,
-        "if action.leaves_the_host:",
-        "if action.leaves_the_host is None:",
+        "if call.action.leaves_the_host:",
+        "if call.action.leaves_the_host is None:",
         "a model call is committed before it is made",
         f"{_GUARDS}::test_nothing_leaves_the_host_before_the_call_is_in_the_journal[invoke_llm]",
     ),

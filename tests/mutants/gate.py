@@ -214,8 +214,8 @@ MUTANTS: Final = (
     # Breaking off
     Mutant(
         _DESK,
-        "raise _over(run.stop).refusal() from None\n        except FactsError",
-        "raise\n        except FactsError",
+        "raise _over(run.stop).refusal() from None\n        except AgentAPIException",
+        "raise\n        except AgentAPIException",
         "a call that a stop interrupts says why",
         _STOPPED,
     ),

@@ -13,6 +13,11 @@ from tests.steering.world import EDITABLE, Message, Refused, Seen, Slot, World
 Steps = Generator[None, None, Any]
 """Changes a world step by step and gives the answer."""
 OK = "ok"
+REFUSALS = ("AlreadyDecided", "CannotSteer")
+UNHEARD = "unheard"
+"""What a pull came to whose reply was written to a runner that had just stopped waiting for it."""
+UNASKED = "unasked"
+"""What a pull came to that was taken back before the host began with it."""
 NOT_TOLD = "not told"
 """The answer to what was still under way when its host died."""
 
@@ -72,7 +77,8 @@ class Change:
         try:
             getattr(world, self.how)(self.event, *self.given)
         except Refused as refused:
-            return str(refused)
+            # Where it was decided between the look and the change, either has reason to refuse.
+            return told if message != found and told in REFUSALS else str(refused)
         yield
         world.start_next(message.slot)
         return OK
@@ -85,35 +91,37 @@ class Pull:
     run: str
     limit: int = 100
     cancelled: str | None = None
-    """When: see `Cancel` of the house."""
+    """When."""
 
     def steps(self, world: World, told: Any) -> Steps:
+        if told == UNASKED:
+            return told
         if world.runs[self.run].closing is not None:
             return "refused"
         taken = world.take(self.run, self.limit)
         yield
         if world.runs[self.run].status != "live":
             return told if told in ("cancelled", "refused") else "refused"
-        # Cancelled by its runner, or because its run is being stopped: either way nothing was given.
-        is_lost = told == "cancelled" or (told == "refused" and world.runs[self.run].closing == "cancelled")
-        if is_lost:
+        # Cancelled by its runner, or because its run is at its end: either way nothing was given.
+        if told == "cancelled" or (told == "refused" and world.runs[self.run].closing is not None):
             world.put_back(taken)
             return told
         world.inject(taken)
-        return [[message.event, message.text] for message in taken]
+        return told if told == UNHEARD else [[message.event, message.text] for message in taken]
 
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """A run ends by itself."""
+    """A run ends by itself, or its runner is gone."""
 
     run: str
     status: str
+    reason: str | None = None
 
     def steps(self, world: World, told: Any) -> Steps:
         world.decide_end(self.run, self.status)
         yield
-        world.finish(self.run)
+        world.finish(self.run, self.reason)
         yield
         world.start_next(world.runs[self.run].slot)
         return OK
@@ -151,13 +159,15 @@ def explained(
     tried: list[str] = []
     for left, answers in _endings(world, acts, told, died=died):
         is_told = all(
-            answer == expected or expected == NOT_TOLD or (unwritten and isinstance(act, Pull) and answer == NOT_TOLD)
+            expected in (answer, NOT_TOLD) or (unwritten and isinstance(act, Pull) and answer == NOT_TOLD)
             for act, answer, expected in zip(acts, answers, told, strict=True)
         )
         if is_told and left.seen() == seen:
             return left
-        tried.append(f"answers {answers}; expected but found: {left.seen().differences(seen)}")
-    raise AssertionError("\n  ".join([f"{list(acts)} answered {list(told)}, which no order explains:", *tried[:6]]))
+        tried.append(f"{answers} with {left.seen().differences(seen) or 'the same facts'}")
+    asked = [f"{act} was answered {answer}" for act, answer in zip(acts, told, strict=True)]
+    possible = [f"possible: {each}" for each in dict.fromkeys(tried)]
+    raise AssertionError("\n".join(["No order explains this:", *asked, *possible]))
 
 
 def _endings(

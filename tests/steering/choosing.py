@@ -133,7 +133,16 @@ def chosen(found: Sequence[T], pick: int) -> T:
 KINDS: Mapping[str, Callable[[Choosing, World, int], Act | None]] = {
     name: make for name, make in vars(Choosing).items() if not name.startswith("_") and name != "act"
 }
+SELDOM = ("send", "send_to_the_run", "send_for_after", "send_an_event", "complete", "fail", "cancel")
+"""These cost the most, and something is said whenever there is nothing else to do."""
+MIX = (*(kind for kind in KINDS if kind not in SELDOM), *KINDS)
 SAID = {"claimed": "claim", "waits": "wait for the slot", "began": "begin a run"}
+
+
+def without_second_ends(acts: list[Act]) -> list[Act]:
+    """A run ends once."""
+    ends = {act.run: act for act in acts if isinstance(act, End)}
+    return [act for act in acts if not isinstance(act, End) or ends[act.run] is act]
 
 
 def kind_of(act: Act, answer: object) -> str:

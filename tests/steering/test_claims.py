@@ -246,6 +246,13 @@ async def test_a_message_for_after_the_run_is_never_claimed(talk: Talk):
     ]
 
 
+async def test_a_message_for_after_the_run_starts_at_once_where_nothing_runs(talk: Talk):
+    ticket = await talk.say("nothing to wait for", after=True)
+
+    assert (await played(talk.engine, await ticket.started)).row.status == "completed"
+    assert items_of(talk.engine) == []
+
+
 async def test_a_claimed_message_is_logged_as_absorbed_into_the_active_run(talk: Talk, clock: FakeClock):
     run = await talk.start()
     clock.advance(2.5)

@@ -8,7 +8,7 @@ import pytest
 from engine.api import Fate, Mode, QueueItem
 from engine.protocol import AgentAPIException
 from tests.steering.support import Conducted, Talk, comes_true, items_of, log_of, pen_held, trigger
-from tests.support import FakeClock, delta, done, journal_of, lines_of
+from tests.support import FakeClock, delta, done, journal_of, lines_of, until
 
 NAMES = ["one", "two", "three", "four"]
 
@@ -111,7 +111,7 @@ async def test_two_pulls_at_once_never_give_the_same_message(talk: Talk):
     await run.end(done())
 
 
-# Pulled, injected, returned
+# From pulled to injected, or back
 
 
 async def test_pulled_is_taken_and_injected_is_when_the_reply_was_written(talk: Talk, clock: FakeClock):
@@ -165,6 +165,7 @@ async def test_a_pull_cancelled_before_it_was_written_puts_its_items_back_in_pla
     run = await talk.start()
     await talk.claimed("one", "two")
     await run.do(cancelled_pull(talk))
+    await until(talk.engine, run.run_id, "steering.returned")
     await talk.claimed("three")
 
     assert await lines_of(talk.engine) == [("user", "go")], "it is not said yet"
@@ -182,18 +183,18 @@ async def test_a_pull_cancelled_before_it_was_written_puts_its_items_back_in_pla
 
 async def test_what_a_cancelled_pull_gave_back_can_be_edited_and_moved_again(talk: Talk):
     run = await talk.start()
-    one, two = await talk.claimed("one", "two")
+    one, _ = await talk.claimed("one", "two")
     await run.do(cancelled_pull(talk))
+    await until(talk.engine, run.run_id, "steering.returned")
     await talk.engine.edit_item(one, "uno")
     await talk.engine.move_item(one)
 
     assert await run.pull() == ["two", "uno"]
     await run.end(done())
     assert await lines_of(talk.engine) == [("user", "go"), ("user", "two"), ("user", "uno")]
-    assert two
 
 
-async def test_a_run_that_is_stopped_in_its_pull_drops_what_it_pulled(talk: Talk):
+async def test_a_run_that_is_stopped_in_its_pull_drops_what_it_pulled(talk: Talk, clock: FakeClock):
     run = await talk.start()
     (item_id,) = await talk.claimed("one")
     with pen_held(talk.engine):
@@ -201,10 +202,12 @@ async def test_a_run_that_is_stopped_in_its_pull_drops_what_it_pulled(talk: Talk
         before = recorder.position
         run.pulled()
         await comes_true(lambda: recorder.position == before + 3)
-        stopping = asyncio.ensure_future(talk.engine.stop(run.run_id))
-    stopped = await stopping
+        clock.advance(300)
+    over = await run.over()
 
-    assert [(item.item_id, item.reason) for item in stopped.undelivered] == [(item_id, "cancelled")]
+    assert over.row.status == "timeout"
+    assert over.types.index("steering.pulled") < over.types.index("steering.dropped")
+    assert (talk.item(item_id).fate, talk.item(item_id).reason) == (Fate.DROPPED, "timeout")
     assert await lines_of(talk.engine) == [("user", "go"), ("user", "one")]
 
 

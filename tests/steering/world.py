@@ -61,8 +61,8 @@ class World:
     """How many audits of each kind there must be."""
 
     def copy(self) -> "World":
-        kept = (self.messages, self.runs, self.order, self.lines, self.noted)
-        return World(self.steers, *(each.copy() for each in kept))
+        messages, runs, order = self.messages.copy(), self.runs.copy(), self.order.copy()
+        return World(self.steers, messages, runs, order, self.lines.copy(), self.noted.copy())
 
     # Looking
 
@@ -287,5 +287,12 @@ class Seen:
 
     def differences(self, other: "Seen") -> str:
         """What is not the same, for a person."""
-        names = (name for name in self.__slots__ if getattr(self, name) != getattr(other, name))
-        return "; ".join(f"{name}: {getattr(self, name)} but {getattr(other, name)}" for name in names)
+        found: list[str] = []
+        for name in self.__slots__:
+            one, two = getattr(self, name), getattr(other, name)
+            if isinstance(one, dict):
+                keys = [key for key in {**one, **two} if one.get(key) != two.get(key)]
+                found += [f"{name} of {key}: {one.get(key)}, not {two.get(key)}" for key in keys]
+            elif one != two:
+                found.append(f"{name}: {one}, not {two}")
+        return "; ".join(found)

@@ -1,0 +1,66 @@
+"""A runner that does what a test writes: each line of the run's `.todo` is an order, each of its `.told` an answer."""
+
+import asyncio
+import json
+import os
+from pathlib import Path
+
+from engine.protocol import AgentAPIException, AgentRunResult
+
+capabilities = {"steering": True}
+LOOK = 0.002
+"""Seconds between looks for new orders."""
+
+
+async def run(ctx):
+    folder = Path(ctx.config["folder"])
+    todo = folder / f"{ctx.run_id}.todo"
+    doing = set()
+    done = 0
+    with (folder / f"{ctx.run_id}.told").open("a", buffering=1) as told:
+        print(json.dumps({"number": 0, "answer": "at work"}), file=told)
+        while True:
+            written = todo.read_text() if todo.exists() else ""
+            orders = written[: written.rfind("\n") + 1].splitlines()
+            for line in orders[done:]:
+                order = json.loads(line)
+                if order["do"] == "die":
+                    os._exit(9)
+                if order["do"] == "completed":
+                    yield AgentRunResult.run_completed(ctx.run_id)
+                    return
+                if order["do"] == "failed":
+                    yield AgentRunResult.run_failed(ctx.run_id, "as told")
+                    return
+                task = asyncio.create_task(pull(ctx, order, told))
+                doing.add(task)
+                task.add_done_callback(doing.discard)
+            done = len(orders)
+            await asyncio.sleep(LOOK)
+
+
+async def pull(ctx, order, told):
+    answer = await pulled(ctx, order)
+    print(json.dumps({"number": order["number"], "answer": answer}), file=told)
+
+
+async def pulled(ctx, order):
+    mode = "one-at-a-time" if order["limit"] == 1 else "all"
+    pulling = asyncio.create_task(ctx.api.steering_pull(mode=mode))
+    try:
+        if order["cancel_after"] is not None:
+            await asyncio.sleep(order["cancel_after"])
+            pulling.cancel()
+        reply = await pulling
+    except AgentAPIException:
+        return "refused"
+    except asyncio.CancelledError:
+        if not pulling.cancelled() or asyncio.current_task().cancelling():
+            raise
+        # What is asked after the cancel is answered after it: the host knows of it by then.
+        try:
+            await ctx.api.run_get()
+        except AgentAPIException:
+            return "refused"
+        return "cancelled"
+    return [[item.event.event_id, item.input.to_text()] for item in reply.items]

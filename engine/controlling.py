@@ -5,18 +5,22 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
+import orjson
+
 from engine.clock import Clock
 from engine.events import Hub
 from engine.facts import journal, queue, runs
 from engine.facts.batch import Transaction
 from engine.facts.database import Database
-from engine.facts.errors import CannotHold, Elsewhere, FactsError
+from engine.facts.errors import CannotHold, Elsewhere, FactsError, NotFound
 from engine.facts.queue import Fate, Mode, QueueItem
 from engine.facts.runs import LIVE, RunRow
 from engine.facts.writer import Writer
 from engine.host import Host
 from engine.intake.envelope import EventEnvelope
+from engine.protocol.context import AgentRunContext
 from engine.reading import Reading
+from engine.run.context import envelope_of
 from engine.run.holds import Armed, Held
 from engine.run.live import LiveRun
 from engine.run.order import RunOrder
@@ -63,6 +67,16 @@ class Controlling(Reading):
         """
         order = event if isinstance(event, RunOrder) else self.prepare(event, choice)
         return await self._hosting().submit(order, after=after)
+
+    async def again(self, name: str, choice: Choice | None = None) -> Ticket:
+        """Send the input of a run once more, as a new event; to the same runner unless another is chosen."""
+        run = await self.run(name)
+        found = await self.journal(run.run_id, limit=1)
+        if not found or found[0].type != "run.started":
+            raise NotFound(f"run {run.run_id} never began, so there is no input to send again.")
+        told = AgentRunContext.model_validate(orjson.loads(found[0].data)["context"])
+        envelope = envelope_of(told, run, self._setting.ids.new("evt"))
+        return await self.submit(envelope, choice or self._same(run.agent_id, run.runner_id))
 
     async def finished(self, run_id: str) -> RunRow:
         """The run, once it has ended here."""
@@ -161,16 +175,17 @@ class Controlling(Reading):
     async def resend(self, item_id: str, choice: Choice | None = None) -> Ticket:
         """Say again what was dropped or withdrawn, as a new message to the same runner."""
         item = await self._read(lambda conn: queue.get(conn, item_id))
-        order = self.prepare(anew(item, self._setting.ids), choice or self._choice_of(item))
+        order = self.prepare(
+            anew(item, self._setting.ids), choice or self._same(item.metadata.get(queue.AGENT), item.runner_id)
+        )
         return await self._hosting().submit(order, again=item_id)
 
     # Inside
 
-    def _choice_of(self, item: QueueItem) -> Choice:
-        """The agent that the message was for, if there still is one of its name; else its runner."""
+    def _same(self, agent: str | None, runner_id: str | None) -> Choice:
+        """The agent that something was for, if there still is one of its name; else its runner."""
         known = {agent.agent_id for agent in self._setting.project.agents(self._setting.registry)}
-        agent = item.metadata.get(queue.AGENT)
-        return Choice(runner=agent if agent in known else item.runner_id)
+        return Choice(runner=agent if agent in known else runner_id)
 
     async def _live(self, name: str) -> LiveRun | None:
         """A run of this process while it is at work; nothing where it has ended."""

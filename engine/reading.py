@@ -1,7 +1,7 @@
 """The reading half of the facade: runs, journals and facts of one database, as a person looks at them."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
@@ -86,6 +86,10 @@ class Reading:
     async def index(self, run_id: str, *, after: int = 0, limit: int = 16_384) -> list[Mark]:
         """What a run's journal holds and how large it is, without the data itself, rising after a position."""
         return await self._read(lambda conn: journal.index(conn, run_id, after=after, limit=limit))
+
+    async def entries_at(self, run_id: str, positions: Sequence[int]) -> list[Entry]:
+        """The entries at these positions, rising."""
+        return await self._read(lambda conn: journal.at_positions(conn, run_id, positions))
 
     async def outline(self, run_id: str, *, before: int | None = None, limit: int = 400) -> list[Entry]:
         """The last of a run's entries that make up its conversation, before a position, rising."""

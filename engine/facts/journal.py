@@ -115,6 +115,16 @@ def index(conn: Connection, run_id: str, *, after: int = 0, limit: int = 16_384)
     return [Mark._make(row) for row in conn.exec_driver_sql(statement, (run_id, after, limit))]
 
 
+def at_positions(conn: Connection, run_id: str, positions: Sequence[int]) -> list[Entry]:
+    """The entries of a run that stand at these positions, rising."""
+    statement = (
+        f"SELECT {COLUMNS} FROM journal WHERE run_id = ? AND position IN (SELECT value FROM json_each(?))"  # noqa: S608
+        " ORDER BY position"
+    )
+    wanted = orjson.dumps(list(positions)).decode()
+    return [Entry._make(row) for row in conn.exec_driver_sql(statement, (run_id, wanted))]
+
+
 def outline(conn: Connection, run_id: str, *, before: int | None = None, limit: int = 400) -> list[Entry]:
     """The last entries of a run that are no deltas, output or calls, before a position, rising."""
     statement = (

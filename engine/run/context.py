@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.clock import Clock, rfc3339
+from engine.facts.runs import RunRow
 from engine.intake.envelope import EventEnvelope
 from engine.protocol.content import Attachment, RunnerInput
 from engine.protocol.context import (
@@ -13,7 +14,15 @@ from engine.protocol.context import (
     RuntimeContext,
     StateSnapshot,
 )
-from engine.protocol.event import ConversationContext, DeliveryContext, EventContext, Trigger, trigger_source
+from engine.protocol.event import (
+    ConversationContext,
+    DeliveryContext,
+    EventContext,
+    EventSource,
+    EventType,
+    Trigger,
+    trigger_source,
+)
 from engine.run.order import RunOrder
 from engine.version import VERSION
 
@@ -73,6 +82,26 @@ def build_context(order: RunOrder, beginning: Beginning, clock: Clock) -> dict[s
         adapter=AdapterContext(extra={"params": order.params}) if order.params else None,
     )
     return context.model_dump(mode="json")
+
+
+def envelope_of(context: AgentRunContext, run: RunRow, event_id: str) -> EventEnvelope:
+    """What a run was told as an event of its own; the attachments of the first are not attached again."""
+    event = context.event
+    return EventEnvelope(
+        event_id=event_id,
+        event_type=EventType(event.event_type),
+        source=EventSource(event.source),
+        source_event_type=event.source_event_type,
+        bot_id=run.bot_id,
+        workspace_id=run.workspace_id,
+        conversation_id=run.conversation_id,
+        thread_id=run.thread_id,
+        actor=context.actor,
+        subject=context.subject,
+        input=context.input.model_copy(update={"attachments": []}),
+        delivery=context.delivery,
+        data=event.data,
+    )
 
 
 def event_of(envelope: EventEnvelope) -> EventContext:

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from engine.api import Engine, Held
@@ -10,8 +11,11 @@ from engine.resources.catalog import ModelFact, ToolFact
 from engine.resources.interfaces import ModelFrame, ModelReply, ModelRequest, ResourceError
 from engine.resources.shelf import Shelf
 from engine.runtimes.inprocess import InProcessRuntime
-from tests.support import CountingIds, Engines, Seen, declares, journal_of, write_runner
+from tests.support import CountingIds, Engines, Played, Seen, declares, delta, done, journal_of, said, write_runner
 
+ASKED = [{"role": "user", "content": "and tomorrow?"}]
+GREY = {"result": {"sky": "grey"}}
+"""What a person puts in for what the tool says."""
 SKY = {"sky": "blue"}
 ALLOWED: dict[str, Any] = {
     "capabilities": {"tool_calling": True, "steering": True},
@@ -86,8 +90,7 @@ class House:
         folder = self._engines.folder
         agents: list[dict[str, Any]] = []
         for runner in runners:
-            declares(**ALLOWED)(runner)
-            write_runner(folder, runner)
+            write_runner(folder, _allowed(runner))
             resources = {"allowed_tool_names": ["weather"]}
             name = runner.__name__
             config = {"model": "m", "api_key": "sesame-77"}
@@ -111,6 +114,13 @@ class House:
             await self._open.pop().close()
 
 
+def _allowed(runner: Any) -> Any:
+    """The runner with all its permissions; itself it stays as it is, for other tests have it too."""
+    allowed: Any = partial(runner)
+    allowed.__name__ = runner.__name__
+    return declares(**ALLOWED)(allowed)
+
+
 async def reached(engine: Engine, run_id: str, number: int = 1) -> Held:
     """What is held, once a run was held for the nth time."""
     await told(engine, run_id, "hold.reached", number)
@@ -130,3 +140,20 @@ async def told(engine: Engine, run_id: str, kind: str, number: int = 1) -> None:
 
 async def holds_in(engine: Engine, run_id: str) -> list[Seen]:
     return [entry for entry in await journal_of(engine, run_id) if entry.type.startswith("hold.")]
+
+
+async def asks(ctx: Any) -> AsyncIterator[Any]:
+    """Calls the tool and says what it answered."""
+    yield done(str(await ctx.api.call_tool("weather", {"place": "here"})))
+
+
+def answer_of(run: Played) -> Any:
+    return run.one("run.completed").data["message"]["content"]
+
+
+async def speaks(ctx: Any) -> AsyncIterator[Any]:
+    """Says three things."""
+    yield delta("a")
+    yield said("one")
+    yield said("two")
+    yield done()

@@ -26,6 +26,30 @@ async def test_a_warm_child_is_used_again_after_a_clean_end(stage):
     assert len(set(pids)) == 1
 
 
+async def test_a_child_whose_run_ended_with_a_full_sink_serves_the_next_one_at_once(stage):
+    launch = stage.launch(PID)
+    execution, held = await stage.begin(launch)
+    # All that the child writes is read in one go, after the marks that its output has ended: nothing is left to read.
+    child, came, is_whole = execution._child, bytearray(), asyncio.Event()
+
+    def gather(data: bytes) -> None:
+        came.extend(data)
+        if b'"end"' in came:
+            is_whole.set()
+
+    child._wire_out.data_received = gather
+    async with asyncio.timeout(15):
+        await asyncio.gather(is_whole.wait(), *(mark.wait() for mark in execution.marks.values()))
+    child._wire_out.data_received = child._received
+    held.full = True
+    child._received(bytes(came))
+    assert (await execution.ended()).how is How.ENDED
+    assert held.waiting_for_room, "nobody has made room for it"
+
+    ending, heard = await stage.play(launch)
+    assert (ending.how, heard.results) == (How.ENDED, held.results)
+
+
 async def test_warming_twice_starts_one_child(stage):
     launch = stage.launch(PID)
     await asyncio.gather(stage.pool.warm(launch), stage.pool.warm(launch))

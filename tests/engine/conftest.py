@@ -1,0 +1,14 @@
+from collections.abc import AsyncIterator
+
+import pytest
+
+from tests.engine.holding import House
+from tests.support import Engines
+
+
+@pytest.fixture
+async def house(open_engine: Engines) -> AsyncIterator[House]:
+    """Opens engines whose runners may ask a tool and a model that can be watched: `engine = await house(runner)`."""
+    opened = House(open_engine)
+    yield opened
+    await opened.close()

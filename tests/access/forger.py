@@ -32,10 +32,12 @@ class Forger:
             type(self._calls).replied(self._calls, frame)
 
     def write(self, *lines: bytes) -> None:
-        left = memoryview(b"".join(lines))
-        while left:
-            select.select([], [WIRE], [])
-            left = left[os.write(WIRE, left[:4096]) :]
+        # Line by line: what fits a pipe's own buffer is never mixed with what the worker writes meanwhile.
+        for line in lines:
+            left = memoryview(line)
+            while left:
+                select.select([], [WIRE], [])
+                left = left[os.write(WIRE, left[:4096]) :]
 
     def call(self, number: object, action: object = "run_get", data: object = None) -> bytes:
         asked = {"run_id": self.run_id} if data is None else data

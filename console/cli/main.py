@@ -25,9 +25,10 @@ from console.cli import (
     steering,
     transcript,
 )
+from console.cli import open as console
 from console.cli.exits import Exit, UsageError
 from console.cli.options import Parser
-from console.cli.terminal import Output, complain, standard_output
+from console.cli.terminal import Output, complain
 from engine.version import VERSION
 
 
@@ -58,13 +59,9 @@ COMMANDS: Final[Mapping[str, Command]] = {
     "prune": Command("delete what is older than an age", prune.arguments, prune.perform),
 }
 
-WELCOME: Final = f"""trackside {VERSION}: run, watch and look into agent runners.
-
-  trackside run                       watch the bundled rehearsal
-  trackside new hello                 write a runner of your own, with its test
-  trackside run hello.py -m "Hi"      run it
-
-`trackside --help` lists every command."""
+ABOUT: Final = (
+    "Without a command: open the console on TARGET, or on what the working folder has. Commands do without it."
+)
 
 REPORT: Final = (
     "that is a bug in Trackside, not in your runner. Please report it with the lines above "
@@ -76,10 +73,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; gives the exit code."""
     typed = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        if not typed:
-            standard_output().line(WELCOME)
-            return Exit.OK
-        _refuse_unknown(typed[0])
+        if _means_the_console(typed):
+            options = console.parser().parse_args(typed)
+            _refuse_to_stand_nowhere()
+            return console.perform(options)
         options = _parser().parse_args(typed)
         _refuse_to_stand_nowhere()
         return _honest(options.perform(options))
@@ -102,7 +99,7 @@ def _honest(code: int) -> int:
 
 
 def _parser() -> Parser:
-    parser = Parser(prog="trackside", description="Run, watch and look into agent runners.", allow_abbrev=False)
+    parser = Parser(prog="trackside", description=ABOUT, allow_abbrev=False)
     parser.add_argument("--version", action="version", version=f"trackside {VERSION}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for name, command in COMMANDS.items():
@@ -113,12 +110,14 @@ def _parser() -> Parser:
     return parser
 
 
-def _refuse_unknown(name: str) -> None:
-    if name.startswith("-") or name in COMMANDS:
-        return
-    if Path(name).exists():
-        raise UsageError(f"{name} is no command. To run it: trackside run {name} -m TEXT")
-    raise UsageError(f"no command called {name!r}. Commands: {', '.join(COMMANDS)}.")
+def _means_the_console(typed: Sequence[str]) -> bool:
+    """Whether no command is named: nothing, a path, or options of the console's own."""
+    name = typed[0] if typed else ""
+    if name in COMMANDS or name in ("-h", "--help", "--version"):
+        return False
+    if not name or name.startswith("-") or Path(name).exists() or "/" in name or name.endswith(".py"):
+        return True
+    raise UsageError(f"no command and no file called {name!r}. Commands: {', '.join(COMMANDS)}.")
 
 
 def _refuse_to_stand_nowhere() -> None:

@@ -10,7 +10,7 @@ import orjson
 if TYPE_CHECKING:
     from engine.api import Entry
 
-MOST: Final = 2_000
+MOST: Final = 1_000
 """Calls that are kept to look through; the journal has them all."""
 
 

@@ -14,10 +14,12 @@ BENCHES: Final = {
     "start": "a worker and `trackside run`, in multiples of `python -c pass`",
     "warm": "the first result of a warm child",
     "cancel": "from a cancel to the run's recorded end, wherever its runner is, and what is left of it",
+    "steer": "from a message that is sent to a working run until the runner's pull has it",
     "orphans": "how soon nothing is left of a host that was killed",
     "access": "the gate's decision, and a call from a child and back",
     "pages": "a page deep in a long journal",
     "search": "search over a million lines against LIKE, and a page deep in a long conversation",
+    "stream": "the stream pane: what an entry costs against RichLog, what it keeps, and opening a run of any length",
 }
 LONGEST: Final = 240
 """Seconds after which a measurement is given up."""

@@ -112,6 +112,22 @@ async def test_without_a_deadline_a_hold_has_none_to_stop(house: House, clock: F
     assert (await played(engine, run_id)).row.status == "completed"
 
 
+async def test_while_anything_is_held_the_clock_stands(house: House, clock: FakeClock):
+    async def asks_twice_at_once(ctx: Any) -> AsyncIterator[Any]:
+        works = (ctx.api.call_tool("weather", {"number": number}) for number in range(2))
+        yield done(str(len(await asyncio.gather(*works))))
+
+    engine = await house(asks_twice_at_once)
+    run_id = await send(engine, holds=("tool",), config={"timeout": 10})
+    await told(engine, run_id, "hold.reached", 2)
+    await engine.release(run_id)
+    clock.advance(100)
+    assert engine._host.orchestrator.live[run_id].stop is None, "the second call is still held"
+    await engine.release(run_id)
+
+    assert (await played(engine, run_id)).row.status == "completed"
+
+
 # The end of the run
 
 

@@ -154,6 +154,36 @@ async def test_a_step_goes_from_the_call_to_its_reply_and_on_to_each_boundary(ho
     assert run.row.status == "completed"
 
 
+async def test_one_who_only_steps_sees_every_boundary_and_nothing_else(house: House):
+    async def works(ctx: Any) -> AsyncIterator[Any]:
+        await ctx.api.call_tool("weather", {})
+        await ctx.api.run_get()
+        yield delta("hm")
+        await ctx.api.steering_pull()
+        yield said("so")
+        yield done()
+
+    engine = await house(works)
+    run_id = await send(engine, holds=("tool#1",))
+    seen: list[Any] = []
+    async with asyncio.timeout(20), engine.subscribe(run_id=run_id) as news:
+        async for entry in (one.entry async for batch in news for one in batch):
+            if entry.type == "hold.reached":
+                held = await engine.held(run_id)
+                seen.append((held.stage, held.action or held.type))
+                await engine.step(run_id)
+            elif entry.type == "run.finished":
+                break
+
+    assert seen == [
+        ("before", "call_tool"),
+        ("reply", "call_tool"),
+        ("before", "steering_pull"),
+        ("result", "message.completed"),
+        ("result", "run.completed"),
+    ]
+
+
 async def test_a_step_after_an_edit_goes_to_the_next_boundary_for_there_is_no_call_to_make(house: House):
     engine = await house(asks)
     run_id = await send(engine, holds=("tool",))

@@ -44,8 +44,8 @@ MUTANTS: Final = (
     # Slots
     Mutant(
         "engine/run/dispatch.py",
-        "line.waiting.append((order, ticket, item_id))",
-        "line.waiting.appendleft((order, ticket, item_id))",
+        "queue.in_line(conn, *slot, self._host) if item.item_id in self.waiting",
+        "queue.in_line(conn, *slot, self._host)[::-1] if item.item_id in self.waiting",
         "what waits for a slot runs in the order it came",
         "tests/engine/test_slots.py::test_messages_that_wait_for_a_slot_run_in_the_order_they_came",
     ),

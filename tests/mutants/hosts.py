@@ -42,8 +42,8 @@ MUTANTS: Final = (
     ),
     Mutant(
         "engine/run/recovery.py",
-        "    drop_waiting(tx, host_id, REASON, clock=clock, ids=ids)",
-        "    now = clock.now()",
+        "drop_waiting(tx, host_id, REASON, at=now)",
+        "drop_waiting(tx, host_id[:0], REASON, at=now)",
         "what waited for a dead host is dropped with the reason",
         "tests/engine/test_processes.py::test_what_waited_for_a_dead_host_is_dropped_with_the_reason_and_stays_said",
     ),

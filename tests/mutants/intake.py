@@ -97,7 +97,7 @@ MUTANTS: Final = (
         "tests/intake/test_events.py::test_a_large_raw_payload_goes_to_an_artifact_and_raw_ref",
     ),
     Mutant(
-        "engine/run/beginning.py",
+        "engine/run/arrival.py",
         "elif attachment.url:",
         "elif attachment.url and not attachment.id:",
         "an attachment is a blob, else a url, else a platform reference",
@@ -105,8 +105,8 @@ MUTANTS: Final = (
     ),
     Mutant(
         "engine/run/dispatch.py",
-        "if known is not None:",
-        "if known is not None and known.run_id is None:",
+        "if known is not None or refused is not None:",
+        "if (known is not None and known.run_id is None) or refused is not None:",
         "an event id that was seen before is answered with its first run",
         "tests/intake/test_events.py::test_a_repeated_event_id_is_answered_with_its_first_run",
     ),

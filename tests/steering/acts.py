@@ -8,10 +8,10 @@ from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tests.steering.world import EDITABLE, Message, Refused, Seen, Slot, World
+from tests.steering.world import EDITABLE, MOST, Message, Refused, Seen, Slot, World
 
-Steps = Generator[None, None, Any]
-"""Changes a world step by step and gives the answer."""
+Steps = Generator[Any, None, Any]
+"""Changes a world step by step and gives the answer; one that is given before the last step is yielded."""
 OK = "ok"
 REFUSALS = ("AlreadyDecided", "CannotSteer")
 UNHEARD = "unheard"
@@ -38,7 +38,7 @@ class Send:
             return _repeated(world, self.event)
         message = Message(self.event, self.slot, self.text, self.runner, self.is_message)
         came = world.come_in(message, after=self.after)
-        yield
+        yield came
         world.start_next(self.slot)
         return came
 
@@ -54,10 +54,10 @@ class SendAgain:
             old = world.mark_sent_again(self.event)
         except Refused as refused:
             return str(refused)
-        came = world.come_in(Message(told[1], old.slot, old.text, old.runner, old.is_message), after=False)
-        yield
+        came = [world.come_in(Message(told[1], old.slot, old.text, old.runner, old.is_message), after=False), told[1]]
+        yield came
         world.start_next(old.slot)
-        return [came, told[1]]
+        return came
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class Change:
         except Refused as refused:
             # Where it was decided between the look and the change, either has reason to refuse.
             return told if message != found and told in REFUSALS else str(refused)
-        yield
+        yield OK
         world.start_next(message.slot)
         return OK
 
@@ -89,7 +89,7 @@ class Pull:
     """A run asks what was said. One that is cancelled may still come through, and then it counts."""
 
     run: str
-    limit: int = 100
+    limit: int = MOST
     cancelled: str | None = None
     """When."""
 
@@ -122,7 +122,7 @@ class End:
         world.decide_end(self.run, self.status)
         yield
         world.finish(self.run, self.reason)
-        yield
+        yield OK
         world.start_next(world.runs[self.run].slot)
         return OK
 
@@ -140,7 +140,7 @@ class Cancel:
         world.decide_end(self.run, "cancelled")
         yield
         world.finish(self.run)
-        yield
+        yield OK
         world.start_next(world.runs[self.run].slot)
         return OK
 
@@ -183,7 +183,7 @@ def _endings(
         under_way = set(range(len(acts)))
         for number in path:
             try:
-                next(steps[number])
+                answers[number] = next(steps[number]) or NOT_TOLD
             except StopIteration as end:
                 answers[number] = end.value
                 under_way.remove(number)

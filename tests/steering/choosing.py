@@ -6,13 +6,12 @@ from typing import TypeVar
 
 from tests.steering.acts import OK, Act, Cancel, Change, End, Pull, Send, SendAgain
 from tests.steering.house import WHEN
-from tests.steering.world import EDITABLE, Message, Run, Slot, World
+from tests.steering.world import EDITABLE, MOST, Message, Run, Slot, World
 
 T = TypeVar("T")
 SLOTS: tuple[Slot, ...] = (("a", None), ("a", None), ("a", "thread"), ("b", None))
 RUNNERS = ("obeys", "obeys", "obeys", "deaf")
 STEERS = frozenset({"obeys"})
-ALL = 100
 
 
 class Choosing:
@@ -23,8 +22,9 @@ class Choosing:
         self._words: Iterator[str] = (f"words {number}" for number in count(1))
 
     def act(self, world: World, kind: str, pick: int) -> Act:
-        """Of this kind; something is said where there is nothing to act on."""
-        return KINDS[kind](self, world, pick) or self.send(world, pick)
+        """Of this kind; where there is nothing to act on, what leads there, or something is said."""
+        tried = (kind, PREPARES.get(kind, kind), "send_to_the_run", "send")
+        return next(act for each in tried if (act := KINDS[each](self, world, pick)) is not None)
 
     # Saying
 
@@ -68,7 +68,7 @@ class Choosing:
         runs = _spoken_to(world)
         if not runs:
             return None
-        return Pull(chosen(runs, pick).event, limit=(1, ALL)[pick // 4 % 2], cancelled=chosen(WHEN, pick // 8))
+        return Pull(chosen(runs, pick).event, limit=(1, MOST)[pick // 4 % 2], cancelled=chosen(WHEN, pick // 8))
 
     # Changing
 
@@ -133,29 +133,41 @@ def chosen(found: Sequence[T], pick: int) -> T:
 KINDS: Mapping[str, Callable[[Choosing, World, int], Act | None]] = {
     name: make for name, make in vars(Choosing).items() if not name.startswith("_") and name != "act"
 }
-SELDOM = ("send", "send_to_the_run", "send_for_after", "send_an_event", "complete", "fail", "cancel")
-"""These cost the most, and something is said whenever there is nothing else to do."""
-MIX = (*(kind for kind in KINDS if kind not in SELDOM), *KINDS)
+PREPARES: Mapping[str, str] = {"release": "hold", "offer_to_the_run": "keep_for_after", "send_again": "withdraw"}
+"""What is done first where there is nothing of the kind."""
 SAID = {"claimed": "claim", "waits": "wait for the slot", "began": "begin a run"}
+CHANGES = ("edit", "move", "hold", "release", "withdraw", "keep for after", "offer to the run")
+ENDS = ("complete", "fail", "cancel a run")
+COUNTED = (
+    *SAID.values(),
+    "repeat",
+    "send again",
+    "pull all",
+    "pull one",
+    "cancel a pull",
+    *CHANGES,
+    *ENDS,
+    "come too late",
+)
+"""What an act can come to."""
+MEANT = {"send": "begin a run", "send_to_the_run": "claim", "cancel": "cancel a run"}
+MEANT |= dict.fromkeys(("send_for_after", "send_an_event"), "wait for the slot")
+"""What a kind of act should come to, where it is not what it is called."""
 
 
-def without_second_ends(acts: list[Act]) -> list[Act]:
-    """A run ends once."""
-    ends = {act.run: act for act in acts if isinstance(act, End)}
-    return [act for act in acts if not isinstance(act, End) or ends[act.run] is act]
+def meant(kind: str) -> str:
+    return MEANT.get(kind, kind.replace("_", " "))
 
 
 def kind_of(act: Act, answer: object) -> str:
-    """What an act came to be: only what took effect counts as done."""
+    """What an act came to: only what took effect counts as done."""
     match act:
         case Send():
-            return SAID[answer] if isinstance(answer, str) else "repeat an event"
+            return SAID[answer] if isinstance(answer, str) else "repeat"
         case SendAgain() if isinstance(answer, list):
             return "send again"
-        case Pull(cancelled=None) if isinstance(answer, list):
-            return "pull one" if act.limit == 1 else "pull all"
         case Pull() if isinstance(answer, list):
-            return "cancel a pull too late"
+            return "pull one" if act.limit == 1 else "pull all"
         case Pull() if answer == "cancelled":
             return "cancel a pull"
         case Change() if answer == OK:
@@ -165,3 +177,9 @@ def kind_of(act: Act, answer: object) -> str:
         case Cancel() if answer == OK:
             return "cancel a run"
     return "come too late"
+
+
+def without_second_ends(acts: list[Act]) -> list[Act]:
+    """A run ends once."""
+    ends = {act.run: act for act in acts if isinstance(act, End)}
+    return [act for act in acts if not isinstance(act, End) or ends[act.run] is act]

@@ -103,6 +103,25 @@ async def test_edit_and_pull_are_decided_in_one_step(talk: Talk, first: str):
     assert [entry.outcome for entry in over.all("steering.edited")] == [None if first == "edit" else "refused"]
 
 
+async def test_what_is_turned_meanwhile_must_be_looked_at_again(talk: Talk):
+    run = await talk.start()
+    (item_id,) = await talk.claimed("old")
+    recorder = talk.engine._host.orchestrator.live[run.run_id].recorder
+    with pen_held(talk.engine):
+        before = recorder.position
+        turning = asyncio.ensure_future(talk.engine.turn_item(item_id, Mode.AFTER))
+        await comes_true(lambda: recorder.position == before + 1)
+        editing = asyncio.ensure_future(talk.engine.edit_item(item_id, "new"))
+        await comes_true(lambda: recorder.position == before + 2)
+    assert (await turning).mode == Mode.AFTER
+    with pytest.raises(AlreadyDecided, match="was changed meanwhile; look at it again"):
+        await editing
+
+    assert talk.item(item_id).text == "old"
+    over = await run.end(done())
+    assert (over.one("steering.turned").outcome, over.one("steering.edited").outcome) == (None, "refused")
+
+
 async def test_however_edits_and_pulls_race_the_run_gets_what_the_editor_was_told(talk: Talk, capsys: Any):
     seed = random.randrange(2**32)
     chance = random.Random(seed)

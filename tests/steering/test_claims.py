@@ -179,7 +179,8 @@ async def test_nothing_is_claimed_once_the_runner_has_said_its_end(talk: Talk):
     assert (await played(talk.engine, await ticket.started)).row.status == "completed"
 
 
-async def test_nothing_is_claimed_once_a_stop_was_asked(talk: Talk):
+@pytest.mark.parametrize("status", ["cancelled", "timeout"])
+async def test_nothing_is_claimed_once_a_stop_was_asked(talk: Talk, clock: FakeClock, status: str):
     run, leave = await talk.start(), asyncio.Event()
 
     async def takes_its_time(ctx: Any) -> None:
@@ -190,12 +191,15 @@ async def test_nothing_is_claimed_once_a_stop_was_asked(talk: Talk):
             raise
 
     run.do(takes_its_time)
-    await talk.engine.cancel(run.run_id)
+    if status == "cancelled":
+        await talk.engine.cancel(run.run_id)
+    else:
+        clock.advance(300)
     ticket = await talk.say("too late")
 
     assert (ticket.claimed_by, ticket.waits_for, ticket.why) == (None, run.run_id, "the run is at its end")
     leave.set()
-    assert (await run.over()).row.status == "cancelled"
+    assert (await run.over()).row.status == status
     assert (await played(talk.engine, await ticket.started)).row.status == "completed"
 
 

@@ -145,14 +145,14 @@ async def test_pulled_is_taken_and_injected_is_when_the_reply_was_written(talk: 
     ]
 
 
-def cancelled_pull(talk: Talk) -> Any:
+def cancelled_pull(talk: Talk, **arguments: Any) -> Any:
     """Pull, and take it back while the writer is at it."""
 
     async def pull(ctx: Any) -> None:
         with pen_held(talk.engine):
             recorder = talk.engine._host.orchestrator.live[ctx.run_id].recorder
             before = recorder.position
-            pulling = asyncio.ensure_future(ctx.api.steering_pull())
+            pulling = asyncio.ensure_future(ctx.api.steering_pull(**arguments))
             await comes_true(lambda: recorder.position == before + 3)  # asked, decided, about to be taken
             pulling.cancel()
             await asyncio.wait({pulling})
@@ -163,19 +163,20 @@ def cancelled_pull(talk: Talk) -> Any:
 
 async def test_a_pull_cancelled_before_it_was_written_puts_its_items_back_in_place(talk: Talk):
     run = await talk.start()
-    await talk.claimed("one", "two")
-    await run.do(cancelled_pull(talk))
+    await talk.claimed("one", "two", "three")
+    await run.do(cancelled_pull(talk, limit=2))
     await until(talk.engine, run.run_id, "steering.returned")
-    await talk.claimed("three")
+    await talk.claimed("four")
 
     assert await lines_of(talk.engine) == [("user", "go")], "it is not said yet"
-    assert [item.fate for item in items_of(talk.engine)] == [Fate.QUEUED] * 3
-    assert [(item.pulled_at, item.pulled_position) for item in items_of(talk.engine)] == [(None, None)] * 3
-    assert await run.pull() == ["one", "two", "three"]
+    assert [item.fate for item in items_of(talk.engine)] == [Fate.QUEUED] * 4
+    assert [(item.pulled_at, item.pulled_position) for item in items_of(talk.engine)] == [(None, None)] * 4
+    assert await run.pull() == ["one", "two", "three", "four"]
     over = await run.end(done())
     assert [entry.type for entry in over.journal if entry.type.startswith("steering.")] == [
-        *("steering.queued", "steering.queued", "steering.pulled", "steering.returned", "steering.queued"),
-        *("steering.pulled", "steering.injected", "steering.injected", "steering.injected"),
+        *["steering.queued"] * 3,
+        *("steering.pulled", "steering.returned", "steering.queued", "steering.pulled"),
+        *["steering.injected"] * 4,
     ]
     returned = log_of(talk.engine, "steering.returned")
     assert [note["status"] for note in returned] == ["queued", "queued"]

@@ -17,22 +17,25 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
 
 from tests.steering.acts import NOT_TOLD, Act, Pull, SendAgain, explained
-from tests.steering.choosing import MIX, STEERS, Choosing, kind_of, without_second_ends
+from tests.steering.choosing import COUNTED, KINDS, STEERS, Choosing, kind_of, meant, without_second_ends
 from tests.steering.house import House
 from tests.steering.world import World
 
-EXAMPLES, STEPS = 105, 100
+EXAMPLES, STEPS = 38, 200
 FAST = "/dev/shm" if Path("/dev/shm").is_dir() else None
 """Where nothing waits for a disk."""
-CRASH = "crash"
+CRASH, SEVERAL = "crash", "several at once"
+ENOUGH = {**dict.fromkeys((*COUNTED, SEVERAL), 300), CRASH: 200}
+"""How often each must have been done."""
 DONE: Counter[str] = Counter()
 """How often each kind of act took effect."""
 
 picks = st.integers(0, 2**12)
-kinds = st.sampled_from((*MIX, CRASH, *MIX))
-another = st.tuples(st.sampled_from(MIX), picks)
+chosen = st.tuples(*[st.sampled_from((*KINDS, CRASH))] * 4)
+another = st.tuples(st.tuples(*[st.sampled_from(tuple(KINDS))] * 3), picks)
 beside = st.sampled_from((0, 0, 0, 0, 0, 0, 1, 2)).flatmap(lambda size: st.lists(another, min_size=size, max_size=size))
 """What happens at the same time."""
+Kinds = tuple[str, ...]
 
 
 class Steering(RuleBasedStateMachine):
@@ -47,23 +50,31 @@ class Steering(RuleBasedStateMachine):
         self.house = House(self.root, self.loop)
         self.got: list[str] = []
         """Every message that a runner was given."""
+        self.done: Counter[str] = Counter()
         self.failed = False
 
-    @rule(kind=kinds, pick=picks, beside=beside)
-    def step(self, kind: str, pick: int, beside: list[tuple[str, int]]) -> None:
+    @rule(kinds=chosen, pick=picks, beside=beside)
+    def step(self, kinds: Kinds, pick: int, beside: list[tuple[Kinds, int]]) -> None:
         self.failed = True
-        if kind == CRASH:
+        if self.least(kinds) == CRASH:
             self.crash(self.together(beside), pick)
         else:
-            self.do(self.together([(kind, pick), *beside]))
+            self.do(self.together([(kinds, pick), *beside]))
         self.failed = False
+
+    def least(self, kinds: Kinds) -> str:
+        """What was done least of these: so comes to its share what needs much to be there."""
+        return min(kinds, key=lambda kind: self.done[meant(kind)])
+
+    def together(self, several: list[tuple[Kinds, int]]) -> list[Act]:
+        return without_second_ends([self.choosing.act(self.world, self.least(kinds), pick) for kinds, pick in several])
 
     def do(self, acts: list[Act]) -> None:
         told = self.house.perform(acts)
         self.world = explained(self.world, acts, told, self.house.witness.sees())
         self.house.check_tickets(self.world)
         self.note(acts, told)
-        DONE["several at once"] += len(acts) > 1
+        DONE[SEVERAL] += len(acts) > 1
 
     def crash(self, acts: list[Act], pick: int) -> None:
         # The name of what is sent again is not known before it is answered; a pull is cancelled by a host that lives.
@@ -77,14 +88,13 @@ class Steering(RuleBasedStateMachine):
         self.world.recover()
         assert self.house.witness.sees() == self.world.seen()
         DONE[CRASH] += 1
-
-    def together(self, several: list[tuple[str, int]]) -> list[Act]:
-        return without_second_ends([self.choosing.act(self.world, kind, pick) for kind, pick in several])
+        self.done[CRASH] += 2  # dear
 
     def note(self, acts: list[Act], told: list[Any]) -> None:
         for act, answer in zip(acts, told, strict=True):
             if answer != NOT_TOLD:
                 DONE[kind_of(act, answer)] += 1
+                self.done[kind_of(act, answer)] += 1
             if isinstance(act, Pull) and isinstance(answer, list):
                 self.got += [event for event, _ in answer]
 
@@ -123,7 +133,10 @@ def test_every_message_ends_in_exactly_one_fate_in_order_and_nothing_twice():
 
 
 def test_each_kind_of_step_was_done_often_enough(capsys: pytest.CaptureFixture[str]):
+    steps = DONE.total() - DONE[SEVERAL]
     with capsys.disabled():
-        print()
+        print(f"\n{steps} steps")
         for kind, times in sorted(DONE.items()):
             print(f"{times:6} {kind}")
+    assert steps >= 10_000
+    assert {kind: DONE[kind] for kind in ENOUGH if DONE[kind] < ENOUGH[kind]} == {}

@@ -12,6 +12,8 @@ BEGAN = "began"
 """The fate of a message that never had to wait."""
 OPEN = ("queued", "held", "pulled")
 EDITABLE = ("queued", "held")
+MOST = 100
+"""Messages that may wait in one run, and that one pull gives."""
 
 
 class Refused(Exception):
@@ -94,13 +96,15 @@ class World:
             return False
         return run.runner == message.runner and run.runner in self.steers
 
+    def is_full(self, run: Run) -> bool:
+        return len(self.claimed(run.event)) >= MOST
+
     # Coming in
 
     def come_in(self, message: Message, *, after: bool) -> str:
         """Begin a run, go into the one at work, or wait; says which."""
         run = self.at_work(message.slot)
-        if not after and self.can_claim(run, message):
-            assert run is not None
+        if run is not None and not after and self.can_claim(run, message) and not self.is_full(run):
             self._enqueue(replace(message, mode="steer", run=run.event))
             return "claimed"
         if run is not None or self.line(message.slot):
@@ -197,6 +201,8 @@ class World:
         run = self.at_work(message.slot)
         if message.fate not in EDITABLE or run is None or not self.can_claim(run, message):
             raise Refused("CannotSteer")
+        if self.is_full(run):
+            raise Refused("QueueFull")
         self.messages[event] = replace(message, mode="steer", run=run.event)
         self.noted["turned"] += 1
 

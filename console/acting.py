@@ -1,0 +1,225 @@
+"""What a person asks for in the panes, carried out by the engine."""
+
+from typing import TYPE_CHECKING, Any
+
+from console.model.safe import one_line
+from console.widgets.conversation import Conversation
+from console.widgets.inspector import Inspector
+from console.widgets.prompt import Prompt
+from console.widgets.queue import Queue
+from console.widgets.rail import Rail
+from console.widgets.stream import StreamPane
+from console.widgets.tabs import PaneTabs
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable
+
+    from console.gathering import Gathering
+    from console.hearing import Hearing
+    from console.screens.main import Main
+    from console.stage import Stage
+
+LARGE = 100_000
+"""Characters that a terminal may not take on its clipboard."""
+
+
+class Acting:
+    """The app's answers to its panes. It is a part of the app, and keeps nothing itself."""
+
+    stage: "Stage"
+    main: "Main"
+    hearing: "Hearing"
+    gathering: "Gathering"
+
+    if TYPE_CHECKING:
+
+        def do(self, act: "Awaitable[Any]", said: str = "") -> None: ...
+        def tell(self, words: str, *, severity: Any = "information") -> None: ...
+        def copy_to_clipboard(self, text: str) -> None: ...
+
+    # The prompt
+
+    def on_prompt_submitted(self, event: Prompt.Submitted) -> None:
+        self.main.card.display = False
+        if event.item_id is not None:
+            self.do(self._changed(self.stage.engine.edit_item(event.item_id, event.text)))
+        elif self.stage.is_open:
+            self.do(self._send(event.text, event.mode))
+        else:
+            self.early.append((event.text, event.mode))
+
+    early: list[tuple[str, str]]
+
+    async def _send(self, text: str, mode: str) -> None:
+        try:
+            ticket = await self.stage.send(text, after=mode == "after")
+        except Exception:
+            self.main.prompt.give_back(text)
+            raise
+        self.hearing.refresh("queue")
+        if ticket.item_id is not None and ticket.claimed_by is None and ticket.why:
+            self.tell(f"it waits for the end of the run: {ticket.why}")
+
+    def on_prompt_into_queue(self) -> None:
+        self.main.queue.enter_from_below()
+
+    def on_prompt_refused(self, event: Prompt.Refused) -> None:
+        self.tell(event.words, severity="warning")
+
+    # The queue
+
+    def on_queue_edit(self, event: Queue.Edit) -> None:
+        text = self.hearing.text_of(event.item_id)
+        if text is not None:
+            self.main.prompt.begin_editing(event.item_id, text)
+            self.main.prompt.focus()
+
+    def on_queue_withdraw(self, event: Queue.Withdraw) -> None:
+        self.do(self._withdraw(event.item_id))
+
+    async def _withdraw(self, item_id: str) -> None:
+        self.hearing.withdrawn = await self.stage.engine.withdraw_item(item_id)
+        self.hearing.refresh("queue")
+
+    def on_queue_undo(self, event: Queue.Undo) -> None:
+        self.do(self._again(event.item_id))
+
+    def on_queue_send_again(self, event: Queue.SendAgain) -> None:
+        self.do(self._again(event.item_id))
+
+    async def _again(self, item_id: str) -> None:
+        self.hearing.withdrawn = None
+        await self._changed(self.stage.engine.resend(item_id))
+
+    def on_queue_dismiss(self, event: Queue.Dismiss) -> None:
+        self.hearing.dismissed.add(event.item_id)
+
+    def on_queue_move(self, event: Queue.Move) -> None:
+        self.do(self._changed(self.stage.engine.move_item(event.item_id, event.before)))
+
+    def on_queue_turn(self, event: Queue.Turn) -> None:
+        self.do(self._changed(self.stage.turn(event.item_id, event.mode)))
+
+    def on_queue_hold(self, event: Queue.Hold) -> None:
+        self.do(self._changed(self.stage.engine.hold_item(event.item_id)))
+
+    def on_queue_release(self, event: Queue.Release) -> None:
+        self.do(self._changed(self.stage.engine.release_item(event.item_id)))
+
+    def on_queue_refused(self, event: Queue.Refused) -> None:
+        self.tell(event.words, severity="warning")
+
+    def on_queue_left(self) -> None:
+        self.main.prompt.focus()
+
+    async def _changed(self, act: "Awaitable[Any]") -> None:
+        try:
+            await act
+        finally:
+            self.hearing.refresh("queue")
+
+    # The conversation
+
+    def on_conversation_open_in_stream(self, event: Conversation.OpenInStream) -> None:
+        self.do(self._open_in_stream(event.run_id, event.position))
+
+    async def _open_in_stream(self, run_id: str, position: int) -> None:
+        if self.hearing.view is None or self.hearing.view.run_id != run_id:
+            await self.hearing.look_at(run_id)
+        self.main.show_pane("stream")
+        self.main.stream.go_to(position)
+        self.main.stream.focus()
+
+    def on_conversation_put_back(self, event: Conversation.PutBack) -> None:
+        self.hearing.dismissed.add(event.item_id)
+        self.main.prompt.give_back(event.text)
+        self.main.prompt.focus()
+
+    def on_conversation_copy(self, event: Conversation.Copy) -> None:
+        self.copy(event.text, "the block")
+
+    def on_conversation_retry(self, event: Conversation.Retry) -> None:
+        self.do(self.stage.again(event.run_id))
+
+    def on_conversation_type_in_prompt(self, event: Conversation.TypeInPrompt) -> None:
+        self.main.prompt.focus()
+        self.main.prompt.insert(event.character)
+
+    def on_conversation_want_earlier(self, event: Conversation.WantEarlier) -> None:
+        self.do(self.hearing.read_earlier(event.run_id))
+
+    # The stream and the inspector
+
+    def on_stream_pane_cursor_moved(self, event: StreamPane.CursorMoved) -> None:
+        self.hearing.as_of = event.position
+
+    def on_stream_pane_inspect(self, event: StreamPane.Inspect) -> None:
+        self.hearing.as_of = event.position
+        self.main.show_pane("state")
+        self.main.inspector.action_choose("event")
+        self.main.inspector.focus()
+
+    def on_stream_pane_hold_on(self, event: StreamPane.HoldOn) -> None:
+        view = self.hearing.view
+        if view is not None:
+            self.do(self.stage.engine.hold(view.run_id, event.kind), f"the run is held before each {event.kind}")
+
+    def on_stream_pane_yank(self, event: StreamPane.Yank) -> None:
+        view = self.hearing.view
+        if view is not None:
+            self.do(self._yank(view.run_id, event.what, event.position))
+
+    async def _yank(self, run_id: str, what: str, position: int) -> None:
+        from console.yanking import yanked  # noqa: PLC0415
+
+        self.copy(await yanked(self.stage.engine, run_id, what, position), what)
+
+    def on_inspector_need(self, event: Inspector.Need) -> None:
+        self.do(self._gather(event))
+
+    async def _gather(self, need: Inspector.Need) -> None:
+        facts = await self.gathering.facts(need.tab, need.run_id, need.position)
+        self.main.inspector.show(need.tab, facts)
+
+    def on_inspector_need_call(self, event: Inspector.NeedCall) -> None:
+        async def gather() -> None:
+            facts = await self.gathering.call(event.run_id, event.number, event.positions)
+            self.main.inspector.show_call(facts)
+
+        self.do(gather())
+
+    def on_inspector_copy(self, event: Inspector.Copy) -> None:
+        self.copy(event.text, event.what)
+
+    def on_inspector_jump(self, event: Inspector.Jump) -> None:
+        self.main.show_pane("stream")
+        self.main.stream.go_to(event.position)
+        self.main.stream.focus()
+
+    # The rail and the tabs
+
+    def on_rail_run_chosen(self, event: Rail.RunChosen) -> None:
+        self.do(self.hearing.visit(event.run_id))
+        self.main.focus_pane("chat")
+
+    def on_rail_session_chosen(self, event: Rail.SessionChosen) -> None:
+        self.do(self.hearing.enter(event.session_id))
+        self.main.focus_pane("chat")
+
+    def on_pane_tabs_chosen(self, event: PaneTabs.Chosen) -> None:
+        self.main.focus_pane(event.name)
+
+    def copy(self, text: str, what: str) -> None:
+        """Onto the clipboard; a large text also into a file, since not every terminal takes it."""
+        self.copy_to_clipboard(text)
+        if len(text) <= LARGE:
+            self.tell(f"copied {one_line(what)} ({len(text):,} characters)")
+            return
+        import tempfile  # noqa: PLC0415
+        from pathlib import Path  # noqa: PLC0415
+
+        with tempfile.NamedTemporaryFile(
+            "w", suffix=".txt", prefix="trackside-", delete=False, encoding="utf-8"
+        ) as file:
+            file.write(text)
+        self.tell(f"copied {one_line(what)}, also into {Path(file.name)}")

@@ -1,0 +1,32 @@
+"""Textual's bindings, made from the table of commands."""
+
+from collections.abc import Iterator
+
+from textual.binding import Binding, BindingType
+
+from console.model.commands import Command, of
+
+
+def bindings_for(where: str) -> list[BindingType]:
+    """The keys of one pane; each has its command's id, so that a keymap can change it."""
+    return [
+        Binding(",".join(keys_of(command)), action_of(command), command.words, id=command.id, show=False)
+        for command in of(where)
+        if command.keys
+    ]
+
+
+def action_of(command: Command) -> str:
+    """`queue.edit` is the pane's own `edit`; what is everywhere is the app's."""
+    what = command.id.partition(".")[2]
+    return command.action or (f"app.{what}" if command.where == "app" else what)
+
+
+def keys_of(command: Command) -> Iterator[str]:
+    """Its keys; most terminals say `K` where some say `shift+k`."""
+    for key in command.keys.split(","):
+        name = key.strip()
+        yield name
+        letter = name.removeprefix("shift+")
+        if letter != name and len(letter) == 1:
+            yield letter.upper()

@@ -1,0 +1,52 @@
+"""`trackside [TARGET]`: the console."""
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+from console.cli.exits import UsageError
+from console.cli.options import Parser, add_database, variable
+
+NO_TERMINAL = "there is no terminal here to draw on. `trackside run` does the same without one."
+
+
+def parser() -> Parser:
+    """The options of the console itself."""
+    made = Parser(prog="trackside", description="Open the console.", allow_abbrev=False)
+    made.add_argument(
+        "target", nargs="?", type=Path, metavar="TARGET", help="a runner file, a plugin or a project folder"
+    )
+    made.add_argument("-c", "--continue", dest="goes_on", action="store_true", help="go on with the last session")
+    made.add_argument("--session", metavar="ID", help="the session to go on with")
+    made.add_argument("--runner", metavar="NAME", help="an agent, a runner's id or its short name")
+    made.add_argument("--env", action="append", type=variable, default=[], metavar="NAME", help="a variable it may see")
+    made.add_argument("--ascii", action="store_true", help="glyphs in ASCII")
+    add_database(made)
+    return made
+
+
+def perform(options: argparse.Namespace) -> int:
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise UsageError(NO_TERMINAL)
+    unset = [name for name in options.env if name not in os.environ]
+    if unset:
+        raise UsageError(f"--env {unset[0]}: the variable is not set. Set it, or leave the option out.")
+    if options.target is not None and not options.target.exists():
+        raise UsageError(f"{options.target} does not exist.")
+    from console.app import Trackside
+    from console.opening import Opening
+
+    app = Trackside(
+        Opening(
+            target=options.target,
+            runner=options.runner,
+            session=options.session,
+            goes_on=options.goes_on,
+            db=options.db,
+            env=tuple(options.env),
+            ascii_only=options.ascii,
+        )
+    )
+    app.run()
+    return app.return_code or 0

@@ -1,0 +1,66 @@
+"""Large texts in a small prompt: a token stands for each, and is replaced by it when it is sent.
+
+An editor that wraps 1,000,000 characters stands still for a second or more, at each change of its width once again.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+LARGE: Final = 10_000
+"""Characters that a prompt shows in full; wrapping these takes 15 ms."""
+KEPT: Final = 8
+"""Texts that are remembered after what held them was sent, so that a token that was cut can still be pasted."""
+
+
+class Span(NamedTuple):
+    """Where a token stands in a line."""
+
+    start: int
+    end: int
+
+
+class Pastes:
+    """The texts behind the tokens."""
+
+    def __init__(self) -> None:
+        self._texts: dict[str, str] = {}
+        self._tokens: re.Pattern[str] | None = None
+
+    def shown(self, text: str, beside: int = 0) -> str:
+        """The text itself, or the token for it where it is too large beside so many characters."""
+        return text if len(text) + beside <= LARGE else self._token(text)
+
+    def whole(self, shown: str) -> str:
+        """What is sent: each token replaced by its text."""
+        if self._tokens is None:
+            return shown
+        return self._tokens.sub(lambda found: self._texts[found[0]], shown)
+
+    def spans(self, line: str) -> Iterator[Span]:
+        """The tokens of a line, from its left."""
+        if self._tokens is not None:
+            for found in self._tokens.finditer(line):
+                yield Span(found.start(), found.end())
+
+    def forget(self, but: str = "") -> None:
+        """It was sent: only the last few are kept, and those in this text."""
+        last = list(self._texts)[-KEPT:]
+        self._texts = {token: text for token, text in self._texts.items() if token in last or token in but}
+        self._note()
+
+    def _token(self, text: str) -> str:
+        for token, known in self._texts.items():
+            if known == text:
+                return token
+        words, number = f"pasted {len(text):,} characters", 1
+        token = f"⟦{words}⟧"
+        while token in self._texts:
+            number += 1
+            token = f"⟦{words}, {number}⟧"
+        self._texts[token] = text
+        self._note()
+        return token
+
+    def _note(self) -> None:
+        self._tokens = re.compile("|".join(map(re.escape, self._texts))) if self._texts else None

@@ -1,0 +1,31 @@
+"""What the screen stands on at this moment, as far as it decides what a person can do."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """Made anew each time something changes; commands and footer read it."""
+
+    is_ready: bool = False
+    """The engine is there."""
+    trouble: str | None = None
+    """Why it cannot be, or what the database suffers from."""
+    has_run: bool = False
+    """A run is shown."""
+    is_running: bool = False
+    """The run that is shown works, in this process."""
+    is_elsewhere: bool = False
+    """It works, but in another process."""
+    is_held: bool = False
+    can_edit_held: bool = False
+    """What is held is a call's answer."""
+    cannot_steer: str | None = None
+    """Why a message cannot go into the run at work."""
+    can_run_again: bool = False
+    """There is an input that could be sent once more."""
+    waiting: int = 0
+    """Messages in the queue, open ones and dropped ones."""
+    is_as_of: bool = False
+    """The screen shows the world as of an earlier entry."""
+    is_filtered: bool = False

@@ -1,0 +1,99 @@
+"""Where a run stands: followed entry by entry, told in a glyph and words."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import orjson
+
+from console.model.words import duration
+from engine.api import Entry
+
+_ENDED = {"completed", "failed", "cancelled", "timeout"}
+_LOST = "runner.lost"
+
+
+class RunStatus:
+    """One run's state, time and counters. An entry costs the same however many there were."""
+
+    def __init__(self) -> None:
+        self.state = "starting"
+        """A glyph's name: starting, running, held, completed, failed, cancelled, timeout, lost."""
+        self.reason = ""
+        self.error = ""
+        self.began_at: int | None = None
+        self.ended_at: int | None = None
+        self.entries = 0
+        self.turn = 1
+        self.can_steer: bool | None = None
+        """None until the run has begun."""
+        self.last_pull_at: int | None = None
+        self.held: dict[str, Any] | None = None
+        """What `hold.reached` said, while it holds."""
+        self.held_since: int | None = None
+        self._recent: list[tuple[int, int]] = []
+
+    @property
+    def is_over(self) -> bool:
+        return self.ended_at is not None
+
+    def apply(self, entries: Iterable[Entry]) -> None:
+        for entry in entries:
+            self.entries = max(self.entries, entry.position)
+            self.turn = max(self.turn, entry.turn)
+            if entry.source != "runner":
+                self._note(entry)
+
+    def _note(self, entry: Entry) -> None:
+        match entry.type:
+            case "run.started":
+                self.state, self.began_at = "running", entry.at
+                apis: dict[str, Any] = orjson.loads(entry.data)["context"]["context"]["available_apis"]
+                self.can_steer = bool(apis.get("steering_pull"))
+            case "steering.pulled":
+                self.last_pull_at = entry.at
+            case "hold.reached":
+                self.state, self.held, self.held_since = "held", orjson.loads(entry.data), entry.at
+            case "hold.released":
+                self.state, self.held, self.held_since = "running", None, None
+            case "run.finished":
+                self._finish(entry)
+            case _:
+                pass
+
+    def _finish(self, entry: Entry) -> None:
+        data: dict[str, Any] = orjson.loads(entry.data)
+        status, self.reason = str(data.get("status")), str(data.get("reason") or "")
+        self.state = "lost" if self.reason == _LOST else status if status in _ENDED else "failed"
+        self.error, self.ended_at = str(data.get("error") or ""), entry.at
+        self.held = self.held_since = None
+
+    def rate(self, now: int) -> int:
+        """Entries a second over the last second or so."""
+        self._recent.append((now, self.entries))
+        while len(self._recent) > 1 and now - self._recent[1][0] >= 1_000_000:
+            self._recent.pop(0)
+        began, count = self._recent[0]
+        return 0 if now <= began else (self.entries - count) * 1_000_000 // (now - began)
+
+    def words(self, now: int) -> str:
+        """`running 14.2 s`, `held 5.0 s at pull`, `failed: tool timeout`."""
+        began = self.began_at
+        took = "" if began is None else duration((self.ended_at or now) - began)
+        match self.state:
+            case "starting":
+                return "starting"
+            case "running":
+                return f"running {took}"
+            case "held":
+                at = str((self.held or {}).get("when") or "")
+                return f"held {duration(now - (self.held_since or now))}" + (f" at {at}" if at else "")
+            case "completed":
+                return f"completed {took}" + (" · no output" if self.reason == "no output" else "")
+            case "cancelled":
+                return f"stopped after {took}"
+            case "timeout":
+                return f"timed out after {took}"
+            case "lost":
+                return "runner lost" + (f": {self.error}" if self.error else "")
+            case _:
+                return f"failed: {self.error or self.reason}"

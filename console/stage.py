@@ -1,0 +1,149 @@
+"""The engine as the screen uses it: one session, one choice of runner, and all that a person can ask for."""
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from console.model.talk import Talk, missing
+from console.opening import Opening
+
+if TYPE_CHECKING:
+    from engine.api import Choice, Engine, Entry, QueueItem, Receipt, RunRow, Ticket
+
+OpenEngine = Callable[[], Awaitable["Engine"]]
+TAIL = 1_000
+"""Entries that are read of a message that was never completed, or of the end of a run that failed."""
+EARLIER = 3
+"""Runs of a session that are read together when someone looks further up."""
+
+
+class Stage:
+    """Opened after the first frame is drawn: the engine costs more to load than the screen."""
+
+    def __init__(self, opening: Opening, open_engine: OpenEngine | None = None) -> None:
+        self._opening = opening
+        self._open_engine = open_engine
+        """How a test opens its own engine, with its clock and ids."""
+        self._fresh: deque[Entry] = deque()
+        self._hearing: asyncio.Task[None] | None = None
+        self._engine: Engine | None = None
+        self.session = ""
+        self.runner_id = ""
+        self.cannot_steer: str | None = None
+        """Why the chosen runner cannot be steered."""
+        self.is_first_time = False
+        """Nothing ever ran in this database."""
+
+    @property
+    def engine(self) -> "Engine":
+        if self._engine is None:
+            raise RuntimeError("the engine is not open yet")
+        return self._engine
+
+    @property
+    def is_open(self) -> bool:
+        return bool(self.session)
+
+    async def open(self) -> None:
+        """Load the engine, find the runner, and begin to listen. Raises what the engine says in a sentence."""
+        api = await asyncio.to_thread(_load)
+        opening = self._opening
+        if self._open_engine is not None:
+            self._engine = await self._open_engine()
+        else:
+            self._engine = await api.Engine.open(opening.target, db=opening.db)
+        session = await self._first_session()
+        order = self._order("…", session)
+        clause = order.grants.apis["steering_pull"]
+        self.runner_id = order.binding.runner_id
+        self.cannot_steer = None if clause.allowed else clause.words
+        self.is_first_time = not await self.engine.runs(limit=1)
+        self._hearing = asyncio.ensure_future(self._hear(await self.engine.last_row()))
+        self.session = session
+
+    async def close(self) -> None:
+        """Stop what runs here and leave nothing behind."""
+        if self._hearing is not None:
+            self._hearing.cancel()
+        if self._engine is not None:
+            await self._engine.close()
+
+    def drain(self) -> "list[Entry]":
+        """What was committed since the last look."""
+        entries = list(self._fresh)
+        self._fresh.clear()
+        return entries
+
+    # What is said
+
+    async def send(self, text: str, *, after: bool = False) -> "Ticket":
+        """Say something in this session."""
+        return await self.engine.submit(self._order(text, self.session), after=after)
+
+    async def again(self, run_id: str) -> "Ticket":
+        """The input of a run once more, as a new event of this session."""
+        return await self.engine.again(run_id, self._choice())
+
+    async def turn(self, item_id: str, mode: str) -> None:
+        """Into the run at work, or after it."""
+        from engine.api import Mode  # noqa: PLC0415
+
+        await self.engine.turn_item(item_id, Mode(mode))
+
+    def new_session(self) -> None:
+        """Leave this conversation; the next message begins another."""
+        self.session = self.engine.ids.new("ses")
+
+    # What is looked at
+
+    async def waiting(self, run_id: str | None) -> "tuple[list[QueueItem], Sequence[Receipt]]":
+        """What waits in this session, and what became of what was said to a run."""
+        items = await self.engine.queue(self.session)
+        receipts = (await self.engine.steering(run_id)).receipts if run_id else ()
+        return items, receipts
+
+    async def talk(self, *, before: str | None = None) -> Talk:
+        """The last runs of the session before a run, as they were said."""
+        runs = await self.engine.runs(conversation_id=self.session, before=before, limit=EARLIER)
+        pages: list[list[Entry]] = []
+        for run in reversed(runs):
+            pages.append(outline := await self.engine.outline(run.run_id))
+            if (gap := missing(outline)) is not None:
+                tail = await self.engine.journal(run.run_id, before=gap[1], limit=TAIL)
+                pages.append([entry for entry in reversed(tail) if entry.position > gap[0]])
+        return Talk.of(*pages)
+
+    async def past(self, run_id: str) -> "tuple[RunRow, list[Entry], int]":
+        """A run that is to be shown: its row, the course of it, and how long its journal is."""
+        run = await self.engine.run(run_id)
+        return run, await self.engine.outline(run_id), await self.engine.last_position(run_id)
+
+    # Inside
+
+    async def _first_session(self) -> str:
+        opening = self._opening
+        if opening.goes_on:
+            return (await self.engine.session("last")).session.session_id
+        return opening.session or self.engine.ids.new("ses")
+
+    def _order(self, text: str, session: str) -> Any:
+        from engine.api import message  # noqa: PLC0415
+
+        return self.engine.prepare(message(self.engine.ids.new("evt"), text, conversation_id=session), self._choice())
+
+    def _choice(self) -> "Choice":
+        from engine.api import Choice  # noqa: PLC0415
+
+        return Choice(runner=self._opening.runner, env=self._opening.env)
+
+    async def _hear(self, since: int) -> None:
+        async with self.engine.subscribe(since) as news:
+            async for batch in news:
+                self._fresh.extend(told.entry for told in batch)
+
+
+def _load() -> Any:
+    import engine.api  # noqa: PLC0415
+
+    return engine.api

@@ -1,0 +1,124 @@
+"""The tab of what the runner asked of its host."""
+
+from dataclasses import asdict, replace
+
+from console.model.calls import Call, refused_first
+from console.model.facts import CallFacts, CallsFacts
+from console.model.glance import json_text
+from console.model.glyphs import Glyphs
+from console.model.ribbon import Piece
+from console.model.safe import one_line
+from console.model.sheet import Group, Source, Stack, Text
+from console.model.tree import Tree
+from console.model.words import latency, number
+from console.widgets.inspector.tab import Tab
+
+_SAID_ABOVE = ("call_id", "action")
+
+
+class CallsTab(Tab[CallsFacts]):
+    """Each call with what decided it and how long it took; it opens to its request and reply."""
+
+    id = "calls"
+    name = "Calls"
+    short = "Calls"
+    empty = "Send something: what the runner asks of its host is listed here."
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_refused_first = False
+        self.wanted: list[Call] = []
+        """Calls that were opened and whose request and reply are not there yet."""
+        self._details: dict[tuple[str, int], CallFacts] = {}
+        self._made: dict[tuple[str, int], tuple[Call, Source]] = {}
+        """Rows of calls that are as they were need not be made again while a run goes on."""
+
+    def use(self, glyphs: Glyphs) -> None:
+        self._made.clear()
+        super().use(glyphs)
+
+    def take(self, details: CallFacts) -> None:
+        """The request and reply of one call."""
+        self._details[details.run_id, details.number] = details
+        self._made.pop((details.run_id, details.number), None)
+        self.again()
+
+    def rows(self, facts: CallsFacts) -> Source:
+        if not facts.calls and not facts.later:
+            return Stack([Text(Piece("No calls were made.", "faint"))])
+        calls = refused_first(facts.calls) if self.is_refused_first else facts.calls
+        refused = sum(call.allowed is False for call in calls)
+        failed = sum(call.allowed is True and call.code is not None for call in calls)
+        words = f"{number(len(calls), 'call')}, {refused} refused, {failed} failed"
+        order = "r by number" if self.is_refused_first else "r refused first"
+        parts: list[Source] = [Text(Piece(words, "faint"), right=Piece(order, "faint"))]
+        if facts.earlier:
+            parts.append(Text(Piece(f"{facts.earlier:,} earlier ones: trackside show --calls", "faint")))
+        made = {(facts.run_id, call.number): self._known(facts.run_id, call) for call in calls}
+        parts += [source for _, source in made.values()]
+        self._made = made
+        if facts.later:
+            parts.append(Text(Piece(f"{number(facts.later, 'call')} came later.", "faint")))
+        return Stack(parts)
+
+    def _known(self, run_id: str, call: Call) -> tuple[Call, Source]:
+        known = self._made.get((run_id, call.number))
+        return known if known is not None and known[0] == call else (replace(call), self._call(run_id, call))
+
+    def _call(self, run_id: str, call: Call) -> Source:
+        glyph, tone, word = self._state(call)
+        took = "" if call.microseconds is None else f" {latency(call.microseconds)}"
+        named = " ".join(one_line(part, 80) for part in (call.action, call.resource or "") if part)
+        clause = call.clause if call.message is None else f"{call.clause}; {call.code}: {call.message}"
+        head = Text(
+            Piece(f"{call.number:>3} ", "faint"),
+            Piece(f"{glyph} ", tone),
+            Piece(named, "strong"),
+            right=Piece(f"{word}{took}", tone),
+            below=Piece(one_line(clause, 500), "faint") if clause else None,
+            hang=4,
+            copy=lambda: json_text(asdict(call)),
+        )
+        return Group(
+            head,
+            lambda: self._opened(run_id, call),
+            folds=self.folds,
+            path=("call", run_id, call.number),
+            may_hold=lambda _: False,
+            name=call.call_id,
+        )
+
+    def _state(self, call: Call) -> tuple[str, str, str]:
+        """Glyph, tone and word."""
+        if call.allowed is None:
+            return self.glyphs["busy"], "warn", "undecided"
+        if not call.allowed:
+            return self.glyphs["failed"], "bad", "refused"
+        if call.replied_at is None:
+            return self.glyphs["busy"], "warn", "no reply yet"
+        return (
+            (self.glyphs["completed"], "good", "allowed")
+            if call.code is None
+            else (self.glyphs["failed"], "warn", "failed")
+        )
+
+    def _opened(self, run_id: str, call: Call) -> Source:
+        details = self._details.get((run_id, call.number))
+        if details is None or (not details.reply and call.replied_position is not None and call.allowed):
+            self.wanted.append(call)
+        if details is None:
+            return Stack([Text(Piece("Reading …", "faint"), indent=6)])
+        is_answered = call.replied_position is not None and call.allowed
+        shown = {**details.request, **(details.reply if is_answered else {})}
+        return Tree(
+            {key: part for key, part in shown.items() if key not in _SAID_ABOVE},
+            self.folds,
+            root=("details", run_id, call.number),
+            indent=4,
+        )
+
+
+def positions(call: Call) -> tuple[int, ...]:
+    """Where the entries of a call are."""
+    places = (call.requested_position, call.decided_position, call.replied_position)
+    return tuple(dict.fromkeys(place for place in places if place is not None))

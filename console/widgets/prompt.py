@@ -1,0 +1,268 @@
+"""The prompt: what a person types, and where it goes when they press Enter."""
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from rich.text import Text
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.geometry import Offset
+from textual.message import Message
+from textual.widgets import TextArea
+from textual.widgets.text_area import Edit, EditResult, Location, Selection
+
+from console.bindings import bindings_for
+from console.model.commands import of
+from console.model.history import Recall
+from console.model.intent import AFTER, STEER, mode_of, placeholder_of, title_of, why_no_mode
+from console.model.pastes import Pastes
+from console.model.safe import safe
+from console.model.situation import Situation
+
+_TAKEN = {"f6", "f7", *(key.strip() for command in of("prompt") for key in command.keys.split(","))}
+"""Keys of a text area that mean something else here: with two of them it selects, and the console holds and steps."""
+_SMALL = 200
+"""A paste of so few characters is shown as it is, however much there is already."""
+
+
+class Prompt(TextArea, inherit_bindings=False):
+    """Grows with what is typed. It is never disabled: what is typed too early is sent later."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *(one for one in TextArea.BINDINGS if isinstance(one, Binding) and one.key not in _TAKEN),
+        *bindings_for("prompt"),
+    ]
+    SCOPED_CSS = False
+    DEFAULT_CSS = """
+    Prompt { height: auto; min-height: 3; max-height: 10; border: round $panel-lighten-2; padding: 0 1;
+        scrollbar-size-vertical: 1; }
+    Prompt:focus { border: round $accent; }
+    Prompt.-after { border: round $secondary; }
+    Prompt.-editing { border: round $warning; }
+    .-short Prompt { max-height: 6; }
+    .-narrow Prompt { min-height: 2; max-height: 9; border: none; border-top: solid $panel-lighten-2; }
+    .-narrow Prompt:focus { border: none; border-top: solid $accent; }
+    .-narrow Prompt.-after { border: none; border-top: solid $secondary; }
+    .-narrow Prompt.-editing { border: none; border-top: solid $warning; }
+    .-narrow.-short Prompt { max-height: 5; }
+    Prompt .prompt--paste { color: $accent; text-style: bold; }
+    """
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"prompt--paste"}
+
+    @dataclass
+    class Submitted(Message):
+        """Enter: this is to be said, in this mode; or, with an item, it is what that item says from now on."""
+
+        text: str
+        mode: str
+        item_id: str | None
+
+    class IntoQueue(Message):
+        """Up from an empty prompt: to what waits."""
+
+    @dataclass
+    class Refused(Message):
+        """What was asked for cannot be done, and why."""
+
+        words: str
+
+    def __init__(self, *, id: str | None = "prompt") -> None:  # noqa: A002
+        self._pastes = Pastes()
+        super().__init__(id=id, highlight_cursor_line=False)
+        self.cursor_blink = False
+        self.match_cursor_bracket = False
+        self.mode = STEER
+        """What a person wants for what they say to a run at work."""
+        self.item_id: str | None = None
+        """The queued message that is being edited."""
+        self._now = Situation()
+        self._runner, self._turn = "", 0
+        self._recall = Recall()
+        self._draft = ""
+        """What was here before a queued message came to be edited."""
+        self._entitle()
+
+    # What it is given
+
+    @property
+    def whole(self) -> str:
+        """What would be sent: the text with every large paste in it."""
+        return self._pastes.whole(self.text)
+
+    def show(self, now: Situation, *, runner: str = "", turn: int = 0) -> None:
+        """Tell where a message would go now. The runner's name as people know it; the turn that is on."""
+        if (now, runner, turn) != (self._now, self._runner, self._turn):
+            self._now, self._runner, self._turn = now, runner, turn
+            self._entitle()
+
+    def load(self, text: str) -> None:
+        """Have this text, with the cursor behind it."""
+        lines = text.replace("\r\n", "\n").replace("\r", "\n")
+        self.load_text(self._pastes.shown(lines))
+        self.move_cursor(self.document.end)
+
+    def give_back(self, text: str) -> None:
+        """It could not be sent: it is here again, before what was typed since."""
+        typed = self.whole
+        self.load(f"{text}\n{typed}" if typed else text)
+
+    def remember(self, texts: list[str]) -> None:
+        """What was sent in the past, oldest first."""
+        self._recall = Recall(texts)
+
+    def begin_editing(self, item_id: str, text: str) -> None:
+        """Have a queued message here until it is saved or left; what was typed comes back then."""
+        if self.item_id is None:
+            self._draft = self.whole
+        self.item_id = item_id
+        self.load(text)
+        self._entitle()
+
+    def leave_editing(self) -> bool:
+        """The queued message stays as it was. Says whether there was one."""
+        if self.item_id is None:
+            return False
+        self.item_id = None
+        self.load(self._draft)
+        self._draft = ""
+        self._entitle()
+        return True
+
+    # What a person does
+
+    async def on_key(self, event: events.Key) -> None:
+        """Carry out the prompt's keys here: by way of the app, a letter typed after Enter could overtake it."""
+        bound = None if event.is_printable else self.screen.active_bindings.get(event.key)
+        if bound is not None and bound.node is self and await self.app.run_action(bound.binding.action, self):
+            event.stop()
+            event.prevent_default()
+
+    def action_send(self) -> None:
+        text = self.whole
+        if self.item_id is not None and not text.strip():
+            self.post_message(self.Refused("there is nothing in it to say; in the queue, d withdraws it"))
+        elif text.strip():
+            self.post_message(self.Submitted(text, mode_of(self._now, self.mode), self.item_id))
+            self._recall.note(text)
+            if not self.leave_editing():
+                self.load("")
+            self._pastes.forget(but=self.text)
+
+    def action_newline(self) -> None:
+        self._replace_via_keyboard("\n", *self.selection)
+
+    def action_mode(self) -> None:
+        why = "save it first; in the queue, t turns it" if self.item_id is not None else why_no_mode(self._now)
+        if why is not None:
+            self.post_message(self.Refused(why))
+            return
+        self.mode = AFTER if self.mode == STEER else STEER
+        self._entitle()
+
+    def action_earlier(self) -> None:
+        if not self.navigator.is_first_wrapped_line(self.cursor_location):
+            self.action_cursor_up()
+        elif not self.text and self._now.waiting and not self._recall.is_browsing:
+            self.post_message(self.IntoQueue())
+        elif (text := self._recall.earlier(self.whole)) is not None:
+            self.load(text)
+            # At the end of the first row, so that the same key goes on.
+            breaks = self.wrapped_document.get_offsets(0)
+            self.move_cursor((0, breaks[0] - 1 if breaks else len(self.document.get_line(0))))
+        else:
+            self.move_cursor((0, 0))
+
+    def action_cursor_down(self, select: bool = False) -> None:
+        is_last = self.navigator.is_last_wrapped_line(self.cursor_location)
+        if is_last and not select and (text := self._recall.later(self.whole)) is not None:
+            self.load(text)
+        else:
+            super().action_cursor_down(select)
+
+    def action_paste(self) -> None:
+        self._paste(self.app.clipboard)
+
+    def on_paste(self, event: events.Paste) -> None:
+        event.stop()
+        event.prevent_default()
+        self._paste(event.text)
+
+    def on_resize(self) -> None:
+        self._entitle()
+        self.call_after_refresh(self.scroll_cursor_visible)
+
+    def scroll_cursor_visible(self, center: bool = False, animate: bool = False) -> Offset:
+        """Not where the text has just lost the cursor's row: Textual (8.2.8) looks for it there on undo, and fails."""
+        if self.cursor_location[0] >= self.document.line_count:
+            return Offset()
+        return super().scroll_cursor_visible(center, animate)
+
+    # A large paste is a token that behaves as one character
+
+    def edit(self, edit: Edit) -> EditResult:
+        """No edit goes into a token: what touches one takes it whole, what is typed in one comes behind it."""
+        top, bottom = edit.top, edit.bottom
+        if top == bottom:
+            top = bottom = self._outside(top, to_end=True)
+        else:
+            top, bottom = self._outside(top, to_end=False), self._outside(bottom, to_end=True)
+        result = super().edit(replace(edit, from_location=top, to_location=bottom))
+        # Textual scrolls before it knows of a row that is new.
+        self.scroll_cursor_visible()
+        return result
+
+    def validate_selection(self, selection: Selection) -> Selection:
+        """The cursor steps over a token, in the direction that it came from."""
+        forward = selection.end >= self.selection.end
+        end = self._outside(selection.end, to_end=forward)
+        if selection.is_empty:
+            return Selection.cursor(end)
+        return Selection(self._outside(selection.start, to_end=selection.start > selection.end), end)
+
+    def get_line(self, line_index: int) -> Text:
+        """A line as it may be shown: of the same length, with nothing in it that a terminal obeys."""
+        line = self.document.get_line(line_index)
+        shown = Text(line.translate(_STANDS_FOR), end="", no_wrap=True)
+        for span in self._pastes.spans(line):
+            shown.stylize(self.get_component_rich_style("prompt--paste", partial=True), span.start, span.end)
+        return shown
+
+    def _paste(self, text: str) -> None:
+        beside = len(self.text) if len(text) > _SMALL else 0
+        lines = text.replace("\r\n", "\n").replace("\r", "\n")
+        if result := self._replace_via_keyboard(self._pastes.shown(lines, beside), *self.selection):
+            self.move_cursor(result.end_location)
+
+    def _outside(self, location: Location, *, to_end: bool) -> Location:
+        row, column = location
+        if row < self.document.line_count:
+            for span in self._pastes.spans(self.document.get_line(row)):
+                if span.start < column < span.end:
+                    return row, span.end if to_end else span.start
+        return location
+
+    # Inside
+
+    def _entitle(self) -> None:
+        mode, is_editing = mode_of(self._now, self.mode), self.item_id is not None
+        title = title_of(self._now, mode=mode, runner=self._runner, turn=self._turn, is_editing=is_editing)
+        # Textual sets a title off from the line only where there is a corner.
+        space = "" if self.styles.border_left[0] else " "
+        self.border_title = Content(f"{space}{title.fitting(self.outer_size.width - 4)}{space}")
+        self.placeholder = Content(placeholder_of(self._now, mode))
+        at_work = self._now.is_running or self._now.is_elsewhere
+        self.set_class(at_work and mode == AFTER and not is_editing, "-after")
+        self.set_class(is_editing, "-editing")
+
+
+class _StandsFor(dict[int, str]):
+    """For each character the one that is shown for it."""
+
+    def __missing__(self, code: int) -> str:
+        shown = safe(chr(code))
+        self[code] = shown if len(shown) == 1 else "\N{REPLACEMENT CHARACTER}"
+        return self[code]
+
+
+_STANDS_FOR = _StandsFor()

@@ -1,0 +1,178 @@
+"""Markdown as lines of a given width. Whatever it says is text: no HTML, no links to follow, no markup of ours."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from typing import Final
+
+from markdown_it import MarkdownIt
+from markdown_it.tree import SyntaxTreeNode as Node
+from textual.content import Content, Span
+from textual.highlight import highlight
+
+from console.model.safe import safe
+
+_FAINT: Final = "$foreground-muted"
+_CODE: Final = "on $panel"
+_INLINE: Final = {"strong": "bold", "em": "italic", "s": "strike", "link": "underline", "heading": "bold $text-primary"}
+_NARROWEST: Final = 3
+"""Columns of a table's cell."""
+_LONGEST_LANGUAGE: Final = 20
+
+
+class Prose:
+    """Lays out one text. In ASCII it draws with what every terminal has."""
+
+    def __init__(self, *, ascii_only: bool = False) -> None:
+        self._bullet, self._rule, self._upright = ("*", "-", "|") if ascii_only else ("•", "─", "│")
+
+    def lines(self, markdown: str, width: int) -> list[Content]:
+        """The text, made harmless, in lines that fit."""
+        root = Node(_parser().parse(safe(markdown)))
+        return self._blocks(root.children, max(width, 2 * _NARROWEST))
+
+    def _blocks(self, nodes: Sequence[Node], width: int, *, is_tight: bool = False) -> list[Content]:
+        lines: list[Content] = []
+        for node in nodes:
+            if lines and not is_tight:
+                lines.append(Content(""))
+            lines += self._block(node, width)
+        return lines
+
+    def _block(self, node: Node, width: int) -> list[Content]:
+        match node.type:
+            case "bullet_list" | "ordered_list":
+                return self._list(node, width)
+            case "blockquote":
+                inner = self._blocks(node.children, width - 2)
+                return _hung(inner, Content.styled(f"{self._upright} ", _FAINT), _FAINT)
+            case "fence" | "code_block":
+                return _code(node.content, node.info if node.type == "fence" else "", width)
+            case "hr":
+                return [Content.styled(self._rule * min(width, 40), _FAINT)]
+            case "table":
+                return self._table(node, width)
+            case "heading":
+                return _inline(node, _INLINE["heading"]).wrap(width)
+            case _:
+                return _inline(node).wrap(width)
+
+    def _list(self, node: Node, width: int) -> list[Content]:
+        is_tight = all(part.hidden for item in node.children for part in item.children if part.type == "paragraph")
+        number = int(node.attrs.get("start", 1)) if node.type == "ordered_list" else None
+        lines: list[Content] = []
+        for item in node.children:
+            mark = f"{self._bullet} " if number is None else f"{number}. "
+            if lines and not is_tight:
+                lines.append(Content(""))
+            inner = self._blocks(item.children, width - len(mark), is_tight=is_tight) or [Content("")]
+            lines += _hung(inner, Content.styled(mark, "$text-accent"), rest=Content(" " * len(mark)))
+            number = None if number is None else number + 1
+        return lines
+
+    def _table(self, node: Node, width: int) -> list[Content]:
+        rows = [[_inline(cell) for cell in row.children] for part in node.children for row in part.children]
+        columns = max(map(len, rows))
+        natural = [max(row[place].cell_length for row in rows if place < len(row)) for place in range(columns)]
+        widths = _shared(natural, width - 3 * (columns - 1))
+        between = Content.styled(f" {self._upright} ", _FAINT)
+        lines: list[Content] = []
+        for number, row in enumerate(rows):
+            cells = [cell.wrap(widths[place]) for place, cell in enumerate(row)]
+            for place in range(max(map(len, cells))):
+                parts = (cell[place] if place < len(cell) else Content("") for cell in cells)
+                line = between.join(_padded(part, each) for part, each in zip(parts, widths, strict=False))
+                lines.append(line if number else line.stylize("bold"))
+            if not number:
+                lines.append(Content.styled(self._rule * (sum(widths) + 3 * (columns - 1)), _FAINT))
+        return lines
+
+
+@cache
+def _parser() -> MarkdownIt:
+    return MarkdownIt("commonmark", {"html": False}).enable(["strikethrough", "table"])
+
+
+class _Line:
+    """A line's text and styles while it is put together."""
+
+    def __init__(self) -> None:
+        self.text: list[str] = []
+        self.size = 0
+        self.spans: list[Span] = []
+
+    def add(self, text: str, style: str = "") -> None:
+        if style:
+            self.spans.append(Span(self.size, self.size + len(text), style))
+        self.text.append(text)
+        self.size += len(text)
+
+    def walk(self, nodes: Iterable[Node]) -> None:
+        for node in nodes:
+            match node.type:
+                case "text":
+                    self.add(node.content)
+                case "softbreak" | "hardbreak":
+                    self.add("\n")
+                case "code_inline":
+                    self.add(node.content, f"$text-accent {_CODE}")
+                case "image":
+                    self.add(f"[image {node.content or node.attrs.get('src', '')}]", _FAINT)
+                case "link":
+                    self._link(node)
+                case _:
+                    self._styled(node)
+
+    def _styled(self, node: Node) -> None:
+        start = self.size
+        self.walk(node.children)
+        if style := _INLINE.get(node.type):
+            self.spans.append(Span(start, self.size, style))
+
+    def _link(self, node: Node) -> None:
+        place = len(self.text)
+        self._styled(node)
+        href = str(node.attrs.get("href", ""))
+        if href and href != "".join(self.text[place:]):
+            self.add(f" ({href})", _FAINT)
+
+
+def _inline(node: Node, style: str = "") -> Content:
+    line = _Line()
+    line.walk(node.children)
+    spans = [Span(0, line.size, style), *line.spans] if style else line.spans
+    return Content("".join(line.text), spans)
+
+
+def _code(code: str, info: str, width: int) -> list[Content]:
+    language = info.split(maxsplit=1)[0][:_LONGEST_LANGUAGE] if info.strip() else "text"
+    content = highlight(code.rstrip("\n"), language=language)
+    folded = (part for line in content.split("\n", allow_blank=True) for part in _folded(line, width - 2))
+    return [_padded(Content(" ") + part, width).stylize_before(_CODE) for part in folded]
+
+
+def _folded(line: Content, width: int) -> list[Content]:
+    return line.expand_tabs(4).fold(width)
+
+
+def _hung(lines: Iterable[Content], first: Content, style: str = "", rest: Content | None = None) -> list[Content]:
+    """The lines behind a mark; those after the first behind as many spaces, or the mark again."""
+
+    def hang() -> Iterator[Content]:
+        mark = first
+        for line in lines:
+            yield mark + (line.stylize_before(style) if style else line)
+            mark = first if rest is None else rest
+
+    return list(hang())
+
+
+def _padded(line: Content, width: int) -> Content:
+    return line.pad_right(max(0, width - line.cell_length))
+
+
+def _shared(natural: Sequence[int], room: int) -> list[int]:
+    """Columns as wide as they want to be; where there is no room the widest give way."""
+    widths = [max(each, 1) for each in natural]
+    while sum(widths) > room and max(widths) > _NARROWEST:
+        widths[widths.index(max(widths))] -= 1
+    return widths

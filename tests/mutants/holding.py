@@ -1,0 +1,173 @@
+"""Faults in holding a run: where it is held, what waits meanwhile, its clock, steps, and what a person puts in."""
+
+from typing import Final
+
+from tests.mutants.mutant import Mutant
+
+_HOLDS: Final = "tests/engine/test_holds.py"
+_STEPS: Final = "tests/engine/test_steps.py"
+_RESULTS: Final = "tests/engine/test_held_results.py"
+_TIME: Final = "tests/engine/test_held_time.py"
+
+MUTANTS: Final = (
+    # Points
+    Mutant(
+        "engine/run/holds.py",
+        "point.number in (None, count)",
+        "(point.number is None or point.number >= count)",
+        "a point with a number holds only the nth",
+        f"{_STEPS}::test_with_a_number_only_that_one_is_held",
+    ),
+    Mutant(
+        "engine/run/holds.py",
+        "point.number <= came:",
+        "point.number < came:",
+        "a point that has passed cannot be armed",
+        f"{_STEPS}::test_with_a_number_only_that_one_is_held",
+    ),
+    Mutant(
+        "engine/run/holds.py",
+        "if one.once or one.point.number is not None:",
+        "if one.point.number is not None:",
+        "a point that is armed once holds once",
+        f"{_STEPS}::test_a_point_that_is_armed_once_holds_once",
+    ),
+    # Steps
+    Mutant(
+        "engine/run/holds.py",
+        "(self._is_stepping and name in STEPS)",
+        "(self._is_stepping and name not in STEPS)",
+        "a step stops at the next boundary",
+        f"{_STEPS}::test_one_who_only_steps_sees_every_boundary_and_nothing_else",
+    ),
+    Mutant(
+        "engine/run/points.py",
+        '        PULL,\n        "model",',
+        '        PULLING,\n        "model",',
+        "a pull is a boundary",
+        f"{_STEPS}::test_one_who_only_steps_sees_every_boundary_and_nothing_else",
+    ),
+    Mutant(
+        "engine/access/holding.py",
+        "if gone.how is How.RELEASE or call.action.name == PULLING:",
+        "if gone.how is not None:",
+        "a step from a call stops at its reply",
+        f"{_STEPS}::test_one_who_only_steps_sees_every_boundary_and_nothing_else",
+    ),
+    # The clock
+    Mutant(
+        "engine/run/holds.py",
+        "self._deadline.stand()",
+        "self._deadline.left",
+        "a hold stops the run's clock",
+        f"{_TIME}::test_a_hold_stops_the_runs_clock_and_its_deadline_moves",
+    ),
+    Mutant(
+        "engine/run/deadline.py",
+        "self._run(self._left, self._clock.now())",
+        "self._run(self._seconds or 0, self._clock.now())",
+        "a run that is released has the time that was left",
+        f"{_TIME}::test_a_hold_stops_the_runs_clock_and_its_deadline_moves",
+    ),
+    Mutant(
+        "engine/run/holds.py",
+        "self._line.remove(standing)\n            if not self._line:",
+        "self._line.remove(standing)\n            if standing not in self._line:",
+        "the clock stands while anything is held",
+        f"{_TIME}::test_while_anything_is_held_the_clock_stands",
+    ),
+    Mutant(
+        "engine/run/beginning.py",
+        "if order.timeout is None or order.holds else",
+        "if order.timeout is None else",
+        "a run that begins with holds is told no deadline",
+        f"{_TIME}::test_a_run_that_begins_with_holds_has_no_deadline_in_its_context_but_its_time_counts",
+    ),
+    # What a person puts in
+    Mutant(
+        "engine/access/holding.py",
+        "return original.go() if gone.edit is None else _as_reply(call.action.name, gone.edit)",
+        "return original.go()",
+        "the runner goes on with the edited answer",
+        f"{_HOLDS}::test_a_step_makes_the_call_and_holds_its_reply_which_can_be_edited",
+    ),
+    Mutant(
+        "engine/access/holding.py",
+        "if gone.edit is not None:\n        return",
+        "if gone.edit is not None and await make():\n        return",
+        "a call that was answered by a person is not made",
+        f"{_HOLDS}::test_a_call_that_is_answered_before_it_is_made_is_not_made",
+    ),
+    Mutant(
+        "engine/access/holding.py",
+        'room.part(run, kind, "original", original) |',
+        'room.part(run, kind, "original", None) |',
+        "the original stays in the journal beside its edit",
+        f"{_HOLDS}::test_a_step_makes_the_call_and_holds_its_reply_which_can_be_edited",
+    ),
+    Mutant(
+        "engine/access/holding.py",
+        'edit = cast("dict[str, Any]", wire.parse(line, wire.MAX_DEPTH))',
+        'edit = cast("dict[str, Any]", reply)',
+        "an edit goes as it was when it was given",
+        f"{_HOLDS}::test_what_a_person_does_to_an_edit_after_giving_it_changes_nothing",
+    ),
+    Mutant(
+        "engine/run/holds.py",
+        "edit if held.is_editable else None",
+        "edit",
+        "a pull takes what waits, so its answer cannot be edited",
+        "tests/engine/test_held_answers.py::test_a_pull_takes_what_waits_so_its_answer_cannot_be_edited",
+    ),
+    Mutant(
+        "engine/access/holding.py",
+        "arguments=run.order.marks.cover_value(",
+        "arguments=dict(",
+        "what is shown of a held call tells no secret",
+        f"{_HOLDS}::test_secrets_are_marks_in_what_is_shown_of_a_held_call_and_the_tool_gets_them_whole",
+    ),
+    # What waits behind it
+    Mutant(
+        "engine/run/backlog.py",
+        "if not self.keeps:\n            point",
+        "if not self.keeps or kind:\n            point",
+        "no result overtakes one that is held",
+        f"{_RESULTS}::test_all_that_comes_behind_a_held_result_waits_and_then_comes_in_its_order",
+    ),
+    Mutant(
+        "engine/run/live.py",
+        "if self._backlog.keeps:\n            try:",
+        "if self._backlog.keeps and self.stop is not None:\n            try:",
+        "no call overtakes a result that is held",
+        f"{_RESULTS}::test_all_that_comes_behind_a_held_result_waits_and_then_comes_in_its_order",
+    ),
+    Mutant(
+        "engine/run/live.py",
+        "return self._backlog.keeps or self._writer.full",
+        "return self._writer.full",
+        "while a result is held nothing more is read",
+        f"{_RESULTS}::test_all_that_comes_behind_a_held_result_waits_and_then_comes_in_its_order",
+    ),
+    # The end
+    Mutant(
+        "engine/run/orchestrator.py",
+        "await live.let_through()",
+        "await asyncio.sleep(0)",
+        "a run stays open while a result of it is held",
+        f"{_RESULTS}::test_a_run_whose_code_has_ended_stays_open_while_a_result_of_it_is_held",
+    ),
+    Mutant(
+        "engine/run/holds.py",
+        "if self._is_over:\n            raise",
+        "if self._is_over and once:\n            raise",
+        "a run that is being stopped cannot be held",
+        f"{_TIME}::test_a_run_that_is_being_stopped_reaches_no_point_any_more",
+    ),
+    Mutant(
+        "engine/access/holding.py",
+        "if gone is None:",
+        "if gone is None and run.stop is not None:",
+        "a call that was held when its run ended is not made",
+        f"{_TIME}::test_a_call_that_is_held_when_its_run_ends_is_refused_and_not_made",
+    ),
+)

@@ -1,0 +1,287 @@
+"""Faults in how a message gets into a run: the dispatcher, claims, the queue and its order, pulls."""
+
+from typing import Final
+
+from tests.mutants.mutant import Mutant
+
+_CLAIMS: Final = "tests/steering/test_claims.py"
+_PULLS: Final = "tests/steering/test_pulls.py"
+_EDITS: Final = "tests/steering/test_edits.py"
+_LEFT: Final = "tests/steering/test_leftovers.py"
+_GUARDS: Final = "tests/steering/test_guards.py"
+
+MUTANTS: Final = (
+    # Who is claimed
+    Mutant(
+        "engine/run/order.py",
+        "else (conversation, self.envelope.thread_id)",
+        "else (conversation, None)",
+        "a message is offered to the run of its own thread",
+        f"{_PULLS}::test_a_pull_takes_only_what_its_own_run_has_claimed",
+    ),
+    Mutant(
+        "engine/steering/claims.py",
+        "if order.place != run.order.place:",
+        "if order.slot != run.order.slot:",
+        "a run takes in nothing that is said to another bot or workspace",
+        f"{_CLAIMS}::test_what_is_said_to_another_bot_or_workspace_waits_for_the_slot",
+    ),
+    Mutant(
+        "engine/steering/claims.py",
+        "if order.binding.runner_id != run.order.binding.runner_id:",
+        "if not run.order.binding.runner_id:",
+        "a run takes in nothing that is meant for another runner",
+        f"{_CLAIMS}::test_a_message_for_another_runner_waits_for_the_slot",
+    ),
+    Mutant(
+        "engine/steering/claims.py",
+        "if not order.envelope.is_message:",
+        "if not order.envelope.event_type:",
+        "a run takes in messages only",
+        f"{_CLAIMS}::test_only_messages_are_claimed_and_other_events_wait_for_the_slot",
+    ),
+    Mutant(
+        "engine/steering/claims.py",
+        'if not grants.apis["steering_pull"].allowed:',
+        'if "steering_pull" not in grants.apis:',
+        "a runner that cannot pull is given nothing",
+        f"{_CLAIMS}::test_a_runner_that_cannot_steer_takes_nothing_in",
+    ),
+    Mutant(
+        "engine/run/dispatch.py",
+        "if run is None or after:",
+        "if run is None:",
+        "a message for after the run is never claimed",
+        f"{_CLAIMS}::test_a_message_for_after_the_run_is_never_claimed",
+    ),
+    Mutant(
+        "engine/steering/claims.py",
+        "return unfit(order.envelope)",
+        "return None",
+        "what no pull could hand over stops nothing behind it",
+        "tests/steering/test_contents.py"
+        "::test_what_no_pull_could_hand_over_waits_for_the_slot_and_stops_nothing_behind_it",
+    ),
+    # When
+    Mutant(
+        "engine/run/dispatch.py",
+        "await run.begun.wait()\n        why = why_not(run, order)",
+        "await asyncio.sleep(0)\n        why = why_not(run, order)",
+        "a claim stands behind run.started",
+        f"{_CLAIMS}::test_a_message_is_claimed_from_the_runs_creation_on_and_stands_behind_run_started",
+    ),
+    Mutant(
+        "engine/steering/claims.py",
+        "if run.stop is not None or run.end is not None or run.is_over:",
+        "if run.stop is not None or run.is_over:",
+        "nothing is claimed once the runner has said its end",
+        f"{_CLAIMS}::test_nothing_is_claimed_once_the_runner_has_said_its_end",
+    ),
+    Mutant(
+        "engine/steering/claims.py",
+        "if run.stop is not None or run.end is not None or run.is_over:",
+        "if run.end is not None or run.is_over:",
+        "nothing is claimed once a stop was asked",
+        f"{_CLAIMS}::test_nothing_is_claimed_once_a_stop_was_asked[timeout]",
+    ),
+    Mutant(
+        "engine/steering/claims.py",
+        "if runs.get(tx.connection, run_id).cancel_requested_at is not None:",
+        "if run.cancel_requested_at is not None:",
+        "a cancel that is written lets nothing in, noticed or not",
+        f"{_GUARDS}::test_a_cancel_that_is_written_and_yet_to_be_noticed_lets_nothing_in",
+    ),
+    Mutant(
+        "engine/steering/claims.py",
+        "if not runs.is_live(tx.connection, self.run.order.run_id):",
+        "if self.run.is_over:",
+        "whether a run can still claim is decided by the writer",
+        f"{_GUARDS}::test_what_is_said_to_a_run_that_another_process_has_closed_is_a_run_of_its_own",
+    ),
+    Mutant(
+        "engine/steering/claims.py",
+        "item.conversation_id) >= MOST:",
+        "item.conversation_id) > MOST:",
+        "100 messages wait in a run, and not one more",
+        f"{_CLAIMS}::test_a_hundred_messages_wait_in_a_run_and_the_next_waits_for_the_slot_and_says_why",
+    ),
+    # What is noted of it
+    Mutant(
+        "engine/steering/claims.py",
+        "replace(event, metadata=self._noted(now))",
+        "event",
+        "the log says that a message was absorbed into the active run",
+        f"{_CLAIMS}::test_a_claimed_message_is_logged_as_absorbed_into_the_active_run",
+    ),
+    Mutant(
+        "engine/run/ruling.py",
+        "self.refuse(tx, str(error))",
+        "str(error)",
+        "what is refused is recorded and leaves no gap",
+        f"{_CLAIMS}::test_a_claim_that_fails_puts_the_message_on_the_normal_path_and_the_loop_lives_on[its row]",
+    ),
+    Mutant(
+        "engine/run/dispatch.py",
+        "if claim is not None:\n                claim.refuse(",
+        "if claim is not None and known is None:\n                claim.refuse(",
+        "a repeated event leaves no gap in the journal of the run at work",
+        f"{_CLAIMS}::test_an_event_that_was_claimed_is_recognised_when_it_comes_again",
+    ),
+    Mutant(
+        "engine/run/ruling.py",
+        "if not self._is_broken and runs.is_live(tx.connection, entry.run_id):",
+        "if not self._is_broken:",
+        "nothing is recorded behind run.finished",
+        f"{_GUARDS}::test_nothing_is_recorded_behind_the_end_of_a_run_that_another_process_has_closed",
+    ),
+    # The line for the slot
+    Mutant(
+        "engine/run/dispatch.py",
+        "if first is not None:\n            return first.item_id",
+        "if first is not None and first.run_id is None:\n            return first.item_id",
+        "a newcomer does not overtake those in line",
+        f"{_GUARDS}::test_what_comes_as_the_slot_becomes_free_does_not_overtake_those_in_line",
+    ),
+    Mutant(
+        "engine/run/dispatch.py",
+        "if place.run is live:",
+        "if place.run is not None:",
+        "the run that follows at once is spoken to as well",
+        f"{_CLAIMS}::test_the_run_that_follows_at_once_takes_messages_in_too",
+    ),
+    Mutant(
+        "engine/run/dispatch.py",
+        "envelope=with_text(waiting.order.envelope, item.text))",
+        "envelope=waiting.order.envelope)",
+        "what waits for the slot says what it was edited to",
+        f"{_EDITS}::test_what_waits_for_the_slot_can_be_edited_moved_and_held",
+    ),
+    Mutant(
+        "engine/run/dispatch.py",
+        "return item.run_id if item is not None and item.mode == Mode.STEER else None",
+        "return item.own_run_id if item is not None and item.mode == Mode.STEER else None",
+        "an event that was claimed is answered with the run that claimed it",
+        f"{_LEFT}::test_a_repeat_of_an_event_that_was_dropped_does_not_answer_it",
+    ),
+    # The queue
+    Mutant(
+        "engine/facts/queue.py",
+        "return query.order_by(queue.c.place, queue.c.item_id)",
+        "return query.order_by(queue.c.item_id)",
+        "messages are taken by their place, first in first out",
+        f"{_PULLS}::test_the_order_is_first_in_first_out_also_after_a_reorder",
+    ),
+    Mutant(
+        "engine/facts/queue.py",
+        "(conn.execute(last).scalar() or 0) + 1",
+        "(conn.execute(last).scalar() or 0)",
+        "a new message stands behind all others",
+        "tests/facts/test_queue.py::test_messages_wait_for_the_slot_in_their_order",
+    ),
+    Mutant(
+        "engine/facts/queue.py",
+        "and_(queue.c.run_id == run_id, queue.c.mode == Mode.STEER)",
+        "and_(queue.c.run_id == run_id)",
+        "a run gets only what it has claimed, not what came while it worked",
+        f"{_CLAIMS}::test_a_message_for_after_the_run_is_never_claimed",
+    ),
+    Mutant(
+        "engine/facts/queue.py",
+        "select(queue).where(here, _of(run_id))",
+        "select(queue).where(here)",
+        "a pull takes nothing that another run has claimed",
+        f"{_PULLS}::test_a_pull_takes_only_what_its_own_run_has_claimed",
+    ),
+    Mutant(
+        "engine/facts/queue.py",
+        "is_not_distinct_from(conversation_id), queue.c.fate == Fate.QUEUED)\n    return every(",
+        "is_not_distinct_from(conversation_id), queue.c.fate.in_(EDITABLE))\n    return every(",
+        "a held item is not pulled",
+        f"{_EDITS}::test_a_held_item_is_skipped_and_keeps_its_place",
+    ),
+    Mutant(
+        "engine/facts/queue.py",
+        "EDITABLE: Final = frozenset({Fate.QUEUED, Fate.HELD})",
+        "EDITABLE: Final = frozenset({Fate.QUEUED, Fate.HELD, Fate.PULLED})",
+        "what was pulled can no longer be changed",
+        "tests/steering/test_changes.py::test_edit_and_pull_are_decided_in_one_step[pull]",
+    ),
+    Mutant(
+        "engine/facts/queue.py",
+        "ids.index(before)",
+        "ids.index(before) + 1",
+        "a message is moved before another, not behind it",
+        f"{_EDITS}::test_an_item_turned_into_after_this_run_becomes_a_run_of_its_own_in_its_place",
+    ),
+    # Pulls
+    Mutant(
+        "engine/access/steering.py",
+        'limit = 1 if given.mode != "all" else',
+        'limit = 1 if given.mode == "one" else',
+        "one-at-a-time gives one",
+        f"{_PULLS}::test_one_at_a_time_returns_the_first_each_time[one-at-a-time]",
+    ),
+    Mutant(
+        "engine/access/steering.py",
+        "given.limit is not None and given.limit > 0 else MOST",
+        "given.limit is not None else MOST",
+        "a limit of zero or less is all",
+        f"{_PULLS}::test_a_limit_is_the_most_that_is_returned_and_none_means_all",
+    ),
+    Mutant(
+        "engine/access/steering.py",
+        "written=partial(hand_over, run, items, room.clock),",
+        "written=hand_over(run, items, room.clock) or int,",
+        "injected means that the reply was written",
+        f"{_PULLS}::test_pulled_is_taken_and_injected_is_when_the_reply_was_written",
+    ),
+    Mutant(
+        "engine/runtimes/answers.py",
+        "(reply.written if is_written else reply.lost)()",
+        "reply.written()",
+        "what could not be written to the runner is not injected",
+        f"{_GUARDS}::test_a_reply_that_nobody_is_there_to_get_counts_as_lost",
+    ),
+    Mutant(
+        "engine/facts/queue.py",
+        "return save(conn, replace(item, pulled_at=None, pulled_position=None))",
+        "return save(conn, replace(item, pulled_at=None, pulled_position=None, place=2**31))",
+        "what a cancelled pull gives back keeps its place",
+        f"{_PULLS}::test_a_pull_cancelled_before_it_was_written_puts_its_items_back_in_place",
+    ),
+    Mutant(
+        "engine/steering/pulls.py",
+        "transcript.remove(tx.connection, line_of(item.item_id))",
+        "transcript.has(tx.connection, line_of(item.item_id))",
+        "what a cancelled pull gives back is not said yet",
+        f"{_PULLS}::test_a_pull_cancelled_before_it_was_written_puts_its_items_back_in_place",
+    ),
+    Mutant(
+        "engine/steering/items.py",
+        "line_id = line_of(item.item_id)",
+        "line_id = line_of(item.item_id + item.fate)",
+        "a message is one line, pulled and dropped or not",
+        f"{_PULLS}::test_a_run_that_is_stopped_in_its_pull_drops_what_it_pulled",
+    ),
+    Mutant(
+        "engine/steering/pulls.py",
+        "entry.turn + (self.begins_a_turn and bool(items))",
+        "entry.turn + self.begins_a_turn",
+        "an empty pull begins no turn",
+        f"{_PULLS}::test_a_pull_that_brings_something_begins_a_turn_and_an_empty_one_does_not",
+    ),
+    Mutant(
+        "engine/steering/pulls.py",
+        "event_log.attach(tx.connection, item.event_id, run_id)",
+        "event_log.seen(tx.connection, item.event_id)",
+        "the event of what was taken in belongs to the run that took it in",
+        f"{_GUARDS}::test_the_event_of_what_was_taken_in_is_an_event_of_the_run_that_took_it_in",
+    ),
+    Mutant(
+        "engine/steering/pulls.py",
+        "if left < 0 and number:",
+        "if not left and number:",
+        "what one reply cannot carry comes with the next pull",
+        "tests/steering/test_contents.py::test_more_than_one_reply_can_carry_comes_with_the_next_pull",
+    ),
+)

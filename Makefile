@@ -6,7 +6,7 @@ READY := .venv/.ready
 .PHONY: help run test check format bench mutants wheel clean
 
 help:
-	@echo "make run      run the bundled rehearsal runner"
+	@echo "make run      open the console on the bundled rehearsal runner"
 	@echo "make test     all tests"
 	@echo "make check    formatting, lint and types"
 	@echo "make bench    measurements, one JSON line each"
@@ -20,8 +20,8 @@ $(READY): pyproject.toml constraints.txt
 	@touch $@
 
 run: $(READY)
-	@test -t 0 || echo "No terminal here: running the bundled runner headless."
-	@$(BIN)/trackside run
+	@if test -t 0 && test -t 1; then $(BIN)/trackside; \
+	else echo "No terminal here: running the bundled runner headless."; $(BIN)/trackside run; fi
 
 test: $(READY)
 	$(BIN)/python -m pytest -n 2 --dist loadfile

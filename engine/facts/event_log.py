@@ -4,15 +4,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, bindparam, insert, select
 
 from engine.facts.errors import EventTaken, NotFound
 from engine.facts.redact import redact
-from engine.facts.rows import Place, every, first, values
+from engine.facts.rows import Place, driver_of, every, one, values
 from engine.facts.tables import events
 
 SUMMARY: Final = 1_000
+# Built once: a message that steers a run goes through each of these, and the runner waits.
 _APPEND: Final = insert(events).returning(events.c.seq)
+_SEEN: Final = select(events).where(events.c.event_id == bindparam("event_id")).limit(1)
+_IS_SEEN: Final = "SELECT 1 FROM events WHERE event_id = ?"
+_ATTACH: Final = "UPDATE events SET run_id = ? WHERE event_id = ? AND run_id IS NULL"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +49,7 @@ class EventRow:
 
 def append(conn: Connection, row: EventRow) -> int:
     """Note an event; its summary is cut and inline base64 taken out."""
-    if seen(conn, row.event_id) is not None:
+    if driver_of(conn).execute(_IS_SEEN, (row.event_id,)).fetchone() is not None:
         raise EventTaken(f"event {row.event_id} is in the log already; an event id names one event.")
     summary = row.input_summary[:SUMMARY] if row.input_summary is not None else None
     row = replace(row, input_summary=summary, metadata=redact(dict(row.metadata)))
@@ -55,11 +59,11 @@ def append(conn: Connection, row: EventRow) -> int:
 
 def attach(conn: Connection, event_id: str, run_id: str) -> None:
     """Say which run an event got, once; a second run does not replace the first."""
-    conn.execute(update(events).where(events.c.event_id == event_id, events.c.run_id.is_(None)).values(run_id=run_id))
+    driver_of(conn).execute(_ATTACH, (run_id, event_id))
 
 
 def seen(conn: Connection, event_id: str) -> EventRow | None:
-    return first(conn, select(events).where(events.c.event_id == event_id), EventRow)
+    return one(conn, _SEEN, EventRow, {"event_id": event_id})
 
 
 def get(conn: Connection, event_id: str) -> EventRow:

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, Select, and_, func, insert, select, update
+from sqlalchemy import Connection, Integer, Select, and_, bindparam, insert, select
 
 from engine.facts.errors import AlreadyDecided, NotFound
-from engine.facts.rows import every, first, values
+from engine.facts.rows import driver_of, every, first, one, saving, values
 from engine.facts.tables import queue
 
 
@@ -80,6 +80,30 @@ class QueueItem:
     metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
+_OPEN: Final = tuple(NEXT)
+# Built once: a message goes through most of these on its way into a run, and building one takes longer than asking.
+# The conversation comes first: its index leads to what is open and past all that was ever said in it.
+_HERE: Final = queue.c.conversation_id.is_not_distinct_from(bindparam("conversation"))
+_CLAIMED_BY: Final = and_(queue.c.run_id == bindparam("run"), queue.c.mode == Mode.STEER)
+_ORDER: Final = (queue.c.place, queue.c.item_id)
+_ADD: Final = insert(queue)
+_GET: Final = select(queue).where(queue.c.item_id == bindparam("item_id"))
+_SAVE: Final = saving(queue, "item_id")
+_CLAIMED: Final = select(queue).where(_HERE, queue.c.fate.in_(_OPEN), _CLAIMED_BY).order_by(*_ORDER)
+_PULLABLE: Final = (
+    select(queue)
+    .where(_HERE, queue.c.fate == Fate.QUEUED, _CLAIMED_BY)
+    .order_by(*_ORDER)
+    .limit(bindparam("most", type_=Integer))
+)
+_OPEN_WORDS: Final = ", ".join(f"'{fate}'" for fate in _OPEN)
+_LAST_PLACE: Final = f"SELECT max(place) FROM queue WHERE conversation_id IS ? AND fate IN ({_OPEN_WORDS})"  # noqa: S608
+_COUNT_CLAIMED: Final = (
+    f"SELECT count(*) FROM queue WHERE conversation_id IS ? AND fate IN ({_OPEN_WORDS})"  # noqa: S608
+    f" AND run_id = ? AND mode = '{Mode.STEER}'"
+)
+
+
 def advance(item: QueueItem, to: Fate, *, reason: str | None = None) -> QueueItem:
     """The item in its next state; what was decided once is never decided again."""
     if to not in NEXT.get(Fate(item.fate), frozenset()):
@@ -90,14 +114,14 @@ def advance(item: QueueItem, to: Fate, *, reason: str | None = None) -> QueueIte
 def add(conn: Connection, item: QueueItem) -> QueueItem:
     """Put an item in the queue, behind all that wait in its conversation unless it has a place."""
     if not item.place:
-        last = select(func.max(queue.c.place)).where(*_open_in(item.conversation_id))
-        item = replace(item, place=(conn.execute(last).scalar() or 0) + 1)
-    conn.execute(insert(queue).values(values(item)))
+        last = driver_of(conn).execute(_LAST_PLACE, (item.conversation_id,)).fetchone()[0]
+        item = replace(item, place=(last or 0) + 1)
+    conn.execute(_ADD, values(item))
     return item
 
 
 def get(conn: Connection, item_id: str) -> QueueItem:
-    item = first(conn, select(queue).where(queue.c.item_id == item_id), QueueItem)
+    item = one(conn, _GET, QueueItem, {"item_id": item_id})
     if item is None:
         raise NotFound(f"no message {item_id} in the queue.")
     return item
@@ -113,7 +137,7 @@ def editable(conn: Connection, item_id: str) -> QueueItem:
 
 def save(conn: Connection, item: QueueItem) -> QueueItem:
     """Write an item as it stands now."""
-    conn.execute(update(queue).where(queue.c.item_id == item.item_id).values(values(item, without="item_id")))
+    conn.execute(_SAVE, values(item, without="item_id") | {"its_key": item.item_id})
     return item
 
 
@@ -136,18 +160,17 @@ def decide(
 
 def claimed(conn: Connection, run_id: str, conversation_id: str | None) -> list[QueueItem]:
     """What a run has claimed and whose fate is open, in order."""
-    return every(conn, _in_order(select(queue).where(*_open_in(conversation_id), _of(run_id))), QueueItem)
+    return every(conn, _CLAIMED, QueueItem, {"run": run_id, "conversation": conversation_id})
 
 
 def count_claimed(conn: Connection, run_id: str, conversation_id: str | None) -> int:
-    query = select(func.count()).select_from(queue).where(*_open_in(conversation_id), _of(run_id))
-    return conn.execute(query).scalar_one()
+    return driver_of(conn).execute(_COUNT_CLAIMED, (conversation_id, run_id)).fetchone()[0]
 
 
 def pullable(conn: Connection, run_id: str, conversation_id: str | None, *, limit: int) -> list[QueueItem]:
     """The first messages that a run has claimed and may take, in their order."""
-    here = and_(queue.c.conversation_id.is_not_distinct_from(conversation_id), queue.c.fate == Fate.QUEUED)
-    return every(conn, _in_order(select(queue).where(here, _of(run_id))).limit(limit), QueueItem)
+    given = {"run": run_id, "conversation": conversation_id, "most": limit}
+    return every(conn, _PULLABLE, QueueItem, given)
 
 
 def pull(conn: Connection, item: QueueItem, *, at: int, position: int) -> QueueItem:
@@ -239,20 +262,8 @@ def move(conn: Connection, item_id: str, before: str | None) -> QueueItem:
     return get(conn, item_id)
 
 
-_OPEN: Final = tuple(NEXT)
-
-
-def _open_in(conversation_id: str | None) -> tuple[ColumnElement[bool], ...]:
-    # The conversation comes first: its index leads to what is open and past all that was ever said in it.
-    return queue.c.conversation_id.is_not_distinct_from(conversation_id), queue.c.fate.in_(_OPEN)
-
-
-def _of(run_id: str) -> ColumnElement[bool]:
-    return and_(queue.c.run_id == run_id, queue.c.mode == Mode.STEER)
-
-
 def _in_order(query: Select[Any]) -> Select[Any]:
-    return query.order_by(queue.c.place, queue.c.item_id)
+    return query.order_by(*_ORDER)
 
 
 def _told(item: QueueItem) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, TypeVar, cast
 
-from sqlalchemy import ColumnElement, Connection, Select, Table, and_
+from sqlalchemy import ColumnElement, Connection, Select, Table, Update, and_, bindparam, update
 
 T = TypeVar("T")
 
@@ -40,8 +40,21 @@ def first(conn: Connection, query: Select[Any], kind: type[T]) -> T | None:
     return None if row is None else kind(**row)
 
 
-def every(conn: Connection, query: Select[Any], kind: type[T]) -> list[T]:
-    return [kind(**row) for row in conn.execute(query).mappings()]
+def every(conn: Connection, query: Select[Any], kind: type[T], given: Mapping[str, Any] | None = None) -> list[T]:
+    """All rows; `given` are the values of a query that was built once."""
+    return [kind(**row) for row in conn.execute(query, given or {}).mappings()]
+
+
+def one(conn: Connection, query: Select[Any], kind: type[T], given: Mapping[str, Any]) -> T | None:
+    """The one row of a query that was built once: building it would take longer than asking."""
+    row = conn.execute(query, given).mappings().first()
+    return None if row is None else kind(**row)
+
+
+def saving(table: Table, key: str) -> Update:
+    """The statement that writes a whole row anew; its key is given as `its_key`."""
+    others: dict[str, Any] = {column.name: bindparam(column.name) for column in table.columns if column.name != key}
+    return update(table).where(table.c[key] == bindparam("its_key")).values(others)
 
 
 def merged(before: Mapping[str, Any] | None, more: Mapping[str, Any] | None) -> dict[str, Any]:

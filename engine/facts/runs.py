@@ -9,7 +9,7 @@ from sqlalchemy import Connection, func, insert, select, tuple_, update
 from sqlalchemy.exc import IntegrityError
 
 from engine.facts.errors import AlreadyFinal, Ambiguous, NotFound, SlotTaken
-from engine.facts.rows import every, first, merged, values
+from engine.facts.rows import driver_of, every, first, merged, values
 from engine.facts.tables import ONE_LIVE_RUN, runs
 
 LAST: Final = "last"
@@ -32,6 +32,9 @@ NEXT: Final[Mapping[Status, frozenset[Status]]] = {
     Status.CREATED: FINAL | {Status.RUNNING},
     Status.RUNNING: FINAL,
 }
+# Text for the driver itself: a message that steers a run waits for these.
+_IS_LIVE: Final = "SELECT 1 FROM runs WHERE run_id = ? AND status IN ('created', 'running')"
+_IS_CANCELLED: Final = "SELECT 1 FROM runs WHERE run_id = ? AND cancel_requested_at IS NOT NULL"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,8 +183,12 @@ def holder(conn: Connection, conversation_id: str | None, thread_id: str | None)
 
 def is_live(conn: Connection, run_id: str) -> bool:
     """Whether its end is still to be decided."""
-    query = select(runs.c.run_id).where(runs.c.run_id == run_id, runs.c.status.in_(LIVE))
-    return conn.execute(query).first() is not None
+    return driver_of(conn).execute(_IS_LIVE, (run_id,)).fetchone() is not None
+
+
+def is_to_be_cancelled(conn: Connection, run_id: str) -> bool:
+    """Whether someone, in any process, wants it cancelled."""
+    return driver_of(conn).execute(_IS_CANCELLED, (run_id,)).fetchone() is not None
 
 
 def live_of_host(conn: Connection, host: str) -> list[RunRow]:

@@ -5,14 +5,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
-from sqlalchemy import Connection, insert, or_, select, tuple_, update
+from sqlalchemy import Connection, bindparam, insert, or_, select, tuple_, update
 
 from engine.facts import state, transcript
 from engine.facts.artifacts import delete_orphans
 from engine.facts.errors import NotFound, SessionRefused
 from engine.facts.line import Line
 from engine.facts.retention import Deleted, audit, delete_where
-from engine.facts.rows import every, first, merged, values
+from engine.facts.rows import driver_of, every, merged, one, values
 from engine.facts.runs import LIVE
 from engine.facts.state import Change
 from engine.facts.tables import artifacts, journal, queue, runs, sessions, state_changes
@@ -21,6 +21,9 @@ from engine.facts.tables import transcript as lines
 
 ID: Final = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 LAST: Final = "last"
+# Built once: every message asks these.
+_GET: Final = select(sessions).where(sessions.c.session_id == bindparam("session_id"))
+_TOUCH: Final = "UPDATE sessions SET last_active = ?, message_count = message_count + ? WHERE session_id = ?"
 FORK: Final = "fork"
 """Who wrote the state that a fork began with."""
 
@@ -201,8 +204,8 @@ def children(conn: Connection, session_id: str) -> list[Session]:
 
 def touch(conn: Connection, session_id: str, *, at: int, exchanges: int = 0) -> None:
     """Something happened in it; `exchanges` were completed."""
-    count = sessions.c.message_count + exchanges
-    _change(conn, session_id, last_active=at, message_count=count)
+    if not driver_of(conn).execute(_TOUCH, (at, exchanges, session_id)).rowcount:
+        get(conn, session_id)
 
 
 def rename(conn: Connection, session_id: str, title: str | None) -> None:
@@ -241,7 +244,7 @@ def delete(conn: Connection, session_id: str, *, at: int, event_id: str) -> Dele
 
 
 def _find(conn: Connection, session_id: str) -> Session | None:
-    return first(conn, select(sessions).where(sessions.c.session_id == session_id), Session)
+    return one(conn, _GET, Session, {"session_id": session_id})
 
 
 def _add(conn: Connection, session: Session) -> Session:

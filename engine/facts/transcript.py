@@ -10,12 +10,13 @@ from engine.facts import search
 from engine.facts.errors import NotFound
 from engine.facts.line import Line
 from engine.facts.redact import redact
-from engine.facts.rows import Place, every, first, merged, values
+from engine.facts.rows import Place, driver_of, every, first, merged, values
 from engine.facts.tables import transcript
 
 LONGEST: Final = 4_000
 CUT: Final = "..."
 _NEVER: Final = 2**62
+_HAS: Final = "SELECT 1 FROM transcript WHERE transcript_id = ?"
 _APPEND: Final = insert(transcript).returning(transcript.c.seq)
 
 
@@ -66,8 +67,7 @@ def latest_seq(conn: Connection, place: Place, *, before_line: str | None = None
 
 
 def has(conn: Connection, transcript_id: str) -> bool:
-    query = select(transcript.c.seq).where(transcript.c.transcript_id == transcript_id)
-    return conn.execute(query).first() is not None
+    return driver_of(conn).execute(_HAS, (transcript_id,)).fetchone() is not None
 
 
 def remove(conn: Connection, transcript_id: str) -> None:

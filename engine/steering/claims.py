@@ -78,7 +78,7 @@ def enlist(
     A cancel may be written and yet to be noticed.
     """
     run_id, runner_id = run.order.run_id, run.order.binding.runner_id
-    if runs.get(tx.connection, run_id).cancel_requested_at is not None:
+    if runs.is_to_be_cancelled(tx.connection, run_id):
         raise CannotSteer("the run is at its end")
     if queue.count_claimed(tx.connection, run_id, item.conversation_id) >= MOST:
         raise QueueFull(f"{MOST} messages wait in the run already, so it waits for the run's end")

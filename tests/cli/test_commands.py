@@ -28,18 +28,6 @@ def test_help_and_version_need_nothing_of_the_engine(trackside: Trackside):
     assert ran == "['asyncio', 'engine.api', 'pydantic', 'sqlalchemy']"
 
 
-def test_without_arguments_there_are_three_things_to_try(trackside: Trackside):
-    line = [sys.executable, "-m", "console"]
-    done = subprocess.run(line, env=trackside.environment, capture_output=True, encoding="utf-8", check=False)
-
-    assert (done.returncode, done.stderr) == (0, "")
-    assert [line.split("  ")[1] for line in done.stdout.splitlines() if line.startswith("  ")] == [
-        "trackside run",
-        "trackside new hello",
-        'trackside run hello.py -m "Hi"',
-    ]
-
-
 def test_runs_and_sessions_are_listed_newest_first(trackside: Trackside):
     for message, session in (("one", "a"), ("raise", "b")):
         trackside("run", "--runner", "chaos" if session == "b" else "echo", "-m", message, "--session", session)

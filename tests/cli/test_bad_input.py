@@ -133,11 +133,11 @@ def test_an_unknown_command(trackside: Trackside):
     file = trackside.write("mine.py", "")
 
     assert trackside.error("dance") == (
-        "no command and no file called 'dance'. Commands: run, runs, show, steering, cancel, sessions, fork, transcript, search, "
-        "state, artifacts, doctor, new, schema, prune."
+        "no command and no file called 'dance'. Commands: run, runs, show, steering, cancel, sessions, fork, "
+        "transcript, search, state, artifacts, doctor, new, schema, prune."
     )
     no_terminal = "there is no terminal here to draw on. `trackside run` does the same without one."
-    assert trackside.error(str(file)) == trackside.error() == trackside.error("-c") == no_terminal
+    assert trackside.error(str(file)) == trackside.error("-c") == no_terminal
 
 
 def test_a_missing_interpreter(trackside: Trackside):

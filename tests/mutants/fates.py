@@ -71,8 +71,8 @@ MUTANTS: Final = (
     ),
     Mutant(
         "engine/facts/queue.py",
-        "_in_order(select(queue).where(*_open_in(conversation_id), _of(run_id)))",
-        "_in_order(select(queue).where(*_open_in(conversation_id)))",
+        "queue.c.fate.in_(_OPEN), _CLAIMED_BY).order_by",
+        "queue.c.fate.in_(_OPEN)).order_by",
         "the end of a run drops only what waits in it",
         f"{_GUARDS}::test_the_end_of_a_run_drops_only_what_waits_in_it",
     ),

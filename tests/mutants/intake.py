@@ -112,8 +112,8 @@ MUTANTS: Final = (
     ),
     Mutant(
         "engine/facts/event_log.py",
-        "events.c.event_id == event_id, events.c.run_id.is_(None)",
-        "events.c.event_id == event_id",
+        "WHERE event_id = ? AND run_id IS NULL",
+        "WHERE event_id = ?",
         "an event keeps its first run",
         "tests/facts/test_log_and_transcript.py::test_an_event_keeps_its_first_run",
     ),

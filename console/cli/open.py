@@ -27,7 +27,8 @@ def parser() -> Parser:
 
 
 def perform(options: argparse.Namespace) -> int:
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+    # Textual draws on standard error: one that goes into a file would leave the screen blank.
+    if not all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
         raise UsageError(NO_TERMINAL)
     unset = [name for name in options.env if name not in os.environ]
     if unset:

@@ -3,12 +3,12 @@
 from typing import TYPE_CHECKING, Any
 
 from console.model.safe import one_line
-from console.widgets.conversation import Conversation
+from console.widgets.conversation.pane import Conversation
 from console.widgets.inspector import Inspector
 from console.widgets.prompt import Prompt
 from console.widgets.queue import Queue
 from console.widgets.rail import Rail
-from console.widgets.stream import StreamPane
+from console.widgets.stream.pane import StreamPane
 from console.widgets.tabs import PaneTabs
 
 if TYPE_CHECKING:

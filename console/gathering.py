@@ -5,8 +5,8 @@ from typing import Any, Final, cast
 
 import orjson
 
-from console.model.changes import Change, differences, written_by
-from console.model.facts import (
+from console.model.inspect.changes import Change, differences, written_by
+from console.model.inspect.facts import (
     CallFacts,
     CallsFacts,
     ContextFacts,
@@ -22,8 +22,8 @@ from console.model.facts import (
     TranscriptFacts,
     Unknown,
 )
-from console.model.granted import granted
-from console.model.links import link_of
+from console.model.inspect.granted import granted
+from console.model.inspect.links import link_of
 from console.scanning import WINDOW, CallScan, one_entry, output_until
 from engine.api import Engine, Entry, FactsError, Line, RunRow, Written
 

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from console.model.cards import run_card, session_card
-from console.model.names import Names
-from console.model.rows import describe
+from console.model.prompt.waiting import views
 from console.model.run_view import RunView
 from console.model.situation import Situation
-from console.model.supply import supply
-from console.model.talk import Talk
-from console.model.waiting import views
+from console.model.stream.names import Names
+from console.model.stream.rows import describe
+from console.model.stream.supply import supply
+from console.model.talk.talk import Talk
 from console.screens.main import Main
 from console.stage import Stage
-from console.widgets.conversation import AsOf
+from console.widgets.conversation.pane import AsOf
 
 if TYPE_CHECKING:
     from engine.api import Entry, QueueItem, Receipt

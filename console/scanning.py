@@ -6,8 +6,8 @@ from typing import Any, Final
 
 import orjson
 
-from console.model.calls import CallLog
-from console.model.facts import Printed
+from console.model.inspect.calls import CallLog
+from console.model.inspect.facts import Printed
 from console.model.words import number, size
 from engine.api import Engine, Entry
 

@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from console.model.talk import Talk, missing
+from console.model.talk.talk import Talk, missing
 from console.opening import Opening
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from console.cli.terminal import Output
-from console.model.calls import Call, OpenCalls
+from console.model.inspect.calls import Call, OpenCalls
 from console.model.safe import one_line
 from console.model.words import latency, number
 from engine.api import Entry

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Final
 
 from console.cli.wrapping import Wrapping
-from console.model.calls import OpenCalls
+from console.model.inspect.calls import OpenCalls
 from console.model.safe import one_line, safe
 from console.model.words import duration, latency, number, short_runner, size
 from engine.api import DeltaText, Entry, text_of

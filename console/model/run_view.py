@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
+from console.model.prompt.waiting import RunSeen
 from console.model.ribbon import Ribbon
 from console.model.status import RunStatus
-from console.model.timeline import Timeline
-from console.model.waiting import RunSeen
+from console.model.stream.timeline import Timeline
 from engine.api import Entry, RunRow
 
 

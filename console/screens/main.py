@@ -12,7 +12,7 @@ from textual.widgets import Static
 
 from console.model.glyphs import Glyphs
 from console.widgets.card import FirstCard
-from console.widgets.conversation import Conversation
+from console.widgets.conversation.pane import Conversation
 from console.widgets.footer import Footer
 from console.widgets.header import Header
 from console.widgets.inspector import Inspector
@@ -20,7 +20,7 @@ from console.widgets.prompt import Prompt
 from console.widgets.queue import Queue
 from console.widgets.rail import Rail
 from console.widgets.ribbon import RibbonBar
-from console.widgets.stream import StreamPane
+from console.widgets.stream.pane import StreamPane
 from console.widgets.tabs import PaneTabs
 
 NARROW_PANES = ("chat", "stream", "state", "runs")

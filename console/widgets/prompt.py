@@ -14,9 +14,9 @@ from textual.widgets.text_area import Edit, EditResult, Location, Selection
 
 from console.bindings import bindings_for
 from console.model.commands import of
-from console.model.history import Recall
-from console.model.intent import AFTER, STEER, mode_of, placeholder_of, title_of, why_no_mode
-from console.model.pastes import Pastes
+from console.model.prompt.history import Recall
+from console.model.prompt.intent import AFTER, STEER, mode_of, placeholder_of, title_of, why_no_mode
+from console.model.prompt.pastes import Pastes
 from console.model.safe import safe
 from console.model.situation import Situation
 

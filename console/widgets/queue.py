@@ -13,8 +13,8 @@ from textual.reactive import reactive
 
 from console.bindings import bindings_for
 from console.model.glyphs import Glyphs
+from console.model.prompt.waiting import ItemView, pending
 from console.model.ribbon import Piece
-from console.model.waiting import ItemView, pending
 from console.widgets.tones import Toned
 
 

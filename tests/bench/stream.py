@@ -15,10 +15,10 @@ from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 from textual.widgets import RichLog
 
-from console.model.chunks import SIZE as SIZE_OF_CHUNK
-from console.model.supply import supply
-from console.model.timeline import Timeline
-from console.widgets.stream import StreamPane
+from console.model.stream.chunks import SIZE as SIZE_OF_CHUNK
+from console.model.stream.supply import supply
+from console.model.stream.timeline import Timeline
+from console.widgets.stream.pane import StreamPane
 from engine.api import Engine, Entry
 from engine.facts.database import Database
 from tests.bench.lines import Line, at_most, say, within

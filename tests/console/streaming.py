@@ -9,11 +9,11 @@ from typing import Any
 from textual.app import App, ComposeResult
 from textual.message import Message
 
-from console.model.chunks import DELTA, number_of
 from console.model.glyphs import Glyphs
-from console.model.supply import supply
-from console.model.timeline import Timeline
-from console.widgets.stream import StreamPane
+from console.model.stream.chunks import DELTA, number_of
+from console.model.stream.supply import supply
+from console.model.stream.timeline import Timeline
+from console.widgets.stream.pane import StreamPane
 from engine.api import Entry, Mark
 from tests.support import START
 

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from console.model.talk import Talk
+from console.model.talk.talk import Talk
 from engine.api import Entry
 
 SECOND = 1_000_000

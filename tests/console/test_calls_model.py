@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator
 from typing import Any
 
-from console.model.calls import MOST, Call, CallLog, OpenCalls, refused_first
+from console.model.inspect.calls import MOST, Call, CallLog, OpenCalls, refused_first
 from engine.api import Engine, Entry
 from engine.protocol import AgentAPIException
 from tests.support import Engines, Played, declares, done, perform

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from console.model.changes import Change, Inner, differences, inner, same, written_by
+from console.model.inspect.changes import Change, Inner, differences, inner, same, written_by
 from engine.api import Written
 
 RUN = "run_01k5zzzzzzzzzzzzzzzzzzzzzz"

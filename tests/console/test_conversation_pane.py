@@ -9,8 +9,8 @@ from textual.pilot import Pilot
 from textual.widgets import Static
 
 from console.model.glyphs import Glyphs
-from console.model.talk import Talk
-from console.widgets.conversation import AsOf, Conversation
+from console.model.talk.talk import Talk
+from console.widgets.conversation.pane import AsOf, Conversation
 from tests.console.talking import SECOND, Journal
 
 SIZES = [(40, 15), (80, 24), (160, 45)]

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from console.model.chunks import number_of
-from console.model.filters import FilterError, only, parse, without
-from console.model.timeline import Timeline
+from console.model.stream.chunks import number_of
+from console.model.stream.filters import FilterError, only, parse, without
+from console.model.stream.timeline import Timeline
 from engine.api import Entry
 from tests.console.streaming import START, Lists, a_run, delta, entry, naive_rows, read
 

@@ -1,6 +1,6 @@
 """Follow: the end, a place further up, or one entry."""
 
-from console.model.follow import NEAR, Follow, Hold
+from console.model.stream.follow import NEAR, Follow, Hold
 
 
 def test_a_list_that_follows_stays_at_its_end_however_much_comes() -> None:

@@ -1,4 +1,4 @@
-from console.model.history import MOST, Recall
+from console.model.prompt.history import MOST, Recall
 
 
 def test_what_was_sent_comes_back_newest_first_and_then_the_draft():

@@ -9,8 +9,9 @@ from textual.events import MouseScrollDown
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from console.model.calls import Call
-from console.model.facts import (
+from console.model.glyphs import Glyphs
+from console.model.inspect.calls import Call
+from console.model.inspect.facts import (
     CallFacts,
     CallsFacts,
     ContextFacts,
@@ -26,7 +27,6 @@ from console.model.facts import (
     TranscriptFacts,
     Unknown,
 )
-from console.model.glyphs import Glyphs
 from console.widgets.inspector import Inspector
 from console.widgets.inspector.strip import TabStrip
 from engine.api import Engine, Entry, Receipt, Steering

@@ -9,7 +9,7 @@ from textual.message import Message
 from textual.pilot import Pilot
 from textual.widgets import Static
 
-from console.model.pastes import KEPT, LARGE, Pastes
+from console.model.prompt.pastes import KEPT, LARGE, Pastes
 from console.model.situation import Situation
 from console.widgets.prompt import Prompt
 

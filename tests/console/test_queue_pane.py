@@ -9,7 +9,7 @@ from textual.widgets import Static
 
 from console.bindings import bindings_for
 from console.model.glyphs import Glyphs
-from console.model.waiting import RunSeen, views
+from console.model.prompt.waiting import RunSeen, views
 from console.widgets import tones
 from console.widgets.queue import Queue
 from engine.api import QueueItem

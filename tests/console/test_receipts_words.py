@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from console.model.receipts import pulling, told
+from console.model.inspect.receipts import pulling, told
 from engine.api import Receipt, Steering
 
 SECOND = 1_000_000

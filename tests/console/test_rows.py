@@ -11,13 +11,13 @@ from rich.cells import cell_len
 from rich.style import Style
 
 from console.model.glyphs import Glyphs
-from console.model.layout import Span
-from console.model.look import Shown
-from console.model.names import LONGEST, Names
-from console.model.recent import LARGEST, MOST, Recent
-from console.model.rows import TONES, Row, describe, tone_of
-from console.model.stamps import TimeMode, elapsed, stamp, step
-from console.widgets.stream_row import Columns, Setting, heading, paint
+from console.model.stream.layout import Span
+from console.model.stream.look import Shown
+from console.model.stream.names import LONGEST, Names
+from console.model.stream.recent import LARGEST, MOST, Recent
+from console.model.stream.rows import TONES, Row, describe, tone_of
+from console.model.stream.stamps import TimeMode, elapsed, stamp, step
+from console.widgets.stream.row import Columns, Setting, heading, paint
 from tests.console.streaming import START, entry
 
 HOSTILE = [

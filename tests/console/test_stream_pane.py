@@ -7,10 +7,10 @@ import pytest
 from textual.events import MouseScrollDown, MouseScrollUp
 from textual.pilot import Pilot
 
-from console.model.chunks import SIZE
-from console.model.timeline import Timeline
-from console.widgets.stream import StreamPane
-from console.widgets.stream_lines import StreamLines
+from console.model.stream.chunks import SIZE
+from console.model.stream.timeline import Timeline
+from console.widgets.stream.lines import StreamLines
+from console.widgets.stream.pane import StreamPane
 from engine.api import Entry
 from tests.console.streaming import Lists, PaneApp, a_run, delta, entry
 from tests.console.test_rows import HOSTILE

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from console.model.blocks import (
+from console.model.talk.blocks import (
     Answer,
     Artifact,
     Block,
@@ -21,8 +21,8 @@ from console.model.blocks import (
     Tool,
     You,
 )
-from console.model.flow import ENOUGH, LONG, MOST, Flow
-from console.model.talk import Talk, missing
+from console.model.talk.flow import ENOUGH, LONG, MOST, Flow
+from console.model.talk.talk import Talk, missing
 from engine.api import Entry
 from tests.console.talking import SECOND, Journal
 from tests.support import Engines, delta, done, failed, open_stage, said

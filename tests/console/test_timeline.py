@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from console.model.chunks import SIZE
-from console.model.filters import parse
-from console.model.layout import Span
-from console.model.look import Look
-from console.model.supply import stretches, supply
-from console.model.timeline import Timeline
-from console.model.wants import EntriesWanted, MarksWanted
-from console.model.window import MOST, NotRead
+from console.model.stream.chunks import SIZE
+from console.model.stream.filters import parse
+from console.model.stream.layout import Span
+from console.model.stream.look import Look
+from console.model.stream.supply import stretches, supply
+from console.model.stream.timeline import Timeline
+from console.model.stream.wants import EntriesWanted, MarksWanted
+from console.model.stream.window import MOST, NotRead
 from engine.api import Entry, Mark
 from tests.console.streaming import Lists, a_run, delta, entry, mark, naive_rows, read
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from console.model.folds import Folds, Path
-from console.model.glance import path_text
+from console.model.inspect.folds import Folds, Path
+from console.model.inspect.glance import path_text
+from console.model.inspect.tree import MOST_LINES, Line, Tree
 from console.model.safe import safe
-from console.model.tree import MOST_LINES, Line, Tree
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=90)
 LEAVES = (

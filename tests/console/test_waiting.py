@@ -3,9 +3,9 @@ from typing import Any
 
 import pytest
 
-from console.model.intent import mode_of, title_of, why_no_mode
+from console.model.prompt.intent import mode_of, title_of, why_no_mode
+from console.model.prompt.waiting import ItemView, RunSeen, pending, views
 from console.model.situation import Situation
-from console.model.waiting import ItemView, RunSeen, pending, views
 from engine.api import QueueItem, Receipt
 
 SECOND = 1_000_000

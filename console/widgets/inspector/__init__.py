@@ -1,5 +1,5 @@
 """What is known of a run at an entry."""
 
-from console.widgets.inspector.inspector import Inspector
+from console.widgets.inspector.pane import Inspector
 
 __all__ = ["Inspector"]

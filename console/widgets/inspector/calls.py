@@ -2,14 +2,14 @@
 
 from dataclasses import asdict, replace
 
-from console.model.calls import Call, refused_first
-from console.model.facts import CallFacts, CallsFacts
-from console.model.glance import json_text
 from console.model.glyphs import Glyphs
+from console.model.inspect.calls import Call, refused_first
+from console.model.inspect.facts import CallFacts, CallsFacts
+from console.model.inspect.glance import json_text
+from console.model.inspect.sheet import Group, Source, Stack, Text
+from console.model.inspect.tree import Tree
 from console.model.ribbon import Piece
 from console.model.safe import one_line
-from console.model.sheet import Group, Source, Stack, Text
-from console.model.tree import Tree
 from console.model.words import latency, number
 from console.widgets.inspector.tab import Tab
 

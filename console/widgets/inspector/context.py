@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from console.model.facts import ContextFacts, Granted
+from console.model.inspect.facts import ContextFacts, Granted
+from console.model.inspect.sheet import Group, Source, Stack, Text
+from console.model.inspect.tree import Tree
 from console.model.ribbon import Piece
 from console.model.safe import one_line
-from console.model.sheet import Group, Source, Stack, Text
-from console.model.tree import Tree
 from console.widgets.inspector.tab import Tab, heading
 
 

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Iterable, Iterator
 
-from console.model.changes import MARKS, Change, inner
-from console.model.folds import Folds
-from console.model.glance import json_text, path_text, short
+from console.model.inspect.changes import MARKS, Change, inner
+from console.model.inspect.folds import Folds
+from console.model.inspect.glance import json_text, path_text, short
+from console.model.inspect.sheet import Group, Source, Stack, Text
 from console.model.ribbon import Piece
 from console.model.safe import one_line
-from console.model.sheet import Group, Source, Stack, Text
 from console.model.words import number
 
 _LONGEST = 60

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from console.model.facts import EventFacts, Linked
+from console.model.inspect.facts import EventFacts, Linked
+from console.model.inspect.sheet import Source, Stack, Text
+from console.model.inspect.tree import Tree
 from console.model.ribbon import Piece
 from console.model.safe import one_line
-from console.model.sheet import Source, Stack, Text
-from console.model.tree import Tree
 from console.model.words import duration, latency
 from console.widgets.inspector.differing import change_rows
 from console.widgets.inspector.tab import Tab, heading

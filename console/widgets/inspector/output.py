@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 
-from console.model.facts import OutputFacts, Printed
+from console.model.inspect.facts import OutputFacts, Printed
+from console.model.inspect.sheet import Source, Stack, Text
 from console.model.ribbon import Piece
 from console.model.safe import safe
-from console.model.sheet import Source, Stack, Text
 from console.widgets.inspector.tab import Tab
 
 _STREAMS = {"stdout": ("out", "faint"), "stderr": ("err", "warn"), "traceback": ("tb ", "bad"), "cut": ("cut", "warn")}

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 
-from console.model.facts import ReceiptsFacts
-from console.model.receipts import pulling, told
+from console.model.inspect.facts import ReceiptsFacts
+from console.model.inspect.receipts import pulling, told
+from console.model.inspect.sheet import Source, Stack, Text
 from console.model.ribbon import Piece
 from console.model.safe import one_line
-from console.model.sheet import Source, Stack, Text
 from console.widgets.inspector.tab import Tab
 
 _TONES = {"injected": "good", "pulled": "good", "dropped": "bad", "withdrawn": "faint"}

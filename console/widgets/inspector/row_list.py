@@ -13,8 +13,8 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from console.model.glyphs import Glyphs
+from console.model.inspect.sheet import Row, Source
 from console.model.safe import one_line
-from console.model.sheet import Row, Source
 
 TONES = (
     "text", "faint", "strong", "heading", "key", "index", "string", "number", "word", "object", "array", "jump",

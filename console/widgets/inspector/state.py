@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 
-from console.model.facts import Kept, ScopeFacts, StateFacts
-from console.model.glance import holds_more, json_text, kind_of, path_text, short
+from console.model.inspect.facts import Kept, ScopeFacts, StateFacts
+from console.model.inspect.glance import holds_more, json_text, kind_of, path_text, short
+from console.model.inspect.sheet import Group, Source, Stack, Text
+from console.model.inspect.tree import Tree
 from console.model.ribbon import Piece
 from console.model.safe import one_line
-from console.model.sheet import Group, Source, Stack, Text
-from console.model.tree import Tree
 from console.model.words import number
 from console.widgets.inspector.differing import change_rows
 from console.widgets.inspector.tab import Tab, heading

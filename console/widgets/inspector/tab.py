@@ -2,12 +2,12 @@
 
 from typing import ClassVar, Generic, TypeVar
 
-from console.model.facts import Facts
-from console.model.folds import Folds
 from console.model.glyphs import Glyphs
+from console.model.inspect.facts import Facts
+from console.model.inspect.folds import Folds
+from console.model.inspect.sheet import Source, Stack, Text
 from console.model.ribbon import Piece
 from console.model.safe import one_line
-from console.model.sheet import Source, Stack, Text
 from console.widgets.inspector.row_list import View
 
 F = TypeVar("F", bound=Facts)

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 
-from console.model.facts import Said, TranscriptFacts
+from console.model.inspect.facts import Said, TranscriptFacts
+from console.model.inspect.sheet import Group, Source, Stack, Text
+from console.model.inspect.tree import Tree
 from console.model.ribbon import Piece
 from console.model.safe import one_line, safe
-from console.model.sheet import Group, Source, Stack, Text
-from console.model.tree import Tree
 from console.model.words import number
 from console.widgets.inspector.tab import Tab
 from engine.clock import rfc3339

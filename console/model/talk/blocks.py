@@ -1,0 +1,207 @@
+"""What a conversation is made of, block by block. A block's version grows with every change of it."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from console.model.talk.flow import Flow
+from console.model.words import duration, size
+
+
+class Standing(StrEnum):
+    """How far a message of the agent's has come."""
+
+    STREAMING = "streaming"
+    DONE = "done"
+    CUT = "cut off"
+    """The run ended before it was complete."""
+
+
+class Answer(StrEnum):
+    """What became of a tool call."""
+
+    OPEN = "open"
+    OK = "ok"
+    FAILED = "failed"
+    NONE = "no answer"
+    """The run ended first."""
+
+
+class Landing(StrEnum):
+    """Where a message to a run at work has come; before that it is the queue's."""
+
+    PULLED = "pulled"
+    INJECTED = "injected"
+    DROPPED = "dropped"
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Block:
+    """One thing that was said or done. Made and changed by a talk only."""
+
+    run_id: str
+    position: int
+    """Of its first entry."""
+    turn: int
+    at: int
+    since: int | None
+    """Microseconds since its run began, where that is known."""
+    number: int = 0
+    """Its place in the talk: rising without a gap, and below zero for what was put above later."""
+    version: int = 0
+    is_gone: bool = False
+    """It is not to be shown after all; its place stays."""
+
+    @property
+    def key(self) -> str:
+        return f"{self.run_id}:{self.position}"
+
+    @property
+    def is_line(self) -> bool:
+        """Shown as a line that stands with others like it, without a gap."""
+        return False
+
+    def markdown(self) -> str:
+        """As it is copied."""
+        return ""
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class You(Block):
+    """What a person said to begin a run."""
+
+    text: str
+    who: str
+    attachments: tuple[str, ...] = ()
+
+    def markdown(self) -> str:
+        return "\n".join([self.text, *(f"[{name}]" for name in self.attachments)])
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Event(Block):
+    """What began a run and is no message."""
+
+    kind: str
+    source: str
+    text: str
+    details: str
+
+    def markdown(self) -> str:
+        return "\n".join(filter(None, (f"**{self.kind}** ({self.source})", self.text, self.details)))
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Said(Block):
+    """A message of the agent's, or the part of one between two tool calls."""
+
+    flow: Flow = field(default_factory=Flow)
+    standing: Standing = Standing.STREAMING
+    role: str = "assistant"
+    extras: tuple[str, ...] = ()
+    """Its parts that are no text."""
+
+    def markdown(self) -> str:
+        return "\n".join([self.flow.text, *(f"[{name}]" for name in self.extras)])
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Tool(Block):
+    """A tool call that the runner told of."""
+
+    name: str
+    arguments: str
+    """On one line."""
+    answer: Answer = Answer.OPEN
+    microseconds: int | None = None
+    summary: str = ""
+    """Its result or error on one line."""
+    output: str = ""
+    """The same in full, as far as it is kept."""
+    is_cut: bool = False
+
+    @property
+    def is_line(self) -> bool:
+        return True
+
+    def markdown(self) -> str:
+        took = "" if self.microseconds is None else f" · {duration(self.microseconds)}"
+        head = f"`{self.name}({self.arguments})` · {self.answer}{took}"
+        return f"{head}\n\n```\n{self.output}{'…' if self.is_cut else ''}\n```" if self.output else head
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Steered(Block):
+    """What was said to the run while it worked."""
+
+    item_id: str
+    text: str
+    landing: Landing
+    landed_turn: int
+    reason: str = ""
+    """Why it was dropped, in words."""
+
+    def markdown(self) -> str:
+        return self.text
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Artifact(Block):
+    """Something that the runner stored."""
+
+    name: str
+    kind: str
+    size_bytes: int | None
+
+    @property
+    def is_line(self) -> bool:
+        return True
+
+    def markdown(self) -> str:
+        return " · ".join(
+            filter(None, (self.name, self.kind, "" if self.size_bytes is None else size(self.size_bytes)))
+        )
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Note(Block):
+    """A remark of the host's, or a result that had no effect; said once, however often it comes in a row."""
+
+    text: str
+    is_warning: bool
+    count: int = 1
+
+    @property
+    def is_line(self) -> bool:
+        return True
+
+    def markdown(self) -> str:
+        return self.text + (f" (×{self.count:,})" if self.count > 1 else "")
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class End(Block):
+    """How a run ended."""
+
+    state: str
+    """A glyph's name: completed, cancelled, failed, timeout, lost."""
+    words: str
+    details: tuple[str, ...] = ()
+    """How long it took, in how many turns."""
+
+    def markdown(self) -> str:
+        return " · ".join((self.words, *self.details))
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Failure(End):
+    """An end that nobody wanted: why, and the last lines of the traceback or of standard error."""
+
+    reason: str
+    error: str
+    lines: tuple[str, ...] = ()
+    trace: str = field(default="", repr=False)
+    """All of the traceback, to copy."""
+
+    def markdown(self) -> str:
+        head = "\n".join(filter(None, (f"**{self.words}** ({self.reason})", self.error)))
+        return f"{head}\n\n```\n{self.trace.rstrip()}\n```" if self.trace else head

@@ -1,0 +1,117 @@
+"""A session's conversation in blocks: runs that are over above, the run at work below."""
+
+from collections.abc import Iterable, Sequence
+
+from console.model.talk.blocks import Block
+from console.model.talk.course import Course
+from engine.api import Entry
+
+
+class Talk:
+    """What was said and done, in order. All JSON is read here, once; who draws it only looks at blocks."""
+
+    def __init__(self) -> None:
+        self.blocks: list[Block] = []
+        """Those that are gone keep their place: `blocks[n].number` always rises by one."""
+        self.revision = 0
+        """Grows with every batch that came in."""
+        self.courses: dict[str, Course] = {}
+
+    @classmethod
+    def of(cls, *entries: Iterable[Entry]) -> "Talk":
+        """Of one run or more, from pages in any order that may overlap."""
+        talk = cls()
+        by_run: dict[str, dict[int, Entry]] = {}
+        for page in entries:
+            for entry in page:
+                by_run.setdefault(entry.run_id, {})[entry.position] = entry
+        for found in sorted(by_run.values(), key=lambda found: min(entry.at for entry in found.values())):
+            talk.apply(found[position] for position in sorted(found))
+        return talk
+
+    @property
+    def run_ids(self) -> Sequence[str]:
+        """The runs that are in it, the earliest first."""
+        return tuple(self.courses)
+
+    def last_position(self, run_id: str) -> int:
+        """Of the newest entry of a run that is in it; 0 where none is."""
+        course = self.courses.get(run_id)
+        return course.last if course else 0
+
+    def apply(self, entries: Iterable[Entry]) -> None:
+        """A batch of one run's entries or of several runs', each rising. What was there already is passed over."""
+        touched: dict[str, Course] = {}
+        for entry in entries:
+            course = touched.get(entry.run_id)
+            if course is None:
+                course = touched[entry.run_id] = self._course(entry.run_id)
+            course.take(entry)
+        for course in touched.values():
+            course.settle()
+        self.revision += bool(touched)
+
+    def put_above(self, earlier: "Talk") -> None:
+        """Runs that came before all that are here. The other talk is used up."""
+        known = self.courses
+        blocks = [block for block in earlier.blocks if block.run_id not in known]
+        first = self.blocks[0].number if self.blocks else 0
+        for number, block in enumerate(blocks, start=first - len(blocks)):
+            block.number = number
+        self.blocks[:0] = blocks
+        fresh = {run_id: course for run_id, course in earlier.courses.items() if run_id not in known}
+        for course in fresh.values():
+            course.add = self._append
+        self.courses = {**fresh, **known}
+        self.revision += 1
+
+    def block(self, number: int) -> Block | None:
+        """The block with this number."""
+        place = number - self.blocks[0].number if self.blocks else -1
+        return self.blocks[place] if 0 <= place < len(self.blocks) else None
+
+    def first_after(self, run_id: str, position: int) -> int | None:
+        """The number of the first block that lies after an entry; nothing where its run is not in the talk."""
+        if run_id not in self.courses:
+            return None
+        first = None
+        for block in reversed(self.blocks):
+            if block.run_id == run_id and block.position <= position:
+                return block.number + 1
+            first = block.number if block.run_id == run_id else first
+        return first
+
+    def _course(self, run_id: str) -> Course:
+        if run_id not in self.courses:
+            self.courses[run_id] = Course(run_id, self._append)
+        return self.courses[run_id]
+
+    def _append(self, block: Block) -> None:
+        block.number = self.blocks[-1].number + 1 if self.blocks else 0
+        self.blocks.append(block)
+
+
+def missing(outline: Sequence[Entry]) -> tuple[int, int] | None:
+    """Between which positions an outline leaves out what its talk needs; nothing where it leaves out nothing.
+
+    An outline has no deltas and no output. They are wanted where a run has not ended well: half a message, and the
+    traceback, are told by nothing else. The positions themselves are not wanted.
+    """
+    if not outline:
+        return None
+    last = outline[-1]
+    is_over = last.type == "run.finished"
+    if is_over and '"status":"completed"' in last.data and not any(_is_assembled(entry) for entry in outline[-5:]):
+        return None
+    after = next((entry.position for entry in reversed(outline) if _is_message(entry)), outline[0].position)
+    before = last.position if is_over else last.position + 2**31
+    return (after, before) if before - after > 1 else None
+
+
+def _is_message(entry: Entry) -> bool:
+    return entry.type == "message.completed" or (entry.type == "run.completed" and '"message":' in entry.data)
+
+
+def _is_assembled(entry: Entry) -> bool:
+    """Whether the host remarks that the last message was never completed."""
+    return entry.type == "warning" and "put together from deltas" in entry.data

@@ -1,0 +1,361 @@
+"""The conversation: what was said, done and steered, from the earliest run that is loaded to the live one."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar, Final, NamedTuple
+
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.message import Message
+from textual.selection import Selection
+from textual.strip import Strip
+from textual.widget import Widget
+
+from console.model.glyphs import Glyphs
+from console.model.stream.follow import Follow
+from console.model.talk.blocks import Answer, Block, Failure, Landing, Steered, Tool
+from console.model.talk.talk import Talk
+from console.model.words import duration
+from console.widgets.conversation.blocks import FAINT
+from console.widgets.conversation.passage import Spot
+from console.widgets.conversation.sheet import Sheet, View, gap_above, marked
+from console.widgets.conversation.viewport import Viewport
+
+WHEEL: Final = 3
+"""Rows that a turn of the wheel moves."""
+_NOTHING: Final = "Nothing was said yet."
+
+
+class AsOf(NamedTuple):
+    """The entry up to which the screen shows the world."""
+
+    run_id: str
+    position: int
+
+
+class Conversation(Widget, can_focus=True):
+    """Shows a talk. It draws what is in view and knows nothing of the rest, however long the talk is."""
+
+    DEFAULT_CSS = """
+    Conversation { height: 1fr; padding: 0 1 0 0; border: round $panel-lighten-2; border-subtitle-color: $text-muted; }
+    Conversation:focus { border: round $accent; }
+    .-narrow Conversation, .-narrow Conversation:focus { border: none; }
+    Conversation > .conversation--cursor { background: $foreground 8%; }
+    """
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"conversation--cursor"}
+    BORDER_TITLE = "Conversation"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("alt+up", "earlier", "earlier block", id="conversation.earlier"),
+        Binding("alt+down", "later", "later block", id="conversation.later"),
+        Binding("enter", "open", "open in Stream", id="conversation.open"),
+        Binding("space", "fold", "unfold", id="conversation.fold"),
+        Binding("y", "copy", "copy", id="conversation.copy"),
+        Binding("r", "retry", "retry", id="conversation.retry"),
+        Binding("up", "rows(-1)", "up", id="conversation.up", show=False),
+        Binding("down", "rows(1)", "down", id="conversation.down", show=False),
+        Binding("pageup", "pages(-1)", "page up", id="conversation.page_up", show=False),
+        Binding("pagedown", "pages(1)", "page down", id="conversation.page_down", show=False),
+        Binding("home", "first", "first", id="conversation.first", show=False),
+        Binding("end", "live", "go live", id="conversation.live", show=False),
+    ]
+
+    @dataclass
+    class OpenInStream(Message):
+        """Someone wants to see the entries of a block."""
+
+        run_id: str
+        position: int
+
+    @dataclass
+    class PutBack(Message):
+        """A message that was dropped is wanted back in the prompt."""
+
+        item_id: str
+        text: str
+
+    @dataclass
+    class Copy(Message):
+        """A block as Markdown."""
+
+        text: str
+
+    @dataclass
+    class Retry(Message):
+        """The input of a run that failed is to be sent once more."""
+
+        run_id: str
+
+    @dataclass
+    class TypeInPrompt(Message):
+        """Someone began to type."""
+
+        character: str
+
+    @dataclass
+    class WantEarlier(Message):
+        """The first block came into view: what was before it is wanted. Said once for each first block."""
+
+        run_id: str
+        position: int
+
+    def __init__(self, *, glyphs: Glyphs | None = None, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self._talk = Talk()
+        self._revision = -1
+        self._last = -1
+        """The number of the last block that was shown."""
+        self._as_of: AsOf | None = None
+        self._look = View()
+        self._wanted = ""
+        """The first block when earlier ones were last asked for."""
+        self._theme = ""
+        self._glyphs = glyphs or Glyphs()
+        self._sheet = Sheet(self._glyphs)
+        self._viewport = Viewport(lambda block, piece: len(self._strips(block, piece)))
+
+    # What the app tells and asks
+
+    def show(self, talk: Talk, now: int, as_of: AsOf | None = None) -> None:
+        """The talk at this moment. Called once a tick; where nothing has changed it does nothing."""
+        last = talk.blocks[-1].number if talk.blocks else -1
+        if talk is not self._talk:
+            self._talk, self._last, self._wanted = talk, last, ""
+            self._viewport.turn_to(talk)
+            self._point_at(None)
+        elif talk.revision == self._revision and as_of == self._as_of and not self._is_clock_moving(now):
+            return
+        self._viewport.follow = self.follow.grown(last - self._last)
+        self._revision, self._last, self._as_of = talk.revision, last, as_of
+        self._look = replace(self._look, now=now, after=talk.first_after(*as_of) if as_of else None)
+        self._changed()
+
+    @property
+    def glyphs(self) -> Glyphs:
+        return self._glyphs
+
+    @glyphs.setter
+    def glyphs(self, glyphs: Glyphs) -> None:
+        self._glyphs, self._sheet = glyphs, Sheet(glyphs)
+        self._changed()
+
+    @property
+    def follow(self) -> Follow:
+        return self._viewport.follow
+
+    @property
+    def cursor(self) -> Block | None:
+        """The block under the block cursor."""
+        return None if self._look.cursor is None else self._talk.block(self._look.cursor)
+
+    def clear_cursor(self) -> bool:
+        """Take the block cursor away; whether there was one."""
+        had = self._look.cursor is not None
+        self._point_at(None)
+        return had
+
+    def go_live(self) -> bool:
+        """Follow the end again; whether it was not followed."""
+        was_away = not self.follow.is_tail
+        self._viewport.go_live()
+        self._changed()
+        return was_away
+
+    # Moving
+
+    def action_rows(self, count: int) -> None:
+        self._in_view()
+        self._viewport.move(count)
+        self._changed()
+
+    def action_pages(self, count: int) -> None:
+        self.action_rows(count * max(1, self._viewport.tall - 2))
+
+    def action_first(self) -> None:
+        if self._talk.blocks:
+            self._viewport.go_to(self._talk.blocks[0].number)
+            self._changed()
+
+    def action_live(self) -> None:
+        self.clear_cursor()
+        self.go_live()
+
+    def action_earlier(self) -> None:
+        self._step(-1)
+
+    def action_later(self) -> None:
+        self._step(1)
+
+    def _step(self, step: int) -> None:
+        """Move the block cursor; below the last block there is none, and the end is followed."""
+        seen, here = self._in_view(), self._look.cursor
+        if not seen or (here is None and step > 0):
+            return
+        number = (seen[-1].number + 1 if here is None else here) + step
+        while (block := self._talk.block(number)) is not None and block.is_gone:
+            number += step
+        if block is not None:
+            self._point_at(number)
+        elif step > 0:
+            self.action_live()
+
+    # Acting on a block
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
+        match action:
+            case "open" | "copy":
+                return self.cursor is not None
+            case "fold":
+                return isinstance(self.cursor, Tool)
+            case "retry":
+                return isinstance(self.cursor, Failure)
+            case _:
+                return True
+
+    def action_open(self) -> None:
+        block = self.cursor
+        if isinstance(block, Steered) and block.landing is Landing.DROPPED:
+            self.post_message(self.PutBack(block.item_id, block.text))
+        elif block is not None:
+            self.post_message(self.OpenInStream(block.run_id, block.position))
+
+    def action_fold(self) -> None:
+        if isinstance(block := self.cursor, Tool):
+            self._look = replace(self._look, unfolded=self._look.unfolded ^ {block.key})
+            self._point_at(block.number)
+
+    def action_copy(self) -> None:
+        if (block := self.cursor) is not None:
+            self.post_message(self.Copy(block.markdown()))
+
+    def action_retry(self) -> None:
+        if isinstance(block := self.cursor, Failure):
+            self.post_message(self.Retry(block.run_id))
+
+    def on_key(self, event: events.Key) -> None:
+        """What is typed here is meant for the prompt, but for keys that act on the block under the cursor."""
+        bound = self.screen.active_bindings.get(event.key)
+        is_ours = bound is not None and bound.node is self
+        if event.is_printable and event.character and not is_ours:
+            event.stop()
+            event.prevent_default()
+            self.post_message(self.TypeInPrompt(event.character))
+
+    # Mouse
+
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        event.stop()
+        self.action_rows(-WHEEL)
+
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        event.stop()
+        self.action_rows(WHEEL)
+
+    def on_click(self, event: events.Click) -> None:
+        """A click puts the cursor on a block; one on a tool's own line unfolds it, too."""
+        place, seen = event.get_content_offset(self), self._in_view()
+        if place is None or self.text_selection is not None or not 0 <= place.y < len(seen):
+            return
+        spot = seen[place.y]
+        self._point_at(spot.number)
+        if isinstance(block := self.cursor, Tool) and spot.line == gap_above(self._talk, block):
+            self.action_fold()
+
+    def selection_updated(self, selection: Selection | None) -> None:
+        """What is being marked must not move away."""
+        if selection is not None and self.follow.is_tail:
+            self._in_view()
+            self._viewport.stay()
+            self._changed()
+        super().selection_updated(selection)
+
+    def get_selection(self, selection: Selection) -> tuple[str, str] | None:
+        """What the mouse has marked, without the bars; what is not in view cannot be marked."""
+        text = "\n".join(self._strip(spot).text.rstrip() for spot in self._in_view())
+        edge = f" {self._glyphs['cursor']}{self._glyphs['bar']}"
+        return "\n".join(line.lstrip(edge) for line in selection.extract(text).splitlines()), "\n"
+
+    # Drawing
+
+    def notify_style_update(self) -> None:
+        super().notify_style_update()
+        self._viewport.look_again()
+
+    def on_resize(self, _: events.Resize) -> None:
+        self._changed()
+
+    def render_line(self, y: int) -> Strip:
+        seen, width = self._in_view(), self.content_size.width
+        if not seen and y == 0:
+            return self._sheet.strip(Content.styled(_NOTHING, FAINT), self.visual_style, width)
+        strip = self._strip(seen[y]) if y < len(seen) else Strip.blank(width, self.visual_style.rich_style)
+        selection = self.text_selection
+        if selection is not None and (span := selection.get_span(y)) is not None:
+            strip = marked(strip, *span, self.screen.get_component_rich_style("screen--selection"))
+        strip = strip.apply_offsets(0, y)
+        if y == self._viewport.tall - 1 and not self.follow.is_tail and not self.styles.border_bottom[0]:
+            # Without a border there is no other place for it.
+            state = Content.styled(f" {self._state()} ", "reverse")
+            over = self._sheet.strip(state, self.visual_style, min(width, state.cell_length))
+            strip = Strip.join([strip.crop(0, width - over.cell_length), over])
+        return strip
+
+    def _in_view(self) -> Sequence[Spot]:
+        """The rows in view, found anew if something has changed."""
+        if self._viewport.is_stale:
+            if self._theme != self.app.theme:
+                self._theme, self._sheet = self.app.theme, Sheet(self._glyphs)
+            base, selected = self.visual_style, self.get_visual_style("conversation--cursor")
+            self._look = replace(self._look, width=self.content_size.width, base=base, selected=selected)
+            self._viewport.tall = max(1, self.content_size.height)
+            self._want_earlier(self._viewport.seen)
+        return self._viewport.seen
+
+    def _strip(self, spot: Spot) -> Strip:
+        block = self._talk.block(spot.number)
+        strips = [] if block is None else self._strips(block, spot.piece)
+        return strips[spot.line] if spot.line < len(strips) else Strip.blank(self.content_size.width)
+
+    def _strips(self, block: Block, piece: int) -> list[Strip]:
+        return self._sheet.strips(self._talk, block, piece, self._look)
+
+    # Inside
+
+    def _changed(self) -> None:
+        self._viewport.look_again()
+        if (state := self._state()) != self.border_subtitle:
+            self.border_subtitle = state
+        self.refresh()
+
+    def _point_at(self, number: int | None) -> None:
+        """Put the block cursor there; who looks at a block wants it to stay."""
+        if number is not None:
+            self._in_view()
+            self._viewport.stay()
+        self._look = replace(self._look, cursor=number)
+        if number is not None:
+            self._viewport.bring(number)
+        self._changed()
+        self.refresh_bindings()
+
+    def _is_clock_moving(self, now: int) -> bool:
+        """Whether the time of an open tool call in view has gone on since it was drawn."""
+        if self._viewport.is_stale:
+            return True  # it was not drawn at all
+        blocks = (self._talk.block(number) for number in {spot.number for spot in self._viewport.seen})
+        tools = (block for block in blocks if isinstance(block, Tool) and block.answer is Answer.OPEN)
+        return any(duration(now - tool.at) != duration(self._look.now - tool.at) for tool in tools)
+
+    def _want_earlier(self, seen: Sequence[Spot]) -> None:
+        first = self._talk.blocks[0] if self._talk.blocks else None
+        if first is not None and self._wanted != first.key and seen and seen[0].number == first.number:
+            self._wanted = first.key
+            # It is the screen that draws, and a message from a parent does not rise to it.
+            self.post_message(self.WantEarlier(first.run_id, first.position).set_sender(self))
+
+    def _state(self) -> str:
+        if self._as_of is not None:
+            return f"as of #{self._as_of.position}"
+        if self.follow.is_tail:
+            return f"follow {self._glyphs['running']}"
+        return f"{self._glyphs['injected']} " + (f"{self.follow.new:,} new · end" if self.follow.new else "end: follow")

@@ -1,0 +1,28 @@
+"""Where a filter is typed."""
+
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.widgets import Input
+
+from console.model.stream.filters import GRAMMAR
+
+
+class FilterLine(Input):
+    """One line at the bottom of the pane. Enter applies it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "leave", show=False, id="filter.leave")]
+    DEFAULT_CSS = """
+    FilterLine { dock: bottom; height: 1; border: none; padding: 0 1; background: $panel; display: none; }
+    FilterLine:focus { border: none; }
+    """
+
+    class Left(Message):
+        """It was left as it was."""
+
+    def __init__(self) -> None:
+        super().__init__(placeholder=GRAMMAR, select_on_focus=False)
+
+    def action_leave(self) -> None:
+        self.post_message(self.Left())

@@ -1,0 +1,308 @@
+"""The stream: every entry of a run in a row, as it comes or long after."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from textual.actions import SkipAction
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.content import Content
+from textual.message import Message
+from textual.widget import Widget
+from textual.widgets import Input
+
+from console.model.glyphs import Glyphs
+from console.model.stream import filters
+from console.model.stream.border import status
+from console.model.stream.filters import FilterError
+from console.model.stream.layout import Span
+from console.model.stream.look import Look
+from console.model.stream.names import harmless
+from console.model.stream.stamps import TimeMode
+from console.model.stream.timeline import Timeline
+from console.widgets.stream.filter_line import FilterLine
+from console.widgets.stream.keys import BINDINGS
+from console.widgets.stream.lines import StreamLines
+from console.widgets.stream.yank import YankMenu
+
+
+class StreamPane(Vertical):
+    """Shows a timeline, moves in it, and tells what someone wants of the row that they are on."""
+
+    BORDER_TITLE = "Stream"
+    BINDINGS = BINDINGS
+    DEFAULT_CSS = """
+    StreamPane {
+        height: 1fr;
+        border: round $border-blurred;
+        border-title-color: $foreground;
+        border-subtitle-color: $text-muted;
+        &:focus-within { border: round $border; }
+        &.-wrong { border-subtitle-color: $text-error; }
+    }
+    """
+
+    @dataclass
+    class CursorMoved(Message):
+        """Show the world as of this entry; none is now."""
+
+        position: int | None
+
+    @dataclass
+    class Inspect(Message):
+        """Someone wants to see all of an entry."""
+
+        position: int
+
+    @dataclass
+    class HoldOn(Message):
+        """Hold the run at entries of this kind."""
+
+        kind: str
+
+    @dataclass
+    class Yank(Message):
+        """Copy something of an entry: its event, payload, text or id, or the command line that reproduces it."""
+
+        what: str
+        position: int
+
+    @dataclass
+    class Filter(Message):
+        """Another filter is in force; empty is none."""
+
+        text: str
+
+    def __init__(self, glyphs: Glyphs | None = None, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self._glyphs = glyphs or Glyphs()
+        self._lines = StreamLines(self._glyphs)
+        self._filter_line = FilterLine()
+        self._yank_menu = YankMenu()
+        self._look: Look | None = None
+        self._filter = ""
+        self._is_raw = False
+        self._cursor: int | None = None
+        self._subtitle = ""
+        self._wrong = ""
+        """What is wrong with the filter that is being typed."""
+
+    def compose(self) -> ComposeResult:
+        yield self._lines
+        yield self._filter_line
+        yield self._yank_menu
+
+    # From the app
+
+    def show(self, timeline: Timeline) -> None:
+        """Look at a run from its end, filtered as the one before."""
+        self._look = Look(timeline)
+        timeline.choose(filters.parse(self._filter))
+        timeline.show_raw(self._is_raw)
+        self._lines.look_at(self._look)
+        self._moved()
+
+    def on_batch(self) -> None:
+        """Once a tick, after what is new was appended and what was read was taken."""
+        if self._look is None:
+            return
+        self._look.tick()
+        self._lines.on_batch()
+        self._tell()
+
+    def go_to(self, position: int) -> None:
+        """Put the cursor on an entry."""
+        if self._look is not None:
+            self._look.go(position)
+            self._moved()
+
+    def set_glyphs(self, glyphs: Glyphs) -> None:
+        self._glyphs = self._lines.glyphs = glyphs
+        self._lines.repaint()
+        self._tell()
+
+    def cycle_times(self) -> TimeMode:
+        """The next way to tell times."""
+        self._lines.mode = self._lines.mode.next
+        self._lines.look_again()
+        return self._lines.mode
+
+    def set_filter(self, text: str) -> None:
+        """See less, or all again. Raises FilterError."""
+        chosen = filters.parse(text)
+        self._filter = chosen.text if chosen else ""
+        if self._look is not None:
+            self._look.timeline.choose(chosen)
+        self.post_message(self.Filter(self._filter))
+        self._moved()
+
+    def step_back(self) -> bool:
+        """Undo one thing: the open line, the filter, the look back. False where there is nothing to undo."""
+        if self._yank_menu.display:
+            self._close(self._yank_menu)
+        elif self._filter_line.display:
+            self._close(self._filter_line)
+        elif self._filter:
+            self.set_filter("")
+        elif self._look is not None and not self._look.follow.is_tail:
+            self.action_end()
+        else:
+            return False
+        return True
+
+    def focus(self, scroll_visible: bool = True) -> "StreamPane":
+        """The rows take the keys."""
+        self._lines.focus(scroll_visible)
+        return self
+
+    # Keys
+
+    def action_move(self, rows: int) -> None:
+        self._with(lambda look: look.move(rows))
+
+    def action_page(self, share: float) -> None:
+        self._with(lambda look: look.page_by(share))
+
+    def action_first(self) -> None:
+        self._with(lambda look: look.first())
+
+    def action_end(self) -> None:
+        self._with(lambda look: look.end())
+
+    def action_turn(self, step: int) -> None:
+        self._with(lambda look: look.turn(step))
+
+    def action_match(self, step: int) -> None:
+        self._with(lambda look: look.match(step))
+
+    def action_flag(self) -> None:
+        self._with(lambda look: look.flag())
+
+    def action_next_flag(self) -> None:
+        self._with(lambda look: look.next_flag())
+
+    def action_raw(self) -> None:
+        self._is_raw = not self._is_raw
+        self._with(lambda look: look.timeline.show_raw(self._is_raw))
+
+    def action_time(self) -> None:
+        self.cycle_times()
+
+    def action_only(self) -> None:
+        if (kind := self._kind) is not None:
+            self.set_filter(filters.only(kind))
+
+    def action_hide(self) -> None:
+        if (kind := self._kind) is not None:
+            self.set_filter(filters.without(self._filter, kind))
+
+    def action_clear(self) -> None:
+        self.set_filter("")
+
+    def action_inspect(self) -> None:
+        if (position := self._position) is not None:
+            self.post_message(self.Inspect(position))
+
+    def action_hold_on(self) -> None:
+        if (kind := self._kind) is not None:
+            self.post_message(self.HoldOn(kind))
+
+    def action_back(self) -> None:
+        if not self.step_back():
+            raise SkipAction
+
+    def action_filter(self) -> None:
+        self._filter_line.value = self._filter
+        self._filter_line.cursor_position = len(self._filter)
+        self._filter_line.display = True
+        self._filter_line.focus()
+
+    def action_yank(self) -> None:
+        if self._position is not None:
+            self._yank_menu.display = True
+            self._yank_menu.focus()
+
+    # From the parts
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        try:
+            self.set_filter(event.value)
+        except FilterError as error:
+            self._wrong = str(error)
+            self._tell()
+        else:
+            self._close(self._filter_line)
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        event.stop()
+        self._wrong = ""
+        self._tell()
+
+    def on_filter_line_left(self, event: FilterLine.Left) -> None:
+        event.stop()
+        self._close(self._filter_line)
+
+    def on_yank_menu_chosen(self, event: YankMenu.Chosen) -> None:
+        event.stop()
+        if (position := self._position) is not None:
+            self.post_message(self.Yank(event.what, position))
+        self._close(self._yank_menu)
+
+    def on_yank_menu_closed(self, event: YankMenu.Closed) -> None:
+        event.stop()
+        self._close(self._yank_menu)
+
+    def on_stream_lines_clicked(self, event: StreamLines.Clicked) -> None:
+        event.stop()
+        self._with(lambda look: look.click(event.row))
+
+    def on_stream_lines_wheeled(self, event: StreamLines.Wheeled) -> None:
+        event.stop()
+        self._with(lambda look: look.scroll(event.rows))
+
+    # Inside
+
+    def _with(self, move: Callable[[Look], None]) -> None:
+        if self._look is not None:
+            move(self._look)
+            self._moved()
+
+    @property
+    def _current(self) -> Span | None:
+        return None if self._look is None else self._look.current()
+
+    @property
+    def _kind(self) -> str | None:
+        return None if (span := self._current) is None else span.kind
+
+    @property
+    def _position(self) -> int | None:
+        return None if (span := self._current) is None else span.last
+
+    def _close(self, line: Widget) -> None:
+        """Back from a line at the bottom to the rows."""
+        had_focus = line.has_focus
+        line.display = False
+        self._wrong = ""
+        if had_focus:
+            self._lines.focus()
+        self._tell()
+
+    def _moved(self) -> None:
+        """Something was done here: show it, and what follows from it, at once."""
+        self._lines.look_again()
+        self._tell()
+
+    def _tell(self) -> None:
+        look = self._look
+        if look is None:
+            return
+        if look.cursor != self._cursor:
+            self._cursor = look.cursor
+            self.post_message(self.CursorMoved(look.cursor))
+        text = self._wrong or status(look, self._filter, self._glyphs, self.size.width)
+        if text != self._subtitle:
+            self._subtitle = text
+            self.set_class(bool(self._wrong), "-wrong")
+            self.border_subtitle = Content(harmless(text, 200))

@@ -9,47 +9,65 @@ from typing import Any, Literal, TypeVar
 
 from platformdirs import user_data_path
 
+from engine.amending import Amending
+from engine.choosing import Choosing
 from engine.clock import Clock, Ids, SystemClock, TimeIds
 from engine.config import ConfigError, Project, find_project, json_schema
-from engine.controlling import Controlling, Stopped
+from engine.controlling import Stopped
 from engine.events import Entry, Subscription
-from engine.examine import Examined, HostSeen, examine
-from engine.facts import journal, retention, sessions
+from engine.examine import Examined, HostSeen, examine, hosts_seen
+from engine.facts import journal, retention, sessions, settings
 from engine.facts.artifacts import ArtifactRow
 from engine.facts.database import Database
-from engine.facts.errors import AlreadyFinal, CannotHold, Elsewhere, FactsError, NotFound
-from engine.facts.journal import Mark
+from engine.facts.entry import Mark
+from engine.facts.errors import AlreadyFinal, CannotHold, DatabaseMissing, Elsewhere, FactsError, NotFound, StateRefused
+from engine.facts.hits import Hit, Hits
 from engine.facts.queue import Fate, Mode, QueueItem
 from engine.facts.retention import Deleted
 from engine.facts.runs import RunRow, Status
+from engine.facts.scopes import Scope, ScopeIdentity
+from engine.facts.session_pages import SessionRow
 from engine.facts.sessions import Session, Summary
 from engine.facts.state import Kept, Written
+from engine.facts.state_edits import StateEdit
+from engine.facts.state_pages import StateChange, StateRow
 from engine.facts.transcript import Line
+from engine.form import Choices, Form
 from engine.host import Host
 from engine.intake.agents import AgentConfig
+from engine.intake.attaching import AttachmentProblem, attachment_of
+from engine.intake.composing import Draft, DraftProblem, draft_of, example_draft, usual_draft
 from engine.intake.envelope import CONSOLE_DELIVERY, LOCAL_ACTOR, SESSION_ID, EventEnvelope, message, read_event
 from engine.intake.errors import IntakeError
-from engine.protocol.content import text_of
+from engine.intake.settings import KeptSettings
+from engine.protocol.content import Attachment, text_of
+from engine.protocol.event import EventSource, EventType
+from engine.protocol.manifest import FieldType
+from engine.reloading import Reloaded
 from engine.resources.catalog import Catalog
 from engine.resources.shelf import Shelf
-from engine.resources.stock import shelf_of
 from engine.run.apis import Clause
 from engine.run.deltas import DeltaText
 from engine.run.grants import Grants
 from engine.run.holds import Armed, Held, Stage
 from engine.run.order import RunOrder
+from engine.run.past import PastEvent
 from engine.run.points import Point
-from engine.run.prepare import Choice
+from engine.run.prepare import AllKept, Choice
 from engine.run.ticket import Ticket
-from engine.runners.descriptor import Problem, RunnerDescriptor
-from engine.runners.errors import RunnersError
-from engine.runners.forms import ConfigForm
+from engine.runners.descriptor import Origin, Problem, RunnerDescriptor
+from engine.runners.errors import FormError, RunnersError
+from engine.runners.facts import RunnerFact
+from engine.runners.fields import Field, Option
+from engine.runners.forms import ConfigForm, FieldProblem
 from engine.runners.registry import Registry
 from engine.runtimes.pool import ChildPool
 from engine.runtimes.runtime import Runtime
-from engine.setting import Setting
+from engine.setting import Given, Setting
+from engine.settings_text import LineProblem, to_yaml
 from engine.steering.receipts import Receipt, Steering
 from engine.version import VERSION
+from engine.watching import CodeChange
 
 __all__ = [
     "CONSOLE_DELIVERY",
@@ -60,42 +78,71 @@ __all__ = [
     "AlreadyFinal",
     "Armed",
     "ArtifactRow",
+    "Attachment",
+    "AttachmentProblem",
     "CannotHold",
     "Choice",
+    "Choices",
     "Clause",
+    "CodeChange",
     "ConfigError",
     "ConfigForm",
     "Deleted",
     "DeltaText",
+    "Draft",
+    "DraftProblem",
     "Elsewhere",
     "Engine",
     "Entry",
     "EventEnvelope",
+    "EventSource",
+    "EventType",
     "Examined",
     "FactsError",
     "Fate",
+    "Field",
+    "FieldProblem",
+    "FieldType",
+    "Form",
+    "FormError",
     "Grants",
     "Held",
+    "Hit",
+    "Hits",
     "HostSeen",
     "IntakeError",
     "Kept",
+    "KeptSettings",
     "Line",
+    "LineProblem",
     "Mark",
     "Mode",
     "NotFound",
+    "Option",
+    "Origin",
+    "PastEvent",
     "Point",
     "Problem",
     "Project",
     "QueueItem",
     "Receipt",
     "Registry",
+    "Reloaded",
     "RunOrder",
     "RunRow",
     "RunnerDescriptor",
+    "RunnerFact",
     "RunnersError",
+    "Scope",
+    "ScopeIdentity",
     "Session",
+    "SessionRow",
     "Setting",
     "Stage",
+    "StateChange",
+    "StateEdit",
+    "StateRefused",
+    "StateRow",
     "Status",
     "Steering",
     "Stopped",
@@ -103,14 +150,20 @@ __all__ = [
     "Summary",
     "Ticket",
     "Written",
+    "attachment_of",
     "default_database",
+    "draft_of",
     "examine",
+    "example_draft",
     "find_project",
     "json_schema",
+    "kept_in",
     "message",
     "read_event",
     "text_of",
+    "to_yaml",
     "usual_database",
+    "usual_draft",
 ]
 
 T = TypeVar("T")
@@ -128,13 +181,23 @@ def usual_database(folder: Path) -> Path:
     return find_project(None, folder).database_path() or default_database()
 
 
-class Engine(Controlling):
+def kept_in(path: Path) -> AllKept:
+    """The settings that are kept in a database; none where there is no database."""
+    try:
+        database = Database.open(path, write=False)
+    except DatabaseMissing:
+        return {}
+    try:
+        return database.read_now(settings.every)
+    finally:
+        database.close()
+
+
+class Engine(Choosing, Amending):
     """One open database, to host runs or to read. Open it with `Engine.open`."""
 
     def __init__(self, setting: Setting, database: Database, clock: Clock) -> None:
         super().__init__(setting, database, clock)
-        self.project = setting.project
-        self.registry = setting.registry
         self.ids = setting.ids
         self.recovered: Sequence[str] = ()
         """Runs that a dead host had left open and that were closed on opening."""
@@ -155,28 +218,21 @@ class Engine(Controlling):
         catalog: Catalog | None = None,
     ) -> "Engine":
         """Open to host runs, or only to read: a reader recovers nothing and closes no one's runs."""
-        project = project or find_project(target, Path.cwd())
-        path = db or project.database_path() or default_database()
         clock = clock or SystemClock()
+        given = Given(target, project, shelf, catalog)
+        setting = Setting.find(given=given, ids=ids or TimeIds(clock))
+        project = setting.project
+        path = db or project.database_path() or default_database()
         synchronous = project.config.database.synchronous
         hosting = mode == "host"
-        shelf = shelf or shelf_of(project)
+        # Last, so that nothing which goes wrong before leaves it open.
         database = await asyncio.to_thread(Database.open, path, write=hosting, synchronous=synchronous)
-        registry = project.registry(target, Path.cwd())
-        setting = Setting(project, registry, catalog or shelf.catalog(), ids or TimeIds(clock))
         engine = cls(setting, database, clock)
         if hosting:
             try:
-                engine._host = Host(
-                    database,
-                    runtime or ChildPool(),
-                    engine._hub,
-                    clock,
-                    engine.ids,
-                    shelf=shelf,
-                    file_roots=project.file_roots(),
-                )
+                engine._host = Host(database, runtime or ChildPool(), engine._hub, clock, engine.ids)
                 engine.recovered = await engine._host.start()
+                setting.kept = await database.read(settings.every)
             except BaseException:
                 await engine.close()
                 raise
@@ -185,6 +241,7 @@ class Engine(Controlling):
     async def close(self) -> None:
         """Stop live runs and leave nothing behind."""
         self._hub.close()
+        self._watcher.close()
         if self._following is not None:
             self._following.cancel()
         if self._host is not None:
@@ -206,15 +263,29 @@ class Engine(Controlling):
         """The last failure of the disk or the database."""
         return self._host.trouble if self._host else None
 
-    # Runners
+    @property
+    def hindrance(self) -> FactsError | None:
+        """What keeps this host from writing now; none as soon as something could be written."""
+        return self._host.writer.hindrance if self._host else None
 
-    def runners(self) -> tuple[RunnerDescriptor, ...]:
-        """Every runner that can be used."""
-        return self.registry.runners()
+    async def try_to_write(self) -> None:
+        """Find out whether what was in the way still is. Raises it."""
+        await self._hosting().try_to_write()
 
-    def problems(self) -> tuple[Problem, ...]:
-        """What discovery left out, and why."""
-        return self.registry.problems()
+    # Other processes
+
+    @property
+    def host_id(self) -> str | None:
+        """The name of this process among the hosts; a reader has none."""
+        return self._host.host_id if self._host else None
+
+    async def hosts(self) -> list[HostSeen]:
+        """Who hosts runs on this database, and who did and is gone without a word."""
+        return await self._read(hosts_seen)
+
+    async def recover(self) -> list[str]:
+        """Close the runs of hosts that are gone, as opening does; gives their ids."""
+        return await self._hosting().recover()
 
     # News
 

@@ -106,10 +106,14 @@ class Project:
     config: ProjectConfig
     document: "Document | None" = None
 
+    @property
+    def file(self) -> Path:
+        """Its trackside.yaml, whether there is one or not."""
+        return self.document.path if self.document else self.folder / FILE_NAME
+
     def error(self, keys: KeyPath, message: str) -> ConfigError:
         """An error at this key of the file."""
-        path = self.document.path if self.document else self.folder / FILE_NAME
-        return ConfigError(path, self.document.line(keys) if self.document else None, dotted(keys), message)
+        return ConfigError(self.file, self.document.line(keys) if self.document else None, dotted(keys), message)
 
     def path_of(self, text: str) -> Path:
         """A path as written in the file: relative to it, `~` meant as home."""
@@ -126,6 +130,13 @@ class Project:
     def file_roots(self) -> tuple[Path, ...]:
         """Folders whose files may become artifacts."""
         return tuple(self.path_of(text) for text in self.config.file_roots)
+
+    def files(self) -> tuple[Path, ...]:
+        """The files that it was read from: its own, and the scripts of its resources."""
+        config = self.config
+        scripts = [entry.script for entry in (*config.models, *config.tools, *config.knowledge_bases) if entry.script]
+        known = [name for base in config.knowledge_bases for name in base.files]
+        return (self.file, *map(self.path_of, scripts + known))
 
     def registry(self, target: Path | None, cwd: Path) -> Registry:
         """The runners of the target, of this project, and the bundled ones."""

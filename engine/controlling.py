@@ -1,26 +1,22 @@
 """The acting half of the facade: events become runs, what waits is changed, what works is steered and stopped."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
-import orjson
-
+from engine.browsing import Browsing
 from engine.clock import Clock
 from engine.events import Hub
 from engine.facts import journal, queue, runs
 from engine.facts.batch import Transaction
 from engine.facts.database import Database
-from engine.facts.errors import CannotHold, Elsewhere, FactsError, NotFound
+from engine.facts.errors import CannotHold, Elsewhere, FactsError
 from engine.facts.queue import Fate, Mode, QueueItem
 from engine.facts.runs import LIVE, RunRow
 from engine.facts.writer import Writer
 from engine.host import Host
-from engine.intake.envelope import EventEnvelope
-from engine.protocol.context import AgentRunContext
-from engine.reading import Reading
-from engine.run.context import envelope_of
+from engine.intake.envelope import EventEnvelope, anew
 from engine.run.holds import Armed, Held
 from engine.run.live import LiveRun
 from engine.run.order import RunOrder
@@ -28,7 +24,7 @@ from engine.run.points import Point
 from engine.run.prepare import Choice
 from engine.run.ticket import Ticket
 from engine.setting import Setting
-from engine.steering.items import anew
+from engine.steering.items import said
 from engine.steering.receipts import Steering, steering_of
 
 T = TypeVar("T")
@@ -42,7 +38,7 @@ class Stopped:
     undelivered: tuple[QueueItem, ...]
 
 
-class Controlling(Reading):
+class Controlling(Browsing):
     """Acts on an open database. What only a host can do says so in a reader."""
 
     def __init__(self, setting: Setting, database: Database, clock: Clock) -> None:
@@ -71,12 +67,15 @@ class Controlling(Reading):
     async def again(self, name: str, choice: Choice | None = None) -> Ticket:
         """Send the input of a run once more, as a new event; to the same runner unless another is chosen."""
         run = await self.run(name)
-        found = await self.journal(run.run_id, limit=1)
-        if not found or found[0].type != "run.started":
-            raise NotFound(f"run {run.run_id} never began, so there is no input to send again.")
-        told = AgentRunContext.model_validate(orjson.loads(found[0].data)["context"])
-        envelope = envelope_of(told, run, self._setting.ids.new("evt"))
-        return await self.submit(envelope, choice or self._same(run.agent_id, run.runner_id))
+        envelope = anew((await self.event_of(run.run_id)).envelope, self._setting.ids)
+        return await self.submit(
+            envelope.model_copy(update={"event_time": None}),
+            choice or self._same(run.agent_id, run.runner_id, run.metadata),
+        )
+
+    def is_at_work(self, run_id: str) -> bool:
+        """Whether a run works in this process."""
+        return self._host is not None and self._host.dispatch.run_task(run_id) is not None
 
     async def finished(self, run_id: str) -> RunRow:
         """The run, once it has ended here."""
@@ -176,16 +175,17 @@ class Controlling(Reading):
         """Say again what was dropped or withdrawn, as a new message to the same runner."""
         item = await self._read(lambda conn: queue.get(conn, item_id))
         order = self.prepare(
-            anew(item, self._setting.ids), choice or self._same(item.metadata.get(queue.AGENT), item.runner_id)
+            anew(said(item), self._setting.ids),
+            choice or self._same(item.metadata.get(queue.AGENT), item.runner_id, item.metadata),
         )
         return await self._hosting().submit(order, again=item_id)
 
     # Inside
 
-    def _same(self, agent: str | None, runner_id: str | None) -> Choice:
+    def _same(self, agent: str | None, runner_id: str | None, metadata: Mapping[str, Any]) -> Choice:
         """The agent that something was for, if there still is one of its name; else its runner."""
         known = {agent.agent_id for agent in self._setting.project.agents(self._setting.registry)}
-        return Choice(runner=agent if agent in known else runner_id)
+        return Choice(runner=agent if agent in known else runner_id, kept=bool(metadata.get(runs.KEPT)))
 
     async def _live(self, name: str) -> LiveRun | None:
         """A run of this process while it is at work; nothing where it has ended."""

@@ -1,13 +1,15 @@
-"""The news: what subscribers hear, in order, only after it is on disk."""
+"""The news: what subscribers hear, in order, once it is on disk. Loads no database, so that a screen can draw first."""
 
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Coroutine
 from typing import Any, Final, NamedTuple, Self
 
-from engine.facts.journal import Entry
+from engine.clock import rfc3339
+from engine.facts.entry import Entry, Mark
+from engine.run.deltas import DeltaText
 
-__all__ = ["Entry", "Hub", "Subscription", "Told"]
+__all__ = ["DeltaText", "Entry", "Hub", "Mark", "Subscription", "Told", "rfc3339"]
 
 BUFFER: Final = 10_000
 """Entries kept for a subscriber that is slow; beyond that it reads from the database what it missed."""

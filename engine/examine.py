@@ -50,7 +50,7 @@ def examine(path: Path) -> Examined:
         return Examined(path, exists=True, size_bytes=size, faults=(str(error),))
     try:
         faults = database.integrity()
-        seen = database.read_now(_hosts) if not faults else []
+        seen = database.read_now(hosts_seen) if not faults else []
     except FactsError as error:
         faults, seen = [str(error)], []
     finally:
@@ -65,7 +65,8 @@ def examine(path: Path) -> Examined:
     )
 
 
-def _hosts(conn: Connection) -> list[HostSeen]:
+def hosts_seen(conn: Connection) -> list[HostSeen]:
+    """Who is named as a host, and whether its lock is held."""
     dead = set(hosts.dead_hosts(conn))
     table = tables.hosts
     live = (

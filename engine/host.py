@@ -1,7 +1,6 @@
 """A process that hosts runs: its lock, its writer, its runtime, and the end of what dead hosts left behind."""
 
 import asyncio
-from pathlib import Path
 from typing import Final
 
 from engine.access.desk import AccessDesk
@@ -15,7 +14,6 @@ from engine.facts.errors import EntryRefused, FactsError
 from engine.facts.hosts import HostLock
 from engine.facts.queue import QueueItem
 from engine.facts.writer import Writer
-from engine.resources.shelf import Shelf
 from engine.run.dispatch import Dispatch
 from engine.run.live import Stop
 from engine.run.orchestrator import Orchestrator
@@ -41,9 +39,6 @@ class Host:
         hub: Hub,
         clock: Clock,
         ids: Ids,
-        *,
-        shelf: Shelf,
-        file_roots: tuple[Path, ...],
     ) -> None:
         self._database = database
         self._runtime = runtime
@@ -55,7 +50,7 @@ class Host:
         """The last failure of the disk or the database, for whoever wonders why a run was stopped."""
         self._lock = HostLock.take(database.path, self.host_id)
         self.writer = Writer(database.writing_connection, database.path, told=hub.tell, failed=self._failed)
-        desk = AccessDesk(Room(database, self.writer, shelf, file_roots, clock, ids))
+        desk = AccessDesk(Room(database, self.writer, clock, ids))
         self.orchestrator = Orchestrator(database, self.writer, runtime, desk, clock, ids)
         self.dispatch = Dispatch(self.writer, self.orchestrator, self.host_id, clock, ids)
         self.edits = Edits(self.writer, self.dispatch, self.orchestrator.live.get, self._item, self.host_id, clock, ids)
@@ -83,6 +78,18 @@ class Host:
         await self.writer.submit(lambda tx: runs.request_cancel(tx.connection, run_id, at=self._clock.now()))
         self._stop(run_id)
 
+    def renew(self) -> None:
+        """Have runs that begin from here on load their code anew."""
+        self._runtime.renew()
+
+    async def recover(self) -> list[str]:
+        """Close the runs of hosts that have gone since; gives their ids."""
+        return await self.writer.submit(self._recover)
+
+    async def try_to_write(self) -> None:
+        """Write something that changes nothing: where that goes, the rest does. Raises what is in the way."""
+        await self.writer.submit(lambda tx: hosts.touch(tx.connection, self.host_id))
+
     async def close(self) -> None:
         """Stop what runs, drop what waits, and leave no process and no lock behind."""
         if self._looking is not None:
@@ -102,6 +109,9 @@ class Host:
 
     def _register(self, tx: Transaction) -> list[str]:
         hosts.register(tx.connection, self.host_id, self._lock, started_at=self._clock.now(), version=VERSION)
+        return self._recover(tx)
+
+    def _recover(self, tx: Transaction) -> list[str]:
         closed: list[str] = []
         for host_id in hosts.dead_hosts(tx.connection):
             if host_id != self.host_id:

@@ -54,15 +54,22 @@ class Reading:
         self,
         *,
         before: str | None = None,
+        after: str | None = None,
         limit: int = 100,
         status: str | None = None,
         conversation_id: str | None = None,
         runner_id: str | None = None,
     ) -> list[RunRow]:
-        """Runs, newest first, before a run id."""
+        """Runs, newest first, before a run id; or the nearest after one, rising."""
         return await self._read(
             lambda conn: runs.page(
-                conn, before=before, limit=limit, status=status, conversation_id=conversation_id, runner_id=runner_id
+                conn,
+                before=before,
+                after=after,
+                limit=limit,
+                status=status,
+                conversation_id=conversation_id,
+                runner_id=runner_id,
             )
         )
 
@@ -91,9 +98,11 @@ class Reading:
         """The entries at these positions, rising."""
         return await self._read(lambda conn: journal.at_positions(conn, run_id, positions))
 
-    async def outline(self, run_id: str, *, before: int | None = None, limit: int = 400) -> list[Entry]:
-        """The last of a run's entries that make up its conversation, before a position, rising."""
-        return await self._read(lambda conn: journal.outline(conn, run_id, before=before, limit=limit))
+    async def outline(
+        self, run_id: str, *, before: int | None = None, after: int | None = None, limit: int = 400
+    ) -> list[Entry]:
+        """A run's entries that make up its conversation, rising: the last before a position, or the first after one."""
+        return await self._read(lambda conn: journal.outline(conn, run_id, before=before, after=after, limit=limit))
 
     async def find(self, run_id: str, text: str, *, first: int, last: int) -> list[int]:
         """Positions in a range of a run's journal that hold a text."""
@@ -154,19 +163,26 @@ class Reading:
         conversation_id: str | None = None,
         before: str | None = None,
         limit: int = 100,
+        expired: bool = False,
     ) -> list[ArtifactRow]:
-        """Artifacts that have not expired, newest first, before an artifact id."""
+        """Artifacts, newest first, before an artifact id; those that have expired only where that is asked for."""
         now = self._clock.now()
         return await self._read(
             lambda conn: artifacts.page(
-                conn, run_id=run_id, conversation_id=conversation_id, now=now, before=before, limit=limit
+                conn,
+                run_id=run_id,
+                conversation_id=conversation_id,
+                now=now,
+                before=before,
+                limit=limit,
+                expired=expired,
             )
         )
 
-    async def artifact(self, artifact_id: str) -> ArtifactRow:
-        """What is known of an artifact that has not expired."""
+    async def artifact(self, artifact_id: str, *, expired: bool = False) -> ArtifactRow:
+        """What is known of an artifact; of one that has expired only where that is asked for."""
         now = self._clock.now()
-        return await self._read(lambda conn: artifacts.get(conn, artifact_id, now=now))
+        return await self._read(lambda conn: artifacts.get(conn, artifact_id, now=now, expired=expired))
 
     async def artifact_bytes(self, artifact_id: str, *, offset: int = 0, limit: int = ARTIFACT_READ) -> bytes:
         """A range of an artifact's content."""

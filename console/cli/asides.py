@@ -4,8 +4,9 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from console.cli.fates import FATES, why_dropped
+from console.cli.fates import FATES
 from console.model.safe import one_line
+from console.model.talk.ends import why_dropped
 from console.model.words import duration
 from engine.api import Entry
 

@@ -9,7 +9,7 @@ from console.model.inspect.calls import Call, OpenCalls
 from console.model.safe import one_line
 from console.model.words import latency, number
 from engine.api import Entry
-from engine.clock import rfc3339
+from engine.events import rfc3339
 
 _HEADINGS: Final = ("#", "call", "resource", "decision", "latency", "code", "clause")
 _COLUMNS: Final = (4, 22, 24, 9, 9, 17, 0)

@@ -9,7 +9,7 @@ from console.cli.run import choice_of, event_of
 from console.cli.table import table
 from console.cli.terminal import Output, standard_output
 from console.model.safe import one_line
-from engine.api import Grants, RunOrder, Setting
+from engine.api import Grants, RunOrder, Setting, default_database, kept_in
 
 _STORAGE = ("plugin", "workspace")
 
@@ -17,6 +17,8 @@ _STORAGE = ("plugin", "workspace")
 def tell_grants(options: argparse.Namespace) -> int:
     """Freeze the grants of the event as a run would, and print them."""
     setting = Setting.find(options.target)
+    if options.kept:
+        setting.kept = kept_in(options.db or setting.project.database_path() or default_database())
     order = setting.prepare(event_of(setting, options), choice_of(options))
     out = standard_output()
     if options.json or options.jsonl:

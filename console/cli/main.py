@@ -51,7 +51,7 @@ COMMANDS: Final[Mapping[str, Command]] = {
     "fork": Command("go on from an earlier line in a session of its own", fork.arguments, fork.perform),
     "transcript": Command("print what was said in a session", transcript.arguments, transcript.perform),
     "search": Command("find where something was said", search.arguments, search.perform),
-    "state": Command("list what runners remember", state.arguments, state.perform),
+    "state": Command("list and change what runners remember", state.arguments, state.perform),
     "artifacts": Command("list what runs made, or get one", artifacts.arguments, artifacts.perform),
     "doctor": Command("say what is wrong and how to mend it", doctor.arguments, doctor.perform),
     "new": Command("write a runner that runs at once, with its test", new.arguments, new.perform),

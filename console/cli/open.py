@@ -1,12 +1,14 @@
 """`trackside [TARGET]`: the console."""
 
 import argparse
+import gc
 import os
 import sys
 from pathlib import Path
 
 from console.cli.exits import UsageError
 from console.cli.options import Parser, add_database, variable
+from console.cli.terminal import complain
 
 NO_TERMINAL = "there is no terminal here to draw on. `trackside run` does the same without one."
 
@@ -35,6 +37,7 @@ def perform(options: argparse.Namespace) -> int:
         raise UsageError(f"--env {unset[0]}: the variable is not set. Set it, or leave the option out.")
     if options.target is not None and not options.target.exists():
         raise UsageError(f"{options.target} does not exist.")
+    gc.disable()  # what is loaded from here on stays; the app looks for garbage again once it is open
     from console.app import Trackside
     from console.opening import Opening
 
@@ -50,4 +53,6 @@ def perform(options: argparse.Namespace) -> int:
         )
     )
     app.run()
+    for line in app.last_words:
+        complain(line)
     return app.return_code or 0

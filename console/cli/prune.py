@@ -30,7 +30,7 @@ async def _prune(options: argparse.Namespace) -> int:
 
     from console.cli.records import print_json
     from engine.api import Engine
-    from engine.clock import rfc3339
+    from engine.events import rfc3339
 
     out = standard_output()
     async with await Engine.open(db=options.db, mode="read") as engine:

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
 from console.cli.terminal import Output
-from engine.clock import rfc3339
+from engine.events import rfc3339
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

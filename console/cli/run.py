@@ -25,10 +25,19 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     what = parser.add_mutually_exclusive_group()
     what.add_argument("-m", "--message", metavar="TEXT", help="what to say to it; - reads standard input")
     what.add_argument("--event", metavar="FILE", help="an event as JSON or YAML; - reads standard input")
+    parser.add_argument(
+        "--attach", action="append", type=Path, default=[], metavar="FILE",
+        help="a file that comes with it; may be given more than once",
+    )  # fmt: skip
     parser.add_argument("--runner", metavar="NAME", help="an agent, a runner's id or its short name")
     parser.add_argument(
         "--set", action="append", type=setting, default=[], metavar="KEY=VALUE", help="a value of the runner's config"
     )
+    parser.add_argument(
+        "--kept", action="store_true",
+        help="use the settings that were kept for it in the console; --set goes over them (not said: they are left "
+        "out, so that a script does the same everywhere)",
+    )  # fmt: skip
     parser.add_argument("--session", metavar="ID", help="the session to go on with (not said: a new one)")
     parser.add_argument("--timeout", type=seconds, metavar="S", help="seconds for the whole run; 0 means no deadline")
     parser.add_argument(
@@ -99,6 +108,7 @@ def choice_of(options: argparse.Namespace) -> "Choice":
         settings=dict(options.set),
         python=python,
         env=tuple(options.env),
+        kept=options.kept,
         holds=tuple(sound(when) for when in options.hold),
     )
 
@@ -111,7 +121,8 @@ def event_of(engine: "Engine | Setting", options: argparse.Namespace) -> "EventE
     if SESSION_ID.fullmatch(session) is None:
         raise UsageError("--session wants 1 to 128 letters, digits or any of . _ : - (no spaces).")
     if options.event is None:
-        return message(engine.ids.new("evt"), _message(options), conversation_id=session)
+        said = message(engine.ids.new("evt"), _message(options), conversation_id=session)
+        return _with_files(said, engine, options)
     defaults = {
         "event_id": engine.ids.new("evt"),
         "source": "console",
@@ -124,17 +135,27 @@ def event_of(engine: "Engine | Setting", options: argparse.Namespace) -> "EventE
         changed["conversation_id"] = session
     if envelope.is_message and envelope.actor is None:
         changed["actor"] = LOCAL_ACTOR
-    return envelope.model_copy(update=changed)
+    return _with_files(envelope.model_copy(update=changed), engine, options)
 
 
 def says_nothing(options: argparse.Namespace) -> bool:
-    """Neither a message nor an event was given; only rehearsal knows what to do then."""
-    return options.message is None and options.event is None
+    """Neither a message, a file nor an event was given; only rehearsal knows what to do then."""
+    return options.message is None and options.event is None and not options.attach
+
+
+def _with_files(envelope: "EventEnvelope", engine: "Engine | Setting", options: argparse.Namespace) -> "EventEnvelope":
+    """The event with what --attach names. Read at once: nothing else has begun that would have to wait."""
+    from engine.api import attachment_of
+
+    roots = engine.project.file_roots()
+    files = [attachment_of(path, lambda: engine.ids.new("art"), roots) for path in options.attach]
+    given = envelope.input.model_copy(update={"attachments": [*envelope.input.attachments, *files]})
+    return envelope.model_copy(update={"input": given})
 
 
 def _message(options: argparse.Namespace) -> str:
     if options.message is None:
-        return DEFAULT_MESSAGE
+        return "" if options.attach else DEFAULT_MESSAGE
     if options.message == "-":
         text = _standard_input()
         return text.removesuffix("\n").removesuffix("\r")

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from console.cli.exits import UsageError
-from console.cli.fates import why_dropped
 from console.cli.moments import Saying
 from console.cli.terminal import complain
 from console.model.safe import one_line
+from console.model.talk.ends import why_dropped
 from engine.api import Choice, Engine, Entry, EventEnvelope, FactsError, Fate, IntakeError, RunOrder, Ticket, message
 
 LAST: Final = "run.finished"

@@ -75,7 +75,7 @@ def _row(receipt: "Receipt", out: "Output", now: int) -> tuple[str, ...]:
 
 def _what_came(receipt: "Receipt", now: int) -> str:
     """Of its fate: how long it took, or why."""
-    from console.cli.fates import why_dropped
+    from console.model.talk.ends import why_dropped
     from console.model.words import duration, latency, short_run
 
     if receipt.fate == "dropped":

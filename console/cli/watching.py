@@ -47,6 +47,9 @@ def _order(engine: Engine, choice: Choice, options: argparse.Namespace) -> RunOr
         raise UsageError(
             "there is nothing to say to the runner. Add -m TEXT (-m - reads standard input), or --event FILE."
         )
+    if engine.has_unused_settings(order):
+        name = order.binding.agent_id or order.binding.runner_id
+        complain(f"settings are kept for {name}, and are not used here. --kept uses them.")
     return order
 
 

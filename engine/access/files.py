@@ -18,7 +18,7 @@ class GetArguments(Arguments):
 
 async def get(room: Room, run: LiveRun, given: GetArguments) -> dict[str, Any]:  # noqa: ARG001
     try:
-        content = await asyncio.to_thread(read_file, given.file_key, room.file_roots)
+        content = await asyncio.to_thread(read_file, given.file_key, run.order.file_roots)
     except FileProblem as problem:
         raise AgentAPIException.of(problem.code, str(problem)) from None
     except OSError as error:

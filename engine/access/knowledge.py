@@ -18,7 +18,7 @@ class RetrieveArguments(Arguments):
 
 
 async def retrieve(room: Room, run: LiveRun, given: RetrieveArguments) -> dict[str, Any]:  # noqa: ARG001
-    base = room.shelf.knowledge_bases[given.kb_id]
+    base = run.order.shelf.knowledge_bases[given.kb_id]
     try:
         found = await base.retrieve(given.query_text, at_most(given.top_k), given.filters or {})
     except ResourceError as error:

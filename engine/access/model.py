@@ -35,22 +35,26 @@ class RerankArguments(Arguments):
     top_k: Annotated[int, Field(ge=1)] | None = None
 
 
-async def invoke(room: Room, run: LiveRun, given: InvokeArguments) -> dict[str, Any]:
+async def invoke(room: Room, run: LiveRun, given: InvokeArguments) -> dict[str, Any]:  # noqa: ARG001
     try:
-        reply = await room.shelf.models[given.model_id].invoke(_request(given))
+        reply = await run.order.shelf.models[given.model_id].invoke(_request(given))
     except ResourceError as error:
         raise error.as_refusal() from error
     run.count_usage(reply.usage)
     return {"message": dict(reply.message)} | ({"usage": dict(reply.usage)} if reply.usage else {})
 
 
-async def stream(room: Room, run: LiveRun, given: InvokeArguments) -> AsyncGenerator[dict[str, Any], None]:
-    return _frames(room, run, given)
+async def stream(
+    room: Room,  # noqa: ARG001
+    run: LiveRun,
+    given: InvokeArguments,
+) -> AsyncGenerator[dict[str, Any], None]:
+    return _frames(run, given)
 
 
-async def _frames(room: Room, run: LiveRun, given: InvokeArguments) -> AsyncGenerator[dict[str, Any], None]:
+async def _frames(run: LiveRun, given: InvokeArguments) -> AsyncGenerator[dict[str, Any], None]:
     try:
-        async for frame in room.shelf.models[given.model_id].stream(_request(given)):
+        async for frame in run.order.shelf.models[given.model_id].stream(_request(given)):
             run.count_usage(frame.usage)
             told: dict[str, Any] = {}
             if frame.chunk is not None:
@@ -68,7 +72,7 @@ async def rerank(room: Room, run: LiveRun, given: RerankArguments) -> dict[str, 
             ErrorCode.INVALID_ARGUMENT, f"documents: {len(given.documents)} are more than {DOCUMENTS}"
         )
     try:
-        results = await room.shelf.models[given.model_id].rerank(given.query, given.documents, given.top_k)
+        results = await run.order.shelf.models[given.model_id].rerank(given.query, given.documents, given.top_k)
     except ResourceError as error:
         raise error.as_refusal() from error
     return {"results": results}
@@ -77,7 +81,7 @@ async def rerank(room: Room, run: LiveRun, given: RerankArguments) -> dict[str, 
 async def count(room: Room, run: LiveRun, given: CountArguments) -> dict[str, Any]:  # noqa: ARG001
     request = ModelRequest(given.messages, given.funcs or ())
     try:
-        return {"tokens": await room.shelf.models[given.model_id].count_tokens(request)}
+        return {"tokens": await run.order.shelf.models[given.model_id].count_tokens(request)}
     except ResourceError as error:
         raise error.as_refusal() from error
 

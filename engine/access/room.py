@@ -1,9 +1,8 @@
-"""What the answers work with: the facts, the writer, and the resources behind the grants."""
+"""What the answers work with: the facts and the writer. Resources lie with the order of the run that asks."""
 
 import hashlib
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import orjson
@@ -14,7 +13,6 @@ from engine.facts import artifacts
 from engine.facts.artifacts import ArtifactRow, Storage
 from engine.facts.database import Database
 from engine.facts.writer import Transaction, Writer
-from engine.resources.shelf import Shelf
 from engine.run.live import LiveRun
 
 T = TypeVar("T")
@@ -28,8 +26,6 @@ class Room:
 
     database: Database
     writer: Writer
-    shelf: Shelf
-    file_roots: tuple[Path, ...]
     clock: Clock
     ids: Ids
 

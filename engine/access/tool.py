@@ -19,12 +19,12 @@ class CallArguments(Arguments):
 
 
 async def detail(room: Room, run: LiveRun, given: DetailArguments) -> dict[str, Any]:  # noqa: ARG001
-    return {"tool": room.shelf.tools[given.tool_name].detail()}
+    return {"tool": run.order.shelf.tools[given.tool_name].detail()}
 
 
 async def call(room: Room, run: LiveRun, given: CallArguments) -> dict[str, Any]:  # noqa: ARG001
     try:
-        return {"result": await room.shelf.tools[given.tool_name].call(given.parameters)}
+        return {"result": await run.order.shelf.tools[given.tool_name].call(given.parameters)}
     except ResourceError as error:
         raise error.as_refusal() from error
 

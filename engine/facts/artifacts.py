@@ -56,6 +56,10 @@ class ArtifactRow:
     root: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
+    def has_expired(self, now: int) -> bool:
+        """Whether its time is over: it is listed where that is asked for, and can no longer be read."""
+        return self.expires_at is not None and self.expires_at <= now
+
 
 def register(conn: Connection, row: ArtifactRow, content: bytes | None = None) -> ArtifactRow:
     """Store an artifact; size and digest of a blob are ours, a file must lie under its root."""
@@ -77,11 +81,10 @@ def register(conn: Connection, row: ArtifactRow, content: bytes | None = None) -
     return row
 
 
-def get(conn: Connection, artifact_id: str, *, now: int) -> ArtifactRow:
-    """The artifact, unless it has expired."""
-    alive = or_(artifacts.c.expires_at.is_(None), artifacts.c.expires_at > now)
-    row = first(conn, select(artifacts).where(artifacts.c.artifact_id == artifact_id, alive), ArtifactRow)
-    if row is None:
+def get(conn: Connection, artifact_id: str, *, now: int, expired: bool = False) -> ArtifactRow:
+    """The artifact; one that has expired only where that is asked for."""
+    row = first(conn, select(artifacts).where(artifacts.c.artifact_id == artifact_id), ArtifactRow)
+    if row is None or (row.has_expired(now) and not expired):
         raise NotFound(f"no artifact {artifact_id}; it never was, or it has expired.")
     return row
 
@@ -107,10 +110,16 @@ def page(
     now: int,
     before: str | None = None,
     limit: int = 100,
+    expired: bool = False,
 ) -> list[ArtifactRow]:
-    """Artifacts of a conversation, a run or all, newest first; `before` is an artifact id."""
+    """Artifacts of a conversation, a run or all, newest first; `before` is an artifact id.
+
+    Those that have expired are left out unless they are asked for.
+    """
     order = tuple_(artifacts.c.created_at, artifacts.c.artifact_id)
-    query = select(artifacts).where(or_(artifacts.c.expires_at.is_(None), artifacts.c.expires_at > now))
+    query = select(artifacts)
+    if not expired:
+        query = query.where(or_(artifacts.c.expires_at.is_(None), artifacts.c.expires_at > now))
     if conversation_id is not None:
         query = query.where(artifacts.c.conversation_id == conversation_id)
     if run_id is not None:

@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 from typing import Final
 
-from sqlalchemy import Connection, delete, insert, select
+from sqlalchemy import Connection, delete, insert, select, update
 
 from engine.facts.errors import translate
 from engine.facts.tables import hosts
@@ -56,6 +56,11 @@ def register(conn: Connection, host_id: str, lock: HostLock, *, started_at: int,
         "version": version,
     }
     conn.execute(insert(hosts).values(row))
+
+
+def touch(conn: Connection, host_id: str) -> None:
+    """Write this host's row as it is."""
+    conn.execute(update(hosts).where(hosts.c.host_id == host_id).values(host_id=host_id))
 
 
 def unregister(conn: Connection, host_id: str) -> None:

@@ -2,56 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
-from typing import Final, NamedTuple
+from typing import Final
 
 import orjson
 from sqlalchemy import Connection
 
-from engine.clock import rfc3339
-
-
-class Entry(NamedTuple):
-    """One thing that happened in a run. The order of the fields is the order of the columns."""
-
-    run_id: str
-    position: int
-    at: int
-    source: str
-    type: str
-    data: str
-    """JSON text, kept as it came."""
-    outcome: str | None = None
-    reason: str | None = None
-    sequence: int | None = None
-    turn: int = 1
-
-    def line(self) -> str:
-        """The entry as one line of JSON; the same bytes whenever it is asked for."""
-        text = (
-            f'{{"run_id":{_json(self.run_id)},"position":{self.position},"at":"{rfc3339(self.at)}",'
-            f'"source":{_json(self.source)},"type":{_json(self.type)},"data":{self.data}'
-        )
-        if self.outcome is not None:
-            text += f',"outcome":{_json(self.outcome)}'
-        if self.reason is not None:
-            text += f',"reason":{_json(self.reason)}'
-        if self.sequence is not None:
-            text += f',"sequence":{self.sequence}'
-        return text + "}"
-
-
-class Mark(NamedTuple):
-    """An entry without what it says: enough to find one's way in a long run."""
-
-    position: int
-    at: int
-    source: str
-    type: str
-    outcome: str | None
-    turn: int
-    size: int
-    """Characters of its data."""
-
+from engine.facts.entry import Entry, Mark
 
 COLUMNS: Final = ", ".join(Entry._fields)
 SIZES: Final = (256, 64, 16, 4, 1)
@@ -125,16 +81,18 @@ def at_positions(conn: Connection, run_id: str, positions: Sequence[int]) -> lis
     return [Entry._make(row) for row in conn.exec_driver_sql(statement, (run_id, wanted))]
 
 
-def outline(conn: Connection, run_id: str, *, before: int | None = None, limit: int = 400) -> list[Entry]:
-    """The last entries of a run that are no deltas, output or calls, before a position, rising."""
+def outline(
+    conn: Connection, run_id: str, *, before: int | None = None, after: int | None = None, limit: int = 400
+) -> list[Entry]:
+    """Entries of a run that are no deltas, output or calls, rising: the last before one, or the first after one."""
     statement = (
-        f"SELECT {COLUMNS} FROM journal WHERE run_id = ? AND position < ?"  # noqa: S608
+        f"SELECT {COLUMNS} FROM journal WHERE run_id = ? AND position > ? AND position < ?"  # noqa: S608
         " AND type NOT IN ('message.delta', 'output', 'call.requested', 'call.decided', 'call.replied')"
-        " ORDER BY position DESC LIMIT ?"
+        f" ORDER BY position {'DESC' if after is None else 'ASC'} LIMIT ?"
     )
-    edge = before if before is not None else 2**62
-    found = [Entry._make(row) for row in conn.exec_driver_sql(statement, (run_id, edge, limit))]
-    return found[::-1]
+    edges = after if after is not None else 0, before if before is not None else 2**62
+    found = [Entry._make(row) for row in conn.exec_driver_sql(statement, (run_id, *edges, limit))]
+    return found[::-1] if after is None else found
 
 
 def holding(conn: Connection, run_id: str, text: str, *, first: int, last: int) -> list[int]:
@@ -171,7 +129,3 @@ def texts(conn: Connection, run_id: str, type: str, after_position: int = 0) -> 
     )
     for (data,) in conn.exec_driver_sql(statement, (run_id, after_position, type)):
         yield data
-
-
-def _json(text: str) -> str:
-    return orjson.dumps(text).decode()

@@ -1,6 +1,6 @@
 """The ledger of runs: what each was given, where it stands, and how it ended."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Final
@@ -9,10 +9,13 @@ from sqlalchemy import Connection, func, insert, select, tuple_, update
 from sqlalchemy.exc import IntegrityError
 
 from engine.facts.errors import AlreadyFinal, Ambiguous, NotFound, SlotTaken
+from engine.facts.json_text import encode
 from engine.facts.rows import driver_of, every, first, merged, values
 from engine.facts.tables import ONE_LIVE_RUN, runs
 
 LAST: Final = "last"
+KEPT: Final = "kept"
+"""In the metadata of a run or a message: settings that a person keeps were wanted."""
 
 
 class Status(StrEnum):
@@ -35,6 +38,7 @@ NEXT: Final[Mapping[Status, frozenset[Status]]] = {
 # Text for the driver itself: a message that steers a run waits for these.
 _IS_LIVE: Final = "SELECT 1 FROM runs WHERE run_id = ? AND status IN ('created', 'running')"
 _IS_CANCELLED: Final = "SELECT 1 FROM runs WHERE run_id = ? AND cancel_requested_at IS NOT NULL"
+_LAST_USED: Final = "SELECT value, (SELECT max(created_at) FROM runs WHERE runner_id = value) FROM json_each(?)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,13 +155,15 @@ def page(
     conn: Connection,
     *,
     before: str | None = None,
+    after: str | None = None,
     limit: int = 100,
     status: str | None = None,
     conversation_id: str | None = None,
     runner_id: str | None = None,
 ) -> list[RunRow]:
-    """Runs, newest first; `before` is a run id."""
-    query = select(runs).order_by(runs.c.created_at.desc(), runs.c.run_id.desc()).limit(limit)
+    """Runs, newest first; `before` is a run id. After one, the nearest are given, rising."""
+    order = (runs.c.created_at, runs.c.run_id)
+    query = select(runs).order_by(*(order if after is not None else (column.desc() for column in order))).limit(limit)
     for column, wanted in (
         (runs.c.status, status),
         (runs.c.conversation_id, conversation_id),
@@ -166,8 +172,9 @@ def page(
         if wanted is not None:
             query = query.where(column == wanted)
     if before is not None:
-        edge = select(runs.c.created_at, runs.c.run_id).where(runs.c.run_id == before)
-        query = query.where(tuple_(runs.c.created_at, runs.c.run_id) < edge.scalar_subquery())
+        query = query.where(tuple_(*order) < select(*order).where(runs.c.run_id == before).scalar_subquery())
+    if after is not None:
+        query = query.where(tuple_(*order) > select(*order).where(runs.c.run_id == after).scalar_subquery())
     return every(conn, query, RunRow)
 
 
@@ -179,6 +186,12 @@ def holder(conn: Connection, conversation_id: str | None, thread_id: str | None)
         runs.c.status.in_(LIVE),
     )
     return first(conn, query, RunRow)
+
+
+def last_used(conn: Connection, runner_ids: Collection[str]) -> dict[str, int]:
+    """When each of these runners last got a run; one look into an index for each, however many runs there are."""
+    found = driver_of(conn).execute(_LAST_USED, (encode(list(runner_ids)),)).fetchall()
+    return {runner_id: at for runner_id, at in found if at is not None}
 
 
 def is_live(conn: Connection, run_id: str) -> bool:

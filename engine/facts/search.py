@@ -64,9 +64,12 @@ def find(
     *,
     roles: Sequence[str] | None = None,
     item_types: Sequence[str] | None = None,
+    before: int | None = None,
     limit: int = 10,
 ) -> tuple[list[Line], int]:
     """The newest lines that hold everything that was typed, and how many there are, counted up to 1,000.
+
+    With `before`, a line's `seq`, only what was said before that line is given and counted.
 
     Words between spaces are found in any order; what was typed together ("3.14", "don't") side by side. A word is
     found as a whole, and the last one, from three letters on, also as a beginning: "mid" finds "midnight". Chinese
@@ -80,6 +83,8 @@ def find(
     hits = select(_index.c.rowid).where(
         _index.c.transcript_search.match(expression), *_within(place, roles, item_types)
     )
+    if before is not None:
+        hits = hits.where(_index.c.rowid < before)
     # Never by rank: to rank a common word SQLite reads every line that has it.
     found = conn.execute(hits.order_by(_index.c.rowid.desc()).limit(MOST)).scalars().all()
     lines = select(transcript).where(transcript.c.seq.in_(found[:limit])).order_by(transcript.c.seq.desc())

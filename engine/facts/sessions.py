@@ -26,6 +26,8 @@ _GET: Final = select(sessions).where(sessions.c.session_id == bindparam("session
 _TOUCH: Final = "UPDATE sessions SET last_active = ?, message_count = message_count + ? WHERE session_id = ?"
 FORK: Final = "fork"
 """Who wrote the state that a fork began with."""
+FORKED_FROM: Final = "forked_from"
+"""In the metadata of a session: the one whose lines it began with."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,7 +141,7 @@ def fork(
         child_id,
         at=at,
         title=f"{parent.title or parent_id} (fork)" if title is None else title,
-        metadata={"forked_from": parent_id, "forked_at": last.transcript_id},
+        metadata={FORKED_FROM: parent_id, "forked_at": last.transcript_id},
     )
     transcript.copy(conn, parent_id, child_id, until=last.seq, new_id=new_id)
     if until is None:

@@ -1,10 +1,10 @@
 """State: JSON values by scope and key, each change kept with the entry that made it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import Connection, func, or_, select, true, union
+from sqlalchemy import ColumnElement, Connection, func, or_, select, true, union
 from sqlalchemy import delete as delete_from
 
 from engine.facts.errors import StateRefused, StateTooLarge
@@ -30,6 +30,10 @@ _PUT: Final = (
 _NOTE: Final = (
     f"INSERT INTO state_changes ({', '.join(_CHANGE_COLUMNS)}) VALUES ({', '.join('?' * len(_CHANGE_COLUMNS))})"  # noqa: S608
 )
+_NOTE_ALL: Final = """
+    INSERT INTO state_changes (scope_key, state_key, value, conversation_id, run_id, position, journal_row, editor, at)
+    SELECT scope_key, state_key, NULL, conversation_id, ?, ?, ?, ?, ? FROM state WHERE scope_key = ? ORDER BY state_key
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +81,8 @@ def checked(key: str, value: object) -> tuple[str, str]:
     key = canonical(key)
     if not key or len(key) > LONGEST_KEY:
         raise StateRefused(f"a state key has 1 to {LONGEST_KEY} characters; this one has {len(key)}.")
+    if not is_text(key):
+        raise StateRefused(f"the state key {key!r} holds half a character, which cannot be stored.")
     try:
         text = encode(value)
         size = len(text.encode())
@@ -85,6 +91,15 @@ def checked(key: str, value: object) -> tuple[str, str]:
     if size > LARGEST_VALUE:
         raise StateTooLarge(f"the value of state key {key!r} has {size} bytes; at most {LARGEST_VALUE} are kept.")
     return key, text
+
+
+def is_text(text: str) -> bool:
+    """Whether it can be stored: half a surrogate pair has no UTF-8."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def fallback(identity: ScopeIdentity, key: str) -> str | None:
@@ -116,8 +131,10 @@ def delete(conn: Connection, identity: ScopeIdentity, key: str, change: Change) 
 
 
 def clear(conn: Connection, identity: ScopeIdentity, change: Change) -> int:
-    """Delete every key of a scope; how many there were."""
-    return sum(delete(conn, identity, key, change) for key in all_of(conn, identity.key))
+    """Delete every key of a scope; how many there were. In two statements: a run at work waits for the writer."""
+    noted = change.run_id, change.position, _row_of(conn, change), change.editor, change.at
+    driver_of(conn).execute(_NOTE_ALL, (*noted, identity.key))
+    return conn.execute(delete_from(state).where(state.c.scope_key == identity.key)).rowcount
 
 
 def get(conn: Connection, identity: ScopeIdentity, key: str) -> Any:
@@ -203,6 +220,14 @@ def _identities(conn: Connection, conversation_id: str) -> dict[str, ScopeIdenti
     return {identity.key: identity for identity in identities}
 
 
+def seen_from(conversation_id: str) -> ColumnElement[bool]:
+    """The condition that a row is of a scope which runs of this conversation were given."""
+    granted = func.json_each(runs.c.authorization, "$.state_scopes").table_valued("value")
+    scopes = select(granted.c.value).select_from(runs.join(granted, true()))
+    its_own = scopes.where(runs.c.conversation_id == conversation_id)
+    return or_(state.c.conversation_id == conversation_id, state.c.scope_key.in_(its_own))
+
+
 def browse(
     conn: Connection, *, conversation_id: str | None = None, runner_id: str | None = None, limit: int = 1_000
 ) -> list[Kept]:
@@ -221,10 +246,7 @@ def browse(
         .limit(limit)
     )
     if conversation_id is not None:
-        granted = func.json_each(runs.c.authorization, "$.state_scopes").table_valued("value")
-        scopes = select(granted.c.value).select_from(runs.join(granted, true()))
-        its_own = scopes.where(runs.c.conversation_id == conversation_id)
-        query = query.where(or_(state.c.conversation_id == conversation_id, state.c.scope_key.in_(its_own)))
+        query = query.where(seen_from(conversation_id))
     if runner_id is not None:
         query = query.where(state.c.runner_id == runner_id)
     return [_kept(dict(row)) for row in conn.execute(query).mappings()]
@@ -239,28 +261,15 @@ def _kept(row: dict[str, Any]) -> Kept:
 
 
 def _note(conn: Connection, identity: ScopeIdentity, key: str, text: str | None, change: Change) -> None:
-    row = change.journal_row if change.journal_row is not None else last_row(conn) + 1
     noted: dict[str, Any] = values(change) | {
         "scope_key": identity.key,
         "state_key": key,
         "value": text,
         "conversation_id": identity.conversation_id,
-        "journal_row": row,
+        "journal_row": _row_of(conn, change),
     }
     driver_of(conn).execute(_NOTE, tuple(noted[name] for name in _CHANGE_COLUMNS))
 
 
-def history(conn: Connection, identity: ScopeIdentity, key: str, *, limit: int = 100) -> Sequence[Written | None]:
-    """What became of a key, newest first; None where it was deleted."""
-    query = (
-        select(state_changes)
-        .where(state_changes.c.scope_key == identity.key, state_changes.c.state_key == canonical(key))
-        .order_by(state_changes.c.change.desc())
-        .limit(limit)
-    )
-    return [
-        None
-        if row.value is None
-        else Written(decode(row.value), row.run_id, row.position, row.journal_row, row.editor, row.at)
-        for row in conn.execute(query)
-    ]
+def _row_of(conn: Connection, change: Change) -> int:
+    return change.journal_row if change.journal_row is not None else last_row(conn) + 1

@@ -22,7 +22,7 @@ from sqlalchemy import (
 
 from engine.facts.json_text import decode, encode
 
-SCHEMA_VERSION: Final = "0002"
+SCHEMA_VERSION: Final = "0003"
 """The newest migration's revision; versions are numbers in four digits, so they compare."""
 
 metadata: Final = MetaData()
@@ -108,6 +108,7 @@ Index("runs_created", runs.c.created_at, runs.c.run_id)
 Index("runs_conversation", runs.c.conversation_id)
 Index("runs_status_host", runs.c.status, runs.c.host)
 Index("runs_event", runs.c.event_id)
+Index("runs_runner", runs.c.runner_id, runs.c.created_at)
 
 hosts: Final = Table(
     "hosts",
@@ -273,4 +274,13 @@ storage: Final = Table(
     Column("value", LargeBinary, nullable=False),
     _number("updated_at"),
     PrimaryKeyConstraint("owner", "key", name="storage_place"),
+)
+
+settings: Final = Table(
+    "settings",
+    metadata,
+    *_needed("binding_id", "path"),
+    Column("value", Json, nullable=False),
+    _number("updated_at"),
+    PrimaryKeyConstraint("binding_id", "path", name="settings_place"),
 )

@@ -37,13 +37,13 @@ class Phrase:
 
 def terms(text: str) -> list[str]:
     """Every term in order. A run without spaces gives each pair of neighbours, then its last character alone."""
-    return _terms(_folded(text))
+    return _terms(folded(text))
 
 
 def phrases(query: str) -> Iterator[Phrase]:
     """What was typed, a phrase for each stretch between spaces; what is no word, sign or character counts nothing."""
     left = MOST
-    for stretch in _folded(query).split():
+    for stretch in folded(query).split():
         found = _terms(stretch)[:left]
         left -= len(found)
         if found:
@@ -59,20 +59,20 @@ def _phrase(found: list[str]) -> Phrase:
     return Phrase(tuple(before)) if in_pair else Phrase(tuple(found), ends_within=True)
 
 
-def _terms(folded: str) -> list[str]:
-    if folded.isascii():
-        return [word[:LONGEST] for word in _ASCII_WORDS.findall(folded)]
+def _terms(text: str) -> list[str]:
+    if text.isascii():
+        return [word[:LONGEST] for word in _ASCII_WORDS.findall(text)]
     found: list[str] = []
-    for piece in _PIECES.finditer(folded):
-        text = piece[0]
+    for piece in _PIECES.finditer(text):
+        stretch = piece[0]
         if piece.lastgroup == "run":
-            found += [text[at : at + 2] for at in range(len(text))]
+            found += [stretch[at : at + 2] for at in range(len(stretch))]
         else:
-            found.append(text[:LONGEST])
+            found.append(stretch[:LONGEST])
     return found
 
 
-def _folded(text: str) -> str:
+def folded(text: str) -> str:
     """Lower case, and one form for what looks the same: full width, ligatures, accents apart from their letters."""
     return text.lower() if text.isascii() else unicodedata.normalize("NFKC", text).casefold()
 

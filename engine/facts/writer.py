@@ -87,6 +87,8 @@ class Writer:
         self._acknowledged = threading.Event()
         self._room: list[Callable[[], None]] = []
         self._closed: asyncio.Future[None] | None = None
+        self.hindrance: FactsError | None = None
+        """What the thread waits for, or failed at and has not got over since. Written by the thread."""
         self._connection: Connection | None = None
         self._driver: sqlite3.Connection | None = None
         self._thread = threading.Thread(target=self._work, name="facts-writer", daemon=True)
@@ -209,6 +211,7 @@ class Writer:
                 if not self._give_up(self._translated(error), batch):
                     break
             else:
+                self.hindrance = None
                 if not self._tell(self._committed, batch):
                     break
             last_commit = time.monotonic()
@@ -268,6 +271,7 @@ class Writer:
                 # Each try has waited for the connection's own busy timeout already.
                 if sqlite_code(error) not in _BUSY or time.monotonic() >= until:
                     raise
+                self.hindrance = translate(error, self._path)
             else:
                 return
 
@@ -296,6 +300,7 @@ class Writer:
     def _give_up(self, error: FactsError, batch: Batch) -> bool:
         """Hand the failed batch to the loop, and write nothing before the loop has dropped what came after it."""
         self._disconnect()
+        self.hindrance = error
         self._acknowledged.clear()
         if not self._tell(self._lost, error, batch.futures):
             return False

@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+from pathlib import Path
 from typing import Final
 from urllib.parse import unquote_to_bytes
 
@@ -11,8 +12,28 @@ from engine.intake.envelope import EventEnvelope, EventProblem
 from engine.protocol.content import Attachment
 
 INLINE_LIMIT: Final = 1024 * 1024
+FILE_ROOT: Final = "file_root"
+"""The source of an attachment whose bytes stay in a file: its `id` is the path from one of the project's roots."""
 DATA_LIMIT: Final = 64 * 1024
 """Bytes of JSON that an event's `data` may have; more goes to an artifact."""
+
+
+def is_in_file(attachment: Attachment) -> bool:
+    """Whether its bytes are a file under one of the project's roots."""
+    return attachment.source == FILE_ROOT and bool(attachment.id) and attachment.content is None
+
+
+def root_of(attachment: Attachment, roots: tuple[Path, ...]) -> Path | None:
+    """The root under which the attachment's file lies; what leads out of a root, by any way, is not there."""
+    for root in roots:
+        real = root.resolve()
+        try:
+            path = (real / (attachment.id or "")).resolve()
+            if path.is_relative_to(real) and path.is_file():
+                return real
+        except (OSError, RuntimeError, ValueError):
+            continue
+    return None
 
 
 def content_of(attachment: Attachment) -> bytes | None:
@@ -32,9 +53,14 @@ def content_of(attachment: Attachment) -> bytes | None:
         ) from None
 
 
-def check_attachments(envelope: EventEnvelope) -> None:
+def check_attachments(envelope: EventEnvelope, roots: tuple[Path, ...]) -> None:
     """Refuse what could not become an artifact, before anything is recorded."""
     for attachment in envelope.input.attachments:
+        if is_in_file(attachment) and root_of(attachment, roots) is None:
+            raise EventProblem(
+                f"input.attachments: {attachment.artifact_id}: there is no file {attachment.id} under the project's "
+                "file_roots. Attach it again from where it is now."
+            )
         content = content_of(attachment)
         if content is not None and len(content) > INLINE_LIMIT:
             raise EventProblem(

@@ -7,10 +7,10 @@ from typing import Annotated, Any, Final, cast
 import orjson
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from engine.clock import microseconds
+from engine.clock import Ids, microseconds
 from engine.intake.errors import IntakeError
 from engine.protocol.base import Moment
-from engine.protocol.content import RunnerInput
+from engine.protocol.content import ContentElement, RunnerInput
 from engine.protocol.event import ActorContext, DeliveryContext, EventSource, EventType, SubjectContext
 
 SESSION_ID: Final = re.compile(r"[A-Za-z0-9._:-]{1,128}")
@@ -95,11 +95,9 @@ def message(event_id: str, text: str, *, conversation_id: str | None, thread_id:
 def read_event(text: str, where: str, *, defaults: dict[str, Any]) -> EventEnvelope:
     """An envelope from JSON or YAML that a person wrote; `defaults` fill what they left out."""
     try:
-        found = json.loads(text) if text.lstrip().startswith("{") else _yaml(text)
-        # Written once: what JSON cannot hold (half a character, a set, too deep a nesting) is said here.
-        written: object = orjson.loads(orjson.dumps(found))
-    except (ValueError, TypeError, RecursionError) as error:
-        raise EventProblem(f"{where}: {error}") from None
+        written = parsed(text)
+    except EventProblem as problem:
+        raise EventProblem(f"{where}: {problem}") from None
     if not isinstance(written, dict):
         raise EventProblem(f"{where}: an event is an object with at least event_type")
     try:
@@ -108,6 +106,33 @@ def read_event(text: str, where: str, *, defaults: dict[str, Any]) -> EventEnvel
         first = error.errors(include_url=False, include_input=False)[0]
         field = ".".join(str(part) for part in first["loc"]) or "event"
         raise EventProblem(f"{where}: {field}: {first['msg']}") from None
+
+
+def parsed(text: str) -> object:
+    """What JSON or YAML says."""
+    try:
+        found = json.loads(text) if text.lstrip().startswith("{") else _yaml(text)
+        # Written once: what JSON cannot hold (half a character, a set, too deep a nesting) is said here.
+        return orjson.loads(orjson.dumps(found))
+    except (ValueError, TypeError, RecursionError) as error:
+        raise EventProblem(str(error)) from None
+
+
+def with_text(envelope: EventEnvelope, text: str | None) -> EventEnvelope:
+    """The same event saying this; pictures and files stay."""
+    given = envelope.input
+    if text is None or text == given.to_text():
+        return envelope
+    others = [part for part in given.contents if part.type != "text"]
+    contents = [ContentElement(type="text", text=text), *others] if given.contents else []
+    return envelope.model_copy(update={"input": given.model_copy(update={"text": text, "contents": contents})})
+
+
+def anew(envelope: EventEnvelope, ids: Ids) -> EventEnvelope:
+    """The same said again: a new event with attachments of its own."""
+    attachments = [one.model_copy(update={"artifact_id": ids.new("art")}) for one in envelope.input.attachments]
+    given = envelope.input.model_copy(update={"attachments": attachments})
+    return envelope.model_copy(update={"event_id": ids.new("evt"), "input": given})
 
 
 def _yaml(text: str) -> object:

@@ -30,6 +30,23 @@ def read_file(key: str, roots: tuple[Path, ...]) -> bytes:
     raise FileProblem(ErrorCode.NOT_FOUND, f"no file {key!r:.80} under the project's file_roots")
 
 
+def keys_under(roots: tuple[Path, ...], most: int = 1_000) -> list[str]:
+    """Keys of files that can be named, in order; hidden ones and those behind links are not listed."""
+    found: set[str] = set()
+    for root in (root.resolve() for root in roots):
+        waiting = [root]
+        while waiting and len(found) < most:
+            try:
+                with os.scandir(waiting.pop(0)) as listed:
+                    entries = sorted(listed, key=lambda entry: entry.name)
+            except OSError:
+                continue
+            seen = [entry for entry in entries if not entry.name.startswith(".")]
+            waiting += [Path(entry.path) for entry in seen if entry.is_dir(follow_symlinks=False)]
+            found |= {str(Path(entry.path).relative_to(root)) for entry in seen if entry.is_file(follow_symlinks=False)}
+    return sorted(found)[:most]
+
+
 def _read(path: Path, key: str) -> bytes:
     # Not followed any more: the last part was resolved, so a link here was put in since.
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)

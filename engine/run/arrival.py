@@ -1,18 +1,20 @@
 """What an event leaves in the facts besides its row in the log: what was said, what was attached, what was raw."""
 
+from dataclasses import replace
+from pathlib import Path
 from typing import Final
 
 from engine.facts import artifacts, transcript
 from engine.facts.artifacts import ArtifactRow, Storage
 from engine.facts.batch import Transaction
-from engine.facts.errors import ArtifactTaken, NotFound
+from engine.facts.errors import ArtifactTaken, NotFound, PathEscapes
 from engine.facts.transcript import Line
-from engine.intake.attachments import content_of
+from engine.intake.attachments import content_of, is_in_file, root_of
 from engine.intake.envelope import EventEnvelope
 from engine.protocol.content import Attachment
 from engine.run.marks import Marks
 
-_EVENT: Final = "event_id"
+EVENT: Final = "event_id"
 """In an artifact's metadata: the event that it came with."""
 
 
@@ -44,14 +46,20 @@ def write_user_line(
 
 
 def store_attachments(
-    tx: Transaction, envelope: EventEnvelope, *, run_id: str, runner_id: str, at: int
+    tx: Transaction, envelope: EventEnvelope, *, run_id: str, runner_id: str, at: int, roots: tuple[Path, ...]
 ) -> tuple[str, ...]:
     """Make each attachment an artifact of the run that gets the event; gives a warning for each that cannot be."""
     warnings: list[str] = []
     for attachment in envelope.input.attachments:
         content = content_of(attachment)
+        row = _artifact(attachment, content, envelope, run_id, runner_id, at)
+        if is_in_file(attachment):
+            root = root_of(attachment, roots)
+            row = replace(row, storage=Storage.FILE, location=attachment.id, root=None if root is None else str(root))
         try:
-            artifacts.register(tx.connection, _artifact(attachment, content, envelope, run_id, runner_id, at), content)
+            artifacts.register(tx.connection, row, content)
+        except (NotFound, PathEscapes):
+            warnings.append(f"attachment {attachment.artifact_id!r:.80} was left out: its file is not there any more")
         except ArtifactTaken:
             if _is_of(tx, attachment.artifact_id, envelope):
                 continue  # it was kept when the event was first offered to a run
@@ -78,7 +86,7 @@ def store_raw(
         run_id=run_id,
         runner_id=runner_id,
         created_at=at,
-        metadata={_EVENT: envelope.event_id},
+        metadata={EVENT: envelope.event_id},
     )
     try:
         artifacts.register(tx.connection, row, raw)
@@ -115,12 +123,12 @@ def _artifact(
         runner_id=runner_id,
         created_at=at,
         location=location,
-        metadata={_EVENT: envelope.event_id},
+        metadata={EVENT: envelope.event_id},
     )
 
 
 def _is_of(tx: Transaction, artifact_id: str, envelope: EventEnvelope) -> bool:
     try:
-        return artifacts.get(tx.connection, artifact_id, now=0).metadata.get(_EVENT) == envelope.event_id
+        return artifacts.get(tx.connection, artifact_id, now=0).metadata.get(EVENT) == envelope.event_id
     except NotFound:
         return False

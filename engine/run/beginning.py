@@ -17,7 +17,7 @@ def begin(tx: Transaction, order: RunOrder, *, now: int) -> Beginning:
     event = event_log.get(tx.connection, envelope.event_id)
     mine = {"run_id": order.run_id, "runner_id": order.binding.runner_id}
     store_raw(tx, envelope, order.raw, **mine, at=now)
-    warnings = store_attachments(tx, envelope, **mine, at=now)
+    warnings = store_attachments(tx, envelope, **mine, at=now, roots=order.file_roots)
     before = None
     if envelope.conversation_id is not None:
         before = transcript.latest_seq(tx.connection, order.place, before_line=user_line_of(order.run_id))

@@ -84,12 +84,13 @@ def build_context(order: RunOrder, beginning: Beginning, clock: Clock) -> dict[s
     return context.model_dump(mode="json")
 
 
-def envelope_of(context: AgentRunContext, run: RunRow, event_id: str) -> EventEnvelope:
-    """What a run was told as an event of its own; the attachments of the first are not attached again."""
+def envelope_of(context: AgentRunContext, run: RunRow) -> EventEnvelope:
+    """The event of which a run was told, as far as it was told; of attachments it has references."""
     event = context.event
     return EventEnvelope(
-        event_id=event_id,
+        event_id=event.event_id,
         event_type=EventType(event.event_type),
+        event_time=event.event_time,
         source=EventSource(event.source),
         source_event_type=event.source_event_type,
         bot_id=run.bot_id,
@@ -98,8 +99,9 @@ def envelope_of(context: AgentRunContext, run: RunRow, event_id: str) -> EventEn
         thread_id=run.thread_id,
         actor=context.actor,
         subject=context.subject,
-        input=context.input.model_copy(update={"attachments": []}),
+        input=context.input,
         delivery=context.delivery,
+        raw_ref=event.raw_ref,
         data=event.data,
     )
 

@@ -15,6 +15,7 @@ from engine.facts.batch import Transaction
 from engine.facts.errors import FactsError, NotFound, SlotTaken
 from engine.facts.queue import Fate, Mode, QueueItem
 from engine.facts.writer import Writer
+from engine.intake.envelope import with_text
 from engine.run.arrival import write_user_line
 from engine.run.beginning import user_line_of
 from engine.run.live import LiveRun
@@ -22,7 +23,7 @@ from engine.run.order import RunOrder, Slot
 from engine.run.rows import event_row, run_row
 from engine.run.ticket import Ticket, Waiting
 from engine.steering.claims import Claim, why_not
-from engine.steering.items import covered, with_text
+from engine.steering.items import covered
 
 FOREIGN_WAIT: Final = 0.25
 """Seconds between looks at a slot that another process holds; our own runs say when they end."""
@@ -347,6 +348,7 @@ class Dispatch:
     def _item(self, order: RunOrder, mode: Mode) -> QueueItem:
         envelope = order.envelope
         agent = {} if order.binding.agent_id is None else {queue.AGENT: order.binding.agent_id}
+        kept = {runs.KEPT: True} if order.takes_kept else {}
         return QueueItem(
             item_id=self._ids.new("item"),
             event_id=envelope.event_id,
@@ -360,7 +362,7 @@ class Dispatch:
             envelope=envelope.model_dump(mode="json"),
             text=envelope.input.to_text(),
             created_at=0,
-            metadata={**agent, **covered(envelope.input, order.marks)},
+            metadata={**agent, **kept, **covered(envelope.input, order.marks)},
         )
 
 

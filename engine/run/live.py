@@ -19,6 +19,7 @@ from engine.run.normalise import UNREADABLE, Judged, Normaliser, Outcome
 from engine.run.order import RunOrder
 from engine.run.recorder import JOURNAL_LIMIT, Recorder
 from engine.run.ticket import Waiting
+from engine.runtimes.runtime import Execution
 
 LINGER: Final = 1.0
 """Seconds a runner may go on after its own end before it is stopped."""
@@ -61,6 +62,8 @@ class LiveRun:
         self.stopped = asyncio.Event()
         self.is_over = False
         """Its runner is gone and its last entry is due: nothing of it may be answered or recorded any more."""
+        self.execution: Execution | None = None
+        """Its runner at work, once that has begun."""
         self.end: dict[str, Any] | None = None
         """The data of the terminal result, once one came."""
         self.calls: set[asyncio.Task[Any]] = set()

@@ -6,8 +6,14 @@ from typing import Any, Final, cast
 import orjson
 
 _TELLTALE: Final = ("secret", "token", "key", "password", "credential")
+_MARK: Final = "‹secret "
 _SHORTEST: Final = 4
 """A value shorter than this would black out half of every line and protect nothing."""
+
+
+def has_mark(text: str) -> bool:
+    """Whether a secret was covered in it."""
+    return _MARK in text
 
 
 def is_secret_name(name: str) -> bool:
@@ -44,7 +50,7 @@ class Marks:
         """`secrets` gives each value its name."""
         # Longest first, so that one secret within another is covered.
         named = sorted((secrets or {}).items(), key=lambda pair: -len(pair[0]))
-        self._marks = [(value, f"‹secret {name}›") for value, name in named]
+        self._marks = [(value, f"{_MARK}{name}›") for value, name in named]
         self._written = [orjson.dumps(value).decode()[1:-1] for value, _ in self._marks]
         """The values as they stand inside a JSON string."""
 

@@ -117,6 +117,7 @@ class Orchestrator:
         execution = await self._begin(live, context)
         if isinstance(execution, Ending):
             return execution
+        live.execution = execution
         ended = asyncio.ensure_future(execution.ended())
         stopped = asyncio.ensure_future(live.stopped.wait())
         try:

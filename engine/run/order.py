@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final
 
 from engine.facts.rows import Place
 from engine.intake.agents import AgentBinding
 from engine.intake.envelope import EventEnvelope
+from engine.resources.shelf import Shelf
 from engine.run.grants import Grants
 from engine.run.marks import Marks
 from engine.run.points import Point
@@ -41,6 +43,12 @@ class RunOrder:
     """Covers the secrets of its config and environment in all that is recorded."""
     holds: tuple[Point, ...] = ()
     """Where the run is held, from its start on. It then has no deadline to tell, for its clock will stand."""
+    shelf: Shelf = field(default_factory=Shelf, repr=False)
+    """The resources behind the grants, as they were when the order was made; a reload does not reach into it."""
+    file_roots: tuple[Path, ...] = ()
+    """Folders whose files the config may name."""
+    takes_kept: bool = False
+    """Whether settings that a person keeps were wanted in it, if there are any."""
     warnings: tuple[str, ...] = ()
     """What was found odd while the order was made; told when the run begins."""
 

@@ -61,6 +61,11 @@ def read(path: Path) -> Document:
             raw = file.read(MAX_BYTES + 1)
     except OSError as error:
         raise Broken(f"cannot be read: {error.strerror or error}") from error
+    return parse(raw, path)
+
+
+def parse(raw: bytes, path: Path) -> Document:
+    """The same of a text that lies in no file yet, or is read already."""
     if len(raw) > MAX_BYTES:
         raise Broken(f"larger than {MAX_BYTES:,} bytes")
     try:

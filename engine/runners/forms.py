@@ -53,6 +53,18 @@ class ConfigForm:
         unknown = [name for name in config if name not in self._items and name not in HOST_FIELDS]
         return problems + [FieldProblem(name, "is not in the runner's form", warning=True) for name in unknown]
 
+    def check_field(self, field: str, value: object) -> FieldProblem | None:
+        """What is wrong with the value of one field, in the words of `check`."""
+        item = self._items.get(field)
+        message = None if item is None else _complaint(item, value)
+        if message is None and _is_unwritable(value):
+            message = UNWRITABLE
+        return None if message is None else FieldProblem(field, message)
+
+    def check_some(self, config: Mapping[str, Any]) -> list[FieldProblem]:
+        """The same of a config that need not be whole: only of what it says."""
+        return [problem for problem in self.check(config) if problem.field in config]
+
     def require(self, config: Mapping[str, Any]) -> dict[str, Any]:
         """The completed config; `FormError` names the runner and every field that does not fit."""
         completed = self.complete(config)

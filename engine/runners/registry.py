@@ -6,7 +6,9 @@ from pathlib import Path
 from engine.runners.descriptor import Origin, Problem, RunnerDescriptor
 from engine.runners.discovery import Discovery, Source, bundled_folder, discover
 from engine.runners.errors import AmbiguousRunner, RunnerNotAllowed, RunnerNotFound
+from engine.runners.files import files_of
 from engine.runners.ids import RunnerId
+from engine.runtimes.stamps import Mark
 
 
 class Registry:
@@ -26,6 +28,7 @@ class Registry:
         self._allowed = None if allowed is None else frozenset(allowed)
         self._bundled = bundled or bundled_folder()
         self._found_own: Discovery | None = None
+        self._marks: dict[Path, Mark] = {}
         self._found_bundled: Discovery | None = None
 
     def refresh(self) -> None:
@@ -39,6 +42,15 @@ class Registry:
     def problems(self) -> tuple[Problem, ...]:
         """What was left out, and why."""
         return self._own_discovery().problems + self._bundled_discovery().problems
+
+    def places(self) -> tuple[Path, ...]:
+        """Where one's own runners are looked for."""
+        return tuple(source.path for source in self._own)
+
+    def marks(self) -> dict[Path, Mark]:
+        """The files of one's own runners as they were when they were read."""
+        self._own_discovery()
+        return self._marks
 
     def get(self, name: str) -> RunnerDescriptor:
         """The runner with this id; or the only one with this short name: of its plugin, file or class."""
@@ -80,10 +92,12 @@ class Registry:
             # An own one is found without a look at the bundled.
             own = [runner for runner in self._own_discovery().runners if runner.id == wanted]
             return own or [runner for runner in self._bundled_discovery().runners if runner.id == wanted]
-        return [runner for runner in self._everything() if name in _short_names(runner.id)]
+        return [runner for runner in self._everything() if name in short_names(runner.id)]
 
     def _own_discovery(self) -> Discovery:
         if self._found_own is None:
+            # First, so that an edit while they are read shows later.
+            self._marks = files_of(self.places()).marks
             self._found_own = discover(self._own, self._cwd)
         return self._found_own
 
@@ -103,7 +117,8 @@ class Registry:
         return found + hint
 
 
-def _short_names(runner_id: RunnerId) -> frozenset[str]:
+def short_names(runner_id: RunnerId) -> frozenset[str]:
+    """What a runner may be called, where that means no other."""
     return frozenset({runner_id.name, runner_id.plugin, runner_id.plugin_id, f"{runner_id.plugin}/{runner_id.name}"})
 
 

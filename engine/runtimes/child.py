@@ -16,6 +16,7 @@ from engine.runtimes.processes import ProcessGroup
 from engine.runtimes.pulse import Patience, Pulse
 from engine.runtimes.runtime import Ending, How, Launch, RuntimeProblem, Sink
 from engine.runtimes.spawning import Spawned, python_of, spawn, unfit
+from engine.runtimes.stamps import Stamp
 
 READY_WITHIN: Final = 10.0
 DRAIN_WITHIN: Final = 0.3
@@ -42,8 +43,10 @@ class Child:
     def __init__(self, launch: Launch, guardian: Guardian, patience: Patience | None = None) -> None:
         self.launch = launch
         self.state = State.STARTING
-        self.files: list[tuple[str, int, int]] = []
-        """Path, mtime and size of each module that it loaded from the launch's folder."""
+        self.is_old = False
+        """Someone asked for new code since: it may end its run, but gets no other."""
+        self.files: list[Stamp] = []
+        """Each module that it loaded from the launch's folder."""
         self.loaded: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         """Whether the runner could be imported."""
         self._guardian = guardian
@@ -336,6 +339,10 @@ class ChildExecution:
 
     async def ended(self) -> Ending:
         return await asyncio.shield(self.told)
+
+    @property
+    def code(self) -> list[Stamp]:
+        return self._child.files
 
     def cancel(self) -> None:
         if self.is_open:

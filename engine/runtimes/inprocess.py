@@ -12,6 +12,7 @@ from engine.runtimes.inside.driving import drive, opened
 from engine.runtimes.inside.encoding import encoded
 from engine.runtimes.inside.tracing import report, sentence
 from engine.runtimes.runtime import Ending, How, Launch, Receipted, RuntimeProblem, Sink
+from engine.runtimes.stamps import Stamp, stamp_of
 
 BREATH: Final = 64
 """Results between two turns of the loop: a turn for each costs more than recording it."""
@@ -29,13 +30,16 @@ class InProcessRuntime:
         name = launch.attr or launch.path.stem
         if name not in self._runners:
             raise RuntimeProblem(f"There is no runner {name!r} in this process. Known: {', '.join(self._runners)}.")
-        execution = InProcessExecution(self._runners[name], context, sink)
+        execution = InProcessExecution(self._runners[name], context, sink, [stamp_of(str(launch.path))])
         self._live.add(execution)
         execution.task.add_done_callback(lambda _: self._live.discard(execution))
         return execution
 
     async def warm(self, launch: Launch) -> None:
         """Nothing is colder than this process."""
+
+    def renew(self) -> None:
+        """What lives in this process stays as it is."""
 
     async def close(self) -> None:
         """Cancel what still runs."""
@@ -45,7 +49,8 @@ class InProcessRuntime:
 class InProcessExecution:
     """One run as a task of this loop."""
 
-    def __init__(self, runner: Any, context: dict[str, Any], sink: Sink) -> None:
+    def __init__(self, runner: Any, context: dict[str, Any], sink: Sink, code: list[Stamp]) -> None:
+        self.code = code
         self._sink = sink
         self._emitted = 0
         self.task = asyncio.get_running_loop().create_task(self._perform(runner, context))

@@ -1,7 +1,6 @@
 """Runs runners in child processes, and keeps one of each kind warm."""
 
 import asyncio
-from pathlib import Path
 from typing import Any, Final
 
 from engine.runtimes.child import Child, ChildExecution, State
@@ -9,6 +8,7 @@ from engine.runtimes.guardian import Guardian
 from engine.runtimes.processes import others
 from engine.runtimes.pulse import Patience
 from engine.runtimes.runtime import Launch, RuntimeProblem, Sink
+from engine.runtimes.stamps import are_unchanged
 
 IDLE: Final = 8
 """Children that wait for work; one that is warm holds some 30 MiB."""
@@ -45,6 +45,13 @@ class ChildPool:
             self._expect(launch, self._prepare(launch))
         if (coming := self._coming.get(launch)) is not None:
             await asyncio.shield(coming)
+
+    def renew(self) -> None:
+        """Use none of the children again that stand now; those at work go on to the end of their run."""
+        for child in self._children:
+            child.is_old = True
+        while self._idle:
+            self._discard(self._idle.popitem()[1])
 
     async def close(self) -> None:
         """End every child, whatever it does, and the guardian."""
@@ -102,7 +109,7 @@ class ChildPool:
             self._discard(child)
 
     def _keep(self, launch: Launch, child: Child) -> None:
-        if self._is_closed or child.state is not State.IDLE:
+        if self._is_closed or child.is_old or child.state is not State.IDLE:
             self._discard(child)
             return
         if (other := self._idle.pop(launch, None)) is not None:
@@ -112,7 +119,7 @@ class ChildPool:
             self._discard(self._idle.pop(next(iter(self._idle))))
 
     async def _is_good(self, child: Child) -> bool:
-        unchanged = await asyncio.to_thread(_unchanged, child.files)
+        unchanged = await asyncio.to_thread(are_unchanged, child.files)
         return unchanged and child.state is State.IDLE and not self._is_closed
 
     def _expect(self, launch: Launch, coming: Any) -> None:
@@ -141,14 +148,3 @@ class ChildPool:
         self._tasks.discard(task)
         if not task.cancelled():
             task.exception()  # told to whoever waits; with nobody waiting there is nobody to tell
-
-
-def _unchanged(files: list[tuple[str, int, int]]) -> bool:
-    for name, mtime, size in files:
-        try:
-            status = Path(name).stat()
-        except OSError:
-            return False
-        if (status.st_mtime_ns, status.st_size) != (mtime, size):
-            return False
-    return True

@@ -1,10 +1,12 @@
 """Where runner code lives, seen from a run: begin it, hear from it, stop it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Protocol
+
+from engine.runtimes.stamps import Stamp
 
 
 class RuntimeProblem(Exception):
@@ -105,6 +107,11 @@ class Sink(Protocol):
 class Execution(Protocol):
     """One run of one runner."""
 
+    @property
+    def code(self) -> Sequence[Stamp]:
+        """The files that its code came from, as they were when it was loaded; none as long as that is not known."""
+        ...
+
     async def ended(self) -> Ending:
         """Resolves when no more results can come and the output has been read."""
         ...
@@ -127,6 +134,10 @@ class Runtime(Protocol):
 
     async def warm(self, launch: Launch) -> None:
         """Start a child ahead of its run."""
+        ...
+
+    def renew(self) -> None:
+        """Load all code anew for runs that begin from here on; those at work keep theirs."""
         ...
 
     async def close(self) -> None:

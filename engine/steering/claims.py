@@ -83,7 +83,7 @@ def enlist(
     if queue.count_claimed(tx.connection, run_id, item.conversation_id) >= MOST:
         raise QueueFull(f"{MOST} messages wait in the run already, so it waits for the run's end")
     store_raw(tx, order.envelope, order.raw, run_id=run_id, runner_id=runner_id, at=now)
-    warnings = store_attachments(tx, order.envelope, run_id=run_id, runner_id=runner_id, at=now)
+    warnings = store_attachments(tx, order.envelope, run_id=run_id, runner_id=runner_id, at=now, roots=order.file_roots)
     safe = covered(said(item).input, order.marks, run.order.marks)
     metadata = {**item.metadata, **safe, "queued_position": entry.position}
     return replace(item, mode=Mode.STEER, run_id=run_id, reason=None, metadata=metadata), warnings

@@ -120,8 +120,9 @@ class Edits:
             if entry is None or not runs.is_live(tx.connection, entry.run_id):
                 raise CannotSteer("the run has just ended.")
             claimed, warnings = enlist(tx, run, waiting.order, item, entry, now)
-            told: Told = {"mode": Mode.STEER, "warnings": warnings} if warnings else {"mode": Mode.STEER}
-            return queue.save(tx.connection, claimed), told
+            # The run hears of the message here for the first time, so its journal has to say what it is.
+            told: Told = {"mode": Mode.STEER, "text": claimed.text}
+            return queue.save(tx.connection, claimed), told | ({"warnings": warnings} if warnings else {})
 
         run.claims[item.item_id] = waiting
         try:

@@ -4,13 +4,12 @@ from typing import Any, Final
 
 import orjson
 
-from engine.clock import Ids
 from engine.facts import event_log, transcript
 from engine.facts.batch import Transaction
 from engine.facts.event_log import EventRow
 from engine.facts.queue import COVERED, QueueItem
-from engine.intake.envelope import EventEnvelope
-from engine.protocol.content import ContentElement, RunnerInput
+from engine.intake.envelope import EventEnvelope, with_text
+from engine.protocol.content import RunnerInput
 from engine.run.arrival import write_user_line
 from engine.run.context import conversation_of, event_of, input_of
 from engine.run.marks import Marks
@@ -25,16 +24,6 @@ LARGEST: Final = wire.MAX_REPLY - 128 * 1024
 def said(item: QueueItem) -> EventEnvelope:
     """The envelope with the text that stands now: what came in, unless a person has edited it."""
     return with_text(EventEnvelope.model_validate(item.envelope), item.text)
-
-
-def with_text(envelope: EventEnvelope, text: str | None) -> EventEnvelope:
-    """The same event saying this; pictures and files stay."""
-    given = envelope.input
-    if text is None or text == given.to_text():
-        return envelope
-    others = [part for part in given.contents if part.type != "text"]
-    contents = [ContentElement(type="text", text=text), *others] if given.contents else []
-    return envelope.model_copy(update={"input": given.model_copy(update={"text": text, "contents": contents})})
 
 
 def handed(envelope: EventEnvelope) -> dict[str, Any]:
@@ -83,14 +72,6 @@ def recorded(item: QueueItem) -> EventEnvelope:
     """What may be recorded of it: what is said, with its secrets as marks."""
     envelope, safe = said(item), item.metadata.get(COVERED)
     return envelope if safe is None else envelope.model_copy(update={"input": RunnerInput.model_validate(safe)})
-
-
-def anew(item: QueueItem, ids: Ids) -> EventEnvelope:
-    """The same said again: a new event with attachments of its own."""
-    envelope = said(item)
-    attachments = [one.model_copy(update={"artifact_id": ids.new("art")}) for one in envelope.input.attachments]
-    given = envelope.input.model_copy(update={"attachments": attachments})
-    return envelope.model_copy(update={"event_id": ids.new("evt"), "input": given})
 
 
 def line_of(item_id: str) -> str:

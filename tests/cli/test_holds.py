@@ -114,8 +114,8 @@ def test_what_the_run_ended_without_pulling_is_told_and_given_back(trackside: Tr
     done = trackside("run", forecast(trackside), "-m", "hi", "--hold", "message.completed", stdin=typed)
 
     assert done.returncode == 0
-    assert "  ✗ steer  too late  dropped: the run completed before it pulled\n" in done.stdout
-    assert done.stderr == "trackside: not delivered: too late (the run completed before it pulled)\n"
+    assert "  ✗ steer  too late  dropped: run completed before it pulled\n" in done.stdout
+    assert done.stderr == "trackside: not delivered: too late (run completed before it pulled)\n"
 
 
 def test_stop_cancels_a_held_run_and_what_was_to_come_after_it_comes(trackside: Trackside):

@@ -109,7 +109,7 @@ def test_what_is_said_to_a_run_is_told_by_its_words_though_entries_name_it_by_it
         "  ▲ steer  use miles  queued again: the pull was cancelled",
         "  ▼ steer  use miles  injected at turn 1",
         "  ✗ steer  hurry␛[2J  withdrawn",
-        "  ✗ steer  bye  dropped: the run ran out of time before it pulled",
+        "  ✗ steer  bye  dropped: run ran out of time before it pulled",
         "  ▼ steer  i4  injected at turn 1",
     ]
 

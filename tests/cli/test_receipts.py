@@ -53,7 +53,7 @@ def test_receipts_are_a_table_for_people(trackside: Trackside):
     assert [row.rsplit("  ", 1)[1] for row in rows[:-1]] == ["then this", "in time", "too late"]
     assert newest.startswith(rows[0].split()[5])
     assert ", message.completed " in rows[1]
-    assert "the run completed before it pulled" in rows[2]
+    assert "run completed before it pulled" in rows[2]
     assert rows[3].startswith(f"{first}: last pull ")
     assert rows[3].endswith(" ago, 1 pull in all.")
     assert none[0] == "Nothing was said to it while it worked."

@@ -38,6 +38,7 @@ async def test_runs_are_paged_and_filtered(play: Stage, clock: FakeClock):
     assert [run.run_id for run in await engine.runs(status="failed")] == [runs[2], runs[1]]
     assert [run.run_id for run in await engine.runs(conversation_id="a")] == [runs[2], runs[0]]
     assert [run.run_id for run in await engine.runs(before=runs[2], limit=1)] == [runs[1]]
+    assert [run.run_id for run in await engine.runs(after=runs[0], limit=2)] == [runs[1], runs[2]]
     assert await engine.runs(runner_id="plugin:a/b/c") == []
 
 

@@ -159,7 +159,7 @@ def test_a_copied_value_is_marked_as_the_forks(conn: Connection, talk: list[int]
 
     fork(conn)
 
-    assert state.history(conn, FORK, "a") == [state.Written(1, None, None, row, "fork", NOW)]
+    assert state.at(conn, [FORK.key], row)[FORK.key] == {"a": state.Written(1, None, None, row, "fork", NOW)}
     assert state.browse(conn, conversation_id="fork") == [state.Kept(FORK, "a", 1, NOW, "fork")]
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import Connection
 
-from engine.facts import state
+from engine.facts import state, state_pages
 from engine.facts.errors import StateRefused
 from engine.facts.memory_state import MemoryState
 from engine.facts.scopes import PARTS, Scope, ScopeIdentity, identify, scope_key
@@ -106,6 +106,14 @@ def test_clearing_empties_one_scope(store: Any):
     assert store.all_of(ME.key) == {"a": 1}
 
 
+def test_a_cleared_scope_is_empty_from_that_entry_on_and_not_before(store: Any):
+    store.put(TALK, "a", 1, by(1))
+    store.clear(TALK, by(2, run_id="run_a", position=5))
+
+    assert list(store.at([TALK.key], 1)[TALK.key]) == ["a"]
+    assert store.at([TALK.key], 2)[TALK.key] == {}
+
+
 def test_keys_are_sorted_and_a_prefix_is_taken_literally(store: Any):
     for key in ("b", "a%1", "a_2", "a3", "A4", "é"):
         store.put(TALK, key, 1, by())
@@ -173,7 +181,7 @@ def test_every_change_of_a_key_is_kept(conn: Connection):
     state.put(conn, TALK, "a", 1, by(1))
     state.delete(conn, TALK, "a", by(2))
     state.put(conn, TALK, "a", 3, by(3))
-    assert [each and each.value for each in state.history(conn, TALK, "a")] == [3, None, 1]
+    assert [change.glimpse for change in state_pages.changes(conn, TALK, "a")] == ["3", None, "1"]
 
 
 def test_rows_remember_whose_they_are(conn: Connection):

@@ -9,11 +9,11 @@ from alembic import command
 from alembic.config import Config
 from sqlalchemy import create_engine, insert
 
-from engine.facts import migrations, retention, search, tables, transcript
+from engine.facts import migrations, retention, runs, search, settings, tables, transcript
 from engine.facts.database import Database
-from engine.facts.errors import FactsError
+from engine.facts.errors import DatabaseOlder, FactsError
 from engine.facts.rows import Place
-from tests.facts.samples import found, said, sound
+from tests.facts.samples import found, run, said, sound
 
 TALK, OTHER = Place("talk"), Place("other")
 
@@ -78,3 +78,24 @@ def test_an_upgrade_that_fails_leaves_the_database_as_it_was(old: Path):
         assert driver.execute("SELECT version_num FROM alembic_version").fetchall() == [("0001",)]
         driver.execute("DROP TRIGGER transcript_deleted")
     Database.open(old, write=True).close()
+
+
+def test_a_database_without_settings_gets_them_and_keeps_its_runs(path: Path):
+    engine = create_engine(f"sqlite:///{path}")
+    config = Config()
+    config.set_main_option("script_location", str(Path(migrations.__file__).parent).replace("%", "%%"))
+    with engine.begin() as conn:
+        config.attributes["connection"] = conn
+        command.upgrade(config, "0002")
+        runs.create(conn, run("run_1", at=5))
+    engine.dispose()
+
+    with pytest.raises(DatabaseOlder, match="is of an older Trackside"):
+        Database.open(path, write=False)
+    database = Database.open(path, write=True)
+    with database.writing_connection() as conn:
+        assert runs.last_used(conn, ["plugin:a/b/c"]) == {"plugin:a/b/c": 5}
+        settings.put(conn, ("agent", ""), {"config": {}}, at=1)
+        assert list(settings.every(conn)) == [("agent", "")]
+    assert database.integrity() == []
+    database.close()

@@ -41,7 +41,9 @@ ROOMS: Final = (
     "gate",
     "reach",
     "keeping",
+    "browsing",
     "cli",
+    "choosing",
 )
 AT_ONCE: Final = 2
 

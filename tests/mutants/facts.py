@@ -38,8 +38,8 @@ MUTANTS: Final = (
     ),
     Mutant(
         _ARTIFACTS,
-        "alive = or_(artifacts.c.expires_at.is_(None), artifacts.c.expires_at > now)",
-        "alive = or_(artifacts.c.expires_at.is_(None), artifacts.c.expires_at >= now)",
+        "self.expires_at is not None and self.expires_at <= now",
+        "self.expires_at is not None and self.expires_at < now",
         "an expired artifact is not found",
         "tests/facts/test_artifacts.py::test_expired_is_not_found",
     ),

@@ -20,7 +20,7 @@ MUTANTS: Final = (
         f"{_EDITS}::test_a_queued_item_can_be_edited",
     ),
     Mutant(
-        "engine/steering/items.py",
+        "engine/intake/envelope.py",
         'others = [part for part in given.contents if part.type != "text"]',
         "others = given.contents[:0]",
         "an edit changes the words and leaves the pictures",

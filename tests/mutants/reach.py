@@ -239,8 +239,8 @@ MUTANTS: Final = (
     ),
     Mutant(
         "engine/facts/words.py",
-        "for stretch in _folded(query).split():",
-        "for stretch in [_folded(query)]:",
+        "for stretch in folded(query).split():",
+        "for stretch in [folded(query)]:",
         "words between spaces are found in any order",
         _FOUND,
     ),

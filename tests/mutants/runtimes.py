@@ -69,9 +69,9 @@ MUTANTS: Final = (
         "tests/runtimes/test_pool.py::test_a_child_that_left_a_process_in_its_group_is_not_used_again",
     ),
     Mutant(
-        "engine/runtimes/pool.py",
-        "if (status.st_mtime_ns, status.st_size) != (mtime, size):",
-        "if not status.st_size and size:",
+        "engine/runtimes/stamps.py",
+        "mark_of(Path(path)) == (mtime, size) for",
+        "mark_of(Path(path))[1] == size for",
         "a child is replaced when its files change",
         "tests/runtimes/test_pool.py::test_a_changed_file_means_a_new_child_with_the_new_code",
     ),

@@ -114,7 +114,8 @@ async def test_a_message_for_after_the_run_can_be_turned_into_the_run(talk: Talk
 
     assert (turned.mode, turned.run_id, await ticket.started) == (Mode.STEER, run.run_id, run.run_id)
     assert await run.pull() == ["one"]
-    await run.end(done())
+    over = await run.end(done())
+    assert over.one("steering.turned").data == {"item_id": str(ticket.item_id), "mode": "steer", "text": "one"}
     await talk.engine.idle()
     assert len(await talk.engine.runs()) == 1
 

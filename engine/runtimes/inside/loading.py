@@ -6,10 +6,12 @@ import sys
 from importlib.machinery import EXTENSION_SUFFIXES, ExtensionFileLoader, FileFinder, SourceFileLoader
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-Stamp = tuple[str, int, int]
-"""Path, mtime in nanoseconds, size."""
+from engine.runtimes.stamps import Stamp, stamp_of
+
+_STAMPS: Final[dict[str, Stamp]] = {}
+"""Each file that was loaded, as it was when it was first read: what this process has is never newer than that."""
 
 
 def load(path: Path, attr: str | None, folder: Path) -> Any:
@@ -30,17 +32,11 @@ def load(path: Path, attr: str | None, folder: Path) -> Any:
 
 def loaded_files(folder: Path) -> list[Stamp]:
     """Every module that came from the folder; what was installed below it does not count."""
-    stamps: list[Stamp] = []
     for module in list(sys.modules.values()):
         name = getattr(module, "__file__", None)
-        if isinstance(name, str) and _is_own(name, folder):
-            try:
-                status = Path(name).stat()
-            except OSError:
-                stamps.append((name, 0, -1))  # gone already: never equal to what is there later
-            else:
-                stamps.append((name, status.st_mtime_ns, status.st_size))
-    return stamps
+        if isinstance(name, str) and name not in _STAMPS and _is_own(name, folder):
+            _STAMPS[name] = stamp_of(name)
+    return list(_STAMPS.values())
 
 
 class _FreshLoader(SourceFileLoader):
@@ -48,6 +44,11 @@ class _FreshLoader(SourceFileLoader):
 
     def path_stats(self, path: Any) -> Any:
         raise OSError(f"no bytecode is kept for {path}")
+
+    def exec_module(self, module: Any) -> None:
+        # Before it is read: a person may save in the middle of an import, or while a run is at work.
+        _STAMPS.setdefault(self.path, stamp_of(self.path))
+        super().exec_module(module)
 
 
 def _fresh_below(folder: Path) -> Any:

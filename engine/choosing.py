@@ -1,0 +1,204 @@
+"""The choosing part of the facade: which runner, with which settings, what it would be allowed, and new code for it."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from copy import deepcopy
+from dataclasses import replace
+
+from engine.clock import Clock
+from engine.config import Project
+from engine.controlling import Controlling
+from engine.facts import runs, settings
+from engine.facts.database import Database
+from engine.form import Choices, Form, choices_of
+from engine.intake.agents import AgentBinding, AgentConfig, bind
+from engine.intake.envelope import CONSOLE_DELIVERY, LOCAL_ACTOR, EventEnvelope
+from engine.intake.settings import KeptSettings
+from engine.protocol.content import RunnerInput
+from engine.protocol.event import EventSource, EventType
+from engine.reloading import Reloaded, compare
+from engine.resources.files import keys_under
+from engine.run.marks import is_secret_name
+from engine.run.order import RunOrder
+from engine.run.prepare import Choice, choose, kept_for, settings_key
+from engine.runners.descriptor import Problem, RunnerDescriptor
+from engine.runners.errors import AmbiguousRunner, FormError
+from engine.runners.facts import RunnerFact, facts_of
+from engine.runners.fields import fields_of
+from engine.runners.forms import ConfigForm
+from engine.runners.locales import user_locale
+from engine.runners.registry import Registry
+from engine.runtimes.stamps import have_changed
+from engine.setting import Setting
+from engine.settings_text import LineProblem, from_yaml
+from engine.watching import CodeChange, Watcher
+
+
+class Choosing(Controlling):
+    """What runs are made from, looked at and changed by a person."""
+
+    def __init__(self, setting: Setting, database: Database, clock: Clock) -> None:
+        super().__init__(setting, database, clock)
+        self._watcher = Watcher(setting)
+
+    @property
+    def project(self) -> Project:
+        """The project in force."""
+        return self._setting.project
+
+    @property
+    def registry(self) -> Registry:
+        """The runners in force."""
+        return self._setting.registry
+
+    def runners(self) -> tuple[RunnerDescriptor, ...]:
+        """Every runner that can be used."""
+        return self.registry.runners()
+
+    def problems(self) -> tuple[Problem, ...]:
+        """What discovery left out, and why."""
+        return self.registry.problems()
+
+    def agents(self) -> tuple[AgentConfig, ...]:
+        """The agents of trackside.yaml; raises where one of them does not fit its runner."""
+        return self.project.agents(self.registry)
+
+    async def runner_facts(self, locale: str | None = None) -> tuple[RunnerFact, ...]:
+        """Every runner that can be used, in words; the one used last first."""
+        found = await asyncio.to_thread(self.registry.runners)
+        used = await self._read(lambda conn: runs.last_used(conn, [str(runner.id) for runner in found]))
+        taken = {entry.id for entry in self.project.config.agents}
+        return facts_of(found, self.problems(), used, locale=locale or user_locale(), taken=taken)
+
+    # New code
+
+    async def reload(self) -> Reloaded:
+        """Look at all files anew; runs that begin from here on are made from them. Those at work keep what they have.
+
+        Raises ConfigError or RunnersError where trackside.yaml is broken; then all stays as it was.
+        """
+        before = self._setting
+        now = await asyncio.to_thread(before.anew)
+        reloaded = await asyncio.to_thread(compare, before, now)
+        now.kept = await self._read(settings.every)
+        self._setting = now
+        if self._host is not None:
+            self._host.renew()
+        self._watcher.turn(now)
+        return reloaded
+
+    def watch(self) -> AsyncGenerator[CodeChange, None]:
+        """Edits to runners and to trackside.yaml as they are saved, until the engine is closed. They are only told."""
+        return self._watcher.changes()
+
+    async def has_old_code(self, run_id: str) -> bool:
+        """Whether a run that is at work here began before one of its files was edited."""
+        live = self._host.orchestrator.live.get(run_id) if self._host is not None else None
+        if live is None or live.execution is None:
+            return False
+        return await asyncio.to_thread(have_changed, tuple(live.execution.code))
+
+    # Settings
+
+    async def kept_settings(self, name: str | None = None) -> KeptSettings | None:
+        """What a person keeps for an agent, or for a runner opened by path."""
+        self._setting.kept = await self._read(settings.every)
+        binding, runner = self._bound(name)
+        return kept_for(binding, runner, self._setting.kept)
+
+    async def keep_settings(self, name: str | None, kept: KeptSettings) -> KeptSettings:
+        """Keep these in place of those that were there; raises FormError where a value does not fit the form."""
+        binding, runner = self._bound(name)
+        faults = [str(problem) for problem in _form(runner).check_some(kept.config) if not problem.warning]
+        if faults:
+            raise FormError(f"settings of {binding.agent_id or binding.runner_id}: {'; '.join(faults)}.")
+        key, value, now = settings_key(binding, runner), deepcopy(kept.value()), self._clock.now()
+        await self._edit(lambda tx: settings.put(tx.connection, key, value, at=now))
+        self._setting.kept = await self._read(settings.every)
+        return kept.model_copy(update={"updated_at": now})
+
+    async def forget_settings(self, name: str | None = None) -> bool:
+        """Go back to what trackside.yaml says; whether anything was kept."""
+        key = settings_key(*self._bound(name))
+        were_there = await self._edit(lambda tx: settings.remove(tx.connection, key))
+        self._setting.kept = await self._read(settings.every)
+        return were_there
+
+    def read_settings(self, name: str | None, text: str) -> tuple[KeptSettings | None, tuple[LineProblem, ...]]:
+        """Settings from YAML, with what is wrong by line; `to_yaml` writes them."""
+        return from_yaml(text, _form(self._bound(name)[1]))
+
+    def has_unused_settings(self, order: RunOrder) -> bool:
+        """Whether settings are kept for what an order runs, and did not go into it."""
+        runner = self.registry.get(order.binding.runner_id)
+        return not order.takes_kept and settings_key(order.binding, runner) in self._setting.kept
+
+    # Forms
+
+    async def choices(self) -> Choices:
+        """Models, knowledge bases, tools, skills and files that can be chosen."""
+        return choices_of(self._setting.catalog, await asyncio.to_thread(keys_under, self.project.file_roots()))
+
+    async def form(self, name: str | None = None, *, locale: str | None = None) -> Form:
+        """The form of an agent or a runner, with what can be chosen and what is kept."""
+        kept = await self.kept_settings(name)
+        known = (await self.choices()).by_field()
+        binding, runner = self._bound(name)
+        secret = frozenset(item.name for item in runner.manifest.config_schema if is_secret_name(item.name))
+        return Form(
+            agent_id=binding.agent_id,
+            runner_id=binding.runner_id,
+            fields=fields_of(runner.manifest, locale or user_locale(), known, secret),
+            config=_form(runner).complete(binding.runner_config),
+            resources=binding.resource_policy,
+            state=binding.state_policy,
+            delivery=binding.delivery_policy,
+            kept=kept,
+            rules=_form(runner),
+        )
+
+    def grants_preview(
+        self,
+        choice: Choice | None = None,
+        settings: KeptSettings | None = None,
+        *,
+        event: EventEnvelope | EventType = EventType.MESSAGE_RECEIVED,
+    ) -> RunOrder:
+        """The order that an event would become, with its grants and the clause behind each. Nothing is recorded.
+
+        `settings` stand in for those that are kept, so that a form can show what it would do.
+        """
+        choice = choice or Choice()
+        envelope = event if isinstance(event, EventEnvelope) else _example(event, self._setting.ids.new("evt"))
+        if settings is None:
+            return self._setting.prepare(envelope, choice)
+        kept = {settings_key(*self._bound(choice.runner)): settings.value()}
+        return self._setting.prepare(envelope, replace(choice, kept=True), kept)
+
+    # Inside
+
+    def _bound(self, name: str | None) -> tuple[AgentBinding, RunnerDescriptor]:
+        """The agent of this name, else the runner; without a name, the only one there is."""
+        agents, agent_id = choose(self.project, self.registry, Choice(runner=name))
+        fitting = [agent for agent in agents if agent_id in (None, agent.agent_id)]
+        if len(fitting) > 1:
+            names = ", ".join(sorted(str(agent.agent_id) for agent in fitting))
+            raise AmbiguousRunner(f"there are {len(fitting)} agents: {names}. Name one.")
+        return bind(fitting[0]), self.registry.get(fitting[0].runner_id)
+
+
+def _form(runner: RunnerDescriptor) -> ConfigForm:
+    return ConfigForm(runner.manifest)
+
+
+def _example(event_type: EventType, event_id: str) -> EventEnvelope:
+    """An event of this type from a person at this console, in a session."""
+    return EventEnvelope(
+        event_id=event_id,
+        event_type=event_type,
+        source=EventSource.CONSOLE,
+        conversation_id="preview",
+        actor=LOCAL_ACTOR,
+        input=RunnerInput(text="…") if event_type is EventType.MESSAGE_RECEIVED else RunnerInput(),
+        delivery=CONSOLE_DELIVERY,
+    )

@@ -1,0 +1,170 @@
+"""A person's changes to state. Each is noted in the event log, and each can be taken back by one more."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sqlalchemy import Connection
+
+from engine.facts import event_log, state
+from engine.facts.errors import NotFound, StateRefused
+from engine.facts.event_log import EventRow
+from engine.facts.json_text import decode
+from engine.facts.rows import values
+from engine.facts.scopes import NEEDED, Scope, ScopeIdentity
+from engine.facts.state import Change
+
+EDITOR: Final = "person"
+SET: Final = "state.set"
+DELETED: Final = "state.deleted"
+CLEARED: Final = "state.cleared"
+RESTORED: Final = "state.restored"
+_KINDS: Final = frozenset({SET, DELETED, CLEARED, RESTORED})
+
+_LAST: Final = "SELECT seq FROM sqlite_sequence WHERE name = 'state_changes'"
+_CHANGED: Final = """
+    SELECT state_key,
+        (SELECT max(change) FROM state_changes AS later
+         WHERE later.scope_key = now.scope_key AND later.state_key = now.state_key),
+        (SELECT value FROM state_changes AS former
+         WHERE former.scope_key = now.scope_key AND former.state_key = now.state_key AND former.change < ?
+         ORDER BY former.change DESC LIMIT 1)
+    FROM state_changes AS now WHERE change BETWEEN ? AND ? AND scope_key = ? ORDER BY change
+"""
+"""Of each key that an edit touched: its newest change, and what it was before."""
+
+
+@dataclass(frozen=True, slots=True)
+class StateEdit:
+    """One change of a person's, under the id by which it is taken back."""
+
+    edit_id: str
+    kind: str
+    identity: ScopeIdentity
+    count: int
+    """Keys that it changed."""
+    left: tuple[str, ...] = ()
+    """Of one that takes another back: keys that were written since, and stay as they are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hand:
+    """Who edits, when, and under which id it is noted."""
+
+    edit_id: str
+    at: int
+    who: str = "local"
+
+    @property
+    def change(self) -> Change:
+        return Change(editor=EDITOR, at=self.at)
+
+
+def put(conn: Connection, identity: ScopeIdentity, key: str, value: object, hand: Hand) -> StateEdit:
+    """Write a value; raises StateRefused over the limits, and where no run could ever read it."""
+    needed = NEEDED.get(identity.scope)
+    if needed is not None and not getattr(identity, needed):
+        raise StateRefused(f"the {identity.scope} scope needs its {needed}; without it no run can read this.")
+
+    def write() -> int:
+        state.put(conn, identity, key, value, hand.change)
+        return 1
+
+    return _noted(conn, SET, identity, hand, write, key=state.canonical(key))
+
+
+def delete(conn: Connection, identity: ScopeIdentity, key: str, hand: Hand) -> StateEdit:
+    """Delete a key; raises NotFound where it is not there."""
+
+    def write() -> int:
+        if not state.delete(conn, identity, key, hand.change):
+            raise NotFound(f"nothing is kept under {state.canonical(key)!r} there.")
+        return 1
+
+    return _noted(conn, DELETED, identity, hand, write, key=state.canonical(key))
+
+
+def clear(conn: Connection, identity: ScopeIdentity, hand: Hand) -> StateEdit:
+    """Delete every key of a scope; raises NotFound where there is none."""
+
+    def write() -> int:
+        if not (count := state.clear(conn, identity, hand.change)):
+            raise NotFound(f"nothing is kept in that {identity.scope} scope.")
+        return count
+
+    return _noted(conn, CLEARED, identity, hand, write)
+
+
+def restore(conn: Connection, edit_id: str, hand: Hand) -> StateEdit:
+    """Take an edit back: what was before it is written anew. What was written since by anyone stays."""
+    noted = event_log.seen(conn, edit_id)
+    if noted is None or noted.event_type not in _KINDS:
+        raise NotFound(f"no change of state {edit_id} by a person.")
+    identity = _read_identity(noted.metadata["scope"])
+    first, last = noted.metadata["changes"]
+    changed = conn.exec_driver_sql(_CHANGED, (first, first, last, identity.key)).all()
+    if not changed:
+        raise NotFound(f"what {edit_id} changed is gone, with its session.")
+    left = tuple(key for key, newest, _ in changed if newest > last)
+    if len(left) == len(changed):
+        raise StateRefused(
+            f"{left[0]!r} was written again since, and stays."
+            if len(left) == 1
+            else f"all {len(left)} keys were written again since, and stay."
+        )
+
+    def write() -> int:
+        for key, newest, former in changed:
+            if newest > last:
+                continue
+            if former is None:
+                state.delete(conn, identity, key, hand.change)
+            else:
+                state.put(conn, identity, key, decode(former), hand.change)
+        return len(changed) - len(left)
+
+    return _noted(conn, RESTORED, identity, hand, write, left=left, restores=edit_id)
+
+
+def _noted(
+    conn: Connection,
+    kind: str,
+    identity: ScopeIdentity,
+    hand: Hand,
+    write: Callable[[], int],
+    *,
+    left: tuple[str, ...] = (),
+    **more: str,
+) -> StateEdit:
+    """Write, and note it with the numbers of its changes, which have no gap within one transaction.
+
+    The row has no place: event pages are read by runners, also by others than the one whose state it is.
+    """
+    before = conn.exec_driver_sql(_LAST).scalar() or 0
+    count = write()
+    metadata: dict[str, Any] = {
+        "scope": {name: part for name, part in values(identity).items() if part is not None},
+        "scope_key": identity.key,
+        "changes": [before + 1, conn.exec_driver_sql(_LAST).scalar()],
+        "count": count,
+        **more,
+    }
+    event_log.append(
+        conn,
+        EventRow(
+            event_id=hand.edit_id,
+            event_type=kind,
+            source=EDITOR,
+            actor_type="user",
+            actor_id=hand.who,
+            event_time=hand.at,
+            created_at=hand.at,
+            metadata=metadata,
+        ),
+    )
+    return StateEdit(hand.edit_id, kind, identity, count, left)
+
+
+def _read_identity(parts: Mapping[str, str]) -> ScopeIdentity:
+    others = {name: part for name, part in parts.items() if name != "scope"}
+    return ScopeIdentity(scope=Scope(parts["scope"]), **others)

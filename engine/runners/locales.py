@@ -1,0 +1,43 @@
+"""Texts in the language of whoever reads them."""
+
+import os
+from collections.abc import Mapping
+from typing import Final
+
+from engine.protocol.manifest import DEFAULT_LOCALE
+
+_SCRIPTS: Final = {
+    "zh_cn": "zh_hans",
+    "zh_sg": "zh_hans",
+    "zh": "zh_hans",
+    "zh_tw": "zh_hant",
+    "zh_hk": "zh_hant",
+    "zh_mo": "zh_hant",
+}
+"""LangBot names Chinese by its script, systems by a country."""
+
+
+def user_locale(environ: Mapping[str, str] = os.environ) -> str:
+    """The language that the terminal was told to speak."""
+    said = next((environ[name] for name in ("LC_ALL", "LC_MESSAGES", "LANG") if environ.get(name)), "")
+    name = said.partition(".")[0].partition("@")[0]
+    return DEFAULT_LOCALE if name in {"", "C", "POSIX"} else name
+
+
+def local(texts: Mapping[str, str] | None, locale: str) -> str:
+    """The text in this language, or one like it; else in English, else whichever there is."""
+    if not texts:
+        return ""
+    said = {_plain(name): text for name, text in texts.items() if text.strip()}
+    for wanted in (_plain(locale), _plain(DEFAULT_LOCALE)):
+        language = wanted.partition("_")[0]
+        # Two scripts of one language are not like each other.
+        like = (name for name in said if language != "zh" and name.partition("_")[0] == language)
+        if (found := wanted if wanted in said else next(like, None)) is not None:
+            return said[found]
+    return next(iter(said.values()), "")
+
+
+def _plain(locale: str) -> str:
+    name = locale.lower().replace("-", "_")
+    return _SCRIPTS.get(name, name)

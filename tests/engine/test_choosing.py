@@ -1,0 +1,164 @@
+"""What a person chooses from: runners in words, forms with their options, and grants before anything runs."""
+
+import pytest
+
+from engine.api import Choice, FieldType, FormError, IntakeError, KeptSettings, Option
+from engine.intake.agents import ResourcePolicy, StatePolicy
+from engine.protocol.event import EventType
+from tests.support import Engines, FakeClock, declares, done, message, perform
+
+MODELS = [
+    {"id": "small", "kind": "scripted", "replies": [{"text": "x"}]},
+    {"id": "sorter", "kind": "scripted", "type": "rerank"},
+]
+
+
+@declares(capabilities={"streaming": True}, permissions={"history": ["page"], "tools": []})
+async def first(ctx):
+    yield done("x")
+
+
+async def second(ctx):
+    yield done("x")
+
+
+@declares(
+    capabilities={"tool_calling": True, "knowledge_retrieval": True},
+    permissions={"models": ["invoke", "rerank"], "tools": ["call"], "files": ["config"], "knowledge_bases": ["list"]},
+    config=[
+        {"name": "model", "type": "llm-model-selector", "label": {"en_US": "Model", "de_DE": "Modell"}},
+        {"name": "models", "type": "model-fallback-selector", "label": {"zh_Hans": "模型"}},
+        {"name": "sorter", "type": "rerank-model-selector"},
+        {"name": "bases", "type": "knowledge-base-multi-selector"},
+        {"name": "file", "type": "file"},
+        {
+            "name": "tone",
+            "type": "select",
+            "required": True,
+            "default": "warm",
+            "options": [{"name": "warm", "label": {"en_US": "Warm"}}, "cold"],
+            "description": {"en_US": "How it speaks"},
+        },
+        {"name": "api_key", "type": "string"},
+    ],
+)
+async def asks(ctx):
+    yield done("x")
+
+
+async def test_runners_come_in_words_and_the_one_used_last_first(open_engine: Engines, clock: FakeClock):
+    engine = await open_engine(first, second)
+    assert [fact.short_name for fact in await engine.runner_facts()][:2] == ["first", "second"]
+    await perform(engine, runner="first")
+    clock.advance(1)
+    await perform(engine, runner="second")
+    clock.advance(1)
+    await perform(engine, runner="second")
+
+    facts = await engine.runner_facts("en_US")
+
+    assert [fact.short_name for fact in facts][:2] == ["second", "first"]
+    assert {"echo", "rehearsal"} < {fact.short_name for fact in facts[2:]}
+    assert [fact.last_used for fact in facts[:3]] == [clock.now(), clock.now() - 2_000_000, None]
+    fact = facts[1]
+    assert (fact.id, fact.label, fact.origin) == ("plugin:local/first/default", "default", "file")
+    assert (fact.capabilities, fact.permissions) == (("streaming",), {"history": ("page",)})
+    assert (fact.path, fact.problems) == (open_engine.folder / "first.py", ())
+
+
+async def test_a_short_name_means_one_runner_and_no_agent(open_engine: Engines):
+    (open_engine.folder / "two.py").write_text(
+        "from engine.protocol import AgentRunner\n"
+        "class Same(AgentRunner):\n    async def run(self, ctx):\n        yield\n"
+        "class Own(AgentRunner):\n    async def run(self, ctx):\n        yield\n"
+    )
+    (open_engine.folder / "three.py").write_text("class Same:\n    async def run(self, ctx):\n        yield\n")
+    engine = await open_engine(first, second, agents=[{"id": "second", "runner": "first"}])
+
+    names = {fact.id: fact.short_name for fact in await engine.runner_facts()}
+
+    assert names["plugin:local/two/Own"] == "Own"
+    assert names["plugin:local/two/Same"] == "two/Same"
+    assert names["plugin:local/second/default"] == "second/default", "`second` is an agent here"
+    for runner_id, name in names.items():
+        assert str(engine.registry.get(name).id) == runner_id
+        assert engine.prepare(message(), Choice(runner=name)).binding.agent_id is None
+
+
+async def test_a_runner_tells_what_is_odd_in_its_own_file(open_engine: Engines):
+    engine = await open_engine(first)
+    (open_engine.folder / "second.py").write_text("config = make()\nasync def run(ctx):\n    yield\n")
+    facts = {fact.short_name: fact for fact in await engine.runner_facts()}
+    assert [problem.line for problem in facts["second"].problems] == [1]
+    assert facts["first"].problems == ()
+
+
+async def test_a_form_has_words_options_and_what_is_written_and_kept(open_engine: Engines):
+    (open_engine.folder / "files").mkdir()
+    (open_engine.folder / "files" / "notes.txt").touch()
+    engine = await open_engine(
+        asks,
+        models=MODELS,
+        knowledge_bases=[{"id": "kb", "name": "Handbook", "kind": "scripted"}],
+        file_roots=["files"],
+        agents=[{"id": "a", "runner": "asks", "config": {"model": "small"}, "state": {"enable_state": False}}],
+    )
+    await engine.keep_settings("a", KeptSettings(config={"tone": "cold"}))
+
+    form = await engine.form("a", locale="de_AT.UTF-8")
+
+    fields = {field.name: field for field in form.fields}
+    assert [field.label for field in form.fields][:3] == ["Modell", "模型", "sorter"]
+    small, sorter = (Option("small", "small"),), (Option("sorter", "sorter"),)
+    assert (fields["model"].options, fields["models"].options, fields["sorter"].options) == (small, small, sorter)
+    assert fields["bases"].options == (Option("kb", "Handbook"),)
+    assert fields["file"].options == (Option("notes.txt", "notes.txt"),)
+    tone = fields["tone"]
+    assert (tone.type, tone.required, tone.default) == (FieldType.SELECT, True, "warm")
+    assert (tone.description, tone.options) == ("How it speaks", (Option("warm", "Warm"), Option("cold", "cold")))
+    assert [field.name for field in form.fields if field.is_secret] == ["api_key"]
+    assert (form.agent_id, form.runner_id) == ("a", "plugin:local/asks/default")
+    assert form.config == {"model": "small", "tone": "warm"}
+    assert form.state == StatePolicy(enable_state=False)
+    assert form.kept is not None
+    assert form.kept.config == {"tone": "cold"}
+    assert [option.value for option in (await engine.choices()).tools] == []
+
+
+async def test_each_field_is_checked_for_itself_as_the_whole_is(open_engine: Engines):
+    rules = (await (await open_engine(asks)).form()).rules
+
+    for name, value in (("tone", "loud"), ("tone", ""), ("bases", "kb"), ("model", 3), ("file", {1, 2})):
+        alone = rules.check_field(name, value)
+        assert alone is not None
+        assert alone in rules.check(rules.complete({name: value}))
+    assert rules.check_field("tone", "cold") is None
+    assert rules.check_field("moon", "full") is None
+    assert rules.check_some({"model": "small"}) == []
+
+
+async def test_grants_are_shown_as_a_form_would_have_them_and_nothing_is_recorded(open_engine: Engines):
+    engine = await open_engine(asks, models=MODELS, tools=[{"name": "look", "kind": "scripted", "parameters": {}}])
+    settings = KeptSettings(config={"model": "small"}, resources=ResourcePolicy(allowed_tool_names=("look", "gone")))
+
+    order = engine.grants_preview(settings=settings)
+
+    assert order.grants.clauses["model:small"] == "permissions.models and the runner's config"
+    assert order.grants.clauses["tool:look"] == "permissions.tools and resource_policy.allowed_tool_names"
+    assert [words for words in order.warnings if "gone" in words]
+    assert engine.grants_preview().grants.clauses == {}
+    assert await engine.kept_settings() is None
+    assert await engine.runs() == []
+    with pytest.raises(FormError, match="tone must be one of"):
+        engine.grants_preview(settings=KeptSettings(config={"tone": "loud"}))
+
+
+async def test_grants_can_be_shown_for_every_kind_of_event(open_engine: Engines):
+    engine = await open_engine(asks)
+    for event_type in EventType:
+        assert engine.grants_preview(event=event_type).envelope.event_type == event_type
+    assert engine.grants_preview(event=message(session=None)).grants.conversation_id is None
+
+    agent = await open_engine(asks, agents=[{"id": "a", "runner": "asks"}])
+    with pytest.raises(IntakeError, match=r"no enabled agent takes api\.invoked"):
+        agent.grants_preview(event=EventType.API_INVOKED)

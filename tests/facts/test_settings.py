@@ -1,0 +1,42 @@
+from dataclasses import replace
+
+import pytest
+from sqlalchemy import Connection
+
+from engine.facts import runs, settings
+from engine.facts.settings import SettingsRefused
+from tests.facts.samples import run
+
+ONE, OTHER = ("agent_a_r", "/x.py"), ("agent_a_r", "/y.py")
+
+
+def test_settings_are_kept_by_binding_and_file_and_the_last_stands(conn: Connection):
+    settings.put(conn, ONE, {"config": {"a": 1}}, at=1)
+    settings.put(conn, OTHER, {"config": {"b": 1}}, at=2)
+    settings.put(conn, ONE, {"config": {"c": 1}}, at=3)
+
+    assert settings.every(conn) == {
+        ONE: {"config": {"c": 1}, "updated_at": 3},
+        OTHER: {"config": {"b": 1}, "updated_at": 2},
+    }
+    assert settings.remove(conn, ONE)
+    assert not settings.remove(conn, ONE)
+    assert list(settings.every(conn)) == [OTHER]
+
+
+def test_settings_have_a_limit(conn: Connection):
+    with pytest.raises(SettingsRefused, match=r"1,048,5\d\d bytes are more than may be kept \(1,048,576\)"):
+        settings.put(conn, ONE, {"config": {"a": "x" * (settings.LARGEST - 10)}}, at=1)
+    assert settings.every(conn) == {}
+
+
+def test_when_a_runner_was_last_used_is_found_without_going_through_its_runs(conn: Connection):
+    for number, runner in enumerate(("a", "b", "a", "c")):
+        runs.create(conn, replace(run(f"run_{number}", at=number), runner_id=runner))
+
+    assert runs.last_used(conn, ["a", "b", "never"]) == {"a": 2, "b": 1}
+    assert runs.last_used(conn, []) == {}
+    plan = conn.exec_driver_sql(f"EXPLAIN QUERY PLAN {runs._LAST_USED}", ('["a"]',)).fetchall()
+    assert [row[3] for row in plan if "runs" in row[3]] == [
+        "SEARCH runs USING COVERING INDEX runs_runner (runner_id=?)"
+    ]

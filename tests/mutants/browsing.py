@@ -1,0 +1,192 @@
+"""Faults in what a person looks through and changes by hand: pages, edits of state, composed events, attached files."""
+
+from typing import Final
+
+from tests.mutants.mutant import Mutant
+
+_EDITS: Final = "engine/facts/state_edits.py"
+_PAGES: Final = "engine/facts/state_pages.py"
+_SESSIONS: Final = "engine/facts/session_pages.py"
+_HITS: Final = "engine/facts/hits.py"
+_ATTACHING: Final = "engine/intake/attaching.py"
+_COMPOSING: Final = "engine/intake/composing.py"
+_PAST: Final = "engine/run/past.py"
+_HANGS: Final = (
+    "tests/intake/test_attaching.py::test_what_is_no_file_that_can_be_read_is_said_in_words_and_nothing_hangs"
+)
+
+MUTANTS: Final = (
+    # State in pages
+    Mutant(
+        _PAGES,
+        "tuple_(*order) > tuple_(after.identity.key, after.key)",
+        "tuple_(*order) >= tuple_(after.identity.key, after.key)",
+        "pages of state meet every key once",
+        "tests/facts/test_state_pages.py::test_pages_meet_every_key_once_and_those_of_one_scope_side_by_side",
+    ),
+    Mutant(
+        _PAGES,
+        "if identity is None or identity.key != scope_key:",
+        "if identity is None:",
+        "what a run was given has the last word on its scopes",
+        "tests/facts/test_state_pages.py::test_a_scope_that_the_run_was_not_given_is_none_of_its_scopes",
+    ),
+    Mutant(
+        _PAGES,
+        "if len(found) > 1:",
+        "if len(found) > 2:",
+        "a beginning that fits several scopes is none of them",
+        "tests/facts/test_state_pages.py::test_a_scope_is_found_by_the_beginning_of_its_key",
+    ),
+    # State by hand
+    Mutant(
+        _EDITS,
+        "if newest > last:\n                continue",
+        "if newest > last + 99:\n                continue",
+        "what was written since an edit stays when it is taken back",
+        "tests/facts/test_state_edits.py::test_what_a_runner_wrote_since_stays",
+    ),
+    Mutant(
+        _EDITS,
+        "former.change < ?",
+        "former.change <= ?",
+        "an edit that is taken back leaves what was before it",
+        "tests/facts/test_state_edits.py::test_an_edit_that_is_taken_back_leaves_what_was_before",
+    ),
+    Mutant(
+        _EDITS,
+        "if noted is None or noted.event_type not in _KINDS:",
+        "if noted is None:",
+        "only a person's edit of state can be taken back",
+        "tests/facts/test_state_edits.py::test_only_a_persons_edit_of_state_can_be_taken_back",
+    ),
+    Mutant(
+        _EDITS,
+        "source=EDITOR,",
+        "source=EDITOR, conversation_id=identity.conversation_id,",
+        "no runner reads of a person's edits",
+        "tests/facts/test_state_edits.py::test_no_runner_can_page_to_what_a_person_did_to_state",
+    ),
+    Mutant(
+        "engine/facts/state.py",
+        "SELECT scope_key, state_key, NULL, conversation_id, ?, ?, ?, ?, ? FROM state WHERE scope_key = ?",
+        "SELECT scope_key, state_key, value, conversation_id, ?, ?, ?, ?, ? FROM state WHERE scope_key = ?",
+        "a cleared key is known as deleted",
+        "tests/facts/test_state.py::test_a_cleared_scope_is_empty_from_that_entry_on_and_not_before",
+    ),
+    # Sessions and hits
+    Mutant(
+        _SESSIONS,
+        '"(last_active, session_id) < (:active, :id)"',
+        '"last_active < :active AND session_id <> :id"',
+        "pages of sessions meet every session once",
+        "tests/facts/test_session_pages.py::test_pages_meet_every_session_once_the_last_active_first",
+    ),
+    Mutant(
+        _SESSIONS,
+        "SELECT max(rowid) FROM runs",
+        "SELECT min(rowid) FROM runs",
+        "a session stands where its last run does",
+        "tests/facts/test_session_pages.py::test_a_row_tells_where_its_session_stands_and_how_large_it_is",
+    ),
+    Mutant(
+        "engine/facts/search.py",
+        "_index.c.rowid < before",
+        "_index.c.rowid <= before",
+        "pages of hits meet every line once",
+        "tests/facts/test_hits.py::test_pages_meet_every_hit_once_newest_first_with_the_title_of_its_session",
+    ),
+    Mutant(
+        _HITS,
+        "if found is not None and found < at:",
+        "if found is not None and found <= at:",
+        "a line leads to the entry that said it",
+        "tests/facts/test_hits.py::test_a_line_is_found_at_the_entry_that_said_it",
+    ),
+    Mutant(
+        _HITS,
+        "coalesce(pulled_position, json_extract",
+        "coalesce(NULL, json_extract",
+        "a message that was pulled leads to its pull",
+        "tests/facts/test_hits.py::test_what_a_person_said_is_where_the_run_began_or_where_it_was_pulled",
+    ),
+    # Files
+    Mutant(
+        _ATTACHING,
+        "os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC",
+        "os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC",
+        "a folder is said to be one",
+        _HANGS,
+    ),
+    Mutant(
+        _ATTACHING,
+        "if not stat.S_ISREG(status.st_mode):",
+        "if stat.S_ISLNK(status.st_mode):",
+        "what is no regular file is not attached",
+        _HANGS,
+    ),
+    Mutant(
+        _ATTACHING,
+        "_key_of(path.resolve(strict=True), size, roots)",
+        "_key_of(path, size, roots)",
+        "a link is where it leads",
+        "tests/intake/test_attaching.py::test_a_link_into_a_root_is_where_it_leads",
+    ),
+    Mutant(
+        _ATTACHING,
+        "if status.st_size > INLINE_LIMIT:",
+        "if status.st_size >= INLINE_LIMIT:",
+        "a file of exactly the limit travels",
+        "tests/intake/test_attaching.py::test_an_empty_file_and_one_of_exactly_the_limit_travel",
+    ),
+    Mutant(
+        "engine/intake/attachments.py",
+        "if path.is_relative_to(real) and path.is_file():",
+        "if path.is_file():",
+        "what leads out of a root is not there",
+        "tests/intake/test_attaching.py::test_a_file_that_left_its_root_is_refused_before_anything_is_recorded",
+    ),
+    Mutant(
+        "engine/run/arrival.py",
+        "except (NotFound, PathEscapes):",
+        "except PathEscapes.__subclasses__():",
+        "a file that goes while its event waits fails no run",
+        "tests/intake/test_attaching.py::test_a_file_that_goes_while_its_event_waits_is_left_out_with_a_warning",
+    ),
+    # Events by hand
+    Mutant(
+        _COMPOSING,
+        "metadata=before.metadata if before is not None and stays else {},",
+        "metadata=before.metadata if before is not None else {},",
+        "another actor does not inherit what was known of the first",
+        "tests/intake/test_composing.py::test_another_actor_does_not_inherit_what_was_known_of_the_first",
+    ),
+    Mutant(
+        _COMPOSING,
+        '"delivery": draft.base.delivery if draft.base else CONSOLE_DELIVERY,',
+        '"delivery": CONSOLE_DELIVERY,',
+        "an event that is edited keeps what no field shows",
+        "tests/intake/test_composing.py::test_an_event_that_is_edited_keeps_what_no_field_shows",
+    ),
+    Mutant(
+        _PAST,
+        "row.metadata.get(EVENT) != event_id",
+        "row.metadata.get(EVENT) is None",
+        "another event's artifact of the same id is not brought back",
+        "tests/engine/test_amending.py::test_bytes_of_another_event_under_the_same_id_are_not_brought_back",
+    ),
+    Mutant(
+        _PAST,
+        "if has_mark(envelope.model_dump_json()):",
+        "if has_mark(envelope.event_id):",
+        "a secret that comes back as a mark is said",
+        "tests/engine/test_amending.py::test_a_secret_comes_back_as_its_mark_and_that_is_said",
+    ),
+    Mutant(
+        "engine/controlling.py",
+        'envelope.model_copy(update={"event_time": None})',
+        "envelope",
+        "a run again is an event of now",
+        "tests/engine/test_amending.py::test_a_run_again_has_the_files_of_the_first_as_artifacts_of_its_own",
+    ),
+)

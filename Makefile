@@ -3,7 +3,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: help run test check format bench mutants wheel clean
+.PHONY: help run test check format bench mutants pictures stable wheel clean
 
 help:
 	@echo "make run      open the console on the bundled rehearsal runner"
@@ -11,6 +11,8 @@ help:
 	@echo "make check    formatting, lint and types"
 	@echo "make bench    measurements, one JSON line each"
 	@echo "make mutants  prove that the tests catch faults"
+	@echo "make pictures accept the screen as it is now, and draw the README's pictures"
+	@echo "make stable   prove that no picture of the screen flickers"
 	@echo "make wheel    build the wheel into dist/"
 
 $(READY): pyproject.toml constraints.txt
@@ -40,6 +42,13 @@ bench: $(READY)
 
 mutants: $(READY)
 	@$(BIN)/python -m tests.mutants
+
+pictures: $(READY)
+	$(BIN)/python -m pytest -p no:xdist tests/console/pictures --snapshot-update
+	$(BIN)/python -m tests.console.pictures.export
+
+stable: $(READY)
+	@$(BIN)/python -m tests.console.pictures.stable
 
 wheel: $(READY)
 	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps -w dist .

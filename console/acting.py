@@ -3,13 +3,6 @@
 from typing import TYPE_CHECKING, Any
 
 from console.model.safe import one_line
-from console.widgets.conversation.pane import Conversation
-from console.widgets.inspector import Inspector
-from console.widgets.prompt import Prompt
-from console.widgets.queue import Queue
-from console.widgets.rail import Rail
-from console.widgets.stream.pane import StreamPane
-from console.widgets.tabs import PaneTabs
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -18,6 +11,19 @@ if TYPE_CHECKING:
     from console.hearing import Hearing
     from console.screens.main import Main
     from console.stage import Stage
+    from console.widgets.conversation.pane import Conversation
+    from console.widgets.guard import Guarded
+    from console.widgets.inspector import Inspector
+    from console.widgets.prompt import Prompt
+    from console.widgets.queue import Queue
+    from console.widgets.rail import Rail
+    from console.widgets.ribbon import RibbonBar
+    from console.widgets.stream.pane import StreamPane
+    from console.widgets.tabs import PaneTabs
+
+    Refused = (
+        Prompt.Refused | Queue.Refused | StreamPane.Refused | Conversation.Refused | Inspector.Refused | Rail.Refused
+    )
 
 LARGE = 100_000
 """Characters that a terminal may not take on its clipboard."""
@@ -28,86 +34,128 @@ class Acting:
 
     stage: "Stage"
     main: "Main"
-    hearing: "Hearing"
     gathering: "Gathering"
 
     if TYPE_CHECKING:
 
+        @property
+        def hearing(self) -> "Hearing": ...
         def do(self, act: "Awaitable[Any]", said: str = "") -> None: ...
         def tell(self, words: str, *, severity: Any = "information") -> None: ...
+        def can(self, command_id: str) -> bool: ...
         def copy_to_clipboard(self, text: str) -> None: ...
 
     # The prompt
 
-    def on_prompt_submitted(self, event: Prompt.Submitted) -> None:
+    def on_prompt_submitted(self, event: "Prompt.Submitted") -> None:
         self.main.card.display = False
+        self.main.focus_pane("chat")
         if event.item_id is not None:
-            self.do(self._changed(self.stage.engine.edit_item(event.item_id, event.text)))
+            self.do(self._edit(event.item_id, event.text))
         elif self.stage.is_open:
             self.do(self._send(event.text, event.mode))
         else:
             self.early.append((event.text, event.mode))
 
     early: list[tuple[str, str]]
+    sending: list[str]
 
     async def _send(self, text: str, mode: str) -> None:
+        self.sending.append(text)
         try:
             ticket = await self.stage.send(text, after=mode == "after")
         except Exception:
             self.main.prompt.give_back(text)
             raise
+        finally:
+            self.sending.remove(text)
         self.hearing.refresh("queue")
         if ticket.item_id is not None and ticket.claimed_by is None and ticket.why:
             self.tell(f"it waits for the end of the run: {ticket.why}")
 
+    async def _send_early(self) -> None:
+        while self.early:
+            await self._send(*self.early.pop(0))
+
+    async def _edit(self, item_id: str, text: str) -> None:
+        try:
+            await self._changed(self.stage.engine.edit_item(item_id, text))
+        except Exception:
+            self.main.prompt.give_back(text)
+            raise
+
+    # A pane that failed
+
+    def on_guarded_reload(self, event: "Guarded.Reload") -> None:
+        self.reload(event.pane)
+
+    def on_guarded_copy_report(self, event: "Guarded.CopyReport") -> None:
+        self.copy(event.report, "the report")
+
+    def action_reload(self) -> None:
+        self.reload(*self.main.guarded)
+
+    def action_report(self) -> None:
+        reports = [pane.failure.report for pane in self.main.guarded if pane.failure is not None]
+        if reports:
+            self.copy("\n\n".join(reports), "the report")
+
+    def reload(self, *panes: "Guarded") -> None:
+        """Let panes begin again, with what is shown made anew."""
+        for pane in panes:
+            pane.mend()
+        if self.stage.is_open:
+            self.do(self.hearing.reload())
+
     def on_prompt_into_queue(self) -> None:
         self.main.queue.enter_from_below()
 
-    def on_prompt_refused(self, event: Prompt.Refused) -> None:
+    def _refused(self, event: "Refused") -> None:
+        """Nothing was done, and it is said why."""
         self.tell(event.words, severity="warning")
+
+    on_prompt_refused = on_queue_refused = on_stream_pane_refused = _refused
+    on_conversation_refused = on_inspector_refused = on_rail_refused = _refused
 
     # The queue
 
-    def on_queue_edit(self, event: Queue.Edit) -> None:
+    def on_queue_edit(self, event: "Queue.Edit") -> None:
         text = self.hearing.text_of(event.item_id)
         if text is not None:
             self.main.prompt.begin_editing(event.item_id, text)
             self.main.prompt.focus()
 
-    def on_queue_withdraw(self, event: Queue.Withdraw) -> None:
+    def on_queue_withdraw(self, event: "Queue.Withdraw") -> None:
         self.do(self._withdraw(event.item_id))
 
     async def _withdraw(self, item_id: str) -> None:
         self.hearing.withdrawn = await self.stage.engine.withdraw_item(item_id)
         self.hearing.refresh("queue")
 
-    def on_queue_undo(self, event: Queue.Undo) -> None:
+    def on_queue_undo(self, event: "Queue.Undo") -> None:
         self.do(self._again(event.item_id))
 
-    def on_queue_send_again(self, event: Queue.SendAgain) -> None:
+    def on_queue_send_again(self, event: "Queue.SendAgain") -> None:
         self.do(self._again(event.item_id))
 
     async def _again(self, item_id: str) -> None:
         self.hearing.withdrawn = None
         await self._changed(self.stage.engine.resend(item_id))
 
-    def on_queue_dismiss(self, event: Queue.Dismiss) -> None:
+    def on_queue_dismiss(self, event: "Queue.Dismiss") -> None:
         self.hearing.dismissed.add(event.item_id)
 
-    def on_queue_move(self, event: Queue.Move) -> None:
+    def on_queue_move(self, event: "Queue.Move") -> None:
         self.do(self._changed(self.stage.engine.move_item(event.item_id, event.before)))
 
-    def on_queue_turn(self, event: Queue.Turn) -> None:
+    def on_queue_turn(self, event: "Queue.Turn") -> None:
         self.do(self._changed(self.stage.turn(event.item_id, event.mode)))
 
-    def on_queue_hold(self, event: Queue.Hold) -> None:
+    def on_queue_hold(self, event: "Queue.Hold") -> None:
         self.do(self._changed(self.stage.engine.hold_item(event.item_id)))
 
-    def on_queue_release(self, event: Queue.Release) -> None:
+    def on_queue_release(self, event: "Queue.Release") -> None:
         self.do(self._changed(self.stage.engine.release_item(event.item_id)))
-
-    def on_queue_refused(self, event: Queue.Refused) -> None:
-        self.tell(event.words, severity="warning")
 
     def on_queue_left(self) -> None:
         self.main.prompt.focus()
@@ -120,7 +168,7 @@ class Acting:
 
     # The conversation
 
-    def on_conversation_open_in_stream(self, event: Conversation.OpenInStream) -> None:
+    def on_conversation_open_in_stream(self, event: "Conversation.OpenInStream") -> None:
         self.do(self._open_in_stream(event.run_id, event.position))
 
     async def _open_in_stream(self, run_id: str, position: int) -> None:
@@ -130,41 +178,56 @@ class Acting:
         self.main.stream.go_to(position)
         self.main.stream.focus()
 
-    def on_conversation_put_back(self, event: Conversation.PutBack) -> None:
+    def on_conversation_put_back(self, event: "Conversation.PutBack") -> None:
         self.hearing.dismissed.add(event.item_id)
         self.main.prompt.give_back(event.text)
         self.main.prompt.focus()
 
-    def on_conversation_copy(self, event: Conversation.Copy) -> None:
+    def on_conversation_copy(self, event: "Conversation.Copy") -> None:
         self.copy(event.text, "the block")
 
-    def on_conversation_retry(self, event: Conversation.Retry) -> None:
-        self.do(self.stage.again(event.run_id))
+    def on_conversation_retry(self, event: "Conversation.Retry") -> None:
+        if self.can("app.again"):
+            self.do(self.stage.again(event.run_id))
+            self.main.prompt.focus()
 
-    def on_conversation_type_in_prompt(self, event: Conversation.TypeInPrompt) -> None:
+    def on_conversation_type_in_prompt(self, event: "Conversation.TypeInPrompt") -> None:
         self.main.prompt.focus()
         self.main.prompt.insert(event.character)
 
-    def on_conversation_want_earlier(self, event: Conversation.WantEarlier) -> None:
-        self.do(self.hearing.read_earlier(event.run_id))
+    def on_conversation_want_earlier(self) -> None:
+        self.do(self.hearing.read_earlier())
+
+    def on_conversation_want_later(self) -> None:
+        self.do(self.hearing.read_later())
+
+    def on_conversation_want_end(self) -> None:
+        self.do(self.hearing.go_to_the_end())
 
     # The stream and the inspector
 
-    def on_stream_pane_cursor_moved(self, event: StreamPane.CursorMoved) -> None:
+    def on_stream_pane_cursor_moved(self, event: "StreamPane.CursorMoved") -> None:
         self.hearing.as_of = event.position
 
-    def on_stream_pane_inspect(self, event: StreamPane.Inspect) -> None:
+    def on_stream_pane_inspect(self, event: "StreamPane.Inspect") -> None:
         self.hearing.as_of = event.position
         self.main.show_pane("state")
-        self.main.inspector.action_choose("event")
+        self.main.inspector.choose("event")
         self.main.inspector.focus()
 
-    def on_stream_pane_hold_on(self, event: StreamPane.HoldOn) -> None:
+    def on_stream_pane_hold_on(self, event: "StreamPane.HoldOn") -> None:
         view = self.hearing.view
-        if view is not None:
-            self.do(self.stage.engine.hold(view.run_id, event.kind), f"the run is held before each {event.kind}")
+        if self.can("stream.hold_on") and view is not None:
+            self.do(self._hold_on(view.run_id, event.kind, event.position))
 
-    def on_stream_pane_yank(self, event: StreamPane.Yank) -> None:
+    async def _hold_on(self, run_id: str, kind: str, position: int) -> None:
+        from console.holding import point_at  # noqa: PLC0415
+
+        point = await point_at(self.stage.engine, run_id, kind, position)
+        await self.stage.engine.hold(run_id, point)
+        self.tell(f"the run is held before each {point}")
+
+    def on_stream_pane_yank(self, event: "StreamPane.Yank") -> None:
         view = self.hearing.view
         if view is not None:
             self.do(self._yank(view.run_id, event.what, event.position))
@@ -174,39 +237,48 @@ class Acting:
 
         self.copy(await yanked(self.stage.engine, run_id, what, position), what)
 
-    def on_inspector_need(self, event: Inspector.Need) -> None:
+    def on_inspector_need(self, event: "Inspector.Need") -> None:
         self.do(self._gather(event))
 
-    async def _gather(self, need: Inspector.Need) -> None:
+    async def _gather(self, need: "Inspector.Need") -> None:
         facts = await self.gathering.facts(need.tab, need.run_id, need.position)
-        self.main.inspector.show(need.tab, facts)
+        self.main.inspector.show(need.tab, facts, need.number)
 
-    def on_inspector_need_call(self, event: Inspector.NeedCall) -> None:
+    def on_inspector_need_call(self, event: "Inspector.NeedCall") -> None:
         async def gather() -> None:
             facts = await self.gathering.call(event.run_id, event.number, event.positions)
             self.main.inspector.show_call(facts)
 
         self.do(gather())
 
-    def on_inspector_copy(self, event: Inspector.Copy) -> None:
+    def on_inspector_copy(self, event: "Inspector.Copy") -> None:
         self.copy(event.text, event.what)
 
-    def on_inspector_jump(self, event: Inspector.Jump) -> None:
+    def on_inspector_jump(self, event: "Inspector.Jump") -> None:
         self.main.show_pane("stream")
         self.main.stream.go_to(event.position)
         self.main.stream.focus()
 
-    # The rail and the tabs
+    # The rail, the tabs and the ribbon
 
-    def on_rail_run_chosen(self, event: Rail.RunChosen) -> None:
+    def on_rail_run_chosen(self, event: "Rail.RunChosen") -> None:
         self.do(self.hearing.visit(event.run_id))
+        self.main.close_rail()
         self.main.focus_pane("chat")
 
-    def on_rail_session_chosen(self, event: Rail.SessionChosen) -> None:
+    def on_rail_want_more(self) -> None:
+        self.do(self.hearing.list_more())
+
+    def on_rail_session_chosen(self, event: "Rail.SessionChosen") -> None:
         self.do(self.hearing.enter(event.session_id))
+        self.main.close_rail()
         self.main.focus_pane("chat")
 
-    def on_pane_tabs_chosen(self, event: PaneTabs.Chosen) -> None:
+    def on_ribbon_bar_turn_chosen(self, event: "RibbonBar.TurnChosen") -> None:
+        self.main.go_to("stream")
+        self.main.stream.go_to_turn(event.turn)
+
+    def on_pane_tabs_chosen(self, event: "PaneTabs.Chosen") -> None:
         self.main.focus_pane(event.name)
 
     def copy(self, text: str, what: str) -> None:

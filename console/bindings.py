@@ -7,19 +7,18 @@ from textual.binding import Binding, BindingType
 from console.model.commands import Command, of
 
 
-def bindings_for(where: str) -> list[BindingType]:
-    """The keys of one pane; each has its command's id, so that a keymap can change it."""
+def bindings_for(*places: str) -> list[BindingType]:
+    """The keys of a pane; each has its command's id, so that a keymap can change it."""
     return [
         Binding(",".join(keys_of(command)), action_of(command), command.words, id=command.id, show=False)
-        for command in of(where)
+        for command in of(*places)
         if command.keys
     ]
 
 
 def action_of(command: Command) -> str:
     """`queue.edit` is the pane's own `edit`; what is everywhere is the app's."""
-    what = command.id.partition(".")[2]
-    return command.action or (f"app.{what}" if command.where == "app" else what)
+    return command.action or (f"app.{command.what}" if command.where == "app" else command.what)
 
 
 def keys_of(command: Command) -> Iterator[str]:

@@ -1,30 +1,30 @@
 """What the engine tells, brought to the panes: one batch a tick, each pane once."""
 
 import asyncio
-from collections.abc import Awaitable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from console.model.cards import run_card, session_card
+from console.listing import Listing
 from console.model.prompt.waiting import views
 from console.model.run_view import RunView
 from console.model.situation import Situation
 from console.model.stream.names import Names
 from console.model.stream.rows import describe
 from console.model.stream.supply import supply
-from console.model.talk.talk import Talk
+from console.model.stream.timeline import Timeline
+from console.model.talk.talk import AsOf, Talk
 from console.screens.main import Main
 from console.stage import Stage
-from console.widgets.conversation.pane import AsOf
+from console.telling import Telling
 
 if TYPE_CHECKING:
     from engine.api import Entry, QueueItem, Receipt
 
-RUNS, SESSIONS = 30, 15
-"""So many are listed at the side."""
+_SECOND = 1_000_000
 
 
 class Hearing:
@@ -35,7 +35,11 @@ class Hearing:
         self._main = main
         self.view: RunView | None = None
         """The run that is shown."""
-        self.talk = Talk()
+        self.listing = Listing()
+        self._telling: Telling | None = None
+        self._nothing = Talk()
+        self._kept: list[list[Entry]] = []
+        """For each that reads what is recorded: what was told meanwhile."""
         self.as_of: int | None = None
         """The entry as of which everything is shown; none is now."""
         self.items: list[QueueItem] = []
@@ -45,12 +49,18 @@ class Hearing:
         """The last that was taken back: for a moment it can be had again."""
         self._sessions: dict[str, str | None] = {}
         """Of the runs that were heard of."""
-        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._tasks: dict[object, asyncio.Task[None]] = {}
         self._stale: set[str] = {"queue", "rail"}
+        self._listed_at = 0
+
+    @property
+    def talk(self) -> Talk:
+        """What was said in the session, as far as it was read."""
+        return self._telling.talk if self._telling is not None else self._nothing
 
     async def begin(self) -> None:
         """What there was before: the session's last runs, of which the last is shown."""
-        self.talk = await self._stage.talk()
+        await self._tell(Telling.read_end)
         if self.talk.run_ids:
             await self.look_at(self.talk.run_ids[-1])
 
@@ -58,28 +68,96 @@ class Hearing:
 
     async def look_at(self, run_id: str) -> None:
         """Show a run, whoever worked at it and whenever."""
-        run, outline, last = await self._stage.past(run_id)
+        with self._keeping() as meanwhile:
+            run, outline, last = await self._stage.past(run_id)
         live = run.status in ("created", "running")
-        self._look(RunView.of_past(run, outline, last, is_live=live))
+        is_here = run.host == self._stage.engine.host_id
+        view = RunView.of_past(run, outline, last, is_live=live, is_here=is_here)
+        view.apply([entry for entry in meanwhile if entry.run_id == run_id])
+        self._look(view)
         self.as_of = None
+        self.refresh("rail")
 
     async def visit(self, run_id: str) -> None:
         """Look at a run from the list, in its own conversation."""
         run = await self._stage.engine.run(run_id)
-        if run.conversation_id is not None and run.conversation_id != self._stage.session:
-            await self.enter(run.conversation_id)
+        if run.conversation_id is not None:
+            is_there = run_id in self.talk.run_ids and run.conversation_id == self._stage.session
+            self._stage.session = run.conversation_id
+            if not is_there:
+                await self._tell(lambda telling: telling.read_at(run_id))
+            self._main.conversation.attempt(self._main.conversation.bring, self.talk, run_id)
+            self.refresh("queue")
         await self.look_at(run_id)
 
     async def enter(self, session_id: str) -> None:
         """Go on with another session."""
         self._stage.session = session_id
         self.view = None
+        self._main.stream.attempt(self._main.stream.show, Timeline(""))  # what ran elsewhere is not seen here
         await self.begin()
         self.refresh("queue", "rail")
 
-    async def read_earlier(self, run_id: str) -> None:
-        """What was said before the first run that is shown."""
-        self.talk.put_above(await self._stage.talk(before=run_id))
+    async def read_earlier(self) -> None:
+        """What was said before what is shown of the session."""
+        if self._telling is not None:
+            await self._telling.read_earlier()
+
+    async def read_later(self) -> None:
+        """What was said after it."""
+        if (telling := self._telling) is not None:
+            with self._keeping() as meanwhile:
+                await telling.read_later()
+            self._catch_up(telling.talk, meanwhile)
+
+    async def go_to_the_end(self) -> None:
+        """What is said now, wherever someone had looked."""
+        if self.talk.has_later:
+            await self._tell(Telling.read_end)
+
+    async def list_more(self) -> None:
+        """Runs before those that are listed."""
+        await self.listing.read_more(self._stage.engine)
+        self._list()
+
+    async def _tell(self, read: "Callable[[Telling], Awaitable[None]]") -> None:
+        """Have the session's talk anew; what is told while it is read comes after."""
+        telling = Telling(self._stage.engine, self._stage.session)
+        with self._keeping() as meanwhile:
+            await read(telling)
+        self._telling = telling
+        self._catch_up(telling.talk, meanwhile)
+
+    def _catch_up(self, talk: Talk, meanwhile: "list[Entry]") -> None:
+        for run_id, batch in _by_run(meanwhile):
+            if self._is_said_here(run_id) and not talk.has_later:
+                talk.apply(batch)
+
+    @contextmanager
+    def _keeping(self) -> "Iterator[list[Entry]]":
+        kept: list[Entry] = []
+        self._kept.append(kept)
+        try:
+            yield kept
+        finally:
+            self._kept = [each for each in self._kept if each is not kept]
+
+    async def reload(self) -> None:
+        """Make what is shown anew from what is recorded."""
+        run_id, as_of = (self.view.run_id if self.view else None), self.as_of
+        self._main.inspector.attempt(self._main.inspector.look_at, None, None)
+        self._main.rail.attempt(self._main.rail.use, self._main.rail.glyphs)
+        await self._tell(Telling.read_end)
+        if run_id is not None:
+            await self.look_at(run_id)
+            self.as_of = as_of
+        self.refresh("queue", "rail")
+
+    def waiting_here(self) -> int:
+        """How many messages wait for runs of this process; those of others wait on without it."""
+        shown = {item.item_id for item in self._main.queue.items if item.is_open}
+        host = self._stage.engine.host_id if self._stage.is_open else None
+        return sum(item.item_id in shown and item.host == host for item in self.items)
 
     def text_of(self, item_id: str) -> str | None:
         """What a message that waits says, whole."""
@@ -93,10 +171,12 @@ class Hearing:
 
     def tick(self, entries: "Sequence[Entry]") -> None:
         """Bring what is new to the models, and the models to the panes."""
+        for kept in self._kept:
+            kept.extend(entries)
         for run_id, batch in _by_run(entries):
             self._hear(run_id, batch)
         if entries:
-            self._main.tick(_ticker(entries[-1]))
+            self._main.stream.attempt(lambda: self._main.tick(_ticker(entries[-1])))
         self._read_what_is_wanted()
         self._freshen()
         self._show()
@@ -108,31 +188,43 @@ class Hearing:
             self._sessions[run_id] = conversation.get("conversation_id")
         if any(entry.type.startswith(("steering.", "run.")) for entry in batch):
             self._stale |= {"queue", "rail"}
-        if self._sessions.get(run_id) == self._stage.session or run_id in self.talk.run_ids:
-            self.talk.apply(batch)
+        if self._is_said_here(run_id):
+            if not self.talk.has_later:
+                self._main.conversation.attempt(self.talk.apply, batch)
             if first.type == "run.started" and self.as_of is None:
-                self._look(RunView(run_id))
+                if self.talk.has_later:
+                    self._begin("end", self.go_to_the_end())
+                self._look(RunView(run_id, is_here=self._stage.engine.is_at_work(run_id)))
         if self.view is not None and run_id == self.view.run_id:
-            self.view.apply(batch)
+            self._main.stream.attempt(self.view.apply, batch)
+            self._main.inspector.attempt(self._main.inspector.hear, {entry.type for entry in batch})
+
+    def _is_said_here(self, run_id: str) -> bool:
+        return self._sessions.get(run_id) == self._stage.session or run_id in self.talk.run_ids
 
     def _look(self, view: RunView) -> None:
         self.view = view
-        self._main.stream.show(view.timeline)
+        self._main.stream.attempt(self._main.stream.show, view.timeline)
         self._stale.add("queue")
 
     def _show(self) -> None:
         now, view, main = self._stage.engine.now(), self.view, self._main
         as_of = AsOf(view.run_id, self.as_of) if view is not None and self.as_of is not None else None
-        main.conversation.show(self.talk, now, as_of)
-        main.stream.on_batch()
-        main.ribbon.show(view.ribbon if view else None, now)
-        seen = view.seen(self._stage.cannot_steer) if view else None
+        main.conversation.attempt(main.conversation.show, self.talk, now, as_of)
+        main.stream.attempt(main.stream.on_batch)
+        main.ribbon.attempt(main.ribbon.show, view.ribbon if view else None, now)
+        main.queue.attempt(self._show_queue, now)
+        if now - self._listed_at >= _SECOND:
+            self._list()
+        last = view.timeline.last if view else 0
+        main.inspector.attempt(main.inspector.look_at, view.run_id if view else None, self.as_of, last)
+        main.tabs.counts = {"stream": str(view.status.entries)} if view is not None else {}
+
+    def _show_queue(self, now: int) -> None:
+        seen = self.view.seen(self._stage.cannot_steer) if self.view else None
         waiting = [*self.items, *([self.withdrawn] if self.withdrawn is not None else [])]
         shown = views(waiting, seen, now, self.receipts)
-        main.queue.items = tuple(item for item in shown if item.item_id not in self.dismissed)
-        main.inspector.look_at(view.run_id if view else None, self.as_of)
-        if view is not None:
-            main.tabs.counts = {"stream": str(view.status.entries)}
+        self._main.queue.items = tuple(item for item in shown if item.item_id not in self.dismissed)
 
     # What is read
 
@@ -140,8 +232,8 @@ class Hearing:
         if self.view is None:
             return
         timeline = self.view.timeline
-        for number, want in enumerate(timeline.wanted()):
-            self._begin(f"want {number}", supply(timeline, want, self._stage.engine))
+        for want in timeline.wanted():
+            self._begin((timeline, want), supply(timeline, want, self._stage.engine))
 
     def _freshen(self) -> None:
         for what, read in (("queue", self._read_queue), ("rail", self._read_rail)):
@@ -154,21 +246,26 @@ class Hearing:
         self.items, self.receipts = await self._stage.waiting(run_id)
 
     async def _read_rail(self) -> None:
-        engine = self._stage.engine
-        runs, sessions = await engine.runs(limit=RUNS), await engine.sessions(limit=SESSIONS)
-        now, shown = engine.now(), self.view.run_id if self.view else None
-        cards = [run_card(run, now, shown) for run in runs]
-        self._main.rail.show(cards, [session_card(session, self._stage.session) for session in sessions])
+        await self.listing.read(self._stage.engine, self._stage.session)
+        self._list()
 
-    def _begin(self, name: str, reading: Awaitable[None]) -> None:
+    def _list(self) -> None:
+        engine, shown = self._stage.engine, self.view.run_id if self.view else None
+        self._listed_at = engine.now()
+        cards = self.listing.cards(self._listed_at, engine.host_id, shown, self._stage.session)
+        self._main.rail.attempt(self._main.rail.show, cards)
+
+    def _begin(self, what: object, reading: Awaitable[None]) -> None:
+        """Read something. It is kept until it is read: the loop itself would let go of it."""
+
         async def read() -> None:
             try:
                 with suppress(_known_errors()):  # a look that failed is made again
                     await reading
             finally:
-                del self._tasks[name]
+                self._tasks.pop(what, None)
 
-        self._tasks[name] = asyncio.ensure_future(read())
+        self._tasks[what] = asyncio.ensure_future(read())
 
     # What can be done
 
@@ -180,14 +277,18 @@ class Hearing:
             is_ready=self._stage.is_open,
             trouble=trouble,
             has_run=view is not None,
-            is_running=bool(at_work and view and view.is_live),
-            is_elsewhere=bool(at_work and view and not view.is_live),
+            is_running=bool(at_work and view and view.is_here),
+            is_elsewhere=bool(at_work and view and not view.is_here),
             is_held=bool(status and status.held),
-            can_edit_held=bool(status and status.held and status.held.get("call_id")),
+            can_edit_held=status is not None and status.can_edit_held,
             cannot_steer=self._stage.cannot_steer,
             can_run_again=view is not None and not at_work,
             waiting=len(self._main.queue.items),
             is_as_of=self.as_of is not None,
+            mode=self._main.prompt.mode,
+            is_editing=self._main.prompt.item_id is not None,
+            has_failed=any(pane.failure is not None for pane in self._main.guarded),
+            is_narrow=self._main.is_narrow,
         )
 
 

@@ -3,19 +3,17 @@
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from console.model.talk.talk import Talk, missing
 from console.opening import Opening
 
 if TYPE_CHECKING:
     from engine.api import Choice, Engine, Entry, QueueItem, Receipt, RunRow, Ticket
 
 OpenEngine = Callable[[], Awaitable["Engine"]]
-TAIL = 1_000
-"""Entries that are read of a message that was never completed, or of the end of a run that failed."""
-EARLIER = 3
-"""Runs of a session that are read together when someone looks further up."""
+AGAIN = 1.0
+"""Seconds until what failed is tried again."""
 
 
 class Stage:
@@ -28,6 +26,8 @@ class Stage:
         self._fresh: deque[Entry] = deque()
         self._hearing: asyncio.Task[None] | None = None
         self._engine: Engine | None = None
+        self.deafness: Exception | None = None
+        """Why what is new cannot be heard."""
         self.session = ""
         self.runner_id = ""
         self.cannot_steer: str | None = None
@@ -53,6 +53,14 @@ class Stage:
             self._engine = await self._open_engine()
         else:
             self._engine = await api.Engine.open(opening.target, db=opening.db)
+        try:
+            await self._enter()
+        except BaseException:
+            await self.close()
+            self._engine = None
+            raise
+
+    async def _enter(self) -> None:
         session = await self._first_session()
         order = self._order("…", session)
         clause = order.grants.apis["steering_pull"]
@@ -103,28 +111,25 @@ class Stage:
         receipts = (await self.engine.steering(run_id)).receipts if run_id else ()
         return items, receipts
 
-    async def talk(self, *, before: str | None = None) -> Talk:
-        """The last runs of the session before a run, as they were said."""
-        runs = await self.engine.runs(conversation_id=self.session, before=before, limit=EARLIER)
-        pages: list[list[Entry]] = []
-        for run in reversed(runs):
-            pages.append(outline := await self.engine.outline(run.run_id))
-            if (gap := missing(outline)) is not None:
-                tail = await self.engine.journal(run.run_id, before=gap[1], limit=TAIL)
-                pages.append([entry for entry in reversed(tail) if entry.position > gap[0]])
-        return Talk.of(*pages)
-
     async def past(self, run_id: str) -> "tuple[RunRow, list[Entry], int]":
-        """A run that is to be shown: its row, the course of it, and how long its journal is."""
-        run = await self.engine.run(run_id)
-        return run, await self.engine.outline(run_id), await self.engine.last_position(run_id)
+        """A run that is to be shown: its row, the course of it, and how long its journal is.
+
+        Of a long one it is how it began, and the last of the rest.
+        """
+        run, outline = await self.engine.run(run_id), await self.engine.outline(run_id)
+        if outline and outline[0].position > 1:
+            outline = [*await self.engine.journal(run_id, after=0, limit=1), *outline]
+        return run, outline, await self.engine.last_position(run_id)
 
     # Inside
 
     async def _first_session(self) -> str:
+        from engine.api import NotFound  # noqa: PLC0415
+
         opening = self._opening
         if opening.goes_on:
-            return (await self.engine.session("last")).session.session_id
+            with suppress(NotFound):  # there is nothing to go on with: here it begins
+                return (await self.engine.session("last")).session.session_id
         return opening.session or self.engine.ids.new("ses")
 
     def _order(self, text: str, session: str) -> Any:
@@ -138,9 +143,20 @@ class Stage:
         return Choice(runner=self._opening.runner, env=self._opening.env)
 
     async def _hear(self, since: int) -> None:
-        async with self.engine.subscribe(since) as news:
-            async for batch in news:
-                self._fresh.extend(told.entry for told in batch)
+        """Listen on and on: where that breaks off it begins again, behind what was heard last."""
+        while True:
+            try:
+                await self.engine.last_row()  # where this can be read, so can what is new
+                self.deafness = None
+                async with self.engine.subscribe(since) as news:
+                    async for batch in news:
+                        self._fresh.extend(told.entry for told in batch)
+                        since = batch[-1].row
+            except Exception as error:  # noqa: BLE001  (whatever it was, the screen says it)
+                self.deafness = error
+            else:
+                return  # the engine was closed
+            await asyncio.sleep(AGAIN)
 
 
 def _load() -> Any:

@@ -29,6 +29,7 @@ from engine.facts.event_log import EventRow
 from engine.facts.rows import every
 from engine.resources.catalog import Catalog
 from engine.runtimes.inprocess import InProcessRuntime
+from engine.runtimes.runtime import Runtime
 
 T = TypeVar("T")
 Runner = Callable[..., AsyncIterator[Any]]
@@ -121,7 +122,12 @@ class Engines:
         self._open: list[Engine] = []
 
     async def __call__(
-        self, *runners: Runner, mode: Any = "host", catalog: Catalog | None = None, **project: Any
+        self,
+        *runners: Runner,
+        mode: Any = "host",
+        catalog: Catalog | None = None,
+        runtime: Callable[[Mapping[str, Runner]], Runtime] = InProcessRuntime,
+        **project: Any,
     ) -> Engine:
         """`project` is what trackside.yaml says, such as `agents=[…]`."""
         for runner in runners:
@@ -133,7 +139,7 @@ class Engines:
             self.folder,
             db=self.db,
             mode=mode,
-            runtime=InProcessRuntime(self._runners),
+            runtime=runtime(self._runners),
             clock=self.clock,
             ids=self.ids,
             catalog=catalog,

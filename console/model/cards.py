@@ -1,36 +1,65 @@
 """Runs and sessions as the rail lists them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
 
 from console.model.safe import one_line
-from console.model.words import duration, short_run
-from engine.api import RunRow, Session
+from console.model.words import ago, brief, duration, number, session_name, short_run, short_runner
 
-_STATES = {"created": "starting", "running": "running", "completed": "completed", "failed": "failed",
-           "cancelled": "cancelled", "timeout": "timeout"}  # fmt: skip
+if TYPE_CHECKING:
+    from engine.api import RunRow, Session
+
+_STATES: Final = {"created": "starting", "running": "running", "completed": "completed", "failed": "failed",
+                  "cancelled": "cancelled", "timeout": "timeout"}  # fmt: skip
+_AT_WORK: Final = ("created", "running")
+_LONGEST: Final = 120
+_MINUTE: Final = 60_000_000
+ELSEWHERE: Final = "elsewhere"
 
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """One row: a glyph's name, what it is about, and how long it took or takes."""
+    """One row: a glyph's name, what it is about, and what is to be known of it, in a word or in full."""
 
     id: str
     glyph: str
     title: str
-    detail: str
+    short: str
+    """Where there is little room."""
+    full: str
     is_shown: bool = False
 
 
-def run_card(run: RunRow, now: int, shown: str | None) -> Card:
-    """A run by what was asked of it."""
+@dataclass(frozen=True, slots=True)
+class Cards:
+    """All that is listed."""
+
+    runs: Sequence[Card] = ()
+    sessions: Sequence[Card] = ()
+    has_more: bool = False
+    """There are earlier runs."""
+
+
+def run_card(run: "RunRow", now: int, shown: str | None, *, is_here: bool = True) -> Card:
+    """A run by what was asked of it: how long it works, or how long it took and when that was."""
     state = "lost" if run.status_reason == "runner.lost" else _STATES.get(run.status, "failed")
-    title = one_line(str(run.metadata.get("input") or "").strip() or short_run(run.run_id), 40)
-    began = run.started_at or run.created_at
-    return Card(run.run_id, state, title, duration((run.finished_at or now) - began), run.run_id == shown)
+    title = one_line(str(run.metadata.get("input") or "").strip() or short_run(run.run_id), _LONGEST)
+    took = (run.finished_at or now) - (run.started_at or run.created_at)
+    details = [duration(took), short_runner(run.runner_id)]
+    short = brief(took)
+    if run.status not in _AT_WORK:
+        details.insert(1, ago(now - (run.finished_at or run.updated_at)))
+    elif not is_here:
+        short = ELSEWHERE
+        details.insert(0, "in another process")
+    return Card(run.run_id, state, title, short, one_line(" · ".join(details)), run.run_id == shown)
 
 
-def session_card(session: Session, shown: str) -> Card:
-    """A session by its title."""
-    title = one_line(session.title or session.session_id, 40)
-    here = session.session_id == shown
-    return Card(session.session_id, "live" if here else "idle", title, f"{session.message_count}×", here)
+def session_card(session: "Session", now: int, shown: str) -> Card:
+    """A session by its title: how much was said in it, and when last."""
+    title = one_line(session_name(session.session_id, session.title), _LONGEST)
+    is_shown, age = session.session_id == shown, now - session.last_active
+    said = number(session.message_count, "exchange") if session.message_count else "no answer yet"
+    short = brief(age) if age >= _MINUTE else "now"
+    return Card(session.session_id, "live" if is_shown else "idle", title, short, f"{said} · {ago(age)}", is_shown)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from unicodedata import combining, east_asian_width
 
-from console.model.ribbon import Piece
+from console.model.piece import Piece
 
 
 def cells(text: str) -> int:
@@ -62,6 +62,7 @@ def _breaks(text: str, first: int, others: int) -> list[tuple[int, int]]:
     """Where rows begin and end. It costs by the row, not by the word: a list of a thousand lines is wrapped at once."""
     is_narrow = cells(text) == len(text)
     rows: list[tuple[int, int]] = []
+    first, others = max(1, first), max(1, others)
     start, width = 0, first
     while True:
         end = start + (width if is_narrow else len(fitting(text[start : start + width], width)) or 1)

@@ -33,11 +33,21 @@ GLYPHS: Final[Mapping[str, tuple[str, str]]] = {
     "ellipsis": ("…", "~"),
 }
 
+LEGEND: Final = (
+    ("idle", "idle"), ("starting", "starting"), ("running", "running"), ("held", "held"), ("completed", "completed"),
+    ("failed", "failed"), ("cancelled", "stopped"), ("timeout", "timed out"), ("lost", "runner lost"),
+    ("queued", "steer queued"), ("after", "after the run"), ("pulled", "pulled"), ("injected", "injected"),
+    ("dropped", "dropped"), ("busy", "no answer yet"), ("live", "live"), ("mark", "marked"), ("folded", "folded"),
+    ("open", "unfolded"),
+)  # fmt: skip
+"""What each sign says, for the help."""
+
 
 class Glyphs:
     """The glyphs of one screen; ASCII where the terminal has no others."""
 
     def __init__(self, *, ascii_only: bool = False) -> None:
+        self.is_ascii = ascii_only
         self._column = 1 if ascii_only else 0
 
     def __getitem__(self, name: str) -> str:

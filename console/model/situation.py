@@ -29,3 +29,11 @@ class Situation:
     is_as_of: bool = False
     """The screen shows the world as of an earlier entry."""
     is_filtered: bool = False
+    mode: str = "steer"
+    """What a person wants for what they say to a run at work: steer or after."""
+    is_editing: bool = False
+    """The prompt holds a message that waits."""
+    has_failed: bool = False
+    """A pane has, and shows that it did."""
+    is_narrow: bool = False
+    """There is room for one pane at a time."""

@@ -1,15 +1,19 @@
 """Where a run stands: followed entry by entry, told in a glyph and words."""
 
+from collections import deque
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
 
 import orjson
 
 from console.model.words import duration
-from engine.api import Entry
+from engine.events import Entry
 
 _ENDED = {"completed", "failed", "cancelled", "timeout"}
 _LOST = "runner.lost"
+_PULLING = "steering_pull"
+_TENTH: Final = 100_000
+"""Microseconds by which recent entries are counted together."""
 
 
 class RunStatus:
@@ -30,16 +34,24 @@ class RunStatus:
         self.held: dict[str, Any] | None = None
         """What `hold.reached` said, while it holds."""
         self.held_since: int | None = None
-        self._recent: list[tuple[int, int]] = []
+        self._recent: deque[tuple[int, int]] = deque(maxlen=10)
+        """The last tenths of a second in which there were entries, and how many."""
 
     @property
     def is_over(self) -> bool:
         return self.ended_at is not None
 
+    @property
+    def can_edit_held(self) -> bool:
+        """What is held is a call with an answer of its own: a pull is answered by the queue, a result is no answer."""
+        held = self.held or {}
+        return bool(held.get("call_id")) and held.get("action") != _PULLING
+
     def apply(self, entries: Iterable[Entry]) -> None:
         for entry in entries:
             self.entries = max(self.entries, entry.position)
             self.turn = max(self.turn, entry.turn)
+            self._count(entry.at // _TENTH)
             if entry.source != "runner":
                 self._note(entry)
 
@@ -67,13 +79,13 @@ class RunStatus:
         self.error, self.ended_at = str(data.get("error") or ""), entry.at
         self.held = self.held_since = None
 
+    def _count(self, tenth: int) -> None:
+        before = self._recent.pop()[1] if self._recent and self._recent[-1][0] == tenth else 0
+        self._recent.append((tenth, before + 1))
+
     def rate(self, now: int) -> int:
-        """Entries a second over the last second or so."""
-        self._recent.append((now, self.entries))
-        while len(self._recent) > 1 and now - self._recent[1][0] >= 1_000_000:
-            self._recent.pop(0)
-        began, count = self._recent[0]
-        return 0 if now <= began else (self.entries - count) * 1_000_000 // (now - began)
+        """Entries of the last second. It goes by their own stamps, and not by when someone looked."""
+        return sum(count for tenth, count in self._recent if tenth > now // _TENTH - 10)
 
     def words(self, now: int) -> str:
         """`running 14.2 s`, `held 5.0 s at pull`, `failed: tool timeout`."""

@@ -26,6 +26,18 @@ def latency(microseconds: int) -> str:
     return f"{microseconds / 1_000:.1f} ms" if microseconds < 9_950 else duration(microseconds)
 
 
+def brief(microseconds: int) -> str:
+    """`512ms`, `9.2s`, `41s`, `3m`, `5h`, `9d`: for a narrow column."""
+    seconds = max(0, microseconds) / _SECOND
+    if seconds < 0.9995:
+        return f"{seconds * 1000:.0f}ms"
+    if seconds < 59.5:
+        return f"{seconds:.1f}s" if seconds < 9.95 else f"{seconds:.0f}s"
+    if seconds < 3_600:
+        return f"{seconds / 60:.0f}m"
+    return f"{seconds // 3_600:.0f}h" if seconds < 2 * 86_400 else f"{seconds // 86_400:.0f}d"
+
+
 def ago(microseconds: int) -> str:
     """`just now`, `4 min ago`, `3 h ago`, `12 days ago`."""
     seconds = max(0, microseconds) // _SECOND
@@ -69,6 +81,13 @@ def short_runner(runner_id: str) -> str:
     if len(parts) != 3:
         return runner_id
     return parts[1] if parts[2] == "default" else f"{parts[1]}/{parts[2]}"
+
+
+def session_name(session_id: str, title: str | None, *, is_new: bool = False) -> str:
+    """A session as people know it: by its title, or by the id that someone chose. Ids that were made say nothing."""
+    if title:
+        return title
+    return session_id if not session_id.startswith("ses_") else "new session" if is_new else "untitled session"
 
 
 def short_run(run_id: str) -> str:

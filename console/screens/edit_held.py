@@ -24,7 +24,7 @@ class EditHeld(ModalScreen[dict[str, Any] | None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "leave it", priority=True),
-        Binding("ctrl+s", "save", "use this answer", priority=True),
+        Binding("f4,ctrl+s", "save", "use this answer", priority=True),
     ]
     DEFAULT_CSS = """
     EditHeld { align: center middle; }
@@ -43,7 +43,7 @@ class EditHeld(ModalScreen[dict[str, Any] | None]):
         made = "its answer" if held.original is not None else "the call is not made if you answer it here"
         with Vertical() as box:
             box.border_title = Content(f"{one_line(held.action or held.point, 60)} · {made}")
-            box.border_subtitle = "^s use this answer · esc leave it"
+            box.border_subtitle = "f4 use this answer · esc leave it"
             yield TextArea(json.dumps(answer, ensure_ascii=False, indent=2), language=None, id="answer")
             yield Static("", id="wrong", markup=False)
 

@@ -1,80 +1,123 @@
 """The main screen: how its panes lie, in three widths, and which of them is seen."""
 
-from typing import ClassVar
+import asyncio
+from collections.abc import Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.screen import Screen
-from textual.widget import Widget
 from textual.widgets import Static
 
+from console.bindings import bindings_for
 from console.model.glyphs import Glyphs
 from console.widgets.card import FirstCard
-from console.widgets.conversation.pane import Conversation
 from console.widgets.footer import Footer
+from console.widgets.guard import Guarded, Shielded
 from console.widgets.header import Header
-from console.widgets.inspector import Inspector
 from console.widgets.prompt import Prompt
-from console.widgets.queue import Queue
 from console.widgets.rail import Rail
 from console.widgets.ribbon import RibbonBar
-from console.widgets.stream.pane import StreamPane
 from console.widgets.tabs import PaneTabs
+from console.widgets.trouble import TroubleLine
+
+if TYPE_CHECKING:
+    from console.widgets.conversation.pane import Conversation
+    from console.widgets.inspector import Inspector
+    from console.widgets.queue import Queue
+    from console.widgets.stream.pane import StreamPane
+
+    Pane = Prompt | Queue | Conversation | StreamPane | Inspector | Rail
 
 NARROW_PANES = ("chat", "stream", "state", "runs")
 """What one sees at a time where there is little room."""
+TABS: Final[Mapping[str, str]] = {
+    "prompt": "chat", "queue": "chat", "conversation": "chat", "stream": "stream", "inspector": "state", "rail": "runs",
+}  # fmt: skip
+"""Which of these each pane belongs to; the first of a tab is the one that gets the focus."""
+_ZOOMED: Final[Mapping[str, str]] = {"chat": "left", "stream": "stream", "state": "inspector"}
+"""The part of the screen that each can have alone."""
 
 
-class Main(Screen[None]):
+class Main(Shielded, Screen[None]):
     """One session, its runs, and what they do."""
 
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-medium"), (140, "-wide")]  # noqa: RUF012  (as Textual has it)
     VERTICAL_BREAKPOINTS = [(0, "-short"), (30, "-tall")]  # noqa: RUF012
     AUTO_FOCUS = "#prompt"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("tab", "next_pane(1)", "next pane", show=False, id="screen.next_pane"),
-        Binding("shift+tab", "next_pane(-1)", "pane before", show=False, id="screen.previous_pane"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings_for("screen", "tabs")
 
     def __init__(self, glyphs: Glyphs) -> None:
-        super().__init__()
+        super().__init__(classes="-chat")  # here, since a class that comes later has everything styled once more
+        self._glyphs = glyphs
         self.header = Header()
+        self.trouble = TroubleLine()
         self.ribbon = RibbonBar()
         self.tabs = PaneTabs(NARROW_PANES)
         self.rail = Rail()
-        self.conversation = Conversation(glyphs=glyphs, id="conversation")
         self.card = FirstCard()
         self.ticker = Static("", id="ticker", markup=False)
-        self.queue = Queue()
         self.prompt = Prompt()
-        self.stream = StreamPane(glyphs, id="stream")
-        self.inspector = Inspector()
         self.footer = Footer()
-        for pane in (self.header, self.ribbon, self.rail, self.queue):
-            pane.glyphs = glyphs
+        for pane in (self.header, self.ribbon, self.rail):
+            pane.use(glyphs)
+        self.ribbon.display = self.card.display = False
 
     def compose(self) -> ComposeResult:
+        """What the first frame shows; the rest comes with `furnish`."""
         yield self.header
-        yield self.ribbon
         yield self.tabs
         with Horizontal(id="body"):
             yield self.rail
             with Vertical(id="left"):
-                yield self.card
-                yield self.conversation
-                yield self.ticker
-                yield self.queue
                 yield self.prompt
-            with Vertical(id="right"):
-                yield self.stream
-                yield self.inspector
+            yield Vertical(id="right")
         yield self.footer
 
     def on_mount(self) -> None:
-        self.show_pane("chat")
-        self.ribbon.display = self.card.display = False
+        self.tabs.shown = "chat"
+
+    # Panes that the first frame does without: to load them takes half as long as Textual itself
+
+    @cached_property
+    def conversation(self) -> "Conversation":
+        from console.widgets.conversation.pane import Conversation
+
+        return Conversation(glyphs=self._glyphs, id="conversation")
+
+    @cached_property
+    def queue(self) -> "Queue":
+        from console.widgets.queue import Queue
+
+        queue = Queue()
+        queue.use(self._glyphs)
+        return queue
+
+    @cached_property
+    def stream(self) -> "StreamPane":
+        from console.widgets.stream.pane import StreamPane
+
+        return StreamPane(self._glyphs, id="stream")
+
+    @cached_property
+    def inspector(self) -> "Inspector":
+        from console.widgets.inspector import Inspector
+
+        inspector = Inspector()
+        inspector.use(self._glyphs)
+        return inspector
+
+    async def furnish(self) -> None:
+        """Bring in all that is not there yet."""
+        await asyncio.to_thread(_load)
+        left, right = self.query_one("#left"), self.query_one("#right")
+        with self.app.batch_update():
+            await self.mount(self.trouble, self.ribbon, after=self.header)
+            await left.mount(self.card, self.conversation, self.ticker, self.queue, before=self.prompt)
+            await right.mount(self.stream, self.inspector)
 
     # Which pane
 
@@ -82,58 +125,71 @@ class Main(Screen[None]):
     def is_narrow(self) -> bool:
         return self.has_class("-narrow")
 
+    @property
+    def panes(self) -> "dict[str, Pane]":
+        """All that can have the focus, in the order in which tab goes round, by the names that commands have."""
+        return {
+            "prompt": self.prompt, "queue": self.queue, "conversation": self.conversation, "stream": self.stream,
+            "inspector": self.inspector, "rail": self.rail,
+        }  # fmt: skip
+
+    @property
+    def guarded(self) -> tuple[Guarded, ...]:
+        """All that may fail by itself."""
+        lines = (self.header, self.trouble, self.ribbon, self.tabs, self.footer)
+        return (*lines, *self.panes.values())
+
     def show_pane(self, name: str) -> None:
-        """Where only one pane is seen, this one; elsewhere it gets the focus."""
-        self.remove_class(*(f"-{pane}" for pane in NARROW_PANES)).add_class(f"-{name}")
+        """Have a pane in sight: alone where only one is seen, else beside the others."""
+        if (zoomed := self._zoomed) is not None and zoomed != _ZOOMED.get(name):
+            self.remove_class(f"-zoom-{zoomed}")
+        if name == "runs":
+            self.remove_class("-norail").set_class(self.has_class("-medium"), "-rail")
+        self.update_classes({f"-{pane}": pane == name for pane in NARROW_PANES})
         self.tabs.shown = name
 
     def focus_pane(self, name: str) -> None:
-        """Go to a pane."""
-        self.show_pane(name)
-        panes: dict[str, Widget] = {
-            "chat": self.prompt, "stream": self.stream, "state": self.inspector, "runs": self.rail,
-        }  # fmt: skip
-        panes[name].focus()
+        """Go to a pane by the name that its tab has."""
+        self.go_to(next(pane for pane, tab in TABS.items() if tab == name))
+
+    def go_to(self, where: str) -> None:
+        """Go to a pane by the name that commands have."""
+        self.show_pane(TABS[where])
+        pane = self.panes[where]
+        if pane.failure is None:
+            pane.focus()
+        else:
+            self.set_focus(pane)  # what of it would have the focus is not seen
 
     def where(self) -> str:
         """The pane that has the focus, by the name that commands have."""
-        for name, pane in (
-            ("prompt", self.prompt), ("queue", self.queue), ("stream", self.stream),
-            ("inspector", self.inspector), ("conversation", self.conversation), ("rail", self.rail),
-        ):  # fmt: skip
-            if pane.has_focus or pane.has_focus_within:
-                return name
-        return "app"
+        around = self.focused.ancestors_with_self if self.focused is not None else ()
+        return next((node.id for node in around if node.id in TABS), "app")
 
     def next_pane(self, step: int) -> None:
-        """Go round the panes that are seen; where only one is, to the next."""
-        names = NARROW_PANES if self.is_narrow else ("chat", "conversation", "stream", "state", "runs")
-        here = {"prompt": "chat", "queue": "chat", "inspector": "state", "rail": "runs"}.get(self.where(), self.where())
-        if self.is_narrow and here == "conversation":
-            here = "chat"
-        place = names.index(here) if here in names else 0
-        for offset in range(1, len(names) + 1):
-            name = names[(place + offset * step) % len(names)]
-            if name == "conversation":
-                self.conversation.focus()
-                return
-            if name != "runs" or self.is_narrow or self.rail.display:
-                self.focus_pane(name)
-                return
+        """Go round the panes; one that is not there is left out."""
+        absent = {"queue": not self.queue.items, "rail": not (self.is_narrow or self.rail.display)}
+        names = [name for name in self.panes if not absent.get(name)]
+        here = self.where()
+        self.go_to(names[(names.index(here) + step) % len(names)] if here in names else names[0])
 
     def zoom(self) -> None:
         """Give all the room to the pane with the focus, or take it back."""
-        zoomed = [name for name in ("left", "stream", "inspector") if self.has_class(f"-zoom-{name}")]
-        for name in zoomed:
-            self.remove_class(f"-zoom-{name}")
-        if not zoomed:
-            where = self.where()
-            self.add_class(f"-zoom-{where if where in ('stream', 'inspector') else 'left'}")
+        if (zoomed := self._zoomed) is not None:
+            self.remove_class(f"-zoom-{zoomed}")
+        else:
+            self.add_class(f"-zoom-{_ZOOMED.get(TABS.get(self.where(), ''), 'left')}")
+
+    @property
+    def _zoomed(self) -> str | None:
+        return next((name for name in _ZOOMED.values() if self.has_class(f"-zoom-{name}")), None)
 
     def slide_rail(self) -> None:
         """Show the runs, or hide them."""
         if self.is_narrow:
             self.focus_pane("chat" if self.has_class("-runs") else "runs")
+        elif self._zoomed is not None:
+            self.show_pane("runs")
         elif self.has_class("-wide"):
             self.toggle_class("-norail")
         else:
@@ -141,9 +197,38 @@ class Main(Screen[None]):
             if self.has_class("-rail"):
                 self.rail.focus()
 
+    def close_rail(self) -> bool:
+        """Put the runs away that lie over the rest; whether they did."""
+        lay = self.has_class("-medium") and self.has_class("-rail")
+        if lay:
+            if self.rail.has_focus:
+                self.prompt.focus()
+            self.remove_class("-rail")
+        return lay
+
     def action_next_pane(self, step: int) -> None:
         self.next_pane(step)
+
+    def action_to_pane(self, name: str) -> None:
+        self.focus_pane(name)
+
+    def use(self, glyphs: Glyphs) -> None:
+        """Show the same with other glyphs."""
+        self._glyphs = glyphs
+        for pane in (
+            self.header, self.ribbon, self.rail, self.conversation, self.queue, self.stream, self.inspector,
+        ):  # fmt: skip
+            pane.use(glyphs)
 
     def tick(self, text: str) -> None:
         """The last event in a line, for who only sees the chat."""
         self.ticker.update(Content(text))
+
+
+def _load() -> None:
+    """What the panes need, and Markdown, for which the first words of a runner would have to wait."""
+    import console.widgets.conversation.pane
+    import console.widgets.conversation.prose
+    import console.widgets.inspector
+    import console.widgets.queue
+    import console.widgets.stream.pane  # noqa: F401

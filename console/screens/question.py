@@ -40,3 +40,9 @@ class Question(ModalScreen[bool]):
 
     def action_answer(self, answer: bool) -> None:
         self.dismiss(answer)
+
+
+class Leave(Question):
+    """Whether to leave; the key that asked, once more, is yes."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+q", "answer(True)", "yes")]

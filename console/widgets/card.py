@@ -7,16 +7,18 @@ _ROWS = (
     ("enter", "try it: it plans a day, in three turns"),
     ("", "then type while it works: that is steering"),
     ("f6", "hold it at its next pull, f5 lets it go on"),
-    ("f1", "help about where you are"),
-    ("^q", "leave; nothing is lost"),
+    ("f1", "help about where you are; ^q leaves"),
+    ("", "your own runner: trackside path/to/runner.py"),
 )
 
 
 class FirstCard(Static):
-    """Goes away with the first message, and is under help again."""
+    """Goes away with the first message."""
 
+    SCOPED_CSS = False
     DEFAULT_CSS = """
     FirstCard { width: 58; max-width: 100%; height: auto; padding: 1 2; margin: 1 2; border: round $accent; }
+    .-short FirstCard { padding: 0 1; margin: 0; border: none; }
     """
 
     def __init__(self) -> None:

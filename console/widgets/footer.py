@@ -4,20 +4,25 @@ from collections.abc import Sequence
 
 from textual.content import Content
 from textual.reactive import reactive
+from textual.style import Style
 
-from console.model.ribbon import Piece
+from console.model.footing import GAP, FooterKey
+from console.model.piece import Piece
 from console.widgets.tones import Toned
 
 
 class Footer(Toned):
-    """The keys that can be pressed now."""
+    """The keys that can be pressed now; each can be clicked."""
 
     DEFAULT_CSS = """
     Footer { height: 1; dock: bottom; padding: 0 1; background: $panel; }
     """
 
-    keys: reactive[Sequence[tuple[str, str]]] = reactive((), always_update=True)
+    keys: reactive[Sequence[FooterKey]] = reactive(())
 
     def render(self) -> Content:
-        pieces = [self.content_of([Piece(key, "key"), Piece(f" {words}", "faint")]) for key, words in self.keys]
-        return Content("  ").join(pieces)
+        return Content(" " * GAP).join(self._shown(key) for key in self.keys)
+
+    def _shown(self, key: FooterKey) -> Content:
+        said = self.content_of([Piece(key.key, "key"), Piece(f" {key.words}", "faint")])
+        return said.stylize(Style.from_meta({"@click": f"app.perform('{key.command_id}')"}))

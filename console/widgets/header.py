@@ -1,12 +1,17 @@
 """The line at the top."""
 
+from collections.abc import Sequence
+
 from rich.cells import cell_len
 from textual.content import Content
-from textual.reactive import reactive
+from textual.reactive import var
 
 from console.model.glyphs import Glyphs
-from console.model.headline import GAP, Headline
+from console.model.headline import Headline
+from console.model.piece import Piece
 from console.widgets.tones import Toned
+
+Halves = tuple[Sequence[Piece], Sequence[Piece]]
 
 
 class Header(Toned):
@@ -16,14 +21,29 @@ class Header(Toned):
     Header { height: 1; dock: top; padding: 0 1; background: $panel; }
     """
 
-    headline: reactive[Headline | None] = reactive(None, always_update=True)
+    headline: var[Headline | None] = var(None, always_update=True)
     glyphs = Glyphs()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._painted: Halves = ((), ())
+
+    def use(self, glyphs: Glyphs) -> None:
+        """Show the same with other glyphs."""
+        self.glyphs = glyphs
+        self.refresh()
+
+    def watch_headline(self) -> None:
+        """Most ticks change nothing that is seen; then nothing is painted."""
+        if self._halves() != self._painted:
+            self.refresh()
 
     def render(self) -> Content:
         """Both halves, with what is left between them."""
-        if self.headline is None:
-            return Content("")
-        width = self.content_size.width
-        left, right = (self.content_of(half, GAP) for half in self.headline.fit(width, self.glyphs))
-        between = " " * max(1, width - cell_len(left.plain) - cell_len(right.plain))
+        self._painted = self._halves()
+        left, right = (self.content_of(half) for half in self._painted)
+        between = " " * max(1, self.content_size.width - cell_len(left.plain) - cell_len(right.plain))
         return Content.assemble(left, between, right)
+
+    def _halves(self) -> Halves:
+        return self.headline.fit(self.content_size.width, self.glyphs) if self.headline is not None else ((), ())

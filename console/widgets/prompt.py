@@ -19,6 +19,7 @@ from console.model.prompt.intent import AFTER, STEER, mode_of, placeholder_of, t
 from console.model.prompt.pastes import Pastes
 from console.model.safe import safe
 from console.model.situation import Situation
+from console.widgets.guard import Guarded
 
 _TAKEN = {"f6", "f7", *(key.strip() for command in of("prompt") for key in command.keys.split(","))}
 """Keys of a text area that mean something else here: with two of them it selects, and the console holds and steps."""
@@ -26,7 +27,7 @@ _SMALL = 200
 """A paste of so few characters is shown as it is, however much there is already."""
 
 
-class Prompt(TextArea, inherit_bindings=False):
+class Prompt(Guarded, TextArea, inherit_bindings=False):
     """Grows with what is typed. It is never disabled: what is typed too early is sent later."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -90,6 +91,11 @@ class Prompt(TextArea, inherit_bindings=False):
         """What would be sent: the text with every large paste in it."""
         return self._pastes.whole(self.text)
 
+    @property
+    def unsent(self) -> str:
+        """What would be lost: all of it, but for a queued message that is only being edited."""
+        return self._draft if self.item_id is not None else self.whole
+
     def show(self, now: Situation, *, runner: str = "", turn: int = 0) -> None:
         """Tell where a message would go now. The runner's name as people know it; the turn that is on."""
         if (now, runner, turn) != (self._now, self._runner, self._turn):
@@ -129,6 +135,16 @@ class Prompt(TextArea, inherit_bindings=False):
         self._entitle()
         return True
 
+    def why_not(self, what: str) -> str | None:  # noqa: ARG002  (every pane is asked)
+        """Nothing that would keep a key out of the footer: an empty prompt is still where one sends from."""
+        return None
+
+    def clear_selection(self) -> bool:
+        """Keep the cursor and mark nothing; whether something was marked."""
+        had = not self.selection.is_empty
+        self.move_cursor(self.cursor_location)
+        return had
+
     # What a person does
 
     async def on_key(self, event: events.Key) -> None:
@@ -142,7 +158,9 @@ class Prompt(TextArea, inherit_bindings=False):
         text = self.whole
         if self.item_id is not None and not text.strip():
             self.post_message(self.Refused("there is nothing in it to say; in the queue, d withdraws it"))
-        elif text.strip():
+        elif not text.strip():
+            self.post_message(self.Refused("there is nothing to send; type something first"))
+        else:
             self.post_message(self.Submitted(text, mode_of(self._now, self.mode), self.item_id))
             self._recall.note(text)
             if not self.leave_editing():
@@ -170,6 +188,8 @@ class Prompt(TextArea, inherit_bindings=False):
             # At the end of the first row, so that the same key goes on.
             breaks = self.wrapped_document.get_offsets(0)
             self.move_cursor((0, breaks[0] - 1 if breaks else len(self.document.get_line(0))))
+        elif self.cursor_location == (0, 0):
+            self.post_message(self.Refused("nothing was sent before this"))
         else:
             self.move_cursor((0, 0))
 

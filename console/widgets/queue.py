@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from rich.cells import cell_len, set_cell_size
 from textual import events
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.content import Content
 from textual.geometry import Size
 from textual.message import Message
@@ -13,19 +13,15 @@ from textual.reactive import reactive
 
 from console.bindings import bindings_for
 from console.model.glyphs import Glyphs
+from console.model.piece import Piece
 from console.model.prompt.waiting import ItemView, pending
-from console.model.ribbon import Piece
 from console.widgets.tones import Toned
 
 
 class Queue(Toned, can_focus=True):
     """What waits to be said, in the order in which it will be. It is not there while nothing waits."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        *bindings_for("queue"),
-        Binding("up,k", "cursor(-1)", "Message above", show=False),
-        Binding("down,j", "cursor(1)", "Message below", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings_for("queue")
     SCOPED_CSS = False
     DEFAULT_CSS = """
     Queue { height: auto; max-height: 8; border: round $panel-lighten-2; padding: 0; display: none; }
@@ -116,6 +112,25 @@ class Queue(Toned, can_focus=True):
         """The one under the cursor."""
         return self.items[self.cursor] if self.items else None
 
+    def use(self, glyphs: Glyphs) -> None:
+        """Show the same with other glyphs."""
+        self.glyphs = glyphs
+        self.refresh()
+
+    def why_not(self, what: str) -> str | None:
+        """Why one of its commands cannot be carried out now on the message under the cursor."""
+        item = self.item
+        if what == "undo":
+            has_any = any(one.fate == "withdrawn" for one in self.items)
+            return None if has_any else "nothing was withdrawn in the last 5 seconds"
+        if item is None:
+            return "nothing waits"
+        if what == "turn":
+            return item.why_not_turned
+        # What was dropped can be said again or put away, what was withdrawn can be had back.
+        may = {"dropped": ("edit", "withdraw"), "withdrawn": ("edit",)}.get(item.fate, ())
+        return None if what in (*may, "above", "below") else item.why_not_editable
+
     def enter_from_below(self) -> None:
         """Take the focus, on the message that is nearest to the prompt."""
         self.cursor = max(0, len(self.items) - 1)
@@ -191,6 +206,8 @@ class Queue(Toned, can_focus=True):
     def action_cursor(self, step: int) -> None:
         if step > 0 and self.cursor >= len(self.items) - 1:
             self.post_message(self.Left())
+        elif self.cursor + step < 0:
+            self._refuse("it is the first already")
         else:
             self.cursor += step
 

@@ -1,23 +1,33 @@
 """The list of runs and sessions at the side."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from rich.cells import cell_len, set_cell_size
+from textual.binding import BindingType
 from textual.content import Content
 from textual.message import Message
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
-from console.model.cards import Card
+from console.bindings import bindings_for
+from console.model.cards import Card, Cards
 from console.model.glyphs import Glyphs
+from console.widgets.guard import Guarded
+
+_MORE = "more"
+_WIDE = 50
+"""Columns from which a row says everything."""
+_USUAL = 24
 
 
-class Rail(OptionList):
+class Rail(Guarded, OptionList, inherit_bindings=False):
     """What ran, newest first, and the conversations it belongs to."""
 
+    BINDINGS: ClassVar[list[BindingType]] = bindings_for("rail")
     DEFAULT_CSS = """
-    Rail { width: 26; height: 1fr; border: round $panel-lighten-2; padding: 0; background: $surface; }
+    Rail { width: 26; height: 1fr; border: round $panel-lighten-2; padding: 0; background: $surface;
+        scrollbar-size-vertical: 1; scrollbar-gutter: stable; }
     Rail:focus { border: round $accent; }
     """
 
@@ -33,37 +43,125 @@ class Rail(OptionList):
 
         session_id: str
 
+    class WantMore(Message):
+        """Someone came to the end of the runs that are listed, and there are more."""
+
+    @dataclass
+    class Refused(Message):
+        """What was asked for cannot be done, and why."""
+
+        words: str
+
     glyphs = Glyphs()
 
     def __init__(self) -> None:
         super().__init__(id="rail", markup=False)
         self.border_title = "Runs"
-        self._shown: tuple[Sequence[Card], Sequence[Card]] = ((), ())
+        self._shown = Cards()
+        self._width = -1
+        """For which the lines were made."""
 
-    def show(self, runs: Sequence[Card], sessions: Sequence[Card]) -> None:
+    def show(self, cards: Cards) -> None:
         """List these; the cursor stays on what it was on."""
-        if (runs, sessions) == self._shown:
-            return
-        self._shown = runs, sessions
-        before = self.highlighted_option.id if self.highlighted_option is not None else None
-        options = [Option(self._line(card), id=f"run {card.id}") for card in runs]
-        if sessions:
-            options.append(Option(Content.styled("── Sessions ──", "dim"), disabled=True))
-            options += [Option(self._line(card), id=f"session {card.id}") for card in sessions]
-        if not options:
-            options = [Option(Content.styled("Nothing ran yet", "dim"), disabled=True)]
-        self.clear_options().add_options(options)
-        if before is not None and any(option.id == before for option in options):
-            self.highlighted = self.get_option_index(before)
+        if cards != self._shown:
+            before, self._shown = self._shown, cards
+            if _ids(before) == _ids(cards):
+                self._rewrite(before)
+            else:
+                self._fill()
+
+    def use(self, glyphs: Glyphs) -> None:
+        """Show the same with other glyphs."""
+        self.glyphs = glyphs
+        if self._shown.runs or self._shown.sessions:
+            self._fill()
+
+    def on_resize(self) -> None:
+        """As much of each as there is room for."""
+        if self._width != self.scrollable_content_region.width:
+            self._fill()
+
+    def why_not(self, what: str) -> str | None:  # noqa: ARG002  (it holds for all of them)
+        """Why one of its commands cannot be carried out now."""
+        return None if self._shown.runs or self._shown.sessions else "nothing ran yet"
+
+    def action_open(self) -> None:
+        if not self._refuses():
+            self.action_select()
+
+    def action_move(self, how: str) -> None:
+        """Any of the moves that Textual has for a list."""
+        if not self._refuses():
+            getattr(self, f"action_{how}")()
+
+    def _refuses(self) -> bool:
+        """Whether there is nothing to choose from; says so."""
+        why = self.why_not("open")
+        if why is not None:
+            self.post_message(self.Refused(why))
+        return why is not None
+
+    def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
+        """Who comes to the end of the runs wants to go on."""
+        event.stop()
+        if event.option.id == _MORE:
+            self.post_message(self.WantMore())
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Enter or a click."""
         event.stop()
         kind, _, chosen = (event.option.id or "").partition(" ")
-        self.post_message(self.RunChosen(chosen) if kind == "run" else self.SessionChosen(chosen))
+        if event.option.id == _MORE:
+            self.post_message(self.WantMore())
+        else:
+            self.post_message(self.RunChosen(chosen) if kind == "run" else self.SessionChosen(chosen))
+
+    # Drawing
+
+    def _fill(self) -> None:
+        cards, self._width = self._shown, self.scrollable_content_region.width
+        place = self.highlighted
+        before = self.highlighted_option.id if self.highlighted_option is not None else None
+        options = [Option(self._line(card), id=f"run {card.id}") for card in cards.runs]
+        if cards.has_more:
+            options.append(Option(Content.styled(f"  {self.glyphs['ellipsis']} earlier runs", "dim"), id=_MORE))
+        if cards.sessions:
+            options.append(Option(Content.styled("── Sessions ──", "dim"), disabled=True))
+            options += [Option(self._line(card), id=f"session {card.id}") for card in cards.sessions]
+        if not options:
+            options = [Option(Content.styled("Nothing ran yet", "dim"), disabled=True)]
+        self.clear_options().add_options(options)
+        if before == _MORE and place is not None:
+            self.highlighted = min(place, len(options) - 1)  # the first of those that were asked for
+        elif before is not None and any(option.id == before for option in options):
+            self.highlighted = self.get_option_index(before)
+
+    def _rewrite(self, before: Cards) -> None:
+        """Only what the rows say has changed: as time goes on most are as they were."""
+        pairs = [
+            *zip(before.runs, self._shown.runs, strict=True),
+            *zip(before.sessions, self._shown.sessions, strict=True),
+        ]
+        kinds = ["run"] * len(self._shown.runs) + ["session"] * len(self._shown.sessions)
+        for kind, (old, new) in zip(kinds, pairs, strict=True):
+            if old != new:
+                self.replace_option_prompt(f"{kind} {new.id}", self._line(new))
 
     def _line(self, card: Card) -> Content:
-        room = max(8, (self.content_size.width or 22) - cell_len(card.detail) - 4)
-        title = set_cell_size(card.title, room)
-        line = Content(f"{self.glyphs[card.glyph]} {title} {card.detail}")
+        """Whether it is shown, its state, what it is about, and at the right how long or when."""
+        width = self.scrollable_content_region.width or _USUAL
+        detail = card.full if width >= _WIDE else card.short
+        mark = self.glyphs["cursor"] if card.is_shown else " "
+        room = max(4, width - cell_len(detail) - 4)
+        title = card.title
+        if cell_len(title) > room:
+            title = set_cell_size(title, room - 1).rstrip() + self.glyphs["ellipsis"]
+        line = Content.assemble(
+            f"{mark}{self.glyphs[card.glyph]} {set_cell_size(title, room)} ",
+            (detail, "dim" if not card.is_shown else ""),
+        )
         return line.stylize("bold") if card.is_shown else line
+
+
+def _ids(cards: Cards) -> tuple[list[str], list[str], bool]:
+    return [card.id for card in cards.runs], [card.id for card in cards.sessions], cards.has_more

@@ -1,11 +1,18 @@
 """The run as a ribbon, under the header."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from textual import events
 from textual.content import Content
-from textual.reactive import reactive
+from textual.message import Message
 
 from console.model.glyphs import Glyphs
+from console.model.piece import Piece
 from console.model.ribbon import Ribbon
 from console.widgets.tones import Toned
+
+Rows = Sequence[Sequence[Piece]]
 
 
 class RibbonBar(Toned):
@@ -15,24 +22,46 @@ class RibbonBar(Toned):
     RibbonBar { height: 2; padding: 0 1; background: $surface; }
     """
 
-    now: reactive[int] = reactive(0)
     glyphs = Glyphs()
+
+    @dataclass
+    class TurnChosen(Message):
+        """Someone clicked on a turn."""
+
+        turn: int
 
     def __init__(self) -> None:
         super().__init__()
         self._ribbon: Ribbon | None = None
+        self._now = 0
+        self._painted: Rows = ()
 
-    def show(self, ribbon: Ribbon | None, now: int) -> None:
-        """Show a run at this moment."""
-        self._ribbon, self.now = ribbon, now
-        self.display = ribbon is not None
+    def use(self, glyphs: Glyphs) -> None:
+        """Show the same with other glyphs."""
+        self.glyphs = glyphs
         self.refresh()
 
+    def show(self, ribbon: Ribbon | None, now: int) -> None:
+        """Show a run at this moment; where nothing that is seen has changed, nothing is painted."""
+        self._ribbon, self._now = ribbon, now
+        self.display = ribbon is not None
+        if self._rows() != self._painted:
+            self.refresh()
+
     def render(self) -> Content:
+        self._painted = self._rows()
+        return Content("\n").join([self.content_of(row) for row in self._painted])
+
+    def on_click(self, event: events.Click) -> None:
+        """The turn under the pointer."""
+        place = event.get_content_offset(self)
+        if place is not None and self._ribbon is not None:
+            turn = self._ribbon.turn_at(place.x, self.content_size.width, self._now)
+            if turn is not None:
+                self.post_message(self.TurnChosen(turn))
+
+    def _rows(self) -> Rows:
         if self._ribbon is None:
-            return Content("")
-        upper, lower = self._ribbon.rows(self.content_size.width, self.now, self.glyphs)
-        rows = [self.content_of(upper)]
-        if self.content_size.height > 1:
-            rows.append(self.content_of(lower))
-        return Content("\n").join(rows)
+            return ()
+        width, tall = self.content_size
+        return self._ribbon.rows(width, self._now, self.glyphs, tall)

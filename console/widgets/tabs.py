@@ -8,7 +8,7 @@ from textual.content import Content
 from textual.message import Message
 from textual.reactive import reactive
 
-from console.model.ribbon import Piece
+from console.model.piece import Piece
 from console.widgets.tones import Toned
 
 
@@ -20,7 +20,7 @@ class PaneTabs(Toned):
     """
 
     shown: reactive[str] = reactive("")
-    counts: reactive[Mapping[str, str]] = reactive({}, always_update=True)
+    counts: reactive[Mapping[str, str]] = reactive({})
 
     @dataclass
     class Chosen(Message):

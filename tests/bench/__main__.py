@@ -12,6 +12,7 @@ BENCHES: Final = {
     "lag": "from recorded to told at 2,000 events a second",
     "memory": "the host over a million events in one run",
     "start": "a worker and `trackside run`, in multiples of `python -c pass`",
+    "first_frame": "`trackside` in a terminal: its first frame against an empty Textual app, and its engine open",
     "warm": "the first result of a warm child",
     "cancel": "from a cancel to the run's recorded end, wherever its runner is, and what is left of it",
     "steer": "from a message that is sent to a working run until the runner's pull has it",
@@ -19,6 +20,8 @@ BENCHES: Final = {
     "access": "the gate's decision, and a call from a child and back",
     "pages": "a page deep in a long journal",
     "search": "search over a million lines against LIKE, and a page deep in a long conversation",
+    "browse": "pages of sessions, hits and state among a million lines, and how long the loop stands meanwhile",
+    "keys": "from a key to the frame that shows it while a runner streams, against RichLog",
     "stream": "the stream pane: what an entry costs against RichLog, what it keeps, and opening a run of any length",
 }
 LONGEST: Final = 240

@@ -9,6 +9,7 @@ from textual.message import Message
 from textual.pilot import Pilot
 
 from console.gathering import Gathering
+from console.model.inspect.facts import Unknown
 from console.widgets.inspector import Inspector
 from console.widgets.inspector.row_list import RowList
 from engine.api import Choice, Engine, message
@@ -89,7 +90,8 @@ class Looking(App[None]):
     async def on_inspector_need(self, event: Inspector.Need) -> None:
         self.heard.append(event)
         if self.gathering is not None:
-            self.inspector.show(event.tab, await self.gathering.facts(event.tab, event.run_id, event.position))
+            facts = await self.gathering.facts(event.tab, event.run_id, event.position)
+            self.inspector.show(event.tab, facts, event.number)
 
     async def on_inspector_need_call(self, event: Inspector.NeedCall) -> None:
         self.heard.append(event)
@@ -104,6 +106,26 @@ class Looking(App[None]):
 
     def said(self, kind: type[Any]) -> list[Any]:
         return [each for each in self.heard if isinstance(each, kind)]
+
+    async def asked(self, pilot: Pilot[None], count: int) -> None:
+        """Wait for so many questions in all."""
+        async with asyncio.timeout(20):
+            while len(self.said(Inspector.Need)) < count:
+                await pilot.pause(0.01)
+
+    async def answered(self, pilot: Pilot[None], count: int) -> None:
+        """The same, and have the last answered."""
+        await self.asked(pilot, count)
+        need = self.said(Inspector.Need)[-1]
+        self.inspector.show(need.tab, Unknown(run_id=need.run_id, position=need.position, words="no"), need.number)
+
+    async def put_off(self, pilot: Pilot[None]) -> None:
+        """Wait until a question was due, and was not asked."""
+        asking = self.inspector._asking
+        planned = asking._timer
+        async with asyncio.timeout(20):
+            while asking._timer is planned:
+                await pilot.pause(0.01)
 
     # What is on the screen
 
@@ -133,5 +155,8 @@ class Looking(App[None]):
         await self.settled(pilot)
 
     async def settled(self, pilot: Pilot[None]) -> None:
-        await pilot.pause()
+        """Wait until what is asked for is shown; without an engine nobody answers."""
+        async with asyncio.timeout(20):
+            while self.inspector.is_waiting and self.gathering is not None:
+                await pilot.pause(0.01)
         await pilot.pause()

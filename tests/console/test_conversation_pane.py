@@ -159,7 +159,7 @@ async def test_in_ascii_all_that_is_ours_is_ascii() -> None:
 
     async with app.run_test(size=(80, 60)):
         assert all(line.replace("·", "").isascii() for line in app.lines())
-        app.pane.glyphs = Glyphs()
+        app.pane.use(Glyphs())
         assert any("▌" in line for line in app.lines())
 
 

@@ -1,60 +1,15 @@
 """The first minute at the screen, with the real engine behind it and a runner that waits for the test."""
 
 import asyncio
-from collections.abc import Callable
 from typing import Any
-
-import pytest
-from textual.pilot import Pilot
 
 from console.app import Trackside
 from console.opening import Opening
-from tests.support import Engines, declares, done, said
-
-SIZES = [(160, 45), (80, 24)]
-
-
-class Cue:
-    """Lets the runner go on, a step at a time."""
-
-    def __init__(self) -> None:
-        self._steps: asyncio.Queue[None] = asyncio.Queue()
-
-    def go(self) -> None:
-        self._steps.put_nowait(None)
-
-    async def wait(self) -> None:
-        await self._steps.get()
+from tests.console.driving import Cue, at_both_sizes, listener, shown, until
+from tests.support import Engines
 
 
-def listener(cue: Cue) -> Any:
-    @declares(capabilities={"steering": True})
-    async def listens(ctx: Any):
-        yield said(f"You said: {ctx.input.to_text()}")
-        await cue.wait()
-        pulled = await ctx.api.steering_pull()
-        for item in pulled.items:
-            yield said(f"Then you said: {item.input.to_text()}")
-        await cue.wait()
-        yield done()
-
-    return listens
-
-
-def shown(app: Trackside) -> str:
-    """What stands on the screen."""
-    strips = app.screen._compositor.render_strips()
-    return "\n".join("".join(segment.text for segment in strip) for strip in strips)
-
-
-async def until(pilot: Pilot[None], holds: Callable[[], bool]) -> None:
-    """Wait for what must come; fails by itself where it does not."""
-    async with asyncio.timeout(20):
-        while not holds():
-            await pilot.pause(0.02)
-
-
-@pytest.mark.parametrize("size", SIZES, ids=["160x45", "80x24"])
+@at_both_sizes
 async def test_a_newcomer_sends_steers_and_sees_it_land(open_engine: Engines, size: tuple[int, int]):
     cue = Cue()
     app = Trackside(Opening(), lambda: open_engine(listener(cue)))

@@ -246,22 +246,84 @@ async def test_it_asks_when_a_tab_is_shown_and_when_the_position_moves():
     app = Looking()
     async with app.run_test() as pilot:
         await app.look(pilot, "r", 7)
+        await app.asked(pilot, 1)
         await pilot.press("2")
+        await app.asked(pilot, 2)
         await app.look(pilot, "r", 8)
         await app.look(pilot, "r", 8)
+        await app.asked(pilot, 3)
         app.inspector.ask()
-        await pilot.pause()
+        await app.asked(pilot, 4)
 
         asked = [(need.tab, need.run_id, need.position) for need in app.said(Inspector.Need)]
         assert asked == [("event", "r", 7), ("state", "r", 7), ("state", "r", 8), ("state", "r", 8)]
 
 
-async def test_without_a_position_there_is_no_entry_to_ask_for():
+async def test_without_a_position_the_last_entry_is_asked_for():
     app = Looking()
     async with app.run_test() as pilot:
-        await app.look(pilot, "r", None)
-        assert app.said(Inspector.Need) == []
-        assert app.rows()[0].strip("› ") == "Move in Stream to see an entry here."
+        app.inspector.look_at("r", None, 106)
+        await app.asked(pilot, 1)
+        assert app.said(Inspector.Need) == [Inspector.Need("event", "r", 106)]
+
+
+async def test_who_moves_through_200_entries_asks_for_the_last_only():
+    app = Looking()
+    async with app.run_test() as pilot:
+        for position in range(1, 201):
+            app.inspector.look_at("r", position, 200)
+        await app.asked(pilot, 1)
+        await app.look(pilot, "r", 200)
+
+        assert [need.position for need in app.said(Inspector.Need)] == [200]
+
+
+async def test_the_answer_to_an_older_question_is_dropped_whenever_it_comes():
+    app = Looking()
+    async with app.run_test() as pilot:
+        await app.look(pilot, "r", 7, "output")
+        await app.asked(pilot, 1)
+        first = app.said(Inspector.Need)[0]
+        app.inspector.look_at("r", 8, 9)
+
+        def answer(position: int, text: str) -> OutputFacts:
+            return OutputFacts(run_id="r", position=position, lines=[Printed(1, 1, "stdout", text)], has_earlier=False)
+
+        app.inspector.show("output", answer(7, "before it was asked again"), first.number)
+        await app.asked(pilot, 2)
+        app.inspector.show("output", answer(8, "wanted"), app.said(Inspector.Need)[1].number)
+        app.inspector.show("output", answer(7, "late"), first.number)
+        await pilot.pause()
+
+        assert "wanted" in app.text()
+        assert "late" not in app.text()
+        assert "before" not in app.text()
+
+
+async def test_a_run_at_work_is_asked_about_again_when_something_comes_that_belongs_here():
+    app = Looking()
+    async with app.run_test() as pilot:
+        await app.look(pilot, "r", None, "calls")
+        await app.answered(pilot, 1)
+        app.inspector.hear(["message.delta", "state.updated"])
+        assert not app.inspector.is_waiting
+
+        app.inspector.hear(["call.requested"])
+        await app.answered(pilot, 2)
+
+
+async def test_nobody_is_disturbed_who_types_what_to_find():
+    app = Looking()
+    async with app.run_test() as pilot:
+        await app.look(pilot, "r", None, "calls")
+        await app.answered(pilot, 1)
+        await pilot.press("slash")
+        app.inspector.hear(["call.requested"])
+        await app.put_off(pilot)
+        assert len(app.said(Inspector.Need)) == 1
+
+        await pilot.press("escape")
+        await app.answered(pilot, 2)
 
 
 async def test_an_answer_about_another_moment_is_not_shown():
@@ -280,7 +342,7 @@ async def test_an_empty_tab_says_what_to_do(tab: str):
     app = Looking()
     async with app.run_test(size=(42, 12)) as pilot:
         await app.look(pilot, None, None, tab)
-        assert app.text().strip("› ").startswith(("Move in Stream", "Send something"))
+        assert app.text().strip("› ").startswith("Send something")
 
 
 async def test_what_cannot_be_read_is_told_in_its_place(recorded: Recorded):

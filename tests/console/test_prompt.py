@@ -92,7 +92,8 @@ async def test_nothing_is_never_sent():
     async with app.run_test() as pilot:
         await pilot.press("enter", "space", "enter")
 
-        assert app.heard == []
+        assert app.refused == ["there is nothing to send; type something first"] * 2
+        assert len(app.heard) == 2
 
 
 async def test_a_letter_that_is_typed_right_after_enter_belongs_to_the_next_message():

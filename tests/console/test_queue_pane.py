@@ -7,10 +7,8 @@ from textual.events import MouseScrollUp
 from textual.message import Message
 from textual.widgets import Static
 
-from console.bindings import bindings_for
 from console.model.glyphs import Glyphs
 from console.model.prompt.waiting import RunSeen, views
-from console.widgets import tones
 from console.widgets.queue import Queue
 from engine.api import QueueItem
 
@@ -39,7 +37,7 @@ def item(
 
 class Stage(App[None]):
     HORIZONTAL_BREAKPOINTS: ClassVar = [(0, "-narrow"), (100, "-medium"), (140, "-wide")]
-    CSS = tones.CSS + "Static { height: 1fr; }"
+    CSS = "Static { height: 1fr; }"
 
     def __init__(self, *items: QueueItem) -> None:
         super().__init__()
@@ -111,8 +109,7 @@ async def test_a_line_tells_what_a_message_says_and_what_it_waits_for():
 async def test_in_ascii_the_same_is_told_with_other_glyphs():
     app = Stage(item("a"), item("b", "long " * 40, mode="after"))
     async with app.run_test(size=(80, 24)) as pilot:
-        app.queue.glyphs = Glyphs(ascii_only=True)
-        app.queue.refresh()
+        app.queue.use(Glyphs(ascii_only=True))
         await pilot.pause()
 
         assert app.rows[0].startswith(" ^ steer ")
@@ -280,7 +277,7 @@ async def test_down_from_the_last_leads_out():
     async with app.run_test() as pilot:
         await pilot.press("up", "up", "down", "down")
 
-        assert [type(message) for message in app.heard] == [Queue.Left]
+        assert [type(message) for message in app.heard] == [Queue.Refused, Queue.Left]
 
 
 async def test_a_click_is_the_cursor_a_double_click_edits_and_the_wheel_scrolls():
@@ -304,11 +301,3 @@ async def test_an_overdue_message_says_so_in_words():
         await pilot.pause()
 
         assert app.rows[0].rstrip().endswith("runner has not pulled yet  31s")
-
-
-def test_every_key_of_the_pane_has_the_id_of_its_command():
-    ids = {binding.id for binding in bindings_for("queue")}
-
-    assert ids == {f"queue.{what}" for what in ("edit", "withdraw", "up", "down", "turn", "hold", "undo")}
-    assert {binding.action for binding in bindings_for("app")} >= {"app.stop", "command_palette"}
-    assert all(hasattr(Queue, f"action_{binding.action}") for binding in bindings_for("queue"))

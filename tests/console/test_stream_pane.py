@@ -87,7 +87,7 @@ async def test_moving_up_pins_the_cursor_and_counts_what_is_new() -> None:
         assert next(row for row in rows(app) if row.startswith("›")).split()[1] == "48"
 
 
-@pytest.mark.parametrize("keys", [("G",), ("end",), ("escape",), ("j", "j", "j")])
+@pytest.mark.parametrize("keys", [("G",), ("end",), ("j", "j", "j")])
 async def test_the_end_is_now_again(keys: tuple[str, ...]) -> None:
     app = live(notes(50))
     async with app.run_test(size=WIDE) as pilot:
@@ -267,21 +267,18 @@ async def test_matches_are_visited_in_context_after_the_filter_is_cleared() -> N
         assert len(rows(app)) == 14
 
 
-async def test_escape_clears_the_filter_then_goes_live_then_leaves() -> None:
+async def test_a_line_the_filter_and_the_look_back_are_undone_one_by_one() -> None:
     app = live(notes(50))
-    left: list[str] = []
-    app.bind("escape", "leave")
-    app.action_leave = lambda: left.append("left")  # type: ignore[attr-defined]
     async with app.run_test(size=WIDE) as pilot:
         await press(app, pilot, "k")
         await type_filter(app, pilot, "n4")
-        await press(app, pilot, "escape")
+        await press(app, pilot, "y")
+        assert (app.pane.close_line(), app.pane.close_line()) == (True, False)
+        assert (app.pane.clear_filter(), app.pane.clear_filter()) == (True, False)
         assert subtitle(app) == "as of #49"
-        await press(app, pilot, "escape")
-        assert (subtitle(app), left) == ("follow ●", [])
-        await press(app, pilot, "escape")
+        assert (app.pane.go_live(), app.pane.go_live()) == (True, False)
 
-        assert left == ["left"]
+        assert subtitle(app) == "follow ●"
 
 
 async def test_nothing_that_matches_is_said() -> None:
@@ -410,7 +407,7 @@ async def test_inspect_and_hold_speak_of_the_row_that_one_is_on() -> None:
         await app.settle()
         await press(app, pilot, "k", "enter", "b")
 
-        assert app.heard[-2:] == [StreamPane.Inspect(610), StreamPane.HoldOn("state.updated")]
+        assert app.heard[-2:] == [StreamPane.Inspect(610), StreamPane.HoldOn("state.updated", 610)]
 
 
 async def test_an_entry_can_be_gone_to_from_elsewhere_before_it_is_read() -> None:

@@ -86,7 +86,7 @@ def test_what_was_pulled_can_no_longer_be_changed_and_says_so():
 @pytest.mark.parametrize(
     ("reason", "words"),
     [
-        ("completed", "run ended before T4"),
+        ("completed", "run completed before T4"),
         ("failed", "run failed before T4"),
         ("cancelled", "run was stopped before T4"),
         ("timeout", "run ran out of time before T4"),

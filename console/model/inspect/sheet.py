@@ -7,7 +7,7 @@ from typing import Final, NamedTuple, Protocol
 
 from console.model.columns import cells, wrapped
 from console.model.inspect.folds import Folds, Path
-from console.model.ribbon import Piece
+from console.model.piece import Piece
 
 MARGIN: Final = 1
 """Columns before every row, for the cursor's mark."""

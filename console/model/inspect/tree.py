@@ -9,7 +9,7 @@ from console.model.inspect.folds import Folds, Key, Path
 from console.model.inspect.glance import extent, glance, holds_more, json_text, keys_of, kind_of, path_text, scalar
 from console.model.inspect.seeking import matches
 from console.model.inspect.sheet import GLYPH, MARGIN, Row
-from console.model.ribbon import Piece
+from console.model.piece import Piece
 from console.model.safe import one_line, safe
 
 OPEN_TO: Final = 2

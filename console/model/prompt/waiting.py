@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from console.model.prompt.intent import AFTER, STEER
 from console.model.safe import one_line
+from console.model.talk.ends import why_dropped
 
 if TYPE_CHECKING:  # the screen is drawn before the engine is loaded
     from engine.api import QueueItem, Receipt
@@ -174,26 +175,13 @@ _WHY_NOT: Final[Mapping[str, str]] = {
     "dropped": "it was dropped; enter sends it again",
     "withdrawn": "it is withdrawn; u brings it back",
 }
-_ENDS: Final[Mapping[str, str]] = {
-    "completed": "run ended",
-    "failed": "run failed",
-    "cancelled": "run was stopped",
-    "timeout": "run ran out of time",
-    "runner_lost": "runner was lost",
-}
-_GONE: Final[Mapping[str, str]] = {
-    "host_restarted": "the process that hosted the run was lost",
-    "host_closed": "the process that it waited in was closed",
-}
 
 
 def _dropped(said: _Said, own: RunSeen | None) -> str:
-    end = _ENDS.get(said.reason)
-    if end is None:
-        return _GONE.get(said.reason) or one_line(said.reason) or "no reason is known"
     if said.pulled_at is not None:
-        return f"{end} before it had it"
-    return f"{end} before T{own.turn + 1}" if own is not None and own.turn else f"{end} before it pulled"
+        return one_line(why_dropped(said.reason, "it had it"))
+    next_turn = f"T{own.turn + 1}" if own is not None and own.turn else "it pulled"
+    return one_line(why_dropped(said.reason, next_turn))
 
 
 def _of_item(item: "QueueItem") -> _Said:

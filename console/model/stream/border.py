@@ -1,9 +1,9 @@
 """What the border of the stream says: the filter and what it hides, and where one looks."""
 
 from console.model.glyphs import Glyphs
+from console.model.safe import one_line
 from console.model.stream.follow import Hold
 from console.model.stream.look import Look
-from console.model.stream.names import harmless
 from console.model.words import number
 
 
@@ -19,7 +19,7 @@ def _filtered(look: Look, text: str, room: int) -> list[str]:
     if look.flags:
         parts.append(number(len(look.flags), "mark"))
     if timeline.is_hiding:
-        parts += [harmless(text, room), f"{timeline.hidden:,} hidden"]
+        parts += [one_line(text, room), f"{timeline.hidden:,} hidden"]
         if (progress := timeline.progress) is not None:
             parts.append(f"searching… {progress:.0%}")
     return parts

@@ -4,7 +4,7 @@ from array import array
 from collections.abc import Sequence
 from typing import Final
 
-from engine.api import Entry, Mark
+from engine.events import Entry, Mark
 
 SIZE: Final = 2_048
 """Positions in a chunk. It is read in some milliseconds, and one screen of a run rarely needs more than two."""

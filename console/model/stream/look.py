@@ -143,6 +143,10 @@ class Look:
         elif not self.follow.is_tail:
             self._go(lambda: self._turn_after(current))
 
+    def go_to_turn(self, turn: int) -> None:
+        """To the beginning of a turn."""
+        self._go(lambda: self._beginning_of(turn))
+
     def match(self, step: int) -> None:
         """To the next or the previous entry that the last filter means."""
         current = self.current()
@@ -223,6 +227,10 @@ class Look:
         start = self.timeline.turn_start(current.turn)
         if start is not None and start >= current.first > 1:
             start = self.timeline.turn_start(self.timeline.turn_of(current.first - 1))
+        return None if start is None else next(iter(self.timeline.rows_after(start - 1, 1, strictly=True)), None)
+
+    def _beginning_of(self, turn: int) -> Span | None:
+        start = self.timeline.turn_start(turn)
         return None if start is None else next(iter(self.timeline.rows_after(start - 1, 1, strictly=True)), None)
 
     def _turn_after(self, current: Span) -> Span | None:

@@ -1,28 +1,17 @@
-"""Text of a run made harmless, and the names that its entries give to things."""
+"""The names that a run's entries give to things."""
 
 from collections import OrderedDict
 from typing import Final
 
 from console.model.safe import one_line
 from console.model.talk.loose import parsed
-from engine.api import Entry
+from engine.events import Entry
 
 LONGEST: Final = 300
 """Characters of a summary; more than a row shows, and the inspector has all of it."""
 PARSED: Final = 256 * 1024
 """Characters of data that are read for a row; longer ones are shown as they begin. A millisecond or two."""
 REMEMBERED: Final = 1_000
-_JOINERS: Final = {0x200D: None, 0xFE0F: None}
-"""They change how wide other characters are; terminals differ on it, and Rich 15's cell functions may raise on them."""
-
-
-def harmless(text: str, limit: int = LONGEST) -> str:
-    """One line of text that a terminal neither obeys nor refuses."""
-    shown = one_line(text, limit)
-    if shown.isascii():
-        return shown
-    # Half a surrogate pair cannot be written at all.
-    return shown.translate(_JOINERS).encode("utf-8", "backslashreplace").decode()
 
 
 class Names:
@@ -38,7 +27,7 @@ class Names:
         data, (key, *named) = parsed(entry.data), NAMING[entry.type]
         name = next((data[field] for field in named if isinstance(data.get(field), str)), None)
         if name is not None:
-            self._names[str(data.get(key))] = harmless(name)
+            self._names[str(data.get(key))] = one_line(name, LONGEST)
             if len(self._names) > REMEMBERED:
                 self._names.popitem(last=False)
 
@@ -49,6 +38,7 @@ class Names:
 NAMING: Final = {
     "steering.queued": ("item_id", "text"),
     "steering.edited": ("item_id", "after", "text"),
+    "steering.turned": ("item_id", "text"),
     "steering.dropped": ("item_id", "text"),
     "call.requested": ("call_id", "action"),
 }

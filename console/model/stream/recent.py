@@ -6,7 +6,7 @@ from typing import Final
 
 from console.model.stream.names import NAMING, Names
 from console.model.stream.rows import Row, describe
-from engine.api import Entry
+from engine.events import Entry
 
 MOST: Final = 2_000
 LARGEST: Final = 8 * 1024 * 1024

@@ -2,11 +2,12 @@
 
 from typing import Final, NamedTuple
 
-from console.model.stream.names import LONGEST, PARSED, Names, harmless
+from console.model.safe import one_line
+from console.model.stream.names import LONGEST, PARSED, Names
 from console.model.stream.tellers import TELLERS, Said
 from console.model.talk.loose import parsed
 from console.model.words import duration, size
-from engine.api import Entry
+from engine.events import Entry
 
 
 class Row(NamedTuple):
@@ -41,7 +42,7 @@ def describe(entry: Entry, names: Names) -> Row:
     tone = said.tone or tone_of(entry.type, entry.source)
     if entry.outcome is not None:
         said, tone = _judged(entry, said), "warning" if entry.outcome == "warned" else "error"
-    return Row(entry.position, entry.at, harmless(entry.type, 100), harmless(said.text), tone, said.glyph)
+    return Row(entry.position, entry.at, one_line(entry.type, 100), one_line(said.text, LONGEST), tone, said.glyph)
 
 
 def many_deltas(bytes_in_all: int, took: int, *, is_live: bool) -> str:

@@ -6,7 +6,7 @@ from typing import Final
 from console.model.stream.chunks import SIZE, Chunk, Kinds, number_of
 from console.model.stream.filters import Filter
 from console.model.stream.terms import Part
-from engine.api import Entry
+from engine.events import Entry
 
 SLICE: Final = 8
 """Chunks in which a text is looked for at once: 16,384 entries."""

@@ -5,7 +5,7 @@ from typing import Final, Protocol
 
 from console.model.stream.timeline import Timeline
 from console.model.stream.wants import EntriesWanted, MarksWanted, Want
-from engine.api import Entry, Mark
+from engine.events import Entry, Mark
 
 GAP: Final = 8
 """Entries that are read and not needed, rather than beginning another read."""

@@ -5,9 +5,8 @@ from typing import Any, Final, NamedTuple
 
 from console.model.stream.names import LONGEST, Names
 from console.model.talk.ends import ended, why_dropped
-from console.model.talk.loose import arguments, items, mapping, words
+from console.model.talk.loose import arguments, items, mapping, text_of, words
 from console.model.words import duration, number, short_runner, size
-from engine.api import text_of
 
 Data = Mapping[str, Any]
 

@@ -3,17 +3,17 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from console.model.safe import one_line
 from console.model.stream import places
 from console.model.stream.chunks import DELTA, SIZE, Chunk, number_of
 from console.model.stream.filters import Filter
 from console.model.stream.layout import Layout, Span
-from console.model.stream.names import harmless
 from console.model.stream.recent import Recent
 from console.model.stream.rows import Row, many_deltas, tone_of
 from console.model.stream.sieve import Sieve
 from console.model.stream.wants import EntriesWanted, MarksWanted, MatchesWanted, Want
 from console.model.stream.window import NotRead, Window
-from engine.api import Entry, Mark
+from engine.events import Entry, Mark
 
 AT_ONCE: Final = 4
 """Reads under way at a time."""
@@ -201,7 +201,7 @@ class Timeline:
         row = self._recent.row(span.first)
         if row is None:
             self._needed[span.first] = None
-            return Row(span.first, span.at, harmless(span.kind, 100), "", tone_of(span.kind, ""))
+            return Row(span.first, span.at, one_line(span.kind, 100), "", tone_of(span.kind, ""))
         return row
 
     @property
@@ -217,6 +217,11 @@ class Timeline:
     def turn_start(self, turn: int) -> int | None:
         """The first position of a turn, or of the next after it."""
         return places.turn_start(self._window, turn)
+
+    @property
+    def has_filter(self) -> bool:
+        """Whether there ever was a filter: its matches can be visited, hidden or not."""
+        return self._sieve is not None
 
     def match_after(self, position: int) -> int | None:
         """The next entry that the last filter means."""

@@ -5,7 +5,7 @@ from typing import Final
 
 from console.model.stream.chunks import SIZE, Chunk, Kinds, number_of
 from console.model.stream.wants import MarksWanted
-from engine.api import Entry, Mark
+from engine.events import Entry, Mark
 
 MOST: Final = 32
 """Chunks in memory, but for those that one screen needs: 1.3 MB."""

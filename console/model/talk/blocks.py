@@ -2,9 +2,13 @@
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Final
 
 from console.model.talk.flow import Flow
 from console.model.words import duration, size
+
+MOST_TRACED: Final = 200
+"""Lines of a traceback that are shown in full."""
 
 
 class Standing(StrEnum):
@@ -54,6 +58,11 @@ class Block:
     @property
     def key(self) -> str:
         return f"{self.run_id}:{self.position}"
+
+    def leave(self) -> None:
+        """It is not to be shown after all."""
+        self.is_gone = True
+        self.version += 1
 
     @property
     def is_line(self) -> bool:
@@ -118,6 +127,14 @@ class Tool(Block):
     output: str = ""
     """The same in full, as far as it is kept."""
     is_cut: bool = False
+
+    def answered(
+        self, answer: Answer, at: int | None = None, summary: str = "", output: str = "", *, is_cut: bool = False
+    ) -> None:
+        """What became of it, and when, where that is known to be after its beginning."""
+        self.answer, self.summary, self.output, self.is_cut = answer, summary, output, is_cut
+        self.microseconds = None if at is None else at - self.at
+        self.version += 1
 
     @property
     def is_line(self) -> bool:
@@ -201,6 +218,11 @@ class Failure(End):
     lines: tuple[str, ...] = ()
     trace: str = field(default="", repr=False)
     """All of the traceback, to copy."""
+
+    @property
+    def traced(self) -> tuple[str, ...]:
+        """Its lines, the last of them where there are very many."""
+        return tuple(line for line in self.trace.splitlines() if line.strip())[-MOST_TRACED:]
 
     def markdown(self) -> str:
         head = "\n".join(filter(None, (f"**{self.words}** ({self.reason})", self.error)))

@@ -22,8 +22,9 @@ from console.model.talk.blocks import (
 )
 from console.model.talk.ends import ended, why_dropped
 from console.model.talk.saying import Saying
+from console.model.talk.ties import Ties
 from console.model.words import duration, number
-from engine.api import Entry
+from engine.events import Entry
 
 B = TypeVar("B", bound=Block)
 Data = Mapping[str, Any]
@@ -43,12 +44,11 @@ class Course:
         self.run_id = run_id
         self.last = 0
         """The position of the newest entry that was taken in."""
+        self.is_over = False
         self.add = add
         self._began_at: int | None = None
         self._saying = Saying(lambda entry: self._new(Said, entry))
-        self._tools: dict[str, Tool] = {}
-        self._steered: dict[str, Steered] = {}
-        self._texts: dict[str, str] = {}
+        self.ties = Ties()
         self._is_unheard = False
         """A pull brought a message that nothing before it tells of; its reply will."""
         self._heard: dict[str, str] = {}
@@ -73,6 +73,7 @@ class Course:
             "cancel.requested": self._cancel,
             "steering.queued": self._queued,
             "steering.edited": self._queued,
+            "steering.turned": self._queued,
             "steering.pulled": self._pulled,
             "steering.returned": self._returned,
             "steering.injected": self._injected,
@@ -99,6 +100,14 @@ class Course:
         """The end of a batch."""
         self._saying.settle()
 
+    def begin_at(self, at: int) -> None:
+        """The run began then; its first entry need not be known for that."""
+        self._began_at = at
+
+    def come_after(self, earlier: "Course") -> None:
+        """Join with what was taken in of the entries before: what began there ends here."""
+        self.ties.come_after(earlier.ties, is_over=self.is_over)
+
     # What began it
 
     def _started(self, entry: Entry, data: Data) -> None:
@@ -121,21 +130,20 @@ class Course:
         self._saying.interrupt()
         given = loose.arguments(data.get("parameters"))[:SHORT]
         tool = self._new(Tool, entry, name=loose.words(data.get("tool_name")), arguments=given)
-        self._tools[loose.words(data.get("tool_call_id"))] = tool
+        self.ties.tools[loose.words(data.get("tool_call_id"))] = tool
 
     def _tool_completed(self, entry: Entry, data: Data) -> None:
-        tool = self._tools.pop(loose.words(data.get("tool_call_id")), None)
+        tool = self.ties.tools.pop(loose.words(data.get("tool_call_id")), None)
         if tool is None:
             self._saying.interrupt()
             tool = self._new(Tool, entry, name=loose.words(data.get("tool_name")), arguments="")
-        else:
-            tool.microseconds = entry.at - tool.at
+            self.ties.answers[loose.words(data.get("tool_call_id"))] = tool
         error = data.get("error")
         told = error or data.get("result")
         output = loose.pretty(told)
-        tool.answer = Answer.FAILED if error else Answer.OK
-        tool.summary, tool.output, tool.is_cut = loose.words(told)[:SHORT], output[:KEPT], len(output) > KEPT
-        tool.version += 1
+        at = entry.at if tool.position != entry.position else None
+        answer = Answer.FAILED if error else Answer.OK
+        tool.answered(answer, at, loose.words(told)[:SHORT], output[:KEPT], is_cut=len(output) > KEPT)
 
     def _artifact(self, entry: Entry, data: Data) -> None:
         names = (data.get(key) for key in ("name", "artifact_id", "artifact_type"))
@@ -167,16 +175,16 @@ class Course:
     def _queued(self, _: Entry, data: Data) -> None:
         text = data.get("text", data.get("after"))
         if isinstance(text, str):
-            self._texts[loose.words(data.get("item_id"))] = text
+            self.ties.texts[loose.words(data.get("item_id"))] = text
 
     def _pulled(self, entry: Entry, data: Data) -> None:
         for each in loose.items(data.get("items")):
             item_id = loose.words(each)
-            self._is_unheard = self._is_unheard or item_id not in self._texts
+            self._is_unheard = self._is_unheard or item_id not in self.ties.texts
             self._land(entry, item_id, Landing.PULLED)
 
     def _replied(self, _: Entry, data: Data) -> None:
-        """A message that was queued for after the run and then turned has its text nowhere else."""
+        """What was said before what is loaded here is told by the reply of its pull, too."""
         for each in loose.items(loose.mapping(data.get("reply")).get("items")):
             item = loose.mapping(each)
             event_id = loose.words(loose.mapping(item.get("event")).get("event_id"))
@@ -185,10 +193,9 @@ class Course:
 
     def _returned(self, _: Entry, data: Data) -> None:
         for each in loose.items(data.get("items")):
-            block = self._steered.pop(loose.words(each), None)
+            block = self.ties.steered.pop(loose.words(each), None)
             if block is not None:
-                block.is_gone = True
-                block.version += 1
+                block.leave()
 
     def _injected(self, entry: Entry, data: Data) -> None:
         self._land(entry, loose.words(data.get("item_id")), Landing.INJECTED, data).landed_turn = entry.turn
@@ -198,19 +205,21 @@ class Course:
         block.reason = why_dropped(loose.words(data.get("reason")))
 
     def _land(self, entry: Entry, item_id: str, landing: Landing, data: Data = loose.NOTHING) -> Steered:
-        block = self._steered.get(item_id)
-        text = loose.words(data.get("text")) or self._texts.get(item_id) or ""
+        block = self.ties.steered.get(item_id)
+        text = loose.words(data.get("text")) or self.ties.texts.get(item_id) or ""
         text = text or self._heard.pop(loose.words(data.get("event_id")), "")
         if block is None:
             self._saying.interrupt()
             block = self._new(Steered, entry, item_id=item_id, text=text, landing=landing, landed_turn=entry.turn)
-            self._steered[item_id] = block
+            self.ties.steered[item_id] = block
+            if landing is not Landing.PULLED or not text:
+                self.ties.untold[item_id] = block
         block.text = block.text or text or ("" if landing is Landing.PULLED else _UNTOLD)
         block.landing = landing
         block.version += 1
         if landing is not Landing.PULLED:
-            del self._steered[item_id]
-            self._texts.pop(item_id, None)
+            del self.ties.steered[item_id]
+            self.ties.texts.pop(item_id, None)
         return block
 
     # How it went and ended
@@ -241,10 +250,10 @@ class Course:
             by_runner=self._by_runner,
         )
         self._saying.close(Standing.DONE if end.state == "completed" else Standing.CUT)
-        for tool in self._tools.values():
-            tool.answer = Answer.NONE
-            tool.version += 1
-        self._tools.clear()
+        for tool in self.ties.tools.values():
+            tool.answered(Answer.NONE)
+        self.ties.tools.clear()
+        self.is_over = True
         details = (*(() if took is None else (duration(took),)), number(entry.turn, "turn"))
         if end.is_failure:
             lines = tuple(line for line in self._trace.splitlines() if line.strip()) or tuple(self._errors)

@@ -15,12 +15,14 @@ _FAILURES: Final[Mapping[str, str]] = {
     "storage.failed": "the database could not be written",
     "host.failed": "the host itself failed",
 }
-_DROPPED: Final[Mapping[str, str]] = {
-    "completed": "run completed before it pulled",
-    "failed": "run failed before it pulled",
-    "cancelled": "run was stopped before it pulled",
-    "timeout": "run ran out of time before it pulled",
-    "runner_lost": "runner was lost before it pulled",
+_ENDS: Final[Mapping[str, str]] = {
+    "completed": "run completed",
+    "failed": "run failed",
+    "cancelled": "run was stopped",
+    "timeout": "run ran out of time",
+    "runner_lost": "runner was lost",
+}
+_GONE: Final[Mapping[str, str]] = {
     "host_restarted": "the process that hosted the run was lost",
     "host_closed": "the process that it waited in was closed",
 }
@@ -58,9 +60,11 @@ def ended(status: str, reason: str, error: str, *, took: int | None, by_person: 
             return Ended("failed", f"failed: {known}" if known else "failed", error, True)
 
 
-def why_dropped(reason: str) -> str:
-    """Why nobody got a message."""
-    return _DROPPED.get(reason, reason or "no reason is known")
+def why_dropped(reason: str | None, before: str = "it pulled") -> str:
+    """Why nobody got a message: `run failed before it pulled`."""
+    if reason in _ENDS:
+        return f"{_ENDS[reason]} before {before}"
+    return _GONE.get(reason or "", reason or "no reason is known")
 
 
 def _completed(reason: str) -> str:

@@ -31,6 +31,13 @@ def words(value: object) -> str:
     return "" if value is None else orjson.dumps(value).decode()
 
 
+def text_of(content: object, joiner: str = "") -> str:
+    """The text of a message's content, as the engine reads it."""
+    from engine.api import text_of as read  # noqa: PLC0415  (it is heavy, and loaded long before anything is said)
+
+    return read(content, joiner)
+
+
 def pretty(value: object) -> str:
     """The same over as many lines as it wants."""
     if isinstance(value, str) or value is None:

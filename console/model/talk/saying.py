@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from console.model.talk.blocks import Said, Standing
-from console.model.talk.loose import items, mapping
-from engine.api import DeltaText, Entry, text_of
+from console.model.talk.loose import items, mapping, text_of
+from engine.events import DeltaText, Entry
 
 Begin = Callable[[Entry], Said]
 """A new block at the end of the talk."""

@@ -1,10 +1,20 @@
 """A session's conversation in blocks: runs that are over above, the run at work below."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, NamedTuple
 
 from console.model.talk.blocks import Block
 from console.model.talk.course import Course
-from engine.api import Entry
+from engine.events import Entry
+
+_NOTHING: Final[Mapping[str, int]] = {}
+
+
+class AsOf(NamedTuple):
+    """The entry up to which the screen shows the world."""
+
+    run_id: str
+    position: int
 
 
 class Talk:
@@ -16,16 +26,21 @@ class Talk:
         self.revision = 0
         """Grows with every batch that came in."""
         self.courses: dict[str, Course] = {}
+        self.has_later = False
+        """The session goes on below what was read of it."""
 
     @classmethod
-    def of(cls, *entries: Iterable[Entry]) -> "Talk":
-        """Of one run or more, from pages in any order that may overlap."""
+    def of(cls, *entries: Iterable[Entry], began: Mapping[str, int] = _NOTHING) -> "Talk":
+        """Of one run or more, from pages in any order that may overlap; with when they began, where that is known."""
         talk = cls()
         by_run: dict[str, dict[int, Entry]] = {}
         for page in entries:
             for entry in page:
                 by_run.setdefault(entry.run_id, {})[entry.position] = entry
         for found in sorted(by_run.values(), key=lambda found: min(entry.at for entry in found.values())):
+            run_id = next(iter(found.values())).run_id
+            if run_id in began:
+                talk.course(run_id).begin_at(began[run_id])
             talk.apply(found[position] for position in sorted(found))
         return talk
 
@@ -45,24 +60,25 @@ class Talk:
         for entry in entries:
             course = touched.get(entry.run_id)
             if course is None:
-                course = touched[entry.run_id] = self._course(entry.run_id)
+                course = touched[entry.run_id] = self.course(entry.run_id)
             course.take(entry)
         for course in touched.values():
             course.settle()
         self.revision += bool(touched)
 
     def put_above(self, earlier: "Talk") -> None:
-        """Runs that came before all that are here. The other talk is used up."""
+        """What came right before all that is here: runs, or the beginning of the first. The other talk is used up."""
         known = self.courses
-        blocks = [block for block in earlier.blocks if block.run_id not in known]
+        for run_id, course in earlier.courses.items():
+            if run_id in known:
+                known[run_id].come_after(course)
+            else:
+                course.add = self.add
         first = self.blocks[0].number if self.blocks else 0
-        for number, block in enumerate(blocks, start=first - len(blocks)):
+        for number, block in enumerate(earlier.blocks, start=first - len(earlier.blocks)):
             block.number = number
-        self.blocks[:0] = blocks
-        fresh = {run_id: course for run_id, course in earlier.courses.items() if run_id not in known}
-        for course in fresh.values():
-            course.add = self._append
-        self.courses = {**fresh, **known}
+        self.blocks[:0] = earlier.blocks
+        self.courses = {**earlier.courses, **known}
         self.revision += 1
 
     def block(self, number: int) -> Block | None:
@@ -81,12 +97,14 @@ class Talk:
             first = block.number if block.run_id == run_id else first
         return first
 
-    def _course(self, run_id: str) -> Course:
+    def course(self, run_id: str) -> Course:
+        """How a run is followed; it is one of the talk's from now on."""
         if run_id not in self.courses:
-            self.courses[run_id] = Course(run_id, self._append)
+            self.courses[run_id] = Course(run_id, self.add)
         return self.courses[run_id]
 
-    def _append(self, block: Block) -> None:
+    def add(self, block: Block) -> None:
+        """One more at the end."""
         block.number = self.blocks[-1].number + 1 if self.blocks else 0
         self.blocks.append(block)
 

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
 
 from textual.content import Content
 
@@ -24,7 +25,9 @@ from console.model.talk.blocks import (
     You,
 )
 from console.model.words import duration, size
-from console.widgets.conversation.prose import Prose
+
+if TYPE_CHECKING:
+    from console.widgets.conversation.prose import Prose
 
 WIDEST: Final = 100
 """Columns of text: longer lines are hard to read back from."""
@@ -73,7 +76,6 @@ class Painter:
 
     def __init__(self, glyphs: Glyphs) -> None:
         self._glyphs = glyphs
-        self._prose = Prose(ascii_only=glyphs["bar"].isascii())
         self._cursor = "_" if glyphs["bar"].isascii() else "█"
         self._kinds: dict[type[Block], Callable[[Any, Look], list[Content]]] = {
             You: self._you,
@@ -90,6 +92,13 @@ class Painter:
     def head(self, block: Block, look: Look) -> list[Content]:
         """All lines of a block but the text of a message of the agent's."""
         return self._kinds[type(block)](block, look)
+
+    @cached_property
+    def _prose(self) -> "Prose":
+        # The first frame has no Markdown, and need not wait for what reads it.
+        from console.widgets.conversation.prose import Prose  # noqa: PLC0415
+
+        return Prose(ascii_only=self._glyphs["bar"].isascii())
 
     def part(self, block: Said, place: int, look: Look) -> list[Content]:
         """The lines of one part of such a message."""
@@ -120,7 +129,7 @@ class Painter:
 
     def _said(self, block: Said, look: Look) -> list[Content]:
         who = "agent" if block.role == "assistant" else one_line(block.role, 40)
-        head = Content.assemble((who, _TONES["agent"]), (f"  T{block.turn}", FAINT))
+        head = Content.assemble((who, _TONES["agent"]), (f"  T{block.turn}" if block.turn else "", FAINT))
         if block.standing is not Standing.DONE:
             head += Content.styled(
                 f"  {block.standing}", FAINT if block.standing is Standing.STREAMING else "$text-warning"
@@ -205,11 +214,13 @@ class Painter:
         lines = [self._headed(head, block, look)]
         if block.error and not (block.lines and block.error in block.lines[-1]):
             lines += Content.styled(one_line(block.error, 600), "$text-error").wrap(look.width - 2)
-        last = len(block.lines) - 1
-        for place, line in enumerate(block.lines):
+        traced = block.traced if look.is_unfolded else block.lines
+        last = len(traced) - 1
+        for place, line in enumerate(traced):
             told = Content.styled(one_line(line), "$text-error" if place == last else FAINT)
             lines.append(self._cut(told, look.width - 2))
-        lines.append(Content("").join(_keys("enter open  r retry  y copy")))
+        full = "enter full" if unfolds(block) and not look.is_unfolded else "enter open"
+        lines.append(Content("").join(_keys(f"{full}  r retry  y copy")))
         return self._barred(lines, "failed")
 
     # Lines
@@ -218,7 +229,7 @@ class Painter:
         """A head: who, and at the right the entry and when it was since the run began."""
         when = "" if block.since is None else clock(block.since)
         width = look.width - 2
-        for right in (f"#{block.position}  {when}", when):
+        for right in (f"#{block.position}  {when}" if block.turn else "", when):
             if left.cell_length + len(right) + 2 <= width:
                 return self._sided(left, Content.styled(right, FAINT), width)
         return self._cut(left, width)
@@ -244,6 +255,11 @@ class Painter:
         if lines and lines[-1].cell_length < width:
             return [*lines[:-1], lines[-1] + cursor]
         return [*lines, cursor]
+
+
+def unfolds(block: Block | None) -> bool:
+    """Whether there is more to a block than is shown at first."""
+    return isinstance(block, Tool) or (isinstance(block, Failure) and len(block.traced) > len(block.lines))
 
 
 def clock(microseconds: int) -> str:

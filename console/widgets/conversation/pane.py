@@ -2,39 +2,34 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Final, NamedTuple
+from typing import ClassVar, Final
 
 from textual import events
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.content import Content
 from textual.message import Message
 from textual.selection import Selection
 from textual.strip import Strip
 from textual.widget import Widget
 
+from console.bindings import bindings_for
 from console.model.glyphs import Glyphs
 from console.model.stream.follow import Follow
 from console.model.talk.blocks import Answer, Block, Failure, Landing, Steered, Tool
-from console.model.talk.talk import Talk
+from console.model.talk.talk import AsOf, Talk
 from console.model.words import duration
-from console.widgets.conversation.blocks import FAINT
+from console.widgets.conversation.blocks import FAINT, unfolds
 from console.widgets.conversation.passage import Spot
+from console.widgets.conversation.reasons import why_not
 from console.widgets.conversation.sheet import Sheet, View, gap_above, marked
 from console.widgets.conversation.viewport import Viewport
+from console.widgets.guard import Guarded
 
-WHEEL: Final = 3
-"""Rows that a turn of the wheel moves."""
+WHEEL: Final = 3  # rows that a turn of it moves
 _NOTHING: Final = "Nothing was said yet."
 
 
-class AsOf(NamedTuple):
-    """The entry up to which the screen shows the world."""
-
-    run_id: str
-    position: int
-
-
-class Conversation(Widget, can_focus=True):
+class Conversation(Guarded, Widget, can_focus=True):
     """Shows a talk. It draws what is in view and knows nothing of the rest, however long the talk is."""
 
     DEFAULT_CSS = """
@@ -45,20 +40,7 @@ class Conversation(Widget, can_focus=True):
     """
     COMPONENT_CLASSES: ClassVar[set[str]] = {"conversation--cursor"}
     BORDER_TITLE = "Conversation"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("alt+up", "earlier", "earlier block", id="conversation.earlier"),
-        Binding("alt+down", "later", "later block", id="conversation.later"),
-        Binding("enter", "open", "open in Stream", id="conversation.open"),
-        Binding("space", "fold", "unfold", id="conversation.fold"),
-        Binding("y", "copy", "copy", id="conversation.copy"),
-        Binding("r", "retry", "retry", id="conversation.retry"),
-        Binding("up", "rows(-1)", "up", id="conversation.up", show=False),
-        Binding("down", "rows(1)", "down", id="conversation.down", show=False),
-        Binding("pageup", "pages(-1)", "page up", id="conversation.page_up", show=False),
-        Binding("pagedown", "pages(1)", "page down", id="conversation.page_down", show=False),
-        Binding("home", "first", "first", id="conversation.first", show=False),
-        Binding("end", "live", "go live", id="conversation.live", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings_for("conversation")
 
     @dataclass
     class OpenInStream(Message):
@@ -99,6 +81,18 @@ class Conversation(Widget, can_focus=True):
         run_id: str
         position: int
 
+    class WantLater(Message):
+        """The last block came into view, and the session goes on below it. Said once for each last block."""
+
+    class WantEnd(Message):
+        """Someone wants to follow what is said now, and what is shown ends before it."""
+
+    @dataclass
+    class Refused(Message):
+        """What was asked for cannot be done, and why."""
+
+        words: str
+
     def __init__(self, *, glyphs: Glyphs | None = None, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
         self._talk = Talk()
@@ -107,8 +101,8 @@ class Conversation(Widget, can_focus=True):
         """The number of the last block that was shown."""
         self._as_of: AsOf | None = None
         self._look = View()
-        self._wanted = ""
-        """The first block when earlier ones were last asked for."""
+        self._wanted = self._wanted_below = ""
+        """The first block when earlier ones were asked for, and the last when later ones were."""
         self._theme = ""
         self._glyphs = glyphs or Glyphs()
         self._sheet = Sheet(self._glyphs)
@@ -120,7 +114,7 @@ class Conversation(Widget, can_focus=True):
         """The talk at this moment. Called once a tick; where nothing has changed it does nothing."""
         last = talk.blocks[-1].number if talk.blocks else -1
         if talk is not self._talk:
-            self._talk, self._last, self._wanted = talk, last, ""
+            self._talk, self._last, self._wanted, self._wanted_below = talk, last, "", ""
             self._viewport.turn_to(talk)
             self._point_at(None)
         elif talk.revision == self._revision and as_of == self._as_of and not self._is_clock_moving(now):
@@ -130,12 +124,17 @@ class Conversation(Widget, can_focus=True):
         self._look = replace(self._look, now=now, after=talk.first_after(*as_of) if as_of else None)
         self._changed()
 
-    @property
-    def glyphs(self) -> Glyphs:
-        return self._glyphs
+    def bring(self, talk: Talk, run_id: str) -> None:
+        """Show where a run begins; one that is the last is shown from its end."""
+        self.show(talk, self._look.now)
+        block = next((block for block in talk.blocks if block.run_id == run_id and not block.is_gone), None)
+        self._viewport.go_live()
+        if block is not None and run_id != talk.run_ids[-1]:
+            self._viewport.go_to(block.number)
+        self._changed()
 
-    @glyphs.setter
-    def glyphs(self, glyphs: Glyphs) -> None:
+    def use(self, glyphs: Glyphs) -> None:
+        """Show the same with other glyphs."""
         self._glyphs, self._sheet = glyphs, Sheet(glyphs)
         self._changed()
 
@@ -164,27 +163,36 @@ class Conversation(Widget, can_focus=True):
     # Moving
 
     def action_rows(self, count: int) -> None:
-        self._in_view()
-        self._viewport.move(count)
-        self._changed()
+        if not self._refuses("up"):
+            self._move(count)
 
     def action_pages(self, count: int) -> None:
         self.action_rows(count * max(1, self._viewport.tall - 2))
 
+    def _move(self, count: int) -> None:
+        self._in_view()
+        self._viewport.move(count)
+        self._changed()
+
     def action_first(self) -> None:
-        if self._talk.blocks:
+        if not self._refuses("first"):
             self._viewport.go_to(self._talk.blocks[0].number)
             self._changed()
 
     def action_live(self) -> None:
-        self.clear_cursor()
-        self.go_live()
+        if not self._refuses("live"):
+            self.clear_cursor()
+            self.go_live()
+            if self._talk.has_later:
+                self.post_message(self.WantEnd())
 
     def action_earlier(self) -> None:
-        self._step(-1)
+        if not self._refuses("earlier"):
+            self._step(-1)
 
     def action_later(self) -> None:
-        self._step(1)
+        if not self._refuses("later"):
+            self._step(1)
 
     def _step(self, step: int) -> None:
         """Move the block cursor; below the last block there is none, and the end is followed."""
@@ -198,29 +206,32 @@ class Conversation(Widget, can_focus=True):
             self._point_at(number)
         elif step > 0:
             self.action_live()
+        else:
+            self.post_message(self.Refused("this is the first block that is read"))
 
     # Acting on a block
 
+    def why_not(self, what: str) -> str | None:
+        """Why one of its commands cannot be carried out now."""
+        return why_not(what, self.cursor, is_empty=not self._talk.blocks)
+
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
-        match action:
-            case "open" | "copy":
-                return self.cursor is not None
-            case "fold":
-                return isinstance(self.cursor, Tool)
-            case "retry":
-                return isinstance(self.cursor, Failure)
-            case _:
-                return True
+        """A letter that cannot act on a block is meant for the prompt, so it is no key then."""
+        return action not in ("copy", "fold", "retry") or self.why_not(action) is None
 
     def action_open(self) -> None:
         block = self.cursor
+        if self._refuses("open"):
+            return
         if isinstance(block, Steered) and block.landing is Landing.DROPPED:
             self.post_message(self.PutBack(block.item_id, block.text))
+        elif isinstance(block, Failure) and unfolds(block) and block.key not in self._look.unfolded:
+            self.action_fold()
         elif block is not None:
             self.post_message(self.OpenInStream(block.run_id, block.position))
 
     def action_fold(self) -> None:
-        if isinstance(block := self.cursor, Tool):
+        if (block := self.cursor) is not None and unfolds(block):
             self._look = replace(self._look, unfolded=self._look.unfolded ^ {block.key})
             self._point_at(block.number)
 
@@ -245,11 +256,11 @@ class Conversation(Widget, can_focus=True):
 
     def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
         event.stop()
-        self.action_rows(-WHEEL)
+        self._move(-WHEEL)
 
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
         event.stop()
-        self.action_rows(WHEEL)
+        self._move(WHEEL)
 
     def on_click(self, event: events.Click) -> None:
         """A click puts the cursor on a block; one on a tool's own line unfolds it, too."""
@@ -308,7 +319,7 @@ class Conversation(Widget, can_focus=True):
             base, selected = self.visual_style, self.get_visual_style("conversation--cursor")
             self._look = replace(self._look, width=self.content_size.width, base=base, selected=selected)
             self._viewport.tall = max(1, self.content_size.height)
-            self._want_earlier(self._viewport.seen)
+            self._want_more(self._viewport.seen)
         return self._viewport.seen
 
     def _strip(self, spot: Spot) -> Strip:
@@ -320,6 +331,13 @@ class Conversation(Widget, can_focus=True):
         return self._sheet.strips(self._talk, block, piece, self._look)
 
     # Inside
+
+    def _refuses(self, what: str) -> bool:
+        """Whether something cannot be done now; says why."""
+        why = self.why_not(what)
+        if why is not None:
+            self.post_message(self.Refused(why))
+        return why is not None
 
     def _changed(self) -> None:
         self._viewport.look_again()
@@ -346,16 +364,23 @@ class Conversation(Widget, can_focus=True):
         tools = (block for block in blocks if isinstance(block, Tool) and block.answer is Answer.OPEN)
         return any(duration(now - tool.at) != duration(self._look.now - tool.at) for tool in tools)
 
-    def _want_earlier(self, seen: Sequence[Spot]) -> None:
-        first = self._talk.blocks[0] if self._talk.blocks else None
-        if first is not None and self._wanted != first.key and seen and seen[0].number == first.number:
+    def _want_more(self, seen: Sequence[Spot]) -> None:
+        if not seen:
+            return
+        first, last = self._talk.blocks[0], self._talk.blocks[-1]
+        if self._wanted != first.key and seen[0].number == first.number:
             self._wanted = first.key
             # It is the screen that draws, and a message from a parent does not rise to it.
             self.post_message(self.WantEarlier(first.run_id, first.position).set_sender(self))
+        if self._talk.has_later and self._wanted_below != last.key and seen[-1].number == last.number:
+            self._wanted_below = last.key
+            self.post_message(self.WantLater().set_sender(self))
 
     def _state(self) -> str:
         if self._as_of is not None:
             return f"as of #{self._as_of.position}"
+        if self._talk.has_later:
+            return f"{self._glyphs['injected']} later runs · end"
         if self.follow.is_tail:
             return f"follow {self._glyphs['running']}"
         return f"{self._glyphs['injected']} " + (f"{self.follow.new:,} new · end" if self.follow.new else "end: follow")

@@ -8,7 +8,7 @@ from console.model.inspect.facts import CallFacts, CallsFacts
 from console.model.inspect.glance import json_text
 from console.model.inspect.sheet import Group, Source, Stack, Text
 from console.model.inspect.tree import Tree
-from console.model.ribbon import Piece
+from console.model.piece import Piece
 from console.model.safe import one_line
 from console.model.words import latency, number
 from console.widgets.inspector.tab import Tab
@@ -23,6 +23,7 @@ class CallsTab(Tab[CallsFacts]):
     name = "Calls"
     short = "Calls"
     empty = "Send something: what the runner asks of its host is listed here."
+    hears = ("call.",)
 
     def __init__(self) -> None:
         super().__init__()

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from console.model.inspect.facts import ContextFacts, Granted
 from console.model.inspect.sheet import Group, Source, Stack, Text
 from console.model.inspect.tree import Tree
-from console.model.ribbon import Piece
+from console.model.piece import Piece
 from console.model.safe import one_line
 from console.widgets.inspector.tab import Tab, heading
 
@@ -17,6 +17,7 @@ class ContextTab(Tab[ContextFacts]):
     name = "Context"
     short = "Ctx"
     empty = "Send something: what the runner is handed, and what it may do, is shown here."
+    hears = ("run.started",)
 
     def rows(self, facts: ContextFacts) -> Source:
         parts: list[Source] = [self._grants(title, rows) for title, rows in facts.grants]

@@ -6,7 +6,7 @@ from console.model.inspect.changes import MARKS, Change, inner
 from console.model.inspect.folds import Folds
 from console.model.inspect.glance import json_text, path_text, short
 from console.model.inspect.sheet import Group, Source, Stack, Text
-from console.model.ribbon import Piece
+from console.model.piece import Piece
 from console.model.safe import one_line
 from console.model.words import number
 

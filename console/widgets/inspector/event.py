@@ -1,17 +1,18 @@
 """The tab of one entry."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from console.model.inspect.facts import EventFacts, Linked
 from console.model.inspect.sheet import Source, Stack, Text
 from console.model.inspect.tree import Tree
-from console.model.ribbon import Piece
+from console.model.piece import Piece
 from console.model.safe import one_line
 from console.model.words import duration, latency
 from console.widgets.inspector.differing import change_rows
 from console.widgets.inspector.tab import Tab, heading
 
 _SOURCES = {"host": "by the host", "runner": "by the runner", "person": "by you"}
+_ANSWERS = ("tool.", "call.", "steering.", "run.")
 _OUTCOMES = {
     "warned": ("warn", "Applied, with a remark"),
     "dropped": ("warn", "Recorded, without effect"),
@@ -28,8 +29,14 @@ class EventTab(Tab[EventFacts]):
     id = "event"
     name = "Event"
     short = "Event"
-    empty = "Move in Stream to see an entry here."
+    empty = "Send something: its entries are shown here, the last or the one you move to in Stream."
     needs_entry = True
+
+    def is_touched(self, kinds: Iterable[str], position: int | None) -> bool:
+        """The last entry is another with each that comes; one that is open may be answered."""
+        if position is None:
+            return any(True for _ in kinds)
+        return self.facts is not None and self.facts.is_open and any(kind.startswith(_ANSWERS) for kind in kinds)
 
     def rows(self, facts: EventFacts) -> Source:
         return Stack([*self._head(facts), *self._links(facts), *self._changes(facts), *self._data(facts)])

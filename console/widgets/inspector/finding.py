@@ -5,10 +5,12 @@ from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.message import Message
 from textual.widgets import Input, Label
+
+from console.bindings import bindings_for
 
 
 class FindBar(Horizontal):
@@ -20,7 +22,7 @@ class FindBar(Horizontal):
     FindBar Input { height: 1; border: none; padding: 0; width: 1fr; background: $boost; }
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "back", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = bindings_for("find")
 
     @dataclass
     class Wanted(Message):

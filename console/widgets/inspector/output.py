@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from console.model.inspect.facts import OutputFacts, Printed
 from console.model.inspect.sheet import Source, Stack, Text
-from console.model.ribbon import Piece
+from console.model.piece import Piece
 from console.model.safe import safe
 from console.widgets.inspector.tab import Tab
 
@@ -20,6 +20,7 @@ class OutputTab(Tab[OutputFacts]):
     name = "Output"
     short = "Out"
     empty = "Send something: what the runner prints is shown here."
+    hears = ("output", "run.finished")
     follows = True
 
     def __init__(self) -> None:

@@ -1,18 +1,22 @@
 """The inspector: seven tabs over one list, about one run at one entry or now."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from time import monotonic
 from typing import Any, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
 
+from console.bindings import bindings_for
 from console.model.glyphs import Glyphs
 from console.model.inspect.facts import CallFacts, Facts, Unknown
+from console.widgets.guard import Guarded
+from console.widgets.inspector.asking import REST, Asking
 from console.widgets.inspector.calls import CallsTab, positions
 from console.widgets.inspector.context import ContextTab
 from console.widgets.inspector.event import EventTab
@@ -30,33 +34,14 @@ _TABS: tuple[type[Tab[Any]], ...] = (
 )  # fmt: skip
 
 
-class Inspector(Vertical):
+class Inspector(Guarded, Vertical):
     """Asks for what it shows by `Need`, and is answered by `show`."""
 
     DEFAULT_CSS = """
     Inspector { height: 1fr; width: 1fr; border: round $panel-lighten-2; border-title-align: right; }
     Inspector:focus-within { border: round $accent; }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [
-        *(
-            Binding(str(place), f"choose('{kind.id}')", kind.name, show=False, id=f"inspector.{kind.id}")
-            for place, kind in enumerate(_TABS, 1)
-        ),
-        Binding("right", "next_tab(1)", "next tab", show=False, id="inspector.next_tab"),
-        Binding("left", "next_tab(-1)", "previous tab", show=False, id="inspector.previous_tab"),
-        Binding("down,j", "move(1)", "down", show=False, id="inspector.down"),
-        Binding("up,k", "move(-1)", "up", show=False, id="inspector.up"),
-        Binding("pagedown,ctrl+d", "page(1)", "page down", show=False, id="inspector.page_down"),
-        Binding("pageup,ctrl+u", "page(-1)", "page up", show=False, id="inspector.page_up"),
-        Binding("home,g", "edge(0)", "first", show=False, id="inspector.first"),
-        Binding("end,G,shift+g", "edge(1)", "last", show=False, id="inspector.last"),
-        Binding("enter,space", "fold", "open", show=False, id="inspector.fold"),
-        Binding("y", "copy", "copy", show=False, id="inspector.copy"),
-        Binding("Y,shift+y", "copy_path", "copy path", show=False, id="inspector.copy_path"),
-        Binding("slash", "find", "find", show=False, id="inspector.find"),
-        Binding("n", "find_next", "next", show=False, id="inspector.find_next"),
-        Binding("r", "refused_first", "refused first", show=False, id="inspector.refused_first"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings_for("inspector")
 
     @dataclass
     class Need(Message):
@@ -65,6 +50,8 @@ class Inspector(Vertical):
         tab: str
         run_id: str
         position: int | None
+        number: int = field(default=0, compare=False)
+        """Of the question: the answer says it again."""
 
     @dataclass
     class NeedCall(Message):
@@ -88,12 +75,21 @@ class Inspector(Vertical):
 
         position: int
 
+    @dataclass
+    class Refused(Message):
+        """What was asked for cannot be done, and why."""
+
+        words: str
+
     def __init__(self) -> None:
         super().__init__(id="inspector")
         self._tabs: Mapping[str, Tab[Any]] = {kind.id: kind() for kind in _TABS}
         self._order = tuple(self._tabs)
         self._run_id: str | None = None
         self._position: int | None = None
+        self._last = 0
+        """The run's newest entry, which is shown where none is chosen."""
+        self._asking = Asking(self.set_timer, self._ask, self._is_busy)
         self._tab = self._order[0]
         self._strip = TabStrip(tuple((tab.name, tab.short) for tab in self._tabs.values()))
         self._list = RowList()
@@ -114,10 +110,15 @@ class Inspector(Vertical):
         """The tab that is shown."""
         return self._tab
 
-    def look_at(self, run_id: str | None, position: int | None) -> None:
-        """Be about this run, as of this entry; without one, as it is now."""
+    def look_at(self, run_id: str | None, position: int | None, last: int = 0) -> None:
+        """Be about this run, as of this entry; without one, as it is now, with so many entries."""
         if (run_id, position) == (self._run_id, self._position):
+            if last != self._last:
+                self._last = last
+                if position is None and self._tabs[self._tab].needs_entry:
+                    self._asking.heard()
             return
+        self._last = last
         if run_id != self._run_id:
             for tab in self._tabs.values():
                 tab.view = tab.facts = None
@@ -125,15 +126,25 @@ class Inspector(Vertical):
         self._entitle()
         self._look()
 
-    def ask(self) -> None:
-        """Want the facts of the tab that is shown anew: the run has gone on."""
-        tab = self._tabs[self._tab]
-        if self._run_id is not None and not (tab.needs_entry and self._position is None):
-            self.post_message(self.Need(self._tab, self._run_id, self._position))
+    def hear(self, kinds: Iterable[str]) -> None:
+        """Entries of these kinds came: where they matter to what is shown, it is asked for again."""
+        if self._tabs[self._tab].is_touched(kinds, self._position):
+            self._asking.heard()
 
-    def show(self, tab: str, facts: Facts) -> None:
-        """The answer to a need. One that comes late, about another moment, is not shown."""
-        if (facts.run_id, facts.position) != (self._run_id, self._position):
+    @property
+    def is_waiting(self) -> bool:
+        """Whether what is shown is about to be asked for, or answered."""
+        return self._asking.is_waiting
+
+    def ask(self) -> None:
+        """Want the facts of the tab that is shown anew."""
+        if self._run_id is not None:
+            self._asking.moved()
+
+    def show(self, tab: str, facts: Facts, number: int | None = None) -> None:
+        """The answer to a need: only the last that was asked counts. What nobody asked for is shown if it is of now."""
+        is_wanted = facts.position == self._position if number is None else self._asking.answered(number)
+        if not is_wanted or facts.run_id != self._run_id:
             return
         if isinstance(facts, Unknown):
             self._tabs[tab].show_words(facts.words)
@@ -149,16 +160,64 @@ class Inspector(Vertical):
             self._draw("calls")
 
     def use(self, glyphs: Glyphs) -> None:
-        """Draw with these glyphs."""
+        """Show the same with other glyphs."""
         self._list.glyphs = glyphs
         for tab in self._tabs.values():
             tab.use(glyphs)
         self._draw(self._tab)
 
+    def focus(self, scroll_visible: bool = True) -> "Inspector":
+        """The rows take the keys."""
+        self._list.focus(scroll_visible)
+        return self
+
+    def close_line(self) -> bool:
+        """Close the line for finding; whether it was open."""
+        was_open = self._bar.display
+        self._bar.hide()
+        if was_open:
+            self._list.focus()
+        return was_open
+
+    def why_not(self, what: str) -> str | None:
+        """Why one of its commands cannot be carried out now."""
+        view, tab = self._list.view, self._tabs[self._tab]
+        if what in self._order or what in ("next_tab", "previous_tab", "find", "find_next"):
+            return None
+        if what == "refused_first":
+            return None if isinstance(tab, CallsTab) else "only the tab Calls has an order to change; 5 shows it"
+        if tab.facts is None or view is None or not view.source.height:
+            return "there is nothing here yet"
+        if what == "copy_path" and not view.source.path_at(view.cursor):
+            return "this row has no path"
+        return None
+
+    # When to ask
+
+    def _ask(self, number: int) -> None:
+        tab = self._tabs[self._tab]
+        place = self._position or (self._last or None if tab.needs_entry else None)
+        if self._run_id is None or (tab.needs_entry and place is None):
+            self._asking.answered(number)
+        else:
+            self.post_message(self.Need(self._tab, self._run_id, place, number))
+
+    def _is_busy(self) -> bool:
+        """Someone types in the line for finding, moves in the list, or reads the entry that was the last."""
+        is_reading = self._tabs[self._tab].needs_entry and self._position is None and self._list.has_focus
+        return self._bar.has_focus_within or is_reading or monotonic() - self._list.moved_at < REST
+
     # What a person does
 
     def action_choose(self, tab: str) -> None:
         """Show a tab."""
+        if tab == self._tab:
+            self._refuse("this tab is shown already")
+        else:
+            self.choose(tab)
+
+    def choose(self, tab: str) -> None:
+        """Show a tab, whichever is shown."""
         if tab != self._tab:
             self._tab = tab
             self._strip.shown = self._order.index(tab)
@@ -167,30 +226,34 @@ class Inspector(Vertical):
 
     def action_next_tab(self, step: int) -> None:
         place = self._order.index(self._tab) + step
-        self.action_choose(self._order[place % len(self._order)])
+        self.choose(self._order[place % len(self._order)])
 
     def action_move(self, rows: int) -> None:
-        self._bar.hide()
-        self._list.move(rows)
+        if not self._refuses("up"):
+            self._bar.hide()
+            self._list.move(rows)
 
     def action_page(self, pages: int) -> None:
-        self._list.move(pages * max(1, self._list.size.height - 1))
+        if not self._refuses("page_up"):
+            self._list.move(pages * max(1, self._list.size.height - 1))
 
     def action_edge(self, end: int) -> None:
-        self._list.go_to(2**31 if end else 0)
+        if not self._refuses("first"):
+            self._list.go_to(2**31 if end else 0)
 
     def action_fold(self) -> None:
-        self._list.fold()
+        if not self._refuses("fold") and not self._list.fold():
+            self._refuse("this row neither unfolds nor leads to an entry")
 
     def action_copy(self) -> None:
         view = self._list.view
-        if view is not None and self._tabs[self._tab].facts is not None:
+        if not self._refuses("copy") and view is not None:
             self.post_message(self.Copy(view.source.copied(view.cursor), "value"))
 
     def action_copy_path(self) -> None:
         view = self._list.view
-        if view is not None and (path := view.source.path_at(view.cursor)):
-            self.post_message(self.Copy(path, "path"))
+        if not self._refuses("copy_path") and view is not None:
+            self.post_message(self.Copy(view.source.path_at(view.cursor), "path"))
 
     def action_find(self) -> None:
         self._bar.open()
@@ -200,17 +263,27 @@ class Inspector(Vertical):
 
     def action_refused_first(self) -> None:
         tab = self._tabs[self._tab]
-        if isinstance(tab, CallsTab):
+        if not self._refuses("refused_first") and isinstance(tab, CallsTab):
             tab.is_refused_first = not tab.is_refused_first
             tab.again()
             self._draw(self._tab)
 
     # Inside
 
+    def _refuse(self, words: str) -> None:
+        self.post_message(self.Refused(words))
+
+    def _refuses(self, what: str) -> bool:
+        """Whether something cannot be done now; says why."""
+        why = self.why_not(what)
+        if why is not None:
+            self._refuse(why)
+        return why is not None
+
     @on(TabStrip.Chosen)
     def _chosen(self, event: TabStrip.Chosen) -> None:
         event.stop()
-        self.action_choose(self._order[event.index])
+        self.choose(self._order[event.index])
         self._list.focus()
 
     @on(RowList.Jump)
@@ -236,10 +309,11 @@ class Inspector(Vertical):
 
     def _look(self) -> None:
         tab = self._tabs[self._tab]
-        if self._run_id is None or (tab.needs_entry and self._position is None):
+        if self._run_id is None:
             tab.show_words(tab.empty)
         self._draw(self._tab)
-        self.ask()
+        if self._run_id is not None and self.is_attached:
+            self._asking.moved()
 
     def _draw(self, tab: str) -> None:
         if tab == self._tab and self.is_attached:
@@ -255,7 +329,8 @@ class Inspector(Vertical):
 
     def _entitle(self) -> None:
         """Say which moment it is about: in the border, or beside the tabs where there is none."""
-        words = "" if self._position is None else f"as of #{self._position}"
+        is_last = self._run_id is not None and self._tabs[self._tab].needs_entry
+        words = f"as of #{self._position}" if self._position is not None else "the last entry" if is_last else ""
         has_border = bool(self.gutter.top)
         self.border_title = Content(words if has_border else "")
         self._strip.remark = "" if has_border else words

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from console.model.inspect.facts import ReceiptsFacts
 from console.model.inspect.receipts import pulling, told
 from console.model.inspect.sheet import Source, Stack, Text
-from console.model.ribbon import Piece
+from console.model.piece import Piece
 from console.model.safe import one_line
 from console.widgets.inspector.tab import Tab
 
@@ -19,6 +19,7 @@ class ReceiptsTab(Tab[ReceiptsFacts]):
     name = "Receipts"
     short = "Said"
     empty = "Send something, then type while it works: what became of it is told here."
+    hears = ("steering.", "message.", "tool.", "run.")
 
     def rows(self, facts: ReceiptsFacts) -> Source:
         words, is_odd = pulling(facts.steering, facts.now, facts.ended_at)

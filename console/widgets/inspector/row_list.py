@@ -1,6 +1,7 @@
 """The list that every tab of the inspector is shown in. It draws the rows that are seen, and no others are made."""
 
 from dataclasses import dataclass
+from time import monotonic
 from typing import ClassVar
 
 from rich.cells import cell_len, set_cell_size
@@ -15,6 +16,7 @@ from textual.widget import Widget
 from console.model.glyphs import Glyphs
 from console.model.inspect.sheet import Row, Source
 from console.model.safe import one_line
+from console.widgets.guard import Guarded
 
 TONES = (
     "text", "faint", "strong", "heading", "key", "index", "string", "number", "word", "object", "array", "jump",
@@ -32,7 +34,7 @@ class View:
     top: int = 0
 
 
-class RowList(Widget, can_focus=True):
+class RowList(Guarded, Widget, can_focus=True):
     """Keeps no more than the place of the cursor and of the first row."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"rows--cursor", *(f"rows--{tone}" for tone in TONES)}
@@ -69,6 +71,8 @@ class RowList(Widget, can_focus=True):
         super().__init__()
         self.view: View | None = None
         self._strips: dict[tuple[int, bool], Strip] = {}
+        self.moved_at = 0.0
+        """When a person last moved in it."""
 
     # What is shown
 
@@ -99,6 +103,7 @@ class RowList(Widget, can_focus=True):
     # Moving
 
     def move(self, rows: int) -> None:
+        self.moved_at = monotonic()
         if self.view is not None:
             self.go_to(self.view.cursor + rows)
 
@@ -116,6 +121,7 @@ class RowList(Widget, can_focus=True):
             view.top = max(view.top, view.cursor - height + 1)
 
     def _scroll(self, rows: int) -> None:
+        self.moved_at = monotonic()
         if self.view is not None:
             self.view.top = max(0, min(self.view.top + rows, self.view.source.height - self.size.height))
             self.redraw()
@@ -147,16 +153,18 @@ class RowList(Widget, can_focus=True):
             return None
         return self.view.source.row(self.view.cursor)
 
-    def fold(self) -> None:
-        """Fold or unfold, or go to the entry that the row speaks of."""
+    def fold(self) -> bool:
+        """Fold or unfold, or go to the entry that the row speaks of; whether there was anything of it to do."""
         view, row = self.view, self.row
         if view is None or row is None:
-            return
+            return False
         if row.is_open is None and row.jump is not None:
             self.post_message(self.Jump(row.jump))
-            return
+            return True
+        cursor, height = view.cursor, view.source.height
         self.go_to(view.source.toggle(view.cursor))
         self.post_message(self.Folded())
+        return row.is_open is not None or (view.cursor, view.source.height) != (cursor, height)
 
     def find(self, text: str) -> bool:
         """Go to the next row that holds a text, from the first again after the last."""
@@ -184,7 +192,7 @@ class RowList(Widget, can_focus=True):
         return strip
 
     def _drawn(self, row: Row, width: int, *, is_cursor: bool) -> Strip:
-        over = self.get_component_rich_style("rows--cursor", partial=True) if is_cursor else Style.null()
+        over = self._under_cursor() if is_cursor else Style.null()
         base = self.rich_style + over
         mark = self.glyphs["cursor"] if is_cursor and self.has_focus else " "
         glyph = "" if row.is_open is None else self.glyphs["open" if row.is_open else "folded"] + " "
@@ -206,6 +214,11 @@ class RowList(Widget, can_focus=True):
             segments.append(Segment(text, self._tone(row.right.tone) + over))
         return Strip(segments).adjust_cell_length(width, base)
 
+    def _under_cursor(self) -> Style:
+        """The cursor's colour as it comes out over the background; a partial style would take it as opaque."""
+        style = self.get_component_rich_style("rows--cursor")
+        return Style(bgcolor=style.bgcolor, bold=style.bold or None)
+
     def _tone(self, tone: str) -> Style:
         return self.get_component_rich_style(f"rows--{tone}") if tone in TONES else self.rich_style
 
@@ -217,5 +230,5 @@ class RowList(Widget, can_focus=True):
 
 
 def _printable(text: str) -> str:
-    """The rows are harmless already; what nobody thought of, and half a surrogate pair, ends here."""
-    return text if text.isprintable() else one_line(text, 10 * len(text)).encode(errors="replace").decode()
+    """The rows are harmless already; what nobody thought of ends here."""
+    return text if text.isprintable() else one_line(text, 10 * len(text))

@@ -6,7 +6,7 @@ from console.model.inspect.facts import Kept, ScopeFacts, StateFacts
 from console.model.inspect.glance import holds_more, json_text, kind_of, path_text, short
 from console.model.inspect.sheet import Group, Source, Stack, Text
 from console.model.inspect.tree import Tree
-from console.model.ribbon import Piece
+from console.model.piece import Piece
 from console.model.safe import one_line
 from console.model.words import number
 from console.widgets.inspector.differing import change_rows
@@ -22,6 +22,7 @@ class StateTab(Tab[StateFacts]):
     name = "State"
     short = "State"
     empty = "Send something: what the run remembers is shown here."
+    hears = ("state.", "call.replied", "run.")
 
     def rows(self, facts: StateFacts) -> Source:
         parts: list[Source] = []

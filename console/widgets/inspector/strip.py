@@ -10,11 +10,13 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.widget import Widget
 
+from console.widgets.guard import Guarded
+
 SHAPES = ((" │ ", 0), (" ", 0), (" ", 1), (" ", 2))
 """What stands between the names, and which names: whole, short, or numbers but for the one that is shown."""
 
 
-class TabStrip(Widget):
+class TabStrip(Guarded, Widget):
     """Names whole where there is room, shorter where there is not; each can be clicked."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"strip--shown", "strip--other", "strip--between", "strip--remark"}

@@ -1,12 +1,13 @@
 """What the tabs have in common: a tab turns facts into rows, and remembers what was folded."""
 
+from collections.abc import Iterable
 from typing import ClassVar, Generic, TypeVar
 
 from console.model.glyphs import Glyphs
 from console.model.inspect.facts import Facts
 from console.model.inspect.folds import Folds
 from console.model.inspect.sheet import Source, Stack, Text
-from console.model.ribbon import Piece
+from console.model.piece import Piece
 from console.model.safe import one_line
 from console.widgets.inspector.row_list import View
 
@@ -24,13 +25,19 @@ class Tab(Generic[F]):
     follows: ClassVar[bool] = False
     """New rows at the end are followed, while one is there."""
     needs_entry: ClassVar[bool] = False
-    """It shows nothing of a run as it is now, only of one entry."""
+    """It shows one entry: where none is chosen, the last."""
+    hears: ClassVar[tuple[str, ...]] = ()
+    """How the kinds of entries begin that change what it shows of a run at work."""
 
     def __init__(self) -> None:
         self.folds = Folds()
         self.facts: F | None = None
         self.view: View | None = None
         self.glyphs = Glyphs()
+
+    def is_touched(self, kinds: Iterable[str], position: int | None) -> bool:
+        """Whether entries of these kinds change what it shows; as of an entry nothing does."""
+        return position is None and any(kind.startswith(self.hears) for kind in kinds)
 
     def show(self, facts: F) -> None:
         """Take in what was read; the cursor stays where it was."""

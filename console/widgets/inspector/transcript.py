@@ -5,11 +5,11 @@ from collections.abc import Callable
 from console.model.inspect.facts import Said, TranscriptFacts
 from console.model.inspect.sheet import Group, Source, Stack, Text
 from console.model.inspect.tree import Tree
-from console.model.ribbon import Piece
+from console.model.piece import Piece
 from console.model.safe import one_line, safe
 from console.model.words import number
 from console.widgets.inspector.tab import Tab
-from engine.clock import rfc3339
+from engine.events import rfc3339
 
 _OPENED = 1_200
 """Characters of a line up to which it is open by itself."""
@@ -23,6 +23,7 @@ class TranscriptTab(Tab[TranscriptFacts]):
     name = "Transcript"
     short = "Text"
     empty = "Send something: what is said in the session is shown here."
+    hears = ("message.completed", "steering.", "run.")
     follows = True
 
     def rows(self, facts: TranscriptFacts) -> Source:

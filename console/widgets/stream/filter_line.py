@@ -2,17 +2,18 @@
 
 from typing import ClassVar
 
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.message import Message
 from textual.widgets import Input
 
+from console.bindings import bindings_for
 from console.model.stream.filters import GRAMMAR
 
 
 class FilterLine(Input):
     """One line at the bottom of the pane. Enter applies it."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "leave", show=False, id="filter.leave")]
+    BINDINGS: ClassVar[list[BindingType]] = bindings_for("filter")
     DEFAULT_CSS = """
     FilterLine { dock: bottom; height: 1; border: none; padding: 0 1; background: $panel; display: none; }
     FilterLine:focus { border: none; }

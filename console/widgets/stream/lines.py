@@ -15,6 +15,7 @@ from console.model.glyphs import Glyphs
 from console.model.stream.look import Look, Shown
 from console.model.stream.rows import TONES
 from console.model.stream.stamps import TimeMode
+from console.widgets.guard import Guarded
 from console.widgets.stream.row import Columns, Setting, heading, paint, words
 
 WHEEL = 3
@@ -24,7 +25,7 @@ STRIPS = 1_024
 _PARTS = ("position", "time", "text", "cursor", "pinned", "mark", "heading", "base", "faint")
 
 
-class StreamLines(Widget, can_focus=True):
+class StreamLines(Guarded, Widget, can_focus=True):
     """A page of rows. It keeps its own place: a virtual size would ask for a layout whenever an entry comes."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"stream--{name}" for name in (*TONES, *_PARTS)}

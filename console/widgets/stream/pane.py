@@ -2,42 +2,44 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import ClassVar
 
-from textual.actions import SkipAction
 from textual.app import ComposeResult
+from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Input
 
+from console.bindings import bindings_for
 from console.model.glyphs import Glyphs
+from console.model.safe import one_line
 from console.model.stream import filters
 from console.model.stream.border import status
 from console.model.stream.filters import FilterError
 from console.model.stream.layout import Span
 from console.model.stream.look import Look
-from console.model.stream.names import harmless
 from console.model.stream.stamps import TimeMode
 from console.model.stream.timeline import Timeline
+from console.widgets.guard import Guarded
 from console.widgets.stream.filter_line import FilterLine
-from console.widgets.stream.keys import BINDINGS
 from console.widgets.stream.lines import StreamLines
 from console.widgets.stream.yank import YankMenu
 
 
-class StreamPane(Vertical):
+class StreamPane(Guarded, Vertical):
     """Shows a timeline, moves in it, and tells what someone wants of the row that they are on."""
 
     BORDER_TITLE = "Stream"
-    BINDINGS = BINDINGS
+    BINDINGS: ClassVar[list[BindingType]] = bindings_for("stream")
     DEFAULT_CSS = """
     StreamPane {
         height: 1fr;
-        border: round $border-blurred;
+        border: round $panel-lighten-2;
         border-title-color: $foreground;
         border-subtitle-color: $text-muted;
-        &:focus-within { border: round $border; }
+        &:focus-within { border: round $accent; }
         &.-wrong { border-subtitle-color: $text-error; }
     }
     """
@@ -56,9 +58,10 @@ class StreamPane(Vertical):
 
     @dataclass
     class HoldOn(Message):
-        """Hold the run at entries of this kind."""
+        """Hold the run at entries of this kind, such as the one at the position."""
 
         kind: str
+        position: int
 
     @dataclass
     class Yank(Message):
@@ -72,6 +75,12 @@ class StreamPane(Vertical):
         """Another filter is in force; empty is none."""
 
         text: str
+
+    @dataclass
+    class Refused(Message):
+        """What was asked for cannot be done, and why."""
+
+        words: str
 
     def __init__(self, glyphs: Glyphs | None = None, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
@@ -116,7 +125,8 @@ class StreamPane(Vertical):
             self._look.go(position)
             self._moved()
 
-    def set_glyphs(self, glyphs: Glyphs) -> None:
+    def use(self, glyphs: Glyphs) -> None:
+        """Show the same with other glyphs."""
         self._glyphs = self._lines.glyphs = glyphs
         self._lines.repaint()
         self._tell()
@@ -136,19 +146,51 @@ class StreamPane(Vertical):
         self.post_message(self.Filter(self._filter))
         self._moved()
 
-    def step_back(self) -> bool:
-        """Undo one thing: the open line, the filter, the look back. False where there is nothing to undo."""
-        if self._yank_menu.display:
-            self._close(self._yank_menu)
-        elif self._filter_line.display:
-            self._close(self._filter_line)
-        elif self._filter:
+    def close_line(self) -> bool:
+        """Close the line that is open at the bottom; whether there was one."""
+        lines = [line for line in (self._yank_menu, self._filter_line) if line.display]
+        for line in lines:
+            self._close(line)
+        return bool(lines)
+
+    def clear_filter(self) -> bool:
+        """See everything again; whether something was hidden."""
+        had = bool(self._filter)
+        if had:
             self.set_filter("")
-        elif self._look is not None and not self._look.follow.is_tail:
-            self.action_end()
-        else:
+        return had
+
+    def go_live(self) -> bool:
+        """Follow the end again; whether it was not followed."""
+        look = self._look
+        if look is None or look.follow.is_tail:
             return False
+        look.end()
+        self._moved()
         return True
+
+    def go_to_turn(self, turn: int) -> None:
+        """Put the cursor on the first entry of a turn."""
+        self._with(lambda look: look.go_to_turn(turn))
+
+    def why_not(self, what: str) -> str | None:
+        """Why one of its commands cannot be carried out now, as far as that is to be seen here."""
+        look = self._look
+        if what == "clear":
+            return None if self._filter else "nothing is filtered"
+        if look is None and what != "filter":
+            return "nothing is recorded yet"
+        if look is None or what in ("time", "raw", "filter", "only_tools", "only_steering"):
+            return None
+        if not look.timeline.last:
+            return "nothing is recorded yet"
+        if look.timeline.is_hiding and look.current() is None:
+            return "nothing matches the filter; X clears it"
+        if what in ("next_mark", "clear_marks") and not look.flags:
+            return "nothing is marked; m marks a row"
+        if what in ("next_match", "previous_match") and not look.timeline.has_filter:
+            return "there was no filter yet; / sets one"
+        return None
 
     def focus(self, scroll_visible: bool = True) -> "StreamPane":
         """The rows take the keys."""
@@ -158,58 +200,70 @@ class StreamPane(Vertical):
     # Keys
 
     def action_move(self, rows: int) -> None:
-        self._with(lambda look: look.move(rows))
+        self._try("up", lambda look: look.move(rows))
 
     def action_page(self, share: float) -> None:
-        self._with(lambda look: look.page_by(share))
+        self._try("page_up", lambda look: look.page_by(share))
 
     def action_first(self) -> None:
-        self._with(lambda look: look.first())
+        self._try("first", lambda look: look.first())
 
     def action_end(self) -> None:
-        self._with(lambda look: look.end())
+        self._try("end", lambda look: look.end())
 
     def action_turn(self, step: int) -> None:
-        self._with(lambda look: look.turn(step))
+        self._try("turn_before", lambda look: look.turn(step))
 
     def action_match(self, step: int) -> None:
+        look, before = self._look, self._cursor
+        if self._refuses("next_match") or look is None:
+            return
         self._with(lambda look: look.match(step))
+        if self._cursor == before and not look.is_going:
+            self.post_message(self.Refused("there is no other match this way"))
 
     def action_flag(self) -> None:
-        self._with(lambda look: look.flag())
+        self._try("mark", lambda look: look.flag())
 
     def action_next_flag(self) -> None:
-        self._with(lambda look: look.next_flag())
+        self._try("next_mark", lambda look: look.next_flag())
+
+    def action_clear_flags(self) -> None:
+        self._try("clear_marks", lambda look: look.flags.clear())
 
     def action_raw(self) -> None:
+        if self._refuses("raw"):
+            return
         self._is_raw = not self._is_raw
         self._with(lambda look: look.timeline.show_raw(self._is_raw))
 
     def action_time(self) -> None:
-        self.cycle_times()
+        if not self._refuses("time"):
+            self.cycle_times()
+
+    def action_see_only(self, pattern: str) -> None:
+        self.set_filter(f"kind:{pattern}")
 
     def action_only(self) -> None:
-        if (kind := self._kind) is not None:
+        if not self._refuses("only") and (kind := self._kind) is not None:
             self.set_filter(filters.only(kind))
 
     def action_hide(self) -> None:
-        if (kind := self._kind) is not None:
+        if not self._refuses("hide") and (kind := self._kind) is not None:
             self.set_filter(filters.without(self._filter, kind))
 
     def action_clear(self) -> None:
-        self.set_filter("")
+        if not self._refuses("clear"):
+            self.set_filter("")
 
     def action_inspect(self) -> None:
-        if (position := self._position) is not None:
+        if not self._refuses("inspect") and (position := self._position) is not None:
+            self.go_to(position)
             self.post_message(self.Inspect(position))
 
     def action_hold_on(self) -> None:
-        if (kind := self._kind) is not None:
-            self.post_message(self.HoldOn(kind))
-
-    def action_back(self) -> None:
-        if not self.step_back():
-            raise SkipAction
+        if not self._refuses("hold_on") and (kind := self._kind) is not None:
+            self.post_message(self.HoldOn(kind, self._position or 0))
 
     def action_filter(self) -> None:
         self._filter_line.value = self._filter
@@ -218,7 +272,7 @@ class StreamPane(Vertical):
         self._filter_line.focus()
 
     def action_yank(self) -> None:
-        if self._position is not None:
+        if not self._refuses("yank") and self._position is not None:
             self._yank_menu.display = True
             self._yank_menu.focus()
 
@@ -255,13 +309,27 @@ class StreamPane(Vertical):
 
     def on_stream_lines_clicked(self, event: StreamLines.Clicked) -> None:
         event.stop()
+        before = self._cursor
         self._with(lambda look: look.click(event.row))
+        if self._cursor is not None and self._cursor == before:
+            self.post_message(self.Inspect(self._cursor))  # a second click on the same row
 
     def on_stream_lines_wheeled(self, event: StreamLines.Wheeled) -> None:
         event.stop()
         self._with(lambda look: look.scroll(event.rows))
 
     # Inside
+
+    def _refuses(self, what: str) -> bool:
+        """Whether something cannot be done now; says why."""
+        why = self.why_not(what)
+        if why is not None:
+            self.post_message(self.Refused(why))
+        return why is not None
+
+    def _try(self, what: str, move: Callable[[Look], None]) -> None:
+        if not self._refuses(what):
+            self._with(move)
 
     def _with(self, move: Callable[[Look], None]) -> None:
         if self._look is not None:
@@ -305,4 +373,4 @@ class StreamPane(Vertical):
         if text != self._subtitle:
             self._subtitle = text
             self.set_class(bool(self._wrong), "-wrong")
-            self.border_subtitle = Content(harmless(text, 200))
+            self.border_subtitle = Content(one_line(text, 200))

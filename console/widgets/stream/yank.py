@@ -4,28 +4,23 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from textual import events
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
 
-CHOICES = {
-    "e": ("event", "event JSON"),
-    "p": ("payload", "payload"),
-    "t": ("text", "text"),
-    "i": ("id", "id"),
-    "r": ("reproduce", "reproduce"),
-}
-"""A letter, what it names, and what the menu calls it."""
+from console.bindings import action_of, bindings_for
+from console.model.commands import of
+
+_ROWS = of("yank")
+_CHOICES = tuple(row for row in _ROWS if row.what != "close")
+_KEYS = {key for row in _ROWS for key in row.keys.split(",")}
 
 
 class YankMenu(Static, can_focus=True):
     """What can be copied of the row that the cursor is on."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        *(Binding(key, f"yank('{key}')", words, id=f"yank.{what}") for key, (what, words) in CHOICES.items()),
-        Binding("escape", "close", "close", id="yank.close"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings_for("yank")
     DEFAULT_CSS = """
     YankMenu { height: 1; dock: bottom; background: $panel; color: $foreground; display: none; }
     """
@@ -40,19 +35,19 @@ class YankMenu(Static, can_focus=True):
         """None was."""
 
     def __init__(self) -> None:
-        items = [Content.from_markup(f"[@click=yank('{key}')][b]{key}[/b] $words[/]", words=words)
-                 for key, (_, words) in CHOICES.items()]  # fmt: skip
+        items = [Content.from_markup(f"[@click={action_of(row)}][b]{row.key}[/b] $words[/]", words=row.words)
+                 for row in _CHOICES]  # fmt: skip
         super().__init__(Content(" copy  ") + Content("  ").join(items))
 
-    def action_yank(self, key: str) -> None:
-        self.post_message(self.Chosen(CHOICES[key][0]))
+    def action_yank(self, what: str) -> None:
+        self.post_message(self.Chosen(what))
 
     def action_close(self) -> None:
         self.post_message(self.Closed())
 
     def on_key(self, event: events.Key) -> None:
         """Any other key closes it, and does nothing else."""
-        if event.key not in (*CHOICES, "escape", "tab", "shift+tab"):
+        if event.key not in _KEYS | {"tab", "shift+tab"}:
             event.stop()
             self.action_close()
 

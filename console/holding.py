@@ -1,0 +1,23 @@
+"""Where a run is held for someone who points at an entry."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
+
+import orjson
+
+if TYPE_CHECKING:
+    from engine.api import Engine
+
+_AT_PULLS: Final = ("steering.pulled", "steering.injected")
+_CALL: Final = "call.requested"
+
+
+async def point_at(engine: "Engine", run_id: str, kind: str, position: int) -> str:
+    """A call by its own name, since its kind only says that it is one; a result by its kind."""
+    if kind in _AT_PULLS:
+        return "pull"
+    if kind != _CALL:
+        return kind
+    entry = (await engine.entries_at(run_id, [position]))[0]
+    data: Mapping[str, object] = orjson.loads(entry.data)
+    return str(data.get("action"))

@@ -1,0 +1,93 @@
+"""Why a command cannot be carried out now, as far as that depends on the run and not on what a pane shows."""
+
+from console.model.prompt.intent import AFTER, mode_of, why_no_mode
+from console.model.situation import Situation
+
+
+def needs_live(now: Situation) -> str | None:
+    if now.is_elsewhere:
+        return "this run works in another process; steer and hold it there"
+    return None if now.is_running else "nothing runs"
+
+
+def needs_held(now: Situation) -> str | None:
+    return needs_live(now) or (None if now.is_held else "the run is not held; f6 holds it at its next pull")
+
+
+def needs_going(now: Situation) -> str | None:
+    return needs_live(now) or ("the run is held already; f5 releases it" if now.is_held else None)
+
+
+def can_stop(now: Situation) -> str | None:
+    return None if now.is_running or now.is_elsewhere else "nothing runs"
+
+
+def can_run_again(now: Situation) -> str | None:
+    if now.is_running or now.is_elsewhere:
+        return "the run is at work; f8 stops it"
+    return None if now.can_run_again else "there is nothing to run again; send something first"
+
+
+def can_go(now: Situation) -> str | None:
+    return needs_live(now) if now.is_held else can_run_again(now)
+
+
+def can_edit_held(now: Situation) -> str | None:
+    return needs_held(now) or (None if now.can_edit_held else "only the answer to a model or a tool can be edited")
+
+
+def needs_queue(now: Situation) -> str | None:
+    return None if now.waiting else "nothing waits"
+
+
+def needs_run(now: Situation) -> str | None:
+    return None if now.has_run else "nothing is recorded yet; send something first"
+
+
+def needs_engine(now: Situation) -> str | None:
+    if now.is_ready:
+        return None
+    return "the engine could not be opened" if now.trouble else "the engine is not open yet"
+
+
+def can_zoom(now: Situation) -> str | None:
+    return "there is only one pane to be seen here" if now.is_narrow else None
+
+
+def can_choose_mode(now: Situation) -> str | None:
+    return "save it first; in the queue, t turns it" if now.is_editing else why_no_mode(now)
+
+
+def needs_failure(now: Situation) -> str | None:
+    return None if now.has_failed else "no pane has failed"
+
+
+# Words that follow the moment
+
+
+def sending(now: Situation) -> str:
+    """What enter does in the prompt."""
+    if now.is_editing:
+        return "save"
+    if not (now.is_running or now.is_elsewhere):
+        return "send"
+    return "queue for after" if mode_of(now, now.mode) == AFTER else "steer"
+
+
+def other_mode(now: Situation) -> str:
+    """What ^t would make of it."""
+    return "steer" if now.mode == AFTER else "after run"
+
+
+def going(now: Situation) -> str:
+    """What f5 does."""
+    return "release" if now.is_held else "run again"
+
+
+def escaping(now: Situation) -> str:
+    """What esc leads to."""
+    if now.is_editing:
+        return "leave it"
+    if now.is_as_of:
+        return "live"
+    return "twice stops" if now.is_running else "prompt"

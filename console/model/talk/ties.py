@@ -1,0 +1,43 @@
+"""What ties a run's blocks to entries that are not there: begun here and ended later, or the other way round."""
+
+from dataclasses import dataclass, field
+
+from console.model.talk.blocks import Answer, Steered, Tool
+
+
+@dataclass(slots=True)
+class Ties:
+    """By id. A run that is read in windows, from its end, has them until it is read to its beginning."""
+
+    tools: dict[str, Tool] = field(default_factory=dict[str, Tool])
+    """Calls without an answer."""
+    answers: dict[str, Tool] = field(default_factory=dict[str, Tool])
+    """Answers without their call."""
+    texts: dict[str, str] = field(default_factory=dict[str, str])
+    """What messages say that are on their way."""
+    steered: dict[str, Steered] = field(default_factory=dict[str, Steered])
+    """Messages that were pulled and have not landed."""
+    untold: dict[str, Steered] = field(default_factory=dict[str, Steered])
+    """Messages of which something was said before: that they were pulled, or their text."""
+
+    def come_after(self, earlier: "Ties", *, is_over: bool) -> None:
+        """Join with those of the entries before: what began there ends here."""
+        for call_id, tool in earlier.tools.items():
+            answer = self.answers.pop(call_id, None)
+            if answer is not None:
+                tool.answered(answer.answer, answer.at, answer.summary, answer.output, is_cut=answer.is_cut)
+                answer.leave()
+            elif is_over:
+                tool.answered(Answer.NONE)
+            else:
+                self.tools.setdefault(call_id, tool)
+        for item_id, landed in self.untold.items():
+            pulled = earlier.steered.pop(item_id, None)
+            if pulled is not None:
+                pulled.leave()
+            landed.text = earlier.texts.get(item_id) or (pulled.text if pulled is not None else "") or landed.text
+            landed.version += 1
+        self.steered = earlier.steered | self.steered
+        self.texts = earlier.texts | self.texts
+        self.answers |= earlier.answers
+        self.untold |= earlier.untold

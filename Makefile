@@ -44,7 +44,8 @@ mutants: $(READY)
 	@$(BIN)/python -m tests.mutants
 
 pictures: $(READY)
-	$(BIN)/python -m pytest -p no:xdist tests/console/pictures --snapshot-update
+	rm -rf tests/console/pictures/__snapshots__
+	$(BIN)/python -m pytest -n 2 tests/console/pictures --snapshot-update
 	$(BIN)/python -m tests.console.pictures.export
 
 stable: $(READY)

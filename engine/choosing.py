@@ -28,7 +28,7 @@ from engine.runners.fields import fields_of
 from engine.runners.forms import ConfigForm
 from engine.runners.locales import user_locale
 from engine.runners.registry import Registry
-from engine.runtimes.stamps import have_changed
+from engine.runtimes.inside.stamps import have_changed
 from engine.setting import Setting
 from engine.settings_text import LineProblem, from_yaml
 from engine.watching import CodeChange, Watcher

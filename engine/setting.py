@@ -16,7 +16,7 @@ from engine.run.order import RunOrder
 from engine.run.prepare import AllKept, Choice, prepare
 from engine.runners.files import Files, files_of
 from engine.runners.registry import Registry
-from engine.runtimes.stamps import Mark
+from engine.runtimes.inside.stamps import Mark
 
 
 @dataclass(frozen=True, slots=True)

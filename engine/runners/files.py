@@ -9,7 +9,7 @@ from typing import Final
 from engine.runners.bare import looks_like_a_runner
 from engine.runners.descriptor import RunnerDescriptor
 from engine.runners.discovery import is_plugin
-from engine.runtimes.stamps import GONE, Mark, mark_of
+from engine.runtimes.inside.stamps import GONE, Mark, mark_of
 
 SUFFIXES: Final = (".py", ".yaml", ".yml")
 """Code and manifests. What else lies in a plugin's folder may be written by the runner itself, all the time."""

@@ -8,7 +8,7 @@ from engine.runners.discovery import Discovery, Source, bundled_folder, discover
 from engine.runners.errors import AmbiguousRunner, RunnerNotAllowed, RunnerNotFound
 from engine.runners.files import files_of
 from engine.runners.ids import RunnerId
-from engine.runtimes.stamps import Mark
+from engine.runtimes.inside.stamps import Mark
 
 
 class Registry:

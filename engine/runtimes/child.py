@@ -10,13 +10,13 @@ from typing import Any, Final, cast
 from engine.runtimes import wire
 from engine.runtimes.answers import Answers
 from engine.runtimes.guardian import Guardian
+from engine.runtimes.inside.stamps import Stamp
 from engine.runtimes.output import OutputLines
 from engine.runtimes.pipes import Inlet, Outlet
 from engine.runtimes.processes import ProcessGroup
 from engine.runtimes.pulse import Patience, Pulse
 from engine.runtimes.runtime import Ending, How, Launch, RuntimeProblem, Sink
 from engine.runtimes.spawning import Spawned, python_of, spawn, unfit
-from engine.runtimes.stamps import Stamp
 
 READY_WITHIN: Final = 10.0
 DRAIN_WITHIN: Final = 0.3

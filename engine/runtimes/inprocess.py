@@ -10,9 +10,9 @@ from engine.runtimes import wire
 from engine.runtimes.inside.calls import unsendable
 from engine.runtimes.inside.driving import drive, opened
 from engine.runtimes.inside.encoding import encoded
+from engine.runtimes.inside.stamps import Stamp, stamp_of
 from engine.runtimes.inside.tracing import report, sentence
 from engine.runtimes.runtime import Ending, How, Launch, Receipted, RuntimeProblem, Sink
-from engine.runtimes.stamps import Stamp, stamp_of
 
 BREATH: Final = 64
 """Results between two turns of the loop: a turn for each costs more than recording it."""

@@ -5,10 +5,10 @@ from typing import Any, Final
 
 from engine.runtimes.child import Child, ChildExecution, State
 from engine.runtimes.guardian import Guardian
+from engine.runtimes.inside.stamps import are_unchanged
 from engine.runtimes.processes import others
 from engine.runtimes.pulse import Patience
 from engine.runtimes.runtime import Launch, RuntimeProblem, Sink
-from engine.runtimes.stamps import are_unchanged
 
 IDLE: Final = 8
 """Children that wait for work; one that is warm holds some 30 MiB."""

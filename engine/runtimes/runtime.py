@@ -6,7 +6,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Protocol
 
-from engine.runtimes.stamps import Stamp
+from engine.runtimes.inside.stamps import Stamp
 
 
 class RuntimeProblem(Exception):

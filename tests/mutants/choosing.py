@@ -21,14 +21,14 @@ MUTANTS: Final = (
         "test_an_edit_while_a_run_is_at_work_means_a_new_child_for_the_next[runner.py]",
     ),
     Mutant(
-        "engine/runtimes/stamps.py",
+        "engine/runtimes/inside/stamps.py",
         "return all(size >= 0 and ",
         "return all(",
         "of a file that was not there nothing is certain",
         "tests/runtimes/test_fresh_code.py::test_a_file_that_was_just_written_is_not_taken_as_certain",
     ),
     Mutant(
-        "engine/runtimes/stamps.py",
+        "engine/runtimes/inside/stamps.py",
         "return path, mtime, -1 if abs(time.time_ns() - mtime) < _SETTLED else size",
         "return path, mtime, size",
         "a file that was just written is not certain to be unchanged",

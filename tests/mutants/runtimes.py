@@ -69,7 +69,7 @@ MUTANTS: Final = (
         "tests/runtimes/test_pool.py::test_a_child_that_left_a_process_in_its_group_is_not_used_again",
     ),
     Mutant(
-        "engine/runtimes/stamps.py",
+        "engine/runtimes/inside/stamps.py",
         "mark_of(Path(path)) == (mtime, size) for",
         "mark_of(Path(path))[1] == size for",
         "a child is replaced when its files change",

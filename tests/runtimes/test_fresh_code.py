@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.runtimes import stamps
+from engine.runtimes.inside import stamps
 from engine.runtimes.runtime import How
 
 WAITS = """

@@ -8,7 +8,7 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any, Final
 
-from engine.runtimes.stamps import Stamp, stamp_of
+from engine.runtimes.inside.stamps import Stamp, stamp_of
 
 _STAMPS: Final[dict[str, Stamp]] = {}
 """Each file that was loaded, as it was when it was first read: what this process has is never newer than that."""

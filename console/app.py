@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from console.hearing import Hearing
 
 TICK: Final = 1 / 30
+GARBAGE: Final = (5_000, 20, 50)
+"""How rarely garbage is looked for: drawing makes much that is gone at once, and a full look is a dropped frame."""
 TWICE: Final = 1_500_000
 """Microseconds within which a second esc counts."""
 REHEARSAL: Final = "plugin:trackside/rehearsal/default"
@@ -93,6 +95,7 @@ class Trackside(Shielded, Leaving, Acting, App[None]):
         self.begin_drafts()
         gc.collect()
         gc.freeze()  # what is here stays: looking through it for garbage would be a dropped frame
+        gc.set_threshold(*GARBAGE)
         gc.enable()
         self.set_interval(TICK, self._tick)
         self.set_interval(AGAIN, self.vigil.look)

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from engine.api import Entry, QueueItem, Receipt
 
 _SECOND = 1_000_000
+BEATS = 3
+"""Of so many ticks of a busy run one is the conversation's, and the others are the stream's."""
 
 
 class Hearing:
@@ -52,6 +54,7 @@ class Hearing:
         self._tasks: dict[object, asyncio.Task[None]] = {}
         self._stale: set[str] = {"queue", "rail"}
         self._listed_at = 0
+        self._beat = 0
 
     @property
     def talk(self) -> Talk:
@@ -179,7 +182,7 @@ class Hearing:
             self._main.stream.attempt(lambda: self._main.tick(_ticker(entries[-1])))
         self._read_what_is_wanted()
         self._freshen()
-        self._show()
+        self._show(is_busy=bool(entries))
 
     def _hear(self, run_id: str, batch: "list[Entry]") -> None:
         first = batch[0]
@@ -207,12 +210,17 @@ class Hearing:
         self._main.stream.attempt(self._main.stream.show, view.timeline)
         self._stale.add("queue")
 
-    def _show(self) -> None:
+    def _show(self, *, is_busy: bool) -> None:
         now, view, main = self._stage.engine.now(), self.view, self._main
         as_of = AsOf(view.run_id, self.as_of) if view is not None and self.as_of is not None else None
-        main.conversation.attempt(main.conversation.show, self.talk, now, as_of)
-        main.stream.attempt(main.stream.on_batch)
-        main.ribbon.attempt(main.ribbon.show, view.ribbon if view else None, now)
+        self._beat = (self._beat + 1) % BEATS
+        # Never all in one frame while a runner pours: a key that is typed then waits for one of them only.
+        if not is_busy or self._beat == 0:
+            main.conversation.attempt(main.conversation.show, self.talk, now, as_of)
+        if not is_busy or self._beat:
+            main.stream.attempt(main.stream.on_batch)
+        if not is_busy or self._beat == 1:
+            main.ribbon.attempt(main.ribbon.show, view.ribbon if view else None, now)
         main.queue.attempt(self._show_queue, now)
         if now - self._listed_at >= _SECOND:
             self._list()

@@ -222,7 +222,7 @@ class Main(Shielded, Screen[None]):
 
     def tick(self, text: str) -> None:
         """The last event in a line, for who only sees the chat."""
-        self.ticker.update(Content(text))
+        self.ticker.update(Content(text), layout=False)
 
 
 def _load() -> None:

@@ -18,7 +18,7 @@ from console.model.words import duration
 from console.widgets.conversation.blocks import WIDEST, Look, Painter
 
 KEPT: Final = 400
-"""Pieces whose rows are kept; a screen shows some sixty."""
+"""Rows that are kept drawn; a screen shows some sixty. Each is dozens of objects, which cost time as garbage does."""
 NARROWEST: Final = 16
 _NO_MARK: Final = Content(" ")
 _DIM: Final = RichStyle(dim=True)
@@ -52,6 +52,7 @@ class Sheet:
         self._painter = Painter(glyphs)
         self._mark = Content.styled(glyphs["cursor"], "bold $text-accent")
         self._drawn: dict[tuple[int, int], _Drawn] = {}
+        self._rows = 0
         self._styles: dict[str | Style, Style] = {}
 
     def strips(self, talk: Talk, block: Block, piece: int, view: View) -> list[Strip]:
@@ -64,6 +65,7 @@ class Sheet:
         looks = (view.width, view.base, is_selected, is_after, is_unfolded, gap)
         source = (block.key, *looks, *_said(block, piece, view.now))
         drawn = self._drawn.pop(place, None)
+        self._rows -= len(drawn.strips) if drawn is not None else 0
         if drawn is None or drawn.source != source:
             # The first column is the cursor's.
             lines = self._lines(block, piece, Look(max(NARROWEST, min(view.width - 1, WIDEST)), view.now, is_unfolded))
@@ -74,8 +76,9 @@ class Sheet:
                 strips = [strip.apply_style(_DIM) for strip in strips]
             drawn = _Drawn(source, [*([Strip.blank(view.width, view.base.rich_style)] * gap), *strips])
         self._drawn[place] = drawn  # at the end, so that the first is what was not seen for longest
-        if len(self._drawn) > KEPT:
-            del self._drawn[next(iter(self._drawn))]
+        self._rows += len(drawn.strips)
+        while self._rows > KEPT and len(self._drawn) > 1:
+            self._rows -= len(self._drawn.pop(next(iter(self._drawn))).strips)
         return drawn.strips
 
     def strip(self, line: Content, base: Style, width: int) -> Strip:

@@ -48,7 +48,7 @@ class Acting:
     # The prompt
 
     def on_prompt_submitted(self, event: "Prompt.Submitted") -> None:
-        self.main.card.display = False
+        self.main.show_card(is_shown=False)
         self.main.focus_pane("chat")
         if event.item_id is not None:
             self.do(self._edit(event.item_id, event.text))

@@ -103,7 +103,7 @@ class Trackside(Shielded, Leaving, Acting, App[None]):
         if self.early:
             self.do(self._send_early())
         if is_new and self.stage.runner_id == REHEARSAL:
-            self.main.card.display = True
+            self.main.show_card(is_shown=True)
             self.main.prompt.load(FIRST_WORDS)
         self._show()
 
@@ -126,7 +126,7 @@ class Trackside(Shielded, Leaving, Acting, App[None]):
         if self._hearing is None:
             from console.hearing import Hearing  # noqa: PLC0415
 
-            self._hearing = Hearing(self.stage, self.main)
+            self._hearing = Hearing(self.stage, self.main, self.do)
         return self._hearing
 
     @property
@@ -145,16 +145,17 @@ class Trackside(Shielded, Leaving, Acting, App[None]):
         situation, view, main = self.situation, self.hearing.view, self.main
         runner = short_runner(self.stage.runner_id) if self.stage.is_open else self._opened_on()
         main.header.headline = Headline(
-            runner=runner,
+            runner=short_runner(view.runner_id) if view and view.runner_id else runner,
             session=session_name(self.stage.session, self.hearing.listing.title, is_new=True),
             status=view.status if view else None,
-            queued=sum(item.is_open for item in main.queue.items),
+            queued=sum(item.is_waiting for item in main.queue.items),
             as_of=self.hearing.as_of,
             now=now,
             trouble=self.trouble.short if self.trouble else None,
             others=self.vigil.others,
             is_elsewhere=situation.is_elsewhere,
             is_loading=not self.stage.is_open,
+            is_past=self.hearing.is_past,
         )
         title = f"{runner} (built in, no key)" if self.stage.runner_id == REHEARSAL else runner
         main.trouble.attempt(main.trouble.show, self.trouble)

@@ -1,6 +1,5 @@
 """What the engine tells, brought to the panes: one batch a tick, each pane once."""
 
-import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import groupby
@@ -25,6 +24,8 @@ if TYPE_CHECKING:
     from engine.api import Entry, QueueItem, Receipt
 
 _SECOND = 1_000_000
+Do = Callable[[Awaitable[None]], None]
+"""Carries something out, and says what goes wrong."""
 BEATS = 3
 """Of so many ticks of a busy run one is the conversation's, and the others are the stream's."""
 
@@ -32,9 +33,10 @@ BEATS = 3
 class Hearing:
     """Keeps the models of what is shown, and shows them."""
 
-    def __init__(self, stage: Stage, main: Main) -> None:
+    def __init__(self, stage: Stage, main: Main, do: Do) -> None:
         self._stage = stage
         self._main = main
+        self._do = do
         self.view: RunView | None = None
         """The run that is shown."""
         self.listing = Listing()
@@ -51,7 +53,8 @@ class Hearing:
         """The last that was taken back: for a moment it can be had again."""
         self._sessions: dict[str, str | None] = {}
         """Of the runs that were heard of."""
-        self._tasks: dict[object, asyncio.Task[None]] = {}
+        self._reads: set[object] = set()
+        """What is being read."""
         self._stale: set[str] = {"queue", "rail"}
         self._listed_at = 0
         self._beat = 0
@@ -156,6 +159,13 @@ class Hearing:
             self.as_of = as_of
         self.refresh("queue", "rail")
 
+    @property
+    def is_past(self) -> bool:
+        """Whether the run that is shown is over, and others came after it."""
+        if self.view is None or not self.view.status.is_over:
+            return False
+        return self.talk.has_later or self.talk.run_ids[-1:] != (self.view.run_id,)
+
     def waiting_here(self) -> int:
         """How many messages wait for runs of this process; those of others wait on without it."""
         shown = {item.item_id for item in self._main.queue.items if item.is_open}
@@ -245,7 +255,7 @@ class Hearing:
 
     def _freshen(self) -> None:
         for what, read in (("queue", self._read_queue), ("rail", self._read_rail)):
-            if what in self._stale and what not in self._tasks:
+            if what in self._stale and what not in self._reads:
                 self._stale.discard(what)
                 self._begin(what, read())
 
@@ -264,16 +274,17 @@ class Hearing:
         self._main.rail.attempt(self._main.rail.show, cards)
 
     def _begin(self, what: object, reading: Awaitable[None]) -> None:
-        """Read something. It is kept until it is read: the loop itself would let go of it."""
+        """Read something, once at a time."""
 
         async def read() -> None:
             try:
                 with suppress(_known_errors()):  # a look that failed is made again
                     await reading
             finally:
-                self._tasks.pop(what, None)
+                self._reads.discard(what)
 
-        self._tasks[what] = asyncio.ensure_future(read())
+        self._reads.add(what)
+        self._do(read())
 
     # What can be done
 
@@ -292,6 +303,7 @@ class Hearing:
             cannot_steer=self._stage.cannot_steer,
             can_run_again=view is not None and not at_work,
             waiting=len(self._main.queue.items),
+            is_at_prompt=self._main.where() == "prompt",
             is_as_of=self.as_of is not None,
             mode=self._main.prompt.mode,
             is_editing=self._main.prompt.item_id is not None,

@@ -9,15 +9,17 @@ if TYPE_CHECKING:
     from engine.api import Engine
 
 _AT_PULLS: Final = ("steering.pulled", "steering.injected")
-_CALL: Final = "call.requested"
+_CALLS: Final = "call."
 
 
 async def point_at(engine: "Engine", run_id: str, kind: str, position: int) -> str:
     """A call by its own name, since its kind only says that it is one; a result by its kind."""
     if kind in _AT_PULLS:
         return "pull"
-    if kind != _CALL:
+    if not kind.startswith(_CALLS):
         return kind
     entry = (await engine.entries_at(run_id, [position]))[0]
     data: Mapping[str, object] = orjson.loads(entry.data)
-    return str(data.get("action"))
+    if (action := data.get("action")) is None:
+        raise LookupError("this entry does not say which call it is of; point at its call.requested")
+    return str(action)

@@ -87,7 +87,8 @@ class Stage:
 
     async def send(self, text: str, *, after: bool = False) -> "Ticket":
         """Say something in this session."""
-        return await self.engine.submit(self._order(text, self.session), after=after)
+        whole = text.encode(errors="replace").decode()  # half a character cannot be written anywhere
+        return await self.engine.submit(self._order(whole, self.session), after=after)
 
     async def again(self, run_id: str) -> "Ticket":
         """The input of a run once more, as a new event of this session."""

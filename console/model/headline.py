@@ -39,6 +39,8 @@ class Headline:
     others: tuple[int, ...] = ()
     """Processes that host on the same database, too."""
     is_loading: bool = False
+    is_past: bool = False
+    """There were runs after the one that is shown."""
     is_elsewhere: bool = False
     """The run works in another process."""
 
@@ -66,6 +68,8 @@ class Headline:
             _Part(2, "faint", cut(one_line(self.session, 40), 24), cut(one_line(self.session, 40), 14)),
         ]
         status = self.status
+        if self.is_loading and self.trouble:
+            return parts  # the other half says why
         if self.is_loading:
             return [*parts, _Part(9, "starting", f"{glyphs['starting']} loading")]
         if status is None:
@@ -90,7 +94,9 @@ class Headline:
             parts.append(_Part(7, "queued", f"{glyphs['queued']}{self.queued} queued"))
         if status is not None and not status.is_over and status.began_at is not None:
             parts.append(_Part(5, "faint", *_pulled(status, self.now)))
-        if self.as_of is None:
+        if self.as_of is None and self.is_past:
+            parts.append(_Part(6, "faint", "a past run", "past"))
+        elif self.as_of is None:
             parts.append(_Part(6, "live", f"{glyphs['live']} live", "live"))
         else:
             parts.append(_Part(8, "as_of", f"as of #{self.as_of}"))

@@ -20,6 +20,7 @@ USUAL: Final = 11
 TAIL: Final = 14
 _MARKS: Final = {"steering.queued": "queued", "steering.injected": "injected", "steering.dropped": "dropped"}
 _TURNED: Final = "steering.turned"
+_WITHDRAWN: Final = "steering.withdrawn"
 _ENDS: Final = frozenset({"completed", "failed", "cancelled", "timeout"})
 _REMARK: Final = 8
 """Columns below which a mark stands without words."""
@@ -32,6 +33,15 @@ class _Cell(NamedTuple):
     tone: str
 
 
+class Remark(NamedTuple):
+    """Something that was said to the run: when, what became of it, which message, its text."""
+
+    at: int
+    kind: str
+    item_id: str
+    text: str
+
+
 @dataclass(slots=True)
 class Turn:
     """One segment."""
@@ -41,8 +51,7 @@ class Turn:
     ended_at: int
     tools: list[tuple[int, int | None]] = field(default_factory=list[tuple[int, "int | None"]])
     """When each began and ended."""
-    marks: list[tuple[int, str, str]] = field(default_factory=list[tuple[int, str, str]])
-    """When, which, and what was said."""
+    marks: "list[Remark]" = field(default_factory=list["Remark"])
 
 
 class Ribbon:
@@ -114,22 +123,29 @@ class Ribbon:
             if where is not None:
                 began, _ = where[0].tools[where[1]]
                 where[0].tools[where[1]] = (began, entry.at)
-        elif (entry.type in _MARKS or entry.type == _TURNED) and entry.outcome is None:
+        elif (entry.type in _MARKS or entry.type in (_TURNED, _WITHDRAWN)) and entry.outcome is None:
             self._mark(entry, turn)
         elif entry.type in ("hold.reached", "hold.released"):
             self.is_held = entry.type == "hold.reached"
         elif entry.type == "run.finished":
             self.is_over, self.is_held = True, False
-            status = _data(entry).get("status")
-            self._state = status if status in _ENDS else "failed"
+            data = _data(entry)
+            status, is_lost = data.get("status"), data.get("reason") == "runner.lost"
+            self._state = "lost" if is_lost else status if status in _ENDS else "failed"
 
     def _mark(self, entry: Entry, turn: Turn) -> None:
         data = _data(entry)
-        if entry.type == _TURNED and data.get("mode") != "steer":
-            return
         item_id = str(data.get("item_id"))
+        if entry.type == _WITHDRAWN or (entry.type == _TURNED and data.get("mode") != "steer"):
+            self._unmark(item_id)
+            return
         text = self._texts[item_id] = str(data.get("text") or self._texts.get(item_id, ""))
-        turn.marks.append((entry.at, _MARKS.get(entry.type, "queued"), one_line(text, 60)))
+        turn.marks.append(Remark(entry.at, _MARKS.get(entry.type, "queued"), item_id, one_line(text, 60)))
+
+    def _unmark(self, item_id: str) -> None:
+        """It was withdrawn, or is kept for after the run: nothing of it was ever said here."""
+        for turn in self.turns:
+            turn.marks = [mark for mark in turn.marks if mark.item_id != item_id]
 
     # Where it is drawn
 
@@ -169,7 +185,9 @@ class Ribbon:
     def _marks(self, turn: Turn, start: int, columns: int, now: int) -> "list[_Mark]":
         length, until = self._length(turn, columns), self._end(turn, now)
         start += len(_name(turn))
-        return [_Mark(start + _column(at, turn.began_at, until, length), kind, text) for at, kind, text in turn.marks]
+        return [
+            _Mark(start + _column(at, turn.began_at, until, length), kind, text) for at, kind, _, text in turn.marks
+        ]
 
     def _segment(self, turn: Turn, columns: int, now: int, glyphs: Glyphs) -> list[_Cell]:
         length, until = self._length(turn, columns), self._end(turn, now)

@@ -18,6 +18,8 @@ class RunView:
 
     def __init__(self, run_id: str, *, last: int = 0, is_live: bool = True, is_here: bool = True) -> None:
         self.run_id = run_id
+        self.runner_id: str | None = None
+        """Where it is known from the run itself."""
         self.is_here = is_here
         """It works, or worked, in this process."""
         self.status = RunStatus()
@@ -34,6 +36,7 @@ class RunView:
         view = cls(run.run_id, last=last, is_live=is_live, is_here=is_here)
         view._follow(outline)
         view.status.entries = last
+        view.runner_id = run.runner_id
         if view.status.began_at is None:
             view.status.began_at = run.started_at or run.created_at
         return view

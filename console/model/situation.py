@@ -26,6 +26,8 @@ class Situation:
     """There is an input that could be sent once more."""
     waiting: int = 0
     """Messages in the queue, open ones and dropped ones."""
+    is_at_prompt: bool = False
+    """The prompt has the focus, so that there is nowhere to go back to."""
     is_as_of: bool = False
     """The screen shows the world as of an earlier entry."""
     is_filtered: bool = False

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import orjson
 
+from console.model.talk.ends import lost
 from console.model.words import duration
 from engine.events import Entry
 
@@ -106,6 +107,6 @@ class RunStatus:
             case "timeout":
                 return f"timed out after {took}"
             case "lost":
-                return "runner lost" + (f": {self.error}" if self.error else "")
+                return lost(self.error).words
             case _:
                 return f"failed: {self.error or self.reason}"

@@ -24,7 +24,7 @@ class EditHeld(ModalScreen[dict[str, Any] | None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "leave it", priority=True),
-        Binding("f4,ctrl+s", "save", "use this answer", priority=True),
+        Binding("f4", "save", "use this answer", priority=True),
     ]
     DEFAULT_CSS = """
     EditHeld { align: center middle; }

@@ -119,6 +119,10 @@ class Main(Shielded, Screen[None]):
             await left.mount(self.card, self.conversation, self.ticker, self.queue, before=self.prompt)
             await right.mount(self.stream, self.inspector)
 
+    def show_card(self, *, is_shown: bool) -> None:
+        """The card for a newcomer stands where the conversation will be."""
+        self.card.display, self.conversation.display = is_shown, not is_shown
+
     # Which pane
 
     @property
@@ -168,7 +172,11 @@ class Main(Shielded, Screen[None]):
 
     def next_pane(self, step: int) -> None:
         """Go round the panes; one that is not there is left out."""
-        absent = {"queue": not self.queue.items, "rail": not (self.is_narrow or self.rail.display)}
+        absent = {
+            "queue": not self.queue.items,
+            "conversation": self.card.display,
+            "rail": not (self.is_narrow or self.rail.display),
+        }
         names = [name for name in self.panes if not absent.get(name)]
         here = self.where()
         self.go_to(names[(names.index(here) + step) % len(names)] if here in names else names[0])

@@ -41,7 +41,7 @@ OVERLAYS = ("filter", "yank", "find")
 """Lines that lie over a pane while they are open; esc is theirs first, since it closes what is open."""
 NEVER = {"alt+enter", *(f"alt+{digit}" for digit in range(10)), "f10", "f11", "ctrl+s", "ctrl+q", "ctrl+m", "ctrl+i"}
 """Keys that some terminal keeps for itself, or cannot tell from another."""
-BUT_FOR = {("Trackside", "ctrl+q"), ("Leave", "ctrl+q"), ("EditHeld", "ctrl+s")}
+BUT_FOR = {("Trackside", "ctrl+q"), ("Leave", "ctrl+q")}
 """Textual leaves with the one, and a second time says yes; the other is a habit, beside the key that is shown."""
 
 IDLE = Situation(is_ready=True)

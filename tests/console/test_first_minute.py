@@ -23,8 +23,7 @@ async def test_a_newcomer_sends_steers_and_sees_it_land(open_engine: Engines, si
         await until(pilot, lambda: "be brief" in shown(app) and "1 queued" in shown(app))
 
         cue.go()
-        await until(pilot, lambda: "Then you said: be brief" in shown(app))
-        assert "injected" in shown(app)
+        await until(pilot, lambda: "Then you said: be brief" in shown(app) and "injected" in shown(app))
 
         cue.go()
         await until(pilot, lambda: "completed" in shown(app))

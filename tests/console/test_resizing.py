@@ -58,7 +58,7 @@ async def settled(pilot: Pilot[None], app: Trackside, words: "asyncio.Queue[str 
     await until(pilot, words.empty)
     view = app.hearing.view
     assert view is not None
-    while view.status.entries != await app.stage.engine.last_position(view.run_id) or app.hearing._tasks:
+    while view.status.entries != await app.stage.engine.last_position(view.run_id) or app.hearing._reads:
         await pilot.pause(0.05)
     drawn: list[str] = []
     while drawn != (drawn := rows(app)):

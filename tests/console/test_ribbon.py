@@ -119,10 +119,26 @@ def test_the_end_of_a_run_is_the_end_of_the_line(status: str, glyph: str) -> Non
 
 
 def test_a_message_turned_into_the_run_is_queued_there() -> None:
+    made = ribbon(entry("run.started", 0), entry("steering.turned", 2, item_id="i", mode="steer", text="be brief"))
+    assert lines(made, 80, 10)[1].strip() == "▲ queued “be brief”"
+
+    made.apply([entry("steering.turned", 3, item_id="i", mode="after")])
+
+    assert lines(made, 80, 10)[1].strip() == ""
+
+
+def test_a_message_that_was_withdrawn_leaves_no_mark() -> None:
     made = ribbon(
         entry("run.started", 0),
-        entry("steering.turned", 2, item_id="i", mode="steer", text="be brief"),
-        entry("steering.turned", 3, item_id="i", mode="after"),
+        entry("steering.queued", 1, item_id="i", text="be brief"),
+        entry("steering.queued", 2, item_id="j", text="be loud"),
+        entry("steering.withdrawn", 3, item_id="i"),
     )
 
-    assert lines(made, 80, 10)[1].strip() == "▲ queued “be brief”"
+    assert lines(made, 80, 10)[1].strip() == "▲ queued “be loud”"
+
+
+def test_a_runner_that_was_lost_ends_with_the_sign_of_it() -> None:
+    made = ribbon(entry("run.started", 0), entry("run.finished", 3, status="failed", reason="runner.lost"))
+
+    assert lines(made, 80, 5)[0].endswith("━⚠")

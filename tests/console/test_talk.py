@@ -255,8 +255,8 @@ def test_a_pull_that_was_taken_back_is_gone() -> None:
 @pytest.mark.parametrize(
     ("reason", "words"),
     [
-        ("completed", "run completed before it pulled"),
-        ("cancelled", "run was stopped before it pulled"),
+        ("completed", "run completed before T2"),
+        ("cancelled", "run was stopped before T2"),
         ("something new", "something new"),
     ],
 )

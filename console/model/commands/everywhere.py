@@ -6,6 +6,7 @@ from console.model.commands.command import Command, grouped
 from console.model.commands.reasons import (
     can_edit_held,
     can_go,
+    can_go_back,
     can_run_again,
     can_stop,
     can_zoom,
@@ -38,7 +39,7 @@ EVERYWHERE: Final = (
     *grouped(
         "The screen",
         Command("app.escape", "escape", "back", "Close, clear, go live, go to the prompt; twice there stops the run.",
-                rank=30, says=escaping),
+                rank=30, why_not=can_go_back, says=escaping),
         Command("screen.next_pane", "tab", "next pane", "Go to the next pane.", action="next_pane(1)"),
         Command("screen.previous_pane", "shift+tab", "pane before", "Go to the pane before.", action="next_pane(-1)"),
         Command("app.zoom", "f2", "zoom", "Give the whole screen to one pane, and back.", "view: Zoom", 60, can_zoom),

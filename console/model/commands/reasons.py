@@ -54,6 +54,12 @@ def can_zoom(now: Situation) -> str | None:
     return "there is only one pane to be seen here" if now.is_narrow else None
 
 
+def can_go_back(now: Situation) -> str | None:
+    """At the foot of the ladder there is nothing to say of esc, unless it stops a run."""
+    is_somewhere = now.is_editing or now.is_as_of or now.is_running or not now.is_at_prompt
+    return None if is_somewhere else "there is nothing to go back from"
+
+
 def can_choose_mode(now: Situation) -> str | None:
     return "save it first; in the queue, t turns it" if now.is_editing else why_no_mode(now)
 

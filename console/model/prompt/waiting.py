@@ -58,6 +58,11 @@ class ItemView:
     """It waits for a pull that should have come."""
 
     @property
+    def is_waiting(self) -> bool:
+        """Nobody has taken it yet."""
+        return self.fate in ("queued", "held")
+
+    @property
     def is_editable(self) -> bool:
         return self.why_not_editable is None
 

@@ -54,7 +54,7 @@ def ended(status: str, reason: str, error: str, *, took: int | None, by_person: 
         case "timeout":
             return _timeout(error, took, by_runner=by_runner)
         case _ if reason == "runner.lost":
-            return _lost(error)
+            return lost(error)
         case _:
             known = "the runner says so" if by_runner else _FAILURES.get(reason, "")
             return Ended("failed", f"failed: {known}" if known else "failed", error, True)
@@ -83,7 +83,8 @@ def _timeout(error: str, took: int | None, *, by_runner: bool) -> Ended:
     )
 
 
-def _lost(error: str) -> Ended:
+def lost(error: str) -> Ended:
+    """A runner that is gone, with the code or the signal where they are known."""
     if code := _EXITED.match(error):
         return Ended("lost", f"runner exited (code {code[1]})", error[code.end() :].strip(" .:;"), True)
     if signal := _KILLED.match(error):

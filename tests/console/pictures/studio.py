@@ -261,7 +261,7 @@ class Studio:
         app = self.app
         # Under a question, the app's own work waits for the answer.
         works = (worker for worker in app.workers if worker.node is not app or len(app.screen_stack) == 1)
-        is_reading = bool(app.hearing._tasks) or app.main.inspector.is_waiting
+        is_reading = bool(app.hearing._reads) or app.main.inspector.is_waiting
         return is_reading or any(not worker.is_finished for worker in works)
 
     # What happens in the engine

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
 
     from console.gathering import Gathering
     from console.hearing import Hearing
+    from console.model.trouble import Trouble
     from console.screens.main import Main
     from console.stage import Stage
     from console.widgets.conversation.pane import Conversation
@@ -54,14 +55,25 @@ class Acting:
             self.do(self._edit(event.item_id, event.text))
         elif self.stage.is_open:
             self.do(self._send(event.text, event.mode))
-        else:
+        elif self.trouble is None:
             self.early.append((event.text, event.mode))
+        else:
+            self.main.prompt.give_back(event.text)
+            self.tell("it cannot be sent yet: the engine is not open", severity="warning")
+
+    def give_back_early(self) -> None:
+        """What was sent before the engine was there, and cannot be sent."""
+        while self.early:
+            self.main.prompt.give_back(self.early.pop()[0])
 
     early: list[tuple[str, str]]
+    trouble: "Trouble | None"
     sending: list[str]
 
     async def _send(self, text: str, mode: str) -> None:
         self.sending.append(text)
+        if self.hearing.working is None:
+            self.hearing.go_live()  # who begins a run wants to see it
         try:
             ticket = await self.stage.send(text, after=mode == "after")
         except Exception:
@@ -223,9 +235,14 @@ class Acting:
     async def _hold_on(self, run_id: str, kind: str, position: int) -> None:
         from console.holding import point_at  # noqa: PLC0415
 
-        point = await point_at(self.stage.engine, run_id, kind, position)
-        await self.stage.engine.hold(run_id, point)
-        self.tell(f"the run is held before each {point}")
+        engine = self.stage.engine
+        point = await point_at(engine, run_id, kind, position)
+        if any(str(armed.point) == point for armed in await engine.holds(run_id)):
+            await engine.disarm(run_id, point)
+            self.tell(f"the run is no longer held before each {point}")
+        else:
+            await engine.hold(run_id, point)
+            self.tell(f"the run is held before each {point}; b again takes that back")
 
     def on_stream_pane_yank(self, event: "StreamPane.Yank") -> None:
         view = self.hearing.view

@@ -10,12 +10,14 @@ from textual.app import App, SystemCommand
 from textual.binding import BindingType
 from textual.content import Content
 from textual.dom import DOMNode
+from textual.driver import Driver
 from textual.filter import LineFilter
 from textual.screen import Screen
 from textual.widget import Widget
 
 from console.acting import Acting
 from console.bindings import action_of, bindings_for
+from console.keying import InTurn
 from console.leaving import FIRST_WORDS, Leaving
 from console.model.commands import BY_ID, COMMANDS, Command
 from console.model.footing import footing
@@ -26,6 +28,7 @@ from console.model.situation import Situation
 from console.model.trouble import Trouble
 from console.model.words import session_name, short_runner
 from console.opening import Opening
+from console.pasting import taking_pastes_whole
 from console.screens.ladder import step_back
 from console.screens.main import Main
 from console.stage import AGAIN, OpenEngine, Stage
@@ -44,7 +47,7 @@ TWICE: Final = 1_500_000
 REHEARSAL: Final = "plugin:trackside/rehearsal/default"
 
 
-class Trackside(Shielded, Leaving, Acting, App[None]):
+class Trackside(Shielded, InTurn, Leaving, Acting, App[None]):
     """One screen over one engine."""
 
     TITLE = "trackside"
@@ -70,6 +73,9 @@ class Trackside(Shielded, Leaving, Acting, App[None]):
     def get_default_screen(self) -> Main:
         return self.main
 
+    def get_driver_class(self) -> type[Driver]:
+        return taking_pastes_whole(super().get_driver_class())
+
     def on_mount(self) -> None:
         self._show_first()
         if not self.is_headless:
@@ -79,19 +85,10 @@ class Trackside(Shielded, Leaving, Acting, App[None]):
     async def _open(self) -> None:
         await self.main.furnish()
         self._show()
-        while not self.stage.is_open:
-            try:
-                await self.stage.open()
-            except Exception as error:  # noqa: BLE001  (whatever it was, the screen says it)
-                gc.enable()
-                self.trouble = Trouble.of(error)
-                self._show()
-                await asyncio.sleep(AGAIN)
-        self.trouble = None
-        from console.gathering import Gathering  # noqa: PLC0415  (it needs the engine)
-
-        self.gathering = Gathering(self.stage.engine)
-        await self.hearing.begin()
+        while not await self._has_opened():
+            gc.enable()
+            self._show()
+            await asyncio.sleep(AGAIN)
         self.begin_drafts()
         gc.collect()
         gc.freeze()  # what is here stays: looking through it for garbage would be a dropped frame
@@ -106,6 +103,22 @@ class Trackside(Shielded, Leaving, Acting, App[None]):
             self.main.show_card(is_shown=True)
             self.main.prompt.load(FIRST_WORDS)
         self._show()
+
+    async def _has_opened(self) -> bool:
+        """Open the engine and read what there was; where that fails the screen says why, and it is tried again."""
+        try:
+            if not self.stage.is_open:
+                await self.stage.open()
+            from console.gathering import Gathering  # noqa: PLC0415  (it needs the engine)
+
+            self.gathering = Gathering(self.stage.engine)
+            await self.hearing.begin()
+        except Exception as error:  # noqa: BLE001  (whatever it was)
+            self.trouble = Trouble.of(error)
+            self.give_back_early()
+            return False
+        self.trouble = None
+        return True
 
     async def on_unmount(self) -> None:
         self.keep_draft(at_once=True)
@@ -143,6 +156,7 @@ class Trackside(Shielded, Leaving, Acting, App[None]):
     def _show(self) -> None:
         now = self.stage.engine.now() if self.stage.is_open else 0
         situation, view, main = self.situation, self.hearing.view, self.main
+        working = self.hearing.working
         runner = short_runner(self.stage.runner_id) if self.stage.is_open else self._opened_on()
         main.header.headline = Headline(
             runner=short_runner(view.runner_id) if view and view.runner_id else runner,
@@ -159,7 +173,7 @@ class Trackside(Shielded, Leaving, Acting, App[None]):
         )
         title = f"{runner} (built in, no key)" if self.stage.runner_id == REHEARSAL else runner
         main.trouble.attempt(main.trouble.show, self.trouble)
-        main.prompt.attempt(main.prompt.show, situation, runner=title, turn=view.status.turn if view else 0)
+        main.prompt.attempt(main.prompt.show, situation, runner=title, turn=working[1].turn if working else 0)
         main.footer.keys = footing(main.where(), situation, main.footer.content_size.width, self.why_not)
 
     def _opened_on(self) -> str:
@@ -221,25 +235,25 @@ class Trackside(Shielded, Leaving, Acting, App[None]):
             self.action_again()
 
     def action_release(self) -> None:
-        if self.can("app.release") and (view := self.hearing.view) is not None:
-            self.do(self.stage.engine.release(view.run_id))
+        if self.can("app.release") and (working := self.hearing.working) is not None:
+            self.do(self.stage.engine.release(working[0]))
 
     def action_again(self) -> None:
         if self.can("app.again") and (view := self.hearing.view) is not None:
             self.do(self.stage.again(view.run_id))
 
     def action_hold(self) -> None:
-        if self.can("app.hold") and (view := self.hearing.view) is not None:
-            act = self.stage.engine.hold(view.run_id, "pull", once=True)
+        if self.can("app.hold") and (working := self.hearing.working) is not None:
+            act = self.stage.engine.hold(working[0], "pull", once=True)
             self.do(act, "the run will be held before its next pull")
 
     def action_step(self) -> None:
-        if self.can("app.step") and (view := self.hearing.view) is not None:
-            self.do(self.stage.engine.step(view.run_id))
+        if self.can("app.step") and (working := self.hearing.working) is not None:
+            self.do(self.stage.engine.step(working[0]))
 
     def action_edit_held(self) -> None:
-        if self.can("app.edit_held") and (view := self.hearing.view) is not None:
-            self.do(self._edit_held(view.run_id))
+        if self.can("app.edit_held") and (working := self.hearing.working) is not None:
+            self.do(self._edit_held(working[0]))
 
     async def _edit_held(self, run_id: str) -> None:
         from console.screens.edit_held import EditHeld  # noqa: PLC0415
@@ -253,8 +267,8 @@ class Trackside(Shielded, Leaving, Acting, App[None]):
             self.do(self.stage.engine.edit_held(run_id, reply), "it will be answered with this; f5 lets it go")
 
     def action_stop(self) -> None:
-        if self.can("app.stop") and (view := self.hearing.view) is not None:
-            self.do(self._stop(view.run_id))
+        if self.can("app.stop") and (working := self.hearing.working) is not None:
+            self.do(self._stop(working[0]))
 
     async def _stop(self, run_id: str) -> None:
         stopped = await self.stage.engine.stop(run_id)
@@ -317,6 +331,8 @@ class Trackside(Shielded, Leaving, Acting, App[None]):
         """One rung back; at the foot of the ladder, twice within a moment stops the run."""
         if step_back(self.main):
             self._escaped_at = 0
+        elif self.hearing.is_past:
+            self.do(self.hearing.go_to_the_last_run())
         elif self.situation.is_running:
             now = self.stage.engine.now()
             if now - self._escaped_at < TWICE:

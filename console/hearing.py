@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from console.listing import Listing
+from console.model.at_work import AtWork
 from console.model.prompt.waiting import views
 from console.model.run_view import RunView
 from console.model.situation import Situation
+from console.model.status import RunStatus
 from console.model.stream.names import Names
 from console.model.stream.rows import describe
 from console.model.stream.supply import supply
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
 _SECOND = 1_000_000
 Do = Callable[[Awaitable[None]], None]
 """Carries something out, and says what goes wrong."""
+REMEMBERED = 200
+"""Lines of a session in which what a person said is looked for, to be said again."""
 BEATS = 3
 """Of so many ticks of a busy run one is the conversation's, and the others are the stream's."""
 
@@ -53,6 +57,7 @@ class Hearing:
         """The last that was taken back: for a moment it can be had again."""
         self._sessions: dict[str, str | None] = {}
         """Of the runs that were heard of."""
+        self.at_work = AtWork()
         self._reads: set[object] = set()
         """What is being read."""
         self._stale: set[str] = {"queue", "rail"}
@@ -69,6 +74,10 @@ class Hearing:
         await self._tell(Telling.read_end)
         if self.talk.run_ids:
             await self.look_at(self.talk.run_ids[-1])
+        with suppress(_known_errors()):  # a session in which nothing was said yet is not known
+            said = await self._stage.engine.transcript(self._stage.session, limit=REMEMBERED)
+            texts = [line.content for line in reversed(said) if line.role == "user" and line.content]
+            self._main.prompt.remember(texts)
 
     # What is looked at
 
@@ -115,6 +124,18 @@ class Hearing:
             with self._keeping() as meanwhile:
                 await telling.read_later()
             self._catch_up(telling.talk, meanwhile)
+
+    def go_live(self) -> None:
+        """See what comes next, wherever someone had looked."""
+        self.as_of = None
+        self._main.stream.attempt(self._main.stream.go_live)
+
+    async def go_to_the_last_run(self) -> None:
+        """Show the run that was the last to begin in this session."""
+        runs = await self._stage.engine.runs(conversation_id=self._stage.session, limit=1)
+        await self.go_to_the_end()
+        if runs:
+            await self.look_at(runs[0].run_id)
 
     async def go_to_the_end(self) -> None:
         """What is said now, wherever someone had looked."""
@@ -166,11 +187,27 @@ class Hearing:
             return False
         return self.talk.has_later or self.talk.run_ids[-1:] != (self.view.run_id,)
 
-    def waiting_here(self) -> int:
-        """How many messages wait for runs of this process; those of others wait on without it."""
-        shown = {item.item_id for item in self._main.queue.items if item.is_open}
-        host = self._stage.engine.host_id if self._stage.is_open else None
-        return sum(item.item_id in shown and item.host == host for item in self.items)
+    @property
+    def working(self) -> tuple[str, RunStatus] | None:
+        """The run of this session that is at work: the one that is shown, or one that began meanwhile."""
+        view = self.view
+        if view is not None and not view.status.is_over:
+            return view.run_id, view.status
+        return self.at_work.of(self._stage.session)
+
+    def working_here(self) -> int:
+        """How many runs this process works at, in whatever session."""
+        return sum(map(self._stage.engine.is_at_work, self.at_work)) if self._stage.is_open else 0
+
+    async def waiting_here(self) -> int:
+        """How many messages wait for runs of this process, in whatever session; those of others wait on without it."""
+        if not self._stage.is_open:
+            return 0
+        try:
+            items = await self._stage.engine.queue()
+        except _known_errors():  # what cannot be read is told as it was last seen
+            items = self.items
+        return sum(item.host == self._stage.engine.host_id for item in items)
 
     def text_of(self, item_id: str) -> str | None:
         """What a message that waits says, whole."""
@@ -199,6 +236,8 @@ class Hearing:
         if first.type == "run.started":
             conversation: dict[str, Any] = orjson.loads(first.data)["context"].get("conversation") or {}
             self._sessions[run_id] = conversation.get("conversation_id")
+            self.at_work.begin(run_id, self._sessions[run_id])
+        self.at_work.hear(run_id, batch)
         if any(entry.type.startswith(("steering.", "run.")) for entry in batch):
             self._stale |= {"queue", "rail"}
         if self._is_said_here(run_id):
@@ -211,6 +250,10 @@ class Hearing:
         if self.view is not None and run_id == self.view.run_id:
             self._main.stream.attempt(self.view.apply, batch)
             self._main.inspector.attempt(self._main.inspector.hear, {entry.type for entry in batch})
+
+    def _is_here(self, run_id: str) -> bool:
+        view = self.view
+        return view.is_here if view is not None and view.run_id == run_id else self._stage.engine.is_at_work(run_id)
 
     def _is_said_here(self, run_id: str) -> bool:
         return self._sessions.get(run_id) == self._stage.session or run_id in self.talk.run_ids
@@ -290,21 +333,23 @@ class Hearing:
 
     def situation(self, trouble: str | None) -> Situation:
         """As it stands now."""
-        view, status = self.view, self.view.status if self.view else None
-        at_work = status is not None and not status.is_over
+        view, working = self.view, self.working
+        status = working[1] if working is not None else None
+        is_here = working is not None and self._is_here(working[0])
         return Situation(
             is_ready=self._stage.is_open,
             trouble=trouble,
             has_run=view is not None,
-            is_running=bool(at_work and view and view.is_here),
-            is_elsewhere=bool(at_work and view and not view.is_here),
+            is_running=working is not None and is_here,
+            is_elsewhere=working is not None and not is_here,
             is_held=bool(status and status.held),
+            is_held_at_pull=status is not None and status.is_held_at_pull,
             can_edit_held=status is not None and status.can_edit_held,
             cannot_steer=self._stage.cannot_steer,
-            can_run_again=view is not None and not at_work,
+            can_run_again=view is not None and working is None,
             waiting=len(self._main.queue.items),
             is_at_prompt=self._main.where() == "prompt",
-            is_as_of=self.as_of is not None,
+            is_as_of=self.as_of is not None or self.is_past,
             mode=self._main.prompt.mode,
             is_editing=self._main.prompt.item_id is not None,
             has_failed=any(pane.failure is not None for pane in self._main.guarded),

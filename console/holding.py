@@ -10,16 +10,17 @@ if TYPE_CHECKING:
 
 _AT_PULLS: Final = ("steering.pulled", "steering.injected")
 _CALLS: Final = "call."
+_HOLDS: Final = "hold."
 
 
 async def point_at(engine: "Engine", run_id: str, kind: str, position: int) -> str:
-    """A call by its own name, since its kind only says that it is one; a result by its kind."""
+    """A call by its own name, since its kind only says that it is one; a hold by its point; a result by its kind."""
     if kind in _AT_PULLS:
         return "pull"
-    if not kind.startswith(_CALLS):
+    if not kind.startswith((_CALLS, _HOLDS)):
         return kind
     entry = (await engine.entries_at(run_id, [position]))[0]
     data: Mapping[str, object] = orjson.loads(entry.data)
-    if (action := data.get("action")) is None:
+    if (action := data.get("when" if kind.startswith(_HOLDS) else "action")) is None:
         raise LookupError("this entry does not say which call it is of; point at its call.requested")
     return str(action)

@@ -80,7 +80,7 @@ class Leaving(_App):
     # A person's way
 
     async def action_quit(self) -> None:
-        loss = self._loss()
+        loss = await self._loss()
         if not loss:
             self.exit()
             return
@@ -92,16 +92,18 @@ class Leaving(_App):
         if sure:
             self.exit()
 
-    def _loss(self) -> str:
+    async def _loss(self) -> str:
         """What would be lost by leaving now; empty where nothing would."""
-        waiting = self.hearing.waiting_here()
+        working, waiting = self.hearing.working_here(), await self.hearing.waiting_here()
         parts: list[str] = []
-        if self.hearing.situation(None).is_running:
-            parts.append("A run is at work: it is stopped.")
+        if working:
+            parts.append("A run is at work: it is stopped." if working == 1 else f"{working} runs are stopped.")
         if waiting:
             what = "1 message waits: it is" if waiting == 1 else f"{waiting} messages wait: they are"
             parts.append(f"{what} dropped, not said.")
-        if parts and self.unsent:
+        if self.drafts is None and self.unsent:
+            parts.append("What is in the prompt is not kept.")
+        elif parts and self.unsent:
             parts.append("What is in the prompt is kept.")
         return "\n".join(parts)
 

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from engine.browsing import Browsing
@@ -24,6 +24,7 @@ from engine.run.points import Point
 from engine.run.prepare import Choice
 from engine.run.ticket import Ticket
 from engine.setting import Setting
+from engine.steering.again import Again, as_it_waited
 from engine.steering.items import said
 from engine.steering.receipts import Steering, steering_of
 
@@ -171,16 +172,39 @@ class Controlling(Browsing):
         """Offer a waiting message to the run at work (`steer`), or keep it for after its end (`after`)."""
         return await self._hosting().edits.turn(item_id, mode)
 
-    async def resend(self, item_id: str, choice: Choice | None = None) -> Ticket:
-        """Say again what was dropped or withdrawn, as a new message to the same runner."""
-        item = await self._read(lambda conn: queue.get(conn, item_id))
-        order = self.prepare(
-            anew(said(item), self._setting.ids),
-            choice or self._same(item.metadata.get(queue.AGENT), item.runner_id, item.metadata),
+    async def returnable(self, conversation_id: str, *, withdrawn_since: int, limit: int = 100) -> list[QueueItem]:
+        """What a conversation lost and a person may still want: the newest of it, the last that was lost at the end.
+
+        It was dropped, or withdrawn since then, and neither said again nor dismissed.
+        """
+        return await self._read(
+            lambda conn: queue.returnable(conn, conversation_id, withdrawn_since=withdrawn_since, limit=limit)
         )
-        return await self._hosting().submit(order, again=item_id)
+
+    async def dismiss_item(self, item_id: str) -> QueueItem:
+        """Have no more use for a message that was dropped."""
+        return await self._hosting().edits.dismiss(item_id)
+
+    async def resend(
+        self, item_id: str, choice: Choice | None = None, *, text: str | None = None, after: bool = False
+    ) -> Ticket:
+        """Say again what was dropped or withdrawn, as a new message to the same runner; with other words if given."""
+        item = await self._read(lambda conn: queue.get(conn, item_id))
+        item = item if text is None else replace(item, text=text)
+        return await self._hosting().submit(self._anew(item, choice), after=after, again=Again(item_id))
+
+    async def restore_item(self, item_id: str) -> Ticket:
+        """Undo a withdrawal: the same is said as a new message that waits as the first did, in its mode and place."""
+        item = await self._read(lambda conn: queue.get(conn, item_id))
+        again = as_it_waited(item)
+        return await self._hosting().submit(self._anew(item), after=item.mode == Mode.AFTER, again=again)
 
     # Inside
+
+    def _anew(self, item: QueueItem, choice: Choice | None = None) -> RunOrder:
+        """What an item says, as a new event."""
+        same = choice or self._same(item.metadata.get(queue.AGENT), item.runner_id, item.metadata)
+        return self.prepare(anew(said(item), self._setting.ids), same)
 
     def _same(self, agent: str | None, runner_id: str | None, metadata: Mapping[str, Any]) -> Choice:
         """The agent that something was for, if there still is one of its name; else its runner."""

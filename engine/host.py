@@ -21,6 +21,7 @@ from engine.run.order import RunOrder
 from engine.run.recovery import recover
 from engine.run.ticket import Ticket
 from engine.runtimes.runtime import Runtime
+from engine.steering.again import Again
 from engine.steering.edits import Edits
 from engine.steering.leftovers import drop_waiting
 from engine.version import VERSION
@@ -62,7 +63,7 @@ class Host:
         self._looking = asyncio.ensure_future(self._look())
         return recovered
 
-    async def submit(self, order: RunOrder, *, after: bool = False, again: str | None = None) -> Ticket:
+    async def submit(self, order: RunOrder, *, after: bool = False, again: Again | None = None) -> Ticket:
         """Take an event in: into the run at work, or as a run that starts when its slot is free."""
         await self.orchestrator.settle()
         return await self.dispatch.accept(order, after=after, again=again)

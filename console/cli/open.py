@@ -49,10 +49,15 @@ def perform(options: argparse.Namespace) -> int:
             goes_on=options.goes_on,
             db=options.db,
             env=tuple(options.env),
-            ascii_only=options.ascii,
+            ascii_only=options.ascii or not _has_glyphs(),
         )
     )
     app.run()
     for line in app.last_words:
         complain(line)
     return app.return_code or 0
+
+
+def _has_glyphs() -> bool:
+    """Whether the terminal is written to in an encoding that has more than letters."""
+    return "utf" in (getattr(sys.__stderr__, "encoding", "") or "").lower()

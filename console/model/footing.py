@@ -9,6 +9,7 @@ from console.model.situation import Situation
 WhyNot = Callable[[Command], str | None]
 GAP: Final = 2
 """Columns between two keys."""
+_WHERE_HELD: Final = ("app.go", "app.step", "app.edit_held")
 _KEPT: Final = ("app.palette", "app.help")
 """They lead to everything else, so their room is kept."""
 
@@ -28,7 +29,11 @@ class FooterKey(NamedTuple):
 def footing(where: str, now: Situation, width: int, why_not: WhyNot) -> Sequence[FooterKey]:
     """The commands of a pane and of everywhere that can be carried out now, the lowest rank first; what fits."""
     possible = [command for command in of(where, "app") if command.rank and command.keys and why_not(command) is None]
-    possible.sort(key=lambda command: (command.id in _KEPT, command.where == "app", command.rank))
+    # Who holds a run wants to go on before anything else.
+    first = _WHERE_HELD if now.is_held else ()
+    possible.sort(
+        key=lambda command: (command.id in _KEPT, command.id not in first, command.where == "app", command.rank)
+    )
     keys = [FooterKey(command.key, command.words_in(now), command.id) for command in possible]
     kept = [key for key in keys if key.command_id in _KEPT]
     room = width - sum(key.width + GAP for key in kept) + GAP

@@ -18,6 +18,8 @@ class Situation:
     is_elsewhere: bool = False
     """It works, but in another process."""
     is_held: bool = False
+    is_held_at_pull: bool = False
+    """So that what is said now is what the pull will bring."""
     can_edit_held: bool = False
     """What is held is a call's answer."""
     cannot_steer: str | None = None

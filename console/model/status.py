@@ -43,6 +43,10 @@ class RunStatus:
         return self.ended_at is not None
 
     @property
+    def is_held_at_pull(self) -> bool:
+        return (self.held or {}).get("action") == _PULLING
+
+    @property
     def can_edit_held(self) -> bool:
         """What is held is a call with an answer of its own: a pull is answered by the queue, a result is no answer."""
         held = self.held or {}

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Final
 
-from sqlalchemy import Connection, Integer, Select, and_, bindparam, insert, select
+from sqlalchemy import Connection, Integer, Select, and_, bindparam, func, insert, or_, select
 
 from engine.facts.errors import AlreadyDecided, NotFound
 from engine.facts.rows import driver_of, every, first, one, saving, values
@@ -35,6 +35,10 @@ EDITABLE: Final = frozenset({Fate.QUEUED, Fate.HELD})
 """While it stands here a person may still change it."""
 SENT_AGAIN: Final = "sent_again_as"
 """In the metadata of an item: the event that says it again."""
+DISMISSED: Final = "dismissed_at"
+"""In the metadata of an item that was dropped: when a person had no more use for it."""
+WAS_HELD: Final = "was_held"
+"""In the metadata of an item that was withdrawn: it was kept back before."""
 AGENT: Final = "agent_id"
 """In the metadata of an item: the agent that it was for."""
 COVERED: Final = "covered"
@@ -112,12 +116,14 @@ def advance(item: QueueItem, to: Fate, *, reason: str | None = None) -> QueueIte
 
 
 def add(conn: Connection, item: QueueItem) -> QueueItem:
-    """Put an item in the queue, behind all that wait in its conversation unless it has a place."""
-    if not item.place:
-        last = driver_of(conn).execute(_LAST_PLACE, (item.conversation_id,)).fetchone()[0]
-        item = replace(item, place=(last or 0) + 1)
-    conn.execute(_ADD, values(item))
-    return item
+    """Put an item in the queue, behind all that wait in its conversation, or before those from its place on."""
+    last = driver_of(conn).execute(_LAST_PLACE, (item.conversation_id,)).fetchone()[0] or 0
+    added = replace(item, place=last + 1)
+    conn.execute(_ADD, values(added))
+    if not 0 < item.place <= last:
+        return added
+    others = waiting(conn, conversation_id=item.conversation_id)
+    return move(conn, item.item_id, next(other.item_id for other in others if other.place >= item.place))
 
 
 def get(conn: Connection, item_id: str) -> QueueItem:
@@ -226,6 +232,27 @@ def mark_sent_again(conn: Connection, item_id: str, event_id: str) -> None:
     if SENT_AGAIN in item.metadata:
         raise AlreadyDecided(f"message {item_id} was sent again already, as event {item.metadata[SENT_AGAIN]}.")
     save(conn, replace(item, metadata={**item.metadata, SENT_AGAIN: event_id}))
+
+
+def dismiss(conn: Connection, item_id: str, *, at: int) -> QueueItem:
+    """Note that nobody will say again what was dropped."""
+    item = get(conn, item_id)
+    if item.fate != Fate.DROPPED:
+        raise AlreadyDecided(f"message {item_id} is {_told(item)}; only one that was dropped is dismissed.")
+    return save(conn, replace(item, metadata={DISMISSED: at, **item.metadata}))
+
+
+def returnable(conn: Connection, conversation_id: str, *, withdrawn_since: int, limit: int) -> list[QueueItem]:
+    """What was dropped, or withdrawn since then, and neither said again nor dismissed: the newest, as it was lost."""
+    noted = (func.json_extract(queue.c.metadata, f"$.{name}") for name in (SENT_AGAIN, DISMISSED))
+    query = select(queue).where(
+        queue.c.conversation_id == conversation_id,
+        queue.c.fate.in_((Fate.DROPPED, Fate.WITHDRAWN)),
+        or_(queue.c.fate == Fate.DROPPED, queue.c.decided_at > withdrawn_since),
+        *(mark.is_(None) for mark in noted),
+    )
+    newest = query.order_by(queue.c.decided_at.desc(), queue.c.place.desc(), queue.c.item_id.desc()).limit(limit)
+    return every(conn, newest, QueueItem)[::-1]
 
 
 def waiting(

@@ -22,6 +22,7 @@ from engine.run.live import LiveRun
 from engine.run.order import RunOrder, Slot
 from engine.run.rows import event_row, run_row
 from engine.run.ticket import Ticket, Waiting
+from engine.steering.again import Again
 from engine.steering.claims import Claim, why_not
 from engine.steering.items import covered
 
@@ -81,10 +82,10 @@ class Dispatch:
         The writer's thread looks into it, so an item is put here before the writer is asked for it.
         """
 
-    async def accept(self, order: RunOrder, *, after: bool = False, again: str | None = None) -> Ticket:
+    async def accept(self, order: RunOrder, *, after: bool = False, again: Again | None = None) -> Ticket:
         """Record the event and start its run, or let it wait. Nothing that was accepted can be lost.
 
-        `after` keeps a message out of the run at work; `again` names the item that this one sends again.
+        `after` keeps a message out of the run at work; `again` says which item this one says again, and how.
         """
         # In a task of its own: a sender who stops waiting must not leave a recorded run that nobody starts.
         accepting = asyncio.ensure_future(self._take_in(order, after, again))
@@ -126,16 +127,18 @@ class Dispatch:
 
     # Taking in
 
-    async def _take_in(self, order: RunOrder, after: bool, again: str | None) -> Ticket:
+    async def _take_in(self, order: RunOrder, after: bool, again: Again | None) -> Ticket:
         if order.slot is None:
             return await self._accept(order, None, after, again)
         with self._at(order.slot) as place:
             async with place.lock:
                 return await self._accept(order, place, after, again)
 
-    async def _accept(self, order: RunOrder, place: _Place | None, after: bool, again: str | None) -> Ticket:
+    async def _accept(self, order: RunOrder, place: _Place | None, after: bool, again: Again | None) -> Ticket:
         ticket = Ticket(order.envelope.event_id, asyncio.get_running_loop().create_future())
         item = self._item(order, Mode.AFTER if after else Mode.SLOT)
+        if again is not None:
+            item = replace(item, place=again.place, fate=again.fate)
         claim, why = await self._offer(order, item, None if place is None else place.run, after)
         claims: dict[str, Waiting] = {} if claim is None else claim.run.claims
         claims[item.item_id] = self.waiting[item.item_id] = Waiting(order, ticket)
@@ -183,13 +186,13 @@ class Dispatch:
         item: QueueItem,
         claim: Claim | None,
         why: str | None,
-        again: str | None,
+        again: Again | None,
         now: int,
     ) -> _Accepted:
         """The event, its session, and its run, its claim or its place in line, in one step."""
         envelope, conn = order.envelope, tx.connection
         known = event_log.seen(conn, envelope.event_id)
-        refused = _refusal(conn, again, envelope.event_id) if known is None and again is not None else None
+        refused = _refusal(conn, again.item_id, envelope.event_id) if known is None and again is not None else None
         if known is not None or refused is not None:
             if claim is not None:
                 claim.refuse(tx, str(refused) if refused else f"event {envelope.event_id} was taken in before")
@@ -206,8 +209,9 @@ class Dispatch:
             why = claim.decide(tx, order, item, event_row(order, None, now), now)
             if why is None:
                 return _Accepted(claimed=True)
-        blocked_by = self._create(tx, order, now)
-        waits = blocked_by is not None
+        is_held = item.fate == Fate.HELD  # even a free slot is not for what a person keeps back
+        blocked_by = None if is_held else self._create(tx, order, now)
+        waits = is_held or blocked_by is not None
         event_log.append(conn, event_row(order, None if waits else order.run_id, now))
         if not waits:
             _say(tx, order, now)

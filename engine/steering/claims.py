@@ -8,7 +8,7 @@ from engine.facts.batch import Transaction
 from engine.facts.errors import CannotSteer, QueueFull
 from engine.facts.event_log import EventRow
 from engine.facts.journal import Entry
-from engine.facts.queue import Mode, QueueItem
+from engine.facts.queue import Fate, Mode, QueueItem
 from engine.run.arrival import store_attachments, store_raw
 from engine.run.live import LiveRun
 from engine.run.order import RunOrder
@@ -38,6 +38,8 @@ class Claim:
     def __init__(self, run: LiveRun, item: QueueItem) -> None:
         self.run = run
         self._told = {"item_id": item.item_id, "event_id": item.event_id, "text": item.text}
+        if item.fate == Fate.HELD:
+            self._told["held"] = True
         self._ruling = Ruling(run.recorder, "person", "steering.queued", self._told)
 
     def decide(self, tx: Transaction, order: RunOrder, item: QueueItem, event: EventRow, now: int) -> str | None:

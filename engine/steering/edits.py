@@ -88,7 +88,15 @@ class Edits:
 
     async def withdraw(self, item_id: str) -> QueueItem:
         """Take it back; it was never said."""
-        item = await self._turn_to(item_id, "withdrawn", Fate.WITHDRAWN, told=lambda item: {"text": item.text})
+        now = self._clock.now()
+
+        def change(tx: Transaction, item: QueueItem, _: Entry | None) -> tuple[QueueItem, Told]:
+            gone = queue.decide(tx.connection, item.item_id, Fate.WITHDRAWN, at=now)
+            if item.fate == Fate.HELD:
+                gone = queue.save(tx.connection, replace(gone, metadata={**gone.metadata, queue.WAS_HELD: True}))
+            return gone, {"text": item.text}
+
+        item = await self._change(item_id, "withdrawn", change)
         waiting = self._line.waiting.pop(item_id, None)
         if waiting is not None:
             waiting.ticket.started.cancel()
@@ -157,13 +165,23 @@ class Edits:
             waiting.ticket.started = asyncio.get_running_loop().create_future()
         return turned
 
-    async def _turn_to(
-        self, item_id: str, word: str, fate: Fate, *, told: Callable[[QueueItem], Told] | None = None
-    ) -> QueueItem:
+    async def dismiss(self, item_id: str) -> QueueItem:
+        """Have no more use for what was dropped; whose it was does not matter, since nobody waits for it."""
+        now, event_id = self._clock.now(), self._ids.new("evt")
+
+        def decide(tx: Transaction) -> QueueItem:
+            item = queue.dismiss(tx.connection, item_id, at=now)
+            note = {"steering": {"status": "dismissed", "item_id": item_id, "source_event_id": item.event_id}}
+            audit(tx, item, "steering.dismissed", event_id, at=now, source="person", metadata=note)
+            return item
+
+        return await self._writer.submit(decide)
+
+    async def _turn_to(self, item_id: str, word: str, fate: Fate) -> QueueItem:
         now = self._clock.now()
 
         def change(tx: Transaction, item: QueueItem, _: Entry | None) -> tuple[QueueItem, Told]:
-            return queue.decide(tx.connection, item.item_id, fate, at=now), told(item) if told else {}
+            return queue.decide(tx.connection, item.item_id, fate, at=now), {}
 
         return await self._change(item_id, word, change)
 

@@ -40,7 +40,7 @@ async def test_it_lists_every_command_that_has_a_name(open_engine: Engines):
     async with at_the_screen(app):
         listed = [command.title for command in app.get_system_commands(app.main)]
         assert listed == [command.palette for command in COMMANDS if command.palette]
-        assert {"run: Run again", "run: Stop", "run: Hold at next pull", "run: Hold on kind…", "run: One turn",
+        assert {"run: Run again", "run: Stop", "run: Hold at next pull", "run: Hold on kind…", "run: Step",
                 "run: Release", "steer: Edit queue", "stream: Filter…", "stream: Only tools", "stream: Only steering",
                 "stream: Show raw deltas", "view: Zoom", "view: Time mode", "view: Theme…", "view: ASCII glyphs",
                 "session: New", "help: Keys"} <= set(listed)  # fmt: skip

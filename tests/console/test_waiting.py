@@ -183,7 +183,7 @@ RUNNING = Situation(is_ready=True, is_running=True)
         (RUNNING, {"turn": 3}, "steer ▸ lands at the next turn boundary (≈ T4)"),
         (RUNNING, {}, "steer ▸ lands at the next turn boundary"),
         (RUNNING, {"mode": "after"}, "after ▸ waits for the end of the run"),
-        (replace(RUNNING, is_held=True), {"turn": 3}, "steer ▸ lands now"),
+        (replace(RUNNING, is_held=True, is_held_at_pull=True), {"turn": 3}, "steer ▸ lands now"),
         (
             replace(RUNNING, is_held=True, can_edit_held=True),
             {"turn": 3},

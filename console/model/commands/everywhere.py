@@ -29,7 +29,7 @@ EVERYWHERE: Final = (
         Command("app.release", "", "release", "Let a held run go on.", "run: Release", why_not=needs_held),
         Command("app.hold", "f6", "hold", "Hold the run before its next pull.", "run: Hold at next pull", 42,
                 needs_going),
-        Command("app.step", "f7", "one turn", "Let a held run go on to its next boundary.", "run: One turn", 43,
+        Command("app.step", "f7", "step", "Let a held run go on to its next call or message.", "run: Step", 43,
                 needs_held),
         Command("app.edit_held", "f4", "edit answer", "Change the answer that is held before it goes.",
                 "run: Edit the held answer", 44, can_edit_held),

@@ -62,7 +62,7 @@ def _to_the_run(now: Situation, mode: str, turn: int) -> Title:
         return Title(f"after ▸ {one_line(now.cannot_steer, 200)}", "after ▸ it cannot be steered")
     if mode == AFTER:
         return Title("after ▸ waits for the end of the run", "after ▸ when the run ends")
-    if now.is_held and not now.can_edit_held:
+    if now.is_held_at_pull:
         return Title("steer ▸ lands now", "steer ▸ lands now")
     where = f"≈ T{turn + 1}" if turn else ""
     full = f"steer ▸ lands at the next turn boundary ({where})" if where else "steer ▸ lands at the next turn boundary"

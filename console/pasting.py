@@ -1,0 +1,74 @@
+"""What is pasted comes as one text, whatever is in it."""
+
+import sys
+from collections.abc import Iterable
+from typing import Any, Final
+
+from textual import events
+from textual._xterm_parser import BRACKETED_PASTE_END, BRACKETED_PASTE_START, XTermParser
+from textual.driver import Driver
+from textual.message import Message
+
+
+class WholePastes(XTermParser):
+    """Textual's parser, which sees of a paste only the brackets.
+
+    Left alone (8.2.8) it looks for keys in what is pasted: of an escape sequence that it does not know it makes key
+    presses, and of the line break behind it an Enter. It also takes each character by itself, a megabyte for seconds.
+    """
+
+    def __init__(self, debug: bool = False) -> None:
+        self._pasted: list[str] | None = None
+        """What came since a paste began."""
+        self._last = ""
+        """The end of what was read before: a bracket may come in two halves."""
+        super().__init__(debug)
+
+    def feed(self, data: str) -> Iterable[Message]:
+        if not data:  # there will be no more
+            yield from super().feed(data)
+        while data:
+            if self._pasted is None:
+                read, data, is_whole = self._up_to(BRACKETED_PASTE_START, data)
+                yield from super().feed(read)
+                self._pasted = [] if is_whole else None
+            else:
+                read, data, is_whole = self._up_to(BRACKETED_PASTE_END, data)
+                self._pasted.append(read)
+                if is_whole:
+                    yield from self._end_paste("".join(self._pasted).removesuffix(BRACKETED_PASTE_END))
+
+    def tick(self) -> Iterable[Message]:
+        """An escape that has become a key press by now is not the beginning of a bracket."""
+        was_waiting = self._timeout_time is not None
+        yield from super().tick()
+        if was_waiting and self._timeout_time is None:
+            self._last = ""
+
+    def _up_to(self, bracket: str, data: str) -> tuple[str, str, bool]:
+        """What is read up to the end of a bracket, what is behind it, and whether there is one."""
+        known = self._last + data
+        place = known.find(bracket)
+        if place < 0:
+            self._last = known[1 - len(bracket) :]
+            return data, "", False
+        end = place + len(bracket) - len(self._last)
+        self._last = ""
+        return data[:end], data[end:], True
+
+    def _end_paste(self, text: str) -> Iterable[Message]:
+        self._pasted = None
+        # Between the brackets that it saw was nothing, and so it says.
+        yield from (one for one in super().feed(BRACKETED_PASTE_END) if not isinstance(one, events.Paste))
+        yield events.Paste(text.replace("\0", ""))
+
+
+_NAME: Final = XTermParser.__name__
+
+
+def taking_pastes_whole(driver: type[Driver]) -> type[Driver]:
+    """A driver that reads with this parser: it finds its own by name where it was written."""
+    module: Any = sys.modules[driver.__module__]
+    if hasattr(module, _NAME):
+        setattr(module, _NAME, WholePastes)
+    return driver

@@ -51,7 +51,9 @@ class Acting:
     def on_prompt_submitted(self, event: "Prompt.Submitted") -> None:
         self.main.show_card(is_shown=False)
         self.main.focus_pane("chat")
-        if event.item_id is not None:
+        if self.hearing.is_dropped(event.item_id):
+            self.do(self._send(event.text, event.mode, dropped=event.item_id))
+        elif event.item_id is not None:
             self.do(self._edit(event.item_id, event.text))
         elif self.stage.is_open:
             self.do(self._send(event.text, event.mode))
@@ -70,12 +72,12 @@ class Acting:
     trouble: "Trouble | None"
     sending: list[str]
 
-    async def _send(self, text: str, mode: str) -> None:
+    async def _send(self, text: str, mode: str, *, dropped: str | None = None) -> None:
         self.sending.append(text)
         if self.hearing.working is None:
             self.hearing.go_live()  # who begins a run wants to see it
         try:
-            ticket = await self.stage.send(text, after=mode == "after")
+            ticket = await self.stage.send(text, after=mode == "after", dropped=dropped)
         except Exception:
             self.main.prompt.give_back(text)
             raise
@@ -138,24 +140,13 @@ class Acting:
             self.main.prompt.focus()
 
     def on_queue_withdraw(self, event: "Queue.Withdraw") -> None:
-        self.do(self._withdraw(event.item_id))
-
-    async def _withdraw(self, item_id: str) -> None:
-        self.hearing.withdrawn = await self.stage.engine.withdraw_item(item_id)
-        self.hearing.refresh("queue")
+        self.do(self._changed(self.stage.engine.withdraw_item(event.item_id)))
 
     def on_queue_undo(self, event: "Queue.Undo") -> None:
-        self.do(self._again(event.item_id))
-
-    def on_queue_send_again(self, event: "Queue.SendAgain") -> None:
-        self.do(self._again(event.item_id))
-
-    async def _again(self, item_id: str) -> None:
-        self.hearing.withdrawn = None
-        await self._changed(self.stage.engine.resend(item_id))
+        self.do(self._changed(self.stage.engine.restore_item(event.item_id)))
 
     def on_queue_dismiss(self, event: "Queue.Dismiss") -> None:
-        self.hearing.dismissed.add(event.item_id)
+        self.do(self._changed(self.stage.engine.dismiss_item(event.item_id)))
 
     def on_queue_move(self, event: "Queue.Move") -> None:
         self.do(self._changed(self.stage.engine.move_item(event.item_id, event.before)))
@@ -191,8 +182,8 @@ class Acting:
         self.main.stream.focus()
 
     def on_conversation_put_back(self, event: "Conversation.PutBack") -> None:
-        self.hearing.dismissed.add(event.item_id)
-        self.main.prompt.give_back(event.text)
+        # The queue has it whole; what is recorded of it has marks for its secrets.
+        self.main.prompt.begin_editing(event.item_id, self.hearing.text_of(event.item_id) or event.text)
         self.main.prompt.focus()
 
     def on_conversation_copy(self, event: "Conversation.Copy") -> None:

@@ -275,7 +275,8 @@ class Trackside(Shielded, InTurn, Leaving, Acting, App[None]):
         self.hearing.refresh("queue", "rail")
         if stopped.undelivered:
             count = len(stopped.undelivered)
-            self.tell(f"{count} message{'s' if count > 1 else ''} came back: up, then enter sends again")
+            what, one = ("1 message", "it") if count == 1 else (f"{count} messages", "one")
+            self.tell(f"{what} came back: up, then enter takes {one} to the prompt")
 
     def action_help(self) -> None:
         from console.screens.help import Help  # noqa: PLC0415

@@ -23,7 +23,7 @@ from console.stage import Stage
 from console.telling import Telling
 
 if TYPE_CHECKING:
-    from engine.api import Entry, QueueItem, Receipt
+    from engine.api import Entry, QueueItem
 
 _SECOND = 1_000_000
 Do = Callable[[Awaitable[None]], None]
@@ -51,10 +51,9 @@ class Hearing:
         self.as_of: int | None = None
         """The entry as of which everything is shown; none is now."""
         self.items: list[QueueItem] = []
-        self.receipts: Sequence[Receipt] = ()
-        self.dismissed: set[str] = set()
-        self.withdrawn: QueueItem | None = None
-        """The last that was taken back: for a moment it can be had again."""
+        """What waits, and what was lost and can be had back."""
+        self._dropped: frozenset[str] | None = None
+        """Which of them were dropped; none while that was not read."""
         self._sessions: dict[str, str | None] = {}
         """Of the runs that were heard of."""
         self.at_work = AtWork()
@@ -209,8 +208,12 @@ class Hearing:
             items = self.items
         return sum(item.host == self._stage.engine.host_id for item in items)
 
+    def is_dropped(self, item_id: str | None) -> bool:
+        """Whether a message was dropped, and nobody has said it again or dismissed it."""
+        return self._dropped is not None and item_id in self._dropped
+
     def text_of(self, item_id: str) -> str | None:
-        """What a message that waits says, whole."""
+        """What a message that waits or was lost says, whole."""
         return next((item.text for item in self.items if item.item_id == item_id), None)
 
     def refresh(self, *what: str) -> None:
@@ -269,6 +272,8 @@ class Hearing:
         self._beat = (self._beat + 1) % BEATS
         # Never all in one frame while a runner pours: a key that is typed then waits for one of them only.
         if not is_busy or self._beat == 0:
+            if self._dropped is not None:
+                main.conversation.attempt(self.talk.offer, self._dropped)
             main.conversation.attempt(main.conversation.show, self.talk, now, as_of)
         if not is_busy or self._beat:
             main.stream.attempt(main.stream.on_batch)
@@ -283,9 +288,7 @@ class Hearing:
 
     def _show_queue(self, now: int) -> None:
         seen = self.view.seen(self._stage.cannot_steer) if self.view else None
-        waiting = [*self.items, *([self.withdrawn] if self.withdrawn is not None else [])]
-        shown = views(waiting, seen, now, self.receipts)
-        self._main.queue.items = tuple(item for item in shown if item.item_id not in self.dismissed)
+        self._main.queue.items = views(self.items, seen, now)
 
     # What is read
 
@@ -303,8 +306,8 @@ class Hearing:
                 self._begin(what, read())
 
     async def _read_queue(self) -> None:
-        run_id = self.view.run_id if self.view is not None else None
-        self.items, self.receipts = await self._stage.waiting(run_id)
+        self.items = await self._stage.waiting()
+        self._dropped = frozenset(item.item_id for item in self.items if item.fate == "dropped")
 
     async def _read_rail(self) -> None:
         await self.listing.read(self._stage.engine, self._stage.session)
@@ -352,6 +355,8 @@ class Hearing:
             is_as_of=self.as_of is not None or self.is_past,
             mode=self._main.prompt.mode,
             is_editing=self._main.prompt.item_id is not None,
+            is_again=self.is_dropped(self._main.prompt.item_id),
+            chosen=item.fate if (item := self._main.queue.item) is not None else "",
             has_failed=any(pane.failure is not None for pane in self._main.guarded),
             is_narrow=self._main.is_narrow,
         )

@@ -2,14 +2,15 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from console.model.prompt.waiting import REGRET
 from console.opening import Opening
 
 if TYPE_CHECKING:
-    from engine.api import Choice, Engine, Entry, QueueItem, Receipt, RunRow, Ticket
+    from engine.api import Choice, Engine, Entry, QueueItem, RunRow, Ticket
 
 OpenEngine = Callable[[], Awaitable["Engine"]]
 AGAIN = 1.0
@@ -85,9 +86,11 @@ class Stage:
 
     # What is said
 
-    async def send(self, text: str, *, after: bool = False) -> "Ticket":
-        """Say something in this session."""
+    async def send(self, text: str, *, after: bool = False, dropped: str | None = None) -> "Ticket":
+        """Say something in this session; with the item that was dropped, it is that one said again."""
         whole = text.encode(errors="replace").decode()  # half a character cannot be written anywhere
+        if dropped is not None:
+            return await self.engine.resend(dropped, self._choice(), text=whole, after=after)
         return await self.engine.submit(self._order(whole, self.session), after=after)
 
     async def again(self, run_id: str) -> "Ticket":
@@ -106,11 +109,14 @@ class Stage:
 
     # What is looked at
 
-    async def waiting(self, run_id: str | None) -> "tuple[list[QueueItem], Sequence[Receipt]]":
-        """What waits in this session, and what became of what was said to a run."""
+    async def waiting(self) -> "list[QueueItem]":
+        """What waits in this session, and what was dropped or withdrawn there and can be had back."""
+        since = self.engine.now() - REGRET
+        # In this order: what is lost between the two looks is seen twice, not never.
         items = await self.engine.queue(self.session)
-        receipts = (await self.engine.steering(run_id)).receipts if run_id else ()
-        return items, receipts
+        lost = await self.engine.returnable(self.session, withdrawn_since=since)
+        gone = {item.item_id for item in lost}
+        return [*(item for item in items if item.item_id not in gone), *lost]
 
     async def past(self, run_id: str) -> "tuple[RunRow, list[Entry], int]":
         """A run that is to be shown: its row, the course of it, and how long its journal is.

@@ -36,7 +36,11 @@ class Situation:
     mode: str = "steer"
     """What a person wants for what they say to a run at work: steer or after."""
     is_editing: bool = False
-    """The prompt holds a message that waits."""
+    """The prompt holds a message that waits, or one that was dropped."""
+    is_again: bool = False
+    """It was dropped, so that it is sent again."""
+    chosen: str = ""
+    """The fate of the message under the queue's cursor."""
     has_failed: bool = False
     """A pane has, and shows that it did."""
     is_narrow: bool = False

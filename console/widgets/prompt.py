@@ -14,8 +14,9 @@ from textual.widgets.text_area import Edit, EditResult, Location, Selection
 
 from console.bindings import bindings_for
 from console.model.commands import of
+from console.model.commands.reasons import can_choose_mode
 from console.model.prompt.history import Recall
-from console.model.prompt.intent import AFTER, STEER, mode_of, placeholder_of, title_of, why_no_mode
+from console.model.prompt.intent import AFTER, STEER, mode_of, placeholder_of, title_of
 from console.model.prompt.pastes import Pastes
 from console.model.safe import safe
 from console.model.situation import Situation
@@ -171,7 +172,8 @@ class Prompt(Guarded, TextArea, inherit_bindings=False):
         self._replace_via_keyboard("\n", *self.selection)
 
     def action_mode(self) -> None:
-        why = "save it first; in the queue, t turns it" if self.item_id is not None else why_no_mode(self._now)
+        # It knows before the moment does that it has a message to edit.
+        why = can_choose_mode(replace(self._now, is_editing=self.item_id is not None))
         if why is not None:
             self.post_message(self.Refused(why))
             return

@@ -38,7 +38,7 @@ class Queue(Toned, can_focus=True):
 
     @dataclass
     class Edit(Message):
-        """Someone wants this message in the prompt, to say something else."""
+        """Someone wants this message in the prompt, to say something else, or to say again what was dropped."""
 
         item_id: str
 
@@ -51,12 +51,6 @@ class Queue(Toned, can_focus=True):
     @dataclass
     class Undo(Message):
         """It was said after all."""
-
-        item_id: str
-
-    @dataclass
-    class SendAgain(Message):
-        """What was dropped is to be said once more."""
 
         item_id: str
 
@@ -216,7 +210,7 @@ class Queue(Toned, can_focus=True):
         if item is None:
             self._refuse("nothing waits")
         elif item.fate == "dropped":
-            self.post_message(self.SendAgain(item.item_id))
+            self.post_message(self.Edit(item.item_id))
         elif item.fate == "withdrawn":
             self.post_message(self.Undo(item.item_id))
         elif (changing := self._editable()) is not None:

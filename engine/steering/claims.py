@@ -37,9 +37,8 @@ class Claim:
 
     def __init__(self, run: LiveRun, item: QueueItem) -> None:
         self.run = run
-        self._told = {"item_id": item.item_id, "event_id": item.event_id, "text": item.text}
-        if item.fate == Fate.HELD:
-            self._told["held"] = True
+        held = {"held": True} if item.fate == Fate.HELD else {}
+        self._told = {"item_id": item.item_id, "event_id": item.event_id, "text": item.text, **held}
         self._ruling = Ruling(run.recorder, "person", "steering.queued", self._told)
 
     def decide(self, tx: Transaction, order: RunOrder, item: QueueItem, event: EventRow, now: int) -> str | None:

@@ -374,6 +374,23 @@ async def test_enter_on_a_dropped_message_puts_it_back() -> None:
         assert not app.said(Conversation.OpenInStream)
 
 
+async def test_what_was_sent_again_or_dismissed_offers_nothing_and_opens_in_the_stream() -> None:
+    journal = Journal().began()
+    journal("steering.dropped", {"item_id": "i1", "text": "hello", "reason": "completed"})
+    app = Stage(journal.talk())
+
+    async with app.run_test(size=(80, 24)) as pilot:
+        for dropped, is_offered in ((["i1"], True), ([], False), (["i1"], True), ([], False)):
+            app.talk.offer(frozenset(dropped))
+            app.tick()
+            await pilot.pause()
+            assert any("enter back to the prompt" in line for line in app.lines()) is is_offered
+        await pilot.press("alt+up", "enter")
+
+        assert not app.said(Conversation.PutBack)
+        assert app.said(Conversation.OpenInStream)
+
+
 async def test_what_is_typed_without_a_block_goes_to_the_prompt() -> None:
     app = Stage(Journal().began().said("hello").talk())
 

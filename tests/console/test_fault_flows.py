@@ -74,7 +74,7 @@ async def test_what_was_dropped_is_sent_again_with_enter_and_lands(open_engine: 
         await sees(pilot, "✗ failed: the tool timed out", "✕ dropped")
         await until(pilot, lambda: [item.fate for item in app.main.queue.items] == ["dropped"])
 
-        await pilot.press("up", "enter")
+        await pilot.press("up", "enter", "enter")
         await sees(pilot, "You said: too early")
         cue.go()
         await sees(pilot, "completed")
@@ -137,7 +137,7 @@ async def test_a_runner_that_blocks_is_stopped_and_what_it_was_not_told_comes_ba
         assert (await the_last(app)).status == "cancelled"
 
         await until(pilot, lambda: [item.fate for item in app.main.queue.items] == ["dropped"])
-        await pilot.press("up", "enter")
+        await pilot.press("up", "enter", "enter")
         await until(pilot, lambda: app.situation.is_running)
         run = await the_last(app)
         assert (run.status, run.metadata["input"]) == ("running", "too late")

@@ -78,7 +78,7 @@ def _hear(kind: type[Message]) -> None:
 
 
 for _kind in (
-    Queue.Edit, Queue.Withdraw, Queue.Undo, Queue.SendAgain, Queue.Dismiss, Queue.Move, Queue.Turn, Queue.Hold,
+    Queue.Edit, Queue.Withdraw, Queue.Undo, Queue.Dismiss, Queue.Move, Queue.Turn, Queue.Hold,
     Queue.Release, Queue.Refused, Queue.Left,
 ):  # fmt: skip
     _hear(_kind)
@@ -221,12 +221,12 @@ async def test_what_is_held_is_released_and_what_waits_for_the_end_is_steered():
         assert [repr(message) for message in app.heard] == [repr(Queue.Release("a")), repr(Queue.Turn("a", "steer"))]
 
 
-async def test_what_was_dropped_is_sent_again_or_dismissed():
+async def test_what_was_dropped_is_taken_back_or_dismissed():
     app = Stage(item("a", fate="dropped", reason="cancelled"))
     async with app.run_test() as pilot:
         await pilot.press("enter", "d")
 
-        assert [repr(message) for message in app.heard] == [repr(Queue.SendAgain("a")), repr(Queue.Dismiss("a"))]
+        assert [repr(message) for message in app.heard] == [repr(Queue.Edit("a")), repr(Queue.Dismiss("a"))]
 
 
 async def test_a_withdrawal_is_undone_within_five_seconds():

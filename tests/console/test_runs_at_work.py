@@ -13,7 +13,8 @@ async def test_who_sends_while_looking_back_sees_the_new_run(open_engine: Engine
     app = Trackside(Opening(), lambda: open_engine(listener(cue)))
     async with at_the_screen(app) as pilot:
         await say(pilot, "first")
-        cue.go(), cue.go()
+        cue.go()
+        cue.go()
         await sees(pilot, "✓ completed")
         await go_to(pilot, app, "stream")
         await pilot.press("k")
@@ -30,7 +31,8 @@ async def test_a_run_that_is_not_shown_is_stopped_all_the_same(open_engine: Engi
     app = Trackside(Opening(), lambda: open_engine(listener(cue)))
     async with at_the_screen(app) as pilot:
         await say(pilot, "first")
-        cue.go(), cue.go()
+        cue.go()
+        cue.go()
         await sees(pilot, "✓ completed")
         await say(pilot, "second")
         await sees(pilot, "You said: second")

@@ -6,7 +6,7 @@ import pytest
 from console.model.prompt.intent import mode_of, title_of, why_no_mode
 from console.model.prompt.waiting import ItemView, RunSeen, pending, views
 from console.model.situation import Situation
-from engine.api import QueueItem, Receipt
+from engine.api import QueueItem
 
 SECOND = 1_000_000
 RUN = RunSeen("run_1", turn=3)
@@ -15,11 +15,6 @@ RUN = RunSeen("run_1", turn=3)
 def item(**changes: Any) -> QueueItem:
     known = {"item_id": "i1", "event_id": "e1", "mode": "steer", "created_at": 0, "run_id": "run_1", "text": "skip"}
     return QueueItem(**{**known, "envelope": {}, **changes})
-
-
-def receipt(**changes: Any) -> Receipt:
-    known = dict.fromkeys(Receipt.__slots__) | {"id": "i1", "mode": "steer", "fate": "queued", "queued_at": 0}
-    return Receipt(**{**known, "text": "skip", **changes})
 
 
 def view(given: QueueItem, run: RunSeen | None = RUN, now: int = 9 * SECOND) -> ItemView:
@@ -102,7 +97,7 @@ def test_what_was_dropped_stays_with_the_reason(reason: str | None, words: str):
 
     assert row(shown) == ("dropped", "dropped", "skip", words, "")
     assert not shown.is_open
-    assert shown.why_not_editable == "it was dropped; enter sends it again"
+    assert shown.why_not_editable == "it was dropped; enter takes it back to the prompt"
 
 
 def test_what_was_dropped_with_another_run_names_no_turn():
@@ -133,22 +128,6 @@ def test_what_is_open_comes_first_and_in_its_order():
 
     assert [one.item_id for one in shown] == ["c", "a", "b"]
     assert pending(shown) == "2 pending · 1 dropped"
-
-
-def test_receipts_of_the_run_tell_of_what_is_not_in_the_queue_any_more():
-    receipts = [
-        receipt(id="i1", fate="dropped", reason="failed"),
-        receipt(id="i2", fate="dropped", reason="failed"),
-        receipt(id="i3", fate="dropped", sent_again_as="e9"),
-        receipt(id="i4", fate="injected"),
-    ]
-
-    shown = views([item()], RUN, 0, receipts)
-
-    assert [(one.item_id, one.fate, one.detail) for one in shown] == [
-        ("i1", "queued", "waiting for T3→T4"),
-        ("i2", "dropped", "run failed before T4"),
-    ]
 
 
 def test_a_message_is_given_to_the_run_only_where_one_can_take_it_in():

@@ -28,8 +28,8 @@ MUTANTS: Final = (
     ),
     Mutant(
         "engine/steering/edits.py",
-        "return queue.decide(tx.connection, item.item_id, fate, at=now), told(item) if told else {}",
-        "return queue.advance(item, fate), told(item) if told else {}",
+        "gone = queue.decide(tx.connection, item.item_id, Fate.WITHDRAWN, at=now)",
+        "gone = queue.advance(item, Fate.WITHDRAWN)",
         "what was withdrawn is never said",
         f"{_EDITS}::test_a_withdrawn_item_is_never_said",
     ),

@@ -173,8 +173,8 @@ MUTANTS: Final = (
     ),
     Mutant(
         "engine/facts/queue.py",
-        "place=(last or 0) + 1",
-        "place=(last or 0)",
+        "place=last + 1",
+        "place=last",
         "a new message stands behind all others",
         "tests/facts/test_queue.py::test_messages_wait_for_the_slot_in_their_order",
     ),

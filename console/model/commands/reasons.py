@@ -61,7 +61,8 @@ def can_go_back(now: Situation) -> str | None:
 
 
 def can_choose_mode(now: Situation) -> str | None:
-    return "save it first; in the queue, t turns it" if now.is_editing else why_no_mode(now)
+    is_edit = now.is_editing and not now.is_again
+    return "save it first; in the queue, t turns it" if is_edit else why_no_mode(now)
 
 
 def needs_failure(now: Situation) -> str | None:
@@ -73,11 +74,21 @@ def needs_failure(now: Situation) -> str | None:
 
 def sending(now: Situation) -> str:
     """What enter does in the prompt."""
-    if now.is_editing:
+    if now.is_editing and not now.is_again:
         return "save"
     if not (now.is_running or now.is_elsewhere):
-        return "send"
+        return "send again" if now.is_again else "send"
     return "queue for after" if mode_of(now, now.mode) == AFTER else "steer"
+
+
+def taking_back(now: Situation) -> str:
+    """What enter does in the queue."""
+    return {"dropped": "to the prompt", "withdrawn": "undo"}.get(now.chosen, "edit")
+
+
+def withdrawing(now: Situation) -> str:
+    """What d does there."""
+    return "dismiss" if now.chosen == "dropped" else "withdraw"
 
 
 def other_mode(now: Situation) -> str:

@@ -3,7 +3,14 @@
 from typing import Final
 
 from console.model.commands.command import Command
-from console.model.commands.reasons import can_choose_mode, needs_queue, other_mode, sending
+from console.model.commands.reasons import (
+    can_choose_mode,
+    needs_queue,
+    other_mode,
+    sending,
+    taking_back,
+    withdrawing,
+)
 
 PROMPT: Final = (
     Command("prompt.send", "enter", "send", "Send it, or hand it to the run at work.", "run: Start", 1, says=sending),
@@ -14,9 +21,10 @@ PROMPT: Final = (
 )  # fmt: skip
 
 QUEUE: Final = (
-    Command("queue.edit", "enter", "edit", "Take this message into the prompt; a dropped one is sent again.", rank=1,
-            why_not=needs_queue),
-    Command("queue.withdraw", "d", "withdraw", "Take it back: it was never said.", "steer: Withdraw", 2, needs_queue),
+    Command("queue.edit", "enter", "edit", "Take this message into the prompt; a dropped one to send it again.", rank=1,
+            why_not=needs_queue, says=taking_back),
+    Command("queue.withdraw", "d", "withdraw", "Take it back: it was never said. Dismiss a dropped one.",
+            "steer: Withdraw", 2, needs_queue, says=withdrawing),
     Command("queue.up", "shift+k,alt+up", "up", "Move it up.", rank=3, why_not=needs_queue),
     Command("queue.down", "shift+j,alt+down", "down", "Move it down.", rank=4, why_not=needs_queue),
     Command("queue.turn", "t", "steer/after", "Into the run at work, or after it.", rank=5, why_not=needs_queue),

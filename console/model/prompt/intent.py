@@ -8,6 +8,7 @@ from console.model.situation import Situation
 STEER: Final = "steer"
 AFTER: Final = "after"
 EDITING: Final = "editing a queued message ▸ enter saves · esc leaves it"
+AGAIN: Final = "a dropped message ▸ enter sends it again · esc leaves it"
 
 
 class Title(NamedTuple):
@@ -27,6 +28,8 @@ def mode_of(now: Situation, wanted: str) -> str:
 
 def title_of(now: Situation, *, mode: str = STEER, runner: str = "", turn: int = 0, is_editing: bool = False) -> Title:
     """For a mode that a person chose, a runner's name and the turn that is on, as far as they are known."""
+    if is_editing and now.is_again:
+        return Title(AGAIN, "dropped ▸ enter sends · esc leaves")
     if is_editing:
         return Title(EDITING, "editing ▸ enter saves · esc leaves")
     if now.is_elsewhere:

@@ -9,7 +9,7 @@ from console.model.safe import one_line
 from console.model.talk.ends import why_dropped
 
 if TYPE_CHECKING:  # the screen is drawn before the engine is loaded
-    from engine.api import QueueItem, Receipt
+    from engine.api import QueueItem
 
 PATIENCE: Final = 30_000_000
 """Microseconds after which it is worth saying that the runner has not pulled."""
@@ -67,18 +67,13 @@ class ItemView:
         return self.why_not_editable is None
 
 
-def views(
-    items: "Iterable[QueueItem]", run: RunSeen | None, now: int, receipts: "Iterable[Receipt]" = ()
-) -> tuple[ItemView, ...]:
+def views(items: "Iterable[QueueItem]", run: RunSeen | None, now: int) -> tuple[ItemView, ...]:
     """What the queue shows: what is open in its order, then what was dropped, or withdrawn a moment ago.
 
-    Receipts are those of the run. A message that was delivered, has a run of its own or was sent again is not there
-    any more; one that is given twice, as an item and by its receipt, is shown as the item says.
+    A message that was delivered, has a run of its own or was sent again is not there any more.
     """
-    said = {item.item_id: _of_item(item) for item in items}
-    for receipt in receipts:
-        said.setdefault(receipt.id, _of_receipt(receipt, run))
-    shown = [one.view(run, now) for one in said.values() if one.is_shown(now)]
+    said = map(_of_item, items)
+    shown = [one.view(run, now) for one in said if one.is_shown(now)]
     return tuple(sorted(shown, key=lambda view: not view.is_open))
 
 
@@ -89,7 +84,7 @@ def pending(items: Iterable[ItemView]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """An item or its receipt."""
+    """An item, as far as it is shown."""
 
     item_id: str
     mode: str
@@ -177,7 +172,7 @@ class _Said:
 
 _WHY_NOT: Final[Mapping[str, str]] = {
     "pulled": "the runner has pulled it; it can no longer be changed",
-    "dropped": "it was dropped; enter sends it again",
+    "dropped": "it was dropped; enter takes it back to the prompt",
     "withdrawn": "it is withdrawn; u brings it back",
 }
 
@@ -201,21 +196,6 @@ def _of_item(item: "QueueItem") -> _Said:
         pulled_at=item.pulled_at,
         decided_at=item.decided_at,
         is_sent_again=_SENT_AGAIN in item.metadata,
-    )
-
-
-def _of_receipt(receipt: "Receipt", run: RunSeen | None) -> _Said:
-    return _Said(
-        item_id=receipt.id,
-        mode=receipt.mode,
-        fate=receipt.fate,
-        reason=receipt.reason or "",
-        text=receipt.text or "",
-        run_id=run.run_id if run is not None else None,
-        created_at=receipt.queued_at,
-        pulled_at=receipt.pulled_at,
-        decided_at=receipt.decided_at,
-        is_sent_again=receipt.sent_again_as is not None,
     )
 
 

@@ -156,6 +156,13 @@ class Steered(Block):
     landed_turn: int
     reason: str = ""
     """Why it was dropped, in words."""
+    is_settled: bool = False
+    """It was dropped, and has been sent again or dismissed since."""
+
+    @property
+    def can_return(self) -> bool:
+        """It can be had back in the prompt."""
+        return self.landing is Landing.DROPPED and not self.is_settled
 
     def markdown(self) -> str:
         return self.text

@@ -202,6 +202,7 @@ class Course:
 
     def _dropped(self, entry: Entry, data: Data) -> None:
         block = self._land(entry, loose.words(data.get("item_id")), Landing.DROPPED, data)
+        self.ties.dropped[block.item_id] = block
         block.reason = why_dropped(loose.words(data.get("reason")), f"T{entry.turn + 1}")
 
     def _land(self, entry: Entry, item_id: str, landing: Landing, data: Data = loose.NOTHING) -> Steered:

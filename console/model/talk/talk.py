@@ -28,6 +28,8 @@ class Talk:
         self.courses: dict[str, Course] = {}
         self.has_later = False
         """The session goes on below what was read of it."""
+        self._offered: tuple[int, frozenset[str]] | None = None
+        """What was offered last, and when."""
 
     @classmethod
     def of(cls, *entries: Iterable[Entry], began: Mapping[str, int] = _NOTHING) -> "Talk":
@@ -80,6 +82,18 @@ class Talk:
         self.blocks[:0] = earlier.blocks
         self.courses = {**earlier.courses, **known}
         self.revision += 1
+
+    def offer(self, dropped: frozenset[str]) -> None:
+        """Of what was dropped only these can be had back."""
+        if (self.revision, dropped) == self._offered:
+            return
+        for course in self.courses.values():
+            for item_id, block in course.ties.dropped.items():
+                if block.is_settled is (item_id in dropped):
+                    block.is_settled = not block.is_settled
+                    block.version += 1
+                    self.revision += 1
+        self._offered = self.revision, dropped
 
     def block(self, number: int) -> Block | None:
         """The block with this number."""

@@ -19,6 +19,8 @@ class Ties:
     """Messages that were pulled and have not landed."""
     untold: dict[str, Steered] = field(default_factory=dict[str, Steered])
     """Messages of which something was said before: that they were pulled, or their text."""
+    dropped: dict[str, Steered] = field(default_factory=dict[str, Steered])
+    """Messages that can be had back, as long as nobody has settled that."""
 
     def come_after(self, earlier: "Ties", *, is_over: bool) -> None:
         """Join with those of the entries before: what began there ends here."""
@@ -41,3 +43,4 @@ class Ties:
         self.texts = earlier.texts | self.texts
         self.answers |= earlier.answers
         self.untold |= earlier.untold
+        self.dropped |= earlier.dropped

@@ -185,7 +185,7 @@ class Painter:
             (f"{self._glyphs[landing]} {word}", _TONES[landing]), (f" · {one_line(told, 120)}", FAINT)
         )
         lines = [self._headed(head, block, look), *_text(block.text, look.width - 2)]
-        if block.landing is Landing.DROPPED:
+        if block.can_return:
             lines.append(Content("").join(_keys("enter back to the prompt")))
         return self._barred(lines, landing)
 

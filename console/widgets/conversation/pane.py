@@ -15,7 +15,7 @@ from textual.widget import Widget
 from console.bindings import bindings_for
 from console.model.glyphs import Glyphs
 from console.model.stream.follow import Follow
-from console.model.talk.blocks import Answer, Block, Failure, Landing, Steered, Tool
+from console.model.talk.blocks import Answer, Block, Failure, Steered, Tool
 from console.model.talk.talk import AsOf, Talk
 from console.model.words import duration
 from console.widgets.conversation.blocks import FAINT, unfolds
@@ -223,7 +223,7 @@ class Conversation(Guarded, Widget, can_focus=True):
         block = self.cursor
         if self._refuses("open"):
             return
-        if isinstance(block, Steered) and block.landing is Landing.DROPPED:
+        if isinstance(block, Steered) and block.can_return:
             self.post_message(self.PutBack(block.item_id, block.text))
         elif isinstance(block, Failure) and unfolds(block) and block.key not in self._look.unfolded:
             self.action_fold()

@@ -94,14 +94,14 @@ MUTANTS: Final = (
     ),
     # The journal
     Mutant(
-        "engine/facts/journal.py",
+        "engine/facts/entry.py",
         ',"outcome":{_json(self.outcome)}',
         ',"result":{_json(self.outcome)}',
         "a journal line has the keys of the contract",
         "tests/facts/test_journal.py::test_a_line_has_the_keys_in_order_and_leaves_out_what_is_not_there",
     ),
     Mutant(
-        "engine/facts/journal.py",
+        "engine/facts/entry.py",
         "if self.sequence is not None:",
         "if self.sequence:",
         "a sequence of 0 is in the line too",

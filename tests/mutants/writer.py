@@ -72,8 +72,8 @@ MUTANTS: Final = (
     ),
     Mutant(
         "engine/facts/writer.py",
-        "        self._disconnect()\n        self._acknowledged.clear()",
-        "        self._driver.execute('COMMIT')\n        self._acknowledged.clear()",
+        "        self._disconnect()\n        self.hindrance = error",
+        "        self._driver.execute('COMMIT')\n        self.hindrance = error",
         "a batch that failed leaves nothing half written",
         f"{_TESTS}::test_a_full_disk_fails_the_batch_and_all_behind_it_and_loses_nothing_told",
     ),

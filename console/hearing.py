@@ -73,6 +73,8 @@ class Hearing:
         await self._tell(Telling.read_end)
         if self.talk.run_ids:
             await self.look_at(self.talk.run_ids[-1])
+        else:
+            self._main.stream.attempt(self._main.stream.show, Timeline(""))
         with suppress(_known_errors()):  # a session in which nothing was said yet is not known
             said = await self._stage.engine.transcript(self._stage.session, limit=REMEMBERED)
             texts = [line.content for line in reversed(said) if line.role == "user" and line.content]
@@ -108,7 +110,6 @@ class Hearing:
         """Go on with another session."""
         self._stage.session = session_id
         self.view = None
-        self._main.stream.attempt(self._main.stream.show, Timeline(""))  # what ran elsewhere is not seen here
         await self.begin()
         self.refresh("queue", "rail")
 

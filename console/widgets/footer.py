@@ -16,6 +16,7 @@ class Footer(Toned):
 
     DEFAULT_CSS = """
     Footer { height: 1; dock: bottom; padding: 0 1; background: $panel; }
+    Footer { link-style: none; link-style-hover: underline; }
     """
 
     keys: reactive[Sequence[FooterKey]] = reactive(())

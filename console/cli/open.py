@@ -11,6 +11,8 @@ from console.cli.options import Parser, add_database, variable
 from console.cli.terminal import complain
 
 NO_TERMINAL = "there is no terminal here to draw on. `trackside run` does the same without one."
+FPS = "120"
+"""How often Textual looks for something to paint: a key that just missed one look waits for the next."""
 
 
 def parser() -> Parser:
@@ -38,6 +40,7 @@ def perform(options: argparse.Namespace) -> int:
     if options.target is not None and not options.target.exists():
         raise UsageError(f"{options.target} does not exist.")
     gc.disable()  # what is loaded from here on stays; the app looks for garbage again once it is open
+    os.environ.setdefault("TEXTUAL_FPS", FPS)
     from console.app import Trackside
     from console.opening import Opening
 

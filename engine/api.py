@@ -12,7 +12,7 @@ from platformdirs import user_data_path
 from engine.amending import Amending
 from engine.choosing import Choosing
 from engine.clock import Clock, Ids, SystemClock, TimeIds
-from engine.config import ConfigError, Project, find_project, json_schema
+from engine.config import ConfigError, Project, UnfitAgent, find_project, json_schema
 from engine.controlling import Stopped
 from engine.events import Entry, Subscription
 from engine.examine import Examined, HostSeen, examine, hosts_seen
@@ -20,7 +20,16 @@ from engine.facts import journal, retention, sessions, settings
 from engine.facts.artifacts import ArtifactRow
 from engine.facts.database import Database
 from engine.facts.entry import Mark
-from engine.facts.errors import AlreadyFinal, CannotHold, DatabaseMissing, Elsewhere, FactsError, NotFound, StateRefused
+from engine.facts.errors import (
+    AlreadyDecided,
+    AlreadyFinal,
+    CannotHold,
+    DatabaseMissing,
+    Elsewhere,
+    FactsError,
+    NotFound,
+    StateRefused,
+)
 from engine.facts.hits import Hit, Hits
 from engine.facts.queue import Fate, Mode, QueueItem
 from engine.facts.retention import Deleted
@@ -75,6 +84,7 @@ __all__ = [
     "SESSION_ID",
     "VERSION",
     "AgentConfig",
+    "AlreadyDecided",
     "AlreadyFinal",
     "Armed",
     "ArtifactRow",
@@ -149,6 +159,7 @@ __all__ = [
     "Subscription",
     "Summary",
     "Ticket",
+    "UnfitAgent",
     "Written",
     "attachment_of",
     "default_database",

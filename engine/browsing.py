@@ -1,9 +1,11 @@
 """The windows of the facade: state, sessions, what was said and what came in, for a person who looks around."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from engine.facts import hits, session_pages, state_pages
 from engine.facts.hits import Hits
+from engine.facts.line import Line
 from engine.facts.scopes import Scope, ScopeIdentity
 from engine.facts.session_pages import SessionRow
 from engine.facts.state_pages import StateChange, StateRow
@@ -29,16 +31,18 @@ class Browsing(Reading):
         text: str = "",
         user_id: str | None = None,
         parent_id: str | None = None,
+        ids: Sequence[str] | None = None,
         before: SessionRow | None = None,
         limit: int = 100,
     ) -> list[SessionRow]:
         """Sessions, the last active first, after the last row of the page before; `text` is in title or id.
 
+        `parent_id` gives one session's children, `ids` those of these that there are.
         Runs, lines and children are counted up to 10,000.
         """
         return await self._read(
             lambda conn: session_pages.page(
-                conn, text=text, user_id=user_id, parent_id=parent_id, before=before, limit=limit
+                conn, text=text, user_id=user_id, parent_id=parent_id, ids=ids, before=before, limit=limit
             )
         )
 
@@ -51,6 +55,10 @@ class Browsing(Reading):
         """
         place = None if conversation_id is None else await self._place(conversation_id)
         return await self._read(lambda conn: hits.page(conn, query, place, before=before, limit=limit))
+
+    async def line_at(self, run_id: str, position: int) -> Line | None:
+        """The last that was said in a run by one of its entries; nothing where that is nothing."""
+        return await self._read(lambda conn: hits.line_at(conn, run_id, position))
 
     # State
 

@@ -4,9 +4,10 @@ import asyncio
 from collections.abc import AsyncGenerator
 from copy import deepcopy
 from dataclasses import replace
+from pathlib import Path
 
 from engine.clock import Clock
-from engine.config import Project
+from engine.config import Project, UnfitAgent
 from engine.controlling import Controlling
 from engine.facts import runs, settings
 from engine.facts.database import Database
@@ -60,8 +61,12 @@ class Choosing(Controlling):
         return self.registry.problems()
 
     def agents(self) -> tuple[AgentConfig, ...]:
-        """The agents of trackside.yaml; raises where one of them does not fit its runner."""
-        return self.project.agents(self.registry)
+        """The agents of trackside.yaml that fit their runners."""
+        return self.project.agents_by_fitness(self.registry)[0]
+
+    def unfit_agents(self) -> tuple[UnfitAgent, ...]:
+        """Those that do not, each with the reason."""
+        return self._setting.unfit_agents()
 
     async def runner_facts(self, locale: str | None = None) -> tuple[RunnerFact, ...]:
         """Every runner that can be used, in words; the one used last first."""
@@ -81,11 +86,20 @@ class Choosing(Controlling):
         now = await asyncio.to_thread(before.anew)
         reloaded = await asyncio.to_thread(compare, before, now)
         now.kept = await self._read(settings.every)
-        self._setting = now
-        if self._host is not None:
-            self._host.renew()
-        self._watcher.turn(now)
+        self._turn(now)
         return reloaded
+
+    async def add_place(self, path: Path) -> tuple[RunnerDescriptor, ...]:
+        """Have the runners of a file or a folder, too, as long as the engine is open; those that are there.
+
+        Raises RunnersError where there is none to use; then all stays as it was.
+        """
+        before = self._setting
+        place = await asyncio.to_thread(lambda: path.expanduser().resolve())
+        now = await asyncio.to_thread(before.with_place, place)
+        now.kept = before.kept
+        self._turn(now)
+        return tuple(runner for runner in self.registry.runners() if runner.path.is_relative_to(place))
 
     def watch(self) -> AsyncGenerator[CodeChange, None]:
         """Edits to runners and to trackside.yaml as they are saved, until the engine is closed. They are only told."""
@@ -142,14 +156,18 @@ class Choosing(Controlling):
     async def form(self, name: str | None = None, *, locale: str | None = None) -> Form:
         """The form of an agent or a runner, with what can be chosen and what is kept."""
         kept = await self.kept_settings(name)
-        known = (await self.choices()).by_field()
+        choices = await self.choices()
         binding, runner = self._bound(name)
-        secret = frozenset(item.name for item in runner.manifest.config_schema if is_secret_name(item.name))
+        config = _form(runner).complete(binding.runner_config)
+        names = {item.name for item in runner.manifest.config_schema}.union(config, kept.config if kept else ())
+        secret = frozenset(filter(is_secret_name, names))
         return Form(
             agent_id=binding.agent_id,
             runner_id=binding.runner_id,
-            fields=fields_of(runner.manifest, locale or user_locale(), known, secret),
-            config=_form(runner).complete(binding.runner_config),
+            fields=fields_of(runner.manifest, locale or user_locale(), choices.by_field(), secret),
+            choices=choices,
+            config=config,
+            secrets=secret,
             resources=binding.resource_policy,
             state=binding.state_policy,
             delivery=binding.delivery_policy,
@@ -176,6 +194,13 @@ class Choosing(Controlling):
         return self._setting.prepare(envelope, replace(choice, kept=True), kept)
 
     # Inside
+
+    def _turn(self, setting: Setting) -> None:
+        """Runs that begin from here on are made from this."""
+        self._setting = setting
+        if self._host is not None:
+            self._host.renew()
+        self._watcher.turn(setting)
 
     def _bound(self, name: str | None) -> tuple[AgentBinding, RunnerDescriptor]:
         """The agent of this name, else the runner; without a name, the only one there is."""

@@ -99,6 +99,23 @@ def json_schema() -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
+class UnfitAgent:
+    """An agent that cannot be used as it is written, and why."""
+
+    agent_id: str
+    error: ConfigError
+
+    @property
+    def key(self) -> str:
+        """What of it does not fit: `runner`, `config.pace`."""
+        return self.error.key_path.partition(".")[2]
+
+    @property
+    def reason(self) -> str:
+        return f"{self.key}: {self.error.message}"
+
+
+@dataclass(frozen=True, slots=True)
 class Project:
     """A folder with its config; without a trackside.yaml, one where all is default."""
 
@@ -138,13 +155,31 @@ class Project:
         known = [name for base in config.knowledge_bases for name in base.files]
         return (self.file, *map(self.path_of, scripts + known))
 
-    def registry(self, target: Path | None, cwd: Path) -> Registry:
-        """The runners of the target, of this project, and the bundled ones."""
-        return Registry(self._sources(target), cwd=cwd, allowed=self.config.allowed_plugins)
+    def registry(self, target: Path | None, cwd: Path, also: Iterable[Path] = ()) -> Registry:
+        """The runners of the target, of this project, those in places that were named since, and the bundled ones."""
+        sources = [*self._sources(target), *map(Source, also)]
+        return Registry(sources, cwd=cwd, allowed=self.config.allowed_plugins)
 
     def agents(self, registry: Registry) -> tuple[AgentConfig, ...]:
         """The agents, each with its runner's id and its config checked against the runner's form."""
         return tuple(self._agent(place, entry, registry) for place, entry in enumerate(self.config.agents))
+
+    def agent(self, name: str, registry: Registry) -> AgentConfig | None:
+        """The agent of this name, whatever is wrong with others; nothing where there is none."""
+        places = (place for place, entry in enumerate(self.config.agents) if entry.id == name)
+        place = next(places, None)
+        return None if place is None else self._agent(place, self.config.agents[place], registry)
+
+    def agents_by_fitness(self, registry: Registry) -> tuple[tuple[AgentConfig, ...], tuple["UnfitAgent", ...]]:
+        """The agents that can be used, and those that do not fit, each with the reason."""
+        fit: list[AgentConfig] = []
+        unfit: list[UnfitAgent] = []
+        for place, entry in enumerate(self.config.agents):
+            try:
+                fit.append(self._agent(place, entry, registry))
+            except ConfigError as error:
+                unfit.append(UnfitAgent(entry.id, error))
+        return tuple(fit), tuple(unfit)
 
     def launch_settings(self, agent_id: str | None) -> tuple[str | None, tuple[str, ...]]:
         """The interpreter and the names of variables for an agent's runner, or for one opened by path."""
@@ -192,13 +227,18 @@ class Project:
 def find_project(target: Path | None, cwd: Path) -> Project:
     """The project of a target folder that has a trackside.yaml, else of the working folder."""
     if target is not None and not target.exists():
-        raise TargetNotFound(
-            f"no such file or folder: {target}. Name a runner file (.py), a plugin folder (with manifest.yaml) "
-            f"or a project folder (with {FILE_NAME})."
-        )
+        raise no_target(target)
     if target is not None and target.is_dir() and (target / FILE_NAME).is_file():
         return load(target / FILE_NAME)
     return load(cwd / FILE_NAME)
+
+
+def no_target(path: Path) -> TargetNotFound:
+    """What is said where nothing lies."""
+    return TargetNotFound(
+        f"no such file or folder: {path}. Name a runner file (.py), a plugin folder (with manifest.yaml) "
+        f"or a project folder (with {FILE_NAME})."
+    )
 
 
 def load(path: Path) -> Project:

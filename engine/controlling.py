@@ -208,7 +208,7 @@ class Controlling(Browsing):
 
     def _same(self, agent: str | None, runner_id: str | None, metadata: Mapping[str, Any]) -> Choice:
         """The agent that something was for, if there still is one of its name; else its runner."""
-        known = {agent.agent_id for agent in self._setting.project.agents(self._setting.registry)}
+        known = {entry.id for entry in self._setting.project.config.agents}
         return Choice(runner=agent if agent in known else runner_id, kept=bool(metadata.get(runs.KEPT)))
 
     async def _live(self, name: str) -> LiveRun | None:

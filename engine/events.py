@@ -7,9 +7,13 @@ from typing import Any, Final, NamedTuple, Self
 
 from engine.clock import rfc3339
 from engine.facts.entry import Entry, Mark
+from engine.intake.mime import UNKNOWN as UNKNOWN_TYPE
+from engine.intake.mime import mime_type_of
 from engine.run.deltas import DeltaText
 
-__all__ = ["DeltaText", "Entry", "Hub", "Mark", "Subscription", "Told", "rfc3339"]
+__all__ = [
+    "UNKNOWN_TYPE", "DeltaText", "Entry", "Hub", "Mark", "Subscription", "Told", "mime_type_of", "rfc3339",
+]  # fmt: skip
 
 BUFFER: Final = 10_000
 """Entries kept for a subscriber that is slow; beyond that it reads from the database what it missed."""

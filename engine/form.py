@@ -43,6 +43,10 @@ class Form:
     fields: tuple[Field, ...]
     config: dict[str, Any]
     """What trackside.yaml says, with the form's defaults."""
+    secrets: frozenset[str]
+    """Names in it whose values must not be shown."""
+    choices: Choices
+    """What there is to be chosen for fields and policies."""
     resources: ResourcePolicy
     state: StatePolicy
     delivery: DeliveryPolicy

@@ -164,8 +164,12 @@ class Reading:
         before: str | None = None,
         limit: int = 100,
         expired: bool = False,
+        text: str = "",
     ) -> list[ArtifactRow]:
-        """Artifacts, newest first, before an artifact id; those that have expired only where that is asked for."""
+        """Artifacts, newest first, before an artifact id; those that have expired only where that is asked for.
+
+        `text` is looked for in name, type and id.
+        """
         now = self._clock.now()
         return await self._read(
             lambda conn: artifacts.page(
@@ -176,6 +180,7 @@ class Reading:
                 before=before,
                 limit=limit,
                 expired=expired,
+                text=text,
             )
         )
 

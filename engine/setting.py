@@ -1,12 +1,12 @@
 """A project with its runners and resources: enough to say what a run would be, before there is any database."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from engine.clock import Ids, SystemClock, TimeIds
-from engine.config import Project, find_project, load
+from engine.config import Project, UnfitAgent, find_project, load, no_target
 from engine.intake.envelope import EventEnvelope
 from engine.intake.settings import SettingsKey
 from engine.resources.catalog import Catalog
@@ -14,6 +14,8 @@ from engine.resources.shelf import Shelf
 from engine.resources.stock import shelf_of
 from engine.run.order import RunOrder
 from engine.run.prepare import AllKept, Choice, prepare
+from engine.runners.discovery import Source, discover
+from engine.runners.errors import RunnerNotFound, RunnersError
 from engine.runners.files import Files, files_of
 from engine.runners.registry import Registry
 from engine.runtimes.inside.stamps import Mark
@@ -28,6 +30,8 @@ class Given:
     shelf: Shelf | None = None
     catalog: Catalog | None = None
     folder: Path = field(default_factory=Path.cwd)
+    also: tuple[Path, ...] = ()
+    """Files and folders that someone named later on."""
 
 
 class Setting:
@@ -35,7 +39,7 @@ class Setting:
 
     def __init__(self, given: Given, project: Project, ids: Ids) -> None:
         self.project = project
-        self.registry: Registry = project.registry(given.target, given.folder)
+        self.registry: Registry = project.registry(given.target, given.folder, given.also)
         self.shelf = given.shelf or shelf_of(project)
         self.catalog = given.catalog or self.shelf.catalog()
         self.ids = ids
@@ -52,12 +56,36 @@ class Setting:
         return cls(given, project, ids or TimeIds(SystemClock()))
 
     def anew(self) -> "Setting":
-        """The same as files say it now. All of it is looked at: what raises here is not in force."""
+        """The same as files say it now. All of it is looked at: what raises here is not in force.
+
+        An agent that did not fit before is no reason to stay with the old.
+        """
         given = self._given
         project = find_project(given.target, given.folder) if given.project is None else load(given.project.file)
         setting = Setting(given, project, self.ids)
         setting.registry.runners()
-        project.agents(setting.registry)
+        known = {(agent.agent_id, agent.key) for agent in self.unfit_agents()}
+        for agent in setting.unfit_agents():
+            if (agent.agent_id, agent.key) not in known:
+                raise agent.error
+        return setting
+
+    def unfit_agents(self) -> tuple[UnfitAgent, ...]:
+        """The agents that cannot be used as they are written."""
+        return self.project.agents_by_fitness(self.registry)[1]
+
+    def with_place(self, path: Path) -> "Setting":
+        """The same, with the runners of one more file or folder; raises RunnersError where it has none to use."""
+        if not path.exists():
+            raise no_target(path)
+        found = discover([Source(path)], self._given.folder)
+        if not found.runners:
+            raise RunnerNotFound("\n".join(str(problem) for problem in found.problems))
+        setting = Setting(replace(self._given, also=(*self._given.also, path)), self.project, self.ids)
+        for runner in found.runners:
+            known = setting.registry.get(str(runner.id))
+            if known.path != runner.path:
+                raise RunnersError(f"{runner.path}: {runner.id} is already taken by {known.path}. Rename one of them.")
         return setting
 
     def seen(self) -> dict[Path, Mark]:

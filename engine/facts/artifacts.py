@@ -9,13 +9,14 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final, cast
 
-from sqlalchemy import Connection, delete, insert, or_, select, tuple_
+from sqlalchemy import Connection, delete, func, insert, or_, select, tuple_
 from sqlalchemy.dialects.sqlite import insert as insert_or
 
 from engine.facts.errors import ArtifactTaken, NotFound, PathEscapes
 from engine.facts.redact import redact
-from engine.facts.rows import driver_of, every, first, values
+from engine.facts.rows import driver_of, every, first, teach_folding, values
 from engine.facts.tables import artifact_blobs, artifacts
+from engine.facts.words import folded
 
 READ: Final = 1 << 20
 LONGEST_READ: Final = 10 << 20
@@ -111,13 +112,18 @@ def page(
     before: str | None = None,
     limit: int = 100,
     expired: bool = False,
+    text: str = "",
 ) -> list[ArtifactRow]:
     """Artifacts of a conversation, a run or all, newest first; `before` is an artifact id.
 
-    Those that have expired are left out unless they are asked for.
+    Those that have expired are left out unless they are asked for. `text` is looked for in name, type and id.
     """
     order = tuple_(artifacts.c.created_at, artifacts.c.artifact_id)
     query = select(artifacts)
+    if text:
+        teach_folding(conn)
+        named = (artifacts.c.name, artifacts.c.artifact_type, artifacts.c.mime_type, artifacts.c.artifact_id)
+        query = query.where(or_(*(func.instr(func.folded(each), folded(text)) > 0 for each in named)))
     if not expired:
         query = query.where(or_(artifacts.c.expires_at.is_(None), artifacts.c.expires_at > now))
     if conversation_id is not None:

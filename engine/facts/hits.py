@@ -7,8 +7,8 @@ from sqlalchemy import Connection, select
 
 from engine.facts import search
 from engine.facts.line import Line
-from engine.facts.rows import Place
-from engine.facts.tables import sessions
+from engine.facts.rows import Place, every
+from engine.facts.tables import runs, sessions, transcript
 
 _SAYING: Final = "('message.completed', 'run.completed', 'run.finished')"
 """Entries that write an assistant's line; the last one from deltas."""
@@ -74,6 +74,22 @@ def position_of(conn: Connection, line: Line) -> int | None:
         return found[0] if found else None
     earlier = (line.conversation_id, line.seq, _NEAR, line.run_id, line.created_at)
     return found[min(conn.exec_driver_sql(_BEFORE, earlier).scalar() or 0, len(found) - 1)]
+
+
+def line_at(conn: Connection, run_id: str, position: int) -> Line | None:
+    """The last line of a run that was said by one of its entries, in the run's own conversation."""
+    at = conn.exec_driver_sql(_AT, (run_id, position)).scalar()
+    if at is None:
+        return None
+    place = select(runs.c.conversation_id).where(runs.c.run_id == run_id).scalar_subquery()
+    query = (
+        select(transcript)
+        .where(transcript.c.conversation_id == place, transcript.c.run_id == run_id, transcript.c.created_at <= at)
+        .order_by(transcript.c.seq.desc())
+    )
+    # Of those of its very microsecond only their entries tell which were said by then.
+    said = (line for line in every(conn, query.limit(_NEAR), Line) if (position_of(conn, line) or 0) <= position)
+    return next(said, None)
 
 
 def _first_at(conn: Connection, run_id: str, at: int) -> int | None:

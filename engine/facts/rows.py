@@ -7,6 +7,8 @@ from typing import Any, TypeVar, cast
 
 from sqlalchemy import ColumnElement, Connection, Select, Table, Update, and_, bindparam, update
 
+from engine.facts.words import folded
+
 T = TypeVar("T")
 
 
@@ -27,6 +29,15 @@ class Place:
 def driver_of(conn: Connection) -> sqlite3.Connection:
     """SQLite's own connection, for what must be quick or what only it can do."""
     return cast(sqlite3.Connection, conn.connection.driver_connection)
+
+
+def teach_folding(conn: Connection) -> None:
+    """Have `folded(text)` in SQL: SQLite's own lower() knows ASCII letters alone."""
+    driver_of(conn).create_function("folded", 1, _folded, deterministic=True)
+
+
+def _folded(text: str | None) -> str | None:
+    return None if text is None else folded(text)
 
 
 def values(row: Any, *, without: str | None = None) -> dict[str, Any]:

@@ -1,5 +1,7 @@
 """Sessions as a person looks for one: the last active first, with where each stands and how large it is."""
 
+import json
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Final
 
@@ -7,7 +9,7 @@ from sqlalchemy import Connection
 
 from engine.facts import words
 from engine.facts.json_text import decode
-from engine.facts.rows import driver_of
+from engine.facts.rows import driver_of, teach_folding
 from engine.facts.sessions import FORKED_FROM, Session
 
 MOST: Final = 10_000
@@ -67,12 +69,14 @@ def page(
     text: str = "",
     user_id: str | None = None,
     parent_id: str | None = None,
+    ids: Sequence[str] | None = None,
     before: SessionRow | None = None,
     limit: int = 100,
 ) -> list[SessionRow]:
     """Sessions, the last active first, those less lately active than `before` was when it was read.
 
-    `text` is looked for in title and id, whatever the case; `parent_id` gives one session's children.
+    `text` is looked for in title and id, whatever the case; `parent_id` gives one session's children, `ids` those of
+    these that there are.
     """
     conditions = ["true"]
     given: dict[str, Any] = {"limit": limit, "text": words.folded(text), "user": user_id, "parent": parent_id}
@@ -80,12 +84,14 @@ def page(
         conditions.append("user_id = :user")
     if parent_id is not None:
         conditions.append("parent_session_id = :parent")
+    if ids is not None:
+        conditions.append("session_id IN (SELECT value FROM json_each(:ids))")
+        given["ids"] = json.dumps(list(ids))
     if before is not None:
         conditions.append("(last_active, session_id) < (:active, :id)")
         given |= {"active": before.session.last_active, "id": before.session.session_id}
     if text:
-        # SQLite's own lower() knows ASCII letters alone.
-        driver_of(conn).create_function("folded", 1, _folded, deterministic=True)
+        teach_folding(conn)
         conditions.append("(instr(folded(title), :text) OR instr(folded(session_id), :text))")
     statement = _PAGE.format(conditions=" AND ".join(conditions))
     return [_row(row) for row in driver_of(conn).execute(statement, given)]
@@ -94,7 +100,3 @@ def page(
 def _row(row: tuple[Any, ...]) -> SessionRow:
     columns = dict(zip(_COLUMNS, row, strict=False))
     return SessionRow(Session(**columns | {"metadata": decode(columns["metadata"])}), *row[len(_COLUMNS) :])
-
-
-def _folded(title: str | None) -> str | None:
-    return None if title is None else words.folded(title)

@@ -2,7 +2,6 @@
 
 import base64
 import errno
-import mimetypes
 import os
 import stat
 from collections.abc import Callable, Mapping
@@ -11,29 +10,13 @@ from typing import Final
 
 from engine.intake.attachments import FILE_ROOT, INLINE_LIMIT
 from engine.intake.errors import IntakeError
+from engine.intake.mime import mime_type_of
 from engine.protocol.content import Attachment
 
 _SOURCE: Final = "console"
-_UNKNOWN: Final = "application/octet-stream"
-_PACKED: Final[Mapping[str, str]] = {
-    "gzip": "application/gzip",
-    "bzip2": "application/x-bzip2",
-    "xz": "application/x-xz",
-    "compress": "application/x-compress",
-}
 _KINDS: Final[Mapping[str, str]] = {"image": "image", "audio": "voice"}
 """Artifact types by the first half of a mime type; all others are files."""
 _NO_FILE: Final = "is no regular file but a pipe, a device or a socket. Save its content to a file."
-_MORE: Final[Mapping[str, str]] = {
-    ".avif": "image/avif",
-    ".webp": "image/webp",
-    ".m4a": "audio/mp4",
-    ".md": "text/markdown",
-    ".ogg": "audio/ogg",
-    ".yaml": "application/yaml",
-    ".yml": "application/yaml",
-}
-"""What the library does not know in every version of Python."""
 
 
 class AttachmentProblem(IntakeError):
@@ -62,16 +45,6 @@ def attachment_of(path: Path, new_id: Callable[[], str], roots: tuple[Path, ...]
         id=key,
         content=None if content is None else base64.b64encode(content).decode(),
     )
-
-
-def mime_type_of(name: str) -> str:
-    """What kind of content a file name promises."""
-    # Its own table: the system's files would make the same name another type on another machine.
-    known = mimetypes.MimeTypes()
-    for ending, kind in _MORE.items():
-        known.add_type(kind, ending)
-    kind, packing = known.guess_type(name.lower(), strict=False)
-    return _PACKED.get(packing, _UNKNOWN) if packing else kind or _UNKNOWN
 
 
 def _read(path: Path) -> tuple[bytes | None, int]:

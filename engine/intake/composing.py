@@ -27,6 +27,8 @@ class Draft:
 
     event_type: str = EventType.MESSAGE_RECEIVED
     text: str = ""
+    event_time: str = ""
+    """When it happened, as RFC 3339 or in seconds since 1970; empty is now."""
     source: str = EventSource.CONSOLE
     source_event_type: str = ""
     conversation_id: str = ""
@@ -113,6 +115,7 @@ def draft_of(envelope: EventEnvelope) -> Draft:
     return Draft(
         event_type=envelope.event_type,
         text=envelope.input.to_text(),
+        event_time="" if envelope.event_time is None else str(envelope.event_time),
         source=envelope.source,
         source_event_type=envelope.source_event_type or "",
         conversation_id=envelope.conversation_id or "",
@@ -140,6 +143,7 @@ def compose(draft: Draft, ids: Ids) -> EventEnvelope:
     given: dict[str, Any] = {
         "event_id": ids.new("evt"),
         "event_type": draft.event_type,
+        "event_time": _moment(draft.event_time.strip()),
         "source": draft.source,
         "actor": _actor(draft, problems),
         "subject": _subject(draft, subject_data, problems),
@@ -164,12 +168,17 @@ def compose(draft: Draft, ids: Ids) -> EventEnvelope:
 
 _WORDS: Final[Mapping[str, str]] = {
     "event_type": f"one of {', '.join(EventType)}",
+    "event_time": "a time as in 2026-01-02T03:04:05Z, or seconds since 1970",
     "source": f"one of {', '.join(EventSource)}",
     "conversation_id": "1 to 128 letters, digits or any of . _ : - (no spaces)",
     "thread_id": "at most 255 characters",
     "bot_id": "at most 255 characters",
     "workspace_id": "at most 255 characters",
 }
+
+
+def _moment(text: str) -> str | int | None:
+    return int(text) if text.isdecimal() and len(text) < 20 else text or None
 
 
 def _actor(draft: Draft, problems: dict[str, str]) -> ActorContext | None:

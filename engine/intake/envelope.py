@@ -140,5 +140,9 @@ def _yaml(text: str) -> object:
 
     try:
         return yaml.safe_load(text)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark
+        where = f" (line {mark.line + 1}, column {mark.column + 1})" if mark is not None else ""
+        raise ValueError(f"{error.problem or error.context or 'no YAML'}{where}") from None
     except yaml.YAMLError as error:
         raise ValueError(str(error).replace("\n", " ")) from None

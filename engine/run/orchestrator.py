@@ -99,7 +99,8 @@ class Orchestrator:
         beginning = await self._writer.submit(partial(begin, order=order, now=now))
         live.started_at = now
         context = build_context(order, beginning, self._clock)
-        live.recorder.record("host", "run.started", redact(_started(order, context)))
+        # At the moment that its row has: how long it took is one time, whichever of them is asked.
+        live.recorder.record("host", "run.started", redact(_started(order, context)), at=now)
         for warning in (*order.warnings, *beginning.warnings):
             live.recorder.warn(warning)
         if live.stop is None:

@@ -52,12 +52,11 @@ class Choice:
 
 def choose(project: Project, registry: Registry, choice: Choice) -> tuple[tuple[AgentConfig, ...], str | None]:
     """The agents an event may go to, and the name of the one that was asked for."""
-    agents = project.agents(registry) if project.config.agents else ()
-    if choice.runner is not None and any(agent.agent_id == choice.runner for agent in agents):
-        return agents, choice.runner
-    if choice.runner is not None or not agents:
+    if choice.runner is not None and project.agent(choice.runner, registry) is not None:
+        return project.agents_by_fitness(registry)[0], choice.runner  # what is wrong with others does not matter
+    if choice.runner is not None or not project.config.agents:
         return (implicit_agent(str(registry.choose(choice.runner).id)),), None
-    return agents, None
+    return project.agents(registry), None
 
 
 class Setting(Protocol):
@@ -83,7 +82,7 @@ def prepare(setting: Setting, envelope: EventEnvelope, choice: Choice, kept: All
     try:
         config, warnings = _config(runner, {**binding.runner_config, **choice.config}, choice.settings)
     except FormError as error:
-        if settings is None:
+        if settings is None or not settings.config:
             raise
         raise FormError(f"{error} Settings that are kept for it are a part of this.") from error
     # Copies: what the sender does with its own objects from here on must not reach the run.

@@ -69,13 +69,14 @@ class Recorder:
         outcome: str | None = None,
         reason: str | None = None,
         sequence: int | None = None,
+        at: int | None = None,
     ) -> Entry:
         """The next entry. It must be appended, or recorded by the operation that takes it, before any later one."""
         written = self._marks.cover(text if text is not None else orjson.dumps(data).decode())
         self._position += 1  # only now: what cannot be written must not leave a gap
         self._size += len(written)
         turn = self._turns.note(kind, data)
-        at = self._clock.now()
+        at = self._clock.now() if at is None else at
         reason = None if reason is None else self._marks.cover_words(reason)
         return Entry(self._run_id, self._position, at, source, kind, written, outcome, reason, sequence, turn)
 

@@ -8,6 +8,9 @@ from engine.run.order import RunOrder
 def run_row(order: RunOrder, host: str, now: int) -> RunRow:
     """The run as it is created: who, where, and the frozen grants."""
     envelope = order.envelope
+    # What it is known by where runs are listed: what was said, else what came with it; and what it is, if no message.
+    named = envelope.input.to_text() or ", ".join(filter(None, (one.name for one in envelope.input.attachments)))
+    kind = {} if envelope.is_message else {"event_type": envelope.event_type}
     return RunRow(
         run_id=order.run_id,
         event_id=envelope.event_id,
@@ -22,8 +25,7 @@ def run_row(order: RunOrder, host: str, now: int) -> RunRow:
         created_at=now,
         updated_at=now,
         authorization=order.grants.snapshot(),
-        metadata={"input": order.marks.cover_words(envelope.input.to_text())[:200]}
-        | ({KEPT: True} if order.takes_kept else {}),
+        metadata={"input": order.marks.cover_words(named)[:200], **kind} | ({KEPT: True} if order.takes_kept else {}),
     )
 
 

@@ -129,6 +129,11 @@ def is_nothing(value: object) -> bool:
     return value is None or (isinstance(value, str) and value in NOTHING_CHOSEN)
 
 
+def _is_infinite(value: object) -> bool:
+    """Whether it is one of the floats that are no numbers: `inf` and `nan`."""
+    return isinstance(value, float) and not math.isfinite(value)
+
+
 def _complaint(item: ConfigItem, value: object) -> str | None:
     """What is wrong with the value of this field; it never quotes the value, which may be a secret."""
     if is_nothing(value) or (item.required and value in ([], {})):
@@ -137,6 +142,8 @@ def _complaint(item: ConfigItem, value: object) -> str | None:
         options = [option.name for option in item.options or ()]
         return None if not options or value in options else f"must be one of {', '.join(map(str, options))}"
     fits, wanted = _CHECKS[item.type]
+    if item.type == FieldType.FLOAT and _is_infinite(value):
+        return "must be finite"
     return None if fits(value) else f"must be {wanted}, not {_what(value)}"
 
 
@@ -158,7 +165,7 @@ def _is_integer(value: object) -> bool:
 
 
 def _is_number(value: object) -> bool:
-    return _is_integer(value) or (isinstance(value, float) and math.isfinite(value))
+    return _is_integer(value) or (isinstance(value, float) and not _is_infinite(value))
 
 
 def _is_fallbacks(value: object) -> bool:
@@ -211,7 +218,11 @@ _CHECKS: Final[Mapping[FieldType, Check]] = {
 
 def _what(value: object) -> str:
     """The value's kind in words."""
-    kinds: tuple[tuple[type, str], ...] = ((bool, "a boolean"), (int, "a number"), (float, "a number"), (str, "text"))
+    if _is_infinite(value):
+        return "a number that is not finite"
+    kinds: tuple[tuple[type, str], ...] = (
+        (bool, "a boolean"), (int, "a number"), (float, "a decimal number"), (str, "text"),
+    )  # fmt: skip
     named = next((word for kind, word in kinds if isinstance(value, kind)), None)
     return named or ("a list" if isinstance(value, list) else "a mapping" if isinstance(value, dict) else "nothing")
 

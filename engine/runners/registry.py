@@ -56,6 +56,8 @@ class Registry:
         """The runner with this id; or the only one with this short name: of its plugin, file or class."""
         fitting = self._fitting(name)
         allowed = [runner for runner in fitting if self._allows(runner)]
+        if not fitting and (problem := self._left_out(name)) is not None:
+            raise RunnerNotFound(f"the runner {name!r} is left out: {problem}. Mend that file.")
         if not fitting:
             raise RunnerNotFound(f"no runner called {name!r}. {self._known()}")
         if not allowed:
@@ -94,6 +96,13 @@ class Registry:
             return own or [runner for runner in self._bundled_discovery().runners if runner.id == wanted]
         return [runner for runner in self._everything() if name in short_names(runner.id)]
 
+    def _left_out(self, name: str) -> Problem | None:
+        """What is wrong with the file or the plugin's folder that has this name, where that is why it is not found."""
+        plugin = RunnerId.parse(name).plugin if name.startswith("plugin:") else name
+        names = {plugin, *plugin.split("/")}
+        found = (problem for problem in self.problems() if not names.isdisjoint(_names_of(problem.path)))
+        return next(found, None)
+
     def _own_discovery(self) -> Discovery:
         if self._found_own is None:
             # First, so that an edit while they are read shows later.
@@ -120,6 +129,11 @@ class Registry:
 def short_names(runner_id: RunnerId) -> frozenset[str]:
     """What a runner may be called, where that means no other."""
     return frozenset({runner_id.name, runner_id.plugin, runner_id.plugin_id, f"{runner_id.plugin}/{runner_id.name}"})
+
+
+def _names_of(path: Path) -> tuple[str, ...]:
+    """What a runner of this file would be called by: a Python file's own name, or that of a plugin's folder."""
+    return (path.stem,) if path.suffix == ".py" else (path.parent.name, path.parent.parent.name)
 
 
 def _listed(runners: Iterable[RunnerDescriptor]) -> str:

@@ -13,7 +13,7 @@ from engine.run.arrival import store_attachments, store_raw
 from engine.run.live import LiveRun
 from engine.run.order import RunOrder
 from engine.run.ruling import Ruling, telling
-from engine.steering.items import MOST, covered, said, unfit
+from engine.steering.items import MOST, covered, files_told, said, unfit
 
 
 def why_not(run: LiveRun, order: RunOrder) -> str | None:
@@ -38,7 +38,8 @@ class Claim:
     def __init__(self, run: LiveRun, item: QueueItem) -> None:
         self.run = run
         held = {"held": True} if item.fate == Fate.HELD else {}
-        self._told = {"item_id": item.item_id, "event_id": item.event_id, "text": item.text, **held}
+        told = {"item_id": item.item_id, "event_id": item.event_id, "text": item.text}
+        self._told = {**told, **files_told(item), **held}
         self._ruling = Ruling(run.recorder, "person", "steering.queued", self._told)
 
     def decide(self, tx: Transaction, order: RunOrder, item: QueueItem, event: EventRow, now: int) -> str | None:

@@ -17,7 +17,7 @@ from engine.run.order import Slot
 from engine.run.ruling import Ruled, Ruling, telling
 from engine.run.ticket import Waiting
 from engine.steering.claims import enlist, why_not
-from engine.steering.items import audit, covered, said, unfit
+from engine.steering.items import audit, covered, files_told, said, unfit
 
 Told = dict[str, Any]
 Change = Callable[[Transaction, QueueItem, Entry | None], tuple[QueueItem, Told]]
@@ -129,7 +129,7 @@ class Edits:
                 raise CannotSteer("the run has just ended.")
             claimed, warnings = enlist(tx, run, waiting.order, item, entry, now)
             # The run hears of the message here for the first time, so its journal has to say what it is.
-            told: Told = {"mode": Mode.STEER, "text": claimed.text}
+            told: Told = {"mode": Mode.STEER, "text": claimed.text, **files_told(claimed)}
             return queue.save(tx.connection, claimed), told | ({"warnings": warnings} if warnings else {})
 
         run.claims[item.item_id] = waiting

@@ -38,6 +38,15 @@ def handed(envelope: EventEnvelope) -> dict[str, Any]:
     }
 
 
+def files_told(item: QueueItem) -> dict[str, Any]:
+    """For the journal of the run that gets a message: what came with it, by name, type and size; nothing for none."""
+    given = item.envelope.get("input", {}).get("attachments")
+    told = ("artifact_id", "artifact_type", "name", "mime_type", "size")
+    return (
+        {"attachments": [{key: one[key] for key in told if one.get(key) is not None} for one in given]} if given else {}
+    )
+
+
 def size_of(envelope: EventEnvelope) -> int:
     """Bytes that a message takes in the reply of a pull."""
     return len(orjson.dumps(handed(envelope)))

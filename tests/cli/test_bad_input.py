@@ -134,7 +134,7 @@ def test_an_unknown_command(trackside: Trackside):
 
     assert trackside.error("dance") == (
         "no command and no file called 'dance'. Commands: run, runs, show, steering, cancel, sessions, fork, "
-        "transcript, search, state, artifacts, doctor, new, schema, prune."
+        "transcript, search, state, artifacts, doctor, new, schema, keys, prune."
     )
     no_terminal = "there is no terminal here to draw on. `trackside run` does the same without one."
     assert trackside.error(str(file)) == trackside.error("-c") == no_terminal

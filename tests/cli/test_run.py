@@ -155,6 +155,24 @@ def test_a_named_session_goes_on(trackside: Trackside):
     assert [run["metadata"]["input"] for run in runs] == ["two", "one"]
 
 
+def test_a_session_that_there_was_not_yet_is_said_to_be_new(trackside: Trackside):
+    def run(session: str) -> str:
+        return trackside("run", "--runner", "echo", "-m", "hi", "--session", session).stderr
+
+    assert run("demo-7") == "", "the first of all cannot be a mistake"
+    assert run("demo-7") == ""
+    assert run("dmeo-7") == "trackside: session dmeo-7 is new. Did you mean demo-7?\n"
+    assert run("quite.other") == "trackside: session quite.other is new.\n"
+    assert run("last") == ""
+
+    sessions = json.loads(trackside("sessions", "--json").stdout)
+    assert [(session["session_id"], session["message_count"]) for session in sessions] == [
+        ("quite.other", 2),
+        ("dmeo-7", 1),
+        ("demo-7", 2),
+    ]
+
+
 def test_a_runner_sees_only_the_variables_it_was_given_and_secrets_are_marks(trackside: Trackside):
     runner = trackside.write("speaker.py", SPEAKER)
     secret = {"SHOP_API_KEY": "sesame-0815"}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.api import Choice, FieldType, FormError, IntakeError, KeptSettings, Option
+from engine.api import Choice, ConfigError, FieldType, FormError, IntakeError, KeptSettings, Option
 from engine.intake.agents import ResourcePolicy, StatePolicy
 from engine.protocol.event import EventType
 from tests.support import Engines, FakeClock, declares, done, message, perform
@@ -91,6 +91,37 @@ async def test_a_runner_tells_what_is_odd_in_its_own_file(open_engine: Engines):
     facts = {fact.short_name: fact for fact in await engine.runner_facts()}
     assert [problem.line for problem in facts["second"].problems] == [1]
     assert facts["first"].problems == ()
+
+
+async def test_an_agent_that_does_not_fit_is_told_and_all_others_can_be_used(open_engine: Engines):
+    agents = [
+        {"id": "good", "runner": "asks"},
+        {"id": "poor", "runner": "asks", "config": {"tone": "hot"}},
+        {"id": "ghost", "runner": "nobody"},
+    ]
+    engine = await open_engine(asks, agents=agents)
+
+    assert [agent.agent_id for agent in engine.agents()] == ["good"]
+    assert [(agent.agent_id, agent.reason.partition(".")[0]) for agent in engine.unfit_agents()] == [
+        ("poor", "config"),
+        ("ghost", "runner: no runner called 'nobody'"),
+    ]
+    assert engine.prepare(message(), Choice(runner="good")).binding.agent_id == "good"
+    assert engine.prepare(message(), Choice(runner="asks")).binding.agent_id is None
+    for choice in (Choice(runner="poor"), Choice()):
+        with pytest.raises(ConfigError, match=r"agents\[1\]\.config\.tone: must be one of warm, cold"):
+            engine.prepare(message(), choice)
+
+
+async def test_an_agent_that_never_fitted_does_not_keep_other_files_from_being_read_again(open_engine: Engines):
+    engine = await open_engine(first, agents=[{"id": "ghost", "runner": "nobody"}])
+    engine.runners()
+
+    (open_engine.folder / "fresh.py").write_text("async def run(ctx):\n    yield\n")
+    reloaded = await engine.reload()
+
+    assert reloaded.added == ("plugin:local/fresh/default",)
+    assert [agent.agent_id for agent in engine.unfit_agents()] == ["ghost"]
 
 
 async def test_a_form_has_words_options_and_what_is_written_and_kept(open_engine: Engines):

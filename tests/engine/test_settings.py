@@ -27,6 +27,11 @@ async def plans(ctx):
     yield done(f"{ctx.config['depth']} {ctx.config['style']} {ctx.config.get('api_key')}")
 
 
+@declares(config=[{"name": "depth", "type": "integer", "required": True}])
+async def wants(ctx):
+    yield done()
+
+
 def config(engine: Engine, choice: Choice = KEPT, event: EventEnvelope | None = None) -> dict[str, object]:
     return engine.prepare(event or message(), choice).config
 
@@ -148,6 +153,14 @@ async def test_settings_that_the_form_has_outgrown_say_where_they_come_from(open
     ):
         engine.prepare(message(), KEPT)
     assert engine.prepare(message(), Choice(config={"style": 1})).config["style"] == 1
+
+
+async def test_what_is_missing_is_not_blamed_on_settings_where_no_value_is_kept(open_engine: Engines):
+    engine = await open_engine(wants)
+
+    for settings in (KeptSettings(), KeptSettings(delivery=DeliveryPolicy(enable_reply=False))):
+        with pytest.raises(FormError, match=r"depth is required\.$"):
+            engine.grants_preview(Choice(), settings)
 
 
 async def test_settings_that_cannot_be_read_block_nobody_who_does_not_want_them(open_engine: Engines):

@@ -98,6 +98,18 @@ def test_expired_is_not_found(conn: Connection):
     assert [each.artifact_id for each in artifacts.page(conn, now=5)] == ["art_2"]
 
 
+def test_pages_are_of_what_holds_a_text_in_name_type_or_id_whatever_its_case(conn: Connection):
+    for artifact_id, name, kind in (("a", "ÄRGER 京都.md", "text/markdown"), ("b", "100%.png", "image/png")):
+        artifacts.register(conn, row(artifact_id, Storage.METADATA, name=name, mime_type=kind))
+
+    def found(text: str) -> list[str]:
+        return [each.artifact_id for each in artifacts.page(conn, now=5, text=text)]
+
+    assert found("ärger") == found("京都") == found("MARKDOWN") == ["a"]
+    assert found("0%.") == found("image") == ["b"]
+    assert (found("_"), found("file")) == ([], ["b", "a"])
+
+
 def test_pages_are_newest_first_and_of_one_conversation_or_run(conn: Connection):
     for number in range(1, 6):
         artifacts.register(conn, row(f"art_{number}", conversation_id="ab"[number % 2], run_id=f"run_{number}"), b"")

@@ -90,3 +90,18 @@ def test_a_forks_line_leads_to_where_it_was_first_said(conn: Connection):
     found = hits.page(conn, "answer", Place("fork")).hits + hits.page(conn, "question", Place("fork")).hits
 
     assert [(hit.title, hit.line.run_id, hit.position) for hit in found] == [("Side", "run_a", 2), ("Side", "run_a", 1)]
+
+
+def test_the_last_line_by_an_entry_is_of_the_run_and_not_of_a_fork_and_not_later(conn: Connection):
+    runs.create(conn, run("run_a", conversation_id="talk", event_id="e"))
+    kinds = {3: "message.completed", 5: "message.completed"}
+    # All in one microsecond: only their entries tell them apart.
+    write(conn, *(entry(position, kinds.get(position, "message.delta"), at=7) for position in range(1, 7)))
+    asked = line(conn, "asked", 7, role="user", event_id="e")
+    first, second = line(conn, "first", 7), line(conn, "second", 7)
+    transcript.append(conn, said(9, "copy", Place("fork"), run_id="run_a", role="assistant", created_at=7))
+
+    found = [hits.line_at(conn, "run_a", position) for position in range(1, 7)]
+
+    assert found == [asked, asked, first, first, second, second]
+    assert hits.line_at(conn, "run_a", 99) is None

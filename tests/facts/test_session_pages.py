@@ -110,3 +110,11 @@ def test_a_text_and_a_page_go_together(conn: Connection):
     (first,) = session_pages.page(conn, text="trip", limit=1)
 
     assert ids(session_pages.page(conn, text="trip", before=first)) == ["s3", "s1"]
+
+
+def test_sessions_are_given_by_their_ids_as_far_as_they_are_there(conn: Connection):
+    for number in range(4):
+        sessions.ensure(conn, f"s{number}", at=number)
+
+    assert ids(session_pages.page(conn, ids=["s1", "gone", "s3"])) == ["s3", "s1"]
+    assert session_pages.page(conn, ids=[]) == []

@@ -32,6 +32,19 @@ async def test_an_example_of_each_type_runs_as_it_is(open_engine: Engines, event
     assert run.context["trigger"]["type"] == event_type
     assert run.row.status == "completed"
     assert run.context["subject"]["subject_id"]
+    assert run.row.metadata.get("event_type") == (None if event_type is EventType.MESSAGE_RECEIVED else event_type)
+
+
+async def test_a_run_on_a_file_alone_is_known_by_its_name(open_engine: Engines):
+    async def takes(ctx):
+        yield done("ok")
+
+    engine = await open_engine(takes)
+
+    file = FILE.model_copy(update={"name": "notes.txt"})
+    run = await perform(engine, engine.compose(Draft(attachments=(file,))), runner="takes")
+
+    assert run.row.metadata["input"] == "notes.txt"
 
 
 @pytest.mark.parametrize(
@@ -107,6 +120,8 @@ def test_every_field_finds_its_place():
         ({"data": "[1, 2]"}, "data", "an object, as in"),
         ({"data": '{"a": }'}, "data", "line 1 column 7"),
         ({"subject_data": "a: ["}, "subject_data", "line 1, column 5"),
+        ({"event_time": "soon"}, "event_time", "a time as in 2026-01-02T03:04:05Z"),
+        ({"event_time": "9" * 18}, "event_time", "a time as in 2026-01-02T03:04:05Z"),
     ],
     ids=lambda value: value if isinstance(value, str) and "." not in value else "",
 )
@@ -121,6 +136,14 @@ def test_everything_that_is_wrong_is_said_at_once():
     found = problems(Draft(text="", source="moon", data="[]", actor_id="x", bot_id="x" * 256))
 
     assert sorted(found) == ["actor_type", "bot_id", "data", "source", "text"]
+
+
+@pytest.mark.parametrize(("typed", "time"), [("", None), ("0", 0), (" 1970-01-01T00:00:01Z ", 1_000_000)])
+def test_when_it_happened_is_said_as_a_platform_would_and_comes_back_so(typed: str, time: int | None):
+    envelope = compose(Draft(text="hi", event_time=typed), IDS)
+
+    assert envelope.time == time
+    assert draft_of(envelope).event_time == typed.strip()
 
 
 def test_a_message_may_bring_a_file_and_say_nothing():

@@ -57,8 +57,8 @@ MUTANTS: Final = (
     ),
     Mutant(
         "engine/setting.py",
-        "        project.agents(setting.registry)\n",
-        "        project.agents\n",
+        "                raise agent.error\n",
+        "                pass\n",
         "a reload that finds agents broken changes nothing",
         "tests/engine/test_reload.py::test_a_broken_config_is_an_error_and_the_old_one_stays",
     ),

@@ -31,7 +31,7 @@ def test_defaults_are_merged_and_what_is_set_stays():
         ("string", ["a", ""], [1, True, ["a"]], "text"),
         ("text", ["a"], [1.5, {}], "text"),
         ("integer", [1, 0, -5], ["1", 1.5, True], "an integer"),
-        ("float", [1, 1.5], ["1", True, float("nan"), float("inf")], "a number"),
+        ("float", [1, 1.5], ["1", True], "a number"),
         ("boolean", [True, False], [0, "true"], "true or false"),
         (
             "prompt-editor",
@@ -134,6 +134,19 @@ def test_text_that_does_not_fit_names_the_field():
         of_type("integer").read("field", "many")
 
     assert str(caught.value) == "config of plugin:a/b/c: field must be an integer, not text."
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "message"),
+    [
+        ("float", float("nan"), "must be finite"),
+        ("float", float("inf"), "must be finite"),
+        ("integer", 1.5, "must be an integer, not a decimal number"),
+        ("integer", float("inf"), "must be an integer, not a number that is not finite"),
+    ],
+)
+def test_a_number_of_the_wrong_kind_is_told_by_what_it_is(kind: str, value: float, message: str):
+    assert of_type(kind).check_field("field", value) == FieldProblem("field", message)
 
 
 def test_a_number_that_is_none_is_no_number():

@@ -104,9 +104,20 @@ def test_an_unknown_name_says_that_some_were_left_out(write, tmp_path: Path):
     registry = Registry([Source(write("torn.py", "async def run(\n"))], cwd=tmp_path)
 
     with pytest.raises(RunnerNotFound) as caught:
-        registry.get("torn")
+        registry.get("whole")
 
-    assert str(caught.value) == f"no runner called 'torn'. Found: {BUNDLED}. 1 left out: `trackside doctor` says why."
+    assert str(caught.value) == f"no runner called 'whole'. Found: {BUNDLED}. 1 left out: `trackside doctor` says why."
+
+
+@pytest.mark.parametrize("name", ["torn", "plugin:local/torn/default"])
+def test_the_name_of_a_file_that_was_left_out_says_what_is_wrong_with_it(write, tmp_path: Path, name: str):
+    path = write("torn.py", "async def run(\n")
+    registry = Registry([Source(path)], cwd=tmp_path)
+
+    with pytest.raises(RunnerNotFound) as caught:
+        registry.get(name)
+
+    assert str(caught.value).startswith(f"the runner {name!r} is left out: {path}:1: SyntaxError")
 
 
 def test_not_allowed_is_told_from_not_found(write, tmp_path: Path):

@@ -51,6 +51,19 @@ async def test_attachments_are_there_from_the_claim_on_also_where_nobody_pulls(t
     assert line.content_json["attachments"][0]["content_redacted"] is True
 
 
+async def test_the_journal_of_the_run_tells_what_came_with_a_message_also_one_that_is_turned_into_it(talk: Talk):
+    run = await talk.start()
+    file = attached("a", b"a cat", name="cat.txt", mime_type="text/plain", size=5)
+    ticket = await talk.say("", input={"text": "look", "attachments": [file]})
+    for mode in (Mode.AFTER, Mode.STEER):
+        await talk.engine.turn_item(str(ticket.item_id), mode)
+    over = await run.end(done())
+
+    told = [over.one("steering.queued").data, over.all("steering.turned")[-1].data]
+    wanted = {"artifact_id": "a", "artifact_type": "file", "name": "cat.txt", "mime_type": "text/plain", "size": 5}
+    assert [data["attachments"] for data in told] == [[wanted]] * 2
+
+
 async def test_an_attachment_whose_id_is_taken_is_left_out_and_the_journal_says_so(talk: Talk):
     run = await talk.start(input={"text": "go", "attachments": [attached("a", b"first")]})
     ticket = await talk.say("", input={"text": "look", "attachments": [attached("a", b"second")]})

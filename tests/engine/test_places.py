@@ -1,0 +1,47 @@
+"""A file or folder that someone names while the engine is open."""
+
+import pytest
+
+from engine.api import Choice, RunnersError
+from tests.support import Engines, done
+
+RUNNER = "async def run(ctx):\n    yield\n"
+
+
+async def only(ctx):
+    yield done("x")
+
+
+async def test_a_runner_of_another_file_can_be_used_from_then_on_and_after_a_reload(open_engine: Engines, tmp_path):
+    engine = await open_engine(only)
+    other = tmp_path / "elsewhere.py"
+    other.write_text(RUNNER)
+
+    (found,) = await engine.add_place(other)
+
+    assert str(found.id) == "plugin:local/elsewhere/default"
+    await engine.reload()
+    order = engine.grants_preview(Choice(runner="elsewhere"))
+    assert order.grants.runner_id == "plugin:local/elsewhere/default"
+
+
+async def test_a_place_without_a_runner_is_refused_in_words_and_nothing_changes(open_engine: Engines, tmp_path):
+    engine = await open_engine(only)
+    before = engine.runners()
+    (tmp_path / "broken.py").write_text("def run(:\n")
+    (tmp_path / "empty").mkdir()
+
+    for name, words in (("broken.py", "broken.py:1"), ("empty", "no runner in this folder"), ("gone", "no such file")):
+        with pytest.raises(RunnersError, match=words):
+            await engine.add_place(tmp_path / name)
+    assert engine.runners() == before
+
+
+async def test_a_name_that_another_file_has_is_refused_with_both_paths(open_engine: Engines, tmp_path):
+    engine = await open_engine(only)
+    other = tmp_path / "only.py"
+    other.write_text(RUNNER)
+
+    with pytest.raises(RunnersError, match="already taken by") as refused:
+        await engine.add_place(other)
+    assert str(open_engine.folder / "only.py") in str(refused.value)

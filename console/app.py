@@ -3,6 +3,7 @@
 import asyncio
 import gc
 from collections.abc import Awaitable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
 
@@ -12,15 +13,22 @@ from textual.content import Content
 from textual.dom import DOMNode
 from textual.driver import Driver
 from textual.filter import LineFilter
-from textual.screen import Screen
+from textual.screen import ModalScreen, Screen
 from textual.widget import Widget
 
-from console.acting import Acting
+from console.acts.events import Eventing
+from console.acts.leaving import FIRST_WORDS, Leaving
+from console.acts.panes import Acting
+from console.acts.parting import Deleting
+from console.acts.runners import Casting
+from console.acts.runs import Running
+from console.acts.sessions import Visiting
+from console.acts.states import Keeping
+from console.acts.ways import Ways
 from console.bindings import action_of, bindings_for
-from console.keying import InTurn
-from console.leaving import FIRST_WORDS, Leaving
 from console.model.commands import BY_ID, COMMANDS, Command
-from console.model.footing import footing
+from console.model.commands.naming import keyed
+from console.model.footing import FooterKey, footing
 from console.model.glyphs import Glyphs
 from console.model.headline import Headline
 from console.model.safe import one_line
@@ -28,26 +36,34 @@ from console.model.situation import Situation
 from console.model.trouble import Trouble
 from console.model.words import session_name, short_runner
 from console.opening import Opening
-from console.pasting import taking_pastes_whole
+from console.reading.standing import situation
+from console.reading.vigil import Vigil
+from console.screens.dialog import AT_ALL_TIMES, Palette
+from console.screens.full import FullScreen
 from console.screens.ladder import step_back
 from console.screens.main import Main
 from console.stage import AGAIN, OpenEngine, Stage
-from console.vigil import Vigil
+from console.terminal.keying import InTurn
+from console.terminal.pasting import taking_pastes_whole
 from console.widgets.guard import Shielded, pane_of, pane_to_blame
 from console.widgets.plain import Plain
 
 if TYPE_CHECKING:
-    from console.hearing import Hearing
+    from console.reading.hearing import Hearing
+    from console.widgets.prompt import Prompt
 
 TICK: Final = 1 / 30
-GARBAGE: Final = (5_000, 20, 50)
-"""How rarely garbage is looked for: drawing makes much that is gone at once, and a full look is a dropped frame."""
+GARBAGE: Final = (5_000, 5, 200)
+"""How rarely garbage is looked for: drawing makes much that is gone at once, and a full look is a dropped frame.
+In the middle it is looked for often, so that each time is short."""
 TWICE: Final = 1_500_000
 """Microseconds within which a second esc counts."""
 REHEARSAL: Final = "plugin:trackside/rehearsal/default"
 
 
-class Trackside(Shielded, InTurn, Leaving, Acting, App[None]):
+class Trackside(
+    Shielded, InTurn, Leaving, Running, Casting, Visiting, Deleting, Keeping, Eventing, Acting, Ways, App[None]
+):
     """One screen over one engine."""
 
     TITLE = "trackside"
@@ -58,17 +74,19 @@ class Trackside(Shielded, InTurn, Leaving, Acting, App[None]):
         super().__init__()
         self._opening = opening
         self.stage = Stage(opening, open_engine)
-        self.glyphs = Glyphs(ascii_only=opening.ascii_only)
+        is_ascii = opening.ascii_only or opening.settled.is_ascii
+        self.glyphs = Glyphs(ascii_only=is_ascii)
         self.main = Main(self.glyphs)
         self._hearing: Hearing | None = None
         self.vigil = Vigil(self.stage)
         self.trouble: Trouble | None = None
-        self.early: list[tuple[str, str]] = []
+        self.early: list[Prompt.Submitted] = []
         """What was sent before the engine was there."""
         self.sending: list[str] = []
         """What was sent and is not on disk yet."""
         self._escaped_at = 0
-        self._plain = Plain(enabled=opening.ascii_only)
+        self._plain = Plain(enabled=is_ascii)
+        self.settle(opening.settled)
 
     def get_default_screen(self) -> Main:
         return self.main
@@ -95,7 +113,7 @@ class Trackside(Shielded, InTurn, Leaving, Acting, App[None]):
         gc.set_threshold(*GARBAGE)
         gc.enable()
         self.set_interval(TICK, self._tick)
-        self.set_interval(AGAIN, self.vigil.look)
+        self.set_interval(AGAIN, self._look_around)
         is_new = self.stage.is_first_time and not self.unsent
         if self.early:
             self.do(self._send_early())
@@ -103,13 +121,16 @@ class Trackside(Shielded, InTurn, Leaving, Acting, App[None]):
             self.main.show_card(is_shown=True)
             self.main.prompt.load(FIRST_WORDS)
         self._show()
+        self.begin_casting()
+        self.do(self.remember_sent())
+        self.tell_of_settings()
 
     async def _has_opened(self) -> bool:
         """Open the engine and read what there was; where that fails the screen says why, and it is tried again."""
         try:
             if not self.stage.is_open:
                 await self.stage.open()
-            from console.gathering import Gathering  # noqa: PLC0415  (it needs the engine)
+            from console.reading.gathering import Gathering  # noqa: PLC0415  (it needs the engine)
 
             self.gathering = Gathering(self.stage.engine)
             await self.hearing.begin()
@@ -122,22 +143,29 @@ class Trackside(Shielded, InTurn, Leaving, Acting, App[None]):
 
     async def on_unmount(self) -> None:
         self.keep_draft(at_once=True)
-        await self.stage.close()
+        await self.let_go()
         if self.drafts is not None:
             self.drafts.release()
 
     # Once a tick
 
     def _tick(self) -> None:
+        if self.is_leaving or self.is_still:
+            return
+        self.hearing.sending = self.being_sent()
         self.hearing.tick(self.stage.drain())
         self.trouble = self.vigil.trouble
         self._show()
+
+    async def _look_around(self) -> None:
+        if not self.is_leaving:
+            await self.vigil.look()
 
     @property
     def hearing(self) -> "Hearing":
         """What is shown, made when it is first asked for: not before the first frame."""
         if self._hearing is None:
-            from console.hearing import Hearing  # noqa: PLC0415
+            from console.reading.hearing import Hearing  # noqa: PLC0415
 
             self._hearing = Hearing(self.stage, self.main, self.do)
         return self._hearing
@@ -145,7 +173,16 @@ class Trackside(Shielded, InTurn, Leaving, Acting, App[None]):
     @property
     def situation(self) -> Situation:
         """What can be done now."""
-        return self.hearing.situation(self.trouble.words if self.trouble else None)
+        now = situation(self.hearing, self.stage, self.main, self.trouble.words if self.trouble else None)
+        if self.broken:
+            now = replace(now, has_failed=True)
+        cover = self.cover
+        return now if cover is None else replace(now, is_covered=True, back=cover.back)
+
+    @property
+    def cover(self) -> FullScreen | None:
+        """The screen that lies over the panes, if one does; a question over it changes nothing."""
+        return next((each for each in reversed(self.screen_stack) if isinstance(each, FullScreen)), None)
 
     def _show_first(self) -> None:
         """The first frame: as much as can be said without knowing anything."""
@@ -170,11 +207,22 @@ class Trackside(Shielded, InTurn, Leaving, Acting, App[None]):
             is_elsewhere=situation.is_elsewhere,
             is_loading=not self.stage.is_open,
             is_past=self.hearing.is_past,
+            code=self.code_words,
         )
         title = f"{runner} (built in, no key)" if self.stage.runner_id == REHEARSAL else runner
         main.trouble.attempt(main.trouble.show, self.trouble)
         main.prompt.attempt(main.prompt.show, situation, runner=title, turn=working[1].turn if working else 0)
-        main.footer.keys = footing(main.where(), situation, main.footer.content_size.width, self.why_not)
+        if (cover := self.cover) is not None:
+            cover.tick(situation)
+        else:
+            main.footer.keys = self.keys_at(main.keys_of, situation, main.footer.content_size.width)
+
+    def keys_at(self, where: str, now: Situation, width: int) -> Sequence[FooterKey]:
+        """What the line at the bottom shows; under a dialog, only what is heard there, too."""
+        commands = self.commands
+        if any(isinstance(top, ModalScreen) for top in self.screen_stack[-1:]):  # at the very end there is none
+            where, commands = "app", [command for command in commands if command.id in AT_ALL_TIMES]
+        return footing(where, now, width, partial(self.why_not, now=now), commands)
 
     def _opened_on(self) -> str:
         return self._opening.runner or (self._opening.target.name if self._opening.target else "")
@@ -200,14 +248,22 @@ class Trackside(Shielded, InTurn, Leaving, Acting, App[None]):
 
     def tell(self, words: str, *, severity: Any = "information", seconds: float | None = None) -> None:
         """A toast; what a runner wrote is only ever text. What stands there already is not said again."""
-        said = one_line(words, 400)
+        sign = {"error": "failed", "warning": "lost"}.get(severity)
+        cut = one_line(words, min(400, self.size.width * self.size.height // 4))  # more would have no room
+        said = f"{self.glyphs[sign]} {cut}" if sign else cut
         if not any(toast.message == said for toast in self._notifications):
             self.notify(said, severity=severity, timeout=seconds, markup=False)
 
-    def why_not(self, command: Command) -> str | None:
+    def why_not(self, command: Command, now: Situation | None = None) -> str | None:
         """Why a command cannot be carried out now: for the sake of the run, or of what its pane shows."""
-        pane = self.main.panes.get(command.where)
-        return command.why_not(self.situation) or (pane.why_not(command.what) if pane is not None else None)
+        cover = self.cover
+        if cover is not None and not command.over and not cover.owns(command.where):
+            name = f"{command.words[:1].upper()}{command.words[1:]}"
+            return f"{name} speaks of the panes underneath; esc goes back to them"
+        if cover is not None and command.id == f"app.{cover.opened_by or cover.place}":
+            return "this is it; esc leads back"
+        pane = cover if cover is not None and cover.owns(command.where) else self.main.panes.get(command.where)
+        return command.why_not(now or self.situation) or (pane.why_not(command.what) if pane is not None else None)
 
     def can(self, command_id: str) -> bool:
         """Whether a command can be carried out now; says why not."""
@@ -223,72 +279,31 @@ class Trackside(Shielded, InTurn, Leaving, Acting, App[None]):
         command, main = BY_ID[command_id], self.main
         if not self.can(command_id):
             return
+        cover = self.cover
+        if cover is not None and cover.owns(command.where):
+            await self.run_action(action_of(command), cover)
+            return
         pane = main.panes.get(command.where)
         if pane is not None and not pane.is_on_screen:
             main.go_to(command.where)
-        await self.run_action(action_of(command), pane or (self if command.where == "app" else main))
-
-    def action_go(self) -> None:
-        if self.situation.is_held:
-            self.action_release()
-        elif self.can("app.go"):
-            self.action_again()
-
-    def action_release(self) -> None:
-        if self.can("app.release") and (working := self.hearing.working) is not None:
-            self.do(self.stage.engine.release(working[0]))
-
-    def action_again(self) -> None:
-        if self.can("app.again") and (view := self.hearing.view) is not None:
-            self.do(self.stage.again(view.run_id))
-
-    def action_hold(self) -> None:
-        if self.can("app.hold") and (working := self.hearing.working) is not None:
-            act = self.stage.engine.hold(working[0], "pull", once=True)
-            self.do(act, "the run will be held before its next pull")
-
-    def action_step(self) -> None:
-        if self.can("app.step") and (working := self.hearing.working) is not None:
-            self.do(self.stage.engine.step(working[0]))
-
-    def action_edit_held(self) -> None:
-        if self.can("app.edit_held") and (working := self.hearing.working) is not None:
-            self.do(self._edit_held(working[0]))
-
-    async def _edit_held(self, run_id: str) -> None:
-        from console.screens.edit_held import EditHeld  # noqa: PLC0415
-
-        held = await self.stage.engine.held(run_id)
-        if held is None:
-            self.tell("nothing is held any more", severity="warning")
-            return
-        reply = await self.push_screen_wait(EditHeld(held))
-        if reply is not None:
-            self.do(self.stage.engine.edit_held(run_id, reply), "it will be answered with this; f5 lets it go")
-
-    def action_stop(self) -> None:
-        if self.can("app.stop") and (working := self.hearing.working) is not None:
-            self.do(self._stop(working[0]))
-
-    async def _stop(self, run_id: str) -> None:
-        stopped = await self.stage.engine.stop(run_id)
-        self.hearing.refresh("queue", "rail")
-        if stopped.undelivered:
-            count = len(stopped.undelivered)
-            what, one = ("1 message", "it") if count == 1 else (f"{count} messages", "one")
-            self.tell(f"{what} came back: up, then enter takes {one} to the prompt")
+        line = main.line if main.keys_of == command.where else None
+        await self.run_action(action_of(command), pane or line or (self if command.where == "app" else main))
 
     def action_help(self) -> None:
         from console.screens.help import Help  # noqa: PLC0415
 
-        self.push_screen(Help(self.main.where(), self.glyphs))
+        self.push_screen(Help((self.cover or self.main).where(), self.glyphs, self.commands))
+
+    def action_command_palette(self) -> None:
+        if not isinstance(self.screen, Palette):
+            self.push_screen(Palette(id="--command-palette"))
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterator[SystemCommand]:  # noqa: ARG002  (Textual's)
         """The palette: every command of the table that has a name there, also those that are not possible now."""
         for command in COMMANDS:
             if command.palette:
                 why = self.why_not(command)
-                said = command.help if why is None else f"not now: {one_line(why)}"
+                said = keyed(command.help) if why is None else f"not now: {one_line(why)}"
                 # Textual reads a string as markup, and a reason may name what a runner wrote.
                 yield SystemCommand(
                     command.palette, cast("str", Content(said)), partial(self.action_perform, command.id)
@@ -299,10 +314,11 @@ class Trackside(Shielded, InTurn, Leaving, Acting, App[None]):
             self.main.zoom()
 
     def action_rail(self) -> None:
-        self.main.slide_rail()
+        if self.can("app.rail"):
+            self.main.slide_rail()
 
     def action_time_mode(self) -> None:
-        self.main.stream.cycle_times()
+        self.main.stream.action_time()
 
     def action_queue(self) -> None:
         if self.can("app.queue"):
@@ -313,8 +329,11 @@ class Trackside(Shielded, InTurn, Leaving, Acting, App[None]):
         """All that is drawn in plain letters, or no longer."""
         self.glyphs = Glyphs(ascii_only=not self.glyphs.is_ascii)
         self._plain.enabled = self.glyphs.is_ascii
+        self.keep_letters(is_ascii=self.glyphs.is_ascii)
         self.main.use(self.glyphs)
         for screen in self.screen_stack:
+            if isinstance(screen, FullScreen):
+                screen.use(self.glyphs)
             for widget in screen.walk_children(Widget, with_self=True):
                 widget.notify_style_update()  # lines that are kept were drawn through the other filter
                 widget.refresh()
@@ -330,13 +349,15 @@ class Trackside(Shielded, InTurn, Leaving, Acting, App[None]):
 
     def action_escape(self) -> None:
         """One rung back; at the foot of the ladder, twice within a moment stops the run."""
-        if step_back(self.main):
+        if (cover := self.cover) is not None:
+            cover.step_back()
+        elif step_back(self.main):
             self._escaped_at = 0
         elif self.hearing.is_past:
             self.do(self.hearing.go_to_the_last_run())
         elif self.situation.is_running:
             now = self.stage.engine.now()
-            if now - self._escaped_at < TWICE:
+            if now - self._escaped_at < TWICE or self.situation.is_stopping:
                 self._escaped_at = 0
                 self.action_stop()
             else:
@@ -344,12 +365,11 @@ class Trackside(Shielded, InTurn, Leaving, Acting, App[None]):
                 self.tell("esc again to stop", severity="warning", seconds=TWICE / 1_000_000)
 
     async def _dispatch_action(self, namespace: DOMNode, action_name: str, params: Any) -> bool:
-        """What goes wrong in an action is the failure of the pane whose action it is, or else the console's."""
+        """What goes wrong in an action is the failure of the pane whose action it is, or else of who raised it."""
         try:
             return await super()._dispatch_action(namespace, action_name, params)
         except Exception as error:  # noqa: BLE001  (it must not become the failure of who pressed the key)
-            pane = pane_of(namespace) or pane_to_blame(error)
-            if pane is not None:
+            if (pane := pane_of(namespace)) is not None:
                 pane.fail(error)
             else:
                 self._handle_exception(error)

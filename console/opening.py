@@ -1,7 +1,9 @@
 """What the console is opened on, as it was typed."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+
+from console.settling import Settled
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,3 +18,5 @@ class Opening:
     db: Path | None = None
     env: tuple[str, ...] = ()
     ascii_only: bool = False
+    settled: Settled = field(default_factory=Settled)
+    """What the person wants always."""

@@ -2,15 +2,16 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from console.model.prompt.waiting import REGRET
 from console.opening import Opening
 
 if TYPE_CHECKING:
-    from engine.api import Choice, Engine, Entry, QueueItem, RunRow, Ticket
+    from engine.api import Attachment, Choice, Engine, Entry, EventEnvelope, QueueItem, RunRow, Ticket
 
 OpenEngine = Callable[[], Awaitable["Engine"]]
 AGAIN = 1.0
@@ -30,7 +31,17 @@ class Stage:
         self.deafness: Exception | None = None
         """Why what is new cannot be heard."""
         self.session = ""
+        self._newly_named = ""
+        """What is to be said of the session that was asked for, if there was none of that name yet."""
+        self.runner: str | None = opening.runner
+        """What was chosen, by its name; none where the project says enough."""
         self.runner_id = ""
+        self.agent_id: str | None = None
+        """Its agent, where trackside.yaml has one."""
+        self.unready: str | None = None
+        """Why nothing can be run yet: no runner is chosen, or the one that is lacks settings."""
+        self.lacks_settings = False
+        """It is that its form does not fit."""
         self.cannot_steer: str | None = None
         """Why the chosen runner cannot be steered."""
         self.is_first_time = False
@@ -45,6 +56,15 @@ class Stage:
     @property
     def is_open(self) -> bool:
         return bool(self.session)
+
+    @property
+    def nothing_said(self) -> str:
+        """What is to be said of a session in which nothing was; mostly there is nothing to say."""
+        from console.model.commands.naming import key_of  # noqa: PLC0415
+
+        is_it = self._newly_named and self.session == self._opening.session
+        rest = f"It begins with your first message; {key_of('app.sessions')} lists all sessions."
+        return f"{self._newly_named} {rest}" if is_it else ""
 
     async def open(self) -> None:
         """Load the engine, find the runner, and begin to listen. Raises what the engine says in a sentence."""
@@ -63,10 +83,7 @@ class Stage:
 
     async def _enter(self) -> None:
         session = await self._first_session()
-        order = self._order("…", session)
-        clause = order.grants.apis["steering_pull"]
-        self.runner_id = order.binding.runner_id
-        self.cannot_steer = None if clause.allowed else clause.words
+        await self.look_again(session)  # where nobody can run, one can be chosen at the screen
         self.is_first_time = not await self.engine.runs(limit=1)
         self._hearing = asyncio.ensure_future(self._hear(await self.engine.last_row()))
         self.session = session
@@ -78,6 +95,44 @@ class Stage:
         if self._engine is not None:
             await self._engine.close()
 
+    # Who runs
+
+    async def choose(self, name: str) -> None:
+        """Have this agent or runner from the next run on; raises in words where that cannot be, and nothing changes."""
+        before, self.runner = self.runner, name
+        try:
+            await self.appraise()
+        except BaseException:
+            self.runner = before
+            raise
+
+    async def look_again(self, session: str = "") -> None:
+        """The same as `appraise`; where nobody can run, `unready` says why."""
+        from engine.api import ConfigError, IntakeError, RunnersError  # noqa: PLC0415
+
+        try:
+            await self.appraise(session)
+        except (ConfigError, IntakeError, RunnersError) as error:
+            self.unready, self.lacks_settings = str(error), False
+
+    async def appraise(self, session: str = "") -> None:
+        """See what the chosen runner is and can do; again when its files or settings have changed."""
+        from engine.api import FormError  # noqa: PLC0415
+
+        try:
+            order = self._order("…", session or self.session)
+        except FormError as error:
+            form = await self.engine.form(self.runner)
+            self.runner_id, self.agent_id, self.cannot_steer = form.runner_id, form.agent_id, None
+            self.unready, self.lacks_settings = str(error), True
+            return
+        clause = order.grants.apis["steering_pull"]
+        self.runner_id, self.agent_id = order.binding.runner_id, order.binding.agent_id
+        self.cannot_steer = None if clause.allowed else clause.words
+        self.unready = None
+        if self.agent_id is None:
+            self.runner = self.runner_id  # the only one there is need not stay so
+
     def drain(self) -> "list[Entry]":
         """What was committed since the last look."""
         entries = list(self._fresh)
@@ -86,12 +141,19 @@ class Stage:
 
     # What is said
 
-    async def send(self, text: str, *, after: bool = False, dropped: str | None = None) -> "Ticket":
-        """Say something in this session; with the item that was dropped, it is that one said again."""
+    async def send(
+        self, text: str, *, after: bool = False, files: Sequence[str] = (), dropped: str | None = None
+    ) -> "Ticket":
+        """Say something in this session, with files by their paths; with an item that was dropped, it is said again."""
         whole = text.encode(errors="replace").decode()  # half a character cannot be written anywhere
         if dropped is not None:
             return await self.engine.resend(dropped, self._choice(), text=whole, after=after)
-        return await self.engine.submit(self._order(whole, self.session), after=after)
+        attachments = [await self.engine.attachment_of(Path(path)) for path in files]
+        return await self.engine.submit(self._order(whole, self.session, attachments), after=after)
+
+    async def submit(self, envelope: "EventEnvelope") -> "Ticket":
+        """Send an event that was put together by hand."""
+        return await self.engine.submit(self.engine.prepare(envelope, self._choice()))
 
     async def again(self, run_id: str) -> "Ticket":
         """The input of a run once more, as a new event of this session."""
@@ -137,17 +199,26 @@ class Stage:
         if opening.goes_on:
             with suppress(NotFound):  # there is nothing to go on with: here it begins
                 return (await self.engine.session("last")).session.session_id
-        return opening.session or self.engine.ids.new("ses")
+        if opening.session is None:
+            return self.engine.ids.new("ses")
+        from console.naming import session_named  # noqa: PLC0415
 
-    def _order(self, text: str, session: str) -> Any:
+        session, self._newly_named = await session_named(self.engine, opening.session)
+        return session
+
+    def _order(self, text: str, session: str, attachments: "Sequence[Attachment]" = ()) -> Any:
         from engine.api import message  # noqa: PLC0415
 
-        return self.engine.prepare(message(self.engine.ids.new("evt"), text, conversation_id=session), self._choice())
+        envelope = message(self.engine.ids.new("evt"), text, conversation_id=session)
+        if attachments:
+            given = envelope.input.model_copy(update={"attachments": [*attachments]})
+            envelope = envelope.model_copy(update={"input": given})
+        return self.engine.prepare(envelope, self._choice())
 
     def _choice(self) -> "Choice":
         from engine.api import Choice  # noqa: PLC0415
 
-        return Choice(runner=self._opening.runner, env=self._opening.env)
+        return Choice(runner=self.runner, env=self._opening.env, kept=True)
 
     async def _hear(self, since: int) -> None:
         """Listen on and on: where that breaks off it begins again, behind what was heard last."""

@@ -96,11 +96,9 @@ def _runners(registry: Registry) -> Iterator[Check]:
 
 
 def _agents(project: Project, registry: Registry) -> Iterator[Check]:
-    try:
-        agents = project.agents(registry)
-    except ConfigError as error:
-        yield Check("Agents", Verdict.WRONG, str(error))
-        return
+    agents, unfit = project.agents_by_fitness(registry)
+    for one in unfit:
+        yield Check("Agents", Verdict.WRONG, str(one.error))
     for agent in agents:
         takes = ", ".join(agent.event_types) if agent.enabled else "nothing: it is off"
         yield Check("Agents", Verdict.GOOD, f"{agent.agent_id}: {short_runner(agent.runner_id)}, takes {takes}")

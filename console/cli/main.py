@@ -13,6 +13,7 @@ from console.cli import (
     cancel,
     doctor,
     fork,
+    keys,
     new,
     prune,
     run,
@@ -56,6 +57,7 @@ COMMANDS: Final[Mapping[str, Command]] = {
     "doctor": Command("say what is wrong and how to mend it", doctor.arguments, doctor.perform),
     "new": Command("write a runner that runs at once, with its test", new.arguments, new.perform),
     "schema": Command("print the JSON Schema of trackside.yaml", schema.arguments, schema.perform),
+    "keys": Command("print the console's commands and keys", keys.arguments, keys.perform),
     "prune": Command("delete what is older than an age", prune.arguments, prune.perform),
 }
 

@@ -38,7 +38,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="use the settings that were kept for it in the console; --set goes over them (not said: they are left "
         "out, so that a script does the same everywhere)",
     )  # fmt: skip
-    parser.add_argument("--session", metavar="ID", help="the session to go on with (not said: a new one)")
+    parser.add_argument(
+        "--session",
+        metavar="ID",
+        help="the session to go on with, `last`, or a name for a new one (not said: a new one)",
+    )
     parser.add_argument("--timeout", type=seconds, metavar="S", help="seconds for the whole run; 0 means no deadline")
     parser.add_argument(
         "--env", action="append", type=variable, default=[], metavar="NAME",
@@ -115,11 +119,10 @@ def choice_of(options: argparse.Namespace) -> "Choice":
 
 def event_of(engine: "Engine | Setting", options: argparse.Namespace) -> "EventEnvelope":
     """The event that was typed, or read from a file."""
-    from engine.api import CONSOLE_DELIVERY, LOCAL_ACTOR, SESSION_ID, message, read_event
+    from engine.api import CONSOLE_DELIVERY, LOCAL_ACTOR, message, read_event
 
     session: str = options.session or engine.ids.new("ses")
-    if SESSION_ID.fullmatch(session) is None:
-        raise UsageError("--session wants 1 to 128 letters, digits or any of . _ : - (no spaces).")
+    refuse_no_name(session)
     if options.event is None:
         said = message(engine.ids.new("evt"), _message(options), conversation_id=session)
         return _with_files(said, engine, options)
@@ -136,6 +139,14 @@ def event_of(engine: "Engine | Setting", options: argparse.Namespace) -> "EventE
     if envelope.is_message and envelope.actor is None:
         changed["actor"] = LOCAL_ACTOR
     return _with_files(envelope.model_copy(update=changed), engine, options)
+
+
+def refuse_no_name(session: str) -> None:
+    """Raises where that cannot be the name of a session."""
+    from engine.api import SESSION_ID
+
+    if SESSION_ID.fullmatch(session) is None:
+        raise UsageError("--session wants 1 to 128 letters, digits or any of . _ : - (no spaces).")
 
 
 def says_nothing(options: argparse.Namespace) -> bool:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from console.cli.exits import BEYOND_THE_RUNNER, Exit, UsageError, exit_of
 from console.cli.interruption import Interruption
 from console.cli.narrator import Narrator
-from console.cli.run import REHEARSAL, choice_of, event_of, says_nothing
+from console.cli.run import REHEARSAL, choice_of, event_of, refuse_no_name, says_nothing
 from console.cli.terminal import Output, complain, standard_output
 from console.model.safe import safe
 from engine.api import AlreadyFinal, Choice, Engine, Entry, RunOrder, RunRow, Status, Ticket, usual_database
@@ -30,6 +30,8 @@ async def watch(options: argparse.Namespace) -> int:
         try:
             async with await Engine.open(options.target, db=options.db) as engine:
                 choice = choice_of(options)
+                if options.session is not None:
+                    options.session = await _session_of(engine, options.session)
                 order = _order(engine, choice, options)
                 watching = _Watch(engine, order, options, interruption)
                 if options.steer or options.after or options.hold:
@@ -39,6 +41,17 @@ async def watch(options: argparse.Namespace) -> int:
             if interruption.number is None:
                 raise
             return interruption.exit_code
+
+
+async def _session_of(engine: Engine, name: str) -> str:
+    """The id of the session that was named; of one that is new it is said."""
+    from console.naming import session_named
+
+    refuse_no_name(name)
+    session, remark = await session_named(engine, name)
+    if remark:
+        complain(remark)
+    return session
 
 
 def _order(engine: Engine, choice: Choice, options: argparse.Namespace) -> RunOrder:

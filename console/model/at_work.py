@@ -27,6 +27,10 @@ class AtWork:
             if status.is_over:
                 del self._runs[run_id]
 
+    def statuses(self, run_id: str) -> Sequence[RunStatus]:
+        """Where a run stands, if it is at work."""
+        return [self._runs[run_id][1]] if run_id in self._runs else []
+
     def of(self, session: str) -> tuple[str, RunStatus] | None:
         """The run of a session that is at work."""
         found = [(run_id, status) for run_id, (where, status) in self._runs.items() if where == session]

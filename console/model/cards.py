@@ -14,7 +14,8 @@ _STATES: Final = {"created": "starting", "running": "running", "completed": "com
                   "cancelled": "cancelled", "timeout": "timeout"}  # fmt: skip
 _AT_WORK: Final = ("created", "running")
 _LONGEST: Final = 120
-_MINUTE: Final = 60_000_000
+_SECOND: Final = 1_000_000
+_MINUTE: Final = 60 * _SECOND
 ELSEWHERE: Final = "elsewhere"
 
 
@@ -44,10 +45,13 @@ class Cards:
 def run_card(run: "RunRow", now: int, shown: str | None, *, is_here: bool = True) -> Card:
     """A run by what was asked of it: how long it works, or how long it took and when that was."""
     state = "lost" if run.status_reason == "runner.lost" else _STATES.get(run.status, "failed")
-    title = one_line(str(run.metadata.get("input") or "").strip() or short_run(run.run_id), _LONGEST)
+    if run.status in _AT_WORK and run.cancel_requested_at is not None:
+        state = "stopping"
+    asked = (str(run.metadata.get(key) or "").strip() for key in ("event_type", "input"))
+    title = one_line(" ".join(filter(None, asked)) or short_run(run.run_id), _LONGEST)
     took = (run.finished_at or now) - (run.started_at or run.created_at)
-    details = [duration(took), short_runner(run.runner_id)]
-    short = brief(took)
+    short, full = (brief(took), duration(took)) if run.status not in _AT_WORK else _ticking(took)
+    details = [full, short_runner(run.runner_id)]
     if run.status not in _AT_WORK:
         details.insert(1, ago(now - (run.finished_at or run.updated_at)))
     elif not is_here:
@@ -63,3 +67,9 @@ def session_card(session: "Session", now: int, shown: str) -> Card:
     said = number(session.message_count, "exchange") if session.message_count else "no answer yet"
     short = brief(age) if age >= _MINUTE else "now"
     return Card(session.session_id, "live" if is_shown else "idle", title, short, f"{said} · {ago(age)}", is_shown)
+
+
+def _ticking(took: int) -> tuple[str, str]:
+    """How long it works by now. It is told anew once a second, so a tenth of one would be another in the header."""
+    seconds = took // _SECOND
+    return (f"{seconds}s", f"{seconds} s") if took < _MINUTE else (brief(took), duration(took))

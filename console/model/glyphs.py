@@ -9,17 +9,20 @@ GLYPHS: Final[Mapping[str, tuple[str, str]]] = {
     "starting": ("◌", "."),
     "running": ("●", "*"),
     "held": ("‖", "="),
+    "stopping": ("□", "_"),
     "completed": ("✓", "+"),
     "failed": ("✗", "x"),
     "cancelled": ("■", "#"),
     "timeout": ("◷", "t"),
     "lost": ("⚠", "!"),
+    "event": ("◇", "&"),
     "queued": ("▲", "^"),
     "pulled": ("◑", "%"),
     "injected": ("▼", "v"),
     "dropped": ("✕", "x"),
     "after": ("↳", ">"),
     "live": ("◉", "@"),
+    "later": ("┆", ":"),
     "cursor": ("›", ">"),
     "open": ("▾", "v"),
     "folded": ("▸", ">"),
@@ -34,11 +37,11 @@ GLYPHS: Final[Mapping[str, tuple[str, str]]] = {
 }
 
 LEGEND: Final = (
-    ("idle", "idle"), ("starting", "starting"), ("running", "running"), ("held", "held"), ("completed", "completed"),
-    ("failed", "failed"), ("cancelled", "stopped"), ("timeout", "timed out"), ("lost", "runner lost"),
-    ("queued", "steer queued"), ("after", "after the run"), ("pulled", "pulled"), ("injected", "injected"),
-    ("dropped", "dropped"), ("busy", "no answer yet"), ("live", "live"), ("mark", "marked"), ("folded", "folded"),
-    ("open", "unfolded"),
+    ("idle", "idle"), ("starting", "starting"), ("running", "running"), ("held", "held"), ("stopping", "stopping"),
+    ("completed", "completed"), ("failed", "failed"), ("cancelled", "stopped"), ("timeout", "timed out"),
+    ("lost", "runner lost"), ("event", "event"), ("queued", "steer queued"), ("after", "after the run"),
+    ("pulled", "pulled"), ("injected", "injected"), ("dropped", "dropped"), ("busy", "no answer yet"),
+    ("live", "live"), ("later", "not yet then"), ("mark", "marked"), ("folded", "folded"), ("open", "unfolded"),
 )  # fmt: skip
 """What each sign says, for the help."""
 

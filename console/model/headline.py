@@ -43,6 +43,8 @@ class Headline:
     """There were runs after the one that is shown."""
     is_elsewhere: bool = False
     """The run works in another process."""
+    code: str | None = None
+    """What is to be said of the runner's code: it was edited, or the run has the old."""
 
     def fit(self, width: int, glyphs: Glyphs) -> tuple[Sequence[Piece], Sequence[Piece]]:
         """The left and the right half: whole, or nearer together and shorter, or as many parts as there is room for."""
@@ -90,6 +92,8 @@ class Headline:
             parts.append(_Part(10, "failed", f"{glyphs['lost']} {one_line(self.trouble, 60)}"))
         if self.others:
             parts.append(_Part(4, "faint", elsewhere(self.others)))
+        if self.code:
+            parts.append(_Part(7, "held", self.code))
         if self.queued:
             parts.append(_Part(7, "queued", f"{glyphs['queued']}{self.queued} queued"))
         if status is not None and not status.is_over and status.began_at is not None:

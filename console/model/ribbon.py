@@ -61,6 +61,7 @@ class Ribbon:
         self.turns: list[Turn] = []
         self.is_over = False
         self.is_held = False
+        self.is_stopping = False
         self._state = ""
         """How it ended, as a glyph's name."""
         self._open: dict[str, tuple[Turn, int]] = {}
@@ -86,10 +87,8 @@ class Ribbon:
         pieces = [
             Piece("".join(cell.text for cell in some), tone) for tone, some in groupby(line, lambda cell: cell.tone)
         ]
-        if self.is_held and self._has_tail(width):
-            pieces.append(Piece(f" {glyphs['held']} held", "held"))
-        elif self._has_tail(width):
-            pieces.append(Piece(glyphs["dots"] * 4 + " next pull", "faint"))
+        if self._has_tail(width):
+            pieces.append(self._tail(glyphs))
         return (pieces,) if tall < 2 else (pieces, _remarks(marks, width, glyphs))
 
     def turn_at(self, column: int, width: int, now: int) -> int | None:
@@ -127,6 +126,8 @@ class Ribbon:
             self._mark(entry, turn)
         elif entry.type in ("hold.reached", "hold.released"):
             self.is_held = entry.type == "hold.reached"
+        elif entry.type == "cancel.requested":
+            self.is_stopping = True
         elif entry.type == "run.finished":
             self.is_over, self.is_held = True, False
             data = _data(entry)
@@ -167,6 +168,13 @@ class Ribbon:
     def _has_tail(self, width: int) -> bool:
         """Whether there is room to say what the run waits for."""
         return not self.is_over and width >= 3 * TAIL
+
+    def _tail(self, glyphs: Glyphs) -> Piece:
+        """What the run waits for, or what is in its way."""
+        for is_so, state in ((self.is_stopping, "stopping"), (self.is_held, "held")):
+            if is_so:
+                return Piece(f" {glyphs[state]} {state}", state)
+        return Piece(glyphs["dots"] * 4 + " next pull", "faint")
 
     def _laid(self, width: int, now: int) -> Iterable[tuple[Turn, int]]:
         """The turns that are shown, each with its columns."""

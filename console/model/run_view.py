@@ -46,6 +46,11 @@ class RunView:
         self._follow([entry for entry in entries if entry.position > self._last])
         self.timeline.append(entries)
 
+    def ask_to_stop(self, at: int | None) -> None:
+        """Someone wants it stopped, before that is recorded; none: it could not be."""
+        self.status.ask_to_stop(at)
+        self.ribbon.is_stopping = at is not None
+
     def _follow(self, entries: Sequence[Entry]) -> None:
         if entries:
             self._last = entries[-1].position

@@ -17,6 +17,8 @@ class Situation:
     """The run that is shown works, in this process."""
     is_elsewhere: bool = False
     """It works, but in another process."""
+    is_stopping: bool = False
+    """Someone wants it stopped, and it has not ended yet."""
     is_held: bool = False
     is_held_at_pull: bool = False
     """So that what is said now is what the pull will bring."""
@@ -45,3 +47,7 @@ class Situation:
     """A pane has, and shows that it did."""
     is_narrow: bool = False
     """There is room for one pane at a time."""
+    is_covered: bool = False
+    """A full screen lies over the panes."""
+    back: str = "back"
+    """What esc does there."""

@@ -22,7 +22,7 @@ class RunStatus:
 
     def __init__(self) -> None:
         self.state = "starting"
-        """A glyph's name: starting, running, held, completed, failed, cancelled, timeout, lost."""
+        """A glyph's name: starting, running, held, stopping, completed, failed, cancelled, timeout, lost."""
         self.reason = ""
         self.error = ""
         self.began_at: int | None = None
@@ -35,12 +35,19 @@ class RunStatus:
         self.held: dict[str, Any] | None = None
         """What `hold.reached` said, while it holds."""
         self.held_since: int | None = None
+        self.stop_asked_at: int | None = None
+        """When someone wanted it stopped."""
         self._recent: deque[tuple[int, int]] = deque(maxlen=10)
         """The last tenths of a second in which there were entries, and how many."""
 
     @property
     def is_over(self) -> bool:
         return self.ended_at is not None
+
+    @property
+    def is_stopping(self) -> bool:
+        """Someone wants it stopped, and it has not ended yet."""
+        return self.stop_asked_at is not None and not self.is_over
 
     @property
     def is_held_at_pull(self) -> bool:
@@ -51,6 +58,12 @@ class RunStatus:
         """What is held is a call with an answer of its own: a pull is answered by the queue, a result is no answer."""
         held = self.held or {}
         return bool(held.get("call_id")) and held.get("action") != _PULLING
+
+    def ask_to_stop(self, at: int | None) -> None:
+        """Someone wants it stopped, or that could not be told to anyone: none."""
+        self.stop_asked_at = at
+        if not self.is_over and (at is not None or self.began_at is not None):
+            self._go_on()
 
     def apply(self, entries: Iterable[Entry]) -> None:
         for entry in entries:
@@ -63,19 +76,28 @@ class RunStatus:
     def _note(self, entry: Entry) -> None:
         match entry.type:
             case "run.started":
-                self.state, self.began_at = "running", entry.at
+                self.began_at = entry.at
+                self._go_on()
                 apis: dict[str, Any] = orjson.loads(entry.data)["context"]["context"]["available_apis"]
                 self.can_steer = bool(apis.get("steering_pull"))
             case "steering.pulled":
                 self.last_pull_at = entry.at
             case "hold.reached":
-                self.state, self.held, self.held_since = "held", orjson.loads(entry.data), entry.at
+                self.held, self.held_since = orjson.loads(entry.data), entry.at
+                self._go_on()
             case "hold.released":
-                self.state, self.held, self.held_since = "running", None, None
+                self.held = self.held_since = None
+                self._go_on()
+            case "cancel.requested":
+                self.ask_to_stop(self.stop_asked_at or entry.at)
             case "run.finished":
                 self._finish(entry)
             case _:
                 pass
+
+    def _go_on(self) -> None:
+        """It is at work: the weightiest of what holds is its state."""
+        self.state = "stopping" if self.stop_asked_at is not None else "running" if self.held is None else "held"
 
     def _finish(self, entry: Entry) -> None:
         data: dict[str, Any] = orjson.loads(entry.data)
@@ -93,7 +115,7 @@ class RunStatus:
         return sum(count for tenth, count in self._recent if tenth > now // _TENTH - 10)
 
     def words(self, now: int) -> str:
-        """`running 14.2 s`, `held 5.0 s at pull`, `failed: tool timeout`."""
+        """`running 14.2 s`, `held 5.0 s at pull`, `stopping… 300 ms`, `failed: tool timeout`."""
         began = self.began_at
         took = "" if began is None else duration((self.ended_at or now) - began)
         match self.state:
@@ -104,6 +126,8 @@ class RunStatus:
             case "held":
                 at = str((self.held or {}).get("when") or "")
                 return f"held {duration(now - (self.held_since or now))}" + (f" at {at}" if at else "")
+            case "stopping":
+                return f"stopping… {duration(now - (self.stop_asked_at or now))}"
             case "completed":
                 return f"completed {took}" + (" · no output" if self.reason == "no output" else "")
             case "cancelled":

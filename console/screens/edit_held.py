@@ -7,10 +7,10 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Static, TextArea
 
 from console.model.safe import one_line
+from console.screens.dialog import Dialog
 
 if TYPE_CHECKING:
     from engine.api import Held
@@ -18,13 +18,15 @@ if TYPE_CHECKING:
 SHAPES = {"call_tool": {"result": {}}, "invoke_llm": {"message": {"role": "assistant", "content": ""}}}
 SHAPES["invoke_llm_stream"] = SHAPES["invoke_llm"]
 
+SAVE = "f4"
 
-class EditHeld(ModalScreen[dict[str, Any] | None]):
+
+class EditHeld(Dialog[dict[str, Any] | None]):
     """Gives the answer that is to go instead, or nothing."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "leave it", priority=True),
-        Binding("f4", "save", "use this answer", priority=True),
+        Binding(SAVE, "save", "use this answer", priority=True),
     ]
     DEFAULT_CSS = """
     EditHeld { align: center middle; }
@@ -43,7 +45,7 @@ class EditHeld(ModalScreen[dict[str, Any] | None]):
         made = "its answer" if held.original is not None else "the call is not made if you answer it here"
         with Vertical() as box:
             box.border_title = Content(f"{one_line(held.action or held.point, 60)} · {made}")
-            box.border_subtitle = "f4 use this answer · esc leave it"
+            box.border_subtitle = f"{SAVE} uses this answer · esc leaves it"
             yield TextArea(json.dumps(answer, ensure_ascii=False, indent=2), language=None, id="answer")
             yield Static("", id="wrong", markup=False)
 

@@ -27,8 +27,11 @@ from console.widgets.trouble import TroubleLine
 if TYPE_CHECKING:
     from console.widgets.conversation.pane import Conversation
     from console.widgets.inspector import Inspector
+    from console.widgets.inspector.finding import FindBar
     from console.widgets.queue import Queue
+    from console.widgets.stream.filter_line import FilterLine
     from console.widgets.stream.pane import StreamPane
+    from console.widgets.stream.yank import YankMenu
 
     Pane = Prompt | Queue | Conversation | StreamPane | Inspector | Rail
 
@@ -116,7 +119,8 @@ class Main(Shielded, Screen[None]):
         left, right = self.query_one("#left"), self.query_one("#right")
         with self.app.batch_update():
             await self.mount(self.trouble, self.ribbon, after=self.header)
-            await left.mount(self.card, self.conversation, self.ticker, self.queue, before=self.prompt)
+            above = (self.card, self.conversation, self.ticker, self.queue, self.prompt.picks)
+            await left.mount(*above, before=self.prompt)
             await right.mount(self.stream, self.inspector)
 
     def show_card(self, *, is_shown: bool) -> None:
@@ -170,6 +174,21 @@ class Main(Shielded, Screen[None]):
         around = self.focused.ancestors_with_self if self.focused is not None else ()
         return next((node.id for node in around if node.id in TABS), "app")
 
+    @property
+    def line(self) -> "FilterLine | YankMenu | FindBar | None":
+        """The line that is open in a pane, where it has the focus: its keys are others than the pane's."""
+        from console.widgets.inspector.finding import FindBar
+        from console.widgets.stream.filter_line import FilterLine
+        from console.widgets.stream.yank import YankMenu
+
+        around = self.focused.ancestors_with_self if self.focused is not None else ()
+        return next((node for node in around if isinstance(node, FilterLine | YankMenu | FindBar)), None)
+
+    @property
+    def keys_of(self) -> str:
+        """Whose keys the footer shows."""
+        return self.line.place if self.line is not None else self.where()
+
     def next_pane(self, step: int) -> None:
         """Go round the panes; one that is not there is left out."""
         absent = {
@@ -219,6 +238,9 @@ class Main(Shielded, Screen[None]):
 
     def action_to_pane(self, name: str) -> None:
         self.focus_pane(name)
+
+    def _key_escape(self) -> None:
+        """Textual would let go of what is marked, and leave the key to go one rung further."""
 
     def use(self, glyphs: Glyphs) -> None:
         """Show the same with other glyphs."""

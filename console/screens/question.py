@@ -5,11 +5,12 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
-from textual.screen import ModalScreen
 from textual.widgets import Button, Static
 
+from console.screens.dialog import Dialog
 
-class Question(ModalScreen[bool]):
+
+class Question(Dialog[bool]):
     """Yes or no; escape is no."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -45,4 +46,4 @@ class Question(ModalScreen[bool]):
 class Leave(Question):
     """Whether to leave; the key that asked, once more, is yes."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+q", "answer(True)", "yes")]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+q", "answer(True)", "yes", id="app.quit")]

@@ -1,15 +1,21 @@
 """What a newcomer sees where the conversation will be; it fits 60 columns and 10 rows."""
 
+from typing import Final
+
 from textual.content import Content
+from textual.style import Style
 from textual.widgets import Static
 
-_ROWS = (
-    ("enter", "try it: it plans a day, in three turns"),
-    ("", "then type while it works: that is steering"),
-    ("f6", "hold it at its next pull, f5 lets it go on"),
-    ("f1", "help about where you are; ^q leaves"),
-    ("", "your own runner: trackside path/to/runner.py"),
+from console.model.commands.naming import keyed
+
+_ROWS: Final = (
+    ("{prompt.send}", "try it: it plans a day, in three turns", "prompt.send"),
+    ("", "then type while it works: that is steering", ""),
+    ("{app.hold}", "hold it at its next pull, {app.go} lets it go on", ""),
+    ("{app.help} t", "a tour of 40 seconds; {app.help} helps, {app.quit} leaves", "app.tour"),
+    ("{app.runners}", "your own runner; or: trackside path/to/runner.py", "app.runners"),
 )
+"""A key, what it does, and the command that a click on it carries out."""
 
 
 class FirstCard(Static):
@@ -17,11 +23,22 @@ class FirstCard(Static):
 
     SCOPED_CSS = False
     DEFAULT_CSS = """
-    FirstCard { width: 58; max-width: 100%; height: auto; padding: 1 2; margin: 1 2; border: round $accent; }
+    FirstCard { width: 60; max-width: 100%; height: auto; padding: 1 1; margin: 1 2; border: round $accent; }
+    FirstCard { link-style: none; link-color: $foreground; link-style-hover: underline; }
     .-short FirstCard { padding: 0 1; margin: 0; border: none; }
     """
 
     def __init__(self) -> None:
-        lines = [Content.assemble((f"{key:>6}  ", "bold $accent"), words) for key, words in _ROWS]
-        super().__init__(Content("\n").join(lines), id="first-card")
+        super().__init__(id="first-card")
         self.border_title = "rehearsal, built in: no key, no network"
+
+    def on_mount(self) -> None:
+        """The keys are known by now; what has none is not for the first minute."""
+        self.update(Content("\n").join(_row(*row) for row in _ROWS if "“" not in keyed(row[0])))
+
+
+def _row(key: str, words: str, command: str) -> Content:
+    shown = Content(keyed(words))
+    if command:
+        shown = shown.stylize(Style.from_meta({"@click": f"app.perform('{command}')"}))
+    return Content.assemble((f"{keyed(key):>6}  ", "bold $accent"), shown)

@@ -1,6 +1,6 @@
 """Keeps a pane's failure in the pane: it says what happened in its own place, and everything else goes on."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ParamSpec
 
@@ -10,13 +10,17 @@ from textual.dom import DOMNode
 from textual.geometry import Region
 from textual.message import Message
 from textual.message_pump import MessagePump
+from textual.screen import Screen
 from textual.strip import Strip
 from textual.widget import Widget
 
 from console.model.columns import broken
+from console.model.commands.naming import keyed
 from console.model.failure import Failure
 
 if TYPE_CHECKING:
+    from textual.app import App
+
     _Pump, _Widget = MessagePump, Widget
 else:
     # Not Textual's widget: of two bases that are, it would take the styles and keys of the first only.
@@ -24,21 +28,27 @@ else:
 
 P = ParamSpec("P")
 SAID = "this pane failed · y copy report · r reload"
-SAID_BY_A_LINE = "this line failed · ^p reload"
+SAID_BY_A_LINE = "this line failed · {app.reload}"
 """Of one that never has the focus."""
 
 
+class ScreenFailed(Message):
+    """A dialog, or another screen over the panes, has failed and is to be closed."""
+
+    def __init__(self, screen: Screen[Any], error: Exception) -> None:
+        super().__init__()
+        self.screen, self.error = screen, error
+
+
 class Shielded(_Pump):
-    """Hears messages. One that fails in a pane is the pane's failure, and the next is heard as ever."""
+    """Hears messages. One that fails is the failure of a pane or a dialog, and the next is heard as ever."""
 
     async def _dispatch_message(self, message: Message) -> None:
         try:
             await super()._dispatch_message(message)
         except Exception as error:
-            pane = pane_to_blame(error)
-            if pane is None:
+            if not is_at_a_door(error, self.app):
                 raise
-            pane.fail(error)
 
 
 class Guarded(Shielded, _Widget):
@@ -103,7 +113,7 @@ class Guarded(Shielded, _Widget):
 
     def _failure_line(self, y: int) -> Strip:
         width, height = self.content_size
-        said, words = SAID if self._has_keys else SAID_BY_A_LINE, self.failure.words if self.failure else ""
+        said, words = SAID if self._has_keys else keyed(SAID_BY_A_LINE), self.failure.words if self.failure else ""
         lines = [*broken(said, width), *broken(words, width)] if height > 1 else [f"{said} · {words}"]
         text = lines[y] if y < len(lines) else ""
         return Strip([Segment(text, self.rich_style)]).adjust_cell_length(width, self.rich_style)
@@ -139,6 +149,17 @@ class Guarded(Shielded, _Widget):
         await super()._dispatch_message(message)
 
 
+def is_at_a_door(error: Exception, app: "App[Any]") -> bool:
+    """Whether an error was a pane's, which says so from now on, or a dialog's, which is closed; else it is ours."""
+    if (pane := pane_to_blame(error)) is not None:
+        pane.fail(error)
+    elif (screen := screen_to_blame(error)) is not None and screen not in app.screen_stack[:1]:
+        app.post_message(ScreenFailed(screen, error))
+    else:
+        return False
+    return True
+
+
 def pane_of(node: DOMNode) -> Guarded | None:
     """The pane that a part of the screen belongs to."""
     return next((each for each in reversed(node.ancestors_with_self) if isinstance(each, Guarded)), None)
@@ -146,11 +167,21 @@ def pane_of(node: DOMNode) -> Guarded | None:
 
 def pane_to_blame(error: BaseException) -> Guarded | None:
     """The pane whose code raised an error, or called what did; none where it was nobody's but the app's."""
-    found: Guarded | None = None
+    panes = [pane for widget in _on_the_way(error) if (pane := pane_of(widget)) is not None]
+    return panes[-1] if panes else None
+
+
+def screen_to_blame(error: BaseException) -> Screen[Any] | None:
+    """The screen whose code raised an error, or called what did; it may not even be shown yet."""
+    around = [node for widget in _on_the_way(error) for node in widget.ancestors_with_self]
+    return next((node for node in reversed(around) if isinstance(node, Screen)), None)
+
+
+def _on_the_way(error: BaseException) -> Iterator[Widget]:
+    """Whose methods an error came through, the outermost first."""
     trace = error.__traceback__
     while trace is not None:
         here: Any = trace.tb_frame.f_locals.get("self")
-        if isinstance(here, Widget) and (pane := pane_of(here)) is not None:
-            found = pane
+        if isinstance(here, Widget) and hasattr(here, "_parent"):  # else it was not even made
+            yield here
         trace = trace.tb_next
-    return found

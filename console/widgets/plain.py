@@ -11,6 +11,7 @@ from console.model.glyphs import GLYPHS
 _MARKS: Final = {
     **dict.fromkeys("·•", "-"), **dict.fromkeys("“”", '"'), **dict.fromkeys("‘’", "'"), "→": ">", "×": "x", "≈": "~",
     "—": "-", "–": "-", "⟦": "[", "⟧": "]", "❯": ">", "⭘": "o",
+    **{chr(code): "?" for code in (*range(0x2400, 0x2422), 0xFFFD)},  # in place of what no terminal may be sent
 }  # fmt: skip
 _LINES: Final = {
     **dict.fromkeys("─━┄┅┈┉╌╍═▔▁▂", "-"),

@@ -1,45 +1,46 @@
 """The prompt: what a person types, and where it goes when they press Enter."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import ClassVar
 
 from rich.text import Text
 from textual import events
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.content import Content
 from textual.geometry import Offset
 from textual.message import Message
 from textual.widgets import TextArea
 from textual.widgets.text_area import Edit, EditResult, Location, Selection
 
-from console.bindings import bindings_for
-from console.model.commands import of
+from console.bindings import bindings_of_a_text
+from console.model.attach.chips import Chips
+from console.model.commands.naming import key_of
 from console.model.commands.reasons import can_choose_mode
+from console.model.in_place import in_place
 from console.model.prompt.history import Recall
 from console.model.prompt.intent import AFTER, STEER, mode_of, placeholder_of, title_of
-from console.model.prompt.pastes import Pastes
-from console.model.safe import safe
+from console.model.prompt.pastes import Pastes, Span
 from console.model.situation import Situation
+from console.widgets.chips import Attaching
 from console.widgets.guard import Guarded
+from console.widgets.path_picks import PathPicks
 
-_TAKEN = {"f6", "f7", *(key.strip() for command in of("prompt") for key in command.keys.split(","))}
-"""Keys of a text area that mean something else here: with two of them it selects, and the console holds and steps."""
 _SMALL = 200
 """A paste of so few characters is shown as it is, however much there is already."""
 
 
-class Prompt(Guarded, TextArea, inherit_bindings=False):
+class Prompt(Guarded, Attaching, TextArea, inherit_bindings=False):
     """Grows with what is typed. It is never disabled: what is typed too early is sent later."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        *(one for one in TextArea.BINDINGS if isinstance(one, Binding) and one.key not in _TAKEN),
-        *bindings_for("prompt"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of_a_text("prompt")
     SCOPED_CSS = False
     DEFAULT_CSS = """
     Prompt { height: auto; min-height: 3; max-height: 10; border: round $panel-lighten-2; padding: 0 1;
         scrollbar-size-vertical: 1; }
     Prompt:focus { border: round $accent; }
+    Prompt:blur { border-title-color: $text-muted; }
     Prompt.-after { border: round $secondary; }
     Prompt.-editing { border: round $warning; }
     .-short Prompt { max-height: 6; }
@@ -48,6 +49,7 @@ class Prompt(Guarded, TextArea, inherit_bindings=False):
     .-narrow Prompt.-after { border: none; border-top: solid $secondary; }
     .-narrow Prompt.-editing { border: none; border-top: solid $warning; }
     .-narrow.-short Prompt { max-height: 5; }
+    Prompt .text-area--placeholder { color: $text-muted; }
     Prompt .prompt--paste { color: $accent; text-style: bold; }
     """
     COMPONENT_CLASSES: ClassVar[set[str]] = {"prompt--paste"}
@@ -59,6 +61,10 @@ class Prompt(Guarded, TextArea, inherit_bindings=False):
         text: str
         mode: str
         item_id: str | None
+        files: tuple[str, ...] = ()
+        """Paths of what goes along with it."""
+        typed: str = ""
+        """As it stood in the prompt, to be given back."""
 
     class IntoQueue(Message):
         """Up from an empty prompt: to what waits."""
@@ -71,6 +77,8 @@ class Prompt(Guarded, TextArea, inherit_bindings=False):
 
     def __init__(self, *, id: str | None = "prompt") -> None:  # noqa: A002
         self._pastes = Pastes()
+        self.chips = Chips()
+        self.picks = PathPicks()
         super().__init__(id=id, highlight_cursor_line=False)
         self.cursor_blink = False
         self.match_cursor_bracket = False
@@ -115,8 +123,19 @@ class Prompt(Guarded, TextArea, inherit_bindings=False):
         self.load(f"{text}\n{typed}" if typed else text)
 
     def remember(self, texts: list[str]) -> None:
-        """What was sent in the past, oldest first."""
-        self._recall = Recall(texts)
+        """What was sent in the past, oldest first; what was sent here meanwhile comes after."""
+        if not self._recall.is_browsing:
+            self._recall = Recall([*texts, *self._recall.sent])
+
+    @property
+    def sent(self) -> list[str]:
+        """What was sent, oldest first."""
+        return self._recall.sent
+
+    def recall(self, text: str) -> None:
+        """Have this one of what was sent here; down leads back to what was being written."""
+        if (found := self._recall.go_to(self.whole, text)) is not None:
+            self.load(found)
 
     def begin_editing(self, item_id: str, text: str) -> None:
         """Have a queued message here until it is saved or left; what was typed comes back then."""
@@ -150,6 +169,10 @@ class Prompt(Guarded, TextArea, inherit_bindings=False):
 
     async def on_key(self, event: events.Key) -> None:
         """Carry out the prompt's keys here: by way of the app, a letter typed after Enter could overtake it."""
+        if self.hear_path_key(event.key):
+            event.stop()
+            event.prevent_default()
+            return
         bound = None if event.is_printable else self.screen.active_bindings.get(event.key)
         if bound is not None and bound.node is self and await self.app.run_action(bound.binding.action, self):
             event.stop()
@@ -157,12 +180,16 @@ class Prompt(Guarded, TextArea, inherit_bindings=False):
 
     def action_send(self) -> None:
         text = self.whole
-        if self.item_id is not None and not text.strip():
-            self.post_message(self.Refused("there is nothing in it to say; in the queue, d withdraws it"))
+        said, files = self.chips.said(text), self.chips.paths(text)
+        if self.item_id is not None and files:
+            self.post_message(self.Refused("a message that waits keeps its own files; take this one out, or send anew"))
+        elif self.item_id is not None and not text.strip():
+            withdraw = key_of("queue.withdraw")
+            self.post_message(self.Refused(f"there is nothing in it to say; in the queue, {withdraw} withdraws it"))
         elif not text.strip():
             self.post_message(self.Refused("there is nothing to send; type something first"))
         else:
-            self.post_message(self.Submitted(text, mode_of(self._now, self.mode), self.item_id))
+            self.post_message(self.Submitted(said, mode_of(self._now, self.mode), self.item_id, files, text))
             self._recall.note(text)
             if not self.leave_editing():
                 self.load("")
@@ -245,21 +272,26 @@ class Prompt(Guarded, TextArea, inherit_bindings=False):
     def get_line(self, line_index: int) -> Text:
         """A line as it may be shown: of the same length, with nothing in it that a terminal obeys."""
         line = self.document.get_line(line_index)
-        shown = Text(line.translate(_STANDS_FOR), end="", no_wrap=True)
-        for span in self._pastes.spans(line):
+        shown = Text(in_place(line), end="", no_wrap=True)
+        for span in self._spans(line):
             shown.stylize(self.get_component_rich_style("prompt--paste", partial=True), span.start, span.end)
         return shown
 
     def _paste(self, text: str) -> None:
         beside = len(self.text) if len(text) > _SMALL else 0
         lines = text.replace("\r\n", "\n").replace("\r", "\n")
-        if result := self._replace_via_keyboard(self._pastes.shown(lines, beside), *self.selection):
+        shown = self._pastes.shown(lines, beside)
+        if result := self._replace_via_keyboard(shown, *self.selection):
             self.move_cursor(result.end_location)
+            self.pasted(lines, shown)
+
+    def _spans(self, line: str) -> Iterator[Span]:
+        return chain(self._pastes.spans(line), self.chips.spans(line))
 
     def _outside(self, location: Location, *, to_end: bool) -> Location:
         row, column = location
         if row < self.document.line_count:
-            for span in self._pastes.spans(self.document.get_line(row)):
+            for span in self._spans(self.document.get_line(row)):
                 if span.start < column < span.end:
                     return row, span.end if to_end else span.start
         return location
@@ -271,20 +303,8 @@ class Prompt(Guarded, TextArea, inherit_bindings=False):
         title = title_of(self._now, mode=mode, runner=self._runner, turn=self._turn, is_editing=is_editing)
         # Textual sets a title off from the line only where there is a corner.
         space = "" if self.styles.border_left[0] else " "
-        self.border_title = Content(f"{space}{title.fitting(self.outer_size.width - 4)}{space}")
+        self.border_title = Content(f"{space}{title.fitting(self.outer_size.width - 6)}{space}")
         self.placeholder = Content(placeholder_of(self._now, mode))
         at_work = self._now.is_running or self._now.is_elsewhere
         self.set_class(at_work and mode == AFTER and not is_editing, "-after")
         self.set_class(is_editing, "-editing")
-
-
-class _StandsFor(dict[int, str]):
-    """For each character the one that is shown for it."""
-
-    def __missing__(self, code: int) -> str:
-        shown = safe(chr(code))
-        self[code] = shown if len(shown) == 1 else "\N{REPLACEMENT CHARACTER}"
-        return self[code]
-
-
-_STANDS_FOR = _StandsFor()

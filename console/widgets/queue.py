@@ -1,5 +1,6 @@
 """The queue pane: what waits to be said, one line each, and what a person can do about it."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -7,7 +8,7 @@ from rich.cells import cell_len, set_cell_size
 from textual import events
 from textual.binding import BindingType
 from textual.content import Content
-from textual.geometry import Size
+from textual.geometry import Offset, Size
 from textual.message import Message
 from textual.reactive import reactive
 
@@ -27,8 +28,8 @@ class Queue(Toned, can_focus=True):
     Queue { height: auto; max-height: 8; border: round $panel-lighten-2; padding: 0; display: none; }
     Queue.-waits { display: block; }
     Queue:focus { border: round $accent; }
-    .-narrow Queue, .-narrow Queue:focus { max-height: 2; border: none; }
-    Queue .queue--cursor { background: $boost; text-style: bold; }
+    .-narrow Queue, .-narrow Queue:focus { max-height: 2; border: none; padding: 0 1 0 0; }
+    Queue .queue--cursor { background: $chosen; text-style: bold; }
     """
     COMPONENT_CLASSES: ClassVar[set[str]] = {"queue--cursor"}
 
@@ -47,6 +48,12 @@ class Queue(Toned, can_focus=True):
         """It was never said."""
 
         item_id: str
+
+    @dataclass
+    class WithdrawAll(Message):
+        """None of them was ever said."""
+
+        item_ids: tuple[str, ...]
 
     @dataclass
     class Undo(Message):
@@ -119,6 +126,8 @@ class Queue(Toned, can_focus=True):
             return None if has_any else "nothing was withdrawn in the last 5 seconds"
         if item is None:
             return "nothing waits"
+        if what == "withdraw_all":
+            return None if self._movable() else "nothing waits that could be withdrawn"
         if what == "turn":
             return item.why_not_turned
         # What was dropped can be said again or put away, what was withdrawn can be had back.
@@ -223,6 +232,12 @@ class Queue(Toned, can_focus=True):
         elif (changing := self._editable()) is not None:
             self.post_message(self.Withdraw(changing.item_id))
 
+    def action_withdraw_all(self) -> None:
+        if (why := self.why_not("withdraw_all")) is not None:
+            self._refuse(why)
+        else:
+            self.post_message(self.WithdrawAll(tuple(self._movable())))
+
     def action_undo(self) -> None:
         withdrawn = [item for item in self.items if item.fate == "withdrawn"]
         if not withdrawn:
@@ -274,6 +289,11 @@ class Queue(Toned, can_focus=True):
             self.cursor = self._top + offset.y
             if event.chain == 2:
                 self.action_edit()
+
+    def landings(self) -> Iterator[Offset]:
+        """Where its messages begin."""
+        inset = self.content_region.offset - self.region.offset
+        yield from (inset + Offset(0, row) for row in range(min(self.content_size.height, len(self.items) - self._top)))
 
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
         self._scroll(1, event)

@@ -1,11 +1,13 @@
 """The list of runs and sessions at the side."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 from rich.cells import cell_len, set_cell_size
 from textual.binding import BindingType
 from textual.content import Content
+from textual.geometry import Offset
 from textual.message import Message
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
@@ -116,6 +118,14 @@ class Rail(Guarded, OptionList, inherit_bindings=False):
         else:
             self.post_message(self.RunChosen(chosen) if kind == "run" else self.SessionChosen(chosen))
 
+    def landings(self) -> Iterator[Offset]:
+        """Where its rows begin that can be chosen."""
+        inset = self.content_region.offset - self.region.offset
+        top, tall = round(self.scroll_offset.y), self.content_size.height
+        for row, option in enumerate(self.options[top : top + tall]):
+            if not option.disabled:
+                yield inset + Offset(0, row)
+
     # Drawing
 
     def _fill(self) -> None:
@@ -124,12 +134,12 @@ class Rail(Guarded, OptionList, inherit_bindings=False):
         before = self.highlighted_option.id if self.highlighted_option is not None else None
         options = [Option(self._line(card), id=f"run {card.id}") for card in cards.runs]
         if cards.has_more:
-            options.append(Option(Content.styled(f"  {self.glyphs['ellipsis']} earlier runs", "dim"), id=_MORE))
+            options.append(Option(Content.styled(f"  {self.glyphs['ellipsis']} earlier runs", "$text-muted"), id=_MORE))
         if cards.sessions:
-            options.append(Option(Content.styled("── Sessions ──", "dim"), disabled=True))
+            options.append(Option(Content.styled("── Sessions ──", "$text-muted"), disabled=True))
             options += [Option(self._line(card), id=f"session {card.id}") for card in cards.sessions]
         if not options:
-            options = [Option(Content.styled("Nothing ran yet", "dim"), disabled=True)]
+            options = [Option(Content.styled("Nothing ran yet", "$text-muted"), disabled=True)]
         self.clear_options().add_options(options)
         if before == _MORE and place is not None:
             self.highlighted = min(place, len(options) - 1)  # the first of those that were asked for
@@ -158,7 +168,7 @@ class Rail(Guarded, OptionList, inherit_bindings=False):
             title = set_cell_size(title, room - 1).rstrip() + self.glyphs["ellipsis"]
         line = Content.assemble(
             f"{mark}{self.glyphs[card.glyph]} {set_cell_size(title, room)} ",
-            (detail, "dim" if not card.is_shown else ""),
+            (detail, "$text-muted" if not card.is_shown else ""),
         )
         return line.stylize("bold") if card.is_shown else line
 

@@ -1,10 +1,11 @@
 """The names of the panes, where only one is seen at a time."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from textual import events
 from textual.content import Content
+from textual.geometry import Offset
 from textual.message import Message
 from textual.reactive import reactive
 
@@ -44,6 +45,13 @@ class PaneTabs(Toned):
                 self.post_message(self.Chosen(name))
                 return
             column += width + 2
+
+    def landings(self) -> Iterator[Offset]:
+        """Where the names begin."""
+        column = 1
+        for number, name in enumerate(self._names, start=1):
+            yield Offset(column, 0)
+            column += self._tab(number, name).cell_length + 2
 
     def _tab(self, number: int, name: str) -> Content:
         words = " ".join([str(number), name.capitalize(), *([self.counts[name]] if name in self.counts else [])])

@@ -14,6 +14,8 @@ from console.model.piece import Piece
 from console.widgets.guard import Guarded
 
 TONES: Final[Mapping[str, str]] = {
+    "": "",
+    "text": "",
     "brand": "bold $primary",
     "runner": "bold",
     "faint": "$text-muted",
@@ -21,6 +23,7 @@ TONES: Final[Mapping[str, str]] = {
     "starting": "$warning",
     "running": "bold $success",
     "held": "bold $warning",
+    "stopping": "bold $warning",
     "completed": "$success",
     "failed": "bold $error",
     "cancelled": "bold $text-muted",

@@ -11,7 +11,7 @@ class TroubleLine(Guarded, Static):
     """Says it until it is over: a toast would be gone before it is read."""
 
     DEFAULT_CSS = """
-    TroubleLine { display: none; height: auto; max-height: 4; padding: 0 1; background: $error 30%; }
+    TroubleLine { display: none; height: auto; max-height: 4; padding: 0 1; background: $panel; color: $text-error; }
     TroubleLine.-said { display: block; }
     """
 

@@ -21,7 +21,9 @@ BENCHES: Final = {
     "pages": "a page deep in a long journal",
     "search": "search over a million lines against LIKE, and a page deep in a long conversation",
     "browse": "pages of sessions, hits and state among a million lines, and how long the loop stands meanwhile",
+    "browser": "the session browser over ten thousand sessions and a million lines: how long the loop stands",
     "keys": "from a key to the frame that shows it while a runner streams, against RichLog",
+    "form": "the form of a runner with a hundred fields: from the key to its frame, against an empty screen",
     "stream": "the stream pane: what an entry costs against RichLog, what it keeps, and opening a run of any length",
 }
 LONGEST: Final = 240

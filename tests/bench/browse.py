@@ -38,6 +38,12 @@ INSERT INTO journal (run_id, position, at, source, type, data, turn) VALUES (?, 
 
 
 def fill(conn: Connection, writing: Writing) -> None:
+    """All of it."""
+    fill_talks(conn, writing)
+    fill_state(conn)
+
+
+def fill_talks(conn: Connection, writing: Writing) -> None:
     """Twenty lines to a run, five runs to a session, and the last line of each run is said by its last entry."""
     conn.exec_driver_sql("BEGIN")
     named = ((f"talk_{n:05}", f"talk_{n:05}", writing.line(n), n, n) for n in range(SESSIONS))
@@ -57,6 +63,12 @@ def fill(conn: Connection, writing: Writing) -> None:
     conn.exec_driver_sql("COMMIT")
     conn.exec_driver_sql("BEGIN")
     search.index_all(conn)
+    conn.exec_driver_sql("COMMIT")
+
+
+def fill_state(conn: Connection) -> None:
+    """Ten keys to a session."""
+    conn.exec_driver_sql("BEGIN")
     for number in range(KEYS):
         scope = ScopeIdentity(
             scope=Scope.CONVERSATION, runner_id="plugin:a/b/c", binding_id="x", conversation_id=_talk(number)

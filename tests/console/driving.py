@@ -109,3 +109,11 @@ async def go_to(pilot: Pilot[None], app: Trackside, pane: str) -> None:
             return
         await pilot.press("tab")
     raise AssertionError(f"tab never leads to {pane}")
+
+
+async def narrow(pilot: Pilot[None], app: Trackside, text: str) -> None:
+    """Filter the stream by this, and wait until all that it hides is hidden."""
+    await pilot.press("slash", *text, "enter")
+    look = app.main.stream._look
+    assert look is not None
+    await until(pilot, lambda: look.timeline.is_hiding and look.timeline.progress is None)

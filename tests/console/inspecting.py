@@ -4,15 +4,16 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
-from textual.app import App, ComposeResult
+from textual.app import ComposeResult
 from textual.message import Message
 from textual.pilot import Pilot
 
-from console.gathering import Gathering
 from console.model.inspect.facts import Unknown
+from console.reading.gathering import Gathering
 from console.widgets.inspector import Inspector
 from console.widgets.inspector.row_list import RowList
 from engine.api import Choice, Engine, message
+from tests.console.alone import Alone
 from tests.support import until
 
 SESSION = "ses_look"
@@ -65,7 +66,7 @@ class Recorded:
         return runs[0], runs[1], runs[2]
 
 
-class Looking(App[None]):
+class Looking(Alone):
     """Answers an inspector as the console does, and keeps what it said."""
 
     ENABLE_COMMAND_PALETTE = False

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 from typing import Any
 
-from textual.app import App, ComposeResult
+from textual.app import ComposeResult
 from textual.message import Message
 
 from console.model.glyphs import Glyphs
@@ -15,6 +15,7 @@ from console.model.stream.supply import supply
 from console.model.stream.timeline import Timeline
 from console.widgets.stream.pane import StreamPane
 from engine.api import Entry, Mark
+from tests.console.alone import Alone
 from tests.support import START
 
 STEP = 1_000
@@ -109,7 +110,7 @@ def naive_rows(entries: Iterable[Entry], *, raw: bool = False) -> list[tuple[int
     return [(group[0].position, group[-1].position, len(group)) for group in groups]
 
 
-class PaneApp(App[None]):
+class PaneApp(Alone):
     """The pane alone. `tick` does what the console does thirty times a second."""
 
     def __init__(self, timeline: Timeline, journals: Lists, *, ascii_only: bool = False) -> None:

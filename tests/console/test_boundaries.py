@@ -19,8 +19,8 @@ DOORS = {
 HEAVY = {"engine.api", "pydantic", "sqlalchemy"}
 SCREEN = {"textual", "rich"}
 LATER = {
-    "console.gathering",
-    "console.hearing",
+    "console.reading.gathering",
+    "console.reading.hearing",
     "console.widgets.conversation.pane",
     "console.widgets.inspector.pane",
     "console.widgets.queue",
@@ -47,6 +47,7 @@ typed = [
     ["doctor", *database],
     ["new", "greeter"],
     ["schema"],
+    ["keys"],
     ["prune", "--older-than", "30d", "--yes", *database],
     ["cancel", "last", *database],
 ]

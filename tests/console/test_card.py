@@ -5,6 +5,7 @@ import pytest
 from console.app import Trackside
 from console.opening import Opening
 from console.widgets.card import FirstCard
+from tests.console.driving import at_the_screen
 from tests.support import Engines, done, said
 
 
@@ -16,7 +17,7 @@ async def rehearsal(ctx: object):
 @pytest.mark.parametrize("size", [(160, 45), (80, 24), (60, 15), (60, 10)], ids=lambda size: f"{size[0]}x{size[1]}")
 async def test_the_card_is_all_in_sight(open_engine: Engines, size: tuple[int, int]):
     app = Trackside(Opening(), lambda: open_engine(rehearsal))
-    async with app.run_test(size=size) as pilot:
+    async with at_the_screen(app, size) as pilot:
         app.main.card.display = True
         await pilot.pause()
         card, prompt = app.main.query_one(FirstCard), app.main.prompt

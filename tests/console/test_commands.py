@@ -19,12 +19,22 @@ from console.bindings import action_of, keys_of
 from console.model.commands import BY_ID, COMMANDS, Command, of
 from console.model.footing import GAP, footing
 from console.model.glyphs import LEGEND, Glyphs
-from console.model.help_text import ABOUT, help_text
+from console.model.help_text import ABOUT, PANES, help_text
 from console.model.situation import Situation
+from console.screens.artifacts.screen import Artifacts
+from console.screens.composer.files import Files
+from console.screens.composer.screen import Composer
+from console.screens.form.editors import ListEditor
+from console.screens.form.screen import FormScreen
 from console.screens.main import Main
+from console.screens.runners.screen import Runners
+from console.screens.sessions.screen import Sessions
+from console.screens.states.screen import States
 from console.widgets.conversation.pane import Conversation
+from console.widgets.fields import Choice
 from console.widgets.inspector import Inspector
 from console.widgets.inspector.finding import FindBar
+from console.widgets.path_picks import PathPicks
 from console.widgets.prompt import Prompt
 from console.widgets.queue import Queue
 from console.widgets.rail import Rail
@@ -37,11 +47,15 @@ PLACES: dict[str, type[DOMNode]] = {
     "filter": FilterLine, "yank": YankMenu, "conversation": Conversation, "inspector": Inspector, "find": FindBar,
     "rail": Rail,
 }  # fmt: skip
-OVERLAYS = ("filter", "yank", "find")
+PLACES |= {"paths": PathPicks, "composer": Composer, "files": Files, "artifacts": Artifacts, "choice": Choice}
+PLACES |= {"sessions": Sessions, "states": States}
+PLACES |= {"runners": Runners, "form": FormScreen, "field": ListEditor}
+OVERLAYS = ("filter", "yank", "find", "paths")
 """Lines that lie over a pane while they are open; esc is theirs first, since it closes what is open."""
+BROWSERS = ("sessions", "states", "artifacts")
 NEVER = {"alt+enter", *(f"alt+{digit}" for digit in range(10)), "f10", "f11", "ctrl+s", "ctrl+q", "ctrl+m", "ctrl+i"}
 """Keys that some terminal keeps for itself, or cannot tell from another."""
-BUT_FOR = {("Trackside", "ctrl+q"), ("Leave", "ctrl+q")}
+BUT_FOR = {(name, "ctrl+q") for name in ("Trackside", "Dialog", "Palette", "Leave", "Farewell")}
 """Textual leaves with the one, and a second time says yes; the other is a habit, beside the key that is shown."""
 
 IDLE = Situation(is_ready=True)
@@ -99,7 +113,7 @@ def test_every_command_has_words_and_a_sentence(command: Command):
     assert command.help[0].isupper()
     assert command.keys or command.palette, "nobody could ever reach it"
     assert not command.palette or command.palette.partition(": ")[0] in {
-        "run", "steer", "stream", "view", "session", "help",
+        "run", "steer", "stream", "view", "session", "help", "event", "artifact", "runner", "state",
     }  # fmt: skip
 
 
@@ -118,6 +132,8 @@ def test_no_key_means_two_things_in_one_place(place: str):
 def test_no_pane_takes_a_key_from_everywhere(place: str):
     everywhere = {key for command in of("app", "screen") if command.keys for key in keys_of(command)}
     own = {key for command in of(place) if command.keys for key in keys_of(command)}
+    own -= {"tab"} if place in ("paths", "runners") else set()  # it completes a path, wherever it leads else
+    own -= {"tab", "shift+tab"} if place in BROWSERS else set()  # there it leads to the side: no panes are in sight
     assert own & everywhere == ({"escape"} if place in OVERLAYS else set())
 
 
@@ -168,9 +184,9 @@ def test_the_keys_of_the_pane_come_first_by_rank():
     [
         (IDLE, "enter", "send"),
         (RUNNING, "enter", "steer"),
-        (Situation(is_running=True, mode="after"), "enter", "queue for after"),
-        (Situation(is_running=True, cannot_steer="no"), "enter", "queue for after"),
-        (Situation(is_elsewhere=True), "enter", "queue for after"),
+        (Situation(is_running=True, mode="after"), "enter", "queue it"),
+        (Situation(is_running=True, cannot_steer="no"), "enter", "queue it"),
+        (Situation(is_elsewhere=True), "enter", "queue it"),
         (Situation(is_editing=True), "enter", "save"),
         (ENDED, "f5", "run again"),
         (HELD, "f5", "release"),
@@ -198,7 +214,8 @@ def test_the_help_has_every_key_once_and_fits(where: str, width: int):
     lines = list(help_text(where, width, Glyphs()))
     keys = [line.key.strip() for line in lines if line.key.strip()]
     assert all(len(line.key + line.words) <= width for line in lines)
-    wanted = {command.all_keys for command in of(where, "app", "screen") if command.keys}
+    everywhere = [one for one in of("app", "screen") if where in PANES or one.over]
+    wanted = {command.all_keys for command in (*of(where), *everywhere) if command.keys}
     assert wanted <= set(keys)
     assert len(keys) == len(set(keys))
 

@@ -209,7 +209,7 @@ async def test_the_same_trouble_is_one_toast(open_engine: Engines, monkeypatch: 
             app.main.inspector.choose(tab)
             await pilot.pause()
         await sees(pilot, "it cannot be read")
-        assert [toast.message for toast in app._notifications].count("it cannot be read") == 1
+        assert [toast.message for toast in app._notifications].count("✗ it cannot be read") == 1
 
 
 async def test_what_a_process_left_in_its_prompt_is_in_the_next_one(open_engine: Engines):

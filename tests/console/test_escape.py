@@ -19,7 +19,7 @@ def is_running(app: Trackside) -> bool:
 
 async def running(app: Trackside, pilot: Pilot[Any]) -> None:
     await say(pilot, "hello")
-    await sees(pilot, "You said: hello")
+    await sees(pilot, "▌ You said: hello")  # in the conversation: other panes may be quicker
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -104,8 +104,12 @@ async def test_what_the_mouse_marked_is_let_go_before_anything_else_is_left(open
     async with at_the_screen(app) as pilot:
         await running(app, pilot)
         app.main.selections = {app.main.conversation: Selection(Offset(0, 0), Offset(5, 1))}
+        await until(pilot, lambda: not app.main.conversation.follow.is_tail)
         await pilot.press("escape")
-        assert not app.main.selections
+        await until(pilot, lambda: not app.main.selections)
+        assert not app.main.conversation.follow.is_tail
+        await pilot.press("escape")
+        await until(pilot, lambda: app.main.conversation.follow.is_tail)
         assert app.told == []
 
 
@@ -137,9 +141,11 @@ async def test_reading_further_up_in_the_conversation_goes_live(open_engine: Eng
     app = telling(open_engine)
     async with at_the_screen(app, NARROW) as pilot:
         await running(app, pilot)
-        app.main.conversation._viewport.stay()
+        viewport = app.main.conversation._viewport
+        await until(pilot, lambda: bool(viewport.seen))
+        viewport.stay()
         await pilot.press("escape")
-        assert app.main.conversation.follow.is_tail
+        await until(pilot, lambda: app.main.conversation.follow.is_tail)
         assert app.told == []
 
 

@@ -8,7 +8,7 @@ from textual.pilot import Pilot
 
 from console.app import Trackside
 from console.opening import Opening
-from tests.console.driving import Cue, at_both_sizes, at_the_screen, go_to, say, sees, shown, until, waiting
+from tests.console.driving import Cue, at_both_sizes, at_the_screen, go_to, narrow, say, sees, shown, until, waiting
 from tests.engine.holding import House
 from tests.support import Engines, Played, done, played, said
 
@@ -131,7 +131,8 @@ async def test_an_answer_can_be_changed_after_it_came_and_the_inspector_shows_bo
         assert reply_of(run) == {"result": {"sky": "grey"}}
 
         await go_to(pilot, app, "stream")
-        await pilot.press("slash", *"kind:hold.edited", "enter", "g", "enter")
+        await narrow(pilot, app, "kind:hold.edited")
+        await pilot.press("g", "enter")
         await sees(pilot, f"#{run.one('hold.edited').position}", "hold.edited", "blue", "grey")
 
 
@@ -144,7 +145,8 @@ async def test_b_holds_at_each_call_of_the_kind_that_the_cursor_is_on(house: Hou
         cue.go()
         await sees(pilot, "The sky is blue.")
         await go_to(pilot, app, "stream")
-        await pilot.press("slash", *"kind:call.requested weather", "enter", "g", "b")
+        await narrow(pilot, app, "kind:call.requested weather")
+        await pilot.press("g", "b")
         await sees(pilot, "the run is held before each call_tool")
         cue.go()
         await sees(pilot, "‖ held")
@@ -161,7 +163,8 @@ async def test_b_holds_at_each_result_of_the_kind_that_the_cursor_is_on(house: H
         await say(pilot, "hello")
         await sees(pilot, "Ready.")
         await go_to(pilot, app, "stream")
-        await pilot.press("slash", *"kind:message.completed", "enter", "g", "b")
+        await narrow(pilot, app, "kind:message.completed")
+        await pilot.press("g", "b")
         await sees(pilot, "the run is held before each message.completed")
         cue.go()
         await sees(pilot, "‖ held")

@@ -1,23 +1,31 @@
 """The ways out: a person is asked what would be lost; a signal or a fault leaves the terminal as it was."""
 
+import asyncio
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
 
+from console.acts.leaving import AT_ONCE
 from console.app import Trackside
 from console.opening import Opening
 from tests.console.driving import Cue, at_the_screen, listener, say, sees, shown, until
-from tests.faults.support import ROOT, wait_until
+from tests.console.test_database_trouble import LOCKER
+from tests.console.test_sending import patient
+from tests.console.test_stopping import deaf
+from tests.faults.support import ROOT, line_of, other_process, wait_until
+from tests.faults.support import say as tell
 from tests.support import Engines
 
+__all__ = ["patient"]
 OWN_TERMINAL = "import fcntl, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0)"
 """So that its closing is heard of."""
 CONSOLE = f"{OWN_TERMINAL}; from console.cli.main import main; import sys; sys.exit(main(sys.argv[1:]))"
@@ -64,6 +72,53 @@ async def test_ctrl_c_copies_what_is_marked_and_else_says_how_to_leave(open_engi
         assert app.is_running
 
 
+@pytest.mark.usefixtures("patient")
+async def test_leaving_says_that_it_waits_for_the_database(open_engine: Engines, tmp_path: Path):
+    app = Trackside(Opening(), lambda: open_engine(listener(Cue())))
+    (script := tmp_path / "locker.py").write_text(LOCKER)
+    async with at_the_screen(app) as pilot:
+        with other_process(script, open_engine.db) as other:
+            assert await asyncio.to_thread(line_of, other) == "locked"
+            await pilot.press(*"half a word", "ctrl+q")
+            await sees(pilot, "Leaving: waiting for the database…", "^q again leaves now; what is unsent is kept.")
+            await sees(pilot, "locked")
+            tell(other)
+            await asyncio.to_thread(other.wait)
+        await until(pilot, lambda: app._exit)
+    assert (app.return_code, app.leaves_at_once) == (0, False)
+    assert draft_of(open_engine.db).startswith("half a word")
+
+
+@pytest.mark.usefixtures("patient")
+async def test_who_does_not_want_to_wait_leaves_at_once(open_engine: Engines, tmp_path: Path):
+    app = Trackside(Opening(), lambda: open_engine(listener(Cue())))
+    (script := tmp_path / "locker.py").write_text(LOCKER)
+    with ExitStack() as stack:
+        async with at_the_screen(app) as pilot:
+            other = stack.enter_context(other_process(script, open_engine.db))
+            assert await asyncio.to_thread(line_of, other) == "locked"
+            await pilot.press(*"half a word", "ctrl+q")
+            await sees(pilot, "Leaving: waiting for the database…")
+            await pilot.press("ctrl+q")
+            await until(pilot, lambda: app._exit)
+        assert app.leaves_at_once
+        assert app.last_words == (AT_ONCE,)
+        tell(other)
+    assert draft_of(open_engine.db).startswith("half a word")
+
+
+async def test_leaving_says_that_it_waits_for_a_run(open_engine: Engines):
+    cue = Cue()
+    app = Trackside(Opening(), lambda: open_engine(deaf(cue)))
+    async with at_the_screen(app) as pilot:
+        await say(pilot, "hello")
+        await sees(pilot, "Here I am.")
+        await pilot.press("ctrl+q", "ctrl+q")
+        await sees(pilot, "Leaving: waiting for the run to end…")
+        cue.go()
+        await until(pilot, lambda: app._exit)
+
+
 # In a terminal
 
 
@@ -95,6 +150,11 @@ def read(terminal_end: int, drawn: bytearray) -> bytes:
     except OSError:
         pass
     return bytes(drawn)
+
+
+def plain(drawn: bytes) -> str:
+    """What was drawn, without colours and places."""
+    return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", drawn.decode("utf-8", "replace"))
 
 
 def draft_of(db: Path) -> str:
@@ -148,3 +208,21 @@ def test_a_fault_is_told_in_two_lines(tmp_path: Path):
     assert "Traceback" in report.read_text("utf-8")
     assert draft_of(db).startswith("k")
     assert list(tmp_path.glob("*.lock")) == []
+
+
+def test_who_does_not_wait_for_a_locked_database_is_out_at_once(tmp_path: Path):
+    db = tmp_path / "facts.db"
+    (script := tmp_path / "locker.py").write_text(LOCKER)
+    with terminal(CONSOLE, db) as (process, end, drawn):
+        typed(process, end, drawn, db)
+        with other_process(script, db) as other:
+            assert line_of(other) == "locked"
+            os.write(end, b"\x11")
+            wait_until(lambda: "waiting for the database" in plain(read(end, drawn)), 30)
+            os.write(end, b"\x11")
+            wait_until(lambda: (read(end, drawn), process.poll() is not None)[-1], 20)
+            said = read(end, drawn).rpartition(b"\x1b[?1049l")[2].decode()
+            tell(other)
+        assert process.returncode == 0
+    assert f"trackside: {AT_ONCE}" in said
+    assert draft_of(db).startswith("k")

@@ -25,18 +25,26 @@ async def talked(pilot: Pilot[Any], app: Telling, cue: Cue, *texts: str) -> None
 
 
 async def running(pilot: Pilot[Any], text: str = "hello") -> None:
+    """A run at work, with everything in its place: the ribbon comes last, and all below it moves."""
     await say(pilot, text)
-    await sees(pilot, f"You said: {text}")
+    await sees(pilot, f"You said: {text}", "next pull")
 
 
-def find(app: Trackside, words: str, within: Widget | None = None) -> Offset:
-    """Where these words stand on the screen, from its corner."""
+async def find(pilot: Pilot[Any], app: Trackside, words: str, within: Widget | None = None) -> Offset:
+    """Where these words stand on the screen, from its corner, as soon as they do."""
+    await until(pilot, lambda: _place(app, words, within) is not None)
+    place = _place(app, words, within)
+    assert place is not None
+    return place
+
+
+def _place(app: Trackside, words: str, within: Widget | None) -> Offset | None:
     region = app.screen.region if within is None else within.region
     for y, line in enumerate(shown(app).split("\n")):
         x = line.find(words, region.x)
         if region.y <= y < region.bottom and 0 <= x < region.right:
             return Offset(x, y)
-    raise AssertionError(f"{words!r} is not to be seen:\n{shown(app)}")
+    return None
 
 
 async def click(pilot: Pilot[Any], at: Offset, times: int = 1) -> None:
@@ -62,7 +70,7 @@ async def test_a_click_on_a_row_chooses_it_and_a_second_one_inspects(
     monkeypatch.setattr(app, "CLICK_CHAIN_TIME_THRESHOLD", 0)  # no two clicks are a double one
     async with at_the_screen(app) as pilot:
         await running(pilot)
-        row = find(app, "run.started", app.main.stream)
+        row = await find(pilot, app, "run.started", app.main.stream)
         await click(pilot, row)
         await until(pilot, lambda: app.hearing.as_of == 1)
         assert app.main.where() == "stream"
@@ -75,7 +83,7 @@ async def test_a_double_click_inspects_at_once(open_engine: Engines):
     app = telling(open_engine)
     async with at_the_screen(app) as pilot:
         await running(pilot)
-        await click(pilot, find(app, "run.started", app.main.stream), times=2)
+        await click(pilot, await find(pilot, app, "run.started", app.main.stream), times=2)
         await until(pilot, lambda: app.main.where() == "inspector")
         assert app.hearing.as_of == 1
 
@@ -90,10 +98,11 @@ async def test_the_wheel_scrolls_the_conversation_and_the_stream(open_engine: En
         await talked(pilot, app, cue, "one", "two", "three")
         main = app.main
         await wheel(pilot, app, main.conversation)
-        assert not main.conversation.follow.is_tail
+        await until(pilot, lambda: not main.conversation.follow.is_tail)
         await wheel(pilot, app, main.stream)
-        assert main.stream._look is not None
-        assert not main.stream._look.follow.is_tail
+        look = main.stream._look
+        assert look is not None
+        await until(pilot, lambda: not look.follow.is_tail)
 
 
 async def test_the_wheel_scrolls_the_inspector(open_engine: Engines):
@@ -104,8 +113,9 @@ async def test_the_wheel_scrolls_the_inspector(open_engine: Engines):
         pane.choose("context")
         await until(pilot, lambda: pane.why_not("copy") is None)
         assert pane._list.view is not None
+        view = pane._list.view
         await wheel(pilot, app, pane._list, down=True)
-        assert pane._list.view.top > 0
+        await until(pilot, lambda: view.top > 0)
 
 
 async def test_the_wheel_scrolls_the_runs(open_engine: Engines):
@@ -128,10 +138,11 @@ async def test_the_wheel_scrolls_the_queue_and_the_help(open_engine: Engines):
         queue = app.main.queue
         top = queue._top
         await wheel(pilot, app, queue, down=top == 0)
-        assert queue._top != top
+        await until(pilot, lambda: queue._top != top)
         await pilot.press("f1")
         await sees(pilot, "Help")
         box = app.screen.query_one("VerticalScroll")
+        await until(pilot, lambda: box.max_scroll_y > 0)
         await wheel(pilot, app, box, down=True)
         await until(pilot, lambda: box.scroll_y > 0)
 
@@ -156,7 +167,7 @@ async def test_a_click_on_a_run_opens_it(open_engine: Engines):
         await talked(pilot, app, cue, "one", "two")
         await until(pilot, lambda: app.main.rail.option_count >= 3)
         last = app.hearing.view
-        await click(pilot, find(app, "one", app.main.rail))
+        await click(pilot, await find(pilot, app, "one", app.main.rail))
         await until(pilot, lambda: app.hearing.view is not None and app.hearing.view is not last)
         assert app.main.where() == "prompt"
 
@@ -184,10 +195,10 @@ async def test_a_click_chooses_a_queued_message_and_a_double_click_edits_it(open
         await say(pilot, "first thing")
         await say(pilot, "second thing")
         await sees(pilot, "2 queued")
-        at = find(app, "first thing", app.main.queue)
+        at = await find(pilot, app, "first thing", app.main.queue)
         await click(pilot, at)
         assert (app.main.where(), app.main.queue.cursor) == ("queue", 0)
-        await click(pilot, find(app, "second thing", app.main.queue), times=2)
+        await click(pilot, await find(pilot, app, "second thing", app.main.queue), times=2)
         await until(pilot, lambda: app.main.prompt.text == "second thing")
         assert app.main.prompt.item_id is not None
 
@@ -197,9 +208,9 @@ async def test_a_click_on_a_name_at_the_top_shows_the_pane(open_engine: Engines,
     app = telling(open_engine)
     async with at_the_screen(app, NARROW) as pilot:
         await sees(pilot, words)
-        await click(pilot, find(app, words, app.main.tabs))
+        await click(pilot, await find(pilot, app, words, app.main.tabs))
         await until(pilot, lambda: app.main.where() == pane)
-        await click(pilot, find(app, "1 Chat", app.main.tabs))
+        await click(pilot, await find(pilot, app, "1 Chat", app.main.tabs))
         await until(pilot, lambda: app.main.where() == "prompt")
 
 
@@ -208,10 +219,10 @@ async def test_a_click_chooses_a_tab_of_the_inspector_and_folds_a_row(open_engin
     async with at_the_screen(app) as pilot:
         await running(pilot)
         pane = app.main.inspector
-        await click(pilot, find(app, "Context", pane))
+        await click(pilot, await find(pilot, app, "Context", pane))
         await until(pilot, lambda: pane.tab == "context" and pane.why_not("copy") is None)
         await pilot.pause()
-        at = find(app, "▸", pane)
+        at = await find(pilot, app, "▸", pane)
         before = shown(app).split("\n")[at.y]
         await click(pilot, at)
         await until(pilot, lambda: "▾" in shown(app).split("\n")[at.y])
@@ -227,7 +238,7 @@ async def test_a_click_on_a_turn_goes_to_it_in_the_stream(open_engine: Engines, 
     app = telling(open_engine)
     async with at_the_screen(app, size) as pilot:
         await running(pilot)
-        await click(pilot, find(app, "T1 ", app.main.ribbon))
+        await click(pilot, await find(pilot, app, "T1 ", app.main.ribbon))
         await until(pilot, lambda: app.hearing.as_of == 1)
         assert app.main.where() == "stream"
 
@@ -236,7 +247,7 @@ async def test_behind_the_last_turn_a_click_goes_nowhere(open_engine: Engines):
     app = telling(open_engine)
     async with at_the_screen(app) as pilot:
         await running(pilot)
-        await click(pilot, find(app, "next pull", app.main.ribbon) + Offset(6, 0))
+        await click(pilot, await find(pilot, app, "next pull", app.main.ribbon) + Offset(6, 0))
         await pilot.pause()
         assert app.main.where() == "prompt"
 
@@ -259,7 +270,7 @@ async def test_every_key_of_the_footer_can_be_clicked(open_engine: Engines, monk
             wanted = list(app.main.footer.keys)
             performed.clear()
             for key in wanted:
-                await click(pilot, find(app, f"{key.key} {key.words}", app.main.footer))
+                await click(pilot, await find(pilot, app, f"{key.key} {key.words}", app.main.footer))
             await until(pilot, lambda wanted=wanted: len(performed) == len(wanted))
             assert performed == [key.command_id for key in wanted]
             assert app.main.where() == pane, "a click on the footer is no move"
@@ -269,12 +280,12 @@ async def test_a_click_on_the_footer_does_what_the_key_does(open_engine: Engines
     app = telling(open_engine)
     async with at_the_screen(app) as pilot:
         await running(pilot)
-        await click(pilot, find(app, "f8 stop", app.main.footer))
+        await click(pilot, await find(pilot, app, "f8 stop", app.main.footer))
         await until(pilot, lambda: not app.situation.is_running)
         app.main.go_to("stream")
         await until(pilot, lambda: app.main.where() == "stream")
         await sees(pilot, "/ filter")
-        await click(pilot, find(app, "/ filter", app.main.footer))
+        await click(pilot, await find(pilot, app, "/ filter", app.main.footer))
         await until(pilot, lambda: app.main.stream._filter_line.display)
 
 
@@ -285,7 +296,7 @@ async def test_what_is_marked_in_the_conversation_is_copied(open_engine: Engines
     app = telling(open_engine)
     async with at_the_screen(app) as pilot:
         await running(pilot)
-        at = find(app, "You said: hello", app.main.conversation)
+        at = await find(pilot, app, "You said: hello", app.main.conversation)
         await pilot.mouse_down(offset=at)
         await pilot.hover(offset=at + Offset(len("You said: hello"), 0))
         await pilot.mouse_up(offset=at + Offset(len("You said: hello"), 0))

@@ -43,7 +43,7 @@ async def test_it_lists_every_command_that_has_a_name(open_engine: Engines):
         assert {"run: Run again", "run: Stop", "run: Hold at next pull", "run: Hold on kind…", "run: Step",
                 "run: Release", "steer: Edit queue", "stream: Filter…", "stream: Only tools", "stream: Only steering",
                 "stream: Show raw deltas", "view: Zoom", "view: Time mode", "view: Theme…", "view: ASCII glyphs",
-                "session: New", "help: Keys"} <= set(listed)  # fmt: skip
+                "session: New session", "help: Keys"} <= set(listed)  # fmt: skip
 
 
 async def test_what_cannot_be_done_now_is_listed_with_the_reason(open_engine: Engines):

@@ -10,6 +10,7 @@ from textual.widget import Widget
 
 from console.app import Trackside
 from console.model.commands import BY_ID
+from console.model.commands.naming import keyed
 from console.opening import Opening
 from console.widgets.conversation.pane import Conversation
 from console.widgets.footer import Footer
@@ -133,11 +134,11 @@ async def test_a_line_that_cannot_be_drawn_says_so_and_the_palette_reloads_it(op
         for owner, name in LINES:
             breaks(owner, "render")
             getattr(app.main, name).refresh()
-            await sees(pilot, SAID_BY_A_LINE, "You said: hello")
+            await sees(pilot, keyed(SAID_BY_A_LINE), "You said: hello")
             breaks.mend()
             assert app.why_not(BY_ID["app.reload"]) is None
             await app.run_action("reload")
-            await until(pilot, lambda: SAID_BY_A_LINE not in shown(app))
+            await until(pilot, lambda: keyed(SAID_BY_A_LINE) not in shown(app))
             assert app.why_not(BY_ID["app.reload"]) == "no pane has failed"
 
 
@@ -146,7 +147,7 @@ async def test_the_names_of_the_panes_may_fail_too(open_engine: Engines, breaks:
     async with at_the_screen(app, (80, 24)) as pilot:
         breaks(PaneTabs, "render")
         app.main.tabs.refresh()
-        await sees(pilot, SAID_BY_A_LINE)
+        await sees(pilot, keyed(SAID_BY_A_LINE))
         await say(pilot, "hello")
         await sees(pilot, "You said: hello")
 

@@ -7,7 +7,7 @@ import pytest
 from textual import events
 from textual.message import Message
 
-from console.pasting import WholePastes
+from console.terminal.pasting import WholePastes
 from tests.console.driving import WIDE
 from tests.console.terminal import TRACKSIDE, Terminal
 

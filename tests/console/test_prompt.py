@@ -4,7 +4,7 @@ from typing import ClassVar
 
 import pytest
 from textual import events
-from textual.app import App, ComposeResult
+from textual.app import ComposeResult
 from textual.message import Message
 from textual.pilot import Pilot
 from textual.widgets import Static
@@ -12,6 +12,7 @@ from textual.widgets import Static
 from console.model.prompt.pastes import KEPT, LARGE, Pastes
 from console.model.situation import Situation
 from console.widgets.prompt import Prompt
+from tests.console.alone import Alone
 
 IDLE = Situation(is_ready=True)
 RUNNING = Situation(is_ready=True, is_running=True)
@@ -19,7 +20,7 @@ HOSTILE = "[/] [bold]x[/bold] \x1b[31m\x1b]0;t\x07 \x9b2J \u202e [@click=app.qui
 SIZES = [(40, 15), (80, 24), (160, 45)]
 
 
-class Stage(App[None]):
+class Stage(Alone):
     HORIZONTAL_BREAKPOINTS: ClassVar = [(0, "-narrow"), (100, "-medium"), (140, "-wide")]
     VERTICAL_BREAKPOINTS: ClassVar = [(0, "-short"), (30, "-tall")]
     CSS = "Static { height: 1fr; }"

@@ -2,8 +2,11 @@
 
 from typing import Any
 
+import pytest
+
 from console.app import Trackside
 from console.opening import Opening
+from engine.api import AlreadyDecided
 from tests.console.driving import Cue, at_both_sizes, at_the_screen, becomes, listener, say, sees, shown, until, waiting
 from tests.support import Engines, FakeClock, journal_of
 
@@ -88,6 +91,56 @@ async def test_what_was_withdrawn_is_never_said_and_u_says_it_after_all(open_eng
         cue.go()
         await until(pilot, lambda: len(heard) == 2)
         assert heard == ["one", "three"]
+
+
+@at_both_sizes
+async def test_all_is_withdrawn_at_once_and_comes_back_as_it_was(open_engine: Engines, size: Size):
+    app = Trackside(Opening(), lambda: open_engine(listener(Cue())))
+    async with at_the_screen(app, size) as pilot:
+        await at_work(pilot, app, "one", "two", "three")
+        await pilot.press("up", "h", "k", "t")
+        were = [("one", "steer", "queued"), ("two", "after", "queued"), ("three", "steer", "held")]
+        await becomes(pilot, lambda: waiting(app), were)
+        await until(pilot, lambda: [item.fate for item in app.main.queue.items] == ["queued", "queued", "held"])
+
+        await pilot.press("D")
+        await sees(pilot, "withdrew 3 messages; u in the queue brings back all of it")
+        assert await waiting(app) == []
+        await until(pilot, lambda: [item.fate for item in app.main.queue.items] == ["withdrawn"] * 3)
+        await pilot.press("D")
+        await sees(pilot, "nothing waits that could be withdrawn")
+
+        await pilot.press("u")
+        await becomes(pilot, lambda: waiting(app), were)
+
+
+async def test_the_palette_withdraws_all_and_has_it_back(open_engine: Engines):
+    app = Trackside(Opening(), lambda: open_engine(listener(Cue())))
+    async with at_the_screen(app) as pilot:
+        await at_work(pilot, app, "one", "two")
+        await pilot.press("ctrl+p", *"withdraw all", "enter")
+        await becomes(pilot, lambda: waiting(app), [])
+        await until(pilot, lambda: [item.fate for item in app.main.queue.items] == ["withdrawn"] * 2)
+        await pilot.press("ctrl+p", *"undo the withdrawal", "enter")
+        await becomes(pilot, lambda: waiting(app), steered("one", "two"))
+
+
+async def test_what_the_runner_took_meanwhile_is_told(open_engine: Engines, monkeypatch: pytest.MonkeyPatch):
+    app = Trackside(Opening(), lambda: open_engine(listener(Cue())))
+    async with at_the_screen(app) as pilot:
+        await at_work(pilot, app, "one", "two")
+        engine = app.stage.engine
+        first, withdraw = app.main.queue.items[0].item_id, engine.withdraw_item
+
+        async def taken(item_id: str) -> Any:
+            if item_id == first:
+                raise AlreadyDecided("it has it")
+            return await withdraw(item_id)
+
+        monkeypatch.setattr(engine, "withdraw_item", taken)
+        await pilot.press("up", "D")
+        await sees(pilot, "withdrew 1 message", "1 had been taken by the runner")
+        assert await waiting(app) == steered("one")
 
 
 async def test_a_withdrawal_can_be_undone_for_five_seconds_only(open_engine: Engines, clock: FakeClock):

@@ -2,7 +2,7 @@ from typing import ClassVar
 
 import pytest
 from rich.cells import cell_len
-from textual.app import App, ComposeResult
+from textual.app import ComposeResult
 from textual.events import MouseScrollUp
 from textual.message import Message
 from textual.widgets import Static
@@ -11,6 +11,8 @@ from console.model.glyphs import Glyphs
 from console.model.prompt.waiting import RunSeen, views
 from console.widgets.queue import Queue
 from engine.api import QueueItem
+from tests.console.alone import Alone
+from tests.console.driving import until
 
 SECOND = 1_000_000
 RUN = RunSeen("run", turn=3)
@@ -35,7 +37,7 @@ def item(
     )
 
 
-class Stage(App[None]):
+class Stage(Alone):
     HORIZONTAL_BREAKPOINTS: ClassVar = [(0, "-narrow"), (100, "-medium"), (140, "-wide")]
     CSS = "Static { height: 1fr; }"
 
@@ -139,9 +141,7 @@ async def test_while_nothing_waits_it_is_not_there(size: tuple[int, int]):
 async def test_many_are_scrolled_and_how_many_are_not_seen_is_told(size: tuple[int, int], rows: int):
     app = Stage(*(item(str(number)) for number in range(9)))
     async with app.run_test(size=size) as pilot:
-        await pilot.pause()
-        assert len(app.rows) == rows
-        assert "message 8" in app.rows[-1]
+        await until(pilot, lambda: len(app.rows) == rows and "message 8" in app.rows[-1])
         assert app.rows[-1].rstrip().endswith(f"+{9 - rows} more")
 
         await pilot.press(*["up"] * 8)

@@ -41,6 +41,8 @@ def said(kind: str, data: Any = None, **fields: Any) -> Row:
 @pytest.mark.parametrize(
     ("kind", "data", "glyph", "summary"),
     [
+        ("run.started", {"runner_id": "plugin:a/echo/default", "context": {"event": {"event_type": "api.invoked"}}},
+         "event", "api.invoked echo"),
         ("run.started", {"runner_id": "plugin:a/echo/default", "context": {"input": {"text": "hi"}}}, "running",
          "echo “hi”"),
         ("message.delta", {"chunk": {"content": "a word"}}, "", "a word"),
@@ -122,7 +124,7 @@ def test_a_kind_that_is_not_known_has_the_tone_of_who_wrote_it() -> None:
 def painted(row: Row, width: int, *, entries: int = 1, ascii_only: bool = False) -> list[str]:
     span = Span(row.position, row.position, entries, 1, row.at, row.at, row.kind, 1, entries > 1)
     columns = Columns.fit(width, row.position)
-    setting = Setting(columns, TimeMode.STEP, START, Glyphs(ascii_only=ascii_only), lambda _: Style())
+    setting = Setting(columns, TimeMode.STEP, START, False, Glyphs(ascii_only=ascii_only), lambda _: Style())
     strips = [
         paint(Shown(span, row, START), setting, is_current=True, is_pinned=True, is_flagged=True),
         heading(setting),

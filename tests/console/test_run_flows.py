@@ -104,7 +104,7 @@ async def test_a_new_session_begins_empty_and_the_old_one_stays(open_engine: Eng
     async with at_the_screen(app, size) as pilot:
         await heard(pilot, "hello")
         before = app.stage.session
-        await pilot.press("ctrl+p", *"session new", "enter")
+        await pilot.press("ctrl+p", *"new session", "enter")
         await until(pilot, lambda: app.stage.session != before)
         await until(pilot, lambda: "You said: hello" not in shown(app))
         await heard(pilot, "other")

@@ -15,6 +15,7 @@ from tests.console.driving import (
     at_both_sizes,
     at_the_screen,
     go_to,
+    narrow,
     say,
     sees,
     shown,
@@ -86,11 +87,11 @@ async def test_a_filter_is_typed_and_says_what_it_hides(open_engine: Engines, si
         total = await count(app)
         states = await positions_of(app, "state.updated")
 
-        await pilot.press("slash", *"kind:state.*", "enter")
+        await narrow(pilot, app, "kind:state.*")
         await sees(pilot, f"kind:state.* · {total - len(states)} hidden")
         assert rows(app) == ["state.updated"] * 3
 
-        await pilot.press("slash", *" Lisbon", "enter")
+        await narrow(pilot, app, " Lisbon")
         await sees(pilot, f"kind:state.* Lisbon · {total - 1} hidden")
         assert rows(app) == ["state.updated"]
 
@@ -131,7 +132,8 @@ async def test_matches_are_gone_to_among_all_entries_after_the_filter_is_cleared
     async with at_the_screen(app, size) as pilot:
         await after_a_journey(pilot, app)
         first, second, third = await positions_of(app, "state.updated")
-        await pilot.press("slash", *"kind:state.updated", "enter", "X", "g", "n")
+        await narrow(pilot, app, "kind:state.updated")
+        await pilot.press("X", "g", "n")
         await until(pilot, lambda: app.hearing.as_of == first)
         await pilot.press("n")
         await until(pilot, lambda: app.hearing.as_of == second)
@@ -147,7 +149,8 @@ async def test_enter_shows_all_of_an_entry_which_can_be_folded_and_copied(open_e
     async with at_the_screen(app, size) as pilot:
         await after_a_journey(pilot, app)
         _, second, _ = await positions_of(app, "state.updated")
-        await pilot.press("slash", *"kind:state.updated", "enter", "g", "j", "enter")
+        await narrow(pilot, app, "kind:state.updated")
+        await pilot.press("g", "j", "enter")
         await sees(pilot, f"#{second}", "Data", '"Ryokan"')
         assert (app.main.where(), app.main.inspector.tab) == ("inspector", "event")
 
@@ -166,7 +169,8 @@ async def test_an_entry_is_copied_as_json_and_its_payload_by_one_letter(open_eng
     app = Trackside(Opening(), lambda: open_engine(traveller(Cue())))
     async with at_the_screen(app, size) as pilot:
         await after_a_journey(pilot, app)
-        await pilot.press("slash", *"Lisbon", "enter", "g", "y", "p")
+        await narrow(pilot, app, "Lisbon")
+        await pilot.press("g", "y", "p")
         await until(pilot, lambda: "Lisbon" in app.clipboard)
         assert json.loads(app.clipboard)["value"]["city"] == "Lisbon"
         await pilot.press("y", "e")
@@ -215,7 +219,8 @@ async def test_moving_in_the_stream_shows_state_as_it_was_then_and_who_wrote_it(
     async with at_the_screen(app, size) as pilot:
         await after_a_journey(pilot, app)
         first, second, _ = await positions_of(app, "state.updated")
-        await pilot.press("slash", *"kind:state.updated", "enter", "g", "enter", "2")
+        await narrow(pilot, app, "kind:state.updated")
+        await pilot.press("g", "enter", "2")
         await sees(pilot, f"as of #{first}")
         await until(pilot, lambda: '"Kyoto"' in inspected(app) and "Ryokan" not in inspected(app))
 

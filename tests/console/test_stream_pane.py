@@ -7,6 +7,7 @@ import pytest
 from textual.events import MouseScrollDown, MouseScrollUp
 from textual.pilot import Pilot
 
+from console.model.settings.palette import LIGHT
 from console.model.stream.chunks import SIZE
 from console.model.stream.timeline import Timeline
 from console.widgets.stream.lines import StreamLines
@@ -458,7 +459,7 @@ async def test_another_theme_has_other_colours_at_once() -> None:
         await app.settle()
         await pilot.pause()
         before = app.query_one(StreamLines).render_line(3)
-        app.theme = "textual-light"
+        app.theme = LIGHT.name
         await pilot.pause()
         after = app.query_one(StreamLines).render_line(3)
 

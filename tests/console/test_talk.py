@@ -13,6 +13,7 @@ from console.model.talk.blocks import (
     End,
     Event,
     Failure,
+    Filed,
     Landing,
     Note,
     Said,
@@ -57,7 +58,7 @@ def test_a_run_begins_with_what_was_said_to_it() -> None:
 
     said = only(journal.talk(), You)
 
-    assert (said.text, said.who, said.attachments) == ("hello", "Ada", ("map.png", "voice"))
+    assert (said.text, said.who, said.attachments) == ("hello", "Ada", (Filed("map.png"), Filed("voice")))
     assert (said.key, said.turn, said.since) == ("run:1", 1, 0)
 
 
@@ -290,6 +291,23 @@ def test_what_is_said_after_a_steered_message_stands_below_it() -> None:
 # Lines
 
 
+def test_files_come_with_what_is_said_to_a_run_at_work_also_alone_and_also_where_only_its_reply_is_loaded() -> None:
+    file = {"artifact_id": "a", "name": "map.png", "mime_type": "image/png", "size": 9}
+    filed = Filed("map.png", "image/png", 9, "a")
+    journal = Journal().began()
+    journal("steering.queued", {"item_id": "i1", "event_id": "e1", "text": "", "attachments": [file]})
+    journal("steering.edited", {"item_id": "i1", "before": "", "after": "see this"})
+    journal("steering.pulled", {"items": ["i1"]})
+    journal("call.replied", {"reply": {"items": [{"event": {"event_id": "e1"}, "input": {"attachments": [file]}}]}})
+    journal("steering.injected", {"item_id": "i1", "event_id": "e1"})
+
+    whole, later = only(journal.talk(), Steered), only(Talk.of(journal.entries[3:]), Steered)
+
+    assert (whole.text, whole.attachments) == ("see this", (filed,))
+    assert whole.markdown() == "see this\n[map.png · image/png · 9 B]"
+    assert (later.text, later.attachments) == ("", (filed,))
+
+
 def test_an_artifact_is_a_line_with_its_size() -> None:
     journal = Journal().began()
     journal(
@@ -299,7 +317,7 @@ def test_an_artifact_is_a_line_with_its_size() -> None:
 
     artifact = only(journal.talk(), Artifact)
 
-    assert (artifact.name, artifact.kind, artifact.size_bytes) == ("plan.md", "text/markdown", 2048)
+    assert artifact.file == Filed("plan.md", "text/markdown", 2048)
     assert artifact.markdown() == "plan.md · text/markdown · 2.0 KiB"
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from console.model.talk.blocks import Answer, Block, Note, Said, Steered, Tool, You
 from console.model.talk.talk import Talk
-from console.telling import ENTRIES, Telling
+from console.reading.telling import ENTRIES, Telling
 from engine.api import Mode
 from tests.console.talking import Journal
 from tests.support import Engines, Stage, declares, done, forever, kept, message, open_stage, said, send, until

@@ -31,6 +31,13 @@ def test_a_message_for_the_run_tells_the_boundary_that_it_waits_for_and_since_wh
     assert row(view(item(), now=190 * SECOND, run=replace(RUN, last_pull_at=189 * SECOND)))[-1] == "3min"
 
 
+def test_files_and_what_is_no_message_are_told():
+    file = {"attachments": [{"name": "notes.txt"}]}
+    assert view(item(envelope={"input": file})).text == "skip · 1 file"
+    assert view(item(text="", envelope={"input": file})).text == "notes.txt"
+    assert view(item(text="", envelope={"event_type": "group.member_joined"})).text == "group.member_joined"
+
+
 def test_before_the_first_turn_it_waits_for_the_first_pull():
     assert view(item(), RunSeen("run_1")).detail == "waiting for the first pull"
 

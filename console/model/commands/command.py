@@ -33,6 +33,8 @@ class Command:
     """What the footer says, where that depends on the moment."""
     group: str = ""
     """The heading that it stands under in the help."""
+    over: bool = False
+    """One of everywhere that can be carried out over a full screen, too: it does not speak of the panes."""
 
     @property
     def where(self) -> str:
@@ -69,6 +71,7 @@ _SHOWN: Final = {
     "right_square_bracket": "]",
     "apostrophe": "'",
     "slash": "/",
+    "colon": ":",
     "escape": "esc",
     "pageup": "pgup",
     "pagedown": "pgdn",

@@ -65,7 +65,7 @@ INSPECTOR: Final = (
     ),
 )  # fmt: skip
 
-FIND: Final = (Command("find.leave", "escape", "back", "Find nothing after all."),)
+FIND: Final = (Command("find.leave", "escape", "back", "Find nothing after all.", rank=1),)
 
 RAIL: Final = (
     Command("rail.open", "enter,space", "open", "Look at this run, or go on with this session.", rank=1),

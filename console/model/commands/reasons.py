@@ -1,5 +1,6 @@
 """Why a command cannot be carried out now, as far as that depends on the run and not on what a pane shows."""
 
+from console.model.commands.naming import key_of
 from console.model.prompt.intent import AFTER, mode_of, why_no_mode
 from console.model.situation import Situation
 
@@ -7,15 +8,19 @@ from console.model.situation import Situation
 def needs_live(now: Situation) -> str | None:
     if now.is_elsewhere:
         return "this run works in another process; steer and hold it there"
+    if now.is_stopping:
+        return "the run is being stopped"
     return None if now.is_running else "nothing runs"
 
 
 def needs_held(now: Situation) -> str | None:
-    return needs_live(now) or (None if now.is_held else "the run is not held; f6 holds it at its next pull")
+    return needs_live(now) or (
+        None if now.is_held else f"the run is not held; {key_of('app.hold')} holds it at its next pull"
+    )
 
 
 def needs_going(now: Situation) -> str | None:
-    return needs_live(now) or ("the run is held already; f5 releases it" if now.is_held else None)
+    return needs_live(now) or (f"the run is held already; {key_of('app.go')} releases it" if now.is_held else None)
 
 
 def can_stop(now: Situation) -> str | None:
@@ -23,8 +28,10 @@ def can_stop(now: Situation) -> str | None:
 
 
 def can_run_again(now: Situation) -> str | None:
+    if now.is_stopping:
+        return "the run is being stopped; then it can be run again"
     if now.is_running or now.is_elsewhere:
-        return "the run is at work; f8 stops it"
+        return f"the run is at work; {key_of('app.stop')} stops it"
     return None if now.can_run_again else "there is nothing to run again; send something first"
 
 
@@ -56,13 +63,14 @@ def can_zoom(now: Situation) -> str | None:
 
 def can_go_back(now: Situation) -> str | None:
     """At the foot of the ladder there is nothing to say of esc, unless it stops a run."""
-    is_somewhere = now.is_editing or now.is_as_of or now.is_running or not now.is_at_prompt
+    can_stop_it = now.is_running and not now.is_stopping
+    is_somewhere = now.is_covered or now.is_editing or now.is_as_of or can_stop_it or not now.is_at_prompt
     return None if is_somewhere else "there is nothing to go back from"
 
 
 def can_choose_mode(now: Situation) -> str | None:
     is_edit = now.is_editing and not now.is_again
-    return "save it first; in the queue, t turns it" if is_edit else why_no_mode(now)
+    return f"save it first; in the queue, {key_of('queue.turn')} turns it" if is_edit else why_no_mode(now)
 
 
 def needs_failure(now: Situation) -> str | None:
@@ -78,7 +86,7 @@ def sending(now: Situation) -> str:
         return "save"
     if not (now.is_running or now.is_elsewhere):
         return "send again" if now.is_again else "send"
-    return "queue for after" if mode_of(now, now.mode) == AFTER else "steer"
+    return "queue it" if mode_of(now, now.mode) == AFTER else "steer"
 
 
 def taking_back(now: Situation) -> str:
@@ -87,24 +95,31 @@ def taking_back(now: Situation) -> str:
 
 
 def withdrawing(now: Situation) -> str:
-    """What d does there."""
+    """What the key that takes one away does there."""
     return "dismiss" if now.chosen == "dropped" else "withdraw"
 
 
 def other_mode(now: Situation) -> str:
-    """What ^t would make of it."""
+    """What it would be turned into."""
     return "steer" if now.mode == AFTER else "after run"
 
 
 def going(now: Situation) -> str:
-    """What f5 does."""
+    """What the key that lets a run go does."""
     return "release" if now.is_held else "run again"
 
 
 def escaping(now: Situation) -> str:
     """What esc leads to."""
+    if now.is_covered:
+        return now.back
     if now.is_editing:
         return "leave it"
     if now.is_as_of:
         return "live"
-    return "twice stops" if now.is_running else "prompt"
+    return "twice stops" if now.is_running and not now.is_stopping else "prompt"
+
+
+def stopping(now: Situation) -> str:
+    """What f8 does, or has done."""
+    return "stopping…" if now.is_stopping else "stop"

@@ -30,6 +30,8 @@ QUEUE: Final = (
     Command("queue.turn", "t", "steer/after", "Into the run at work, or after it.", rank=5, why_not=needs_queue),
     Command("queue.hold", "h", "hold", "Keep it back, and release it.", "steer: Keep back or release", 6, needs_queue),
     Command("queue.undo", "u", "undo", "Undo the last withdrawal.", "steer: Undo the withdrawal", 7),
+    Command("queue.withdraw_all", "shift+d", "withdraw all", "Take back all that waits; undo brings all of it back.",
+            "steer: Withdraw all", 8, needs_queue),
     Command("queue.above", "up,k", "above", "The message above.", action="cursor(-1)"),
     Command("queue.below", "down,j", "below", "The message below; under the last is the prompt.", action="cursor(1)"),
 )  # fmt: skip

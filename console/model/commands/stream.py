@@ -25,9 +25,9 @@ STREAM: Final = (
         "What is seen",
         Command("stream.filter", "slash", "filter", "See only what matches: words, kind:tool.*, turn:3, err.",
                 "stream: Filter…", 2, needs_run),
-        Command("stream.only", "o", "only this kind", "See only entries of this kind.", "stream: Only this kind", 3,
+        Command("stream.only", "o", "only kind", "See only entries of this kind.", "stream: Only this kind", 3,
                 needs_run),
-        Command("stream.hide", "x", "hide this kind", "Hide entries of this kind.", "stream: Hide this kind", 4,
+        Command("stream.hide", "x", "hide kind", "Hide entries of this kind.", "stream: Hide this kind", 4,
                 needs_run),
         Command("stream.clear", "shift+x", "clear filter", "See everything again.", "stream: Clear filter",
                 why_not=needs_run),
@@ -37,7 +37,7 @@ STREAM: Final = (
                 "stream: Only steering", why_not=needs_run, action="see_only('steering.*')"),
         Command("stream.raw", "r", "raw deltas", "Each delta in its own row, or joined.", "stream: Show raw deltas",
                 why_not=needs_run),
-        Command("stream.time", "t", "times", "Times as steps, since the run began, or by the clock."),
+        Command("stream.time", "t", "times", "Times since the row above, since the run began, or by the clock."),
     ),
     *grouped(
         "Moving",
@@ -51,6 +51,8 @@ STREAM: Final = (
         Command("stream.page_up", "pageup", "page up", "A page up.", action="page(-1.0)", why_not=needs_run),
         Command("stream.page_down", "pagedown", "page down", "A page down.", action="page(1.0)", why_not=needs_run),
         Command("stream.first", "g,home", "first", "The first entry.", why_not=needs_run),
+        Command("stream.go_to", "colon", "go to entry", "Go to an entry by its number.", "stream: Go to entry…",
+                why_not=needs_run, action="ask_entry"),
         Command("stream.turn_before", "left_square_bracket", "turn before", "The beginning of this turn, or of the "
                 "one before.", action="turn(-1)", why_not=needs_run),
         Command("stream.turn_after", "right_square_bracket", "next turn", "The beginning of the next turn.",
@@ -62,7 +64,10 @@ STREAM: Final = (
     ),
 )  # fmt: skip
 
-FILTER: Final = (Command("filter.leave", "escape", "leave", "Leave the filter as it was."),)
+FILTER: Final = (
+    Command("filter.submit", "enter", "apply", "See what it means, or go there.", rank=1),
+    Command("filter.leave", "escape", "leave", "Leave it as it was.", rank=2),
+)
 
 YANK: Final = (
     Command("yank.event", "e", "event JSON", "The entry as JSON.", action="yank('event')"),
@@ -70,5 +75,5 @@ YANK: Final = (
     Command("yank.text", "t", "text", "The text in it.", action="yank('text')"),
     Command("yank.id", "i", "id", "Its id.", action="yank('id')"),
     Command("yank.reproduce", "r", "reproduce", "The command line that does the same.", action="yank('reproduce')"),
-    Command("yank.close", "escape", "close", "Copy nothing."),
+    Command("yank.close", "escape", "close", "Copy nothing.", rank=1),
 )

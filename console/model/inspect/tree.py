@@ -4,6 +4,7 @@ from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from console.model.columns import broken, cells, cut
+from console.model.commands.naming import key_of
 from console.model.inspect.branches import Branch
 from console.model.inspect.folds import Folds, Key, Path
 from console.model.inspect.glance import extent, glance, holds_more, json_text, keys_of, kind_of, path_text, scalar
@@ -295,5 +296,5 @@ def _place(branch: Branch, key: Key) -> int:
 def _rows(text: str, width: int) -> list[str]:
     rows = [row for line in safe(text[:LONGEST_TEXT]).expandtabs(4).split("\n") for row in broken(line, width)]
     if len(text) > LONGEST_TEXT:
-        rows.append(f"… {len(text) - LONGEST_TEXT:,} more characters; y copies all of them")
+        rows.append(f"… {len(text) - LONGEST_TEXT:,} more characters; {key_of('inspector.copy')} copies all of them")
     return rows

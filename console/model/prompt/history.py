@@ -18,6 +18,11 @@ class Recall:
         for text in sent:
             self.note(text)
 
+    @property
+    def sent(self) -> list[str]:
+        """All of it, oldest first."""
+        return list(self._sent)
+
     def __len__(self) -> int:
         return len(self._sent)
 
@@ -43,6 +48,10 @@ class Recall:
     def later(self, shown: str) -> str | None:
         """What was sent after it, and at last the draft."""
         return self._go(shown, self._place + 1)
+
+    def go_to(self, shown: str, text: str) -> str | None:
+        """This one of what was sent; the walk goes on from there."""
+        return self._go(shown, self._sent.index(text)) if text in self._sent else None
 
     def _go(self, shown: str, place: int) -> str | None:
         if not 0 <= place <= len(self._sent):

@@ -2,13 +2,14 @@
 
 from typing import Final, NamedTuple
 
+from console.model.commands.naming import keyed
 from console.model.safe import one_line
 from console.model.situation import Situation
 
 STEER: Final = "steer"
 AFTER: Final = "after"
-EDITING: Final = "editing a queued message ▸ enter saves · esc leaves it"
-AGAIN: Final = "a dropped message ▸ enter sends it again · esc leaves it"
+EDITING: Final = "editing a queued message ▸ {prompt.send} saves · esc leaves it"
+AGAIN: Final = "a dropped message ▸ {prompt.send} sends it again · esc leaves it"
 
 
 class Title(NamedTuple):
@@ -23,15 +24,18 @@ class Title(NamedTuple):
 
 def mode_of(now: Situation, wanted: str) -> str:
     """How a message goes: what the run at work cannot take in waits for its end, whatever was wanted."""
-    return AFTER if now.is_elsewhere or (now.is_running and now.cannot_steer) else wanted
+    cannot = now.is_elsewhere or now.is_stopping or (now.is_running and now.cannot_steer)
+    return AFTER if cannot else wanted
 
 
 def title_of(now: Situation, *, mode: str = STEER, runner: str = "", turn: int = 0, is_editing: bool = False) -> Title:
     """For a mode that a person chose, a runner's name and the turn that is on, as far as they are known."""
     if is_editing and now.is_again:
-        return Title(AGAIN, "dropped ▸ enter sends · esc leaves")
+        return Title(keyed(AGAIN), keyed("dropped ▸ {prompt.send} sends · esc leaves"))
     if is_editing:
-        return Title(EDITING, "editing ▸ enter saves · esc leaves")
+        return Title(keyed(EDITING), keyed("editing ▸ {prompt.send} saves · esc leaves"))
+    if now.is_stopping:
+        return Title("after ▸ the run is being stopped; it is said after that", "after ▸ being stopped")
     if now.is_elsewhere:
         return Title("after ▸ the run works in another process; it is said when that ends", "after ▸ works elsewhere")
     if now.is_running:
@@ -53,6 +57,8 @@ def placeholder_of(now: Situation, mode: str) -> str:
 
 def why_no_mode(now: Situation) -> str | None:
     """Why there is nothing to choose between steer and after; nothing where there is."""
+    if now.is_stopping:
+        return "the run is being stopped: what you say waits for its end"
     if now.is_elsewhere:
         return "the run works in another process: what you say waits for its end"
     if not now.is_running:

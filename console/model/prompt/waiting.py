@@ -4,9 +4,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from console.model.commands.naming import key_of, keyed
 from console.model.prompt.intent import AFTER, STEER
 from console.model.safe import one_line
 from console.model.talk.ends import why_dropped
+from console.model.words import number
 
 if TYPE_CHECKING:  # the screen is drawn before the engine is loaded
     from engine.api import QueueItem
@@ -17,6 +19,7 @@ REGRET: Final = 5_000_000
 """Microseconds in which a withdrawal can be undone."""
 _SECOND: Final = 1_000_000
 _SENT_AGAIN: Final = "sent_again_as"
+_MESSAGE: Final = "message.received"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +80,15 @@ def views(items: "Iterable[QueueItem]", run: RunSeen | None, now: int) -> tuple[
     return tuple(sorted(shown, key=lambda view: not view.is_open))
 
 
+def sending(texts: Iterable[str], why: str) -> tuple[ItemView, ...]:
+    """What was sent and is not on disk yet, and what it waits for. It is nowhere else to be seen meanwhile."""
+    return tuple(
+        ItemView(f"sending {place}", "sending", "", "starting", "sending…", one_line(text), why, "", True, _ON_ITS_WAY,
+                 _ON_ITS_WAY)
+        for place, text in enumerate(texts)
+    )  # fmt: skip
+
+
 def pending(items: Iterable[ItemView]) -> str:
     """`2 pending · 1 dropped`."""
     return " · ".join(_counts(tuple(items)))
@@ -119,8 +131,8 @@ class _Said:
             detail="runner has not pulled yet" if overdue else self._detail(own, now),
             age=_age(now - self.created_at) if self.fate == "queued" and self.mode == STEER else "",
             is_open=is_open,
-            why_not_editable=_WHY_NOT.get(self.fate),
-            why_not_turned=_WHY_NOT.get(self.fate) or self._why_not_turned(run),
+            why_not_editable=_why_not(self.fate),
+            why_not_turned=_why_not(self.fate) or self._why_not_turned(run),
             is_overdue=overdue,
         )
 
@@ -143,7 +155,7 @@ class _Said:
                 return _dropped(self, own)
             case "withdrawn":
                 left = REGRET - (now - (self.decided_at or 0))
-                return f"u brings it back, {_age(left + _SECOND - 1)}"
+                return f"{key_of('queue.undo')} brings it back, {_age(left + _SECOND - 1)}"
             case _:
                 return self._waits_for(own)
 
@@ -170,11 +182,16 @@ class _Said:
         return None if run.cannot_steer is None else f"it cannot go into the run: {one_line(run.cannot_steer)}"
 
 
+_ON_ITS_WAY: Final = "it is on its way; it can be changed as soon as it is written"
 _WHY_NOT: Final[Mapping[str, str]] = {
     "pulled": "the runner has pulled it; it can no longer be changed",
-    "dropped": "it was dropped; enter takes it back to the prompt",
-    "withdrawn": "it is withdrawn; u brings it back",
+    "dropped": "it was dropped; {queue.edit} takes it back to the prompt",
+    "withdrawn": "it is withdrawn; {queue.undo} brings it back",
 }
+
+
+def _why_not(fate: str) -> str | None:
+    return keyed(_WHY_NOT[fate]) if fate in _WHY_NOT else None
 
 
 def _dropped(said: _Said, own: RunSeen | None) -> str:
@@ -190,13 +207,21 @@ def _of_item(item: "QueueItem") -> _Said:
         mode=item.mode,
         fate=item.fate,
         reason=item.reason or "",
-        text=item.text or "",
+        text=_words(item),
         run_id=item.run_id,
         created_at=item.created_at,
         pulled_at=item.pulled_at,
         decided_at=item.decided_at,
         is_sent_again=_SENT_AGAIN in item.metadata,
     )
+
+
+def _words(item: "QueueItem") -> str:
+    """What it is, where it is no message; what it says; and that files come with it."""
+    kind, given = item.envelope.get("event_type", _MESSAGE), item.envelope.get("input", {})
+    names = [str(file.get("name") or "file") for file in given.get("attachments", ())]
+    files = f"· {number(len(names), 'file')}" if item.text else ", ".join(names)
+    return " ".join(filter(None, ("" if kind == _MESSAGE else kind, item.text, files if names else "")))
 
 
 def _counts(items: tuple[ItemView, ...]) -> Iterator[str]:

@@ -32,4 +32,5 @@ def _where(look: Look, glyphs: Glyphs) -> list[str]:
     new = [f"{glyphs['injected']} {follow.new:,} new"] if follow.new else []
     if follow.hold is Hold.LOCKED:
         return [*(new or [glyphs["injected"]]), "end"]
-    return [*new, f"as of #{follow.position}"]
+    aside = [f"#{look.aside} is hidden"] if look.aside is not None else []
+    return [*new, *aside, f"as of #{follow.position}"]

@@ -1,8 +1,10 @@
 """Where someone looks in a timeline: the end of it, a place further up, or one entry; and how they move."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
+from console.model.stream.filters import Filter
 from console.model.stream.follow import NEAR, Follow
 from console.model.stream.layout import Span
 from console.model.stream.rows import Row
@@ -16,7 +18,7 @@ class Shown(NamedTuple):
     span: Span
     row: Row
     since: int | None
-    """When the row before it ended."""
+    """When the row above it ended."""
 
 
 class Page(NamedTuple):
@@ -36,15 +38,22 @@ Goal = Callable[[], Span | None]
 class Look:
     """One pair of eyes on a timeline. Moves that lead to what is not read yet are made when it is there."""
 
-    def __init__(self, timeline: Timeline) -> None:
+    def __init__(self, timeline: Timeline, flags: set[int] | None = None) -> None:
         self.timeline = timeline
         self.follow = Follow()
-        self.flags: set[int] = set()
+        self.flags: set[int] = set() if flags is None else flags
         """Positions that someone has marked."""
+        self.aside: int | None = None
+        """The entry that the cursor was put on, where a filter hides it: then the cursor is on the nearest row."""
+        self._meant: int | None = None
+        """The entry that the cursor was put on."""
+        self._is_settled = True
+        """The cursor is on a row that is shown."""
         self._height = 1
         self._top = 1
         """The first position on the screen, unless it follows the end."""
-        self._goal: Goal | None = None
+        self._goal: Callable[[], None] | None = None
+        """A move that waits for something to be read."""
         self._arrived = timeline.arrived
 
     @property
@@ -66,7 +75,19 @@ class Look:
         self.follow = self.follow.grown(arrived - self._arrived)
         self._arrived = arrived
         if self._goal is not None:
-            self._go(self._goal)
+            self._goal()
+        elif not self._is_settled:
+            self._settle()
+
+    def choose(self, chosen: Filter | None) -> None:
+        """Hide what the filter does not mean; none shows all again. The cursor goes along to a row that is shown."""
+        self.timeline.choose(chosen)
+        self._settle()
+
+    def show_raw(self, raw: bool) -> None:
+        """Each delta in a row of its own, or not."""
+        self.timeline.show_raw(raw)
+        self._settle()
 
     def page(self) -> Page:
         """The rows to show."""
@@ -120,12 +141,19 @@ class Look:
 
     def end(self) -> None:
         """Back to now."""
-        self._goal = None
+        self._goal = self._meant = self.aside = None
+        self._is_settled = True
         self.follow = self.follow.end()
 
+    def stay(self) -> None:
+        """What is seen is to stay, whatever comes."""
+        if self.follow.is_tail and (rows := self._spans()):
+            self._top = rows[0].first
+            self.follow = self.follow.moved_up()
+
     def go(self, position: int) -> None:
-        """To the row of an entry."""
-        self._go(lambda: self.timeline.row_at(position))
+        """To an entry; one that is hidden is come to when it is shown again."""
+        self._go(lambda: self.timeline.row_at(position), meant=position)
 
     def click(self, row: int) -> None:
         """To a row of the page."""
@@ -169,7 +197,13 @@ class Look:
 
     def current(self) -> Span | None:
         """The row that a command means: the cursor's, or else the last that is seen."""
-        return self._current(self._spans())
+        is_end = self.follow.is_tail
+        return self._current(self.timeline.rows_before(self.timeline.last + 1, 1) if is_end else self._spans())
+
+    @property
+    def entry(self) -> int | None:
+        """The entry that the cursor is on, whether someone put it there or not."""
+        return self.cursor or (None if (span := self.current()) is None else span.last)
 
     # Inside
 
@@ -197,20 +231,35 @@ class Look:
         except NotRead:
             return None
 
-    def _go(self, goal: Goal) -> None:
+    def _go(self, goal: Goal, meant: int | None = None) -> None:
         """Now, or as soon as it is known where."""
         try:
             target = goal()
         except NotRead:
-            self._goal = goal
+            self._goal = partial(self._go, goal, meant)
             return
         self._goal = None
         if target is not None:
-            self._pin(target, is_far=True)
+            self._pin(target, is_far=True, meant=meant)
 
-    def _pin(self, span: Span, *, is_far: bool = False) -> None:
+    def _settle(self) -> None:
+        """Other rows are shown: the cursor is on the one that it was put on, or on the nearest to it."""
+        if self._meant is None:
+            return
+        try:
+            span = self.timeline.row_at(self._meant)
+        except NotRead:
+            span = None
+        self._is_settled = span is not None
+        if span is not None:
+            self._pin(span, is_far=True, meant=self._meant)
+
+    def _pin(self, span: Span, *, is_far: bool = False, meant: int | None = None) -> None:
         """Put the cursor on a row, and the row on the screen: at its edge, or with a third of it above."""
-        self._goal = None
+        self._goal, self._is_settled = None, True
+        self._meant = span.last if meant is None else meant
+        is_there = span.first <= self._meant <= span.last
+        self.aside = None if is_there else self._meant
         rows = self._spans()
         if rows and rows[0].first <= span.first <= rows[-1].first:
             self._top = rows[0].first
@@ -221,7 +270,7 @@ class Look:
             self._top = span.first
         else:
             self._top = self.timeline.rows_before(span.first + 1, self._height)[0].first
-        self.follow = self.follow.pinned(span.last)
+        self.follow = self.follow.pinned(self._meant if is_there else span.last)
 
     def _turn_before(self, current: Span) -> Span | None:
         start = self.timeline.turn_start(current.turn)

@@ -11,10 +11,14 @@ class TimeMode(StrEnum):
     """How times are told. The value is the heading of the column."""
 
     STEP = "+ms"
-    """Since the row before."""
+    """Since the row above."""
     RUN = "run"
     """Since the run began."""
     CLOCK = "clock"
+
+    def heading(self, *, is_filtered: bool) -> str:
+        """What stands above the times; with a filter the row above need not be the entry before."""
+        return "+ms shown" if self is TimeMode.STEP and is_filtered else self.value
 
     @property
     def next(self) -> "TimeMode":

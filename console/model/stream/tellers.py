@@ -9,6 +9,7 @@ from console.model.talk.loose import arguments, items, mapping, text_of, words
 from console.model.words import duration, number, short_runner, size
 
 Data = Mapping[str, Any]
+_MESSAGE: Final = "message.received"
 
 
 class Said(NamedTuple):
@@ -32,7 +33,10 @@ def _item(data: Data, names: Names) -> str:
 def _started(data: Data, _names: Names) -> Said:
     context = mapping(data.get("context"))
     text = words(mapping(context.get("input")).get("text"))
-    return Said(f"{short_runner(words(data.get('runner_id')))} {_quoted(text[:LONGEST])}".strip(), "running")
+    kind = words(mapping(context.get("event")).get("event_type"))
+    is_message = kind in ("", _MESSAGE)
+    told = ("" if is_message else kind, short_runner(words(data.get("runner_id"))), _quoted(text[:LONGEST]))
+    return Said(" ".join(filter(None, told)), "running" if is_message else "event")
 
 
 def _delta(data: Data, _names: Names) -> Said:

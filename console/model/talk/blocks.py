@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Final
+from typing import Final, NamedTuple
 
 from console.model.talk.flow import Flow
 from console.model.words import duration, size
@@ -74,16 +74,33 @@ class Block:
         return ""
 
 
+class Filed(NamedTuple):
+    """A file that came with what was said. It is an artifact."""
+
+    name: str
+    kind: str = ""
+    size_bytes: int | None = None
+    artifact_id: str = ""
+
+    @property
+    def about(self) -> str:
+        """`text/plain · 18 B`."""
+        return " · ".join(filter(None, (self.kind, "" if self.size_bytes is None else size(self.size_bytes))))
+
+    def markdown(self) -> str:
+        return f"[{' · '.join(filter(None, (self.name, self.about)))}]"
+
+
 @dataclass(slots=True, kw_only=True, eq=False)
 class You(Block):
     """What a person said to begin a run."""
 
     text: str
     who: str
-    attachments: tuple[str, ...] = ()
+    attachments: tuple[Filed, ...] = ()
 
     def markdown(self) -> str:
-        return "\n".join([self.text, *(f"[{name}]" for name in self.attachments)])
+        return "\n".join([self.text, *(file.markdown() for file in self.attachments)])
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -92,11 +109,23 @@ class Event(Block):
 
     kind: str
     source: str
+    """With the name that the platform has for it, where it has one."""
     text: str
     details: str
+    """Its data, on one line."""
+    actor: str = ""
+    subject: str = ""
+    attachments: tuple[Filed, ...] = ()
+
+    @property
+    def about(self) -> str:
+        """Who did it, and to what."""
+        return " · ".join(filter(None, (self.actor and f"by {self.actor}", self.subject)))
 
     def markdown(self) -> str:
-        return "\n".join(filter(None, (f"**{self.kind}** ({self.source})", self.text, self.details)))
+        files = (file.markdown() for file in self.attachments)
+        told = (f"**{self.kind}** ({self.source})", self.about, self.text, self.details, *files)
+        return "\n".join(filter(None, told))
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -158,6 +187,12 @@ class Steered(Block):
     """Why it was dropped, in words."""
     is_settled: bool = False
     """It was dropped, and has been sent again or dismissed since."""
+    attachments: tuple[Filed, ...] = ()
+
+    @property
+    def key(self) -> str:
+        """One pull may bring several."""
+        return f"{self.run_id}:{self.position}:{self.item_id}"
 
     @property
     def can_return(self) -> bool:
@@ -165,25 +200,28 @@ class Steered(Block):
         return self.landing is Landing.DROPPED and not self.is_settled
 
     def markdown(self) -> str:
-        return self.text
+        return "\n".join([self.text, *(file.markdown() for file in self.attachments)])
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Artifact(Block):
     """Something that the runner stored."""
 
-    name: str
-    kind: str
-    size_bytes: int | None
+    file: Filed
 
     @property
     def is_line(self) -> bool:
         return True
 
     def markdown(self) -> str:
-        return " · ".join(
-            filter(None, (self.name, self.kind, "" if self.size_bytes is None else size(self.size_bytes)))
-        )
+        return " · ".join(filter(None, (self.file.name, self.file.about)))
+
+
+def files_of(block: Block | None) -> tuple[Filed, ...]:
+    """The artifacts that a block shows."""
+    if isinstance(block, Artifact):
+        return (block.file,)
+    return block.attachments if isinstance(block, You | Event | Steered) else ()
 
 
 @dataclass(slots=True, kw_only=True, eq=False)

@@ -12,6 +12,7 @@ from console.model.talk.blocks import (
     End,
     Event,
     Failure,
+    Filed,
     Landing,
     Note,
     Said,
@@ -22,7 +23,7 @@ from console.model.talk.blocks import (
 )
 from console.model.talk.ends import ended, why_dropped
 from console.model.talk.saying import Saying
-from console.model.talk.ties import Ties
+from console.model.talk.ties import Ties, Words
 from console.model.words import duration, number
 from engine.events import Entry
 
@@ -51,7 +52,7 @@ class Course:
         self.ties = Ties()
         self._is_unheard = False
         """A pull brought a message that nothing before it tells of; its reply will."""
-        self._heard: dict[str, str] = {}
+        self._heard: dict[str, Words] = {}
         """By event id, what such a reply says."""
         self._note: Note | None = None
         """The remark that came last, if nothing came after it."""
@@ -115,14 +116,24 @@ class Course:
         context = loose.mapping(data.get("context"))
         event, given = loose.mapping(context.get("event")), loose.mapping(context.get("input"))
         text = loose.words(given.get("text"))
+        files = files_in(given)
         if event.get("event_type", "message.received") == "message.received":
             who = loose.words(loose.mapping(context.get("actor")).get("actor_name")) or "you"
-            files = tuple(_attachment(loose.mapping(file)) for file in loose.items(given.get("attachments")))
             self._new(You, entry, text=text, who=who, attachments=files)
         else:
-            kind, source = loose.words(event.get("event_type")), loose.words(event.get("source"))
+            source = (loose.words(event.get(key)) for key in ("source", "source_event_type"))
             told = event.get("data") or None
-            self._new(Event, entry, kind=kind, source=source, text=text, details=loose.words(told)[:SHORT])
+            self._new(
+                Event,
+                entry,
+                kind=loose.words(event.get("event_type")),
+                source=" · ".join(filter(None, source)),
+                text=text,
+                details=loose.words(told)[:SHORT],
+                actor=_actor(loose.mapping(context.get("actor"))),
+                subject=_subject(loose.mapping(context.get("subject"))),
+                attachments=files,
+            )
 
     # What the runner does
 
@@ -146,15 +157,7 @@ class Course:
         tool.answered(answer, at, loose.words(told)[:SHORT], output[:KEPT], is_cut=len(output) > KEPT)
 
     def _artifact(self, entry: Entry, data: Data) -> None:
-        names = (data.get(key) for key in ("name", "artifact_id", "artifact_type"))
-        amount = data.get("size_bytes")
-        self._new(
-            Artifact,
-            entry,
-            name=next((name for each in names if (name := loose.words(each))), "artifact"),
-            kind=loose.words(data.get("mime_type")),
-            size_bytes=amount if isinstance(amount, int) else None,
-        )
+        self._new(Artifact, entry, file=_file(data, "size_bytes", "name", "artifact_id", "artifact_type"))
 
     def _action(self, entry: Entry, data: Data) -> None:
         action = loose.words(data.get("action"))[:SHORT]
@@ -173,14 +176,15 @@ class Course:
     # What is said to it
 
     def _queued(self, _: Entry, data: Data) -> None:
-        text = data.get("text", data.get("after"))
+        text, item_id = data.get("text", data.get("after")), loose.words(data.get("item_id"))
         if isinstance(text, str):
-            self.ties.texts[loose.words(data.get("item_id"))] = text
+            before = self.ties.words.get(item_id, Words())
+            self.ties.words[item_id] = Words(text, files_in(data) or before.files)
 
     def _pulled(self, entry: Entry, data: Data) -> None:
         for each in loose.items(data.get("items")):
             item_id = loose.words(each)
-            self._is_unheard = self._is_unheard or item_id not in self.ties.texts
+            self._is_unheard = self._is_unheard or item_id not in self.ties.words
             self._land(entry, item_id, Landing.PULLED)
 
     def _replied(self, _: Entry, data: Data) -> None:
@@ -188,7 +192,8 @@ class Course:
         for each in loose.items(loose.mapping(data.get("reply")).get("items")):
             item = loose.mapping(each)
             event_id = loose.words(loose.mapping(item.get("event")).get("event_id"))
-            self._heard[event_id] = loose.words(loose.mapping(item.get("input")).get("text"))
+            given = loose.mapping(item.get("input"))
+            self._heard[event_id] = Words(loose.words(given.get("text")), files_in(given))
         self._is_unheard = False
 
     def _returned(self, _: Entry, data: Data) -> None:
@@ -206,21 +211,23 @@ class Course:
         block.reason = why_dropped(loose.words(data.get("reason")), f"T{entry.turn + 1}")
 
     def _land(self, entry: Entry, item_id: str, landing: Landing, data: Data = loose.NOTHING) -> Steered:
-        block = self.ties.steered.get(item_id)
-        text = loose.words(data.get("text")) or self.ties.texts.get(item_id) or ""
-        text = text or self._heard.pop(loose.words(data.get("event_id")), "")
+        block, heard = self.ties.steered.get(item_id), self._heard.pop(loose.words(data.get("event_id")), None)
+        said = self.ties.words.get(item_id) or heard
+        text, files = said or Words()
+        text = loose.words(data.get("text")) or text
         if block is None:
             self._saying.interrupt()
             block = self._new(Steered, entry, item_id=item_id, text=text, landing=landing, landed_turn=entry.turn)
             self.ties.steered[item_id] = block
-            if landing is not Landing.PULLED or not text:
+            if landing is not Landing.PULLED or said is None:
                 self.ties.untold[item_id] = block
-        block.text = block.text or text or ("" if landing is Landing.PULLED else _UNTOLD)
+        is_told = said is not None or landing is Landing.PULLED
+        block.text, block.attachments = block.text or text or ("" if is_told else _UNTOLD), block.attachments or files
         block.landing = landing
         block.version += 1
         if landing is not Landing.PULLED:
             del self.ties.steered[item_id]
-            self.ties.texts.pop(item_id, None)
+            self.ties.words.pop(item_id, None)
         return block
 
     # How it went and ended
@@ -281,5 +288,32 @@ class Course:
         return block
 
 
-def _attachment(file: Data) -> str:
-    return next((name for key in ("name", "artifact_type") if (name := loose.words(file.get(key)))), "file")
+def files_in(given: Data) -> tuple[Filed, ...]:
+    """What came with it, in an order that is the sender's."""
+    each = map(loose.mapping, loose.items(given.get("attachments")))
+    return tuple(_file(file, "size", "name", "artifact_type", "artifact_id") for file in each)
+
+
+def _file(data: Data, size_key: str, *names: str) -> Filed:
+    amount = data.get(size_key)
+    return Filed(
+        next(filter(None, (loose.words(data.get(name)) for name in names)), "artifact"),
+        loose.words(data.get("mime_type")),
+        amount if isinstance(amount, int) else None,
+        loose.words(data.get("artifact_id")),
+    )
+
+
+def _actor(actor: Data) -> str:
+    """`Ann (user ann)`, `system`."""
+    name = loose.words(actor.get("actor_name"))
+    known = " ".join(filter(None, (loose.words(actor.get(key)) for key in ("actor_type", "actor_id"))))
+    return f"{name} ({known})"[:SHORT] if name and known else (name or known)[:SHORT]
+
+
+def _subject(subject: Data) -> str:
+    """`membership travellers/ann {"group":"travellers"}`."""
+    told = (*(loose.words(subject.get(key)) for key in ("subject_type", "subject_id")), loose.words(
+        subject.get("data") or None
+    ))  # fmt: skip
+    return " ".join(filter(None, told))[:SHORT]

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from console.model.talk.blocks import Block, Note, Said, Standing, You
+from console.model.talk.course import files_in
 from console.model.talk.flow import Flow
 from console.model.talk.loose import mapping, text_of, words
 from console.model.talk.talk import Talk
@@ -30,11 +31,16 @@ def inherited(lines: "Iterable[Line]", remark: str = "") -> Talk:
     return talk
 
 
-def _block(line: "Line") -> Block:
+def words_of(line: "Line") -> str:
+    """What a line says, whole."""
     whole = mapping(line.content_json)
-    text = words(whole.get("text")) or text_of(whole.get("content"), " ") or line.content or ""
+    return words(whole.get("text")) or text_of(whole.get("content"), " ") or line.content or ""
+
+
+def _block(line: "Line") -> Block:
+    text = words_of(line)
     if line.role == "user":
-        return _made(You, line, text=text, who="you")
+        return _made(You, line, text=text, who="you", attachments=files_in(mapping(line.content_json)))
     return _made(Said, line, flow=Flow(text), standing=Standing.DONE, role=line.role)
 
 

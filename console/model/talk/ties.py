@@ -1,8 +1,16 @@
 """What ties a run's blocks to entries that are not there: begun here and ended later, or the other way round."""
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from console.model.talk.blocks import Answer, Steered, Tool
+from console.model.talk.blocks import Answer, Filed, Steered, Tool
+
+
+class Words(NamedTuple):
+    """What a message says, and the files that came with it."""
+
+    text: str = ""
+    files: tuple[Filed, ...] = ()
 
 
 @dataclass(slots=True)
@@ -13,12 +21,12 @@ class Ties:
     """Calls without an answer."""
     answers: dict[str, Tool] = field(default_factory=dict[str, Tool])
     """Answers without their call."""
-    texts: dict[str, str] = field(default_factory=dict[str, str])
+    words: dict[str, Words] = field(default_factory=dict[str, Words])
     """What messages say that are on their way."""
     steered: dict[str, Steered] = field(default_factory=dict[str, Steered])
     """Messages that were pulled and have not landed."""
     untold: dict[str, Steered] = field(default_factory=dict[str, Steered])
-    """Messages of which something was said before: that they were pulled, or their text."""
+    """Messages of which something was said before: that they were pulled, or their words."""
     dropped: dict[str, Steered] = field(default_factory=dict[str, Steered])
     """Messages that can be had back, as long as nobody has settled that."""
 
@@ -37,10 +45,12 @@ class Ties:
             pulled = earlier.steered.pop(item_id, None)
             if pulled is not None:
                 pulled.leave()
-            landed.text = earlier.texts.get(item_id) or (pulled.text if pulled is not None else "") or landed.text
+            said = earlier.words.get(item_id, Words())
+            landed.text = said.text or (pulled.text if pulled is not None else "") or landed.text
+            landed.attachments = said.files or landed.attachments
             landed.version += 1
         self.steered = earlier.steered | self.steered
-        self.texts = earlier.texts | self.texts
+        self.words = earlier.words | self.words
         self.answers |= earlier.answers
         self.untold |= earlier.untold
         self.dropped |= earlier.dropped

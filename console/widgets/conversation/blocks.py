@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from textual.content import Content
 
+from console.model.commands.naming import keyed
 from console.model.glyphs import Glyphs
 from console.model.safe import one_line, safe
 from console.model.talk.blocks import (
@@ -16,6 +17,7 @@ from console.model.talk.blocks import (
     End,
     Event,
     Failure,
+    Filed,
     Landing,
     Note,
     Said,
@@ -24,7 +26,7 @@ from console.model.talk.blocks import (
     Tool,
     You,
 )
-from console.model.words import duration, size
+from console.model.words import duration
 
 if TYPE_CHECKING:
     from console.widgets.conversation.prose import Prose
@@ -115,16 +117,20 @@ class Painter:
     # Kinds
 
     def _you(self, block: You, look: Look) -> list[Content]:
-        lines = _text(block.text, look.width - 2)
-        lines += [Content.styled(f"[{one_line(name, 80)}]", FAINT) for name in block.attachments]
+        lines = [*_text(block.text, look.width - 2), *self._files(block.attachments, look.width - 2)]
         head = Content.styled(one_line(block.who, 40), _TONES["you"])
         return self._barred([self._headed(head, block, look), *lines], "you")
 
     def _event(self, block: Event, look: Look) -> list[Content]:
-        head = Content.assemble((one_line(block.kind, 80), _TONES["event"]), (f"  {one_line(block.source, 40)}", FAINT))
-        lines = _text(block.text, look.width - 2)
+        head = Content.assemble(
+            (f"{self._glyphs['event']} {one_line(block.kind, 80)}", _TONES["event"]),
+            (f"  {one_line(block.source, 80)}", FAINT),
+        )
+        lines = Content.styled(one_line(block.about, 600), FAINT).wrap(look.width - 2) if block.about else []
+        lines += _text(block.text, look.width - 2)
         if block.details:
             lines += Content.styled(one_line(block.details), FAINT).wrap(look.width - 2)
+        lines += self._files(block.attachments, look.width - 2)
         return self._barred([self._headed(head, block, look), *lines], "event")
 
     def _said(self, block: Said, look: Look) -> list[Content]:
@@ -171,7 +177,7 @@ class Painter:
             more = "more" if block.is_cut else f"{left:,} more lines"
             lines = [
                 *lines[:MOST_LINES],
-                Content.assemble((f"{self._glyphs['ellipsis']} {more}: ", FAINT), *_keys("enter open")),
+                Content.assemble((f"{self._glyphs['ellipsis']} {more}: ", FAINT), *_keys("{conversation.open} open")),
             ]
         side = Content.styled(f"  {self._glyphs['bar']} ", FAINT)
         return [side + line for line in lines]
@@ -185,14 +191,25 @@ class Painter:
             (f"{self._glyphs[landing]} {word}", _TONES[landing]), (f" · {one_line(told, 120)}", FAINT)
         )
         lines = [self._headed(head, block, look), *_text(block.text, look.width - 2)]
+        lines += self._files(block.attachments, look.width - 2)
         if block.can_return:
-            lines.append(Content("").join(_keys("enter back to the prompt")))
+            lines.append(Content("").join(_keys("{conversation.open} back to the prompt")))
         return self._barred(lines, landing)
 
     def _artifact(self, block: Artifact, look: Look) -> list[Content]:
-        details = [one_line(block.kind, 60), "" if block.size_bytes is None else size(block.size_bytes)]
-        left = Content.assemble((f"{self._glyphs['mark']} ", "$text-accent"), (one_line(block.name, 120), "bold"))
-        return [self._sided(left, Content.styled(" · ".join(filter(None, details)), FAINT), look.width)]
+        return self._files((block.file,), look.width)
+
+    def _files(self, files: Sequence[Filed], width: int) -> list[Content]:
+        """A line for each artifact: what it is called, and at the right its type and size."""
+        mark = (f"{self._glyphs['mark']} ", "$text-accent")
+        return [
+            self._sided(
+                Content.assemble(mark, (one_line(file.name, 120), "bold")),
+                Content.styled(one_line(file.about, 80), FAINT),
+                width,
+            )
+            for file in files
+        ]
 
     def _note(self, block: Note, look: Look) -> list[Content]:
         tone = _TONES["warning"] if block.is_warning else FAINT
@@ -219,8 +236,12 @@ class Painter:
         for place, line in enumerate(traced):
             told = Content.styled(one_line(line), "$text-error" if place == last else FAINT)
             lines.append(self._cut(told, look.width - 2))
-        full = "enter full" if unfolds(block) and not look.is_unfolded else "enter open"
-        lines.append(Content("").join(_keys(f"{full}  r retry  y copy")))
+        full = "full" if unfolds(block) and not look.is_unfolded else "open"
+        lines.append(
+            Content("").join(
+                _keys(f"{{conversation.open}} {full}  {{conversation.retry}} retry  {{conversation.copy}} copy")
+            )
+        )
         return self._barred(lines, "failed")
 
     # Lines
@@ -280,9 +301,9 @@ def _text(text: str, width: int) -> list[Content]:
 
 
 def _keys(words: str) -> list[Content]:
-    """`enter open  r retry`: each key and what it does."""
+    """`{conversation.open} open  {conversation.retry} retry`: each key and what it does."""
     parts: list[Content] = []
-    for each in words.split("  "):
+    for each in keyed(words).split("  "):
         key, _, does = each.partition(" ")
         parts += [
             Content.styled("  " if parts else "", FAINT),

@@ -6,10 +6,7 @@ from typing import ClassVar, Final
 
 from textual import events
 from textual.binding import BindingType
-from textual.content import Content
 from textual.message import Message
-from textual.selection import Selection
-from textual.strip import Strip
 from textual.widget import Widget
 
 from console.bindings import bindings_for
@@ -18,27 +15,29 @@ from console.model.stream.follow import Follow
 from console.model.talk.blocks import Answer, Block, Failure, Steered, Tool
 from console.model.talk.talk import AsOf, Talk
 from console.model.words import duration
-from console.widgets.conversation.blocks import FAINT, unfolds
+from console.widgets.conversation.asking import Asking
+from console.widgets.conversation.blocks import unfolds
+from console.widgets.conversation.drawn import Drawn
 from console.widgets.conversation.passage import Spot
 from console.widgets.conversation.reasons import why_not
-from console.widgets.conversation.sheet import Sheet, View, gap_above, marked
+from console.widgets.conversation.sheet import Sheet, View, gap_above
 from console.widgets.conversation.viewport import Viewport
 from console.widgets.guard import Guarded
 
 WHEEL: Final = 3  # rows that a turn of it moves
-_NOTHING: Final = "Nothing was said yet."
 
 
-class Conversation(Guarded, Widget, can_focus=True):
+class Conversation(Guarded, Asking, Drawn, Widget, can_focus=True):
     """Shows a talk. It draws what is in view and knows nothing of the rest, however long the talk is."""
 
     DEFAULT_CSS = """
     Conversation { height: 1fr; padding: 0 1 0 0; border: round $panel-lighten-2; border-subtitle-color: $text-muted; }
     Conversation:focus { border: round $accent; }
     .-narrow Conversation, .-narrow Conversation:focus { border: none; }
-    Conversation > .conversation--cursor { background: $foreground 8%; }
+    Conversation > .conversation--cursor { background: $chosen; }
+    Conversation > .conversation--later { color: $text-muted; }
     """
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"conversation--cursor"}
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"conversation--cursor", "conversation--later"}
     BORDER_TITLE = "Conversation"
     BINDINGS: ClassVar[list[BindingType]] = bindings_for("conversation")
 
@@ -133,6 +132,12 @@ class Conversation(Guarded, Widget, can_focus=True):
             self._viewport.go_to(block.number)
         self._changed()
 
+    def point_at(self, run_id: str, position: int) -> None:
+        """Choose the block in which something was said."""
+        after = self._talk.first_after(run_id, position)
+        if after is not None:
+            self._point_at(after - 1 if self._talk.block(after - 1) is not None else after)
+
     def use(self, glyphs: Glyphs) -> None:
         """Show the same with other glyphs."""
         self._glyphs, self._sheet = glyphs, Sheet(glyphs)
@@ -215,10 +220,6 @@ class Conversation(Guarded, Widget, can_focus=True):
         """Why one of its commands cannot be carried out now."""
         return why_not(what, self.cursor, is_empty=not self._talk.blocks)
 
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
-        """A letter that cannot act on a block is meant for the prompt, so it is no key then."""
-        return action not in ("copy", "fold", "retry") or self.why_not(action) is None
-
     def action_open(self) -> None:
         block = self.cursor
         if self._refuses("open"):
@@ -271,64 +272,6 @@ class Conversation(Guarded, Widget, can_focus=True):
         self._point_at(spot.number)
         if isinstance(block := self.cursor, Tool) and spot.line == gap_above(self._talk, block):
             self.action_fold()
-
-    def selection_updated(self, selection: Selection | None) -> None:
-        """What is being marked must not move away."""
-        if selection is not None and self.follow.is_tail:
-            self._in_view()
-            self._viewport.stay()
-            self._changed()
-        super().selection_updated(selection)
-
-    def get_selection(self, selection: Selection) -> tuple[str, str] | None:
-        """What the mouse has marked, without the bars; what is not in view cannot be marked."""
-        text = "\n".join(self._strip(spot).text.rstrip() for spot in self._in_view())
-        edge = f" {self._glyphs['cursor']}{self._glyphs['bar']}"
-        return "\n".join(line.lstrip(edge) for line in selection.extract(text).splitlines()), "\n"
-
-    # Drawing
-
-    def notify_style_update(self) -> None:
-        super().notify_style_update()
-        self._viewport.look_again()
-
-    def on_resize(self, _: events.Resize) -> None:
-        self._changed()
-
-    def render_line(self, y: int) -> Strip:
-        seen, width = self._in_view(), self.content_size.width
-        if not seen and y == 0:
-            return self._sheet.strip(Content.styled(_NOTHING, FAINT), self.visual_style, width)
-        strip = self._strip(seen[y]) if y < len(seen) else Strip.blank(width, self.visual_style.rich_style)
-        selection = self.text_selection
-        if selection is not None and (span := selection.get_span(y)) is not None:
-            strip = marked(strip, *span, self.screen.get_component_rich_style("screen--selection"))
-        strip = strip.apply_offsets(0, y)
-        if y == self._viewport.tall - 1 and not self.follow.is_tail and not self.styles.border_bottom[0]:
-            # Without a border there is no other place for it.
-            state = Content.styled(f" {self._state()} ", "reverse")
-            over = self._sheet.strip(state, self.visual_style, min(width, state.cell_length))
-            strip = Strip.join([strip.crop(0, width - over.cell_length), over])
-        return strip
-
-    def _in_view(self) -> Sequence[Spot]:
-        """The rows in view, found anew if something has changed."""
-        if self._viewport.is_stale:
-            if self._theme != self.app.theme:
-                self._theme, self._sheet = self.app.theme, Sheet(self._glyphs)
-            base, selected = self.visual_style, self.get_visual_style("conversation--cursor")
-            self._look = replace(self._look, width=self.content_size.width, base=base, selected=selected)
-            self._viewport.tall = max(1, self.content_size.height)
-            self._want_more(self._viewport.seen)
-        return self._viewport.seen
-
-    def _strip(self, spot: Spot) -> Strip:
-        block = self._talk.block(spot.number)
-        strips = [] if block is None else self._strips(block, spot.piece)
-        return strips[spot.line] if spot.line < len(strips) else Strip.blank(self.content_size.width)
-
-    def _strips(self, block: Block, piece: int) -> list[Strip]:
-        return self._sheet.strips(self._talk, block, piece, self._look)
 
     # Inside
 

@@ -1,13 +1,15 @@
 """Markdown as lines of a given width. Whatever it says is text: no HTML, no links to follow, no markup of ours."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import Final
 
 from markdown_it import MarkdownIt
 from markdown_it.tree import SyntaxTreeNode as Node
+from pygments.token import Token
 from textual.content import Content, Span
-from textual.highlight import highlight
+from textual.highlight import HighlightTheme, highlight
 
 from console.model.safe import safe
 
@@ -17,6 +19,16 @@ _INLINE: Final = {"strong": "bold", "em": "italic", "s": "strike", "link": "unde
 _NARROWEST: Final = 3
 """Columns of a table's cell."""
 _LONGEST_LANGUAGE: Final = 20
+_FAINTER: Final = re.compile(r"(?<=\w) \d+%| on \$\S+")
+
+
+class _Legible(HighlightTheme):
+    """Textual's colours for code, each as strong as the theme has it: what is fainter could not be read."""
+
+    STYLES = {  # noqa: RUF012  (as Textual has it)
+        **{token: _FAINTER.sub("", style) for token, style in HighlightTheme.STYLES.items()},
+        Token.Comment: "$text-muted",
+    }
 
 
 class Prose:
@@ -145,7 +157,7 @@ def _inline(node: Node, style: str = "") -> Content:
 
 def _code(code: str, info: str, width: int) -> list[Content]:
     language = info.split(maxsplit=1)[0][:_LONGEST_LANGUAGE] if info.strip() else "text"
-    content = highlight(code.rstrip("\n"), language=language)
+    content = highlight(code.rstrip("\n"), language=language, theme=_Legible)
     folded = (part for line in content.split("\n", allow_blank=True) for part in _folded(line, width - 2))
     return [_padded(Content(" ") + part, width).stylize_before(_CODE) for part in folded]
 

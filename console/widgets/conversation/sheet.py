@@ -21,7 +21,6 @@ KEPT: Final = 400
 """Rows that are kept drawn; a screen shows some sixty. Each is dozens of objects, which cost time as garbage does."""
 NARROWEST: Final = 16
 _NO_MARK: Final = Content(" ")
-_DIM: Final = RichStyle(dim=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +36,8 @@ class View:
     unfolded: AbstractSet[str] = frozenset()
     base: Style = field(default_factory=Style)
     selected: Style = field(default_factory=Style)
+    later: RichStyle = field(default_factory=RichStyle.null)
+    """What is not yet there at the moment that is shown."""
 
 
 class _Drawn(NamedTuple):
@@ -51,6 +52,7 @@ class Sheet:
     def __init__(self, glyphs: Glyphs) -> None:
         self._painter = Painter(glyphs)
         self._mark = Content.styled(glyphs["cursor"], "bold $text-accent")
+        self._later = Content(glyphs["later"])
         self._drawn: dict[tuple[int, int], _Drawn] = {}
         self._rows = 0
         self._styles: dict[str | Style, Style] = {}
@@ -70,10 +72,11 @@ class Sheet:
             # The first column is the cursor's.
             lines = self._lines(block, piece, Look(max(NARROWEST, min(view.width - 1, WIDEST)), view.now, is_unfolded))
             base = view.selected if is_selected else view.base
-            marks = chain((self._mark if is_selected and not piece else _NO_MARK,), repeat(_NO_MARK))
+            mark = self._later if is_after else _NO_MARK
+            marks = chain((self._mark if is_selected and not piece else mark,), repeat(mark))
             strips = [self.strip(mark + line, base, view.width) for mark, line in zip(marks, lines, strict=False)]
             if is_after:
-                strips = [strip.apply_style(_DIM) for strip in strips]
+                strips = [_all_in(strip, view.later) for strip in strips]
             drawn = _Drawn(source, [*([Strip.blank(view.width, view.base.rich_style)] * gap), *strips])
         self._drawn[place] = drawn  # at the end, so that the first is what was not seen for longest
         self._rows += len(drawn.strips)
@@ -107,12 +110,10 @@ def gap_above(talk: Talk, block: Block) -> int:
     return 0 if before is None or (block.is_line and before.is_line) else 1
 
 
-def marked(strip: Strip, start: int, end: int, style: RichStyle) -> Strip:
-    """The strip with its characters from one place to another in a style; -1 is its end."""
-    first = strip.index_to_cell_position(start)
-    last = strip.cell_length if end < 0 else strip.index_to_cell_position(end)
-    parts = strip.divide([first, last, strip.cell_length])
-    return Strip.join(part.apply_style(style) if place == 1 else part for place, part in enumerate(parts))
+def _all_in(strip: Strip, style: RichStyle) -> Strip:
+    """The strip in one colour; bold stays bold."""
+    plain = (Segment(part.text, part.style + style if part.style else style, part.control) for part in strip)
+    return Strip(plain, strip.cell_length)
 
 
 def _said(block: Block, piece: int, now: int) -> tuple[object, ...]:

@@ -2,6 +2,7 @@
 
 from dataclasses import asdict, replace
 
+from console.model.commands.naming import key_of
 from console.model.glyphs import Glyphs
 from console.model.inspect.calls import Call, refused_first
 from console.model.inspect.facts import CallFacts, CallsFacts
@@ -51,7 +52,8 @@ class CallsTab(Tab[CallsFacts]):
         refused = sum(call.allowed is False for call in calls)
         failed = sum(call.allowed is True and call.code is not None for call in calls)
         words = f"{number(len(calls), 'call')}, {refused} refused, {failed} failed"
-        order = "r by number" if self.is_refused_first else "r refused first"
+        key = key_of("inspector.refused_first")
+        order = f"{key} by number" if self.is_refused_first else f"{key} refused first"
         parts: list[Source] = [Text(Piece(words, "faint"), right=Piece(order, "faint"))]
         if facts.earlier:
             parts.append(Text(Piece(f"{facts.earlier:,} earlier ones: trackside show --calls", "faint")))

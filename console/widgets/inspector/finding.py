@@ -22,6 +22,7 @@ class FindBar(Horizontal):
     FindBar Input { height: 1; border: none; padding: 0; width: 1fr; background: $boost; }
     """
 
+    place: ClassVar[str] = "find"
     BINDINGS: ClassVar[list[BindingType]] = bindings_for("find")
 
     @dataclass

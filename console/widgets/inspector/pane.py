@@ -13,6 +13,7 @@ from textual.content import Content
 from textual.message import Message
 
 from console.bindings import bindings_for
+from console.model.commands.naming import key_of
 from console.model.glyphs import Glyphs
 from console.model.inspect.facts import CallFacts, Facts, Unknown
 from console.widgets.guard import Guarded
@@ -88,7 +89,9 @@ class Inspector(Guarded, Vertical):
         self._run_id: str | None = None
         self._position: int | None = None
         self._last = 0
-        """The run's newest entry, which is shown where none is chosen."""
+        """The entry that is shown where none is chosen."""
+        self._is_newest = True
+        """It is the run's newest."""
         self._asking = Asking(self.set_timer, self._ask, self._is_busy)
         self._tab = self._order[0]
         self._strip = TabStrip(tuple((tab.name, tab.short) for tab in self._tabs.values()))
@@ -110,20 +113,22 @@ class Inspector(Guarded, Vertical):
         """The tab that is shown."""
         return self._tab
 
-    def look_at(self, run_id: str | None, position: int | None, last: int = 0) -> None:
-        """Be about this run, as of this entry; without one, as it is now, with so many entries."""
+    def look_at(self, run_id: str | None, position: int | None, last: int = 0, current: int | None = None) -> None:
+        """Be about this run, as of this entry; without one, as it is now, with so many entries.
+
+        `current` is the entry that is shown by itself then, where it is not the newest.
+        """
+        before, self._last, self._is_newest = (self._last, self._is_newest), current or last, current is None
         if (run_id, position) == (self._run_id, self._position):
-            if last != self._last:
-                self._last = last
-                if position is None and self._tabs[self._tab].needs_entry:
+            if position is None and before != (self._last, self._is_newest):
+                self._entitle()
+                if self._tabs[self._tab].needs_entry:
                     self._asking.heard()
             return
-        self._last = last
         if run_id != self._run_id:
             for tab in self._tabs.values():
                 tab.view = tab.facts = None
         self._run_id, self._position = run_id, position
-        self._entitle()
         self._look()
 
     def hear(self, kinds: Iterable[str]) -> None:
@@ -185,7 +190,11 @@ class Inspector(Guarded, Vertical):
         if what in self._order or what in ("next_tab", "previous_tab", "find", "find_next"):
             return None
         if what == "refused_first":
-            return None if isinstance(tab, CallsTab) else "only the tab Calls has an order to change; 5 shows it"
+            return (
+                None
+                if isinstance(tab, CallsTab)
+                else f"only the tab Calls has an order to change; {key_of('inspector.calls')} shows it"
+            )
         if tab.facts is None or view is None or not view.source.height:
             return "there is nothing here yet"
         if what == "copy_path" and not view.source.path_at(view.cursor):
@@ -308,6 +317,7 @@ class Inspector(Guarded, Vertical):
         self._list.focus()
 
     def _look(self) -> None:
+        self._entitle()
         tab = self._tabs[self._tab]
         if self._run_id is None:
             tab.show_words(tab.empty)
@@ -329,10 +339,13 @@ class Inspector(Guarded, Vertical):
 
     def _entitle(self) -> None:
         """Say which moment it is about: in the border, or beside the tabs where there is none."""
-        is_last = self._run_id is not None and self._tabs[self._tab].needs_entry
-        words = f"as of #{self._position}" if self._position is not None else "the last entry" if is_last else ""
+        words = "" if self._position is None else f"as of #{self._position}"
+        if self._position is None and self._run_id is not None and self._tabs[self._tab].needs_entry:
+            words = "the last entry" if self._is_newest else f"#{self._last}, the last that is seen"
         has_border = bool(self.gutter.top)
-        self.border_title = Content(words if has_border else "")
+        # Textual sets it off from the line only where there is a corner.
+        space = "" if self.styles.border_left[0] or not words else " "
+        self.border_title = Content(f"{space}{words}{space}" if has_border else "")
         self._strip.remark = "" if has_border else words
 
     def on_resize(self) -> None:

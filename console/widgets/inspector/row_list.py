@@ -1,16 +1,18 @@
 """The list that every tab of the inspector is shown in. It draws the rows that are seen, and no others are made."""
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from time import monotonic
-from typing import ClassVar
+from typing import Final
 
 from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
-from textual.geometry import Size
+from textual.geometry import Offset, Region, Size
 from textual.message import Message
 from textual.strip import Strip
+from textual.style import Style as VisualStyle
 from textual.widget import Widget
 
 from console.model.glyphs import Glyphs
@@ -18,11 +20,16 @@ from console.model.inspect.sheet import Row, Source
 from console.model.safe import one_line
 from console.widgets.guard import Guarded
 
-TONES = (
-    "text", "faint", "strong", "heading", "key", "index", "string", "number", "word", "object", "array", "jump",
-    "good", "bad", "warn", "added", "changed", "removed", "again",
-)  # fmt: skip
-WHEEL = 3
+TONES: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("faint", "index", "object", "array", "again"), "$text-muted"),
+    **dict.fromkeys(("string", "good", "added"), "$text-success"),
+    **dict.fromkeys(("number", "word", "warn", "changed"), "$text-warning"),
+    **dict.fromkeys(("bad", "removed"), "$text-error"),
+    "strong": "bold", "heading": "bold $text-primary", "key": "$text-accent", "jump": "$text-secondary",
+}  # fmt: skip
+WHEEL: Final = 3
+KEPT: Final = 1_000
+"""Lines that are drawn ahead at most: those that were seen, for who goes back to them."""
 
 
 @dataclass
@@ -35,24 +42,14 @@ class View:
 
 
 class RowList(Guarded, Widget, can_focus=True):
-    """Keeps no more than the place of the cursor and of the first row."""
+    """Keeps no more than the place of the cursor and of the first row.
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"rows--cursor", *(f"rows--{tone}" for tone in TONES)}
+    Its tones are styles and not component classes, of which Textual works out all whenever a screen is opened or the
+    focus moves: that was a third of what it took to open one.
+    """
+
     DEFAULT_CSS = """
     RowList { height: 1fr; width: 1fr; }
-    RowList > .rows--cursor { background: $boost; }
-    RowList:focus > .rows--cursor { background: $accent 20%; text-style: bold; }
-    RowList > .rows--faint, RowList > .rows--index, RowList > .rows--object, RowList > .rows--array,
-    RowList > .rows--again { color: $text-muted; }
-    RowList > .rows--strong { text-style: bold; }
-    RowList > .rows--heading { color: $text-primary; text-style: bold; }
-    RowList > .rows--key { color: $text-accent; }
-    RowList > .rows--string, RowList > .rows--good, RowList > .rows--added { color: $text-success; }
-    RowList > .rows--number, RowList > .rows--word, RowList > .rows--warn, RowList > .rows--changed {
-        color: $text-warning;
-    }
-    RowList > .rows--bad, RowList > .rows--removed { color: $text-error; }
-    RowList > .rows--jump { color: $text-secondary; }
     """
 
     @dataclass
@@ -66,11 +63,16 @@ class RowList(Guarded, Widget, can_focus=True):
         """Something was folded or unfolded."""
 
     glyphs = Glyphs()
+    is_marked = False
+    """Whether the cursor is seen though the keys come from elsewhere."""
+    is_quiet = False
+    """Whether nothing of it is seen then."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  (as Textual has it)
+        super().__init__(id=id)
         self.view: View | None = None
         self._strips: dict[tuple[int, bool], Strip] = {}
+        self._looks: dict[str, Style] = {}
         self.moved_at = 0.0
         """When a person last moved in it."""
 
@@ -81,8 +83,8 @@ class RowList(Guarded, Widget, can_focus=True):
         self.view = view
         self._fit(self.size)
 
-    def on_resize(self, event: events.Resize) -> None:
-        self._fit(event.size)
+    def on_resize(self) -> None:
+        self._fit(self.size)  # the event's would be with the padding
 
     def _fit(self, size: Size) -> None:
         if self.view is not None and size.width:
@@ -94,11 +96,13 @@ class RowList(Guarded, Widget, can_focus=True):
     def redraw(self) -> None:
         """The rows or their colours are not what they were."""
         self._strips.clear()
+        self._looks.clear()
         self.refresh()
 
     def notify_style_update(self) -> None:
         super().notify_style_update()
         self._strips.clear()
+        self._looks.clear()
 
     # Moving
 
@@ -107,12 +111,24 @@ class RowList(Guarded, Widget, can_focus=True):
         if self.view is not None:
             self.go_to(self.view.cursor + rows)
 
+    def page(self, pages: int) -> None:
+        self.move(pages * max(1, self.size.height - 1))
+
+    def edge(self, *, is_last: bool) -> None:
+        if self.view is not None:
+            self.move(self.view.source.height if is_last else -self.view.source.height)
+
     def go_to(self, row: int) -> None:
         """Put the cursor on a row; beyond the edges it stays at the edge."""
-        if self.view is not None:
-            self.view.cursor = max(0, min(row, self.view.source.height - 1))
-            self._keep_in_sight()
-            self.redraw()
+        if (view := self.view) is None:
+            return
+        cursor, top = view.cursor, view.top
+        view.cursor = max(0, min(row, view.source.height - 1))
+        self._keep_in_sight()
+        if view.top != top:
+            self.refresh()
+        elif view.cursor != cursor:
+            self.refresh(*(Region(0, at - top, self.size.width, 1) for at in (cursor, view.cursor)))
 
     def _keep_in_sight(self) -> None:
         view, height = self.view, self.size.height
@@ -124,7 +140,7 @@ class RowList(Guarded, Widget, can_focus=True):
         self.moved_at = monotonic()
         if self.view is not None:
             self.view.top = max(0, min(self.view.top + rows, self.view.source.height - self.size.height))
-            self.redraw()
+            self.refresh()
 
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
         event.stop()
@@ -143,6 +159,11 @@ class RowList(Guarded, Widget, can_focus=True):
         row = self.row
         if row is not None and (row.is_open is not None or event.chain == 2):
             self.fold()
+
+    def landings(self) -> Iterator[Offset]:
+        """Where its rows begin."""
+        seen = 0 if self.view is None else min(self.size.height, self.view.source.height - self.view.top)
+        yield from (Offset(0, row) for row in range(seen))
 
     # Acting
 
@@ -163,6 +184,7 @@ class RowList(Guarded, Widget, can_focus=True):
             return True
         cursor, height = view.cursor, view.source.height
         self.go_to(view.source.toggle(view.cursor))
+        self.redraw()
         self.post_message(self.Folded())
         return row.is_open is not None or (view.cursor, view.source.height) != (cursor, height)
 
@@ -176,6 +198,7 @@ class RowList(Guarded, Widget, can_focus=True):
             found = view.source.find(text)
         if found is not None:
             self.go_to(found)
+            self.redraw()  # it may have been unfolded for that
         return found is not None
 
     # Drawing
@@ -184,17 +207,19 @@ class RowList(Guarded, Widget, can_focus=True):
         view, width = self.view, self.size.width
         row = -1 if view is None else view.top + y
         if view is None or row >= view.source.height:
-            return Strip.blank(width, self.rich_style)
-        is_cursor = row == view.cursor
+            return Strip.blank(width, self._look(""))
+        is_cursor = row == view.cursor and (self.has_focus or not self.is_quiet)
         strip = self._strips.get((row, is_cursor))
         if strip is None:
+            if len(self._strips) >= KEPT:
+                self._strips.clear()
             strip = self._strips[row, is_cursor] = self._drawn(view.source.row(row), width, is_cursor=is_cursor)
         return strip
 
     def _drawn(self, row: Row, width: int, *, is_cursor: bool) -> Strip:
         over = self._under_cursor() if is_cursor else Style.null()
-        base = self.rich_style + over
-        mark = self.glyphs["cursor"] if is_cursor and self.has_focus else " "
+        base = self._look("") + over
+        mark = self.glyphs["cursor"] if is_cursor and (self.has_focus or self.is_marked) else " "
         glyph = "" if row.is_open is None else self.glyphs["open" if row.is_open else "folded"] + " "
         segments = [Segment(mark + " " * row.indent + glyph, base)]
         room = width - cell_len(segments[0].text)
@@ -216,11 +241,17 @@ class RowList(Guarded, Widget, can_focus=True):
 
     def _under_cursor(self) -> Style:
         """The cursor's colour as it comes out over the background; a partial style would take it as opaque."""
-        style = self.get_component_rich_style("rows--cursor")
-        return Style(bgcolor=style.bgcolor, bold=style.bold or None)
+        look = self._look("bold on $chosen" if self.has_focus else "on $boost" if self.is_marked else "")
+        return Style(bgcolor=look.bgcolor, bold=look.bold or None)
 
     def _tone(self, tone: str) -> Style:
-        return self.get_component_rich_style(f"rows--{tone}") if tone in TONES else self.rich_style
+        return self._look(TONES.get(tone, ""))
+
+    def _look(self, style: str) -> Style:
+        look = self._looks.get(style)
+        if look is None:
+            look = self._looks[style] = (self.visual_style + VisualStyle.parse(style)).rich_style
+        return look
 
     def on_focus(self) -> None:
         self.redraw()

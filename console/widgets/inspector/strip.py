@@ -1,11 +1,13 @@
 """The line with the names of the tabs."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 from rich.cells import cell_len
 from textual import events
 from textual.content import Content
+from textual.geometry import Offset
 from textual.message import Message
 from textual.reactive import reactive
 from textual.widget import Widget
@@ -68,6 +70,10 @@ class TabStrip(Guarded, Widget):
         index = next((index for index, end in enumerate(self._ends) if column < end), None)
         if index is not None and column >= 0:
             self.post_message(self.Chosen(index))
+
+    def landings(self) -> Iterator[Offset]:
+        """Where the names begin."""
+        yield from (Offset(self.styles.padding.left + start, 0) for start in [0, *self._ends][: len(self._ends)])
 
     def _shapes(self) -> list[tuple[str, list[str]]]:
         return [(between, self._named(level)) for between, level in SHAPES]

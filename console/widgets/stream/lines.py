@@ -1,13 +1,15 @@
 """The rows of the stream. What it costs depends on the screen alone, not on how long the run is."""
 
 from collections import OrderedDict
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 from rich.style import Style
 from textual import events
-from textual.geometry import Region
+from textual.geometry import Offset, Region
 from textual.message import Message
+from textual.selection import Selection
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -16,6 +18,7 @@ from console.model.stream.look import Look, Shown
 from console.model.stream.rows import TONES
 from console.model.stream.stamps import TimeMode
 from console.widgets.guard import Guarded
+from console.widgets.marking import marked
 from console.widgets.stream.row import Columns, Setting, heading, paint, words
 
 WHEEL = 3
@@ -37,7 +40,7 @@ class StreamLines(Guarded, Widget, can_focus=True):
         & .stream--text { color: $foreground; }
         & .stream--cursor { color: $accent; text-style: bold; }
         & .stream--mark { color: $warning; text-style: bold; }
-        & .stream--pinned { background: $primary 30%; }
+        & .stream--pinned { background: $chosen; }
         & .stream--message { color: $foreground; }
         & .stream--tool, & .stream--action { color: $text-accent; }
         & .stream--state, & .stream--artifact { color: $text-secondary; }
@@ -78,6 +81,11 @@ class StreamLines(Guarded, Widget, can_focus=True):
     def rows(self) -> int:
         """How many rows fit."""
         return max(1, self.size.height - self._heading_height)
+
+    @property
+    def has_times(self) -> bool:
+        """There is room for them."""
+        return self._setting is None or bool(self._setting.columns.time)
 
     def look_at(self, look: Look) -> None:
         """Show what someone looks at."""
@@ -121,11 +129,32 @@ class StreamLines(Guarded, Widget, can_focus=True):
         self.look_again()
 
     def render_line(self, y: int) -> Strip:
-        return self._lines[y] if y < len(self._lines) else Strip.blank(self.size.width, self._style("base"))
+        strip = self._lines[y] if y < len(self._lines) else Strip.blank(self.size.width, self._style("base"))
+        selection = self.text_selection
+        if selection is not None and (span := selection.get_span(y)) is not None:
+            strip = marked(strip, *span, self.screen.get_component_rich_style("screen--selection"))
+        return strip.apply_offsets(0, y)
+
+    # What the mouse marks
+
+    def selection_updated(self, selection: Selection | None) -> None:
+        """What is being marked must not move away."""
+        if selection is not None and self._look is not None:
+            self._look.stay()
+            self.look_again()
+        super().selection_updated(selection)
+
+    def get_selection(self, selection: Selection) -> tuple[str, str] | None:
+        """What is marked, as it is seen: what is not in view cannot be."""
+        text = "\n".join(strip.text.rstrip() for strip in self._lines)
+        return selection.extract(text), "\n"
+
+    # Drawing anew, and the mouse
 
     def notify_style_update(self) -> None:
         super().notify_style_update()
-        self.repaint()
+        # Textual says so before it has worked out how the parts look.
+        self.call_later(self.repaint)
 
     def on_resize(self) -> None:
         self.repaint()
@@ -139,8 +168,16 @@ class StreamLines(Guarded, Widget, can_focus=True):
         self.post_message(self.Wheeled(WHEEL))
 
     def on_click(self, event: events.Click) -> None:
+        """A row is chosen; where something was marked with the same hand, that was it."""
         event.stop()
-        self.post_message(self.Clicked(event.y - self._heading_height))
+        event.prevent_default()  # Textual would mark all of it with a second click
+        if self.text_selection is None:
+            self.post_message(self.Clicked(event.y - self._heading_height))
+
+    def landings(self) -> Iterator[Offset]:
+        """Where its rows begin."""
+        rows = len(self._look.page().rows) if self._look is not None else 0
+        yield from (Offset(0, self._heading_height + row) for row in range(min(rows, self.rows)))
 
     # Inside
 
@@ -170,10 +207,11 @@ class StreamLines(Guarded, Widget, can_focus=True):
 
     def _arrange(self, look: Look) -> Setting:
         """How rows look now; those painted before go if that has changed."""
-        columns, began = Columns.fit(self.size.width, look.timeline.last), look.timeline.began
+        timeline = look.timeline
+        how = Columns.fit(self.size.width, timeline.last), self.mode, timeline.began, timeline.is_hiding
         setting = self._setting
-        if setting is None or (setting.columns, setting.mode, setting.began) != (columns, self.mode, began):
-            setting = Setting(columns, self.mode, began, self.glyphs, self._style)
+        if setting is None or (setting.columns, setting.mode, setting.began, setting.is_filtered) != how:
+            setting = Setting(*how, self.glyphs, self._style)
             self._setting = setting
             self._strips.clear()
             self._heading = heading(setting)

@@ -9,26 +9,25 @@ from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
-from textual.widget import Widget
-from textual.widgets import Input
 
 from console.bindings import bindings_for
+from console.model.commands.naming import key_of
 from console.model.glyphs import Glyphs
 from console.model.safe import one_line
 from console.model.stream import filters
 from console.model.stream.border import status
-from console.model.stream.filters import FilterError
 from console.model.stream.layout import Span
 from console.model.stream.look import Look
 from console.model.stream.stamps import TimeMode
 from console.model.stream.timeline import Timeline
 from console.widgets.guard import Guarded
-from console.widgets.stream.filter_line import FilterLine
+from console.widgets.stream.asking import Asking
+from console.widgets.stream.filter_line import EntryLine, FilterLine
 from console.widgets.stream.lines import StreamLines
 from console.widgets.stream.yank import YankMenu
 
 
-class StreamPane(Guarded, Vertical):
+class StreamPane(Guarded, Asking, Vertical):
     """Shows a timeline, moves in it, and tells what someone wants of the row that they are on."""
 
     BORDER_TITLE = "Stream"
@@ -87,27 +86,32 @@ class StreamPane(Guarded, Vertical):
         self._glyphs = glyphs or Glyphs()
         self._lines = StreamLines(self._glyphs)
         self._filter_line = FilterLine()
+        self._entry_line = EntryLine()
         self._yank_menu = YankMenu()
         self._look: Look | None = None
         self._filter = ""
         self._is_raw = False
         self._cursor: int | None = None
         self._subtitle = ""
-        self._wrong = ""
-        """What is wrong with the filter that is being typed."""
+        self._marks: dict[str, set[int]] = {}
+        """What was marked, of each run that was shown."""
+        self.entry: int | None = None
+        """The entry that the cursor is on where that need not be the newest: someone went there, or filters."""
 
     def compose(self) -> ComposeResult:
         yield self._lines
         yield self._filter_line
+        yield self._entry_line
         yield self._yank_menu
 
     # From the app
 
     def show(self, timeline: Timeline) -> None:
-        """Look at a run from its end, filtered as the one before."""
-        self._look = Look(timeline)
-        timeline.choose(filters.parse(self._filter))
-        timeline.show_raw(self._is_raw)
+        """Look at a run from its end, filtered as the one before; what was marked in it is marked again."""
+        self._marks = {run_id: marks for run_id, marks in self._marks.items() if marks}
+        self._look = Look(timeline, self._marks.setdefault(timeline.run_id, set()))
+        self._look.choose(filters.parse(self._filter))
+        self._look.show_raw(self._is_raw)
         self._lines.look_at(self._look)
         self._moved()
 
@@ -142,16 +146,9 @@ class StreamPane(Guarded, Vertical):
         chosen = filters.parse(text)
         self._filter = chosen.text if chosen else ""
         if self._look is not None:
-            self._look.timeline.choose(chosen)
+            self._look.choose(chosen)
         self.post_message(self.Filter(self._filter))
         self._moved()
-
-    def close_line(self) -> bool:
-        """Close the line that is open at the bottom; whether there was one."""
-        lines = [line for line in (self._yank_menu, self._filter_line) if line.display]
-        for line in lines:
-            self._close(line)
-        return bool(lines)
 
     def clear_filter(self) -> bool:
         """See everything again; whether something was hidden."""
@@ -159,6 +156,10 @@ class StreamPane(Guarded, Vertical):
         if had:
             self.set_filter("")
         return had
+
+    def yank(self, what: str, position: int) -> None:
+        """Have something of an entry copied."""
+        self.post_message(self.Yank(what, position))
 
     def go_live(self) -> bool:
         """Follow the end again; whether it was not followed."""
@@ -180,17 +181,24 @@ class StreamPane(Guarded, Vertical):
             return None if self._filter else "nothing is filtered"
         if look is None and what != "filter":
             return "nothing is recorded yet"
+        if what == "time" and not self._lines.has_times:
+            return "there is no room for times; they are shown where the pane is wider"
         if look is None or what in ("time", "raw", "filter", "only_tools", "only_steering"):
             return None
         if not look.timeline.last:
             return "nothing is recorded yet"
         if look.timeline.is_hiding and look.current() is None:
-            return "nothing matches the filter; X clears it"
+            return f"nothing matches the filter; {key_of('stream.clear')} clears it"
         if what in ("next_mark", "clear_marks") and not look.flags:
-            return "nothing is marked; m marks a row"
+            return f"nothing is marked; {key_of('stream.mark')} marks a row"
         if what in ("next_match", "previous_match") and not look.timeline.has_filter:
-            return "there was no filter yet; / sets one"
+            return f"there was no filter yet; {key_of('stream.filter')} sets one"
         return None
+
+    @property
+    def last(self) -> int:
+        """How many entries there are."""
+        return 0 if self._look is None else self._look.timeline.last
 
     def focus(self, scroll_visible: bool = True) -> "StreamPane":
         """The rows take the keys."""
@@ -235,7 +243,7 @@ class StreamPane(Guarded, Vertical):
         if self._refuses("raw"):
             return
         self._is_raw = not self._is_raw
-        self._with(lambda look: look.timeline.show_raw(self._is_raw))
+        self._with(lambda look: look.show_raw(self._is_raw))
 
     def action_time(self) -> None:
         if not self._refuses("time"):
@@ -265,47 +273,7 @@ class StreamPane(Guarded, Vertical):
         if not self._refuses("hold_on") and (kind := self._kind) is not None:
             self.post_message(self.HoldOn(kind, self._position or 0))
 
-    def action_filter(self) -> None:
-        self._filter_line.value = self._filter
-        self._filter_line.cursor_position = len(self._filter)
-        self._filter_line.display = True
-        self._filter_line.focus()
-
-    def action_yank(self) -> None:
-        if not self._refuses("yank") and self._position is not None:
-            self._yank_menu.display = True
-            self._yank_menu.focus()
-
     # From the parts
-
-    def on_input_submitted(self, event: Input.Submitted) -> None:
-        event.stop()
-        try:
-            self.set_filter(event.value)
-        except FilterError as error:
-            self._wrong = str(error)
-            self._tell()
-        else:
-            self._close(self._filter_line)
-
-    def on_input_changed(self, event: Input.Changed) -> None:
-        event.stop()
-        self._wrong = ""
-        self._tell()
-
-    def on_filter_line_left(self, event: FilterLine.Left) -> None:
-        event.stop()
-        self._close(self._filter_line)
-
-    def on_yank_menu_chosen(self, event: YankMenu.Chosen) -> None:
-        event.stop()
-        if (position := self._position) is not None:
-            self.post_message(self.Yank(event.what, position))
-        self._close(self._yank_menu)
-
-    def on_yank_menu_closed(self, event: YankMenu.Closed) -> None:
-        event.stop()
-        self._close(self._yank_menu)
 
     def on_stream_lines_clicked(self, event: StreamLines.Clicked) -> None:
         event.stop()
@@ -346,16 +314,7 @@ class StreamPane(Guarded, Vertical):
 
     @property
     def _position(self) -> int | None:
-        return None if (span := self._current) is None else span.last
-
-    def _close(self, line: Widget) -> None:
-        """Back from a line at the bottom to the rows."""
-        had_focus = line.has_focus
-        line.display = False
-        self._wrong = ""
-        if had_focus:
-            self._lines.focus()
-        self._tell()
+        return None if self._look is None else self._look.entry
 
     def _moved(self) -> None:
         """Something was done here: show it, and what follows from it, at once."""
@@ -366,10 +325,13 @@ class StreamPane(Guarded, Vertical):
         look = self._look
         if look is None:
             return
+        self.entry = None if look.follow.is_tail and not look.timeline.is_hiding else look.entry
         if look.cursor != self._cursor:
             self._cursor = look.cursor
             self.post_message(self.CursorMoved(look.cursor))
         text = self._wrong or status(look, self._filter, self._glyphs, self.size.width)
+        if not self.styles.border_left[0]:
+            text = f" {text} "  # Textual sets it off from the line only where there is a corner
         if text != self._subtitle:
             self._subtitle = text
             self.set_class(bool(self._wrong), "-wrong")

@@ -48,6 +48,7 @@ class Setting:
     columns: Columns
     mode: TimeMode
     began: int | None
+    is_filtered: bool
     glyphs: Glyphs
     style: Callable[[str], Style]
     """The style of a part or tone by its name."""
@@ -84,7 +85,7 @@ def heading(setting: Setting) -> Strip:
     if columns.position:
         cells.append(("#", columns.position, style, True))
     if columns.time:
-        cells.append((setting.mode.value, columns.time, style, True))
+        cells.append((setting.mode.heading(is_filtered=setting.is_filtered), columns.time, style, True))
     cells += [("kind", columns.kind, style, False), ("summary", columns.summary, style, False)]
     return _strip(cells, setting, setting.style("base"))
 

@@ -9,17 +9,14 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
 
-from console.bindings import action_of, bindings_for
-from console.model.commands import of
-
-_ROWS = of("yank")
-_CHOICES = tuple(row for row in _ROWS if row.what != "close")
-_KEYS = {key for row in _ROWS for key in row.keys.split(",")}
+from console.bindings import action_of, bindings_for, keys_of
+from console.model.commands.naming import now_of
 
 
 class YankMenu(Static, can_focus=True):
     """What can be copied of the row that the cursor is on."""
 
+    place: ClassVar[str] = "yank"
     BINDINGS: ClassVar[list[BindingType]] = bindings_for("yank")
     DEFAULT_CSS = """
     YankMenu { height: 1; dock: bottom; background: $panel; color: $foreground; display: none; }
@@ -35,8 +32,10 @@ class YankMenu(Static, can_focus=True):
         """None was."""
 
     def __init__(self) -> None:
-        items = [Content.from_markup(f"[@click={action_of(row)}][b]{row.key}[/b] $words[/]", words=row.words)
-                 for row in _CHOICES]  # fmt: skip
+        rows = now_of("yank")
+        self._keys = {key for row in rows for key in keys_of(row)}
+        items = [Content.from_markup(f"[@click={action_of(row)}][b]$key[/b] $words[/]", key=row.key, words=row.words)
+                 for row in rows if row.what != "close"]  # fmt: skip
         super().__init__(Content(" copy  ") + Content("  ").join(items))
 
     def action_yank(self, what: str) -> None:
@@ -47,7 +46,7 @@ class YankMenu(Static, can_focus=True):
 
     def on_key(self, event: events.Key) -> None:
         """Any other key closes it, and does nothing else."""
-        if event.key not in _KEYS | {"tab", "shift+tab"}:
+        if event.key not in self._keys | {"tab", "shift+tab"}:
             event.stop()
             self.action_close()
 

@@ -142,7 +142,7 @@ async def held_answer_in_edit(studio: Studio) -> None:
     await studio.press("f7")
     await studio.settled()
     await studio.press("f4")
-    await studio.until("use this answer")
+    await studio.until("uses this answer")
 
 
 @guided()

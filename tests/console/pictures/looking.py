@@ -84,7 +84,7 @@ async def filtered(studio: Studio) -> None:
 async def palette(studio: Studio) -> None:
     await running(studio)
     await studio.press("ctrl+p")
-    await studio.until("Edit the held answer")
+    await studio.until("artifact: Browse")
 
 
 @guided(sizes=(*BOTH, TINY))

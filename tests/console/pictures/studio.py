@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from textual import events
+from textual._context import visible_screen_stack
 from textual.keys import _character_to_key
 from textual.pilot import Pilot
 from textual.timer import Timer
@@ -181,6 +182,7 @@ class Studio:
 
     @property
     def shown(self) -> str:
+        visible_screen_stack.set(self.app._background_screens)  # what is seen under a question is kept, once drawn
         strips = self.app.screen._compositor.render_strips()
         return "\n".join("".join(segment.text for segment in strip) for strip in strips)
 

@@ -1,0 +1,90 @@
+"""What was typed and not sent, kept in a file beside the database until it is: also through a crash or a kill."""
+
+import fcntl
+import json
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final, NamedTuple, cast
+
+_MARK: Final = ".draft-"
+_FILES: Final = "\0"
+"""Behind the text: the files that go along with it."""
+
+
+class Draft(NamedTuple):
+    """A text, and the paths of the files that its tokens stand for."""
+
+    text: str = ""
+    files: Mapping[str, str] = {}
+
+    @classmethod
+    def of(cls, written: bytes) -> "Draft":
+        text, mark, files = written.decode("utf-8", "replace").partition(_FILES)
+        with suppress(ValueError):
+            found: Any = json.loads(files) if mark else {}
+            if isinstance(found, dict):
+                return cls(text, {str(token): str(path) for token, path in cast("dict[str, Any]", found).items()})
+        return cls(text)
+
+    def written(self) -> bytes:
+        text = self.text.replace(_FILES, "")
+        whole = f"{text}{_FILES}{json.dumps(self.files)}" if text and self.files else text
+        return whole.encode("utf-8", "replace")
+
+
+class Drafts:
+    """One file for each process, which holds it locked while it lives: where the lock is free it was left behind."""
+
+    def __init__(self, database: Path) -> None:
+        self._folder = database.parent
+        self._beginning = f"{database.name}{_MARK}"
+        self._path = database.with_name(f"{self._beginning}{os.getpid()}-{id(self):x}")
+        self._file: int | None = None
+        self._kept = Draft()
+
+    def keep(self, draft: Draft) -> None:
+        """Have this in the file; nothing takes the file away."""
+        if draft != self._kept:
+            self._kept = draft
+            # A disk that takes no draft has told its trouble elsewhere already.
+            with suppress(OSError):
+                self._write(draft.written())
+
+    def release(self) -> None:
+        """Leave to the next process what is kept."""
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
+
+    def take(self) -> Draft | None:
+        """The newest that a process which is gone has left behind; it is taken away."""
+        with suppress(OSError):
+            found = [path for path in self._folder.iterdir() if path.name.startswith(self._beginning)]
+            for path in sorted(found, key=lambda path: path.stat().st_mtime, reverse=True):
+                if written := _taken(path):
+                    return Draft.of(written)
+        return None
+
+    def _write(self, text: bytes) -> None:
+        if not text:
+            self._path.unlink(missing_ok=True)
+            self.release()
+            return
+        if self._file is None:
+            self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        # Over the old one, then cut: between the two it is longer than it should be, but never empty.
+        os.pwrite(self._file, text, 0)
+        os.truncate(self._file, len(text))
+
+
+def _taken(path: Path) -> bytes | None:
+    """What a file holds, and it is gone; nothing where its process lives."""
+    with suppress(OSError), path.open("rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        written = file.read()
+        path.unlink(missing_ok=True)
+        return written
+    return None

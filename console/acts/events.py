@@ -1,0 +1,150 @@
+"""Events put together by hand, files that go along with what is said, and artifacts: what the app does about them."""
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from console.model.attach.paths import candidates, files_meant
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable
+
+    from textual.app import App
+
+    from console.model.glyphs import Glyphs
+    from console.reading.hearing import Hearing
+    from console.screens.composer.desk import Writing
+    from console.screens.full import FullScreen
+    from console.screens.main import Main
+    from console.stage import Stage
+    from console.widgets.chips import Attaching
+    from console.widgets.conversation.asking import Asking
+    from engine.api import EventEnvelope, Ticket
+
+    _App = App[None]
+else:
+    _App = object
+
+
+class Eventing(_App):
+    """A part of the app."""
+
+    stage: "Stage"
+    main: "Main"
+    glyphs: "Glyphs"
+    writing: "Writing | None" = None
+    """The event that is being put together, also while its screen is not there."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def hearing(self) -> "Hearing": ...
+        @property
+        def cover(self) -> "FullScreen | None": ...
+        def do(self, act: "Awaitable[Any]", said: str = "") -> None: ...
+        def tell(self, words: str, *, severity: Any = "information") -> None: ...
+        def can(self, command_id: str) -> bool: ...
+
+    # Events
+
+    def action_compose(self) -> None:
+        if self.can("app.compose"):
+            from console.screens.composer.desk import new_writing  # noqa: PLC0415
+
+            self._compose(self.writing or new_writing(self.stage.session))
+
+    def action_edit_event(self) -> None:
+        if self.can("app.edit_event") and (view := self.hearing.view) is not None:
+            self.do(self._edit_event(view.run_id))
+
+    def on_asking_edit_event(self, event: "Asking.EditEvent") -> None:
+        self.do(self._edit_event(event.run_id))
+
+    async def _edit_event(self, run_id: str) -> None:
+        from console.screens.composer.desk import writing_of  # noqa: PLC0415
+
+        self._compose(writing_of(await self.stage.engine.event_of(run_id)))
+
+    def _compose(self, writing: "Writing") -> None:
+        from console.screens.composer.screen import Composer  # noqa: PLC0415
+
+        self.writing = writing
+        self.push_screen(Composer(self.glyphs, writing))
+
+    @property
+    def has_begun_event(self) -> bool:
+        """An event is being put together, and would be lost."""
+        if self.writing is None:
+            return False
+        from console.screens.composer.screen import Composer  # noqa: PLC0415
+
+        if isinstance(self.cover, Composer):
+            self.cover.collect()
+        return self.writing.is_begun
+
+    def sent(self, ticket: "Ticket", envelope: "EventEnvelope") -> None:
+        """An event is on its way: what comes of it is looked at."""
+        self.writing = None
+        self.main.show_card(is_shown=False)
+        self.main.focus_pane("chat")
+        self.do(self._follow(ticket, envelope))
+
+    async def _follow(self, ticket: "Ticket", envelope: "EventEnvelope") -> None:
+        self.hearing.refresh("queue", "rail")
+        if ticket.item_id is not None:
+            if ticket.claimed_by is None:
+                self.tell(f"it waits for the end of the run: {ticket.why or 'one run at a time in a session'}")
+        elif envelope.conversation_id != self.stage.session:
+            await self.hearing.visit(await ticket.started)
+
+    # Files
+
+    def action_attach(self) -> None:
+        if self.can("app.attach"):
+            self.main.focus_pane("chat")
+            self.main.prompt.action_attach()
+
+    def on_attaching_path_wanted(self, event: "Attaching.PathWanted") -> None:
+        async def offer() -> None:
+            self.main.prompt.offer(event.typed, await asyncio.to_thread(candidates, event.typed))
+
+        self.do(offer())
+
+    def on_attaching_paths_pasted(self, event: "Attaching.PathsPasted") -> None:
+        async def look() -> None:
+            files, trouble = await asyncio.to_thread(files_meant, event.readings)
+            if files:
+                self.main.prompt.attach(files, instead_of=event.text)
+            elif trouble:
+                self.tell(f"{trouble}; it stays as text")
+
+        self.do(look())
+
+    def on_attaching_attached(self, event: "Attaching.Attached") -> None:
+        """What cannot go along is told at once, not only when it is sent."""
+        if not self.stage.is_open:
+            return
+
+        async def try_it() -> None:
+            try:
+                await self.stage.engine.attachment_of(Path(event.file.path))
+            except Exception:
+                self.main.prompt.detach(event.token)
+                raise
+
+        self.do(try_it())
+
+    # Artifacts
+
+    def action_artifacts(self) -> None:
+        if self.can("app.artifacts"):
+            from console.screens.artifacts.screen import Artifacts  # noqa: PLC0415
+
+            view = self.hearing.view
+            self.push_screen(Artifacts(self.glyphs, self.stage.session, view.run_id if view else None))
+
+    def on_asking_see_artifact(self, event: "Asking.SeeArtifact") -> None:
+        from console.screens.artifacts.screen import Artifacts  # noqa: PLC0415
+
+        wanted = event.artifact_id or event.name
+        self.push_screen(Artifacts(self.glyphs, self.stage.session, event.run_id, wanted))

@@ -1,0 +1,174 @@
+"""Sessions that were deleted a moment ago: they go when the moment is over, and until then they can come back."""
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
+
+from console.model.commands.naming import key_of
+from console.model.safe import one_line
+
+if TYPE_CHECKING:
+    from textual.app import App
+
+    from console.reading.hearing import Hearing
+    from console.stage import Stage
+    from engine.api import SessionRow
+
+    _App = App[None]
+else:
+    _App = object
+
+MOMENT: Final = 8.0
+"""Seconds in which it can be undone."""
+
+
+class Timer(Protocol):
+    """What is going to happen, unless it is stopped."""
+
+    def stop(self) -> None: ...
+
+
+Later = Callable[[float, Callable[[], object]], Timer]
+Do = Callable[[Awaitable[object]], None]
+Delete = Callable[[str], Awaitable[object]]
+Over = Callable[[str, bool], object]
+"""Told when a moment is over: of which session, and whether it is gone."""
+
+
+class Parting:
+    """Nothing is deleted before its moment is over: that is how it can be undone, whatever happens meanwhile."""
+
+    def __init__(self, delete: Delete, later: Later, do: Do, over: Over) -> None:
+        self._delete = delete
+        self._later = later
+        self._do = do
+        self._over = over
+        self._going: dict[str, Timer] = {}
+
+    @property
+    def going(self) -> frozenset[str]:
+        """Those that are not to be seen any more."""
+        return frozenset(self._going)
+
+    @property
+    def can_be_undone(self) -> bool:
+        return bool(self._going)
+
+    def put(self, session_id: str) -> None:
+        """Let a session go, unless someone wants it back."""
+        if session_id not in self._going:
+            self._going[session_id] = self._later(MOMENT, lambda: self._do(self._part(session_id)))
+
+    def take_back(self) -> str | None:
+        """The last of them is not deleted after all."""
+        if not self._going:
+            return None
+        session_id, timer = self._going.popitem()
+        timer.stop()
+        return session_id
+
+    async def finish(self) -> list[str]:
+        """Do now what was to be done: nobody can want them back any more. Gives what is said of those that stay."""
+        troubles: list[str] = []
+        for session_id in list(self._going):
+            try:
+                await self._part(session_id)
+            except Exception as error:  # noqa: BLE001  (the others go all the same)
+                troubles.append(str(error))
+        return troubles
+
+    async def _part(self, session_id: str) -> None:
+        timer = self._going.get(session_id)
+        if timer is None:
+            return
+        timer.stop()
+        is_gone = False
+        try:
+            await self._delete(session_id)
+            is_gone = True
+        finally:
+            # Only now, so that it is not seen again for the time that this takes; one that could not go is back.
+            self._going.pop(session_id, None)
+            self._over(session_id, is_gone)
+
+
+class NotDeleted(Exception):
+    """Something was said in it since: it is wanted, though nobody took it back."""
+
+
+class _Going(NamedTuple):
+    """A session as it was when it was deleted."""
+
+    row: "SessionRow"
+    title: str
+    instead: str | None
+    """The session that was begun in its place, where it was the one that is shown."""
+
+
+class Deleting(_App):
+    """The part of the app that deletes sessions."""
+
+    stage: "Stage"
+    _parting: Parting | None = None
+    _going: dict[str, _Going]
+
+    if TYPE_CHECKING:
+
+        @property
+        def hearing(self) -> "Hearing": ...
+        def do(self, act: Any, said: str = "") -> None: ...
+        def tell(self, words: str, *, severity: Any = "information", seconds: float | None = None) -> None: ...
+
+    @property
+    def parting(self) -> Parting:
+        """What was deleted a moment ago."""
+        if self._parting is None:
+            self._going = {}
+            self._parting = Parting(self._delete, self.set_timer, self.do, self._moment_over)
+        return self._parting
+
+    def part_with(self, row: "SessionRow", title: str) -> None:
+        """Delete a session, unless it is wanted back. Who is in it is in a new one at once."""
+        session_id, instead = row.session.session_id, None
+        self.parting.put(session_id)
+        if session_id == self.stage.session:
+            self.stage.new_session()
+            instead = self.stage.session
+            self.do(self.hearing.enter(instead))
+        self._going[session_id] = _Going(row, one_line(title, 60), instead)
+        self._list()
+        self.tell(f"deleted “{self._going[session_id].title}” · {key_of('sessions.undo')} undoes it", seconds=MOMENT)
+
+    def take_back(self) -> str | None:
+        """Have the last of them back; who was in it is in it again, unless they have gone on."""
+        session_id = self.parting.take_back()
+        if session_id is not None:
+            going = self._going.pop(session_id)
+            if going.instead == self.stage.session and not self.hearing.talk.blocks:
+                self.do(self.hearing.enter(session_id))
+            self._list()
+            self.tell(f"“{going.title}” is back")
+        return session_id
+
+    async def _delete(self, session_id: str) -> None:
+        going, engine = self._going.pop(session_id), self.stage.engine
+        if session_id == self.stage.session:
+            raise NotDeleted(f"“{going.title}” is not deleted: you are in it")
+        for now in await engine.browse_sessions(ids=[session_id], limit=1):
+            if now.session.last_active > going.row.session.last_active:
+                raise NotDeleted(f"“{going.title}” is not deleted: something was said in it since")
+            await engine.delete_session(session_id)
+
+    def _moment_over(self, session_id: str, is_gone: bool) -> None:
+        from console.screens.sessions.screen import Sessions  # noqa: PLC0415
+
+        if is_gone:
+            self.hearing.listing.forget(session_id)
+        self._list()
+        for screen in self.screen_stack:
+            if isinstance(screen, Sessions):
+                screen.parted(session_id, is_gone=is_gone)
+
+    def _list(self) -> None:
+        """Have the rail leave out what is going."""
+        self.hearing.listing.going = self.parting.going
+        self.hearing.refresh("rail")

@@ -1,0 +1,258 @@
+"""Who runs: chosen from a list or by a path, configured, and read anew as soon as its files are saved."""
+
+import asyncio
+from functools import cached_property, partial
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from console.model.commands.naming import key_of
+from console.model.runners.news import STAYS, CodeNote, news_of
+from console.model.safe import one_line
+from console.model.words import short_runner
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable
+
+    from textual.app import App
+
+    from console.model.glyphs import Glyphs
+    from console.model.runners.offers import Offer
+    from console.model.situation import Situation
+    from console.reading.hearing import Hearing
+    from console.screens.form.desk import FormDesk
+    from console.screens.form.screen import FormScreen
+    from console.screens.full import FullScreen
+    from console.screens.runners.screen import Offered, Runners
+    from console.stage import Stage
+    from engine.api import CodeChange
+
+    _App = App[None]
+else:
+    _App = object
+
+T = TypeVar("T")
+SLOW: Final = 0.5
+"""Seconds after which it is said that something is being read."""
+_UNDERNEATH: Final = "it lies underneath; esc leads back to it"
+
+
+class Casting(_App):
+    """The part of the app that knows of runners."""
+
+    stage: "Stage"
+    glyphs: "Glyphs"
+    _watching: asyncio.Task[None] | None = None
+
+    if TYPE_CHECKING:
+
+        @property
+        def hearing(self) -> "Hearing": ...
+        @property
+        def situation(self) -> "Situation": ...
+        @property
+        def cover(self) -> "FullScreen | None": ...
+        def do(self, act: "Awaitable[Any]", said: str = "") -> None: ...
+        def tell(self, words: str, *, severity: Any = "information", seconds: float | None = None) -> None: ...
+        def can(self, command_id: str) -> bool: ...
+
+    def begin_casting(self) -> None:
+        """The engine is open: files are watched from now on, and where nobody is chosen someone has to be."""
+        self._watching = asyncio.ensure_future(self._watch())
+        if self.stage.unready is not None:
+            self.tell(self.stage.unready, severity="warning")
+            if not self.stage.runner_id:
+                self.action_runners()
+
+    @cached_property
+    def code_note(self) -> CodeNote:
+        return CodeNote()
+
+    @cached_property
+    def _desks(self) -> "dict[str, FormDesk]":
+        """By name, those of forms that were open."""
+        return {}
+
+    @property
+    def code_words(self) -> str | None:
+        """What the header says of the code, or of why it cannot be run."""
+        view = self.hearing.view
+        words = self.code_note.words(view and view.run_id, is_over=view is None or view.status.is_over)
+        if words is None and self.stage.unready is not None:
+            if self.stage.lacks_settings:
+                return f"settings to mend · {key_of('app.settings')}"
+            return f"no runner · {key_of('app.runners')}"
+        return words
+
+    async def _patiently(self, act: "Awaitable[T]", words: str) -> T:
+        """Carry something out; where that takes long, these words say so for as long as it does."""
+        task = asyncio.ensure_future(act)
+        try:
+            while not (await asyncio.wait({task}, timeout=SLOW))[0]:
+                self.tell(words, seconds=2 * SLOW)
+            return task.result()
+        finally:
+            task.cancel()
+
+    # The list of runners
+
+    def action_runners(self) -> None:
+        if self.can("app.runners"):
+            if self._listed() is not None:
+                self.tell(_UNDERNEATH)
+                return
+            from console.screens.runners.screen import Runners  # noqa: PLC0415
+
+            self.push_screen(Runners(self.glyphs, self._offers))
+
+    async def _offers(self) -> "Offered":
+        from console.model.runners.offers import offers  # noqa: PLC0415
+        from console.model.runners.paths import near  # noqa: PLC0415
+        from console.screens.runners.screen import Offered  # noqa: PLC0415
+
+        engine = self.stage.engine
+        facts = await engine.runner_facts()
+        said = partial(near, here=str(Path.cwd()), home=str(Path.home()))
+        found = offers(engine.agents(), facts, engine.problems(), engine.unfit_agents(), said)
+        return Offered(found, self._in_use(found), engine.now())
+
+    def _in_use(self, found: "tuple[Offer, ...]") -> str:
+        """The name of the one in use, as the list has it."""
+        stage = self.stage
+        if stage.agent_id is not None:
+            return stage.agent_id
+        return next((one.name for one in found if one.kind == "runner" and one.runner_id == stage.runner_id), "")
+
+    def _listed(self) -> "Runners | None":
+        from console.screens.runners.screen import Runners  # noqa: PLC0415
+
+        return next((screen for screen in self.screen_stack if isinstance(screen, Runners)), None)
+
+    def on_runners_take(self, event: "Runners.Take") -> None:
+        name = event.offer.name if event.offer.kind == "agent" else event.offer.runner_id
+        self.do(self._patiently(self._take(name), f"reading {short_runner(name)}…"))
+
+    async def _take(self, name: str) -> None:
+        from console.screens.form.screen import FormScreen  # noqa: PLC0415
+        from console.screens.runners.screen import Runners  # noqa: PLC0415
+
+        await self.stage.choose(name)
+        while isinstance(self.screen, (Runners, FormScreen)):
+            self.pop_screen()
+        shown = self.stage.agent_id or short_runner(self.stage.runner_id)
+        if self.stage.unready is not None:
+            self.tell(f"{self.stage.unready} {key_of('app.settings')} opens its settings.", severity="warning")
+        else:
+            self.tell(f"{shown} runs from now on{self._at_work()}")
+
+    def _at_work(self) -> str:
+        return "; the run at work goes on as it is" if self.situation.is_running else ""
+
+    def on_runners_open_place(self, event: "Runners.OpenPlace") -> None:
+        self.do(self._patiently(self._open_place(Path(event.path)), f"reading {one_line(event.path, 80)}…"))
+
+    async def _open_place(self, path: Path) -> None:
+        from engine.api import RunnersError  # noqa: PLC0415
+
+        try:
+            runners = await self.stage.engine.add_place(path)
+        except RunnersError as error:
+            if (listed := self._listed()) is None:
+                raise
+            listed.say(str(error))
+            return
+        if len(runners) == 1:
+            await self._take(str(runners[0].id))
+            return
+        await self._refresh_list()
+        if (listed := self._listed()) is not None:
+            listed.search.value = ""
+        self.tell(f"{len(runners)} runners are there: choose one")
+
+    async def _refresh_list(self) -> None:
+        if (listed := self._listed()) is not None:
+            await listed.look_again()
+
+    # The form
+
+    def action_settings(self) -> None:
+        """Of the runner that the cursor is on in the list, else of the one in use."""
+        if not self.can("app.settings"):
+            return
+        if self._form() is not None:
+            self.tell(_UNDERNEATH)
+            return
+        listed = self._listed()
+        offer = listed.offer if listed is not None else None
+        if offer is not None and offer.kind == "problem":
+            self.tell(f"{offer.path} is left out: {offer.label}", severity="warning")
+            return
+        name = self.stage.agent_id or self.stage.runner_id
+        if offer is not None:
+            name = offer.name if offer.kind == "agent" else offer.runner_id
+        if not name:
+            self.tell(f"choose a runner first; {key_of('app.runners')} lists them", severity="warning")
+            return
+        self.do(self._open_form(name))
+
+    async def _open_form(self, name: str) -> None:
+        from console.screens.form.desk import FormDesk  # noqa: PLC0415
+        from console.screens.form.screen import FormScreen  # noqa: PLC0415
+
+        desk = self._desks.setdefault(name, FormDesk(self.stage.engine, name))
+        filling = await self._patiently(desk.read(), f"reading the settings of {short_runner(name)}…")
+        if self._form() is None:
+            self.push_screen(FormScreen(self.glyphs, desk, filling))
+
+    def _form(self) -> "FormScreen | None":
+        from console.screens.form.screen import FormScreen  # noqa: PLC0415
+
+        return next((screen for screen in self.screen_stack if isinstance(screen, FormScreen)), None)
+
+    # New code
+
+    def action_reload_code(self) -> None:
+        if self.can("app.reload_code"):
+            self.do(self._renew(), "runners and trackside.yaml are read again")
+
+    async def _watch(self) -> None:
+        # While nobody waits for it: whoever opens the form first would (15 to 60 ms on a slow machine).
+        await asyncio.to_thread(import_module, "console.screens.form.screen")
+        try:
+            async for change in self.stage.engine.watch():
+                await self._hear_of(change)
+        except Exception as error:  # noqa: BLE001  (whatever it was, it is said, and the screen lives)
+            self.tell(str(error) or type(error).__name__, severity="warning")
+
+    async def _hear_of(self, change: "CodeChange") -> None:  # noqa: ARG002  (all is looked at anew)
+        try:
+            await self._renew()
+        except Exception as error:  # noqa: BLE001
+            self.tell(f"{error} {STAYS}", severity="error")
+
+    async def _renew(self) -> None:
+        """Read the files again; what that means for who is chosen is said. Raises where they cannot be used."""
+        engine, view, note = self.stage.engine, self.hearing.view, self.code_note
+        before, was_broken = engine.problems(), note.is_broken
+        try:
+            reloaded = await engine.reload()
+        except Exception:
+            note.is_broken = True
+            raise
+        run_id = view.run_id if view is not None else None
+        is_old = run_id is not None and await engine.has_old_code(run_id)
+        runner_id = self.stage.runner_id
+        if runner_id in (*reloaded.changed, *reloaded.gone):
+            note.changed(run_id, is_old=is_old)
+        await self.stage.look_again()
+        is_out = self.stage.unready is not None and not self.stage.lacks_settings
+        note.is_broken = runner_id in reloaded.gone or (was_broken and is_out)
+        news = news_of(
+            reloaded, before, runner_id, is_old=is_old, can_run_again=self.situation.can_run_again,
+            was_broken=was_broken and not note.is_broken,
+        )  # fmt: skip
+        if news is not None:
+            self.tell(news.words, severity=news.severity)
+        for words in reloaded.notes:
+            self.tell(words)
+        await self._refresh_list()

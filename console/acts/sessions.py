@@ -1,0 +1,108 @@
+"""Going elsewhere: to another session, to where something was said, or on from there in a fork."""
+
+from typing import TYPE_CHECKING, Any, Final
+
+from console.model.commands.naming import key_of
+from console.screens.full import FullScreen
+
+if TYPE_CHECKING:
+    from textual.app import App
+
+    from console.model.glyphs import Glyphs
+    from console.reading.hearing import Hearing
+    from console.screens.main import Main
+    from console.stage import Stage
+    from console.widgets.conversation.asking import Asking
+    from engine.api import Hit, Line
+
+    _App = App[None]
+else:
+    _App = object
+
+WINDOWS: Final = 100
+"""Windows of a long run that are read at most to come to a line in it."""
+
+
+class Visiting(_App):
+    """The part of the app that opens the session browser and does what is chosen there."""
+
+    stage: "Stage"
+    main: "Main"
+    glyphs: "Glyphs"
+
+    if TYPE_CHECKING:
+
+        @property
+        def hearing(self) -> "Hearing": ...
+        def do(self, act: Any, said: str = "") -> None: ...
+        def tell(self, words: str, *, severity: Any = "information", seconds: float | None = None) -> None: ...
+        def can(self, command_id: str) -> bool: ...
+
+    def action_sessions(self) -> None:
+        from console.screens.sessions.screen import Sessions  # noqa: PLC0415
+
+        if self.can("app.sessions") and not isinstance(self.screen, Sessions):
+            self.push_screen(Sessions(self.glyphs))
+
+    def uncover(self) -> None:
+        """Back to the panes."""
+        while isinstance(self.screen, FullScreen):
+            self.pop_screen()
+
+    async def resume(self, session_id: str) -> None:
+        """Go on with a session."""
+        self.uncover()
+        await self.hearing.enter(session_id)
+        self.main.focus_pane("chat")
+
+    async def go_to_line(self, hit: "Hit") -> None:
+        """To where a line was said; one that a fork began with, or whose run is gone, is in its session."""
+        line = hit.line
+        if line.run_id is None or hit.position is None or "forked_from" in line.metadata:
+            await self.resume(line.conversation_id)
+            return
+        self.uncover()
+        await self.hearing.visit(line.run_id)
+        for _ in range(WINDOWS):
+            talk = self.hearing.talk
+            first = next((block for block in talk.blocks if block.run_id == line.run_id), None)
+            if first is None or first.position <= hit.position:
+                break
+            await self.hearing.read_earlier()
+        self.main.go_to("conversation")
+        self.main.conversation.attempt(self.main.conversation.point_at, line.run_id, hit.position)
+
+    async def send_again(self, run_id: str) -> None:
+        """The input of a run once more, to the same runner, in its own session."""
+        run = await self.stage.engine.run(run_id)
+        if run.conversation_id is not None:
+            await self.resume(run.conversation_id)
+        await self.stage.engine.again(run_id)
+
+    async def fork(self, session_id: str, line: "Line | None" = None) -> None:
+        """Go on in a copy of a session: of all of it, or up to a line."""
+        from console.acts.forking import fork  # noqa: PLC0415
+        from console.model.sessions.rows import title_of  # noqa: PLC0415
+
+        found = await self.stage.engine.browse_sessions(ids=[session_id], limit=1)
+        forked = await fork(self.stage.engine, session_id, line, title_of(found[0]) if found else "")
+        await self.resume(forked.session_id)
+        if forked.text:
+            self.main.prompt.give_back(forked.text)
+        said = "your message is in the prompt" if forked.text else "what you say goes on from here"
+        self.tell(f"this is a fork; {said}. {key_of('app.sessions')} leads back to the other")
+
+    def on_asking_fork_at(self, event: "Asking.ForkAt") -> None:
+        self.do(self._fork_at(event))
+
+    async def _fork_at(self, event: "Asking.ForkAt") -> None:
+        engine, session = self.stage.engine, self.stage.session
+        if event.is_inherited:
+            found = await engine.transcript(session, before=event.position + 1, limit=1)
+            line = found[0] if found else None
+        else:
+            line = await engine.line_at(event.run_id, event.position)
+        if line is None:
+            self.tell("nothing was said by then; there is nothing to go on from", severity="warning")
+        else:
+            await self.fork(session, line)

@@ -1,0 +1,62 @@
+"""What runners keep, changed by a person: each change can be taken back, the last one first."""
+
+from collections.abc import Awaitable
+from typing import TYPE_CHECKING
+
+from console.model.commands.naming import key_of
+from console.model.safe import one_line
+from console.model.words import number
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from textual.app import App
+
+    from console.model.glyphs import Glyphs
+    from console.stage import Stage
+    from engine.api import StateEdit
+
+    _App = App[None]
+else:
+    _App = object
+
+
+class Keeping(_App):
+    """The part of the app that opens the state browser and knows what was changed there."""
+
+    stage: "Stage"
+    glyphs: "Glyphs"
+    _edits: tuple[str, ...] = ()
+    """The last at the end."""
+
+    if TYPE_CHECKING:
+
+        def tell(self, words: str, *, severity: Any = "information", seconds: float | None = None) -> None: ...
+        def can(self, command_id: str) -> bool: ...
+
+    def action_states(self) -> None:
+        from console.screens.states.screen import States  # noqa: PLC0415
+
+        if self.can("app.states") and not isinstance(self.screen, States):
+            self.push_screen(States(self.glyphs, self.stage.session))
+
+    @property
+    def has_edited_state(self) -> bool:
+        """There is something that can be taken back."""
+        return bool(self._edits)
+
+    async def edit_state(self, act: "Awaitable[StateEdit]", said: str) -> None:
+        """Change state; `{count}` in what is said of it is how many keys that were."""
+        edit = await act
+        self._edits = (*self._edits, edit.edit_id)
+        self.tell(
+            f"{one_line(said.replace('{count}', number(edit.count, 'key')), 80)} · {key_of('states.undo')} undoes it"
+        )
+
+    async def take_state_back(self) -> None:
+        """Undo the last of them; what was written since stays."""
+        *rest, last = self._edits
+        self._edits = tuple(rest)
+        edit = await self.stage.engine.restore_state(last)
+        left = f"; {number(len(edit.left), 'key')} written since stay as they are" if edit.left else ""
+        self.tell(f"undone: {number(edit.count, 'key')}{left}")

@@ -1,0 +1,71 @@
+"""Files in a prompt: a token stands for each, and goes along with what is said when it is sent."""
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from console.model.attach.kinds import kind_of
+from console.model.attach.paths import Candidate, mention
+from console.model.prompt.pastes import Span
+from console.model.safe import one_line
+from console.model.words import size
+
+_LONGEST: Final = 40
+"""Characters of a name."""
+
+
+class Chips:
+    """The files behind the tokens. They are few and short, so none is forgotten: what was sent may come back."""
+
+    def __init__(self) -> None:
+        self._paths: dict[str, str] = {}
+        self._tokens: re.Pattern[str] | None = None
+
+    def token(self, file: Candidate) -> str:
+        """What stands for a file: its name, its type and its size."""
+        words = f"{one_line(file.name, _LONGEST)} · {kind_of(file.name)} · {size(file.size)}"
+        number, token = 1, f"⟦{words}⟧"
+        while self._paths.get(token, file.path) != file.path:
+            number += 1
+            token = f"⟦{words}, {number}⟧"
+        self._paths[token] = file.path
+        self._note()
+        return token
+
+    def learn(self, files: Mapping[str, str]) -> None:
+        """Tokens of another process, and what they stood for."""
+        self._paths |= files
+        self._note()
+
+    def spans(self, line: str) -> Iterator[Span]:
+        """The tokens of a line, from its left."""
+        if self._tokens is not None:
+            for found in self._tokens.finditer(line):
+                yield Span(found.start(), found.end())
+
+    def files_in(self, text: str) -> dict[str, str]:
+        """The tokens of a text with their files, by paths that mean the same in any folder."""
+        found = self._tokens.findall(text) if self._tokens is not None else []
+        return {token: os.path.abspath(os.path.expanduser(self._paths[token])) for token in found}  # noqa: PTH100, PTH111
+
+    def paths(self, text: str) -> tuple[str, ...]:
+        """The files of a text, each once."""
+        found = self._tokens.findall(text) if self._tokens is not None else []
+        return tuple(dict.fromkeys(self._paths[token] for token in found))
+
+    def said(self, text: str) -> str:
+        """What is said beside the files: they are named in it, but files alone say nothing."""
+        if self._tokens is None or not self._tokens.sub("", text).strip():
+            return "" if self._tokens is not None and self._tokens.search(text) else text
+        if self._tokens.search(text) is None:
+            return text
+        return self._tokens.sub(lambda found: self._paths[found[0]].rpartition("/")[2], text).strip()
+
+    def written(self, token: str) -> str:
+        """The path that a token stands for, as it is typed."""
+        return mention(self._paths[token])
+
+    def _note(self) -> None:
+        longest_first = sorted(self._paths, key=len, reverse=True)
+        self._tokens = re.compile("|".join(map(re.escape, longest_first))) if longest_first else None

@@ -1,0 +1,80 @@
+"""A form as rows, and one of its fields in full."""
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Final
+
+from console.model.columns import cells, cut
+from console.model.form.filling import Filling
+from console.model.form.slots import SECTIONS, Slot
+from console.model.form.values import HIDDEN, is_nothing, shown
+from console.model.inspect.sheet import Row
+from console.model.piece import Piece
+from console.model.safe import one_line
+from console.model.shelf import Item, heading, row
+
+WIDEST: Final = 30
+
+
+def widest(slots: Sequence[Slot]) -> int:
+    """Columns that the labels would have."""
+    return min(WIDEST, max((cells(slot.label) for slot in slots), default=0) + 2)
+
+
+def label_room(wanted: int, width: int) -> int:
+    """Columns that they get: never more than two fifths."""
+    return max(8, min(wanted, width * 2 // 5))
+
+
+def items(filling: Filling) -> Iterator[Item]:
+    """Every field under the heading of its section."""
+    last, wanted = "", widest(filling.slots)
+    for slot in filling.slots:
+        if slot.section != last:
+            last = slot.section
+            own = len(filling.changes.get(last, {}))
+            above = partial(_heading, SECTIONS[last], f"{own} of your own" if own else "")
+            yield Item(f"#{last}", above, is_heading=True)
+        yield Item(slot.key, partial(_row, filling, slot, wanted))
+
+
+def _heading(words: str, remark: str, width: int) -> Row:  # noqa: ARG001  (it fits any)
+    return heading(words, remark)
+
+
+def _row(filling: Filling, slot: Slot, wanted: int, width: int) -> Row:
+    value = filling.value(slot)
+    problem = filling.problem(slot, value)
+    room = label_room(wanted, width)
+    label = cut(slot.label, room - 1)
+    tone = "bad" if problem else "faint" if is_nothing(value) else "text"
+    mark = "✗ " if problem else "◆ " if filling.is_changed(slot) else "  "
+    pieces = [
+        Piece(mark, "bad" if problem else "warn"),
+        Piece(label + " " * (room - cells(label)), "key"),
+        Piece(shown(slot, value), tone),
+    ]
+    return row(width, pieces, cut(problem, width // 2) if problem else "yours" if filling.is_changed(slot) else "")
+
+
+def about(filling: Filling, slot: Slot) -> Iterator[Sequence[Piece]]:
+    """All that is known of a field; what is wrong with it first."""
+    value, base = filling.value(slot), filling.base(slot)
+    must = " · required" if slot.required else ""
+    yield [Piece(slot.label, "runner"), Piece(f"  {one_line(slot.name, 60)} · {slot.type}{must}", "faint")]
+    if (problem := filling.problem(slot, value)) is not None:
+        yield [Piece(f"✗ {one_line(slot.name, 60)} {problem}", "failed")]
+    for line in slot.description.splitlines()[:8]:
+        yield [Piece(one_line(line, 400), "text")]
+    if filling.is_changed(slot):
+        yield _fact("yours", shown(slot, value))
+    yield _fact("otherwise", HIDDEN if slot.is_secret and not is_nothing(base) else shown(slot, base))
+    if slot.options:
+        names = ", ".join(one_line(option.label, 40) for option in slot.options[:12])
+        yield _fact("options", names + (f" and {len(slot.options) - 12} more" if len(slot.options) > 12 else ""))
+    elif slot.takes_others and slot.kind in ("one", "many", "ranked"):
+        yield _fact("options", "none is known here; another can be typed")
+
+
+def _fact(name: str, value: str) -> Sequence[Piece]:
+    return [Piece(f"{name:<10}", "faint"), Piece(one_line(value, 400), "text")]

@@ -1,0 +1,142 @@
+"""The fields of a form: a runner's own, the host's, and those of the three policies; each with what it is edited by."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Final
+
+from console.model.safe import one_line
+
+if TYPE_CHECKING:
+    from engine.api import Choices, Field, Form, Option
+
+CONFIG, RESOURCES, STATE, DELIVERY = "config", "resources", "state", "delivery"
+SECTIONS: Final = {
+    CONFIG: "Config",
+    RESOURCES: "Resources, beyond those of the config",
+    STATE: "State",
+    DELIVERY: "Delivery",
+}
+
+
+class Kind(StrEnum):
+    """What a value is edited by."""
+
+    LINE = "line"
+    WHOLE = "whole"
+    NUMBER = "number"
+    PAGE = "page"
+    PROMPT = "prompt"
+    SWITCH = "switch"
+    ONE = "one"
+    MANY = "many"
+    RANKED = "ranked"
+    """Several in order: the first, and what to fall back on."""
+    LINES = "lines"
+
+
+_KINDS: Final = {
+    "string": Kind.LINE,
+    "text": Kind.PAGE,
+    "integer": Kind.WHOLE,
+    "float": Kind.NUMBER,
+    "boolean": Kind.SWITCH,
+    "select": Kind.ONE,
+    "prompt-editor": Kind.PROMPT,
+    "llm-model-selector": Kind.ONE,
+    "model-fallback-selector": Kind.RANKED,
+    "rerank-model-selector": Kind.ONE,
+    "knowledge-base-multi-selector": Kind.MANY,
+    "file": Kind.ONE,
+    "array[file]": Kind.MANY,
+    "array[string]": Kind.LINES,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """One row of the form."""
+
+    section: str
+    name: str
+    kind: Kind
+    label: str
+    description: str = ""
+    type: str = ""
+    required: bool = False
+    options: "tuple[Option, ...]" = ()
+    takes_others: bool = False
+    """Whether what is not among the options can be typed."""
+    is_secret: bool = False
+    when_none: str = "not set"
+    """What it means that there is no value."""
+
+    @property
+    def key(self) -> str:
+        return f"{self.section}.{self.name}"
+
+    def label_of(self, value: object) -> str:
+        """What a value is called."""
+        found = next((option.label for option in self.options if option.value == value), None)
+        return one_line(str(value) if found is None else found, 200)
+
+
+def slots_of(form: "Form") -> tuple[Slot, ...]:
+    """All of them, in the order of the form."""
+    return (*_config(form), *_resources(form.choices), *_state(), *_delivery())
+
+
+def _config(form: "Form") -> Iterator[Slot]:
+    for field in form.fields:
+        yield _own(field)
+    if all(field.name != "timeout" for field in form.fields):
+        yield Slot(
+            CONFIG, "timeout", Kind.NUMBER, "Timeout", "Seconds for the whole run. 0 is none.", "float",
+            when_none="300 s",
+        )  # fmt: skip
+
+
+def _own(field: "Field") -> Slot:
+    kind = _KINDS[field.type]
+    return Slot(
+        CONFIG, field.name, kind, one_line(field.label, 80), field.description, str(field.type), field.required,
+        field.options, takes_others=str(field.type) != "select" or not field.options, is_secret=field.is_secret,
+    )  # fmt: skip
+
+
+def _resources(choices: "Choices") -> Iterator[Slot]:
+    for name, label, options, none in (
+        ("allowed_model_uuids", "Models", choices.models, "none more"),
+        ("allowed_tool_names", "Tools", choices.tools, "none"),
+        ("allowed_kb_uuids", "Knowledge bases", choices.knowledge_bases, "none more"),
+        ("allowed_skill_names", "Skills", choices.skills, "all that are visible"),
+    ):
+        about = f"resource_policy.{name}: what a run may use, as far as the manifest permits it."
+        yield Slot(RESOURCES, name, Kind.MANY, label, about, "ids", options=options, takes_others=True, when_none=none)
+    for kind in ("plugin", "workspace"):
+        about = f"Whether a run may use the {kind}'s storage, as far as the manifest permits it."
+        yield Slot(RESOURCES, f"allow_{kind}_storage", Kind.SWITCH, f"{kind.capitalize()} storage", about, "boolean")
+
+
+def _state() -> Iterator[Slot]:
+    yield Slot(STATE, "enable_state", Kind.SWITCH, "State", "Whether a run has any state.", "boolean")
+    scopes = tuple(_Scope(name, name) for name in ("conversation", "actor", "subject", "runner"))
+    yield Slot(STATE, "state_scopes", Kind.MANY, "Scopes", "What of it a run may read and write.", "scopes",
+               options=scopes)  # type: ignore[arg-type]  # fmt: skip
+
+
+def _delivery() -> Iterator[Slot]:
+    yield Slot(DELIVERY, "enable_streaming", Kind.SWITCH, "Streaming", "Whether deltas are delivered.", "boolean")
+    yield Slot(DELIVERY, "enable_reply", Kind.SWITCH, "Reply", "Whether answers are delivered at all.", "boolean")
+    yield Slot(
+        DELIVERY, "max_message_size", Kind.WHOLE, "Longest message", "Characters of one message.", "integer",
+        when_none="no limit",
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Scope:
+    """Stands where the engine has an option of its own."""
+
+    value: Any
+    label: str

@@ -1,0 +1,158 @@
+"""Values as text, and text as values."""
+
+import json
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any, Final, cast
+
+from console.model.form.prompts import read_script, script
+from console.model.form.slots import Kind, Slot
+from console.model.safe import one_line
+from console.model.words import number
+
+NOTHING: Final[tuple[object, ...]] = (None, "", "__none__", "__none", [], (), {})
+HIDDEN: Final = "••••••"
+
+
+def is_nothing(value: object) -> bool:
+    return value in NOTHING
+
+
+def shown(slot: Slot, value: Any) -> str:
+    """A value on one line, for the list."""
+    if slot.kind is Kind.SWITCH and value is not None:
+        return "yes" if value else "no"
+    if is_nothing(value):
+        return slot.when_none if value is None or slot.section == "config" else "none"
+    if slot.is_secret:
+        return HIDDEN
+    if slot.kind is Kind.RANKED:
+        first, *others = picked(slot, value)
+        return slot.label_of(first) + (f", else {', '.join(map(slot.label_of, others))}" if others else "")
+    if slot.kind in (Kind.MANY, Kind.LINES):
+        return one_line(", ".join(map(slot.label_of, picked(slot, value))))
+    if slot.kind is Kind.PROMPT and isinstance(value, list):
+        messages = cast("list[Any]", value)
+        return f"{_first_words(messages)}  ({number(len(messages), 'message')})"
+    if slot.kind in (Kind.PAGE, Kind.PROMPT):
+        first, _, rest = str(value).strip().partition("\n")
+        return one_line(first) + (f"  ({number(rest.count(chr(10)) + 2, 'line')})" if rest else "")
+    return slot.label_of(file_key(value))
+
+
+def _first_words(messages: list[Any]) -> str:
+    """How the first of several messages begins."""
+    first: Any = messages[0]
+    said: Any = cast("dict[str, Any]", first).get("content") if isinstance(first, dict) else first
+    words = said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
+    return one_line(words.strip().partition("\n")[0])
+
+
+def typed(slot: Slot, value: Any) -> str:
+    """A value as the text that an editor begins with."""
+    if value is None:
+        return ""
+    if slot.kind is Kind.PROMPT and isinstance(value, list) and (text := script(cast("list[Any]", value))) is not None:
+        return text
+    if slot.kind is Kind.LINES and isinstance(value, list):
+        return "\n".join(map(str, cast("list[object]", value)))
+    if isinstance(value, str):
+        return value
+    if isinstance(value, (list, dict)):
+        return json.dumps(value, ensure_ascii=False, indent=2)
+    return str(value)
+
+
+def read(slot: Slot, text: str) -> Any:
+    """The value that a text stands for; what is no number, or not a whole one, the form refuses by what it is."""
+    if slot.kind is Kind.LINES:
+        return [line.strip() for line in text.splitlines() if line.strip()]
+    if slot.kind in (Kind.WHOLE, Kind.NUMBER):
+        return _number(text.strip())
+    if slot.kind is Kind.PROMPT:
+        return _prompt(text)
+    return text
+
+
+def _prompt(text: str) -> Any:
+    """Messages, where it is written so; any other text is a prompt as it stands."""
+    if text.lstrip().startswith("["):
+        try:
+            return json.loads(text)
+        except (ValueError, RecursionError):
+            return text
+    messages = read_script(text)
+    return text if messages is None else messages
+
+
+def _number(text: str) -> Any:
+    if not text:
+        return None
+    for kind in (int, float):
+        with suppress(ValueError):
+            return kind(text)
+    return text
+
+
+# What is chosen from a list
+
+
+def picked(slot: Slot, value: Any) -> list[Any]:
+    """What is chosen, in order."""
+    if slot.kind is Kind.RANKED and isinstance(value, dict):
+        chosen = cast("dict[str, Any]", value)
+        ids: list[Any] = [chosen.get("primary"), *cast("Sequence[Any]", chosen.get("fallbacks") or ())]
+    elif isinstance(value, (list, tuple)):
+        ids = list(cast("Sequence[Any]", value))
+    else:
+        ids = [value]
+    return [file_key(one) for one in ids if not is_nothing(one)]
+
+
+def toggled(slot: Slot, value: Any, option: Any) -> Any:
+    """The value with this option chosen, or no longer."""
+    if slot.kind is Kind.ONE:
+        return option
+    ids = picked(slot, value)
+    now = [one for one in ids if one != option] if option in ids else [*ids, option]
+    if slot.kind is Kind.RANKED:
+        return {"primary": now[0], "fallbacks": now[1:]} if now else ""
+    kept = (
+        {file_key(one): one for one in cast("Sequence[Any]", value or ())} if isinstance(value, (list, tuple)) else {}
+    )
+    if slot.section == "config":
+        return [kept.get(one, one) for one in now]
+    return tuple(now) if now or slot.section == "state" else None
+
+
+def file_key(value: Any) -> Any:
+    """Of a file with all that is known of it, the key."""
+    return cast("dict[str, Any]", value).get("file_key", "") if isinstance(value, dict) else value
+
+
+# Secrets
+
+MARK: Final = "(secret, as it was)"
+"""What YAML says instead of a secret that need not be seen."""
+
+
+def masked(value: Any) -> Any:
+    """A secret with a mark in place of every text in it."""
+    if isinstance(value, str):
+        return MARK if value else value
+    if isinstance(value, list):
+        return [masked(one) for one in cast("list[Any]", value)]
+    if isinstance(value, dict):
+        return {name: masked(one) for name, one in cast("dict[str, Any]", value).items()}
+    return value
+
+
+def unmasked(value: Any, former: Any) -> Any:
+    """The secret that there was behind each mark; behind one that is new there is nothing."""
+    if isinstance(value, list):
+        were = cast("list[Any]", former) if isinstance(former, list) else []
+        return [unmasked(one, were[at] if at < len(were) else "") for at, one in enumerate(cast("list[Any]", value))]
+    if isinstance(value, dict):
+        had = cast("dict[str, Any]", former) if isinstance(former, dict) else {}
+        return {name: unmasked(one, had.get(name, "")) for name, one in cast("dict[str, Any]", value).items()}
+    return former if value == MARK else value

@@ -1,0 +1,96 @@
+"""What is said when files of runners were edited."""
+
+from collections.abc import Collection
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from console.model.commands.naming import key_of
+from console.model.safe import one_line
+from console.model.words import number, short_runner
+
+if TYPE_CHECKING:
+    from engine.api import Problem, Reloaded
+
+FRESH = "code changed · next run uses it"
+MENDED = "mended · next run uses it"
+OLD = "the run in flight still has the old code"
+STAYS = "What was read before stays in force."
+
+
+class News(NamedTuple):
+    """Words for a toast, and how bad it is."""
+
+    words: str
+    severity: str = "information"
+
+
+def news_of(
+    reloaded: "Reloaded",
+    before: "Collection[Problem]",
+    runner_id: str,
+    *,
+    is_old: bool,
+    can_run_again: bool,
+    was_broken: bool = False,
+) -> News | None:
+    """The one thing that matters most of it; nothing where nobody here is concerned. `before` was wrong already."""
+    is_gone = runner_id in reloaded.gone
+    fresh = [problem for problem in reloaded.problems if problem not in before]
+    if fresh:
+        more = f" · and {number(len(fresh) - 1, 'more')}" if len(fresh) > 1 else ""
+        tail = (
+            f" · {OLD if is_old else 'no run begins until it is mended'}"
+            if is_gone
+            else f" · {key_of('app.runners')} shows it"
+        )
+        return News(one_line(f"{_place(fresh[0])} is left out: {fresh[0].reason}{more}{tail}", 300), "error")
+    if is_gone:
+        return News(
+            f"{one_line(short_runner(runner_id), 60)} is gone · {key_of('app.runners')} chooses another", "warning"
+        )
+    go = key_of("app.go")
+    again = f" · {go} runs again" if can_run_again else ""
+    again = f" · {OLD}; {key_of('app.stop')} stops it, then {go} runs again" if is_old else again
+    if runner_id in reloaded.changed:
+        return News(FRESH + again)
+    if was_broken or runner_id in reloaded.added:  # whoever is chosen was there before
+        return News(MENDED + again)
+    if reloaded.is_project_changed:
+        return News("trackside.yaml changed · next run uses it" + again)
+    if reloaded.added:
+        names = ", ".join(short_runner(name) for name in reloaded.added)
+        return News(one_line(f"new: {names} · {key_of('app.runners')} chooses", 300))
+    return None
+
+
+def _place(problem: "Problem") -> str:
+    name = Path(problem.path).name
+    return f"{name}:{problem.line}" if problem.line else name
+
+
+class CodeNote:
+    """What the header says of the code, until it is no longer so."""
+
+    def __init__(self) -> None:
+        self.is_broken = False
+        """The files as they are now cannot be used."""
+        self._last: str | None = None
+        """The run that was shown when code changed last."""
+        self._is_fresh = False
+        self._old: set[str] = set()
+
+    def changed(self, run_id: str | None, *, is_old: bool) -> None:
+        """The code of the chosen runner is another now; a run that is at work may still have the old."""
+        self._last, self._is_fresh = run_id, True
+        if run_id is not None and is_old:
+            self._old.add(run_id)
+
+    def words(self, run_id: str | None, *, is_over: bool) -> str | None:
+        """What to say while this run is shown."""
+        if run_id != self._last:
+            self._is_fresh = False  # it ran since, or something else is looked at
+        if run_id in self._old and not is_over:
+            return "old code"
+        if self.is_broken:
+            return "code broken"
+        return "code changed" if self._is_fresh else None

@@ -1,0 +1,187 @@
+"""What a runner can be chosen from: agents, runners, and files that discovery left out."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from console.model.columns import cells
+from console.model.inspect.sheet import Row
+from console.model.piece import Piece
+from console.model.safe import one_line
+from console.model.shelf import Item, heading, row
+from console.model.words import ago, short_runner
+
+if TYPE_CHECKING:
+    from engine.api import AgentConfig, Problem, RunnerFact, UnfitAgent
+
+AGENT: Final = "agent"
+RUNNER: Final = "runner"
+PROBLEM: Final = "problem"
+UNNAMED: Final = "default"
+"""What a runner is called that nobody has given a name."""
+_TITLES: Final = {AGENT: "Agents", RUNNER: "Runners", PROBLEM: "Left out"}
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """One that can be chosen, or a file that cannot."""
+
+    kind: str
+    name: str
+    """What it is chosen by; of a file, its path."""
+    label: str
+    description: str
+    runner_id: str = ""
+    capabilities: tuple[str, ...] = ()
+    permissions: Mapping[str, tuple[str, ...]] | None = None
+    source: str = ""
+    path: str = ""
+    line: int | None = None
+    problems: tuple[str, ...] = ()
+    last_used: int | None = None
+
+    @property
+    def key(self) -> str:
+        return f"{self.kind} {self.name}" if self.line is None else f"{self.kind} {self.name}:{self.line}"
+
+    @property
+    def words(self) -> str:
+        """All that a search looks at."""
+        said = (self.name, self.label, self.description, self.runner_id, self.source, self.path, *self.capabilities)
+        return "\n".join((*said, *self.problems)).lower()
+
+
+def offers(
+    agents: "Iterable[AgentConfig]",
+    facts: "Sequence[RunnerFact]",
+    problems: "Iterable[Problem]",
+    unfit: "Iterable[UnfitAgent]" = (),
+    said: Callable[[str], str] = str,
+) -> tuple[Offer, ...]:
+    """Agents, then runners, each the one used last first; then what was left out. `said` shortens paths."""
+    by_id = {fact.id: fact for fact in facts}
+    own = [_agent(agent, by_id[agent.runner_id]) for agent in agents if agent.runner_id in by_id]
+    own.sort(key=lambda offer: -(offer.last_used or 0))
+    usable = {fact.path for fact in facts}  # what is odd about one of these stands beside it
+    left_out = [_left_out(problem) for problem in problems if problem.path not in usable]
+    found = (*own, *map(_runner, facts), *map(_unfit, unfit), *left_out)
+    return tuple(replace(offer, path=said(offer.path)) for offer in found)
+
+
+def _agent(agent: "AgentConfig", fact: "RunnerFact") -> Offer:
+    takes = ", ".join(agent.event_types)
+    on = "" if agent.enabled else "switched off in trackside.yaml; "
+    return Offer(
+        AGENT, str(agent.agent_id), f"{fact.short_name} on {takes}", f"{on}{fact.description}", fact.id,
+        fact.capabilities,
+        fact.permissions, "trackside.yaml", str(fact.path), None, tuple(map(str, fact.problems)), fact.last_used,
+    )  # fmt: skip
+
+
+def _runner(fact: "RunnerFact") -> Offer:
+    return Offer(
+        RUNNER, fact.short_name, "" if fact.label == UNNAMED else fact.label, fact.description, fact.id,
+        fact.capabilities, fact.permissions,
+        fact.origin, str(fact.path), None, tuple(map(str, fact.problems)), fact.last_used,
+    )  # fmt: skip
+
+
+def _left_out(problem: "Problem") -> Offer:
+    reason = problem.reason
+    return Offer(PROBLEM, str(problem.path), reason, "", path=str(problem.path), line=problem.line, problems=(reason,))
+
+
+def _unfit(agent: "UnfitAgent") -> Offer:
+    path, reason = str(agent.error.path), f"agent {agent.agent_id}: {agent.reason}"
+    return Offer(PROBLEM, f"{agent.agent_id} {path}", reason, "", path=path, line=agent.error.line, problems=(reason,))
+
+
+# Search
+
+
+def fitting(found: Sequence[Offer], text: str) -> Sequence[Offer]:
+    """Those that hold every word; names that begin with the text come first, the rest stay as they were."""
+    words = text.lower().split()
+    held = [offer for offer in found if all(word in offer.words for word in words)]
+    kinds = list(_TITLES)
+    begins = text.strip().lower()
+    return sorted(held, key=lambda offer: (kinds.index(offer.kind), not offer.name.lower().startswith(begins)))
+
+
+# As rows
+
+
+def items(shown: Sequence[Offer], now: int, chosen: str) -> Iterator[Item]:
+    """The list under its headings; `chosen` is the name of the one in use."""
+    room = min(28, max((cells(offer.name) for offer in shown if offer.kind != PROBLEM), default=0))
+    last = ""
+    for offer in shown:
+        if offer.kind != last:
+            last = offer.kind
+            count = sum(one.kind == last for one in shown)
+            yield Item(f"#{last}", partial(_heading, _TITLES[last], str(count)), is_heading=True)
+        yield Item(offer.key, partial(_row, offer, now, room, chosen))
+
+
+def nothing(text: str) -> str:
+    """What is said where the list is empty."""
+    found = f"Nothing is called “{one_line(text, 40)}”." if text else "No runner was found."
+    return f"{found}\nType a path to open another: ./my_runner.py\n`trackside new NAME` makes one."
+
+
+def _heading(words: str, count: str, width: int) -> Row:  # noqa: ARG001  (it fits any)
+    return heading(words, count)
+
+
+def _row(offer: Offer, now: int, room: int, chosen: str, width: int) -> Row:
+    if offer.kind == PROBLEM:
+        said = [Piece("✗ ", "bad"), Piece(f"{one_line(_place(offer), 60)}  ", "strong")]
+        said.append(Piece(one_line(offer.label), "bad"))
+        return row(width, said)
+    is_chosen = offer.name == chosen
+    name = one_line(offer.name, 60)
+    said = [Piece("◉ " if is_chosen else "  ", "good"), Piece(name + " " * (room - cells(name) + 2), "strong")]
+    if offer.problems:
+        said.append(Piece("⚠ ", "warn"))
+    said.append(Piece(one_line(offer.description or offer.label or ", ".join(offer.capabilities)), "faint"))
+    used = "in use" if is_chosen else ago(now - offer.last_used) if offer.last_used else offer.source
+    return row(width, said, one_line(used, 30))
+
+
+def _place(offer: Offer) -> str:
+    """A file and a line; of a manifest, which all plugins have, the folder too."""
+    *folders, name = offer.path.split("/")
+    if folders and name == "manifest.yaml":
+        name = f"{folders[-1]}/{name}"
+    return f"{name}:{offer.line}" if offer.line else name
+
+
+# In full
+
+
+def details(offer: Offer, now: int) -> Iterator[Sequence[Piece]]:
+    """Line by line, for the side of the list; what is wrong comes before what is so."""
+    if offer.kind == PROBLEM:
+        yield [Piece("left out", "failed"), Piece(f"  {one_line(_place(offer), 60)}", "faint")]
+        yield [Piece(one_line(offer.label, 600), "dropped")]
+        yield _fact("file", f"{offer.path}:{offer.line}" if offer.line else offer.path)
+        yield [Piece("Mend the file: it is looked at again as soon as it is saved.", "faint")]
+        return
+    yield [Piece(one_line(offer.name, 60), "runner"), Piece(f"  {one_line(offer.label, 80)}", "faint")]
+    for problem in offer.problems:
+        yield [Piece(one_line(f"⚠ {problem}", 600), "held")]
+    if offer.description:
+        yield [Piece(one_line(offer.description, 600), "text")]
+    if offer.kind == AGENT:
+        yield _fact("runner", short_runner(offer.runner_id))
+    yield _fact("can", ", ".join(offer.capabilities) or "nothing beyond answering")
+    asks = [f"{kind}: {', '.join(operations)}" for kind, operations in (offer.permissions or {}).items()]
+    yield _fact("may ask for", " · ".join(asks) or "nothing")
+    yield _fact("source", f"{offer.source} · {offer.path}")
+    yield _fact("id", offer.runner_id)
+    yield _fact("last used", ago(now - offer.last_used) if offer.last_used else "never here")
+
+
+def _fact(name: str, value: str) -> Sequence[Piece]:
+    return [Piece(f"{name:<13}", "faint"), Piece(one_line(value, 600), "text")]

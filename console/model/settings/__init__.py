@@ -1,0 +1,1 @@
+"""What a person may settle for themselves: keys, colours and letters."""

@@ -1,0 +1,49 @@
+"""Values as JSON that a person reads and writes."""
+
+import json
+import re
+from typing import Any, Final
+
+_MAYBE_UNSEEN: Final = re.compile(r"[^\x20-\x7e\n]")
+
+
+class NotJson(ValueError):
+    """Why a text is no JSON, and where."""
+
+    def __init__(self, words: str, line: int = 1, column: int = 1) -> None:
+        super().__init__(words)
+        self.line = line
+        self.column = column
+
+
+def editable(value: Any) -> str:
+    """The value as JSON in lines, with an escape for every character that a terminal would not show as it is."""
+    text = json.dumps(value, ensure_ascii=False, indent=2)
+    # All of these stand in strings, where an escape says the same.
+    return text if text.isascii() else _MAYBE_UNSEEN.sub(_shown, text)
+
+
+def read(text: str) -> Any:
+    """The value that was written; raises NotJson with the place where it is wrong."""
+    try:
+        return json.loads(text, parse_constant=_refused)
+    except json.JSONDecodeError as error:
+        words = f"line {error.lineno}, column {error.colno}: {error.msg}"
+        raise NotJson(words, error.lineno, error.colno) from error
+    except RecursionError as error:
+        raise NotJson("it is nested too deep") from error
+
+
+def _shown(found: "re.Match[str]") -> str:
+    letter = found[0]
+    if letter.isprintable():
+        return letter
+    code = ord(letter)
+    if code < 0x10000:
+        return f"\\u{code:04x}"
+    high, low = divmod(code - 0x10000, 0x400)
+    return f"\\u{0xD800 + high:04x}\\u{0xDC00 + low:04x}"
+
+
+def _refused(name: str) -> None:
+    raise NotJson(f"{name} is no JSON; write a number or null")

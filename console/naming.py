@@ -1,0 +1,21 @@
+"""Which session someone means by a name."""
+
+from typing import TYPE_CHECKING, Final
+
+from console.model.naming import new_session
+
+if TYPE_CHECKING:
+    from engine.api import Engine
+
+NAMES: Final = 1_000
+"""Sessions among which one is looked for that was mistyped."""
+
+
+async def session_named(engine: "Engine", name: str) -> tuple[str, str]:
+    """Its id: one that there is, the `last` one, or a new one; and what is to be said of one that is new."""
+    from engine.api import NotFound  # noqa: PLC0415  (the screen is drawn before it is loaded)
+
+    try:
+        return (await engine.session(name)).session.session_id, ""
+    except NotFound:
+        return name, new_session(name, [session.session_id for session in await engine.sessions(limit=NAMES)])

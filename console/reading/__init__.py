@@ -1,0 +1,1 @@
+"""What the screen knows of the engine: news as they come, and what is read when someone looks."""

@@ -1,0 +1,73 @@
+"""From the fields of the form to an event, and from an event to the fields."""
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from console.model.composer.fields import NAMES, Values, is_touched
+from engine.api import Draft, DraftProblem, EventSource, EventType, draft_of, example_draft, usual_draft
+
+if TYPE_CHECKING:
+    from engine.api import Attachment, Engine, EventEnvelope, PastEvent
+
+TYPES = [str(one) for one in EventType]
+SOURCES = [str(one) for one in EventSource]
+
+
+@dataclass(slots=True)
+class Writing:
+    """An event that is being put together. It outlives the screen: who leaves it finds it again."""
+
+    values: dict[str, str]
+    attachments: list["Attachment"] = field(default_factory=list)
+    base: "EventEnvelope | None" = None
+    """The event that is edited."""
+    lost: tuple[str, ...] = ()
+    """In words, what of it could not be brought back."""
+
+    @property
+    def usual(self) -> Values:
+        """What the fields of its type say where nobody has said anything."""
+        return usual_values(self.values["event_type"])
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether a person has put anything of their own into it."""
+        if self.base is None:
+            return is_touched(self.values, self.usual) or bool(self.attachments)
+        before = draft_of(self.base)
+        return (self.values, tuple(self.attachments)) != (_values(before), before.attachments)
+
+    def draft(self) -> Draft:
+        return Draft(**self.values, attachments=tuple(self.attachments), base=self.base)
+
+
+def new_writing(session: str) -> Writing:
+    """An empty one of this session."""
+    return Writing({**usual_values(EventType.MESSAGE_RECEIVED), "conversation_id": session})
+
+
+def writing_of(past: "PastEvent") -> Writing:
+    """One that begins as an event that came in before."""
+    draft = draft_of(past.envelope)
+    return Writing(_values(draft), [*draft.attachments], past.envelope, past.lost)
+
+
+def usual_values(event_type: str) -> dict[str, str]:
+    return _values(usual_draft(EventType(event_type)))
+
+
+def example_values(event_type: str) -> dict[str, str]:
+    return _values(example_draft(EventType(event_type)))
+
+
+def problems(engine: "Engine", writing: Writing) -> dict[str, str]:
+    """What is wrong with it, by the names of the fields."""
+    try:
+        engine.compose(writing.draft())
+    except DraftProblem as problem:
+        return problem.problems
+    return {}
+
+
+def _values(draft: Draft) -> dict[str, str]:
+    return {name: str(getattr(draft, name)) for name in NAMES}

@@ -1,0 +1,161 @@
+"""The files that go along with an event: those that do, and a line in which another is named."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from textual import events
+from textual.binding import BindingType
+from textual.content import Content
+from textual.message import Message
+from textual.reactive import reactive
+
+from console.bindings import bindings_for
+from console.model.attach.paths import Candidate, readings
+from console.model.glyphs import Glyphs
+from console.model.safe import one_line
+from console.model.words import size
+from console.widgets.fields import LineField
+from console.widgets.path_picks import PathPicks
+from console.widgets.tones import Toned
+
+if TYPE_CHECKING:
+    from engine.api import Attachment
+
+NONE: Final = "(none yet)"
+
+
+class Files(Toned, can_focus=True):
+    """One line for each."""
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings_for("files")
+    DEFAULT_CSS = """
+    Files { height: auto; width: 1fr; }
+    Files:focus { background: $boost; }
+    """
+    files: "reactive[Sequence[Attachment]]" = reactive((), layout=True)
+    place: reactive[int] = reactive(0)
+    glyphs = Glyphs()
+
+    @dataclass
+    class Removed(Message):
+        """This one does not go along."""
+
+        place: int
+
+    @dataclass
+    class Left(Message):
+        """Beyond the first or the last."""
+
+        step: int
+
+    def watch_files(self, files: "Sequence[Attachment]") -> None:
+        self.can_focus = bool(files)
+        self.place = min(self.place, max(0, len(files) - 1))
+
+    def action_remove(self) -> None:
+        if self.files:
+            self.post_message(self.Removed(self.place))
+
+    def action_move(self, step: int) -> None:
+        if 0 <= self.place + step < len(self.files):
+            self.place += step
+        else:
+            self.post_message(self.Left(step))
+
+    def on_click(self, event: events.Click) -> None:
+        self.place = max(0, min(event.y, len(self.files) - 1))
+
+    def on_focus(self) -> None:
+        self.refresh()
+
+    def on_blur(self) -> None:
+        self.refresh()
+
+    def render(self) -> Content:
+        if not self.files:
+            return Content.styled(NONE, "$text-muted")
+        return Content("\n").join(self._row(at, file) for at, file in enumerate(self.files))
+
+    def _row(self, at: int, file: "Attachment") -> Content:
+        is_here = self.has_focus and at == self.place
+        kind, amount = file.mime_type or file.artifact_type, "" if file.size is None else f" · {size(file.size)}"
+        where = " · stays in its file" if file.source == "file_root" else ""
+        return Content.assemble(
+            (f"{self.glyphs['cursor'] if is_here else self.glyphs['mark']} ", "$accent"),
+            (one_line(file.name or file.artifact_id, 60), "bold"),
+            (f"  {one_line(kind, 40)}{amount}{where}", "$text-muted"),
+        )
+
+
+class PathField(LineField):
+    """Where the next is named. Paths are offered while one is typed."""
+
+    @dataclass
+    class Wanted(Message):
+        """What could this path become?"""
+
+        typed: str
+
+    @dataclass
+    class Given(Message):
+        """This file is to go along."""
+
+        path: str
+
+    @dataclass
+    class Pasted(Message):
+        """This was pasted, and may be read as paths in these ways."""
+
+        text: str
+        readings: Sequence[Sequence[str]]
+
+    def __init__(self) -> None:
+        super().__init__(placeholder="(a file by its path; tab completes, enter attaches)", id="path")
+        self.picks = PathPicks()
+
+    def offer(self, typed: str, found: Sequence[Candidate]) -> None:
+        """The path could become one of these, if it is still the one that is typed."""
+        if typed == self.value and self.has_focus:
+            is_there = len(found) == 1 and found[0].path == typed
+            self.picks.offer(() if is_there else found, "" if is_there else typed)
+            if self.picks.is_open:
+                self.call_after_refresh(self.picks.scroll_visible, animate=False)
+
+    def on_input_changed(self) -> None:
+        if self.value:
+            self.post_message(self.Wanted(self.value))
+        else:
+            self.picks.action_close()
+
+    def on_blur(self) -> None:
+        self.picks.action_close()
+
+    def on_paste(self, event: events.Paste) -> None:
+        if found := readings(event.text):
+            event.stop()
+            event.prevent_default()
+            self.post_message(self.Pasted(event.text, found))
+
+    def on_key(self, event: events.Key) -> None:
+        what = self.picks.meaning(event.key, self.value)
+        if what is None and event.key == "enter" and self.value.strip():
+            self.post_message(self.Given(self.value.strip()))
+        elif what is None:
+            return
+        elif what == "take":
+            self._take(self.picks.action_take())
+        elif what == "close":
+            self.picks.action_close()
+        else:
+            self.picks.action_move(-1 if what == "above" else 1)
+        event.stop()
+        event.prevent_default()
+
+    def _take(self, chosen: Candidate | None) -> None:
+        if chosen is None:
+            return
+        if not chosen.is_folder:
+            self.post_message(self.Given(chosen.path))
+        self.value = chosen.path
+        self.cursor_position = len(self.value)

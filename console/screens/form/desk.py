@@ -1,0 +1,78 @@
+"""What a form asks of the engine: to be read, kept, tried out, and turned into YAML and back."""
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from console.model.form.filling import Filling, changes_of
+from console.model.form.preview import preview, refused
+from console.model.form.slots import slots_of
+from console.model.form.values import masked, unmasked
+
+if TYPE_CHECKING:
+    from console.model.inspect.sheet import Stack
+    from engine.api import Engine, KeptSettings, LineProblem
+
+
+class FormDesk:
+    """For one agent, or one runner that was opened by path. It outlives the screen, so that undo does too."""
+
+    def __init__(self, engine: "Engine", name: str) -> None:
+        self._engine = engine
+        self.name = name
+        self._keeping = asyncio.Lock()
+        self._last: Filling | None = None
+        """What was kept here last."""
+
+    async def read(self) -> Filling:
+        """The form as it is kept now, and all that it was since the console is open."""
+        form = await self._engine.form(self.name)
+        return Filling.of(form, slots_of(form)).following(self._last)
+
+    async def keep(self, filling: Filling) -> None:
+        """Keep what is a person's own; where nothing is, nothing is kept. One after the other, as they were made."""
+        async with self._keeping:
+            kept = filling.kept()
+            if kept:
+                await self._engine.keep_settings(self.name, _settings(kept))
+            else:
+                await self._engine.forget_settings(self.name)
+            self._last = filling
+
+    def preview(self, filling: Filling, event: str) -> "Stack":
+        """What a run would be granted; or why there would be none."""
+        from engine.api import Choice, ConfigError, EventType, IntakeError, RunnersError  # noqa: PLC0415
+
+        try:
+            order = self._engine.grants_preview(
+                Choice(runner=self.name), _settings(filling.kept()), event=EventType(event)
+            )
+        except (ConfigError, IntakeError, RunnersError) as error:
+            return refused(str(error))
+        return preview(order.grants.snapshot(), order.warnings)
+
+    def text(self, filling: Filling) -> str:
+        """All that holds, as it could stand under an agent in trackside.yaml."""
+        from engine.api import to_yaml  # noqa: PLC0415
+
+        whole, secret = filling.whole(), filling.form.secrets
+        whole["config"] = {name: masked(value) if name in secret else value for name, value in whole["config"].items()}
+        return to_yaml(_settings(whole))
+
+    def read_text(self, filling: Filling, text: str) -> "tuple[Filling | None, tuple[LineProblem, ...]]":
+        """The form that a text makes, and what is wrong with it by line; no form where it cannot be used."""
+        settings, problems = self._engine.read_settings(self.name, text)
+        if settings is None:
+            return None, problems
+        former, secret = filling.whole()["config"], filling.form.secrets
+        config = {
+            name: unmasked(value, former.get(name)) if name in secret else value
+            for name, value in settings.config.items()
+        }
+        settings = settings.model_copy(update={"config": config})
+        return filling.changed(changes_of(filling.form, settings)), problems
+
+
+def _settings(kept: dict[str, Any]) -> "KeptSettings":
+    from engine.api import KeptSettings  # noqa: PLC0415
+
+    return KeptSettings(**kept)

@@ -1,0 +1,355 @@
+"""The form of a runner: its fields and policies, what each means, and what a run would be granted with them."""
+
+from typing import Any, ClassVar, Final
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Container, Horizontal, Vertical
+from textual.widgets import Input
+
+from console.bindings import bindings_for
+from console.model.commands.naming import key_of
+from console.model.form.filling import Filling
+from console.model.form.rows import about, items, label_room, widest
+from console.model.form.slots import Kind, Slot
+from console.model.glyphs import Glyphs
+from console.model.safe import one_line
+from console.model.shelf import Shelf
+from console.model.words import number, short_runner
+from console.screens.form.desk import FormDesk
+from console.screens.form.editors import Editor, LineEditor, PageEditor, editor_of
+from console.screens.full import FullScreen
+from console.widgets.headed import Headed
+from console.widgets.inspector.row_list import RowList, View
+from console.widgets.leaf import Leaf
+from console.widgets.listing import Listing
+
+EVENTS: Final = (
+    "message.received", "message.recalled", "group.member_joined", "friend.request_received", "schedule.triggered",
+    "api.invoked",
+)  # fmt: skip
+TINY: Final = 20
+"""Rows below which a page or a list has all of them to itself."""
+_STAYING: Final = (Kind.MANY, Kind.RANKED)
+"""Several can be chosen, so the list stays open."""
+
+
+class FormScreen(FullScreen):
+    """Only the field that is edited is a widget; all others are lines. What fits is kept at once, and can be undone."""
+
+    place = "form"
+    opened_by = "settings"
+    heading = "Settings"
+    AUTO_FOCUS = "#slots"
+    BINDINGS: ClassVar[list[BindingType]] = bindings_for("form")
+    DEFAULT_CSS = """
+    FormScreen #form { height: 1fr; }
+    FormScreen #fields { width: 3fr; height: 1fr; layers: base over; }
+    FormScreen #slots { width: 1fr; height: 1fr; layer: base; }
+    FormScreen #beside { width: 2fr; height: 1fr; border-left: solid $panel-lighten-2; padding: 0 0 0 1; }
+    FormScreen Leaf { height: auto; max-height: 40%; margin: 0 0 1 1; }
+    FormScreen #grants { height: 1fr; border-top: solid $panel-lighten-2; border-title-color: $foreground; }
+    FormScreen #grants:focus { border-top: solid $accent; }
+    FormScreen #seek, FormScreen #seek:focus { display: none; height: 1; border: none; padding: 0 1; }
+    FormScreen.-seeking #seek, FormScreen.-seeking #seek:focus { display: block; }
+    FormScreen.-narrow #form { layout: vertical; }
+    FormScreen.-narrow #fields { width: 1fr; }
+    FormScreen.-narrow #beside { width: 1fr; height: 35%; padding: 0; }
+    FormScreen.-narrow #beside { border: none; border-top: solid $panel-lighten-2; }
+    FormScreen.-narrow Leaf { height: 1fr; max-height: 100%; margin: 0 1; }
+    FormScreen.-narrow #grants { display: none; }
+    FormScreen.-narrow.-granting #fields, FormScreen.-narrow.-granting Leaf { display: none; }
+    FormScreen.-narrow.-granting #beside { height: 1fr; border: none; }
+    FormScreen.-narrow.-granting #grants { display: block; }
+    FormScreen.-tiny.-framing #beside { display: none; }
+    """
+
+    def __init__(self, glyphs: Glyphs, desk: FormDesk, filling: Filling) -> None:
+        super().__init__(glyphs)
+        self._desk = desk
+        self.filling = filling
+        self._event = EVENTS[0]
+        self.list = Headed(id="slots")
+        self.leaf = Leaf()
+        self.grants = RowList()
+        self.grants.id = "grants"
+        self._seek = Input(placeholder="find a field", id="seek")
+        self.editor: Editor | None = None
+
+    def body(self) -> ComposeResult:
+        self.use(self.glyphs)
+        self.refill()  # before there is anything to be drawn, so that it is drawn once
+        with Horizontal(id="form"):
+            with Container(id="fields"):
+                yield self.list
+            with Vertical(id="beside"):
+                yield self.leaf
+                yield self.grants
+        yield self._seek
+
+    def on_mount(self) -> None:
+        self.title_line.title = f"Settings of {one_line(short_runner(self._desk.name), 60)}"
+
+    def on_resize(self) -> None:
+        self.set_class(self.size.height < TINY, "-tiny")
+        self.call_after_refresh(self._put_in_place)
+
+    def use(self, glyphs: Glyphs) -> None:
+        super().use(glyphs)
+        for part in (self.list, self.grants):
+            part.glyphs = glyphs
+            part.redraw()
+
+    def where(self) -> str:
+        return "form" if self.editor is None else "field"
+
+    def owns(self, where: str) -> bool:
+        return where in ("form", "field")
+
+    # What is shown
+
+    def refill(self) -> None:
+        """The form, and what it would grant, as it stands now."""
+        filling = self.filling
+        self.list.fill(Shelf(list(items(filling))), "This runner has no settings.")
+        self.show_remark()
+        self._tell_more()
+        self._show_grants()
+
+    def remark(self) -> str:
+        if self.has_class("-seeking") and self._seek.value and self._sought() is None:
+            return "no field is called so"
+        wrong, own = len(self.filling.problems()), self.filling.count
+        told = [f"{number(wrong, 'field')} to mend"] if wrong else []
+        return " · ".join([*told, f"{own} of your own" if own else "nothing of your own"])
+
+    def _tell_more(self) -> None:
+        slot = self.slot
+        self.leaf.show(about(self.filling, slot) if slot is not None else ())
+
+    def _show_grants(self) -> None:
+        self.grants.border_title = f" Granted on {self._event} "
+        view = self.grants.view
+        source = self._desk.preview(self.filling, self._event)
+        self.grants.show(View(source, view.cursor, view.top) if view is not None else View(source))
+
+    @property
+    def slot(self) -> Slot | None:
+        """The field that the cursor is on."""
+        return next((slot for slot in self.filling.slots if slot.key == self.list.chosen), None)
+
+    def on_listing_moved(self) -> None:
+        if self.editor is not None and self.list.chosen != self.editor.slot.key:
+            self._close()  # someone clicked on another field
+        self._tell_more()
+
+    # Editing
+
+    def on_listing_chosen(self, event: Listing.Chosen) -> None:
+        event.stop()
+        self.run_worker(self.action_edit(), exit_on_error=False)
+
+    async def action_edit(self) -> None:
+        slot = self.slot
+        if slot is None or self.editor is not None or not self.trackside.can("form.edit"):
+            return
+        value = self.filling.value(slot)
+        if slot.kind is Kind.SWITCH:
+            self._take(slot, not value)
+            return
+        self.remove_class("-granting")
+        self.editor = editor_of(slot, value, self.glyphs)
+        self.set_class(not isinstance(self.editor, LineEditor), "-framing")
+        await self.query_one("#fields").mount(self.editor)
+        self._put_in_place()
+        self.call_after_refresh(self._put_in_place)  # there may be more room now
+
+    def _put_in_place(self) -> None:
+        """Over the value of its row; one that has no room below it goes up."""
+        editor, view = self.editor, self.list.view
+        if editor is None or view is None or not editor.is_mounted:
+            return
+        width, height = self.list.size
+        at = view.cursor - view.top
+        if isinstance(editor, LineEditor):
+            left = min(label_room(widest(self.filling.slots), width) + 3, width - 10)
+        else:
+            left, at = 1, at + 1
+        rows = editor.fit(width - left, height)
+        editor.styles.width = width - left
+        editor.styles.offset = (left, max(0, min(at, height - rows)))
+        editor.styles.max_height = height
+
+    def on_editor_changed(self, event: Editor.Changed) -> None:
+        event.stop()
+        editor = self.editor
+        problem = self.filling.problem(event.slot, event.value)
+        if editor is not None:
+            editor.say(None if problem is None else f"{one_line(event.slot.name, 60)} {problem}")
+            self._put_in_place()
+        if event.is_done and problem is None:
+            if event.slot.kind not in _STAYING:
+                self._close()
+            self._take(event.slot, event.value)
+
+    def _close(self) -> None:
+        if self.editor is not None:
+            self.editor.remove()
+            self.editor = None
+            self.remove_class("-framing")
+            self.list.focus()
+
+    def _take(self, slot: Slot, value: Any) -> None:
+        """Have this value from now on."""
+        self._turn(self.filling.put(slot, value))
+
+    def _turn(self, filling: Filling, said: str = "") -> None:
+        if filling is self.filling:
+            return
+        self.filling = filling
+        self.refill()
+        self.trackside.do(self._keep(filling), said)
+
+    async def _keep(self, filling: Filling) -> None:
+        await self._desk.keep(filling)
+        await self.trackside.stage.appraise()
+
+    # Back
+
+    def why_not(self, what: str) -> str | None:
+        slot = self.slot
+        if what in ("edit", "reset") and self.grants.has_focus:
+            return "what is granted follows from the fields; esc leads to them"
+        if what == "undo" and not self.filling.before:
+            return "nothing was changed here yet"
+        if what == "reset_all" and not self.filling.count:
+            return "all is as trackside.yaml and the defaults say"
+        if what == "reset" and (slot is None or not self.filling.is_changed(slot)):
+            return "it is as trackside.yaml or the default says"
+        if what == "take" and isinstance(self.editor, PageEditor):
+            return "enter begins a new line; esc keeps what is typed"
+        return None
+
+    @property
+    def back(self) -> str:
+        if self.editor is not None:
+            return self.editor.back
+        is_aside = self.has_class("-granting") or self.has_class("-seeking") or self.grants.has_focus
+        return "to the fields" if is_aside else "back"
+
+    @property
+    def keys_of(self) -> str:
+        return "seek" if self.has_class("-seeking") else self.where()
+
+    def action_undo(self) -> None:
+        if self.trackside.can("form.undo") and (before := self.filling.undone()) is not None:
+            self._turn(before, "taken back")
+
+    def action_reset(self) -> None:
+        slot = self.slot
+        if self.trackside.can("form.reset") and slot is not None:
+            self._turn(self.filling.reset(slot), f"{slot.label} is reset · {key_of('form.undo')} takes that back")
+
+    def action_reset_all(self) -> None:
+        if self.trackside.can("form.reset_all"):
+            own = number(self.filling.count, "value")
+            self._turn(
+                self.filling.reset_all(), f"{own} of your own forgotten · {key_of('form.undo')} brings them back"
+            )
+
+    @property
+    def unkept(self) -> str:
+        editor = self.editor
+        if editor is None or editor.typed() == editor.value:
+            return ""
+        return f"What you typed for {one_line(editor.slot.label, 60)} is not kept."
+
+    def step_back(self) -> None:
+        """Out of the editor, where a page is kept; out of the grants; out of the form."""
+        editor = self.editor
+        if editor is not None:
+            if isinstance(editor, PageEditor) and not self._keep_page(editor):
+                return
+            self._close()
+        elif self.has_class("-seeking"):
+            self.remove_class("-seeking")
+            self.list.focus()
+            self.show_remark()
+        elif self.has_class("-granting") or self.grants.has_focus:
+            self.action_grants()
+        else:
+            self.leave()
+
+    def _keep_page(self, editor: PageEditor) -> bool:
+        """Whether the editor can be closed: what fits is kept; what does not is told once, and left at the next."""
+        value = editor.typed()
+        problem = self.filling.problem(editor.slot, value)
+        if problem is None:
+            self._take(editor.slot, value)
+            return True
+        if editor.is_warned:
+            return True
+        editor.is_warned = True
+        editor.say(f"{one_line(editor.slot.name, 60)} {problem} · esc again leaves it as it was")
+        self._put_in_place()
+        return False
+
+    # The rest
+
+    def action_grants(self) -> None:
+        """To what would be granted, and back."""
+        is_there = self.has_class("-granting") or self.grants.has_focus
+        self.set_class(not is_there, "-granting")
+        (self.list if is_there else self.grants).focus()
+
+    def action_event(self) -> None:
+        self._event = EVENTS[(EVENTS.index(self._event) + 1) % len(EVENTS)]
+        self._show_grants()
+        if self.has_class("-narrow") and not self.has_class("-granting"):
+            self.action_grants()
+
+    def action_find(self) -> None:
+        self.add_class("-seeking")
+        self._seek.value = ""
+        self._seek.focus()
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        if event.input is self._seek:
+            found = self._sought()
+            if found is not None and (place := self.list.shelf.place_of(found.key)) is not None:
+                self.list.go_to(place)
+            self.show_remark()
+
+    def _sought(self) -> Slot | None:
+        """The first field that holds what is looked for; a name that is just that comes before."""
+        wanted = self._seek.value.lower()
+        held = [slot for slot in self.filling.slots if wanted and wanted in f"{slot.label}\n{slot.name}".lower()]
+        return next(
+            (slot for slot in held if wanted in (slot.name.lower(), slot.label.lower())), next(iter(held), None)
+        )
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        if event.input is self._seek:
+            self.step_back()
+
+    def action_text(self) -> None:
+        from console.screens.form.text import FormText  # noqa: PLC0415
+
+        self.app.push_screen(FormText(self.glyphs, self._desk, self.filling, self._read_back))
+
+    def _read_back(self, filling: Filling) -> None:
+        self._turn(filling, f"kept · {key_of('form.undo')} takes it back")
+
+    def _moving(self) -> RowList:
+        return self.grants if self.grants.has_focus else self.list
+
+    def action_move(self, rows: int) -> None:
+        if self.editor is None:
+            self._moving().move(rows)
+
+    def action_page(self, pages: int) -> None:
+        moving = self._moving()
+        self.action_move(pages * max(1, moving.size.height - 1))
+
+    def action_edge(self, is_last: bool) -> None:
+        self.action_move(100_000 if is_last else -100_000)

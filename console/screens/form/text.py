@@ -1,0 +1,124 @@
+"""A form as YAML: all of it at once, with what is wrong said at its line."""
+
+from collections.abc import Callable
+from typing import ClassVar
+
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.widgets import Static, TextArea
+
+from console.bindings import bindings_of_a_text
+from console.model.form.filling import Filling
+from console.model.glyphs import Glyphs
+from console.model.safe import one_line, safe
+from console.screens.form.desk import FormDesk
+from console.screens.full import FullScreen
+
+SOON = 0.15
+"""Seconds after the last key until the text is looked at."""
+MOST = 4
+"""Problems that are listed; the others are marked at their lines."""
+
+
+class Page(TextArea, inherit_bindings=False):
+    """Lines that do not fit are seen to."""
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of_a_text()
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"page--wrong", "page--odd"}
+    DEFAULT_CSS = """
+    Page .page--wrong { color: $text-error; text-style: underline; }
+    Page .page--odd { color: $text-warning; text-style: underline; }
+    """
+
+    marks: dict[int, str]
+    """By line from 0, the class of those that are marked."""
+
+    def __init__(self, text: str) -> None:
+        self.marks = {}
+        super().__init__(text, show_line_numbers=True, id="page")
+        self.cursor_blink = False
+
+    def get_line(self, line_index: int) -> Text:
+        line = super().get_line(line_index)
+        if (mark := self.marks.get(line_index)) is not None:
+            line.stylize(self.get_component_rich_style(mark, partial=True))
+        return line
+
+    def mark(self, marks: dict[int, str]) -> None:
+        self.marks = marks
+        self._line_cache.clear()
+        self.refresh()
+
+
+class FormText(FullScreen):
+    """Esc keeps what fits; what does not is only left when that is meant."""
+
+    place = "form_text"
+    heading = "Settings as YAML"
+    AUTO_FOCUS = "#page"
+    DEFAULT_CSS = """
+    FormText #page { height: 1fr; border: none; padding: 0; }
+    FormText #wrong { height: auto; max-height: 6; padding: 0 1; border-top: solid $panel-lighten-2; }
+    """
+
+    def __init__(self, glyphs: Glyphs, desk: FormDesk, filling: Filling, keep: Callable[[Filling], None]) -> None:
+        super().__init__(glyphs)
+        self._desk, self._filling, self._keep = desk, filling, keep
+        self._began = safe(desk.text(filling))
+        self.page = Page(self._began)
+        self._wrong = Static("", id="wrong", markup=False)
+        self._read: Filling | None = filling
+
+    def body(self) -> ComposeResult:
+        yield self.page
+        yield self._wrong
+
+    def on_mount(self) -> None:
+        self._look()
+
+    def on_text_area_changed(self) -> None:
+        self.set_timer(SOON, self._look)
+
+    def _look(self) -> None:
+        """Read the text, and mark what does not fit."""
+        self._read, problems = self._desk.read_text(self._filling, self.page.text)
+        self.page.mark(
+            {
+                (problem.line or 1) - 1: "page--odd" if problem.warning else "page--wrong"
+                for problem in sorted(problems, key=lambda one: not one.warning)
+            }
+        )
+        said = [f"{'⚠' if one.warning else '✗'} {one_line(str(one), 300)}" for one in problems[:MOST]]
+        more = [f"and {len(problems) - MOST} more"] if len(problems) > MOST else []
+        self._wrong.update("\n".join([*said, *more]) or "it fits")
+        self.title_line.remark = "fits · esc keeps it" if self._read is not None else f"{len(problems)} to mend"
+
+    @property
+    def unkept(self) -> str:
+        return "" if self.page.text == self._began else "What you changed in the YAML is not kept."
+
+    @property
+    def back(self) -> str:
+        if self.page.text == self._began:
+            return "back"
+        return "keep it" if self._read is not None else "leave it…"
+
+    def step_back(self) -> None:
+        self._look()
+        if self.page.text == self._began:
+            self.leave()
+        elif self._read is not None:
+            self.leave()
+            self._keep(self._read)
+        else:
+            from console.screens.question import Question  # noqa: PLC0415
+
+            asked = Question(
+                "It does not fit yet, so it cannot be kept.\nLeave it as it was before?", "Leave it", "Mend"
+            )
+            self.app.push_screen(asked, self._answered)
+
+    def _answered(self, sure: bool | None) -> None:
+        if sure:
+            self.leave()

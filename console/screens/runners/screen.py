@@ -1,0 +1,273 @@
+"""The runner picker: who can run, what each can do and may ask for, and which files were left out."""
+
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from typing import ClassVar, NamedTuple
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Container
+from textual.message import Message
+from textual.widgets import Input
+
+from console.bindings import bindings_for
+from console.model.glyphs import Glyphs
+from console.model.inspect.sheet import Row
+from console.model.piece import Piece
+from console.model.runners import paths
+from console.model.runners.offers import PROBLEM, Offer, details, fitting, items, nothing
+from console.model.safe import one_line
+from console.model.shelf import Item, Shelf, row
+from console.model.words import number
+from console.screens.full import FullScreen
+from console.screens.runners.places import folder_of
+from console.widgets.headed import Headed
+from console.widgets.leaf import Leaf
+from console.widgets.listing import Listing
+
+_PLACE = "place "
+"""How the name of a row begins that is a file or a folder."""
+
+
+class Offered(NamedTuple):
+    """All that there is to choose from, as it is now."""
+
+    found: tuple[Offer, ...]
+    chosen: str
+    """The name of the one in use."""
+    now: int
+
+
+class Runners(FullScreen):
+    """Typing searches; a path is opened. Enter takes what the cursor is on."""
+
+    place = "runners"
+    heading = "Runners"
+    AUTO_FOCUS = "#search"
+    BINDINGS: ClassVar[list[BindingType]] = bindings_for("runners")
+    DEFAULT_CSS = """
+    Runners #search { height: 3; border: round $accent; padding: 0 1; background: $background; }
+    Runners #found { layout: horizontal; height: 1fr; }
+    Runners Headed { width: 3fr; }
+    Runners Leaf { width: 2fr; height: 1fr; padding: 0 2; border-left: solid $panel-lighten-2; }
+    Runners.-narrow #found { layout: vertical; }
+    Runners.-narrow Headed { width: 1fr; height: 1fr; }
+    Runners.-narrow Leaf { width: 1fr; height: 45%; padding: 0 1; border: none; border-top: solid $panel-lighten-2; }
+    Runners.-short #search { height: 1; border: none; }
+    """
+
+    class Take(Message):
+        """Someone wants this one from now on."""
+
+        def __init__(self, offer: Offer) -> None:
+            super().__init__()
+            self.offer = offer
+
+    class OpenPlace(Message):
+        """Someone wants the runner that lies here."""
+
+        def __init__(self, path: str) -> None:
+            super().__init__()
+            self.path = path
+
+    def __init__(self, glyphs: Glyphs, ask: Callable[[], Awaitable[Offered]]) -> None:
+        super().__init__(glyphs)
+        self._ask = ask
+        self._offered: Offered | None = None
+        self._folder = paths.Folder()
+        """The folder of the path that is typed, as far as it is known."""
+        self._wrong = ""
+        """Why what is typed could not be opened."""
+        self._is_awaited = False
+        """Enter was pressed before there was anything to choose from."""
+        self.search = Input(placeholder="search, or a path such as ./my_runner.py", id="search")
+        self.search.cursor_blink = False
+        self.list = Headed()
+        self.list.can_focus = False  # typing goes on wherever the cursor is
+        self.list.is_marked = True
+        self.leaf = Leaf()
+
+    def body(self) -> ComposeResult:
+        yield self.search
+        with Container(id="found"):
+            yield self.list
+            yield self.leaf
+
+    def on_mount(self) -> None:
+        self.use(self.glyphs)
+        self.read(self.look_again(), self._go_on)
+
+    def use(self, glyphs: Glyphs) -> None:
+        super().use(glyphs)
+        self.list.glyphs = glyphs
+        self.list.redraw()
+
+    # What is shown
+
+    async def look_again(self) -> None:
+        """Other runners may be there, or another in use."""
+        self._offered = await self._ask()
+        self.refill()
+
+    def _go_on(self) -> None:
+        if self._is_awaited:
+            self._is_awaited = False
+            self.action_take()
+
+    def refill(self) -> None:
+        """The list as the search wants it."""
+        text = self.search.value
+        if paths.is_path(text):
+            self._list_places(text)
+        elif (offered := self._offered) is not None:
+            shown = fitting(offered.found, text)
+            self.list.fill(Shelf(list(items(shown, offered.now, offered.chosen))), nothing(text))
+        self.show_remark()
+        self._tell_more()
+
+    def remark(self) -> str:
+        if paths.is_path(self.search.value):
+            return "open by path"
+        found = self._offered.found if self._offered is not None else ()
+        left_out = sum(offer.kind == PROBLEM for offer in found)
+        words = number(len(found) - left_out, "runner")
+        return f"{words} · {left_out} left out" if left_out else words
+
+    def _list_places(self, text: str) -> None:
+        typed, beginning = paths.parts(text)
+        if typed != self._folder.typed:
+            self.run_worker(self._look_in(text), exclusive=True, group="places", exit_on_error=False)
+            return  # what stands there stays until it is known
+        hits = paths.fitting(self._folder.names, beginning)
+        here = [Item(_PLACE, _this_folder)] if not beginning and not self._folder.problem else []
+        self.list.start_over()
+        shelf = Shelf([*here, *(Item(f"{_PLACE}{one.shown}", _place_row(one)) for one in hits)])
+        self.list.fill(shelf, _no_place(text, self._folder.problem))
+
+    async def _look_in(self, text: str) -> None:
+        self._folder = await folder_of(text)
+        if paths.is_path(self.search.value):
+            self.refill()
+
+    def say(self, wrong: str) -> None:
+        """What is typed could not be opened, and why; until something else is typed."""
+        self._wrong = wrong
+        self._tell_more()
+
+    def _tell_more(self) -> None:
+        offer = self.offer
+        if paths.is_path(self.search.value):
+            self.leaf.show(self._about_paths())
+        elif offer is not None and self._offered is not None:
+            self.leaf.show(details(offer, self._offered.now))
+        else:
+            self.leaf.show(())
+
+    def _about_paths(self) -> Iterator[Sequence[Piece]]:
+        if self._wrong:
+            yield [Piece("✗ it cannot be opened", "failed")]
+            for line in self._wrong.splitlines()[:8]:
+                yield [Piece(one_line(line, 400), "text")]
+            yield []
+        yield [Piece("A Python file with a runner, a plugin's folder, or a folder of both.", "text")]
+        yield [Piece("tab goes on with the name · enter opens it", "faint")]
+        yield [Piece("`trackside new NAME` makes a runner that works at once.", "faint")]
+
+    @property
+    def offer(self) -> Offer | None:
+        """What the cursor is on."""
+        found = self._offered.found if self._offered is not None else ()
+        return next((offer for offer in found if offer.key == self.list.chosen), None)
+
+    # What a person does
+
+    def on_input_changed(self) -> None:
+        self._wrong = ""
+        if not paths.is_path(self.search.value):
+            self.list.start_over()
+        self.refill()
+
+    def on_listing_moved(self) -> None:
+        self._tell_more()
+
+    def on_listing_chosen(self, event: Listing.Chosen) -> None:
+        event.stop()
+        self.action_take()
+
+    def on_input_submitted(self) -> None:
+        self.action_take()
+
+    def action_take(self) -> None:
+        text, offer = self.search.value, self.offer
+        if paths.is_path(text):
+            self._open_place(text)
+        elif self._offered is None:
+            self._is_awaited = True
+        elif offer is None:
+            self.trackside.tell(nothing(text).partition("\n")[0], severity="warning")
+        elif offer.kind == PROBLEM:
+            self.trackside.tell(f"{offer.path} is left out: {offer.label}", severity="warning")
+        else:
+            self.post_message(self.Take(offer))
+
+    def _open_place(self, text: str) -> None:
+        """What the cursor is on: a file is opened, a folder gone into; nothing fits, so what is typed is tried."""
+        typed, _ = paths.parts(text)
+        chosen = self.list.chosen if typed == self._folder.typed else None
+        name = (chosen or "").removeprefix(_PLACE)
+        if name.endswith("/"):
+            self._type(typed + name)
+        else:
+            path = typed + name if chosen is not None else text
+            self.post_message(self.OpenPlace(path.rstrip("/") or path))
+
+    def action_complete(self) -> None:
+        """Tab: as much of a path as is certain."""
+        text = self.search.value
+        if not paths.is_path(text):
+            self.trackside.tell("tab goes on with a path; type ./ to begin one")
+        elif paths.parts(text)[0] == self._folder.typed:
+            self._type(paths.completed(text, self._folder.names))
+
+    def _type(self, text: str) -> None:
+        self.search.value = text
+        self.search.cursor_position = len(text)
+
+    def action_move(self, rows: int) -> None:
+        self.list.move(rows)
+
+    def action_page(self, pages: int) -> None:
+        self.list.page(pages)
+
+    def why_not(self, what: str) -> str | None:
+        if what == "more" and not self.leaf.can_page(1):
+            return "that is all that is told of it"
+        return "this is where it begins" if what == "less" and not self.leaf.can_page(-1) else None
+
+    def action_tell(self, pages: int) -> None:
+        """On or back in what is told of the one that the cursor is on."""
+        if self.trackside.can("runners.more" if pages > 0 else "runners.less"):
+            self.leaf.page(pages)
+
+    def step_back(self) -> None:
+        """What is typed goes first."""
+        if self.search.value:
+            self._type("")
+        else:
+            self.leave()
+
+
+def _this_folder(width: int) -> Row:
+    return row(width, [Piece("./  ", "jump"), Piece("this folder: every runner in it", "faint")])
+
+
+def _place_row(found: paths.Found) -> Callable[[int], Row]:
+    def make(width: int) -> Row:
+        return row(width, [Piece(one_line(found.shown), "jump" if found.is_folder else "strong")])
+
+    return make
+
+
+def _no_place(text: str, problem: str) -> str:
+    if problem:
+        return f"{one_line(paths.parts(text)[0], 80)}: {problem}."
+    return f"Nothing here begins so: {one_line(text, 80)}\nFolders and Python files are listed here."

@@ -1,0 +1,124 @@
+"""What the session browser reads, in windows: pages of sessions, their parents, and what a search finds."""
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from console.model.sessions.tree import Tree
+
+if TYPE_CHECKING:
+    from engine.api import Engine, Hit, Line, SessionRow
+
+PAGE: Final = 100
+NAMED: Final = 20
+"""Sessions that are shown above the lines that a search finds."""
+HITS: Final = 50
+LAST: Final = 6
+"""Lines of a session that are told beside it."""
+COUNTED: Final = 1_000
+"""Up to here the engine counts what it finds."""
+
+
+@dataclass
+class Found:
+    """What a search has found so far."""
+
+    query: str
+    sessions: "list[SessionRow]" = field(default_factory=list["SessionRow"])
+    hits: "list[Hit]" = field(default_factory=list["Hit"])
+    total: int = 0
+    is_whole: bool = False
+
+    @property
+    def titles(self) -> str:
+        """How many sessions: no more are read than are seen at once, so that the lines below are seen, too."""
+        return f"{len(self.sessions)}" if len(self.sessions) < NAMED else f"the first {NAMED}"
+
+    @property
+    def lines(self) -> str:
+        """How many lines, as far as they are counted."""
+        return f"{self.total:,}" if self.total < COUNTED else f"{COUNTED:,}+"
+
+    @property
+    def remark(self) -> str:
+        """What was found, in a few words."""
+        named = len(self.sessions)
+        parts = [f"{named}{'+' if named >= NAMED else ''} {'title' if named == 1 else 'titles'}"] if named else []
+        parts += [f"{self.lines} {'line' if self.total == 1 else 'lines'}"] if self.total else []
+        return f"found: {' · '.join(parts)}" if parts else "nothing found"
+
+
+class Desk:
+    """Asks the engine; keeps what was read."""
+
+    def __init__(self, engine: "Engine") -> None:
+        self._engine = engine
+        self.tree = Tree()
+        self._edge: SessionRow | None = None
+        """The last of the last page: an older one that is known already is only somebody's parent."""
+        self.is_whole = False
+        self._row = -1
+
+    async def begin(self) -> None:
+        """The first page, and from when on something is new."""
+        self._row = await self._engine.last_row()
+        await self.read_more()
+
+    async def last_words(self, session_id: str) -> "list[Line]":
+        """What was said in a session last, the oldest first."""
+        return (await self._engine.transcript(session_id, limit=LAST))[::-1]
+
+    async def read_more(self) -> None:
+        """The next page of sessions."""
+        page = await self._engine.browse_sessions(before=self._edge, limit=PAGE)
+        self.is_whole = len(page) < PAGE
+        self._edge = page[-1] if page else self._edge
+        self.tree.add(page)
+        await self._read_parents()
+
+    async def freshen(self) -> bool:
+        """The first page again, if anything happened since; whether there is anything to be shown."""
+        last = await self._engine.last_row()
+        if last == self._row:
+            return False
+        self._row = last
+        is_new = self.tree.add(await self._engine.browse_sessions(limit=PAGE))
+        await self._read_parents()
+        return is_new
+
+    async def read_again(self, session_id: str) -> None:
+        """One session as it is now."""
+        found = await self._engine.browse_sessions(ids=[session_id], limit=1)
+        self.tree.add(found)
+        if not found:
+            self.tree.lose([session_id])
+
+    def lose(self, session_id: str, found: Found | None) -> None:
+        """It is gone, and what was found in it."""
+        self.tree.lose([session_id])
+        if found is not None:
+            found.sessions = [row for row in found.sessions if row.session.session_id != session_id]
+            found.hits = [hit for hit in found.hits if hit.line.conversation_id != session_id]
+
+    async def read_children(self, session_id: str) -> None:
+        """What came of a session, as far as a page goes."""
+        self.tree.add(await self._engine.browse_sessions(parent_id=session_id, limit=PAGE))
+
+    async def search(self, query: str) -> Found:
+        """Sessions of that title, and the newest lines."""
+        sessions = await self._engine.browse_sessions(text=query, limit=NAMED)
+        hits, total = await self._engine.hits(query, limit=HITS)
+        return Found(query, sessions, list(hits), total, is_whole=len(hits) < HITS)
+
+    async def search_more(self, found: Found) -> None:
+        """Lines that were said before those that were found."""
+        if found.is_whole or not found.hits:
+            return
+        hits, _ = await self._engine.hits(found.query, before=found.hits[-1].line.seq, limit=HITS)
+        found.hits += hits
+        found.is_whole = len(hits) < HITS
+
+    async def _read_parents(self) -> None:
+        while missing := self.tree.missing():
+            found = await self._engine.browse_sessions(ids=missing, limit=len(missing))
+            self.tree.add(found)
+            self.tree.lose(set(missing) - {row.session.session_id for row in found})

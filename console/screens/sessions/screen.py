@@ -1,0 +1,259 @@
+"""The session browser: every session there is, and everything that was ever said."""
+
+from collections.abc import Awaitable
+from functools import partial
+from typing import ClassVar, Final
+
+from textual.binding import BindingType
+
+from console.acts.parting import MOMENT
+from console.bindings import bindings_for
+from console.model.commands.naming import key_of
+from console.model.glyphs import Glyphs
+from console.model.inspect.sheet import Row, Source
+from console.model.sessions.about import about_line, about_session
+from console.model.sessions.rows import hit_row, session_row, title_of
+from console.model.sessions.tree import Branch
+from console.model.shelf import Item, LongShelf, Shelf, heading
+from console.model.words import number
+from console.screens.searched import Searched
+from console.screens.sessions.desk import Desk, Found
+from console.widgets.headed import Headed
+from engine.api import Hit
+
+_NOTHING: Final = "There is no session yet.\nesc, then send something: that begins one."
+_NEED_A_ROW: Final = frozenset({"open", "rename", "delete", "fork", "resend", "fold", "copy", "aside"})
+
+
+class Sessions(Searched):
+    """A tree of sessions, or what a search found. What is chosen in it is carried out by the app."""
+
+    place = "sessions"
+    heading = "Sessions"
+    placeholder = "{sessions.search} searches titles and all that was said"
+    BINDINGS: ClassVar[list[BindingType]] = bindings_for("sessions")
+
+    def __init__(self, glyphs: Glyphs) -> None:
+        super().__init__(glyphs, Headed())
+        self.found: Found | None = None
+        self._was_shown = False
+
+    # Reading
+
+    def begin(self) -> Awaitable[None]:
+        self.desk = Desk(self.trackside.stage.engine)
+        return self.desk.begin()
+
+    def more(self) -> Awaitable[None] | None:
+        if self.found is not None:
+            return None if self.found.is_whole else self.desk.search_more(self.found)
+        return None if self.desk.is_whole else self.desk.read_more()
+
+    async def freshen(self) -> bool:
+        is_new = await self.desk.freshen()
+        if is_new:
+            self.look_again()
+        return is_new
+
+    @property
+    def sought(self) -> str:
+        return self.found.query if self.found is not None else ""
+
+    async def find(self, text: str) -> None:
+        self.found = await self.desk.search(text) if text else None
+
+    async def _read_again(self, session_id: str) -> None:
+        await self.desk.read_again(session_id)
+        if self.found is not None:
+            self.found = await self.desk.search(self.found.query)
+        self.show()
+
+    def parted(self, session_id: str, *, is_gone: bool) -> None:
+        """One that was deleted is gone now, or it stays."""
+        if is_gone:
+            parent = self.desk.tree.parent_of(session_id)
+            self.desk.lose(session_id, self.found)
+            if parent is not None:  # which has one child less
+                self.read(self.desk.read_again(parent), self.show)
+        self.show()
+
+    # What is shown
+
+    def nothing(self) -> str:
+        return _NOTHING if self.found is None else f"Nothing was found for “{self.found.query}”.\nesc shows all."
+
+    def remark(self) -> str:
+        if self.found is not None:
+            return self.found.remark
+        return (
+            f"{len(self.desk.tree):,}+ sessions" if not self.desk.is_whole else number(len(self.desk.tree), "session")
+        )
+
+    def shelf(self) -> Shelf:
+        going, tree = self.trackside.parting.going, self.desk.tree
+        if self.found is None:
+            return LongShelf(tree.arrange(going), self._session_item, tree.place_of)
+        sessions = [Branch(row, 0, None) for row in self.found.sessions if row.session.session_id not in going]
+        hits = [hit for hit in self.found.hits if hit.line.conversation_id not in going]
+        items: list[Item] = []
+        if sessions:
+            above = partial(_heading, "Sessions by title", self.found.titles)
+            items += [Item("titles", above, is_heading=True), *map(self._session_item, sessions)]
+        if hits:
+            above = partial(_heading, "Lines", self.found.lines)
+            items += [Item("lines", above, is_heading=True), *map(self._hit_item, hits)]
+        return Shelf(items)
+
+    def _show(self) -> None:
+        """When it opens, the cursor is on the session that one is in."""
+        super()._show()
+        place = None if self._was_shown else self.list.shelf.place_of(self.trackside.stage.session)
+        self._was_shown = self._was_shown or self.list.shelf.height > 0
+        if place is not None:
+            self.list.go_to(place)
+
+    def _session_item(self, branch: Branch) -> Item:
+        return Item(branch.row.session.session_id, partial(self._session_row, branch), branch)
+
+    def _session_row(self, branch: Branch, width: int) -> Row:
+        stage = self.trackside.stage
+        return session_row(branch, width, self.glyphs, stage.engine.now(), stage.session)
+
+    def _hit_item(self, hit: Hit) -> Item:
+        return Item(f"line {hit.line.seq}", partial(self._hit_row, hit), hit)
+
+    def _hit_row(self, hit: Hit, width: int) -> Row:
+        return hit_row(hit, self.sought, width, self.trackside.stage.engine.now())
+
+    @property
+    def branch(self) -> Branch | None:
+        """The session that the cursor is on."""
+        thing = self.list.current.thing if self.list.current is not None else None
+        return thing if isinstance(thing, Branch) else None
+
+    @property
+    def hit(self) -> Hit | None:
+        """The line that it is on."""
+        thing = self.list.current.thing if self.list.current is not None else None
+        return thing if isinstance(thing, Hit) else None
+
+    def tell(self) -> Source | None:
+        branch, hit, now = self.branch, self.hit, self.trackside.stage.engine.now()
+        if hit is not None:
+            return about_line(hit, now)
+        if branch is None:
+            return None
+        session_id = branch.row.session.session_id
+        said = self.look_up(session_id, partial(self.desk.last_words, session_id))
+        return about_session(branch.row, self.glyphs, now, said.value or (), said.words)
+
+    # Acting
+
+    def on_listing_chosen(self) -> None:
+        self.action_open()
+
+    def why_not(self, what: str) -> str | None:
+        """Why something cannot be done with what the cursor is on."""
+        if what == "undo":
+            moment = number(round(MOMENT), "second")
+            return None if self.trackside.parting.can_be_undone else f"nothing was deleted in the last {moment}"
+        if what not in _NEED_A_ROW:
+            return None
+        if (hit := self.hit) is not None:
+            return _why_not_line(what, hit)
+        if (branch := self.branch) is not None:
+            return _why_not_session(what, branch)
+        return "choose a row first" if self.list.shelf.height else "there is nothing here"
+
+    def action_open(self) -> None:
+        if not self.trackside.can("sessions.open"):
+            return
+        if (hit := self.hit) is not None:
+            self.trackside.do(self.trackside.go_to_line(hit))
+        elif (branch := self.branch) is not None:
+            self.trackside.do(self.trackside.resume(branch.row.session.session_id))
+
+    def action_rename(self) -> None:
+        branch = self.branch
+        if self.trackside.can("sessions.rename") and branch is not None:
+            session = branch.row.session
+            rename = partial(self._rename, session.session_id)
+            self.line.ask("New title (empty: none)", session.title or "", rename)
+
+    def _rename(self, session_id: str, title: str) -> None:
+        async def rename() -> None:
+            await self.trackside.stage.engine.rename_session(session_id, title.strip() or None)
+            self.trackside.hearing.refresh("rail")
+            await self._read_again(session_id)
+
+        self.trackside.do(rename())
+
+    def action_delete(self) -> None:
+        branch = self.branch
+        if self.trackside.can("sessions.delete") and branch is not None:
+            self.trackside.part_with(branch.row, title_of(branch.row))
+            self.show()
+
+    def action_undo(self) -> None:
+        if self.trackside.can("sessions.undo") and (session_id := self.trackside.take_back()) is not None:
+            self.show()
+            if (place := self.list.shelf.place_of(session_id)) is not None:
+                self.list.go_to(place)
+
+    def action_fork(self) -> None:
+        if not self.trackside.can("sessions.fork"):
+            return
+        if (hit := self.hit) is not None:
+            self.trackside.do(self.trackside.fork(hit.line.conversation_id, hit.line))
+        elif (branch := self.branch) is not None:
+            self.trackside.do(self.trackside.fork(branch.row.session.session_id))
+
+    def action_resend(self) -> None:
+        if not self.trackside.can("sessions.resend"):
+            return
+        hit, branch = self.hit, self.branch
+        run_id = hit.line.run_id if hit is not None else branch.row.last_run if branch is not None else None
+        if run_id is not None:
+            self.trackside.do(self.trackside.send_again(run_id))
+
+    def action_fold(self) -> None:
+        branch = self.branch
+        if not self.trackside.can("sessions.fold") or branch is None:
+            return
+        session_id = branch.row.session.session_id
+        self.desk.tree.fold(session_id, is_open=not branch.is_open)
+        if not branch.is_open and self.desk.tree.begot(session_id) < branch.row.children:
+            self.read(self.desk.read_children(session_id), self.show)
+        self.show()
+
+    def action_copy(self) -> None:
+        if not self.trackside.can("sessions.copy") or self.copy_line():
+            return
+        hit, branch = self.hit, self.branch
+        if hit is not None:
+            self.trackside.copy(hit.line.conversation_id, "the session's id")
+        elif branch is not None:
+            self.trackside.copy(branch.row.session.session_id, "the session's id")
+
+
+def _heading(words: str, remark: str, _: int) -> Row:
+    return heading(words, remark)
+
+
+def _why_not_line(what: str, hit: Hit) -> str | None:
+    if what in ("rename", "delete", "fold"):
+        return "this is a line, not a session; esc shows the sessions"
+    return "its run is gone; nothing can be sent again" if what == "resend" and hit.line.run_id is None else None
+
+
+def _why_not_session(what: str, branch: Branch) -> str | None:
+    row = branch.row
+    if what == "delete" and row.live_run is not None:
+        return "a run is at work in it; stop it first"
+    if what == "resend" and row.last_run is None:
+        return "nothing ran in it yet"
+    if what == "fork" and not row.lines:
+        return "nothing was said in it yet"
+    if what == "fold" and branch.is_open is None:
+        return f"nothing came of it; {key_of('sessions.fork')} forks it"
+    return None

@@ -1,0 +1,110 @@
+"""One value, as JSON that can be changed. What is wrong is said here, and what was typed stays."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any, ClassVar, Final
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.widgets import Static, TextArea
+
+from console.model.commands.naming import key_of
+from console.model.safe import one_line
+from console.model.states.text import NotJson, read
+from console.screens.dialog import Dialog
+
+Save = Callable[[Any], Awaitable[None]]
+
+
+SAVE: Final = "f4"
+LONG: Final = 10_000
+"""Characters of a line above which it is not wrapped: Textual takes seconds for 300,000, and the screen stands."""
+
+
+class ValueArea(TextArea):
+    """Wraps its lines as long as none of them is very long."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text, soft_wrap=not _has_long_line(text), id="value")
+
+    def on_paste(self, event: events.Paste) -> None:
+        """Comes before Textual's own, which wraps what is pasted."""
+        if _has_long_line(event.text):
+            self.soft_wrap = False
+
+
+class EditValue(Dialog[None]):
+    """Saves by itself, so that what is refused can be mended. Esc asks before changes are thrown away."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "leave", "leave it", priority=True),
+        Binding(SAVE, "save", "save", priority=True),
+    ]
+    DEFAULT_CSS = """
+    EditValue { align: center middle; }
+    EditValue > Vertical { width: 100%; max-width: 120; height: 80%; padding: 0 1; }
+    EditValue > Vertical { border: round $accent; background: $surface; }
+    EditValue TextArea, EditValue TextArea:focus { height: 1fr; border: none; padding: 0; }
+    EditValue #wrong { color: $text-error; height: auto; max-height: 4; }
+    """
+
+    def __init__(self, title: str, text: str, save: Save) -> None:
+        super().__init__()
+        self._title = title
+        self._text = text
+        self.area = ValueArea(text)
+        self._wrong = Static("", id="wrong", markup=False)
+        self._save = save
+        self._is_asked = False
+        self._is_saving = False
+
+    def compose(self) -> ComposeResult:
+        with Vertical() as box:
+            box.border_title = Content(one_line(self._title, 120))
+            box.border_subtitle = f"{SAVE} saves · esc leaves it"
+            yield self.area
+            yield self._wrong
+
+    def on_text_area_changed(self) -> None:
+        self._is_asked = False
+        self._say("")
+
+    def action_leave(self) -> None:
+        if self._is_sure("esc"):
+            self.dismiss()
+
+    def may_quit(self) -> bool:
+        return self._is_sure(key_of("app.quit"))
+
+    def _is_sure(self, key: str) -> bool:
+        """Whether nothing was changed, or it was asked already; else it is asked now."""
+        if self.area.text == self._text or self._is_asked:
+            return True
+        self._is_asked = True
+        self._say(f"changed and not saved: {SAVE} saves it, {key} again throws it away")
+        return False
+
+    async def action_save(self) -> None:
+        if self._is_saving:
+            return
+        self._is_saving = True
+        try:
+            await self._save(read(self.area.text))
+        except NotJson as error:
+            self._say(f"not JSON: {error}")
+            self.area.move_cursor((error.line - 1, error.column - 1))
+        except Exception as error:  # noqa: BLE001  (whatever was in the way is said, and the text stays)
+            self._say(str(error) or type(error).__name__)
+        else:
+            self.dismiss()
+        finally:
+            self._is_saving = False
+
+    def _say(self, words: str) -> None:
+        self._wrong.update(Content(one_line(words, 400)))
+
+
+def _has_long_line(text: str) -> bool:
+    return any(len(line) > LONG for line in text.splitlines())

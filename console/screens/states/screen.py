@@ -1,0 +1,294 @@
+"""The state browser: what runners keep, in all scopes, to see, change, and take back."""
+
+from collections.abc import Awaitable
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+from textual.binding import BindingType
+
+from console.bindings import bindings_for
+from console.model.commands.naming import key_of
+from console.model.glyphs import Glyphs
+from console.model.inspect.folds import Folds
+from console.model.inspect.sheet import Row, Source, Text
+from console.model.inspect.tree import Tree
+from console.model.piece import Piece
+from console.model.safe import one_line
+from console.model.shelf import Item, LongShelf, Shelf
+from console.model.states.about import about_key, about_scope
+from console.model.states.keys import Entry
+from console.model.states.rows import DELETED, change_row, key_row, scope_row, scope_words
+from console.model.states.text import editable
+from console.model.words import number
+from console.screens.searched import Searched
+from console.screens.states.desk import Desk, Past
+from console.screens.states.edit import EditValue
+from engine.api import StateChange
+
+if TYPE_CHECKING:
+    from engine.api import ScopeIdentity, StateEdit, StateRow
+
+_NOTHING: Final = "Nothing is kept yet.\nWhat a runner writes with state_set, or tells as state.updated, is seen here."
+_NONE_FOUND: Final = "No key or scope holds that.\nesc shows all."
+_NONE_HERE: Final = "Nothing is kept that this session sees.\nw shows the state of all."
+_OF_A_KEY: Final = frozenset({"edit", "delete", "history", "copy", "fold"})
+
+
+class States(Searched):
+    """Keys under the scope that they belong to; or what became of one key, until esc."""
+
+    place = "states"
+    heading = "State"
+    placeholder = "{states.search} searches keys and whose they are"
+    BINDINGS: ClassVar[list[BindingType]] = bindings_for("states")
+
+    def __init__(self, glyphs: Glyphs, session: str) -> None:
+        super().__init__(glyphs)
+        self._session = session
+        self.past: Past | None = None
+        """The history that is shown."""
+        self._came_from = ""
+        self._folds = Folds()
+        """Of the value that is told at the side."""
+
+    # Reading
+
+    def begin(self) -> Awaitable[None]:
+        self.desk = Desk(self.trackside.stage.engine)
+        return self.desk.begin()
+
+    def more(self) -> Awaitable[None] | None:
+        source = self.past or self.desk
+        return None if source.is_whole else source.read_more()
+
+    async def freshen(self) -> bool:
+        is_new = self.past is None and await self.desk.freshen(self.list.seen.start)
+        if is_new:
+            self.look_again()
+        return is_new
+
+    @property
+    def sought(self) -> str:
+        return self.desk.text
+
+    async def find(self, text: str) -> None:
+        await self._turn(Desk(self.trackside.stage.engine, text, self.desk.session))
+
+    async def _turn(self, desk: Desk) -> None:
+        await desk.begin()
+        self.desk, self.past = desk, None
+        self.list.start_over()
+
+    async def _read_again(self) -> None:
+        self.look_again()
+        if self.past is not None:
+            self.past = Past(self.trackside.stage.engine, self.past.of)
+            await self.past.read_more()
+        await self.desk.read_again()
+        self.show()
+
+    # What is shown
+
+    def nothing(self) -> str:
+        if self.past is not None:
+            return "It is not known what became of it."
+        return _NONE_FOUND if self.desk.text else _NONE_HERE if self.desk.session is not None else _NOTHING
+
+    def remark(self) -> str:
+        if (past := self.past) is not None:
+            count = number(len(past.changes), "change") if past.is_whole else f"{len(past.changes):,}+ changes"
+            return f"history of {one_line(past.of.key, 30)} · {count}"
+        whose = "of this session" if self.desk.session is not None else "of all"
+        keys = self.desk.keys.count
+        return f"{number(keys, 'key') if self.desk.is_whole else f'{keys:,}+ keys'} {whose}"
+
+    def shelf(self) -> Shelf:
+        if self.past is not None:
+            return Shelf([self._change_item(change) for change in self.past.changes])
+        return LongShelf(self.desk.keys.entries, self._item, self.desk.keys.place_of)
+
+    def _show(self) -> None:
+        was_scope = self._entry is not None and self._entry.row is None
+        super()._show()
+        if not was_scope and self._entry is not None and self._entry.row is None:
+            self.list.move(1)  # who did not choose a scope is on a key: the first, or the next where one was deleted
+
+    def _item(self, entry: Entry) -> Item:
+        return Item(entry.name, partial(self._row, entry), entry)
+
+    def _row(self, entry: Entry, width: int) -> Row:
+        if entry.row is not None:
+            return key_row(entry.row, width, self._now)
+        return scope_row(entry.scope, self._title_of(entry.scope), width)
+
+    def _title_of(self, scope: "ScopeIdentity") -> str:
+        return self.desk.titles.get(scope.conversation_id, "")
+
+    def _change_item(self, change: StateChange) -> Item:
+        return Item(f"#{change.number}", partial(self._change_row, change), change)
+
+    def _change_row(self, change: StateChange, width: int) -> Row:
+        return change_row(change, width, self._now)
+
+    @property
+    def _now(self) -> int:
+        return self.trackside.stage.engine.now()
+
+    # What the cursor is on
+
+    @property
+    def _entry(self) -> Entry | None:
+        thing = self.list.current.thing if self.list.current is not None else None
+        return thing if isinstance(thing, Entry) else None
+
+    @property
+    def kept(self) -> "StateRow | None":
+        """The key; in a history, the one whose it is."""
+        if self.past is not None:
+            return self.past.of
+        return self._entry.row if self._entry is not None else None
+
+    @property
+    def change(self) -> StateChange | None:
+        """The change of it, in a history."""
+        thing = self.list.current.thing if self.list.current is not None else None
+        return thing if isinstance(thing, StateChange) else None
+
+    @property
+    def scope(self) -> "ScopeIdentity | None":
+        """The scope: of the key, or the heading's own."""
+        if self.past is not None:
+            return self.past.of.identity
+        return self._entry.scope if self._entry is not None else None
+
+    def tell(self) -> Source | None:
+        kept, change, scope = self.kept, self.change, self.scope
+        if kept is None:
+            return None if scope is None else about_scope(scope, self._title_of(scope))
+        title = self._title_of(kept.identity)
+        return about_key(kept, title, change, self._now, self._value_of(kept, change))
+
+    def _value_of(self, kept: "StateRow", change: StateChange | None) -> Source:
+        if change is not None and change.glimpse is None:
+            return Text(Piece(DELETED, "removed"))
+        name = f"{kept.identity.key}\n{kept.key}\n{change.number if change else ''}"
+        looked = self.look_up(name, partial(self._read_value, kept, change))
+        return Tree(looked.value, self._folds) if looked.is_there else Text(Piece(one_line(looked.words), "faint"))
+
+    async def _read_value(self, kept: "StateRow", change: StateChange | None) -> Any:
+        return await self.desk.value(kept.identity, kept.key, change.number if change is not None else None)
+
+    def on_listing_moved(self) -> None:
+        self._folds = Folds()
+        super().on_listing_moved()
+
+    # Acting
+
+    def on_listing_chosen(self) -> None:
+        self.action_edit()
+
+    def step_back(self) -> None:
+        if self.past is not None and not self.line.is_open and not self.is_inside:
+            self._leave_history()
+        else:
+            super().step_back()
+
+    def why_not(self, what: str) -> str | None:
+        """Why something cannot be done with what the cursor is on."""
+        if what == "undo":
+            return None if self.trackside.has_edited_state else "nothing was changed here that could be undone"
+        if what in ("add", "clear", "aside") and self.scope is None:
+            return "nothing is kept here"
+        if what in _OF_A_KEY and self.kept is None:
+            return "choose a key first" if self.list.shelf.height else "nothing is kept here"
+        if what == "fold" and not self.is_inside:
+            return f"{key_of('states.aside')} leads to the value; what is in it folds there"
+        return self._why_not_in_history(what) if self.past is not None else None
+
+    def _why_not_in_history(self, what: str) -> str | None:
+        if what in ("add", "clear", "delete", "history", "whose"):
+            return "this is the history of one key; esc leads back"
+        change = self.change
+        if what in ("edit", "copy") and (change is None or change.glimpse is None):
+            return "it was deleted then; choose another change"
+        return None
+
+    def action_whose(self) -> None:
+        if self.trackside.can("states.whose"):
+            session = self._session if self.desk.session is None else None
+            self.read(self._turn(Desk(self.trackside.stage.engine, self.desk.text, session)), self.show)
+
+    def action_fold(self) -> None:
+        if self.trackside.can("states.fold"):
+            self.side.fold()
+
+    def action_edit(self) -> None:
+        kept, change = self.kept, self.change
+        if self.trackside.can("states.edit") and kept is not None:
+            self.read(self._edit(kept, change))
+
+    async def _edit(self, kept: "StateRow", change: StateChange | None) -> None:
+        self._open_editor(kept.identity, kept.key, editable(await self._read_value(kept, change)))
+
+    def _open_editor(self, scope: "ScopeIdentity", key: str, text: str) -> None:
+        async def save(value: Any) -> None:
+            await self._change_state(self.trackside.stage.engine.set_state(scope, key, value), f"wrote {key}")
+
+        self.app.push_screen(EditValue(f"{key} · {scope_words(scope, self._title_of(scope))}", text, save))
+
+    def action_add(self) -> None:
+        scope = self.scope
+        if self.trackside.can("states.add") and scope is not None:
+            self.line.ask("Name of the new key", "", lambda key: self._add(scope, key.strip()))
+
+    def _add(self, scope: "ScopeIdentity", key: str) -> None:
+        if key:
+            self._open_editor(scope, key, "null")
+
+    def action_delete(self) -> None:
+        kept = self.kept
+        if self.trackside.can("states.delete") and kept is not None:
+            delete = self.trackside.stage.engine.delete_state(kept.identity, kept.key)
+            self.trackside.do(self._change_state(delete, f"deleted {kept.key}"))
+
+    def action_clear(self) -> None:
+        scope = self.scope
+        if self.trackside.can("states.clear") and scope is not None:
+            clear = self.trackside.stage.engine.clear_state(scope)
+            self.trackside.do(self._change_state(clear, "cleared {count}"))
+
+    async def _change_state(self, act: "Awaitable[StateEdit]", said: str) -> None:
+        await self.trackside.edit_state(act, said)
+        await self._read_again()
+
+    def action_undo(self) -> None:
+        if self.trackside.can("states.undo"):
+            self.trackside.do(self._undo())
+
+    async def _undo(self) -> None:
+        await self.trackside.take_state_back()
+        await self._read_again()
+
+    def action_history(self) -> None:
+        kept = self.kept
+        if self.trackside.can("states.history") and kept is not None and (current := self.list.current) is not None:
+            self._came_from = current.id
+            self.past = Past(self.trackside.stage.engine, kept)
+            self.list.start_over()
+            self.read(self.past.read_more(), self.show)
+
+    def _leave_history(self) -> None:
+        self.past = None
+        self.list.start_over()
+        self.show()
+        place = self.list.shelf.place_of(self._came_from)
+        if place is not None:
+            self.list.go_to(place)
+
+    def action_copy(self) -> None:
+        kept, change = self.kept, self.change
+        if self.trackside.can("states.copy") and kept is not None and not self.copy_line():
+            self.read(self._copy(kept, change))
+
+    async def _copy(self, kept: "StateRow", change: StateChange | None) -> None:
+        self.trackside.copy(editable(await self._read_value(kept, change)), f"the value of {kept.key}")

@@ -1,0 +1,105 @@
+"""Where the console finds what a person settled in a file, and what they chose on the screen the last time."""
+
+import json
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+from console.model.settings.palette import DARK
+from console.model.settings.problem import Problem
+from console.model.settings.settings import Settings
+
+FILE: Final = "console.yaml"
+_MEMORY: Final = "console.json"
+_LARGEST: Final = 256 * 1024
+
+
+class Memory:
+    """What was chosen on the screen, kept for the next time. Without a path it lasts as long as the console."""
+
+    def __init__(self, path: Path | None = None) -> None:
+        self._path = path
+        self._kept: dict[str, Any] = {}
+        if path is not None:
+            # What cannot be read was never chosen.
+            with suppress(OSError, ValueError):
+                kept = json.loads(path.read_bytes())
+                self._kept = kept if isinstance(kept, dict) else {}
+
+    @property
+    def theme(self) -> str | None:
+        return self._of("theme", str)
+
+    @property
+    def is_ascii(self) -> bool | None:
+        return self._of("ascii", bool)
+
+    @property
+    def version(self) -> str | None:
+        """The last version of the console that was opened."""
+        return self._of("version", str)
+
+    def keep(self, **chosen: str | bool) -> None:
+        """Remember this from now on. Raises OSError where it cannot be written."""
+        self._kept |= chosen
+        if self._path is not None:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            beside = self._path.with_name(f"{self._path.name}.{os.getpid()}")
+            beside.write_text(json.dumps(self._kept, indent=2) + "\n", encoding="utf-8")
+            beside.replace(self._path)  # another console may read it now
+
+    def _of(self, name: str, kind: type[Any]) -> Any:
+        value = self._kept.get(name)
+        return value if isinstance(value, kind) else None
+
+
+class Settled:
+    """The file first, then what was chosen, then how the console comes."""
+
+    # No dataclass: to make one takes longer than to read both files, and the first frame waits for it.
+    def __init__(self, settings: Settings | None = None, memory: Memory | None = None) -> None:
+        self.settings = settings or Settings()
+        self.memory = memory or Memory()
+
+    @property
+    def theme(self) -> str:
+        return self.settings.theme or self.memory.theme or DARK.name
+
+    @property
+    def is_ascii(self) -> bool:
+        said = self.settings.is_ascii
+        return bool(self.memory.is_ascii if said is None else said)
+
+
+def settings_path() -> Path:
+    """The file that a person may write."""
+    from platformdirs import user_config_path  # noqa: PLC0415  (Textual has loaded it; the commands need not)
+
+    return user_config_path("trackside") / FILE
+
+
+def read_settings() -> Settings:
+    """What that file says; where there is none, nothing is settled and nothing was loaded for it."""
+    path = settings_path()
+    try:
+        if path.stat().st_size > _LARGEST:
+            return Settings(problems=[Problem(1, "the file is too large to be one of settings")], where=str(path))
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return Settings(where=str(path))
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        return Settings(problems=[Problem(line, "this is no text in UTF-8; save the file as such")], where=str(path))
+    except OSError as error:
+        return Settings(problems=[Problem(1, f"the file cannot be read: {error.strerror}")], where=str(path))
+    from console.model.settings.file import read  # noqa: PLC0415  (most people have no such file)
+
+    return read(text, str(path))
+
+
+def settled() -> Settled:
+    """All of it, as it is now."""
+    from platformdirs import user_state_path  # noqa: PLC0415
+
+    return Settled(read_settings(), Memory(user_state_path("trackside") / _MEMORY))

@@ -1,0 +1,95 @@
+"""Paths that are offered while one is typed: a few lines beside the field, which keeps the focus and the letters."""
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import ClassVar, Final
+
+from textual.binding import BindingType
+from textual.content import Content
+from textual.reactive import reactive
+
+from console.bindings import bindings_for, keys_of
+from console.model.attach.kinds import kind_of
+from console.model.attach.paths import Candidate
+from console.model.columns import cut
+from console.model.commands.naming import key_of, now_of
+from console.model.glyphs import Glyphs
+from console.model.safe import one_line
+from console.model.words import size
+from console.widgets.tones import Toned
+
+ROWS: Final = 6
+FEW: Final = 3
+"""Where the screen has less than 24 lines: the field that they are for has to be seen, too."""
+
+
+class PathPicks(Toned):
+    """Never has the focus: the field hands it the keys that are its own while it is open."""
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings_for("paths")
+    DEFAULT_CSS = """
+    PathPicks { display: none; height: auto; max-height: 7; padding: 0 1; background: $panel; }
+    """
+    offered: reactive[Sequence[Candidate]] = reactive((), layout=True)
+    place: reactive[int] = reactive(0)
+    glyphs = Glyphs()
+    has_moved = False
+    _missed = ""
+    """What is typed, where nothing matches it."""
+
+    def offer(self, found: Sequence[Candidate], typed: str = "") -> None:
+        """Show these, or that nothing matches what is typed; nothing of both closes it."""
+        self.offered, self.place, self.has_moved = tuple(found), 0, False
+        self._missed = "" if found else typed
+        self.display = bool(found or typed)
+        self.refresh(layout=True)
+
+    def action_close(self) -> None:
+        self.offer(())
+
+    def action_move(self, step: int) -> None:
+        self.place = (self.place + step) % max(1, len(self.offered))
+        self.has_moved = True
+
+    def action_take(self) -> Candidate | None:
+        """What is chosen; it is closed."""
+        chosen = self.offered[self.place] if self.offered else None
+        self.offer(())
+        return chosen
+
+    @property
+    def is_open(self) -> bool:
+        return bool(self.offered)
+
+    def meaning(self, key: str, typed: str) -> str | None:
+        """What a key does here while it is open: `take`, `above`, `below`, `close`.
+
+        What was typed since it was offered counts: nobody takes a path that they no longer mean.
+        """
+        fitting = [one for one in self.offered if one.fits(typed)]
+        if len(fitting) < len(self.offered):
+            self.offer(fitting)
+        return self._meanings.get(key) if self.is_open else None
+
+    @cached_property
+    def _meanings(self) -> Mapping[str, str]:
+        return {key: command.what for command in now_of("paths") for key in keys_of(command)}
+
+    def render(self) -> Content:
+        if self._missed:
+            return Content.styled(f"  no file or folder matches {one_line(self._missed, 60)}", "$text-muted")
+        seen = ROWS if self.app.size.height >= 24 else FEW
+        first = max(0, min(self.place - seen // 2, len(self.offered) - seen))
+        rows = [self._row(first + at, one) for at, one in enumerate(self.offered[first : first + seen])]
+        count = f"{self.place + 1} of {len(self.offered)} · " if len(self.offered) > seen else ""
+        rows.append(Content.styled(f"  {count}{key_of('paths.take')} takes it · esc closes", "$text-muted"))
+        return Content("\n").join(rows)
+
+    def _row(self, at: int, one: Candidate) -> Content:
+        is_here = at == self.place
+        mark = f"{self.glyphs['cursor'] if is_here else ' '} "
+        about = "folder" if one.is_folder else f"{kind_of(one.name)} · {size(one.size)}"
+        room = self.content_size.width - len(mark) - len(about) - 2
+        name = cut(one_line(one.name), max(8, room))
+        gap = " " * max(2, self.content_size.width - len(mark) - Content(name).cell_length - len(about))
+        return Content.assemble((mark, "bold $accent"), (name, "bold" if is_here else ""), gap, (about, "$text-muted"))

@@ -1,0 +1,175 @@
+"""Paths as people type and paste them, and the tokens that stand for files."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from console.acts.drafts import Draft
+from console.model.attach.chips import Chips
+from console.model.attach.kinds import kind_of
+from console.model.attach.paths import Candidate, candidates, files_meant, fragment_at, mention, readings
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """With a few files in it."""
+    here = tmp_path / "here"
+    (here / "my maps").mkdir(parents=True)
+    (here / "notes.txt").write_text("Two days in Kyoto\n")
+    (here / "north.png").write_bytes(b"\x89PNG")
+    (here / ".hidden").write_text("")
+    (here / "my maps" / "city map.txt").write_text("here is the river")
+    monkeypatch.chdir(here)
+    return here
+
+
+# Paths as they are typed
+
+
+@pytest.mark.parametrize(
+    ("line", "typed"),
+    [
+        ("@no", "no"),
+        ("see @my/no", "my/no"),
+        ("@", ""),
+        ('@"my maps/ci', "my maps/ci"),
+        ("ann@example", None),
+        ("@notes.txt and", None),
+        ("no", None),
+    ],
+)
+def test_a_path_is_typed_after_an_at_that_begins_a_word(line: str, typed: str | None):
+    found = fragment_at(line, len(line))
+    assert (found.typed if found else None) == typed
+    assert found is None or line[found.start] == "@"
+
+
+def test_only_what_is_before_the_cursor_counts():
+    found = fragment_at("see @notes.txt", len("see @no"))
+    assert found is not None
+    assert (found.typed, found.end) == ("no", 7)
+
+
+def test_names_are_offered_that_go_on_so_folders_first_and_hidden_ones_only_when_asked_for():
+    assert [one.path for one in candidates("")] == ["my maps/", "north.png", "notes.txt"]
+    assert [one.path for one in candidates("no")] == ["north.png", "notes.txt"]
+    assert [one.path for one in candidates("./NOTES")] == ["./notes.txt"]
+    assert [one.path for one in candidates(".h")] == [".hidden"]
+    assert candidates("my maps/") == [Candidate("my maps/city map.txt", 17)]
+    assert candidates("nowhere/") == []
+    assert candidates("\0") == []
+    assert [one.path for one in candidates("~")] == ["~/"]
+    assert [one.path for one in candidates("my maps/..")] == ["my maps/../"]
+
+
+def test_what_is_no_file_is_not_offered(folder: Path):
+    os.mkfifo(folder / "nopipe")
+    (folder / "nowhere").symlink_to("gone")
+    (folder / "no\x1b[31mred").write_text("")
+    assert [one.path for one in candidates("no")] == ["north.png", "notes.txt"]
+
+
+@pytest.mark.parametrize(
+    ("text", "ways"),
+    [
+        ("/tmp/a.txt\n", [["/tmp/a.txt"]]),
+        ("'/tmp/a b.txt' ", [["/tmp/a b.txt"]]),
+        ("/tmp/a b.txt", [["/tmp/a b.txt"]]),
+        ("/tmp/a /tmp/b", [["/tmp/a /tmp/b"], ["/tmp/a", "/tmp/b"]]),
+        (r"/tmp/a\ b.txt", [[r"/tmp/a\ b.txt"], ["/tmp/a b.txt"]]),
+        ("file:///tmp/a%20b.txt", [["/tmp/a b.txt"]]),
+        ("file:///tmp/%E4%BA%AC.txt\r\nfile:///tmp/b.txt\r\n", [["/tmp/京.txt", "/tmp/b.txt"]]),
+        ("/tmp/a.txt\n/tmp/b.txt", [["/tmp/a.txt", "/tmp/b.txt"]]),
+        ("~/notes.txt", [["~/notes.txt"]]),
+        ("see /tmp/a.txt", []),
+        ("/tmp/a.txt\nhello", []),
+        ("it's /so", []),
+        ("/" * 5_000, ()),
+        ("\n", ()),
+        ("", ()),
+    ],
+)
+def test_a_paste_of_nothing_but_paths_is_known(text: str, ways: Any):
+    assert readings(text) == ways
+
+
+def test_pasted_paths_count_only_if_all_of_them_are_files(folder: Path):
+    there = str(folder / "notes.txt")
+    assert files_meant([[f"{there} x"], [there]]) == ([Candidate(there, 18)], "")
+    assert files_meant([[there, f"{folder}/nowhere"]]) == ((), f"{folder}/nowhere is not there")
+    assert files_meant([[str(folder)]]) == ((), f"{folder} is a folder: its files can be attached one by one")
+    assert files_meant([["/dev/null"]]) == ((), "/dev/null is no file, but a pipe, a device or a socket")
+    for no_path in ("/help", "/no/such/folder", "~nobody/x", "/\0"):
+        assert files_meant([[no_path]]) == ((), ""), "it may be any text"
+
+
+@pytest.mark.parametrize(
+    ("path", "typed", "fits"),
+    [
+        ("notes.txt", "no", True),
+        ("notes.txt", "OTES", True),
+        ("north.png", "not", False),
+        ("my maps/", "my", True),
+        ("my maps/", "my maps/", False),
+        ("my maps/city map.txt", "my maps/ci", True),
+        ("notes.txt", "./no", False),
+    ],
+)
+def test_what_was_offered_counts_only_as_long_as_it_fits_what_is_typed(path: str, typed: str, fits: bool):
+    assert Candidate(path, 1).fits(typed) is fits
+
+
+def test_a_path_with_a_space_is_quoted():
+    assert (mention("a.txt"), mention("a b.txt")) == ("@a.txt", '@"a b.txt"')
+
+
+# Tokens
+
+
+def test_a_token_tells_the_name_the_type_and_the_size():
+    chips = Chips()
+    token = chips.token(Candidate("maps/city.png", 2_048))
+    assert token == "⟦city.png · image/png · 2.0 KiB⟧"
+    text = f"where is {token}?"
+    assert chips.paths(text) == ("maps/city.png",)
+    assert chips.said(text) == "where is city.png?"
+    assert chips.written(token) == "@maps/city.png"
+    assert chips.files_in(text) == {token: str(Path("maps/city.png").absolute())}
+    assert [text[span.start : span.end] for span in chips.spans(text)] == [token]
+
+
+def test_files_alone_say_nothing_and_text_alone_stays_as_it_is():
+    chips = Chips()
+    assert chips.said("  indented\n") == "  indented\n"
+    token = chips.token(Candidate("a.txt", 1))
+    assert chips.said(f" {token} ") == ""
+    assert chips.said("  indented\n") == "  indented\n"
+
+
+def test_two_files_that_look_alike_have_tokens_of_their_own():
+    chips = Chips()
+    one, other = chips.token(Candidate("x/a.txt", 1)), chips.token(Candidate("y/a.txt", 1))
+    assert one != other
+    assert chips.token(Candidate("x/a.txt", 1)) == one
+    assert chips.paths(f"{one} {other} {one}") == ("x/a.txt", "y/a.txt")
+
+
+def test_a_name_that_a_terminal_would_obey_is_only_text():
+    assert "\x1b" not in Chips().token(Candidate("a\x1b[31m.txt", 1))
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [("A.PNG", "image/png"), ("a.md", "text/markdown"), ("a.tar.gz", "application/gzip"), ("Makefile", "file")],
+)
+def test_the_type_is_the_one_that_the_artifact_will_have(name: str, kind: str):
+    assert kind_of(name) == kind
+
+
+def test_a_draft_of_any_bytes_is_a_text():
+    assert Draft.of(Draft("a", {"t": "/p"}).written()) == Draft("a", {"t": "/p"})
+    assert Draft.of(b"plain") == Draft("plain")
+    assert Draft.of(b"half\0{") == Draft("half")
+    assert Draft.of(b"odd\0[1]") == Draft("odd")

@@ -1,0 +1,391 @@
+"""Files that go along with what is said: found by their paths, seen as a token, sent with the message."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual import events
+
+from console.app import Trackside
+from console.opening import Opening
+from tests.console.driving import Cue, at_both_sizes, at_the_screen, listener, sees, shown, until
+from tests.support import Engines, said
+
+Size = tuple[int, int]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where the console is, with a few files in it."""
+    here = tmp_path / "here"
+    (here / "my maps").mkdir(parents=True)
+    (here / "notes.txt").write_text("Two days in Kyoto\n")
+    (here / "north.png").write_bytes(b"\x89PNG")
+    (here / ".hidden").write_text("")
+    (here / "my maps" / "city map.txt").write_text("here is the river")
+    monkeypatch.chdir(here)
+    return here
+
+
+class Ear:
+    """A runner that keeps what came in."""
+
+    def __init__(self) -> None:
+        self.heard: list[tuple[str, list[str]]] = []
+
+    @property
+    def runner(self) -> Any:
+        async def listens(ctx: Any):
+            files = ctx.input.attachments
+            self.heard.append((ctx.input.to_text(), [file.name for file in files]))
+            yield said(f"That was number {len(self.heard)}.")
+
+        return listens
+
+
+async def typed(pilot: Any, text: str, offered: str) -> None:
+    """Type, and wait until this name is offered."""
+    await pilot.press(*text)
+    await until(pilot, lambda: any(one.name == offered for one in pilot.app.main.prompt.picks.offered))
+
+
+@at_both_sizes
+async def test_a_file_is_found_by_its_path_and_goes_along(open_engine: Engines, size: Size):
+    ear = Ear()
+    app = Trackside(Opening(), lambda: open_engine(ear.runner))
+    async with at_the_screen(app, size) as pilot:
+        await typed(pilot, "read @note", "notes.txt")
+        await sees(pilot, "notes.txt", "tab takes it")
+        await pilot.press("tab")
+        assert app.main.prompt.text == "read ⟦notes.txt · text/plain · 18 B⟧ "
+        await pilot.press("enter")
+        await sees(pilot, "That was number 1.", "◆ notes.txt", "text/plain · 18 B")
+        assert ear.heard == [("read notes.txt", ["notes.txt"])]
+        (row,) = await app.stage.engine.artifacts(conversation_id=app.stage.session)
+        assert await app.stage.engine.artifact_bytes(row.artifact_id) == b"Two days in Kyoto\n"
+
+
+async def test_a_folder_leads_on_also_one_with_a_space(open_engine: Engines):
+    ear = Ear()
+    app = Trackside(Opening(), lambda: open_engine(ear.runner))
+    async with at_the_screen(app) as pilot:
+        await typed(pilot, "@my", "my maps/")
+        await pilot.press("tab")
+        assert app.main.prompt.text == '@"my maps/'
+        await typed(pilot, "", "city map.txt")
+        await pilot.press("enter", *"where?", "enter")
+        await sees(pilot, "That was number 1.")
+        assert ear.heard == [("city map.txt where?", ["city map.txt"])]
+
+
+async def test_a_path_that_was_offered_for_less_is_not_taken_for_more(open_engine: Engines):
+    app = Trackside(Opening(), lambda: open_engine(Ear().runner))
+    async with at_the_screen(app) as pilot:
+        await typed(pilot, "@no", "notes.txt")
+        prompt = app.main.prompt
+        setattr(prompt, "offer", lambda *_: None)  # noqa: B010  (the disk is slow)
+        await pilot.press("t", "tab")
+        assert prompt.text.startswith("⟦notes.txt"), "and not the first that began with no"
+
+
+async def test_arrows_choose_and_escape_takes_none(open_engine: Engines):
+    app = Trackside(Opening(), lambda: open_engine(Ear().runner))
+    async with at_the_screen(app) as pilot:
+        await typed(pilot, "@no", "notes.txt")
+        await pilot.press("down", "tab")
+        assert app.main.prompt.text.startswith("⟦notes.txt")
+        await typed(pilot, "@no", "notes.txt")
+        await pilot.press("escape")
+        assert not app.main.prompt.picks.is_open
+        assert app.main.prompt.text.endswith("@no")
+        assert app.main.where() == "prompt"
+
+
+async def test_a_token_goes_in_one_stroke_and_its_file_with_it(open_engine: Engines):
+    ear = Ear()
+    app = Trackside(Opening(), lambda: open_engine(ear.runner))
+    async with at_the_screen(app) as pilot:
+        await typed(pilot, "hello @note", "notes.txt")
+        await pilot.press("tab", "backspace", "backspace")
+        assert app.main.prompt.text == "hello "
+        await pilot.press("enter")
+        await sees(pilot, "That was number 1.")
+        assert ear.heard == [("hello ", [])]
+
+
+async def test_nothing_goes_along_that_nobody_took(open_engine: Engines):
+    """A text that was copied from somewhere must not take files with it."""
+    ear = Ear()
+    app = Trackside(Opening(), lambda: open_engine(ear.runner))
+    async with at_the_screen(app) as pilot:
+        app.main.prompt.post_message(events.Paste("say hello @notes.txt please"))
+        await sees(pilot, "please")
+        await pilot.press("enter")
+        await sees(pilot, "That was number 1.")
+        assert ear.heard == [("say hello @notes.txt please", [])]
+
+
+async def test_a_path_that_is_pasted_becomes_the_file_and_undo_makes_it_text_again(open_engine: Engines, folder: Path):
+    ear = Ear()
+    app = Trackside(Opening(), lambda: open_engine(ear.runner))
+    async with at_the_screen(app) as pilot:
+        path = str(folder / "notes.txt")
+        app.main.prompt.post_message(events.Paste(path))
+        await until(pilot, lambda: app.main.prompt.text.startswith("⟦notes.txt"))
+        await pilot.press("ctrl+z")
+        await until(pilot, lambda: app.main.prompt.text == path)
+        await pilot.press("ctrl+y", "enter")
+        await sees(pilot, "That was number 1.")
+        assert ear.heard == [("", ["notes.txt"])]
+
+
+async def test_several_paths_are_pasted_as_a_file_manager_copies_them(open_engine: Engines, folder: Path):
+    ear = Ear()
+    app = Trackside(Opening(), lambda: open_engine(ear.runner))
+    async with at_the_screen(app) as pilot:
+        await pilot.press(*"see")
+        await pilot.press("ctrl+j")
+        urls = [(folder / name).as_uri() for name in ("notes.txt", "my maps/city map.txt")]
+        app.main.prompt.post_message(events.Paste("\r\n".join(urls)))
+        await until(pilot, lambda: app.main.prompt.text.count("⟦") == 2)
+        await pilot.press("enter")
+        await sees(pilot, "That was number 1.")
+        assert ear.heard == [("see\nnotes.txt city map.txt", ["notes.txt", "city map.txt"])]
+
+
+@pytest.mark.parametrize("way", ["{}", "'{}'"])
+async def test_a_path_with_spaces_and_other_letters_is_pasted(open_engine: Engines, folder: Path, way: str):
+    (folder / "京都 plan.txt").write_text("day one")
+    ear = Ear()
+    app = Trackside(Opening(), lambda: open_engine(ear.runner))
+    async with at_the_screen(app) as pilot:
+        app.main.prompt.post_message(events.Paste(way.format(folder / "京都 plan.txt")))
+        await until(pilot, lambda: app.main.prompt.text.startswith("⟦京都 plan.txt"))
+        await pilot.press("enter")
+        await sees(pilot, "That was number 1.")
+        assert ear.heard == [("", ["京都 plan.txt"])]
+
+
+@pytest.mark.parametrize(("name", "words"), [("my maps", "is a folder"), ("gone.txt", "is not there")])
+async def test_a_pasted_path_that_is_no_file_stays_text_and_it_is_said_why(
+    open_engine: Engines, folder: Path, name: str, words: str
+):
+    app = Trackside(Opening(), lambda: open_engine(Ear().runner))
+    async with at_the_screen(app) as pilot:
+        app.main.prompt.post_message(events.Paste(str(folder / name)))
+        await sees(pilot, words, "it stays as text")
+        assert app.main.prompt.text == str(folder / name)
+
+
+async def test_a_file_that_may_not_be_read_says_so(open_engine: Engines, monkeypatch: pytest.MonkeyPatch):
+    def refuse(path: Path) -> Any:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr("engine.intake.attaching._read", refuse)
+    app = Trackside(Opening(), lambda: open_engine(Ear().runner))
+    async with at_the_screen(app) as pilot:
+        await typed(pilot, "@note", "notes.txt")
+        await pilot.press("tab")
+        await sees(pilot, "notes.txt may not be read. Make it readable for you.")
+        assert app.main.prompt.text == "@notes.txt "
+
+
+async def test_no_match_says_so_and_takes_no_key(open_engine: Engines):
+    ear = Ear()
+    app = Trackside(Opening(), lambda: open_engine(ear.runner))
+    async with at_the_screen(app) as pilot:
+        await pilot.press(*"hi @nobody")
+        await sees(pilot, "no file or folder matches nobody")
+        await pilot.press(*" there")
+        await until(pilot, lambda: "no file or folder" not in shown(app))
+        await pilot.press(*" @qq")
+        await sees(pilot, "no file or folder matches qq")
+        await pilot.press("enter")
+        await sees(pilot, "That was number 1.")
+        assert ear.heard == [("hi @nobody there @qq", [])]
+
+
+@pytest.mark.parametrize("size", [(160, 45), (80, 24), (60, 15)])
+async def test_the_prompt_is_seen_however_many_are_offered(open_engine: Engines, folder: Path, size: Size):
+    for number in range(20):
+        (folder / f"part-{number:02}.txt").touch()
+    app = Trackside(Opening(), lambda: open_engine(Ear().runner))
+    async with at_the_screen(app, size) as pilot:
+        app.main.show_card(is_shown=True)
+        await typed(pilot, "see @part", "part-00.txt")
+        await sees(pilot, "see @part", "1 of 20", "part-00.txt")
+        await pilot.press(*["down"] * 10)
+        await sees(pilot, "see @part", "11 of 20", "› part-10.txt")
+
+
+async def test_home_is_completed_too(open_engine: Engines, folder: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("HOME", str(folder))
+    ear = Ear()
+    app = Trackside(Opening(), lambda: open_engine(ear.runner))
+    async with at_the_screen(app) as pilot:
+        await typed(pilot, "@~", "~/")
+        await pilot.press("tab")
+        await typed(pilot, ".hid", ".hidden")
+        await pilot.press("tab", "enter")
+        await sees(pilot, "That was number 1.")
+        assert ear.heard == [("", [".hidden"])]
+
+
+async def test_what_was_sent_comes_back_with_its_file(open_engine: Engines):
+    ear = Ear()
+    app = Trackside(Opening(), lambda: open_engine(ear.runner))
+    async with at_the_screen(app) as pilot:
+        await typed(pilot, "read @note", "notes.txt")
+        await pilot.press("tab", "enter")
+        await sees(pilot, "That was number 1.")
+        await until(pilot, lambda: not app.situation.is_running)
+        await pilot.press("up", "end", "enter")
+        await sees(pilot, "That was number 2.")
+        assert ear.heard == [("read notes.txt", ["notes.txt"])] * 2
+
+
+async def test_a_file_that_cannot_go_along_is_told_at_once_and_its_path_is_text_again(
+    open_engine: Engines, folder: Path
+):
+    (folder / "large.bin").write_bytes(b"\0" * (1024 * 1024 + 1))
+    app = Trackside(Opening(), lambda: open_engine(Ear().runner))
+    async with at_the_screen(app, (160, 45)) as pilot:
+        await typed(pilot, "see @lar", "large.bin")
+        await pilot.press("tab")
+        await sees(pilot, "an event carries files up to 1 MiB")
+        assert app.main.prompt.text == "see @large.bin "
+
+
+async def test_a_file_that_is_gone_when_it_is_sent_gives_all_back(open_engine: Engines, folder: Path):
+    ear = Ear()
+    app = Trackside(Opening(), lambda: open_engine(ear.runner))
+    async with at_the_screen(app, (160, 45)) as pilot:
+        await typed(pilot, "read @note", "notes.txt")
+        await pilot.press("tab")
+        (folder / "notes.txt").unlink()
+        await pilot.press("enter")
+        await sees(pilot, "is not there")
+        await until(pilot, lambda: "read" in app.main.prompt.text)
+        assert app.main.prompt.chips.paths(app.main.prompt.text) == ("notes.txt",)
+        assert ear.heard == []
+
+
+async def test_a_file_goes_into_the_run_at_work(open_engine: Engines):
+    cue, heard = Cue(), list[str]()
+    app = Trackside(Opening(), lambda: open_engine(listener(cue, heard)))
+    async with at_the_screen(app) as pilot:
+        await pilot.press(*"hello", "enter")
+        await sees(pilot, "You said: hello")
+        await typed(pilot, "see @note", "notes.txt")
+        await pilot.press("tab", "enter")
+        await sees(pilot, "1 queued", "see notes.txt · 1 file")
+        cue.go()
+        await sees(pilot, "Then you said: see notes.txt", "▼ steered", "◆ notes.txt", "text/plain · 18 B")
+        names = [row.name for row in await app.stage.engine.artifacts(conversation_id=app.stage.session)]
+        assert names == ["notes.txt"]
+
+
+async def test_a_file_that_is_said_alone_goes_into_the_run_at_work(open_engine: Engines):
+    cue = Cue()
+    app = Trackside(Opening(), lambda: open_engine(listener(cue)))
+    async with at_the_screen(app) as pilot:
+        await pilot.press(*"hello", "enter")
+        await sees(pilot, "You said: hello")
+        await typed(pilot, "@note", "notes.txt")
+        await pilot.press("tab", "enter")
+        await sees(pilot, "1 queued", "▲ steer   notes.txt")
+        cue.go()
+        await sees(pilot, "▼ steered · injected", "◆ notes.txt")
+        assert "said before" not in shown(app)
+
+
+class Late:
+    """A console whose engine opens when it may, with something sent before; at first it cannot, if so wished."""
+
+    def __init__(self, open_engine: Engines, *, fails: bool = False) -> None:
+        self.ear, self._may_open, self._fails = Ear(), asyncio.Event(), fails
+        self._open_engine = open_engine
+        self.app = Trackside(Opening(), self._opened)
+
+    async def _opened(self) -> Any:
+        await self._may_open.wait()
+        if self._fails and self.app.trouble is None:
+            raise RuntimeError("the disk is full")
+        return await self._open_engine(self.ear.runner)
+
+    async def send_early(self, pilot: Any) -> None:
+        await until(pilot, lambda: self.app.main.prompt.has_focus)
+        await typed(pilot, "read @note", "notes.txt")
+        await pilot.press("tab", "enter")
+        await until(pilot, lambda: bool(self.app.early))
+        assert self.app.unsent == "read ⟦notes.txt · text/plain · 18 B⟧ "
+        self._may_open.set()
+
+
+async def test_what_was_sent_before_the_engine_was_open_keeps_its_file(open_engine: Engines):
+    late = Late(open_engine)
+    async with late.app.run_test(size=(160, 45), notifications=True) as pilot:
+        await late.send_early(pilot)
+        await sees(pilot, "That was number 1.", "◆ notes.txt")
+        assert late.ear.heard == [("read notes.txt", ["notes.txt"])]
+
+
+async def test_what_could_not_be_sent_early_comes_back_with_its_file(open_engine: Engines):
+    late = Late(open_engine, fails=True)
+    async with late.app.run_test(size=(160, 45), notifications=True) as pilot:
+        await late.send_early(pilot)
+        await until(pilot, lambda: late.app.main.prompt.text == "read ⟦notes.txt · text/plain · 18 B⟧ ")
+        await until(pilot, lambda: late.app.stage.is_open)
+        await pilot.press("enter")
+        await sees(pilot, "That was number 1.")
+        assert late.ear.heard == [("read notes.txt", ["notes.txt"])]
+
+
+async def test_what_was_not_sent_is_there_the_next_time_with_its_files(
+    open_engine: Engines, folder: Path, monkeypatch: pytest.MonkeyPatch
+):
+    ear = Ear()
+    app = Trackside(Opening(), lambda: open_engine(ear.runner))
+    async with at_the_screen(app) as pilot:
+        await typed(pilot, "read @note", "notes.txt")
+        await pilot.press("tab")
+        await typed(pilot, "and @nor", "north.png")
+        await pilot.press("tab")
+    (folder / "north.png").unlink()
+    monkeypatch.chdir(folder.parent)
+    app = Trackside(Opening(), lambda: open_engine(ear.runner))
+    async with at_the_screen(app) as pilot:
+        await sees(pilot, "what was typed and not sent the last time", "north.png is not there")
+        await until(pilot, lambda: f"and @{folder}/north.png" in app.main.prompt.text)
+        await pilot.press("enter")
+        await sees(pilot, "That was number 1.")
+        assert ear.heard == [(f"read notes.txt and @{folder}/north.png", ["notes.txt"])]
+
+
+async def test_a_queued_message_that_is_edited_keeps_its_own_files(open_engine: Engines):
+    cue = Cue()
+    app = Trackside(Opening(), lambda: open_engine(listener(cue)))
+    async with at_the_screen(app) as pilot:
+        await pilot.press(*"hello", "enter")
+        await sees(pilot, "You said: hello")
+        await pilot.press(*"later", "enter")
+        await sees(pilot, "1 queued")
+        await pilot.press("up", "enter")
+        await until(pilot, lambda: app.main.prompt.item_id is not None)
+        await typed(pilot, " @note", "notes.txt")
+        await pilot.press("tab", "enter")
+        await sees(pilot, "a message that waits keeps its own files")
+        assert app.main.prompt.item_id is not None
+
+
+async def test_the_palette_begins_a_path(open_engine: Engines):
+    app = Trackside(Opening(), lambda: open_engine(Ear().runner))
+    async with at_the_screen(app) as pilot:
+        await pilot.press(*"read")
+        await app.action_perform("app.attach")
+        await until(pilot, lambda: app.main.prompt.picks.is_open)
+        assert app.main.prompt.text == "read @"
+        await pilot.press("enter")  # a lone @ is no wish for the first file there is
+        await sees(pilot, "That was number 1.")
+        assert "⟦" not in shown(app)

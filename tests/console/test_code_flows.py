@@ -1,0 +1,145 @@
+"""Files of runners that are edited while the console is open: what is said, and whose code runs."""
+
+from pathlib import Path
+
+from console.opening import Opening
+from engine.runtimes.pool import ChildPool
+from tests.console.driving import at_the_screen, say, sees, shown, until
+from tests.console.telling import Telling
+from tests.support import Engines
+
+SPEAKS = """async def run(ctx):
+    yield {{"type": "run.completed", "data": {{"message": {{"role": "assistant", "content": "{}"}}}}}}
+"""
+WAITS = """import asyncio
+from pathlib import Path
+async def run(ctx):
+    yield {{"type": "message.completed", "data": {{"message": {{"role": "assistant", "content": "at work"}}}}}}
+    while not Path({go!r}).exists():
+        await asyncio.sleep(0.02)
+    yield {{"type": "run.completed", "data": {{"message": {{"role": "assistant", "content": "{words}"}}}}}}
+"""
+TORN = "async def run(ctx):\n    yield [\n"
+
+
+def opened(open_engine: Engines, text: str, **project: object) -> tuple[Telling, Path]:
+    """A console on one runner of a file, which runs in a process of its own."""
+    path = open_engine.folder / "speaker.py"
+    path.write_text(text)
+    said = {"runners": ["speaker.py"], **project}
+    runner = None if "agents" in project else "speaker"
+    app = Telling(Opening(runner=runner), lambda: open_engine(runtime=lambda _: ChildPool(), **said))
+    return app, path
+
+
+def was_told(app: Telling, *words: str) -> bool:
+    return any(all(word in told for word in words) for told in app.told)
+
+
+async def test_an_edit_is_told_and_the_next_run_uses_it(open_engine: Engines):
+    app, path = opened(open_engine, SPEAKS.format("the old words"))
+    async with at_the_screen(app) as pilot:
+        await say(pilot, "hello")
+        await sees(pilot, "the old words")
+        await until(pilot, lambda: app.situation.can_run_again)
+        path.write_text(SPEAKS.format("the new words, which are longer"))
+        await until(pilot, lambda: "code changed · next run uses it · f5 runs again" in app.told)
+        await sees(pilot, "code changed")
+        await pilot.press("f5")
+        await sees(pilot, "the new words")
+        await until(pilot, lambda: app.code_words is None)
+
+
+async def test_the_run_in_flight_keeps_the_old_code_to_its_end_and_the_next_has_the_new(
+    open_engine: Engines, tmp_path: Path
+):
+    go = tmp_path / "go"
+    app, path = opened(open_engine, WAITS.format(go=str(go), words="said by the old"))
+    async with at_the_screen(app) as pilot:
+        await say(pilot, "hello")
+        await sees(pilot, "at work")
+        path.write_text(WAITS.format(go=str(go), words="and this by the new"))
+        await until(pilot, lambda: was_told(app, "the run in flight still has the old code; f8 stops it, then f5 runs"))
+        await sees(pilot, "old code")
+        go.touch()
+        await sees(pilot, "said by the old")
+        await until(pilot, lambda: app.code_words == "code changed")
+        await pilot.press("f5")
+        await sees(pilot, "and this by the new")
+
+
+async def test_a_file_that_is_broken_runs_nothing_until_it_is_mended(open_engine: Engines):
+    app, path = opened(open_engine, SPEAKS.format("the old words"))
+    async with at_the_screen(app) as pilot:
+        await say(pilot, "hello")
+        await sees(pilot, "the old words")
+        await until(pilot, lambda: app.situation.can_run_again)
+        path.write_text(TORN)
+        await until(pilot, lambda: was_told(app, "speaker.py:2 is left out", "never closed", "until it is mended"))
+        await sees(pilot, "code broken")
+        await say(pilot, "once more")
+        await until(pilot, lambda: was_told(app, "is left out:", "speaker.py:2", "Mend that file"))
+        await until(pilot, lambda: app.main.prompt.text == "once more")
+        path.write_text(SPEAKS.format("mended words"))
+        await until(pilot, lambda: "mended · next run uses it · f5 runs again" in app.told)
+        await pilot.press("enter")
+        await sees(pilot, "mended words")
+        assert "code broken" not in shown(app)
+
+
+async def test_a_file_that_breaks_while_a_run_is_at_work_does_not_touch_the_run(open_engine: Engines, tmp_path: Path):
+    go = tmp_path / "go"
+    app, path = opened(open_engine, WAITS.format(go=str(go), words="said by the old"))
+    async with at_the_screen(app) as pilot:
+        await say(pilot, "hello")
+        await sees(pilot, "at work")
+        path.write_text(TORN)
+        await until(
+            pilot, lambda: was_told(app, "speaker.py:2", "never closed", "run in flight still has the old code")
+        )
+        go.touch()
+        await sees(pilot, "said by the old")
+        await sees(pilot, "code broken")
+
+
+async def test_an_agent_whose_runner_breaks_is_told_with_the_line_and_the_old_stays_in_force(open_engine: Engines):
+    app, path = opened(open_engine, SPEAKS.format("the old words"), agents=[{"id": "me", "runner": "speaker"}])
+    async with at_the_screen(app) as pilot:
+        await say(pilot, "hello")
+        await sees(pilot, "the old words")
+        path.write_text(TORN)
+        await until(pilot, lambda: was_told(app, "speaker.py:2", "never closed", "stays in force"))
+        await sees(pilot, "code broken")
+        assert app.stage.agent_id == "me"
+        path.write_text(SPEAKS.format("mended words"))
+        await until(pilot, lambda: was_told(app, "next run uses it · f5 runs again"))
+        await pilot.press("f5")
+        await sees(pilot, "mended words")
+
+
+async def test_a_project_that_is_broken_stays_as_it_was_until_it_is_mended(open_engine: Engines):
+    agent = {"id": "me", "runner": "speaker"}
+    app, _ = opened(open_engine, SPEAKS.format("my words"), agents=[agent])
+    async with at_the_screen(app) as pilot:
+        await say(pilot, "hello")
+        await sees(pilot, "my words")
+        await until(pilot, lambda: app.situation.can_run_again)
+        file = open_engine.folder / "trackside.yaml"
+        good = file.read_text()
+        file.write_text("agents: [")
+        await until(pilot, lambda: was_told(app, "trackside.yaml:", "not YAML", "What was read before stays in force."))
+        await say(pilot, "again")
+        await until(pilot, lambda: shown(app).count("my words") >= 2)
+        await until(pilot, lambda: app.situation.can_run_again)
+        file.write_text(good)
+        await until(pilot, lambda: "mended · next run uses it · f5 runs again" in app.told)
+        await until(pilot, lambda: app.code_words is None)
+
+
+async def test_an_edit_that_breaks_another_runner_is_told_with_the_line(open_engine: Engines):
+    app, _ = opened(open_engine, SPEAKS.format("x"), runners=["speaker.py", "other.py"])
+    other = open_engine.folder / "other.py"
+    other.write_text(SPEAKS.format("y"))
+    async with at_the_screen(app) as pilot:
+        other.write_text(TORN)
+        await until(pilot, lambda: was_told(app, "other.py:2 is left out", "f3 shows it"))

@@ -1,0 +1,142 @@
+"""Letters over all that is seen: which there are, and where they lead."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+
+from console.model.jump import LETTERS, labels
+from console.opening import Opening
+from console.screens.help import Help
+from console.screens.jump import Jump
+from tests.console.drawn import strange
+from tests.console.driving import WIDE, Cue, at_the_screen, listener, say, sees, shown, until
+from tests.console.telling import Telling, telling
+from tests.console.test_looks import played
+from tests.support import Engines
+
+
+@pytest.mark.parametrize("count", [0, 1, 26, 27, 51, 52, 100, 300, 676])
+def test_there_are_labels_for_all_and_none_begins_another(count: int):
+    made = labels(count)
+    assert len(made) == len(set(made)) == count
+    assert not [one for one in made for other in made if one != other and other.startswith(one)]
+    assert {len(one) for one in made} <= {1, 2}
+
+
+def test_one_letter_is_enough_for_as_many_as_possible():
+    assert all(len(one) == 1 for one in labels(len(LETTERS)))
+    assert sum(len(one) == 1 for one in labels(len(LETTERS) + 1)) == len(LETTERS) - 1
+
+
+async def jump_to(pilot: Pilot[Any], app: Telling, row: str, widget: str, nth: int = 0) -> None:
+    """Press ^o, and the letters on the row with these words, in a widget of this kind; of several, the nth."""
+    await sees(pilot, row)
+    y = next(y for y, line in enumerate(shown(app).split("\n")) if row in line)
+    await pilot.press("ctrl+o")
+    await until(pilot, lambda: isinstance(app.screen, Jump))
+    found = [
+        label for label, spot in app.screen._places
+        if spot.place.y == y and widget in {kind.__name__ for kind in type(spot.widget).__mro__}
+    ]  # fmt: skip
+    assert found, f"no letters on {row!r}:\n{shown(app)}"
+    await pilot.press(*found[nth])
+    await until(pilot, lambda: not isinstance(app.screen, Jump))
+
+
+async def test_a_letter_leads_to_a_pane_and_to_a_row(open_engine: Engines):
+    app = telling(open_engine)
+    async with at_the_screen(app, WIDE) as pilot:
+        await say(pilot, "hello")
+        await sees(pilot, "You said: hello")
+        await jump_to(pilot, app, "message.completed", "StreamLines")
+        await until(pilot, lambda: app.main.where() == "stream" and app.hearing.as_of == 2)
+        await jump_to(pilot, app, "Runs", "Rail")
+        await until(pilot, lambda: app.main.where() == "rail")
+        await jump_to(pilot, app, "Transcript", "TabStrip", 2)
+        await until(pilot, lambda: app.main.inspector.tab == "transcript")
+        await jump_to(pilot, app, "f1 help", "Footer", -1)
+        await sees(pilot, "Help · ")
+        await pilot.press("escape")
+        await until(pilot, lambda: app.screen is app.main)
+        await jump_to(pilot, app, "steer ▸", "Prompt")
+        await until(pilot, lambda: app.main.where() == "prompt")
+
+
+async def test_where_there_is_little_room_a_letter_leads_to_the_other_panes(open_engine: Engines):
+    app = telling(open_engine)
+    async with at_the_screen(app, (80, 24)) as pilot:
+        await say(pilot, "hello")
+        await sees(pilot, "You said: hello")
+        await pilot.press("ctrl+o")
+        await until(pilot, lambda: isinstance(app.screen, Jump))
+        label = [label for label, spot in app.screen._places if type(spot.widget).__name__ == "PaneTabs"][1]
+        await pilot.press(*label)
+        await until(pilot, lambda: app.main.where() == "stream")
+
+
+@pytest.mark.parametrize("key", ["escape", "ctrl+o", "1"])
+async def test_any_other_key_leaves_everything_as_it_was(open_engine: Engines, key: str):
+    app = telling(open_engine)
+    async with at_the_screen(app, WIDE) as pilot:
+        await pilot.press(*"typed", "ctrl+o")
+        await until(pilot, lambda: isinstance(app.screen, Jump))
+        await pilot.press(key)
+        await until(pilot, lambda: app.screen is app.main)
+        assert (app.main.prompt.text, app.main.where()) == ("typed", "prompt")
+
+
+async def test_the_first_of_two_letters_leaves_those_it_can_mean(open_engine: Engines):
+    app = telling(open_engine)
+    async with at_the_screen(app, WIDE) as pilot:
+        await say(pilot, "hello")
+        await sees(pilot, "You said: hello")
+        await pilot.press("ctrl+o")
+        await until(pilot, lambda: isinstance(app.screen, Jump))
+        two = next(label for label, _ in app.screen._places if len(label) == 2)
+        await pilot.press(two[0])
+        await until(pilot, lambda: app.screen._letters.typed == two[0])
+        await pilot.press("backspace")
+        await until(pilot, lambda: app.screen._letters.typed == "")
+        assert isinstance(app.screen, Jump)
+
+
+async def test_a_row_that_would_have_moved_by_then_is_the_one_that_was_meant(open_engine: Engines):
+    cue = Cue()
+    app = Telling(Opening(), lambda: open_engine(listener(cue, turns=9)))
+    async with at_the_screen(app, (160, 20)) as pilot:
+        await say(pilot, "hello")
+        await sees(pilot, "You said: hello")
+        for _ in range(3):
+            cue.go()
+        await until(pilot, lambda: app.hearing.view.status.entries >= 14)
+        await pilot.press("ctrl+o")
+        await until(pilot, lambda: isinstance(app.screen, Jump))
+        last = app.hearing.view.status.entries
+        rows = [
+            (spot.place.y, label) for label, spot in app.screen._places if type(spot.widget).__name__ == "StreamLines"
+        ]
+        cue.go()
+        await until(pilot, lambda: bool(app.stage._fresh))
+        await pilot.press(*max(rows)[1])
+        await until(pilot, lambda: app.hearing.as_of == last)
+        await until(pilot, lambda: app.hearing.view.status.entries > last)
+
+
+@pytest.mark.parametrize("name", ["sessions", "states", "artifacts", "runners", "form", "composer"])
+async def test_letters_lead_about_in_every_screen_however_small_and_in_ascii(name: str, tmp_path: Path):
+    async with played(name, tmp_path, (60, 15)) as studio:
+        studio.app.action_ascii()
+        before = studio.app.screen
+        await studio.press("ctrl+o")
+        assert isinstance(studio.app.screen, Jump)
+        assert strange(studio.app) == {}
+        label, spot = studio.app.screen._places[2]
+        await studio.press(*label)
+        assert studio.app.screen is before
+        assert before.focused is spot.widget or not spot.widget.focusable
+        await studio.press("ctrl+o")
+        label, _ = studio.app.screen._places[-1]
+        await studio.press(*label)
+        assert isinstance(studio.app.screen, Help)

@@ -1,0 +1,236 @@
+"""No key is dead: in every place each of its keys changes what is seen, or it is said why it does not."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from textual.keys import key_to_character
+from textual.widget import Widget
+from textual.widgets import OptionList
+
+from console.bindings import keys_of
+from console.model.commands import Command, of
+from console.screens.composer.files import Files
+from console.screens.full import FullScreen
+from tests.console.pictures.studio import Studio
+from tests.console.test_looks import played
+
+UP = {"up", "above", "earlier", "previous", "page_up", "half_up", "first", "turn_before", "previous_match", "next_mark"}
+"""Moves that lead nowhere from the beginning; all others are tried from there."""
+LAST = {
+    "conversation.fork", "prompt.send", "queue.withdraw", "queue.edit", "sessions.delete", "states.delete",
+    "states.clear", "states.whose", "states.history", "artifacts.whose", "composer.send", "composer.anew",
+}  # fmt: skip
+"""After these one is somewhere else, or there is less."""
+Go = Callable[[Studio], Awaitable[None]]
+
+
+class Place(NamedTuple):
+    """Where keys are tried."""
+
+    scene: str
+    go: Go
+    """Be there, wherever one is."""
+    end: Go
+    """Be where there is something above."""
+    home: tuple[str, ...] = ("home",)
+    """Keys that lead to where there is something below."""
+
+
+async def nothing(_: Studio) -> None:
+    pass
+
+
+def pressing(*keys: str) -> Go:
+    async def press(studio: Studio) -> None:
+        await studio.press(*keys)
+
+    return press
+
+
+def pane(name: str) -> Go:
+    async def go(studio: Studio) -> None:
+        while studio.app.screen is not studio.app.main:
+            await studio.app.pop_screen()
+            await studio.drawn()
+        main = studio.app.main
+        for each in (main.stream, main.inspector):
+            each.close_line()
+        main.go_to(name)
+        await studio.drawn()
+
+    return go
+
+
+async def in_context(studio: Studio) -> None:
+    """In the inspector, where there is most to see."""
+    await pane("inspector")(studio)
+    if studio.app.main.inspector.tab != "context":
+        studio.app.main.inspector.choose("context")
+        await studio.settled()
+
+
+async def with_two_files(studio: Studio) -> None:
+    """In the list of files that go along with an event."""
+    await screen("app.compose", "#path")(studio)
+    files = studio.app.screen.query_one(Files)
+    for count in range(len(files.files), 2):
+        await studio.press(*"notes.txt", "enter")
+        await studio.until(lambda count=count: len(files.files) > count)
+    files.focus()
+    await studio.drawn()
+
+
+async def not_found(studio: Studio) -> None:
+    """In a search that has found nothing."""
+    await screen("app.sessions", "", "slash", *"xylophone", "enter")(studio)
+    await studio.until("Nothing was found")
+
+
+async def offered(studio: Studio) -> None:
+    """In the prompt, while paths are offered."""
+    await pane("prompt")(studio)
+    studio.app.main.prompt.load("")
+    await studio.press(*"@no")
+    await studio.until("tab takes it")
+
+
+def screen(command: str, focus: str = "", *keys: str) -> Go:
+    """A full screen as it is opened, or something in it."""
+
+    async def go(studio: Studio) -> None:
+        app = studio.app
+        if [app.screen, app.screen.focused] == opened:
+            return  # it is as it was, but for the cursor
+        await pane("prompt")(studio)
+        await app.action_perform(command)
+        await studio.until(lambda: isinstance(app.screen, FullScreen))
+        await quiet(studio)
+        if focus:
+            app.screen.query_one(focus).focus()
+            await studio.drawn()
+        await studio.press(*keys)
+        await quiet(studio)
+        opened[:] = (app.screen, app.screen.focused)
+
+    opened: list[Any] = []
+    return go
+
+
+async def quiet(studio: Studio) -> None:
+    """Nothing is being done any more; what waits for a runner is not waited for."""
+    await studio.drawn()
+    with suppress(TimeoutError):
+        async with asyncio.timeout(0.5):
+            await studio._quiet()
+
+
+PLACES = {
+    "prompt": Place("queued", pane("prompt"), nothing),
+    "queue": Place("queued", pane("queue"), pressing("down")),
+    "conversation": Place("completed", pane("conversation"), pressing("end", "alt+up")),
+    "stream": Place("completed", pane("stream"), pressing("G", "k")),
+    "inspector": Place("completed", in_context, pressing("end")),
+    "rail": Place("completed", pane("rail"), pressing("end")),
+    "sessions": Place("sessions", screen("app.sessions"), pressing("end")),
+    "states": Place("states", screen("app.states"), pressing("end")),
+    "artifacts": Place("artifacts", screen("app.artifacts"), pressing("end")),
+    "runners": Place("runners", screen("app.runners"), pressing("pagedown")),
+    "form": Place("form", screen("app.settings"), pressing("end")),
+    "composer": Place("composer", screen("app.compose"), pressing("down", "down")),
+    "choice": Place("composer", screen("app.compose", "#event_type"), nothing),
+    "files": Place("composer_event", with_two_files, pressing("down"), ()),
+    "field": Place("form", screen("app.settings", "", "slash", *"pace", "enter", "enter"), pressing("down")),
+    "paths": Place("path_offered", offered, nothing, ()),
+}
+NOTHING = {
+    **{name: Place("idle", pane(name), nothing) for name in ("prompt", "conversation", "stream", "inspector")},
+    "rail": Place("first_run", pane("rail"), nothing),
+    "sessions": Place("sessions_not_found", not_found, nothing),
+    "states": Place("states_empty", screen("app.states"), nothing),
+    "artifacts": Place("no_artifacts", screen("app.artifacts"), nothing),
+    "runners": Place("runners_none", screen("app.runners", "", *"zebra"), nothing),
+}
+"""The same with nothing in it."""
+FULL = {"sessions", "states", "artifacts", "runners", "form", "composer"}
+TRIES = 20
+"""What a key asks of the engine may take a moment."""
+SIZE = (140, 22)
+"""All panes side by side, and so few rows that not all is in view."""
+
+
+def tries(place: str) -> list[tuple[Command, str]]:
+    """All keys of a place, those that lead away at the end."""
+    commands = sorted(of(place), key=lambda command: command.id in LAST)
+    return [(command, key) for command in commands for key in keys_of(command)]
+
+
+def picture(studio: Studio) -> tuple[Any, ...]:
+    """All that a key could change."""
+    app = studio.app
+    focused: Widget | None = app.screen.focused
+    at = getattr(focused, "cursor_location", None), [one.highlighted for one in app.screen.query(OptionList)]
+    return studio.shown, id(focused), len(app._notifications), app.clipboard, id(app.screen), at, app.main.prompt.mode
+
+
+async def is_dead(studio: Studio, key: str) -> bool:
+    """Whether pressing a key does nothing at all."""
+    studio.app.clear_notifications()
+    studio.app._clipboard = ""
+    await quiet(studio)
+    before = picture(studio)
+    sent = key_to_character(key)
+    await studio.press(sent if sent is not None and sent.isprintable() else key)
+    for _ in range(TRIES):
+        await quiet(studio)
+        if picture(studio) != before:
+            return False
+        await asyncio.sleep(0.01)
+        await studio.tick()
+    return True
+
+
+async def dead_keys(place: Place, keys: list[tuple[Command, str]], folder: Path) -> str:
+    async with played(place.scene, folder, SIZE) as studio:
+        dead: list[str] = []
+        for command, key in keys:
+            await place.go(studio)
+            await studio.press(*place.home)
+            if command.what in UP:
+                await place.end(studio)
+            if await is_dead(studio, key):
+                dead.append(f"{command.id}: {key}")
+        return ", ".join(dead)
+
+
+@pytest.mark.parametrize("name", PLACES)
+async def test_no_key_is_dead_where_there_is_something_to_see(name: str, tmp_path: Path):
+    everywhere = tries("app") if name == "stream" or name in FULL else []
+    keys = [*tries(name), *(one for one in everywhere if one[0].id != "app.quit")]
+    assert await dead_keys(PLACES[name], keys, tmp_path) == ""
+
+
+@pytest.mark.parametrize("name", NOTHING)
+async def test_no_key_is_dead_where_there_is_nothing(name: str, tmp_path: Path):
+    assert await dead_keys(NOTHING[name], tries(name), tmp_path) == ""
+
+
+async def test_no_key_of_what_lies_over_the_panes_is_dead(tmp_path: Path):
+    dead: list[str] = []
+    async with played("completed", tmp_path, SIZE) as studio:
+        for command in ("app.help", "app.news", "app.choices", "app.theme", "app.tour", "app.jump", "prompt.history"):
+            await pane("prompt")(studio)
+            await studio.app.action_perform(command)
+            await studio.drawn()
+            ours = [vars(kind) for kind in type(studio.app.screen).__mro__ if kind.__module__.startswith("console.")]
+            for key in {key for kind in ours for one in kind.get("BINDINGS", ()) for key in one.key.split(",")}:
+                await pane("prompt")(studio)
+                await studio.app.action_perform(command)
+                await studio.drawn()
+                await studio.press(*(("down",) if command in ("app.tour", "app.theme", "prompt.history") else ()))
+                if await is_dead(studio, key):
+                    dead.append(f"{command}: {key}")
+    assert ", ".join(dead) == ""

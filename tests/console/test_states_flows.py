@@ -1,0 +1,351 @@
+"""The state browser as a person uses it: see, edit, delete, clear, undo, history, copy."""
+
+import json
+from typing import Any
+
+import pytest
+from textual import events
+from textual.widgets import TextArea
+
+from console.screens.states.edit import EditValue
+from console.screens.states.screen import States
+from engine.api import StateRow
+from tests.console.browsing import begun, browsing, talked
+from tests.console.driving import SIZES, at_the_screen, becomes, say, sees, shown, until
+from tests.support import Engines, declares, done, kept, said
+
+
+@declares(capabilities={"steering": True})
+async def parrot(ctx: Any):
+    """Keeps what it is told."""
+    text = ctx.input.to_text()
+    yield kept("said", {"text": text})
+    yield kept("mood", "calm", "actor")
+    yield said(f"You said: {text}")
+    yield done()
+
+
+@declares(capabilities={"steering": True}, permissions={"storage": ["plugin"]})
+async def feeling(ctx: Any):
+    """Says how it feels, as it was given and as it reads it; was it never told, it feels calm."""
+    given = (ctx.state.conversation or {}).get("mood")
+    if given is None:
+        yield kept("mood", "calm")
+    yield said(f"given {given}, read {await ctx.api.state_get('conversation', 'mood')}")
+    yield done()
+
+
+async def hoarder(ctx: Any):
+    """Keeps as many keys as it is told, and the text of each."""
+    count, text = ctx.input.to_text().split()
+    for number in range(int(count)):
+        yield kept(f"key_{number:03}", text)
+    yield done("kept")
+
+
+KEPT = (("kyoto", ("first", "second")),)
+
+
+async def opened(pilot, app) -> States:
+    await app.action_perform("app.states")
+    await until(pilot, lambda: isinstance(app.screen, States) and app.screen.list.shelf.height > 0)
+    return app.screen
+
+
+def rows_of(screen: States) -> list[StateRow]:
+    return [entry.row for entry in screen.desk.keys.entries if entry.row is not None]
+
+
+async def on_key(pilot, screen: States, key: str) -> None:
+    """Bring the cursor to a key."""
+    await pilot.press("g")
+    for _ in range(screen.list.shelf.height):
+        if screen.kept is not None and screen.kept.key == key:
+            return
+        await pilot.press("down")
+    raise AssertionError(f"no key {key}")
+
+
+async def editor(pilot, app) -> TextArea:
+    """The value that is being edited, as soon as one can type."""
+    await until(pilot, lambda: isinstance(app.screen, EditValue) and app.screen.area.has_focus)
+    return app.screen.area
+
+
+async def value_of(app, key: str) -> Any:
+    found = {row.key: row for row in await app.stage.engine.states()}
+    return json.loads(found[key].glimpse) if key in found else None
+
+
+@pytest.mark.parametrize("size", [*SIZES, (60, 15)])
+async def test_a_value_is_edited_and_the_edit_taken_back(open_engine: Engines, size: tuple[int, int]):
+    app = browsing(open_engine, *KEPT, runner=parrot)
+    async with at_the_screen(app, size) as pilot:
+        screen = await opened(pilot, app)
+        await sees(pilot, "conversation kyoto", "said", "mood")
+        await on_key(pilot, screen, "said")
+        await pilot.press("enter")
+        area = await editor(pilot, app)
+        assert json.loads(area.text) == {"text": "second"}
+        area.text = '{"text": "other"}'
+        await pilot.press("f4")
+        await until(pilot, lambda: app.screen is screen)
+        await becomes(pilot, lambda: value_of(app, "said"), {"text": "other"})
+        await sees(pilot, "other")
+        await pilot.press("u")
+        await becomes(pilot, lambda: value_of(app, "said"), {"text": "second"})
+        await sees(pilot, "second")
+
+
+async def test_what_a_person_wrote_is_used_by_the_next_run(open_engine: Engines):
+    app = browsing(open_engine, ("kyoto", ()), runner=feeling)
+    async with at_the_screen(app) as pilot:
+        await begun(pilot, app)
+        await say(pilot, "how are you")
+        await sees(pilot, "given None, read calm")
+        await until(pilot, lambda: not app.situation.is_running)
+        screen = await opened(pilot, app)
+        await on_key(pilot, screen, "mood")
+        await pilot.press("enter")
+        await editor(pilot, app)
+        await pilot.press(*["delete"] * len('"calm"'), *'"wild"', "f4")
+        await sees(pilot, "wrote mood · u undoes it")
+        await pilot.press("escape")
+        await until(pilot, lambda: app.screen is app.main)
+        await say(pilot, "and now")
+        await sees(pilot, "given wild, read wild")
+        await until(pilot, lambda: not app.situation.is_running)
+        await app.action_perform("app.states")
+        await until(pilot, lambda: isinstance(app.screen, States))
+        await pilot.press("u")
+        await sees(pilot, "undone: 1 key")
+        await pilot.press("escape")
+        await until(pilot, lambda: app.screen is app.main)
+        await say(pilot, "and at last")
+        await sees(pilot, "given calm, read calm")
+
+
+async def test_what_is_no_json_is_mended_where_it_was_typed(open_engine: Engines):
+    app = browsing(open_engine, *KEPT, runner=parrot)
+    async with at_the_screen(app, (60, 15)) as pilot:
+        screen = await opened(pilot, app)
+        await on_key(pilot, screen, "mood")
+        await pilot.press("enter")
+        await editor(pilot, app)
+        await pilot.press("end", "backspace", "f4")
+        await sees(pilot, "not JSON: line 1")
+        await pilot.press("end", '"', "f4")
+        await until(pilot, lambda: app.screen is screen)
+        assert await value_of(app, "mood") == "calm"
+
+
+async def test_what_is_no_json_is_said_and_stays(open_engine: Engines):
+    app = browsing(open_engine, *KEPT, runner=parrot)
+    async with at_the_screen(app) as pilot:
+        screen = await opened(pilot, app)
+        await on_key(pilot, screen, "said")
+        await pilot.press("e")
+        (await editor(pilot, app)).text = '{\n  "text": nope\n}'
+        await pilot.press("f4")
+        await sees(pilot, "not JSON: line 2, column 11")
+        await pilot.press("escape")
+        await sees(pilot, "esc again throws it away")
+        await pilot.press("escape")
+        await until(pilot, lambda: app.screen is screen)
+        assert await value_of(app, "said") == {"text": "second"}
+
+
+async def test_what_the_engine_refuses_is_said_and_stays(open_engine: Engines):
+    app = browsing(open_engine, *KEPT, runner=parrot)
+    async with at_the_screen(app) as pilot:
+        screen = await opened(pilot, app)
+        await on_key(pilot, screen, "said")
+        await pilot.press("e")
+        area = await editor(pilot, app)
+        area.clear()
+        app.post_message(events.Paste(json.dumps("x" * 300_000)))
+        await until(pilot, lambda: len(area.text) > 300_000)
+        await pilot.press("f4")
+        await sees(pilot, "at most 262144 are kept")
+        assert isinstance(app.screen, EditValue)
+
+
+async def test_a_key_is_deleted_and_a_scope_cleared_and_both_come_back(open_engine: Engines):
+    app = browsing(open_engine, *KEPT, runner=parrot)
+    async with at_the_screen(app) as pilot:
+        screen = await opened(pilot, app)
+        await on_key(pilot, screen, "said")
+        await pilot.press("d")
+        await becomes(pilot, lambda: value_of(app, "said"), None)
+        await until(pilot, lambda: "said" not in {row.key for row in rows_of(screen)})
+        await until(pilot, lambda: screen.kept is not None and screen.kept.key == "mood")
+        await pilot.press("C")
+        await becomes(pilot, lambda: value_of(app, "mood"), None)
+        await sees(pilot, "cleared 1 key · u undoes it")
+        await pilot.press("u")
+        await becomes(pilot, lambda: value_of(app, "mood"), "calm")
+        await pilot.press("u")
+        await becomes(pilot, lambda: value_of(app, "said"), {"text": "second"})
+        await pilot.press("u")
+        await until(pilot, lambda: "nothing was changed here that could be undone" in app.told)
+
+
+async def test_all_keys_of_a_scope_are_cleared_and_come_back_together(open_engine: Engines):
+    app = browsing(open_engine, ("kyoto", ("150 old",)), ("lima", ("3 old",)), runner=hoarder)
+    async with at_the_screen(app) as pilot:
+        screen = await opened(pilot, app)
+        await pilot.press("slash", *"kyoto", "enter")
+        await sees(pilot, "100+ keys of all")
+        await pilot.press("G", "C")
+        await sees(pilot, "cleared 150 keys · u undoes it", "No key or scope holds that.")
+        await pilot.press("escape")
+        await until(pilot, lambda: len(rows_of(screen)) == 3)
+        await pilot.press("u")
+        await sees(pilot, "undone: 150 keys")
+        await until(pilot, lambda: screen.desk.keys.count == 153)
+
+
+async def test_a_key_that_was_deleted_says_so_in_its_history(open_engine: Engines):
+    app = browsing(open_engine, *KEPT, runner=parrot)
+    async with at_the_screen(app, (80, 24)) as pilot:
+        screen = await opened(pilot, app)
+        await on_key(pilot, screen, "said")
+        await pilot.press("d")
+        await sees(pilot, "deleted said · u undoes it")
+        await pilot.press("u")
+        await sees(pilot, "undone: 1 key")
+        await on_key(pilot, screen, "said")
+        await pilot.press("h")
+        await sees(pilot, "history of said · 4 changes", "person  deleted")
+        await pilot.press("down")
+        await until(pilot, lambda: screen.change is not None and screen.change.glimpse is None)
+        for key in ("enter", "y"):
+            app.told.clear()
+            await pilot.press(key)
+            await until(pilot, lambda: "it was deleted then; choose another change" in app.told)
+        await pilot.press("tab")
+        await sees(pilot, "deleted", "person")
+        await pilot.press("escape", "escape")
+        await until(pilot, lambda: screen.past is None and screen.kept is not None and screen.kept.key == "said")
+
+
+@pytest.mark.parametrize("size", [*SIZES, (60, 15)])
+async def test_a_value_is_looked_through_beside_its_key(open_engine: Engines, size: tuple[int, int]):
+    app = browsing(open_engine, *KEPT, runner=parrot)
+    async with at_the_screen(app, size) as pilot:
+        await begun(pilot, app)
+        (scope,) = {row.identity for row in await app.stage.engine.states(text="kyoto")}
+        await app.stage.engine.set_state(scope, "deep", {"a": {"b": "treasure", "c": 1}})
+        screen = await opened(pilot, app)
+        await on_key(pilot, screen, "deep")
+        await pilot.press("tab")
+        await sees(pilot, "person", '▸ a  {b: "treasure", c: 1}')
+        await pilot.press("G", "space")
+        await sees(pilot, "▾ a", 'b  "treasure"')
+        await pilot.press("down", "y")
+        await until(pilot, lambda: app.clipboard == '"treasure"')
+        await pilot.press("escape", "y")
+        await until(pilot, lambda: json.loads(app.clipboard) == {"a": {"b": "treasure", "c": 1}})
+
+
+async def test_who_is_far_down_stays_there_while_a_run_writes(open_engine: Engines):
+    app = browsing(open_engine, ("kyoto", ("700 old",)), runner=hoarder)
+    async with at_the_screen(app) as pilot:
+        screen = await opened(pilot, app)
+        while not screen.desk.is_whole:
+            await pilot.press("G")
+            await pilot.pause(0.02)
+        await pilot.press("G", "up")
+        await until(pilot, lambda: screen.kept is not None and screen.kept.key == "key_698")
+        await talked(app.stage.engine, "kyoto", "700 new", runner="hoarder")
+        await sees(pilot, 'key_698  "new"')
+        assert screen.kept.key == "key_698"
+        assert screen.desk.keys.count == 700
+        await pilot.press("d")
+        await until(pilot, lambda: screen.desk.keys.count == 699 and screen.kept.key == "key_699")
+
+
+async def test_who_deletes_the_last_key_of_a_scope_is_on_the_next_key(open_engine: Engines):
+    app = browsing(open_engine, ("kyoto", ("2 old",)), ("lima", ("2 old",)), runner=hoarder)
+    async with at_the_screen(app) as pilot:
+        screen = await opened(pilot, app)
+        first, *_, other = [row.identity for row in rows_of(screen)]
+        await until(pilot, lambda: screen.kept is not None and screen.kept.identity == first)
+        for count in (3, 2):
+            await pilot.press("d")
+            await until(pilot, lambda count=count: screen.desk.keys.count == count)
+        await until(pilot, lambda: screen.kept is not None and screen.kept.identity == other)
+
+
+async def test_a_conversation_is_known_by_its_title(open_engine: Engines):
+    app = browsing(open_engine, ("ses_01", ("first",)), runner=parrot)
+    async with at_the_screen(app, (60, 15)) as pilot:
+        await begun(pilot, app)
+        await app.stage.engine.rename_session("ses_01", "Two days in Kyoto")
+        await opened(pilot, app)
+        await sees(pilot, "conversation “Two days in Kyoto” · parrot")
+
+
+async def test_the_history_of_a_key_says_who_wrote_it_and_gives_a_value_back(open_engine: Engines):
+    app = browsing(open_engine, *KEPT, runner=parrot)
+    async with at_the_screen(app) as pilot:
+        screen = await opened(pilot, app)
+        await on_key(pilot, screen, "said")
+        await pilot.press("h")
+        await until(pilot, lambda: screen.past is not None and len(screen.past.changes) == 2)
+        await sees(pilot, "run run_", "first", "second")
+        await pilot.press("down", "y")
+        await until(pilot, lambda: app.clipboard == '{\n  "text": "first"\n}')
+        await pilot.press("enter")
+        await editor(pilot, app)
+        await pilot.press("f4")
+        await becomes(pilot, lambda: value_of(app, "said"), {"text": "first"})
+        await sees(pilot, "person")
+        await pilot.press("escape")
+        await until(pilot, lambda: screen.past is None and screen.kept is not None and screen.kept.key == "said")
+
+
+async def test_a_key_is_added(open_engine: Engines):
+    app = browsing(open_engine, *KEPT, runner=parrot)
+    async with at_the_screen(app) as pilot:
+        screen = await opened(pilot, app)
+        await on_key(pilot, screen, "said")
+        await pilot.press("n", *"budget", "enter")
+        (await editor(pilot, app)).text = "120"
+        await pilot.press("f4")
+        await becomes(pilot, lambda: value_of(app, "budget"), 120)
+        await sees(pilot, "budget")
+
+
+async def test_keys_are_searched_and_those_of_the_session_shown_alone(open_engine: Engines):
+    app = browsing(open_engine, *KEPT, ("lima", ("third",)), runner=parrot)
+    async with at_the_screen(app) as pilot:
+        await begun(pilot, app)
+        await app.resume("lima")
+        screen = await opened(pilot, app)
+        await pilot.press("slash", *"kyoto", "enter")
+        await until(pilot, lambda: {row.identity.conversation_id for row in rows_of(screen)} == {"kyoto"})
+        await pilot.press("escape", "w")
+        await until(pilot, lambda: {row.identity.conversation_id for row in rows_of(screen)} == {"lima", None})
+        await sees(pilot, "this session")
+        await pilot.press("escape")
+        await until(pilot, lambda: app.screen is app.main)
+
+
+async def test_a_run_s_write_is_seen_without_a_key(open_engine: Engines):
+    app = browsing(open_engine, *KEPT, runner=parrot)
+    async with at_the_screen(app) as pilot:
+        await opened(pilot, app)
+        await app.stage.engine.again("last")
+        await app.stage.engine.idle()
+        open_engine.clock.advance(300)
+        await until(pilot, lambda: "5 min ago" in shown(app))
+
+
+async def test_an_empty_browser_says_how_it_gets_full(open_engine: Engines):
+    app = browsing(open_engine)
+    async with at_the_screen(app) as pilot:
+        await app.action_perform("app.states")
+        await sees(pilot, "Nothing is kept yet")
+        await pilot.press("d")
+        await until(pilot, lambda: "nothing is kept here" in app.told)

@@ -49,7 +49,7 @@ async def test_a_letter_leads_to_a_pane_and_to_a_row(open_engine: Engines):
     app = telling(open_engine)
     async with at_the_screen(app, WIDE) as pilot:
         await say(pilot, "hello")
-        await sees(pilot, "You said: hello")
+        await sees(pilot, "You said: hello", "next pull")  # the ribbon moves all that is below it
         await jump_to(pilot, app, "message.completed", "StreamLines")
         await until(pilot, lambda: app.main.where() == "stream" and app.hearing.as_of == 2)
         await jump_to(pilot, app, "Runs", "Rail")

@@ -7,7 +7,7 @@ from textual.pilot import Pilot
 
 from console.model.commands.naming import keyed
 from console.model.help_text import ABOUT
-from tests.console.driving import NARROW, SIZES, WIDE, Cue, at_the_screen, say, sees, until
+from tests.console.driving import NARROW, SIZES, WIDE, Cue, at_the_screen, say, sees, shown, until
 from tests.console.telling import Telling, telling
 from tests.support import Engines
 
@@ -164,6 +164,11 @@ async def test_a_run_that_is_over_cannot_be_held_on_a_kind(open_engine: Engines)
 # Help
 
 
+def _is_laid_out(app: Telling) -> bool:
+    """The help that is open can be scrolled, or all of it is seen."""
+    return app.screen.query_one("VerticalScroll").max_scroll_y > 0 or "▾ unfolded" in shown(app)
+
+
 @pytest.mark.parametrize("size", [(160, 45), (80, 24), (60, 15)])
 async def test_help_is_about_the_pane_and_scrolls_to_its_end(open_engine: Engines, size: tuple[int, int]):
     app = telling(open_engine)
@@ -172,6 +177,7 @@ async def test_help_is_about_the_pane_and_scrolls_to_its_end(open_engine: Engine
             await in_pane(pilot, app, pane)
             await pilot.press("f1")
             await sees(pilot, f"Help · {pane}", keyed(ABOUT[pane])[:30])
+            await until(pilot, lambda: _is_laid_out(app))
             await pilot.press("end")
             await sees(pilot, "▾ unfolded")
             await pilot.press("f1")

@@ -22,8 +22,7 @@ from tests.bench.search import RARE, Writing
 from tests.bench.stage import RUNNERS
 
 SIZE = (160, 45)
-ROUNDS = 8
-SERIES = 3
+ROUNDS = 24
 PATIENCE = 60.0
 TYPING = 0.06
 """Seconds between two keys."""
@@ -143,10 +142,7 @@ async def _opened(app: Trackside) -> Sessions:
 
 
 async def _measured(path: Path, acts: dict[str, Act]) -> dict[str, list[float]]:
-    """Milliseconds of every turn of the loop during each of these, after one that is not counted.
-
-    The best series of several: what others do to the machine only ever adds.
-    """
+    """Milliseconds of every turn of the loop during each of these, after one that is not counted."""
     app = Trackside(Opening(), partial(Engine.open, RUNNERS / "talks.py", db=path))
     stood: dict[str, list[float]] = {}
     async with app.run_test(size=SIZE) as pilot:
@@ -154,15 +150,11 @@ async def _measured(path: Path, acts: dict[str, Act]) -> dict[str, list[float]]:
         await pilot.pause()
         for name, act in acts.items():
             await act(app, _Watch())
-            stood[name] = min([await _series(app, act) for _ in range(SERIES)], key=_p95)
+            watch = _Watch()
+            for _ in range(ROUNDS):
+                await act(app, watch)
+            stood[name] = watch.stood
     return stood
-
-
-async def _series(app: Trackside, act: Act) -> list[float]:
-    watch = _Watch()
-    for _ in range(ROUNDS):
-        await act(app, watch)
-    return watch.stood
 
 
 def measure(path: Path, writing: Writing) -> Iterator[Line]:

@@ -10,17 +10,13 @@ from console.acts.drafts import Draft
 from console.model.attach.chips import Chips
 from console.model.attach.kinds import kind_of
 from console.model.attach.paths import Candidate, candidates, files_meant, fragment_at, mention, readings
+from tests.console.filing import folder_of_files
 
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """With a few files in it."""
-    here = tmp_path / "here"
-    (here / "my maps").mkdir(parents=True)
-    (here / "notes.txt").write_text("Two days in Kyoto\n")
-    (here / "north.png").write_bytes(b"\x89PNG")
-    (here / ".hidden").write_text("")
-    (here / "my maps" / "city map.txt").write_text("here is the river")
+    here = folder_of_files(tmp_path)
     monkeypatch.chdir(here)
     return here
 

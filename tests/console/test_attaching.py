@@ -10,6 +10,7 @@ from textual import events
 from console.app import Trackside
 from console.opening import Opening
 from tests.console.driving import Cue, at_both_sizes, at_the_screen, listener, sees, shown, until
+from tests.console.filing import folder_of_files
 from tests.support import Engines, said
 
 Size = tuple[int, int]
@@ -18,12 +19,7 @@ Size = tuple[int, int]
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Where the console is, with a few files in it."""
-    here = tmp_path / "here"
-    (here / "my maps").mkdir(parents=True)
-    (here / "notes.txt").write_text("Two days in Kyoto\n")
-    (here / "north.png").write_bytes(b"\x89PNG")
-    (here / ".hidden").write_text("")
-    (here / "my maps" / "city map.txt").write_text("here is the river")
+    here = folder_of_files(tmp_path)
     monkeypatch.chdir(here)
     return here
 

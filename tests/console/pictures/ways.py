@@ -24,7 +24,7 @@ async def found_again(studio: Studio) -> None:
     await studio.press(*"is")
 
 
-@guided(sizes=(NARROW,))
+@guided()
 async def found_nothing(studio: Studio) -> None:
     await studio.press("ctrl+r")
     await studio.press(*"xyz")

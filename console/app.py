@@ -89,6 +89,7 @@ class Trackside(
         self.settle(opening.settled)
 
     def get_default_screen(self) -> Main:
+        self.main.lie_in(self.size)
         return self.main
 
     def get_driver_class(self) -> type[Driver]:
@@ -124,6 +125,7 @@ class Trackside(
         self.begin_casting()
         self.do(self.remember_sent())
         self.tell_of_settings()
+        self.say_who_answers()
 
     async def _has_opened(self) -> bool:
         """Open the engine and read what there was; where that fails the screen says why, and it is tried again."""
@@ -327,9 +329,13 @@ class Trackside(
 
     def action_ascii(self) -> None:
         """All that is drawn in plain letters, or no longer."""
-        self.glyphs = Glyphs(ascii_only=not self.glyphs.is_ascii)
-        self._plain.enabled = self.glyphs.is_ascii
+        self.use_letters(is_ascii=not self.glyphs.is_ascii)
         self.keep_letters(is_ascii=self.glyphs.is_ascii)
+
+    def use_letters(self, *, is_ascii: bool) -> None:
+        """Draw everything anew, in plain letters or not."""
+        self.glyphs = Glyphs(ascii_only=is_ascii)
+        self._plain.enabled = is_ascii
         self.main.use(self.glyphs)
         for screen in self.screen_stack:
             if isinstance(screen, FullScreen):

@@ -1,10 +1,12 @@
 """Where the console finds what a person settled in a file, and what they chose on the screen the last time."""
 
-import json
 import os
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
+
+import orjson
 
 from console.model.settings.palette import DARK
 from console.model.settings.problem import Problem
@@ -24,7 +26,7 @@ class Memory:
         if path is not None:
             # What cannot be read was never chosen.
             with suppress(OSError, ValueError):
-                kept = json.loads(path.read_bytes())
+                kept = orjson.loads(path.read_bytes())
                 self._kept = kept if isinstance(kept, dict) else {}
 
     @property
@@ -46,7 +48,7 @@ class Memory:
         if self._path is not None:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             beside = self._path.with_name(f"{self._path.name}.{os.getpid()}")
-            beside.write_text(json.dumps(self._kept, indent=2) + "\n", encoding="utf-8")
+            beside.write_bytes(orjson.dumps(self._kept, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
             beside.replace(self._path)  # another console may read it now
 
     def _of(self, name: str, kind: type[Any]) -> Any:
@@ -58,9 +60,20 @@ class Settled:
     """The file first, then what was chosen, then how the console comes."""
 
     # No dataclass: to make one takes longer than to read both files, and the first frame waits for it.
-    def __init__(self, settings: Settings | None = None, memory: Memory | None = None) -> None:
+    def __init__(
+        self,
+        settings: Settings | None = None,
+        memory: Memory | None = None,
+        again: Callable[[], Settings] | None = None,
+    ) -> None:
         self.settings = settings or Settings()
         self.memory = memory or Memory()
+        self.again = again
+        """Reads the file as it is now; none where there is none to read."""
+
+    def anew(self, settings: Settings) -> "Settled":
+        """The same with what the file says now."""
+        return Settled(settings, self.memory, self.again)
 
     @property
     def theme(self) -> str:
@@ -102,4 +115,4 @@ def settled() -> Settled:
     """All of it, as it is now."""
     from platformdirs import user_state_path  # noqa: PLC0415
 
-    return Settled(read_settings(), Memory(user_state_path("trackside") / _MEMORY))
+    return Settled(read_settings(), Memory(user_state_path("trackside") / _MEMORY), read_settings)

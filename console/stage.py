@@ -7,7 +7,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from console.model.prompt.waiting import REGRET
 from console.opening import Opening
 
 if TYPE_CHECKING:
@@ -173,6 +172,8 @@ class Stage:
 
     async def waiting(self) -> "list[QueueItem]":
         """What waits in this session, and what was dropped or withdrawn there and can be had back."""
+        from console.model.prompt.waiting import REGRET  # noqa: PLC0415  (not before the first frame)
+
         since = self.engine.now() - REGRET
         # In this order: what is lost between the two looks is seen twice, not never.
         items = await self.engine.queue(self.session)

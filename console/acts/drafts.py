@@ -1,7 +1,6 @@
 """What was typed and not sent, kept in a file beside the database until it is: also through a crash or a kill."""
 
 import fcntl
-import json
 import os
 from collections.abc import Mapping
 from contextlib import suppress
@@ -21,6 +20,8 @@ class Draft(NamedTuple):
 
     @classmethod
     def of(cls, written: bytes) -> "Draft":
+        import json  # noqa: PLC0415  (not before the first frame; orjson takes no path that is no UTF-8)
+
         text, mark, files = written.decode("utf-8", "replace").partition(_FILES)
         with suppress(ValueError):
             found: Any = json.loads(files) if mark else {}
@@ -29,6 +30,8 @@ class Draft(NamedTuple):
         return cls(text)
 
     def written(self) -> bytes:
+        import json  # noqa: PLC0415
+
         text = self.text.replace(_FILES, "")
         whole = f"{text}{_FILES}{json.dumps(self.files)}" if text and self.files else text
         return whole.encode("utf-8", "replace")

@@ -5,7 +5,6 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from console.model.commands.naming import key_of
-from console.model.prompt.waiting import sending
 from console.model.safe import one_line
 from console.model.words import number
 
@@ -81,6 +80,8 @@ class Acting:
 
     def being_sent(self) -> "tuple[ItemView, ...]":
         """What was sent and is not on disk yet: at once what waits for the engine, else what takes long."""
+        from console.model.prompt.waiting import sending  # noqa: PLC0415  (not before the first frame)
+
         early = sending((said.typed for said in self.early), "as soon as the engine is open")
         if not self.sending or monotonic() - self._sent_at < SLOW:
             return early
@@ -321,18 +322,8 @@ class Acting:
 
     # The rail, the tabs and the ribbon
 
-    def on_rail_run_chosen(self, event: "Rail.RunChosen") -> None:
-        self.do(self.hearing.visit(event.run_id))
-        self.main.close_rail()
-        self.main.focus_pane("chat")
-
     def on_rail_want_more(self) -> None:
         self.do(self.hearing.list_more())
-
-    def on_rail_session_chosen(self, event: "Rail.SessionChosen") -> None:
-        self.do(self.hearing.enter(event.session_id))
-        self.main.close_rail()
-        self.main.focus_pane("chat")
 
     def on_ribbon_bar_turn_chosen(self, event: "RibbonBar.TurnChosen") -> None:
         self.main.go_to("stream")

@@ -1,65 +1,37 @@
 """`trackside`: finds the command, runs it, and says in one line what went wrong."""
 
-import argparse
 import sys
 import traceback
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Final
 
-from console.cli import (
-    artifacts,
-    cancel,
-    doctor,
-    fork,
-    keys,
-    new,
-    prune,
-    run,
-    runs,
-    schema,
-    search,
-    sessions,
-    show,
-    state,
-    steering,
-    transcript,
-)
 from console.cli import open as console
 from console.cli.exits import Exit, UsageError
 from console.cli.options import Parser
 from console.cli.terminal import Output, complain
 from engine.version import VERSION
 
-
-@dataclass(frozen=True, slots=True)
-class Command:
-    """One row of the help."""
-
-    summary: str
-    arguments: Callable[[argparse.ArgumentParser], None]
-    perform: Callable[[argparse.Namespace], int]
-
-
-COMMANDS: Final[Mapping[str, Command]] = {
-    "run": Command("run a runner on one event and watch it", run.arguments, run.perform),
-    "runs": Command("list runs, newest first", runs.arguments, runs.perform),
-    "show": Command("show a run again", show.arguments, show.perform),
-    "steering": Command("list what was said to a run, and what became of it", steering.arguments, steering.perform),
-    "cancel": Command("stop a run, whichever process hosts it", cancel.arguments, cancel.perform),
-    "sessions": Command("list, rename and delete sessions", sessions.arguments, sessions.perform),
-    "fork": Command("go on from an earlier line in a session of its own", fork.arguments, fork.perform),
-    "transcript": Command("print what was said in a session", transcript.arguments, transcript.perform),
-    "search": Command("find where something was said", search.arguments, search.perform),
-    "state": Command("list and change what runners remember", state.arguments, state.perform),
-    "artifacts": Command("list what runs made, or get one", artifacts.arguments, artifacts.perform),
-    "doctor": Command("say what is wrong and how to mend it", doctor.arguments, doctor.perform),
-    "new": Command("write a runner that runs at once, with its test", new.arguments, new.perform),
-    "schema": Command("print the JSON Schema of trackside.yaml", schema.arguments, schema.perform),
-    "keys": Command("print the console's commands and keys", keys.arguments, keys.perform),
-    "prune": Command("delete what is older than an age", prune.arguments, prune.perform),
+COMMANDS: Final[Mapping[str, str]] = {
+    "run": "run a runner on one event and watch it",
+    "runs": "list runs, newest first",
+    "show": "show a run again",
+    "steering": "list what was said to a run, and what became of it",
+    "cancel": "stop a run, whichever process hosts it",
+    "sessions": "list, rename and delete sessions",
+    "fork": "go on from an earlier line in a session of its own",
+    "transcript": "print what was said in a session",
+    "search": "find where something was said",
+    "state": "list and change what runners remember",
+    "artifacts": "list what runs made, or get one",
+    "doctor": "say what is wrong and how to mend it",
+    "new": "write a runner that runs at once, with its test",
+    "schema": "print the JSON Schema of trackside.yaml",
+    "keys": "print the console's commands and keys",
+    "prune": "delete what is older than an age",
 }
+"""What each is for; the module of the same name has its arguments and carries it out."""
 
 ABOUT: Final = (
     "Without a command: open the console on TARGET, or on what the working folder has. Commands do without it."
@@ -79,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             options = console.parser().parse_args(typed)
             _refuse_to_stand_nowhere()
             return console.perform(options)
-        options = _parser().parse_args(typed)
+        options = _parser(typed[0]).parse_args(typed)
         _refuse_to_stand_nowhere()
         return _honest(options.perform(options))
     except KeyboardInterrupt:
@@ -100,15 +72,18 @@ def _honest(code: int) -> int:
     return Exit.FAILED if code == Exit.OK and Output.has_failed else code
 
 
-def _parser() -> Parser:
+def _parser(named: str) -> Parser:
+    """All commands, with the arguments of the one that is meant: the others need not be loaded."""
     parser = Parser(prog="trackside", description=ABOUT, allow_abbrev=False)
     parser.add_argument("--version", action="version", version=f"trackside {VERSION}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for name, command in COMMANDS.items():
-        about = command.summary[0].upper() + command.summary[1:] + "."
-        sub = commands.add_parser(name, help=command.summary, description=about, allow_abbrev=False)
-        command.arguments(sub)
-        sub.set_defaults(perform=command.perform)
+    for name, summary in COMMANDS.items():
+        about = summary[0].upper() + summary[1:] + "."
+        sub = commands.add_parser(name, help=summary, description=about, allow_abbrev=False)
+        if name == named:
+            command = import_module(f"console.cli.{name}")
+            command.arguments(sub)
+            sub.set_defaults(perform=command.perform)
     return parser
 
 

@@ -2,14 +2,13 @@
 
 import platform
 import traceback
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from console.model.safe import one_line, safe
 from engine.version import VERSION
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(NamedTuple):
     """What broke, and how."""
 
     words: str

@@ -2,14 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from console.model.columns import cells, cut
 from console.model.glyphs import Glyphs
 from console.model.piece import Piece
 from console.model.safe import one_line
-from console.model.status import RunStatus
 from console.model.words import brief, duration
+
+if TYPE_CHECKING:  # the screen is drawn before the engine is loaded
+    from console.model.status import RunStatus
 
 FAR: Final = "   "
 NEAR: Final = "  "
@@ -31,7 +33,7 @@ class Headline:
 
     runner: str
     session: str
-    status: RunStatus | None
+    status: "RunStatus | None"
     queued: int
     as_of: int | None
     now: int
@@ -112,7 +114,7 @@ def elsewhere(others: Sequence[int]) -> str:
     return f"also open in {f'process {others[0]}' if len(others) == 1 else f'{len(others)} processes'}"
 
 
-def _pulled(status: RunStatus, now: int) -> tuple[str, str]:
+def _pulled(status: "RunStatus", now: int) -> tuple[str, str]:
     """When the run listened last, in full and in short."""
     if not status.can_steer:
         return "cannot be steered", "no steering"

@@ -1,7 +1,6 @@
 """What is wrong with the database or the engine: in a few words, and in a sentence that says what to do."""
 
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from console.model.safe import one_line
 
@@ -18,8 +17,7 @@ _SHORT: Final = {
 """By the name of the error: the engine's own sentence begins with a path, which leaves no room for the rest."""
 
 
-@dataclass(frozen=True, slots=True)
-class Trouble:
+class Trouble(NamedTuple):
     """Said until it is over."""
 
     short: str

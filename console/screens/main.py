@@ -14,24 +14,26 @@ from textual.widgets import Static
 
 from console.bindings import bindings_for
 from console.model.glyphs import Glyphs
-from console.widgets.card import FirstCard
 from console.widgets.footer import Footer
 from console.widgets.guard import Guarded, Shielded
 from console.widgets.header import Header
 from console.widgets.prompt import Prompt
-from console.widgets.rail import Rail
-from console.widgets.ribbon import RibbonBar
 from console.widgets.tabs import PaneTabs
-from console.widgets.trouble import TroubleLine
 
 if TYPE_CHECKING:
+    from textual.geometry import Size
+
+    from console.widgets.card import FirstCard
     from console.widgets.conversation.pane import Conversation
     from console.widgets.inspector import Inspector
     from console.widgets.inspector.finding import FindBar
     from console.widgets.queue import Queue
+    from console.widgets.rail import Rail
+    from console.widgets.ribbon import RibbonBar
     from console.widgets.stream.filter_line import FilterLine
     from console.widgets.stream.pane import StreamPane
     from console.widgets.stream.yank import YankMenu
+    from console.widgets.trouble import TroubleLine
 
     Pane = Prompt | Queue | Conversation | StreamPane | Inspector | Rail
 
@@ -57,24 +59,18 @@ class Main(Shielded, Screen[None]):
         super().__init__(classes="-chat")  # here, since a class that comes later has everything styled once more
         self._glyphs = glyphs
         self.header = Header()
-        self.trouble = TroubleLine()
-        self.ribbon = RibbonBar()
         self.tabs = PaneTabs(NARROW_PANES)
-        self.rail = Rail()
-        self.card = FirstCard()
         self.ticker = Static("", id="ticker", markup=False)
         self.prompt = Prompt()
         self.footer = Footer()
-        for pane in (self.header, self.ribbon, self.rail):
-            pane.use(glyphs)
-        self.ribbon.display = self.card.display = False
+        self.header.use(glyphs)
 
     def compose(self) -> ComposeResult:
         """What the first frame shows; the rest comes with `furnish`."""
         yield self.header
         yield self.tabs
         with Horizontal(id="body"):
-            yield self.rail
+            yield Static(id="rail-to-be")
             with Vertical(id="left"):
                 yield self.prompt
             yield Vertical(id="right")
@@ -83,7 +79,43 @@ class Main(Shielded, Screen[None]):
     def on_mount(self) -> None:
         self.tabs.shown = "chat"
 
-    # Panes that the first frame does without: to load them takes half as long as Textual itself
+    def lie_in(self, size: "Size") -> None:
+        """Have the classes of this size before the first frame: later, they would have everything styled once more."""
+        for length, points in ((size.width, self.HORIZONTAL_BREAKPOINTS), (size.height, self.VERTICAL_BREAKPOINTS)):
+            self.add_class(*self._get_breakpoint_classes(length, points or []))
+
+    # What the first frame does without: to load it takes half as long as Textual itself
+
+    @cached_property
+    def trouble(self) -> "TroubleLine":
+        from console.widgets.trouble import TroubleLine
+
+        return TroubleLine()
+
+    @cached_property
+    def ribbon(self) -> "RibbonBar":
+        from console.widgets.ribbon import RibbonBar
+
+        ribbon = RibbonBar()
+        ribbon.use(self._glyphs)
+        ribbon.display = False
+        return ribbon
+
+    @cached_property
+    def rail(self) -> "Rail":
+        from console.widgets.rail import Rail
+
+        rail = Rail()
+        rail.use(self._glyphs)
+        return rail
+
+    @cached_property
+    def card(self) -> "FirstCard":
+        from console.widgets.card import FirstCard
+
+        card = FirstCard()
+        card.display = False
+        return card
 
     @cached_property
     def conversation(self) -> "Conversation":
@@ -119,6 +151,8 @@ class Main(Shielded, Screen[None]):
         left, right = self.query_one("#left"), self.query_one("#right")
         with self.app.batch_update():
             await self.mount(self.trouble, self.ribbon, after=self.header)
+            await self.query_one("#body").mount(self.rail, before=left)
+            await self.query_one("#rail-to-be").remove()
             above = (self.card, self.conversation, self.ticker, self.queue, self.prompt.picks)
             await left.mount(*above, before=self.prompt)
             await right.mount(self.stream, self.inspector)
@@ -261,4 +295,6 @@ def _load() -> None:
     import console.widgets.conversation.prose
     import console.widgets.inspector
     import console.widgets.queue
+    import console.widgets.rail
+    import console.widgets.ribbon
     import console.widgets.stream.pane  # noqa: F401

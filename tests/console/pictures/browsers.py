@@ -47,6 +47,7 @@ async def in_sessions(studio: Studio) -> None:
     await studio.press("ctrl+l")
     await studio.until("Sessions")
     await studio.until("museum")
+    await studio.settled()
 
 
 def _has_found(studio: Studio, query: str) -> bool:
@@ -69,6 +70,7 @@ async def sessions_found(studio: Studio) -> None:
     await in_sessions(studio)
     await studio.press("slash", *"museum", "enter")
     await studio.until(lambda: _has_found(studio, "museum"))
+    await studio.settled()
     await studio.press("down", "down", "down", "down", "down")
 
 
@@ -85,6 +87,7 @@ async def sessions_details(studio: Studio) -> None:
     await in_sessions(studio)
     await studio.press("down", "tab")
     await studio.until("And is it cheap?")
+    await studio.settled()
     await studio.press("down")
 
 
@@ -107,6 +110,7 @@ async def in_states(studio: Studio) -> None:
     await studio.app.action_perform("app.states")
     await studio.until("State")
     await studio.until("mood")
+    await studio.settled()
 
 
 @browsing(sizes=(*BOTH, TINY))
@@ -116,14 +120,20 @@ async def states(studio: Studio) -> None:
     await studio.press("G", "up")
 
 
+async def _look_for_gold(studio: Studio) -> None:
+    await studio.press("slash", *"ses_gold", "enter")
+    await studio.until("2 keys of all")
+    await studio.settled()
+
+
 @browsing()
 async def state_details(studio: Studio) -> None:
     """A value that unfolds: beside the list, or in its place."""
     await in_states(studio)
-    await studio.press("slash", *"ses_gold", "enter")
-    await studio.until("2 keys of all")
+    await _look_for_gold(studio)
     await studio.press("down", "tab")
     await studio.until("hotels")
+    await studio.settled()
     await studio.press("G", "space")
 
 
@@ -131,8 +141,7 @@ async def state_details(studio: Studio) -> None:
 async def state_history(studio: Studio) -> None:
     """What became of a key, and who did it."""
     await in_states(studio)
-    await studio.press("slash", *"ses_gold", "enter")
-    await studio.until("2 keys of all")
+    await _look_for_gold(studio)
     await studio.press("down", "h")
     await studio.until("history of")
 

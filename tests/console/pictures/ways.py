@@ -5,7 +5,7 @@ from console.opening import Opening
 from console.settling import Settled
 from tests.console.pictures.course import guided
 from tests.console.pictures.endings import completed
-from tests.console.pictures.scene import BOTH, NARROW, TINY
+from tests.console.pictures.scene import BOTH, TINY
 from tests.console.pictures.studio import Studio
 
 SETTLED = Opening(settled=Settled(read("keys:\n  app.hodl: f5\n  app.stop: f6\n", "console.yaml")))

@@ -32,6 +32,8 @@ class InTurn(_App):
         super().__init__()
         self._due: deque[events.Key | events.Paste] = deque()
         """What was typed and pasted, and has to wait."""
+        self._typed: list[MessagePump] = []
+        """The way of the text that was handed out and may not have been heard yet."""
         self._settling: asyncio.Task[None] | None = None
         """There while the last key may still lead elsewhere."""
 
@@ -46,12 +48,19 @@ class InTurn(_App):
 
     async def _hand_out(self) -> None:
         while self._due and self._settling is None:
-            event, focused = self._due.popleft(), self.focused
+            event, focused = self._due[0], self.focused
             way: list[MessagePump] = [*(focused or self.screen).ancestors_with_self]
-            await super().on_event(event)
             # Text that goes into a text leads nowhere, and there may be much of it.
             is_text = isinstance(event, events.Paste) or event.is_printable
-            if not (is_text and isinstance(focused, Input | TextArea)):
+            is_typing = is_text and isinstance(focused, Input | TextArea)
+            if self._typed and not is_typing:  # what is done with the text must find it there
+                way, self._typed = self._typed, []
+            else:
+                self._due.popleft()
+                await super().on_event(event)
+            if is_typing:
+                self._typed = way
+            else:
                 self._settling = asyncio.create_task(self._settle(way))
 
     async def _settle(self, way: list[MessagePump]) -> None:

@@ -6,9 +6,12 @@ from typing import Any
 from textual import events
 from textual.pilot import Pilot
 
+from console.screens.states.edit import EditValue
+from console.screens.states.screen import States
+from tests.console.browsing import browsing
 from tests.console.driving import PATIENCE, Cue, at_both_sizes, at_the_screen, go_to, say, sees, shown, until
 from tests.console.telling import Telling, telling
-from tests.support import Engines
+from tests.support import Engines, done, kept
 
 Size = tuple[int, int]
 NAMES = {"/": "slash", ":": "colon", ".": "full_stop", " ": "space"}
@@ -85,8 +88,9 @@ async def test_what_to_find_is_typed_into_its_line_and_n_goes_on(open_engine: En
     async with at_the_screen(app, size) as pilot:
         await after_a_word(pilot, app, "inspector")
         burst(app, *"/nowhere", "enter", "n", "tab")
-        await sees(pilot, "Nothing here holds 'nowhere'")
         await until(pilot, lambda: app.main.where() in ("prompt", "rail"))
+        await go_to(pilot, app, "inspector")
+        await sees(pilot, "Nothing here holds 'nowhere'")
 
 
 @at_both_sizes
@@ -117,6 +121,25 @@ async def test_many_letters_and_enter_are_one_message_while_a_run_is_at_work(ope
         burst(app, *text, ".", "enter", "y", "o")
         await until(pilot, lambda: len(app.main.queue.items) == 1 and app.main.prompt.text == "yo")
         assert app.hearing.text_of(app.main.queue.items[0].item_id) == f"{text}."
+
+
+@at_both_sizes
+async def test_a_value_is_saved_as_it_was_typed_right_before_the_key_that_saves(open_engine: Engines, size: Size):
+    async def counting(ctx: Any):
+        yield kept("count", int(ctx.input.to_text()))
+        yield done("kept")
+
+    app = browsing(open_engine, ("kyoto", ("555",)), runner=counting)
+    async with at_the_screen(app, size) as pilot:
+        await app.action_perform("app.states")
+        await until(pilot, lambda: isinstance(app.screen, States) and app.screen.kept is not None)
+        await pilot.press("e")
+        await until(pilot, lambda: isinstance(app.screen, EditValue) and app.screen.area.has_focus)
+        burst(app, "end", *"7777", "f4")
+        await until(pilot, lambda: isinstance(app.screen, States))
+        await sees(pilot, "5557777")
+        (row,) = await app.stage.engine.states()
+        assert row.glimpse == "5557777"
 
 
 async def test_a_pane_that_is_stuck_does_not_keep_keys_from_others(open_engine: Engines):

@@ -2,7 +2,7 @@
 
 import asyncio
 import gc
-from collections.abc import Awaitable, Iterator, Sequence
+from collections.abc import Awaitable, Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
@@ -26,15 +26,16 @@ from console.acts.sessions import Visiting
 from console.acts.states import Keeping
 from console.acts.ways import Ways
 from console.bindings import action_of, bindings_for
+from console.model.act import Act
 from console.model.commands import BY_ID, COMMANDS, Command
 from console.model.commands.naming import keyed
-from console.model.footing import FooterKey, footing
+from console.model.footing import GAP, FooterKey, footing
 from console.model.glyphs import Glyphs
 from console.model.headline import Headline
 from console.model.safe import one_line
 from console.model.situation import Situation
-from console.model.trouble import Trouble
-from console.model.words import session_name, short_runner
+from console.model.trouble import Trouble, words_of
+from console.model.words import session_name, who_runs
 from console.opening import Opening
 from console.reading.standing import situation
 from console.reading.vigil import Vigil
@@ -44,7 +45,7 @@ from console.screens.ladder import step_back
 from console.screens.main import Main
 from console.stage import AGAIN, OpenEngine, Stage
 from console.terminal.keying import InTurn
-from console.terminal.pasting import taking_pastes_whole
+from console.terminal.pasting import OneLine, taking_pastes_whole
 from console.widgets.guard import Shielded, pane_of, pane_to_blame
 from console.widgets.plain import Plain
 
@@ -62,7 +63,7 @@ REHEARSAL: Final = "plugin:trackside/rehearsal/default"
 
 
 class Trackside(
-    Shielded, InTurn, Leaving, Running, Casting, Visiting, Deleting, Keeping, Eventing, Acting, Ways, App[None]
+    Shielded, InTurn, OneLine, Leaving, Running, Casting, Visiting, Deleting, Keeping, Eventing, Acting, Ways, App[None]
 ):
     """One screen over one engine."""
 
@@ -120,7 +121,7 @@ class Trackside(
             self.do(self._send_early())
         if is_new and self.stage.runner_id == REHEARSAL:
             self.main.show_card(is_shown=True)
-            self.main.prompt.load(FIRST_WORDS)
+            self.main.prompt.propose(FIRST_WORDS)
         self._show()
         self.begin_casting()
         self.do(self.remember_sent())
@@ -138,7 +139,8 @@ class Trackside(
             await self.hearing.begin()
         except Exception as error:  # noqa: BLE001  (whatever it was)
             self.trouble = Trouble.of(error)
-            self.give_back_early()
+            if not self.trouble.passes:
+                self.give_back_early()
             return False
         self.trouble = None
         return True
@@ -162,6 +164,7 @@ class Trackside(
     async def _look_around(self) -> None:
         if not self.is_leaving:
             await self.vigil.look()
+            await self.mind_the_session()
 
     @property
     def hearing(self) -> "Hearing":
@@ -196,9 +199,9 @@ class Trackside(
         now = self.stage.engine.now() if self.stage.is_open else 0
         situation, view, main = self.situation, self.hearing.view, self.main
         working = self.hearing.working
-        runner = short_runner(self.stage.runner_id) if self.stage.is_open else self._opened_on()
+        runner = who_runs(self.stage.agent_id, self.stage.runner_id) if self.stage.is_open else self._opened_on()
         main.header.headline = Headline(
-            runner=short_runner(view.runner_id) if view and view.runner_id else runner,
+            runner=who_runs(view.agent_id, view.runner_id) if view and view.runner_id else runner,
             session=session_name(self.stage.session, self.hearing.listing.title, is_new=True),
             status=view.status if view else None,
             queued=sum(item.is_waiting for item in main.queue.items),
@@ -211,7 +214,8 @@ class Trackside(
             is_past=self.hearing.is_past,
             code=self.code_words,
         )
-        title = f"{runner} (built in, no key)" if self.stage.runner_id == REHEARSAL else runner
+        is_built_in = self.stage.runner_id == REHEARSAL and self.stage.agent_id is None
+        title = f"{runner} (built in, no key)" if is_built_in else runner
         main.trouble.attempt(main.trouble.show, self.trouble)
         main.prompt.attempt(main.prompt.show, situation, runner=title, turn=working[1].turn if working else 0)
         if (cover := self.cover) is not None:
@@ -220,11 +224,13 @@ class Trackside(
             main.footer.keys = self.keys_at(main.keys_of, situation, main.footer.content_size.width)
 
     def keys_at(self, where: str, now: Situation, width: int) -> Sequence[FooterKey]:
-        """What the line at the bottom shows; under a dialog, only what is heard there, too."""
-        commands = self.commands
+        """What the line at the bottom shows; under a dialog, its own keys and what is heard there, too."""
+        commands, own = self.commands, list[FooterKey]()
         if any(isinstance(top, ModalScreen) for top in self.screen_stack[-1:]):  # at the very end there is none
             where, commands = "app", [command for command in commands if command.id in AT_ALL_TIMES]
-        return footing(where, now, width, partial(self.why_not, now=now), commands)
+            own = [FooterKey(key, words, "") for key, words in getattr(self.screen, "own_keys", ())]
+        room = width - sum(key.width + GAP for key in own)
+        return [*own, *footing(where, now, room, partial(self.why_not, now=now), commands)]
 
     def _opened_on(self) -> str:
         return self._opening.runner or (self._opening.target.name if self._opening.target else "")
@@ -234,19 +240,21 @@ class Trackside(
     def do(self, act: Awaitable[Any], said: str = "") -> None:
         """Carry something out; what goes wrong is told in words, and nothing else happens."""
 
+        due = Act(act)
+
         async def carry_out() -> None:
             try:
-                await act
+                await due
             except Exception as error:  # noqa: BLE001  (an act that failed must not take the screen with it)
                 if (pane := pane_to_blame(error)) is not None:
                     pane.fail(error)
                 else:
-                    self.tell(str(error) or type(error).__name__, severity="error")
+                    self.tell(words_of(error), severity="error")
             else:
                 if said:
                     self.tell(said)
 
-        self.run_worker(carry_out(), exit_on_error=False)
+        self.run_worker(carry_out, exit_on_error=False)
 
     def tell(self, words: str, *, severity: Any = "information", seconds: float | None = None) -> None:
         """A toast; what a runner wrote is only ever text. What stands there already is not said again."""
@@ -255,6 +263,11 @@ class Trackside(
         said = f"{self.glyphs[sign]} {cut}" if sign else cut
         if not any(toast.message == said for toast in self._notifications):
             self.notify(said, severity=severity, timeout=seconds, markup=False)
+
+    def hush(self, said: Collection[str]) -> None:
+        """Take the toasts away that say this."""
+        for toast in [each for each in self._notifications if any(words in each.message for words in said)]:
+            self._unnotify(toast)
 
     def why_not(self, command: Command, now: Situation | None = None) -> str | None:
         """Why a command cannot be carried out now: for the sake of the run, or of what its pane shows."""

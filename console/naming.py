@@ -1,5 +1,6 @@
-"""Which session someone means by a name."""
+"""Which session someone means by a name, and what sessions are called."""
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
 from console.model.naming import new_session
@@ -9,6 +10,16 @@ if TYPE_CHECKING:
 
 NAMES: Final = 1_000
 """Sessions among which one is looked for that was mistyped."""
+
+
+async def names_of(engine: "Engine", ids: Iterable[str]) -> dict[str, str]:
+    """By their ids, what sessions are called; of those that there are."""
+    from console.model.sessions.rows import title_of  # noqa: PLC0415
+
+    if not (wanted := list(ids)):
+        return {}
+    rows = await engine.browse_sessions(ids=wanted, limit=len(wanted))
+    return {row.session.session_id: title_of(row) for row in rows}
 
 
 async def session_named(engine: "Engine", name: str) -> tuple[str, str]:

@@ -18,15 +18,19 @@ _LARGEST: Final = 256 * 1024
 
 
 class Memory:
-    """What was chosen on the screen, kept for the next time. Without a path it lasts as long as the console."""
+    """What was chosen on the screen, kept for the next time. Without a path it lasts as long as the console.
 
-    def __init__(self, path: Path | None = None) -> None:
+    Until there is such a file, the one at `before` is read: there it was kept once.
+    """
+
+    def __init__(self, path: Path | None = None, before: Path | None = None) -> None:
         self._path = path
         self._kept: dict[str, Any] = {}
-        if path is not None:
+        found = before if before is not None and path is not None and not path.exists() else path
+        if found is not None:
             # What cannot be read was never chosen.
             with suppress(OSError, ValueError):
-                kept = orjson.loads(path.read_bytes())
+                kept = orjson.loads(found.read_bytes())
                 self._kept = kept if isinstance(kept, dict) else {}
 
     @property
@@ -115,4 +119,5 @@ def settled() -> Settled:
     """All of it, as it is now."""
     from platformdirs import user_state_path  # noqa: PLC0415
 
-    return Settled(read_settings(), Memory(user_state_path("trackside") / _MEMORY), read_settings)
+    memory = Memory(settings_path().with_name(_MEMORY), before=user_state_path("trackside") / _MEMORY)
+    return Settled(read_settings(), memory, read_settings)

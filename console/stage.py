@@ -30,8 +30,8 @@ class Stage:
         self.deafness: Exception | None = None
         """Why what is new cannot be heard."""
         self.session = ""
-        self._newly_named = ""
-        """What is to be said of the session that was asked for, if there was none of that name yet."""
+        self._remark = ("", "")
+        """A session in which nothing was said yet, and what is to be said of it."""
         self.runner: str | None = opening.runner
         """What was chosen, by its name; none where the project says enough."""
         self.runner_id = ""
@@ -61,9 +61,9 @@ class Stage:
         """What is to be said of a session in which nothing was; mostly there is nothing to say."""
         from console.model.commands.naming import key_of  # noqa: PLC0415
 
-        is_it = self._newly_named and self.session == self._opening.session
+        session, words = self._remark
         rest = f"It begins with your first message; {key_of('app.sessions')} lists all sessions."
-        return f"{self._newly_named} {rest}" if is_it else ""
+        return f"{words} {rest}" if words and session == self.session else ""
 
     async def open(self) -> None:
         """Load the engine, find the runner, and begin to listen. Raises what the engine says in a sentence."""
@@ -96,23 +96,47 @@ class Stage:
 
     # Who runs
 
-    async def choose(self, name: str) -> None:
+    async def choose(self, name: str, session: str = "") -> None:
         """Have this agent or runner from the next run on; raises in words where that cannot be, and nothing changes."""
         before, self.runner = self.runner, name
         try:
-            await self.appraise()
+            await self.appraise(session)
         except BaseException:
             self.runner = before
             raise
 
     async def look_again(self, session: str = "") -> None:
-        """The same as `appraise`; where nobody can run, `unready` says why."""
+        """The same as `appraise`; where nobody can run, `unready` says why.
+
+        Where several could, it is who answered last in the session.
+        """
+        from console.model.trouble import words_of  # noqa: PLC0415
         from engine.api import ConfigError, IntakeError, RunnersError  # noqa: PLC0415
 
         try:
             await self.appraise(session)
         except (ConfigError, IntakeError, RunnersError) as error:
-            self.unready, self.lacks_settings = str(error), False
+            self.unready, self.lacks_settings = words_of(error), False
+            if self.runner is None:
+                await self._choose_the_last(session or self.session)
+
+    async def _choose_the_last(self, session: str) -> None:
+        """Have who answered last in a session, if that one is still there and fits; else nothing changes."""
+        from engine.api import ConfigError, IntakeError, RunnersError  # noqa: PLC0415
+
+        before = self.unready, self.runner_id, self.agent_id, self.cannot_steer
+        for run in await self.engine.runs(conversation_id=session, limit=1):
+            with suppress(ConfigError, IntakeError, RunnersError):
+                await self.choose(run.agent_id or run.runner_id, session)
+        if self.unready is not None:
+            self.runner, self.lacks_settings = None, False
+            self.unready, self.runner_id, self.agent_id, self.cannot_steer = before
+
+    async def go_into(self, session: str) -> None:
+        """Go on with another session; where nobody was chosen yet, with who answered there."""
+        self.session = session
+        if self.runner is None and not self.runner_id:
+            await self.look_again()
 
     async def appraise(self, session: str = "") -> None:
         """See what the chosen runner is and can do; again when its files or settings have changed."""
@@ -164,9 +188,10 @@ class Stage:
 
         await self.engine.turn_item(item_id, Mode(mode))
 
-    def new_session(self) -> None:
-        """Leave this conversation; the next message begins another."""
+    def new_session(self, words: str = "") -> None:
+        """Leave this conversation; the next message begins another, of which there may be something to say."""
         self.session = self.engine.ids.new("ses")
+        self._remark = (self.session, words)
 
     # What is looked at
 
@@ -204,7 +229,8 @@ class Stage:
             return self.engine.ids.new("ses")
         from console.naming import session_named  # noqa: PLC0415
 
-        session, self._newly_named = await session_named(self.engine, opening.session)
+        session, words = await session_named(self.engine, opening.session)
+        self._remark = (session, words)
         return session
 
     def _order(self, text: str, session: str, attachments: "Sequence[Attachment]" = ()) -> Any:

@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 from engine.controlling import Controlling
 from engine.facts import state_edits
 from engine.facts.scopes import ScopeIdentity
-from engine.facts.state_edits import Hand, StateEdit
+from engine.facts.state_edits import Expected, Hand, StateEdit
 from engine.intake import composing
 from engine.intake.attaching import attachment_of
 from engine.intake.composing import Draft
@@ -22,12 +22,19 @@ class Amending(Controlling):
 
     # State: a run at work sees it with its next call. Each edit is noted in the event log.
 
-    async def set_state(self, scope: ScopeIdentity, key: str, value: object) -> StateEdit:
-        """Write a value; raises StateRefused over the limits of keys and values."""
-        return await self._amend(lambda conn, hand: state_edits.put(conn, scope, key, value, hand))
+    async def set_state(
+        self, scope: ScopeIdentity, key: str, value: object, *, expected: object = Expected.ANYTHING
+    ) -> StateEdit:
+        """Write a value; raises StateRefused over the limits of keys and values.
 
-    async def delete_state(self, scope: ScopeIdentity, key: str) -> StateEdit:
-        return await self._amend(lambda conn, hand: state_edits.delete(conn, scope, key, hand))
+        Whoever has seen what is there says so by `expected`: the value, a row that was listed, or `Expected.NOTHING`.
+        Where it is something else by then nothing is written, and StateMoved says what it is.
+        """
+        return await self._amend(lambda conn, hand: state_edits.put(conn, scope, key, value, hand, expected=expected))
+
+    async def delete_state(self, scope: ScopeIdentity, key: str, *, expected: object = Expected.ANYTHING) -> StateEdit:
+        """Delete a key; `expected` as in `set_state`."""
+        return await self._amend(lambda conn, hand: state_edits.delete(conn, scope, key, hand, expected=expected))
 
     async def clear_state(self, scope: ScopeIdentity) -> StateEdit:
         """Delete every key of a scope."""

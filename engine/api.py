@@ -28,6 +28,7 @@ from engine.facts.errors import (
     Elsewhere,
     FactsError,
     NotFound,
+    StateMoved,
     StateRefused,
 )
 from engine.facts.hits import Hit, Hits
@@ -38,7 +39,7 @@ from engine.facts.scopes import Scope, ScopeIdentity
 from engine.facts.session_pages import SessionRow
 from engine.facts.sessions import Session, Summary
 from engine.facts.state import Kept, Written
-from engine.facts.state_edits import StateEdit
+from engine.facts.state_edits import Expected, StateEdit
 from engine.facts.state_pages import StateChange, StateRow
 from engine.facts.transcript import Line
 from engine.form import Choices, Form
@@ -108,6 +109,7 @@ __all__ = [
     "EventSource",
     "EventType",
     "Examined",
+    "Expected",
     "FactsError",
     "Fate",
     "Field",
@@ -151,6 +153,7 @@ __all__ = [
     "Stage",
     "StateChange",
     "StateEdit",
+    "StateMoved",
     "StateRefused",
     "StateRow",
     "Status",

@@ -61,12 +61,15 @@ class Choosing(Controlling):
         return self.registry.problems()
 
     def agents(self) -> tuple[AgentConfig, ...]:
-        """The agents of trackside.yaml that fit their runners."""
-        return self.project.agents_by_fitness(self.registry)[0]
+        """The agents of trackside.yaml that fit their runners, some with the settings that are kept for them."""
+        fit, unfit = self.project.agents_by_fitness(self.registry)
+        mended = (one.written for one in unfit if one.written is not None and self._is_mended(one.written))
+        return (*fit, *mended)
 
     def unfit_agents(self) -> tuple[UnfitAgent, ...]:
         """Those that do not, each with the reason."""
-        return self._setting.unfit_agents()
+        unfit = self._setting.unfit_agents()
+        return tuple(one for one in unfit if one.written is None or not self._is_mended(one.written))
 
     async def runner_facts(self, locale: str | None = None) -> tuple[RunnerFact, ...]:
         """Every runner that can be used, in words; the one used last first."""
@@ -203,13 +206,23 @@ class Choosing(Controlling):
         self._watcher.turn(setting)
 
     def _bound(self, name: str | None) -> tuple[AgentBinding, RunnerDescriptor]:
-        """The agent of this name, else the runner; without a name, the only one there is."""
-        agents, agent_id = choose(self.project, self.registry, Choice(runner=name))
+        """The agent of this name, whether its config fits or not, else the runner; without a name, the only one."""
+        agents, agent_id = choose(self.project, self.registry, Choice(runner=name, kept=True))
         fitting = [agent for agent in agents if agent_id in (None, agent.agent_id)]
         if len(fitting) > 1:
             names = ", ".join(sorted(str(agent.agent_id) for agent in fitting))
-            raise AmbiguousRunner(f"there are {len(fitting)} agents: {names}. Name one.")
+            raise AmbiguousRunner(f"there are {len(fitting)} agents: {names}")
         return bind(fitting[0]), self.registry.get(fitting[0].runner_id)
+
+    def _is_mended(self, agent: AgentConfig) -> bool:
+        """Whether its config fits with what is kept for it."""
+        binding, runner = bind(agent), self.registry.get(agent.runner_id)
+        try:
+            kept = kept_for(binding, runner, self._setting.kept)
+            _form(runner).require((binding if kept is None else kept.over(binding)).runner_config)
+        except FormError:
+            return False
+        return True
 
 
 def _form(runner: RunnerDescriptor) -> ConfigForm:

@@ -12,7 +12,7 @@ from engine.protocol.event import EventType
 from engine.resources.scripted.knowledge_script import KnowledgeBaseEntry
 from engine.resources.scripted.model_script import ModelEntry
 from engine.resources.scripted.tool_script import ToolEntry
-from engine.runners.descriptor import Origin, RunnerDescriptor
+from engine.runners.descriptor import Origin
 from engine.runners.discovery import Source, is_plugin
 from engine.runners.errors import Broken, RunnersError, TargetNotFound
 from engine.runners.faults import faults
@@ -104,6 +104,8 @@ class UnfitAgent:
 
     agent_id: str
     error: ConfigError
+    written: AgentConfig | None = None
+    """As it is written, where only its config does not fit: settings that are kept for it may mend that."""
 
     @property
     def key(self) -> str:
@@ -160,15 +162,30 @@ class Project:
         sources = [*self._sources(target), *map(Source, also)]
         return Registry(sources, cwd=cwd, allowed=self.config.allowed_plugins)
 
-    def agents(self, registry: Registry) -> tuple[AgentConfig, ...]:
-        """The agents, each with its runner's id and its config checked against the runner's form."""
-        return tuple(self._agent(place, entry, registry) for place, entry in enumerate(self.config.agents))
+    def agents(
+        self, registry: Registry, *, as_written: bool = False, event_type: EventType | None = None
+    ) -> tuple[AgentConfig, ...]:
+        """The agents, each with its runner's id and its config checked against the runner's form.
 
-    def agent(self, name: str, registry: Registry) -> AgentConfig | None:
+        As they are written, configs are not checked: who lays something over them does that. For one type of event,
+        those that do not take it are left out where something is wrong with them.
+        """
+        make = self._written if as_written else self._agent
+        agents: list[AgentConfig] = []
+        for place, entry in enumerate(self.config.agents):
+            try:
+                agents.append(make(place, entry, registry))
+            except ConfigError:
+                if event_type is None or (entry.enabled and event_type in entry.events):
+                    raise
+        return tuple(agents)
+
+    def agent(self, name: str, registry: Registry, *, as_written: bool = False) -> AgentConfig | None:
         """The agent of this name, whatever is wrong with others; nothing where there is none."""
+        make = self._written if as_written else self._agent
         places = (place for place, entry in enumerate(self.config.agents) if entry.id == name)
         place = next(places, None)
-        return None if place is None else self._agent(place, self.config.agents[place], registry)
+        return None if place is None else make(place, self.config.agents[place], registry)
 
     def agents_by_fitness(self, registry: Registry) -> tuple[tuple[AgentConfig, ...], tuple["UnfitAgent", ...]]:
         """The agents that can be used, and those that do not fit, each with the reason."""
@@ -178,7 +195,7 @@ class Project:
             try:
                 fit.append(self._agent(place, entry, registry))
             except ConfigError as error:
-                unfit.append(UnfitAgent(entry.id, error))
+                unfit.append(UnfitAgent(entry.id, error, self._written_if_known(place, entry, registry)))
         return tuple(fit), tuple(unfit)
 
     def launch_settings(self, agent_id: str | None) -> tuple[str | None, tuple[str, ...]]:
@@ -200,6 +217,21 @@ class Project:
             yield Source(self.path_of(text), Origin.PROJECT, named_by)
 
     def _agent(self, place: int, entry: AgentEntry, registry: Registry) -> AgentConfig:
+        agent = self._written(place, entry, registry)
+        form = ConfigForm(registry.get(agent.runner_id).manifest)
+        for problem in form.check(agent.runner_config):
+            if not problem.warning:
+                raise self.error(("agents", place, "config", problem.field), problem.message)
+        return agent
+
+    def _written_if_known(self, place: int, entry: AgentEntry, registry: Registry) -> AgentConfig | None:
+        try:
+            return self._written(place, entry, registry)
+        except ConfigError:
+            return None  # there is no such runner
+
+    def _written(self, place: int, entry: AgentEntry, registry: Registry) -> AgentConfig:
+        """Whatever its config is: completed, but not checked."""
         try:
             runner = registry.get(entry.runner)
         except RunnersError as error:
@@ -207,21 +239,13 @@ class Project:
         return AgentConfig(
             agent_id=entry.id,
             runner_id=str(runner.id),
-            runner_config=self._runner_config(place, entry, runner),
+            runner_config=ConfigForm(runner.manifest).complete(entry.config),
             resource_policy=entry.resources,
             state_policy=entry.state,
             delivery_policy=entry.delivery,
             event_types=tuple(entry.events),
             enabled=entry.enabled,
         )
-
-    def _runner_config(self, place: int, entry: AgentEntry, runner: RunnerDescriptor) -> dict[str, Any]:
-        form = ConfigForm(runner.manifest)
-        completed = form.complete(entry.config)
-        for problem in form.check(completed):
-            if not problem.warning:
-                raise self.error(("agents", place, "config", problem.field), problem.message)
-        return completed
 
 
 def find_project(target: Path | None, cwd: Path) -> Project:

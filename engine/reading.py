@@ -104,6 +104,10 @@ class Reading:
         """A run's entries that make up its conversation, rising: the last before a position, or the first after one."""
         return await self._read(lambda conn: journal.outline(conn, run_id, before=before, after=after, limit=limit))
 
+    async def deltas(self, run_id: str, *, after: int, before: int, limit: int = 1_000) -> list[Entry]:
+        """The pieces of messages between two positions of a run's journal, rising; an outline leaves them out."""
+        return await self._read(lambda conn: journal.deltas(conn, run_id, after=after, before=before, limit=limit))
+
     async def find(self, run_id: str, text: str, *, first: int, last: int) -> list[int]:
         """Positions in a range of a run's journal that hold a text."""
         return await self._read(lambda conn: journal.holding(conn, run_id, text, first=first, last=last))
@@ -127,6 +131,10 @@ class Reading:
     async def session(self, session_id: str) -> Summary:
         """One session by its id, or the one that was active `last`."""
         return await self._read(lambda conn: sessions.summary(conn, sessions.find(conn, session_id).session_id))
+
+    async def has_session(self, session_id: str) -> bool:
+        """Whether there is such a session: none before something was said in it, nor after it was deleted."""
+        return await self._read(lambda conn: sessions.is_there(conn, session_id))
 
     async def transcript(
         self, conversation_id: str, *, before: int | None = None, after: int | None = None, limit: int = 100

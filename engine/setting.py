@@ -56,18 +56,14 @@ class Setting:
         return cls(given, project, ids or TimeIds(SystemClock()))
 
     def anew(self) -> "Setting":
-        """The same as files say it now. All of it is looked at: what raises here is not in force.
+        """The same as files say it now; what raises here is not in force.
 
-        An agent that did not fit before is no reason to stay with the old.
+        A runner that is broken, or an agent that does not fit, is left out as it is at the start.
         """
         given = self._given
         project = find_project(given.target, given.folder) if given.project is None else load(given.project.file)
         setting = Setting(given, project, self.ids)
         setting.registry.runners()
-        known = {(agent.agent_id, agent.key) for agent in self.unfit_agents()}
-        for agent in setting.unfit_agents():
-            if (agent.agent_id, agent.key) not in known:
-                raise agent.error
         return setting
 
     def unfit_agents(self) -> tuple[UnfitAgent, ...]:

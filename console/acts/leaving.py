@@ -118,7 +118,7 @@ class Leaving(_App):
         if sure and not self.is_leaving:
             self.is_leaving = True
             self.keep_draft(at_once=True)
-            self.run_worker(self._take_leave(), exit_on_error=False)
+            self.run_worker(self._take_leave, exit_on_error=False)
 
     async def _take_leave(self) -> None:
         """Let go of the engine as long as something can be said: it may have to wait for a run, or for the database."""

@@ -1,11 +1,14 @@
 """What a person asks for in the panes, carried out by the engine."""
 
+import asyncio
 from contextlib import suppress
+from functools import cached_property
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from console.model.commands.naming import key_of
 from console.model.safe import one_line
+from console.model.trouble import words_of
 from console.model.words import number
 
 if TYPE_CHECKING:
@@ -65,15 +68,18 @@ class Acting:
             self.do(self._edit(event.item_id, event.text))
         elif self.stage.is_open:
             self.do(self._send(event))
-        elif self.trouble is None:
-            self.early.append(event)
-            self.main.queue.items = self.being_sent()
         else:
-            self.main.prompt.give_back(event.typed)
-            self.tell("it cannot be sent yet: the engine is not open", severity="warning")
+            self.early.append(event)
+            if self.trouble is None or self.trouble.passes:
+                self.main.queue.items = self.being_sent()
+            else:
+                self.give_back_early()
 
     def give_back_early(self) -> None:
-        """What was sent before the engine was there, and cannot be sent."""
+        """What was sent before the engine was there, and is not sent by waiting for it: the screen says why."""
+        if self.early:
+            why = self.trouble.short if self.trouble is not None else "the engine cannot be opened"
+            self.tell(f"it cannot be sent yet, and is in the prompt again: {why}", severity="warning")
         while self.early:
             self.main.prompt.give_back(self.early.pop().typed)
         self.main.queue.items = ()
@@ -99,9 +105,15 @@ class Acting:
         if not self.sending:
             self._sent_at = monotonic()
         self.sending.append(said.typed)
-        if self.hearing.working is None:
-            self.hearing.go_live()  # who begins a run wants to see it
+        session = self.stage.session
         try:
+            async with self._in_turn:  # messages stay in the order in which they were sent
+                await self.leave_what_is_gone()
+            if self.stage.session != session:
+                self.main.prompt.give_back(said.typed)
+                return
+            if self.hearing.working is None:
+                self.hearing.go_live()  # who begins a run wants to see it
             ticket = await self.stage.send(said.text, after=said.mode == "after", files=said.files, dropped=dropped)
         except Exception:
             self.main.prompt.give_back(said.typed)
@@ -112,12 +124,32 @@ class Acting:
         if ticket.item_id is not None and ticket.claimed_by is None and ticket.why:
             self.tell(f"it waits for the end of the run: {ticket.why}")
 
+    @cached_property
+    def _in_turn(self) -> asyncio.Lock:
+        return asyncio.Lock()
+
+    async def mind_the_session(self) -> None:
+        """Once a second."""
+        from engine.api import FactsError  # noqa: PLC0415
+
+        with suppress(FactsError):  # a database that cannot be read is told of elsewhere
+            await self.leave_what_is_gone()
+
+    async def leave_what_is_gone(self) -> None:
+        """Where another process deleted the session: that is said, and a new one begins."""
+        title = one_line(self.hearing.listing.title or "", 60)
+        if await self.hearing.is_gone():
+            words = f"{f'“{title}”' if title else 'The session'} was deleted in another process. This is a new session."
+            self.stage.new_session(words)
+            self.tell(words, severity="warning")
+            await self.hearing.enter(self.stage.session)
+
     async def _send_early(self) -> None:
         while self.early:
             try:
                 await self._send(self.early.pop(0))
             except Exception as error:  # noqa: BLE001  (it is in the prompt again, and the next is sent all the same)
-                self.tell(str(error) or type(error).__name__, severity="error")
+                self.tell(words_of(error), severity="error")
 
     async def _edit(self, item_id: str, text: str) -> None:
         try:
@@ -249,7 +281,7 @@ class Acting:
 
     def on_conversation_type_in_prompt(self, event: "Conversation.TypeInPrompt") -> None:
         self.main.prompt.focus()
-        self.main.prompt.insert(event.character)
+        self.main.prompt.type_in(event.character)
 
     def on_conversation_want_earlier(self) -> None:
         self.do(self.hearing.read_earlier())

@@ -3,13 +3,13 @@
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
-from console.model.commands.naming import key_of
 from console.model.safe import one_line
 
 if TYPE_CHECKING:
     from textual.app import App
 
     from console.reading.hearing import Hearing
+    from console.screens.full import FullScreen
     from console.stage import Stage
     from engine.api import SessionRow
 
@@ -115,6 +115,8 @@ class Deleting(_App):
 
         @property
         def hearing(self) -> "Hearing": ...
+        @property
+        def cover(self) -> "FullScreen | None": ...
         def do(self, act: Any, said: str = "") -> None: ...
         def tell(self, words: str, *, severity: Any = "information", seconds: float | None = None) -> None: ...
 
@@ -123,8 +125,15 @@ class Deleting(_App):
         """What was deleted a moment ago."""
         if self._parting is None:
             self._going = {}
-            self._parting = Parting(self._delete, self.set_timer, self.do, self._moment_over)
+            self._parting = Parting(self._delete, self.set_timer, self._do_parting, self._moment_over)
         return self._parting
+
+    def _do_parting(self, act: Awaitable[object]) -> None:
+        """Where sessions are listed, it is said that this takes long."""
+        if (cover := self.cover) is not None:
+            cover.do("deleting the session…", act)
+        else:
+            self.do(act)
 
     def part_with(self, row: "SessionRow", title: str) -> None:
         """Delete a session, unless it is wanted back. Who is in it is in a new one at once."""
@@ -136,7 +145,6 @@ class Deleting(_App):
             self.do(self.hearing.enter(instead))
         self._going[session_id] = _Going(row, one_line(title, 60), instead)
         self._list()
-        self.tell(f"deleted “{self._going[session_id].title}” · {key_of('sessions.undo')} undoes it", seconds=MOMENT)
 
     def take_back(self) -> str | None:
         """Have the last of them back; who was in it is in it again, unless they have gone on."""

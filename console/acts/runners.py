@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from console.model.commands.naming import key_of
-from console.model.runners.news import STAYS, CodeNote, news_of
+from console.model.runners.news import CodeNote, news_of, unread
 from console.model.safe import one_line
 from console.model.words import short_runner
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable
+    from collections.abc import Awaitable, Collection
 
     from textual.app import App
 
@@ -55,12 +55,14 @@ class Casting(_App):
         def do(self, act: "Awaitable[Any]", said: str = "") -> None: ...
         def tell(self, words: str, *, severity: Any = "information", seconds: float | None = None) -> None: ...
         def can(self, command_id: str) -> bool: ...
+        def hush(self, said: "Collection[str]") -> None: ...
 
     def begin_casting(self) -> None:
         """The engine is open: files are watched from now on, and where nobody is chosen someone has to be."""
         self._watching = asyncio.ensure_future(self._watch())
         if self.stage.unready is not None:
-            self.tell(self.stage.unready, severity="warning")
+            if self.cover is None:  # who was quick is in the form, which says it at its field
+                self.tell(self.stage.unready, severity="warning")
             if not self.stage.runner_id:
                 self.action_runners()
 
@@ -164,12 +166,13 @@ class Casting(_App):
         if len(runners) == 1:
             await self._take(str(runners[0].id))
             return
-        await self._refresh_list()
+        await self.refresh_list()
         if (listed := self._listed()) is not None:
             listed.search.value = ""
         self.tell(f"{len(runners)} runners are there: choose one")
 
-    async def _refresh_list(self) -> None:
+    async def refresh_list(self) -> None:
+        """The list, where it is open: others may be there, or fit."""
         if (listed := self._listed()) is not None:
             await listed.look_again()
 
@@ -202,6 +205,8 @@ class Casting(_App):
         desk = self._desks.setdefault(name, FormDesk(self.stage.engine, name))
         filling = await self._patiently(desk.read(), f"reading the settings of {short_runner(name)}…")
         if self._form() is None:
+            if self.stage.unready:
+                self.hush([one_line(self.stage.unready, 60).rstrip("…")])  # the form says it at its field
             self.push_screen(FormScreen(self.glyphs, desk, filling))
 
     def _form(self) -> "FormScreen | None":
@@ -228,31 +233,39 @@ class Casting(_App):
         try:
             await self._renew()
         except Exception as error:  # noqa: BLE001
-            self.tell(f"{error} {STAYS}", severity="error")
+            self.tell(unread(error), severity="error")
 
     async def _renew(self) -> None:
         """Read the files again; what that means for who is chosen is said. Raises where they cannot be used."""
+        from engine.api import ConfigError  # noqa: PLC0415
+
         engine, view, note = self.stage.engine, self.hearing.view, self.code_note
-        before, was_broken = engine.problems(), note.is_broken
+        before, was_broken, was_unread = engine.problems(), note.is_broken, note.is_unread
+        unfit = {(agent.agent_id, agent.key) for agent in await asyncio.to_thread(engine.unfit_agents)}
         try:
             reloaded = await engine.reload()
+        except ConfigError:
+            note.is_unread = True
+            raise
         except Exception:
             note.is_broken = True
             raise
+        left_out = await asyncio.to_thread(engine.unfit_agents)
         run_id = view.run_id if view is not None else None
         is_old = run_id is not None and await engine.has_old_code(run_id)
-        runner_id = self.stage.runner_id
+        runner_id, agent_id = self.stage.runner_id, self.stage.agent_id
         if runner_id in (*reloaded.changed, *reloaded.gone):
             note.changed(run_id, is_old=is_old)
         await self.stage.look_again()
         is_out = self.stage.unready is not None and not self.stage.lacks_settings
-        note.is_broken = runner_id in reloaded.gone or (was_broken and is_out)
+        note.is_broken, note.is_unread = runner_id in reloaded.gone or (was_broken and is_out), False
         news = news_of(
             reloaded, before, runner_id, is_old=is_old, can_run_again=self.situation.can_run_again,
-            was_broken=was_broken and not note.is_broken,
+            was_broken=(was_broken or was_unread) and not note.is_broken, agent_id=agent_id,
+            unfit=[agent for agent in left_out if (agent.agent_id, agent.key) not in unfit],
         )  # fmt: skip
         if news is not None:
             self.tell(news.words, severity=news.severity)
         for words in reloaded.notes:
             self.tell(words)
-        await self._refresh_list()
+        await self.refresh_list()

@@ -1,8 +1,9 @@
 """Going elsewhere: to another session, to where something was said, or on from there in a fork."""
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from console.model.commands.naming import key_of
+from console.model.words import short_runner
 from console.screens.full import FullScreen
 
 if TYPE_CHECKING:
@@ -13,14 +14,12 @@ if TYPE_CHECKING:
     from console.screens.main import Main
     from console.stage import Stage
     from console.widgets.conversation.asking import Asking
+    from console.widgets.rail import Rail
     from engine.api import Hit, Line
 
     _App = App[None]
 else:
     _App = object
-
-WINDOWS: Final = 100
-"""Windows of a long run that are read at most to come to a line in it."""
 
 
 class Visiting(_App):
@@ -51,9 +50,40 @@ class Visiting(_App):
 
     async def resume(self, session_id: str) -> None:
         """Go on with a session."""
+        await self._go_into(session_id)
+        self.say_who_answers()
+
+    async def _go_into(self, session_id: str) -> None:
         self.uncover()
         await self.hearing.enter(session_id)
         self.main.focus_pane("chat")
+
+    def on_rail_session_chosen(self, event: "Rail.SessionChosen") -> None:
+        self.do(self.resume(event.session_id))
+        self.main.close_rail()
+        self.main.focus_pane("chat")
+
+    def on_rail_run_chosen(self, event: "Rail.RunChosen") -> None:
+        self.do(self._open_run(event.run_id))
+        self.main.close_rail()
+        self.main.focus_pane("chat")
+
+    async def _open_run(self, run_id: str) -> None:
+        before = self.stage.session
+        await self.hearing.visit(run_id)
+        if self.stage.session != before and not self.hearing.is_past:
+            self.say_who_answers()  # who opens the last run of another session goes on with it
+
+    def say_who_answers(self) -> None:
+        """Where the last run of the session was of another runner than the one that is chosen."""
+        view, stage = self.hearing.view, self.stage
+        if view is None or stage.unready is not None or view.runner_id in (None, stage.runner_id):
+            return
+        last, chosen = short_runner(view.runner_id or ""), stage.agent_id or short_runner(stage.runner_id)
+        answers = f"{chosen} answers from now on; the last run here was of {last}"
+        if self.hearing.working is not None:
+            answers = f"{last} is at work here; after it {chosen} answers"
+        self.tell(f"{answers} · {key_of('app.runners')} chooses")
 
     async def go_to_line(self, hit: "Hit") -> None:
         """To where a line was said; one that a fork began with, or whose run is gone, is in its session."""
@@ -62,13 +92,7 @@ class Visiting(_App):
             await self.resume(line.conversation_id)
             return
         self.uncover()
-        await self.hearing.visit(line.run_id)
-        for _ in range(WINDOWS):
-            talk = self.hearing.talk
-            first = next((block for block in talk.blocks if block.run_id == line.run_id), None)
-            if first is None or first.position <= hit.position:
-                break
-            await self.hearing.read_earlier()
+        await self.hearing.visit(line.run_id, hit.position)
         self.main.go_to("conversation")
         self.main.conversation.attempt(self.main.conversation.point_at, line.run_id, hit.position)
 
@@ -76,16 +100,16 @@ class Visiting(_App):
         """The input of a run once more, to the same runner, in its own session."""
         run = await self.stage.engine.run(run_id)
         if run.conversation_id is not None:
-            await self.resume(run.conversation_id)
+            await self._go_into(run.conversation_id)
         await self.stage.engine.again(run_id)
 
     async def fork(self, session_id: str, line: "Line | None" = None) -> None:
         """Go on in a copy of a session: of all of it, or up to a line."""
         from console.acts.forking import fork  # noqa: PLC0415
-        from console.model.sessions.rows import title_of  # noqa: PLC0415
+        from console.naming import names_of  # noqa: PLC0415
 
-        found = await self.stage.engine.browse_sessions(ids=[session_id], limit=1)
-        forked = await fork(self.stage.engine, session_id, line, title_of(found[0]) if found else "")
+        names = await names_of(self.stage.engine, [session_id])
+        forked = await fork(self.stage.engine, session_id, line, names.get(session_id, ""))
         await self.resume(forked.session_id)
         if forked.text:
             self.main.prompt.give_back(forked.text)

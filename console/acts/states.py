@@ -3,8 +3,6 @@
 from collections.abc import Awaitable
 from typing import TYPE_CHECKING
 
-from console.model.commands.naming import key_of
-from console.model.safe import one_line
 from console.model.words import number
 
 if TYPE_CHECKING:
@@ -45,13 +43,11 @@ class Keeping(_App):
         """There is something that can be taken back."""
         return bool(self._edits)
 
-    async def edit_state(self, act: "Awaitable[StateEdit]", said: str) -> None:
-        """Change state; `{count}` in what is said of it is how many keys that were."""
+    async def edit_state(self, act: "Awaitable[StateEdit]") -> "StateEdit":
+        """Change state, so that it can be taken back."""
         edit = await act
         self._edits = (*self._edits, edit.edit_id)
-        self.tell(
-            f"{one_line(said.replace('{count}', number(edit.count, 'key')), 80)} · {key_of('states.undo')} undoes it"
-        )
+        return edit
 
     async def take_state_back(self) -> None:
         """Undo the last of them; what was written since stays."""

@@ -1,14 +1,17 @@
 """Shorter ways about the console, and what a person settled for themselves: jump, editor, history, colours, tour."""
 
+import asyncio
 from collections.abc import Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
 from console.bindings import keys_of
 from console.model.commands import BY_ID, COMMANDS, Command
-from console.model.commands.naming import key_of, keyed, put_in_force
+from console.model.commands.naming import change_in_force, key_of, keyed, put_in_force
 from console.model.settings.palette import BORROWED, PALETTES
+from console.model.words import number
 from console.settling import Settled
 from console.terminal.themes import borrowed, theme_of
 
@@ -18,6 +21,10 @@ if TYPE_CHECKING:
     from textual.app import App
 
     from console.acts.jumping import Spot
+    from console.model.glyphs import Glyphs
+    from console.model.settings.settings import Settings
+    from console.opening import Opening
+    from console.screens.choices import Told
     from console.screens.main import Main
     from console.stage import Stage
 
@@ -46,7 +53,9 @@ class Ways(_App):
 
     main: "Main"
     stage: "Stage"
+    glyphs: "Glyphs"
     settled: Settled
+    _opening: "Opening"
     commands: Sequence[Command] = COMMANDS
     """The table, with the keys that hold here."""
     is_away = False
@@ -57,19 +66,23 @@ class Ways(_App):
 
         def do(self, act: "Awaitable[Any]", said: str = "") -> None: ...
         def tell(self, words: str, *, severity: Any = "information", seconds: float | None = None) -> None: ...
+        def use_letters(self, *, is_ascii: bool) -> None: ...
 
     # What was settled
 
     def settle(self, settled: Settled) -> None:
         """Have the colours and the keys that a person wants, before the first frame."""
-        self.settled = settled
-        self._own_themes = {one.name: one for one in (*PALETTES.values(), *settled.settings.palettes)}
-        for palette in self._own_themes.values():
-            self.register_theme(theme_of(palette))
+        self._know(settled)
         self.wear(settled.theme if self._has_theme(settled.theme) else next(iter(PALETTES)))
         if settled.settings.keys:
             self._use_keys()
         put_in_force(self.commands)
+
+    def _know(self, settled: Settled) -> None:
+        self.settled = settled
+        self._own_themes = {one.name: one for one in (*PALETTES.values(), *settled.settings.palettes)}
+        for palette in self._own_themes.values():
+            self.register_theme(theme_of(palette))
 
     def _use_keys(self) -> None:
         from console.model.settings.keymap import changed  # noqa: PLC0415  (most people change none)
@@ -104,12 +117,60 @@ class Ways(_App):
             self.tell(f"it cannot be kept for the next time: {error.strerror}", severity="warning")
 
     def action_choices(self) -> None:
-        from console.screens.notes import Notes  # noqa: PLC0415
+        self.do(self._show_choices())
+
+    async def _show_choices(self) -> None:
+        from console.screens.choices import Choices  # noqa: PLC0415
+
+        again = self.settled.again
+        now = await asyncio.to_thread(again) if again is not None else None
+        self.push_screen(Choices(self._told_of(now), self._settle_again))
+
+    def _told_of(self, now: "Settings | None") -> "Told":
+        from console.model.settings.told import told  # noqa: PLC0415
 
         settings = self.settled.settings
-        found = [str(problem) for problem in settings.problems] or ["nothing is wrong in it, or it is not there"]
-        notes = {settings.where or "no file was read": found, "More": ["`trackside keys` prints commands and keys"]}
-        self.push_screen(Notes("console.yaml", notes))
+        is_there = bool(settings.where) and Path(settings.where).exists()
+        return told(settings, self.theme, is_ascii=self.glyphs.is_ascii, now=now, is_there=is_there)
+
+    async def _settle_again(self) -> "Told | None":
+        """Read the file, and have all that it says from now on; what it no longer says is as it comes."""
+        if (again := self.settled.again) is None:
+            self.tell("no file was read, so none can be read again", severity="warning")
+            return None
+        before, now = self.settled.settings, await asyncio.to_thread(again)
+        self._know(self.settled.anew(now))
+        self._change_keys()
+        self._wear_anew(before)
+        stays = now.is_ascii == before.is_ascii or self._opening.ascii_only  # what was typed counts for more
+        self.use_letters(is_ascii=self.glyphs.is_ascii if stays else self.settled.is_ascii)
+        wrong = number(len(now.problems), "line") if now.problems else ""
+        words = (
+            f"console.yaml was read again; {wrong} to mend"
+            if wrong
+            else "console.yaml was read again; what it says holds now"
+        )
+        self.tell(words, severity="warning" if wrong else "information")
+        return self._told_of(now)
+
+    def _wear_anew(self, before: "Settings") -> None:
+        """The theme that the file names now, where it names another; else the same, whose colours may be others."""
+        wanted = self.settled.theme if self.settled.settings.theme != before.theme else self.theme
+        wanted = next(name for name in (wanted, self.settled.theme, *PALETTES) if self._has_theme(name))
+        if wanted == self.theme:
+            self.theme = next(name for name in PALETTES if name != wanted)  # Textual only looks at another name
+        self.wear(wanted)
+
+    def _change_keys(self) -> None:
+        """The keys that the file gives now, and none that it gave before."""
+        given = {f"perform('{one.id}')" for one in COMMANDS if not one.keys}
+        for key, bound in [*self._bindings.key_to_bindings.items()]:
+            if kept := [one for one in bound if one.action not in given]:
+                self._bindings.key_to_bindings[key] = kept
+            else:
+                del self._bindings.key_to_bindings[key]
+        self._use_keys()
+        change_in_force(self.commands)
 
     # Colours and letters
 

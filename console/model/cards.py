@@ -60,9 +60,9 @@ def run_card(run: "RunRow", now: int, shown: str | None, *, is_here: bool = True
     return Card(run.run_id, state, title, short, one_line(" · ".join(details)), run.run_id == shown)
 
 
-def session_card(session: "Session", now: int, shown: str) -> Card:
-    """A session by its title: how much was said in it, and when last."""
-    title = one_line(session_name(session.session_id, session.title), _LONGEST)
+def session_card(session: "Session", now: int, shown: str, beginning: str | None = None) -> Card:
+    """A session by its name: how much was said in it, and when last."""
+    title = one_line(session_name(session.session_id, session.title, beginning), _LONGEST)
     is_shown, age = session.session_id == shown, now - session.last_active
     said = number(session.message_count, "exchange") if session.message_count else "no answer yet"
     short = brief(age) if age >= _MINUTE else "now"

@@ -17,7 +17,7 @@ _WAY_BACK: Final = "app.escape"
 
 
 class FooterKey(NamedTuple):
-    """A key, what it does, and the command that a click on it carries out."""
+    """A key, what it does, and the command that a click on it carries out, if any."""
 
     key: str
     words: str

@@ -66,9 +66,12 @@ class Headline:
         return first, second
 
     def _left(self, glyphs: Glyphs) -> list[_Part]:
+        # Of an agent its runner, in brackets, is said where there is room.
+        name, bracket, runner = one_line(self.runner, 80).partition(" (")
+        name = cut(name, 24)
         parts = [
             _Part(1, "brand", "trackside"),
-            _Part(8, "runner", cut(one_line(self.runner, 40), 24)),
+            _Part(8, "runner", f"{name}{cut(bracket + runner, 26)}", name),
             _Part(2, "faint", cut(one_line(self.session, 40), 24), cut(one_line(self.session, 40), 14)),
         ]
         status = self.status

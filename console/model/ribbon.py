@@ -62,6 +62,8 @@ class Ribbon:
         self.is_over = False
         self.is_held = False
         self.is_stopping = False
+        self.can_steer = True
+        """It may pull what is said to it."""
         self._state = ""
         """How it ended, as a glyph's name."""
         self._open: dict[str, tuple[Turn, int]] = {}
@@ -167,7 +169,8 @@ class Ribbon:
 
     def _has_tail(self, width: int) -> bool:
         """Whether there is room to say what the run waits for."""
-        return not self.is_over and width >= 3 * TAIL
+        says_something = self.can_steer or self.is_stopping or self.is_held
+        return says_something and not self.is_over and width >= 3 * TAIL
 
     def _tail(self, glyphs: Glyphs) -> Piece:
         """What the run waits for, or what is in its way."""

@@ -20,6 +20,8 @@ class RunView:
         self.run_id = run_id
         self.runner_id: str | None = None
         """Where it is known from the run itself."""
+        self.agent_id: str | None = None
+        """The agent of trackside.yaml that it was of."""
         self.is_here = is_here
         """It works, or worked, in this process."""
         self.status = RunStatus()
@@ -36,7 +38,7 @@ class RunView:
         view = cls(run.run_id, last=last, is_live=is_live, is_here=is_here)
         view._follow(outline)
         view.status.entries = last
-        view.runner_id = run.runner_id
+        view.runner_id, view.agent_id = run.runner_id, run.agent_id
         if view.status.began_at is None:
             view.status.began_at = run.started_at or run.created_at
         return view
@@ -56,6 +58,7 @@ class RunView:
             self._last = entries[-1].position
             self.status.apply(entries)
             self.ribbon.apply(entries)
+            self.ribbon.can_steer = self.status.can_steer is not False
 
     def seen(self, cannot_steer: str | None) -> RunSeen:
         """As the queue needs to know it."""

@@ -1,6 +1,10 @@
 """What the screen stands on at this moment, as far as it decides what a person can do."""
 
 from dataclasses import dataclass
+from typing import Final
+
+TO_THE_LIST: Final = "to the list"
+"""What esc does where one is in the details of a browser."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from typing import Final, NamedTuple
 
+from console.model.commands.naming import key_of
 from console.model.safe import one_line
 
 _SHORT: Final = {
@@ -17,15 +18,26 @@ _SHORT: Final = {
 """By the name of the error: the engine's own sentence begins with a path, which leaves no room for the rest."""
 
 
+def words_of(error: BaseException) -> str:
+    """What an error says; where it advises an option of the command line, the key that does the same here."""
+    found = getattr(error, "found", None)
+    if isinstance(found, str):
+        return f"{found}. {key_of('app.runners')} chooses one."
+    return str(error) or type(error).__name__
+
+
 class Trouble(NamedTuple):
     """Said until it is over."""
 
     short: str
     words: str
+    passes: bool = False
+    """It is over by itself: whoever waits need do nothing."""
 
     @classmethod
     def of(cls, error: BaseException, what: str = "") -> "Trouble":
         """What an error means; `what` failed because of it."""
-        said = one_line(str(error) or type(error).__name__, 400)
+        said = one_line(words_of(error), 400)
         words = f"{what}: {said}" if what else said
-        return cls(_SHORT.get(type(error).__name__, one_line(words, 60)), words)
+        name = type(error).__name__
+        return cls(_SHORT.get(name, one_line(words, 60)), words, name == "DatabaseLocked")

@@ -83,11 +83,22 @@ def short_runner(runner_id: str) -> str:
     return parts[1] if parts[2] == "default" else f"{parts[1]}/{parts[2]}"
 
 
-def session_name(session_id: str, title: str | None, *, is_new: bool = False) -> str:
-    """A session as people know it: by its title, or by the id that someone chose. Ids that were made say nothing."""
-    if title:
-        return title
-    return session_id if not session_id.startswith("ses_") else "new session" if is_new else "untitled session"
+def who_runs(agent_id: str | None, runner_id: str) -> str:
+    """An agent by its name and its runner, `guide (hello/Greeter)`; a runner that is no agent's alone."""
+    runner = short_runner(runner_id)
+    return runner if agent_id in (None, "", runner) else f"{agent_id} ({runner})"
+
+
+def has_name(session_id: str, title: str | None) -> bool:
+    """Whether someone named a session: by a title, or by its id. Ids that were made say nothing."""
+    return bool(title) or not session_id.startswith("ses_")
+
+
+def session_name(session_id: str, title: str | None, beginning: str | None = None, *, is_new: bool = False) -> str:
+    """A session as people know it: by its title, by the id that someone chose, or by what was said in it first."""
+    if has_name(session_id, title):
+        return title or session_id
+    return (beginning or "").strip() or ("new session" if is_new else "untitled session")
 
 
 def short_run(run_id: str) -> str:

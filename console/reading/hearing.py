@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from console.model.act import Act
 from console.model.at_work import AtWork
 from console.model.prompt.waiting import ItemView, views
 from console.model.run_view import RunView
@@ -96,24 +97,31 @@ class Hearing:
         self.as_of = None
         self.refresh("rail")
 
-    async def visit(self, run_id: str) -> None:
-        """Look at a run from the list, in its own conversation."""
+    async def visit(self, run_id: str, position: int | None = None) -> None:
+        """Look at a run from the list, in its own conversation: where it begins, or with an entry of it read."""
         run = await self._stage.engine.run(run_id)
         if run.conversation_id is not None:
             is_there = run_id in self.talk.run_ids and run.conversation_id == self._stage.session
-            self._stage.session = run.conversation_id
+            await self._stage.go_into(run.conversation_id)
             if not is_there:
-                await self._tell(lambda telling: telling.read_at(run_id))
+                await self._tell(lambda telling: telling.read_at(run_id, position))
+            elif self._telling is not None:
+                await self._telling.read_back(run_id, position)
             self._main.conversation.attempt(self._main.conversation.bring, self.talk, run_id)
             self.refresh("queue")
         await self.look_at(run_id)
 
     async def enter(self, session_id: str) -> None:
         """Go on with another session."""
-        self._stage.session = session_id
+        await self._stage.go_into(session_id)
         self.view = None
         await self.begin()
         self.refresh("queue", "rail")
+
+    async def is_gone(self) -> bool:
+        """Whether the session that is shown was deleted meanwhile, by another process. One look at one row."""
+        session, was_there = self._stage.session, bool(self.talk.blocks)
+        return was_there and not await self._stage.engine.has_session(session) and session == self._stage.session
 
     async def read_earlier(self) -> None:
         """What was said before what is shown of the session."""
@@ -188,7 +196,7 @@ class Hearing:
         """Whether the run that is shown is over, and others came after it."""
         if self.view is None or not self.view.status.is_over:
             return False
-        return self.talk.has_later or self.talk.run_ids[-1:] != (self.view.run_id,)
+        return not self.talk.ends_with(self.view.run_id)
 
     @property
     def working(self) -> tuple[str, RunStatus] | None:
@@ -246,10 +254,10 @@ class Hearing:
         self._show(is_busy=bool(entries))
 
     def _hear(self, run_id: str, batch: "list[Entry]") -> None:
-        first = batch[0]
+        first, started = batch[0], dict[str, Any]()
         if first.type == "run.started":
-            conversation: dict[str, Any] = orjson.loads(first.data)["context"].get("conversation") or {}
-            self._sessions[run_id] = conversation.get("conversation_id")
+            started = orjson.loads(first.data)
+            self._sessions[run_id] = (started["context"].get("conversation") or {}).get("conversation_id")
             self.at_work.begin(run_id, self._sessions[run_id])
         self.at_work.hear(run_id, batch)
         if any(entry.type.startswith(("steering.", "run.", "cancel.")) for entry in batch):
@@ -260,7 +268,9 @@ class Hearing:
             if first.type == "run.started" and self.as_of is None:
                 if self.talk.has_later:
                     self._begin("end", self.go_to_the_end())
-                self._look(RunView(run_id, is_here=self._stage.engine.is_at_work(run_id)))
+                view = RunView(run_id, is_here=self._stage.engine.is_at_work(run_id))
+                view.runner_id, view.agent_id = started.get("runner_id"), started.get("agent_id")
+                self._look(view)
         if self.view is not None and run_id == self.view.run_id:
             self._main.stream.attempt(self.view.apply, batch)
             self._main.inspector.attempt(self._main.inspector.hear, {entry.type for entry in batch})
@@ -334,9 +344,11 @@ class Hearing:
     def _begin(self, what: object, reading: Awaitable[None]) -> None:
         """Read something, once at a time."""
 
+        due = Act(reading)
+
         async def read() -> None:
             try:
-                await reading
+                await due
             except _known_errors():
                 if what in ("queue", "rail"):
                     self._stale.add(str(what))  # a look that failed is made again

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Final
 
 from console.model.cards import Cards, run_card, session_card
+from console.model.words import has_name, session_name
 
 if TYPE_CHECKING:
     from engine.api import Engine, RunRow, Session
@@ -20,8 +21,10 @@ class Listing:
         self._runs: list[RunRow] = []
         self._sessions: list[Session] = []
         self._has_more = False
+        self._beginnings: dict[str, str] = {}
+        """What was said first in sessions that nobody named."""
         self.title: str | None = None
-        """Of the session that is shown."""
+        """What the session is called that is shown; none before something was said in it."""
         self.going: frozenset[str] = frozenset()
         """Sessions that were deleted a moment ago, and are not listed."""
 
@@ -44,9 +47,20 @@ class Listing:
         self._runs, self._sessions = [*newest, *kept], await engine.sessions(limit=SESSIONS)
         found = next((one for one in self._sessions if one.session_id == session), None)
         try:
-            self.title = (found or (await engine.session(session)).session).title
+            own = found or (await engine.session(session)).session
         except NotFound:
-            self.title = None  # nothing was said in it yet
+            own = None
+        await self._hear_beginnings(engine, [*self._sessions, *([own] if own is not None else [])])
+        self.title = None
+        if own is not None:
+            self.title = session_name(session, own.title, self._beginnings.get(session))
+
+    async def _hear_beginnings(self, engine: "Engine", sessions: "list[Session]") -> None:
+        """Once of each, since that never changes."""
+        bare = {one.session_id for one in sessions if not has_name(one.session_id, one.title)}
+        if new := list(bare - self._beginnings.keys()):
+            rows = await engine.browse_sessions(ids=new, limit=len(new))
+            self._beginnings |= {row.session.session_id: row.beginning for row in rows if row.beginning}
 
     async def read_more(self, engine: "Engine") -> None:
         """The runs before the last that is listed."""
@@ -64,7 +78,11 @@ class Listing:
         """All of it at a moment, as this host sees it."""
         return Cards(
             tuple(run_card(run, now, run_id, is_here=run.host == host) for run in self._listed(self._runs)),
-            tuple(session_card(one, now, session) for one in self._sessions if one.session_id not in self.going),
+            tuple(
+                session_card(one, now, session, self._beginnings.get(one.session_id))
+                for one in self._sessions
+                if one.session_id not in self.going
+            ),
             self._has_more,
         )
 

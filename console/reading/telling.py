@@ -8,7 +8,8 @@ import asyncio
 from typing import TYPE_CHECKING, Final
 
 from console.model.safe import one_line
-from console.model.talk.talk import Talk, missing
+from console.model.talk.gaps import cuts, missing
+from console.model.talk.talk import Talk
 from console.model.words import session_name
 
 if TYPE_CHECKING:
@@ -18,10 +19,14 @@ RUNS: Final = 3
 """Runs of a session that are read together."""
 ENTRIES: Final = 400
 """Entries that are read of one run together, without its deltas, output and calls."""
+WINDOWS: Final = 100
+"""Windows of a long run that are read at most to come to one of its entries."""
 LINES: Final = 100
 """Lines of another session that are read together, where this one is a fork."""
 TAIL: Final = 1_000
 """Entries that are read of a message that was never completed, or of the end of a run that failed."""
+PIECES: Final = 5_000
+"""Deltas that are read in one window. Where there are more, a message is parted before its tool call, not at it."""
 
 
 class Telling:
@@ -49,11 +54,26 @@ class Telling:
         if not self.talk.blocks:
             await self.read_earlier()
 
-    async def read_at(self, run_id: str) -> None:
-        """A run, and what was said before it."""
+    async def read_at(self, run_id: str, position: int | None = None) -> None:
+        """A run, and what was said before it; one that is longer than a window as `read_back` says."""
         run = await self._engine.run(run_id)
         await self._read_runs([run, *await self._runs(before=run_id)])
         self.talk.has_later = bool(await self._runs(after=run_id, limit=1))
+        await self.read_back(run_id, position)
+
+    async def read_back(self, run_id: str, position: int | None) -> None:
+        """Up to an entry of a run, where only what comes after it was read.
+
+        None is its beginning; but for the last run, which is seen from its end.
+        """
+        if position is None and self.talk.ends_with(run_id):
+            return
+        position = position or 1
+        async with self._reading:
+            for _ in range(WINDOWS):
+                if self._first is None or self._first[0] != run_id or self._first[1] <= position:
+                    break
+                await self._read_above()
 
     async def read_earlier(self) -> None:
         """One more window above, unless all is read."""
@@ -76,7 +96,8 @@ class Telling:
             run_id, position = self._first
             entries = await self._engine.outline(run_id, before=position, limit=ENTRIES)
             self._first = run_id, _edge(entries)
-            self.talk.put_above(Talk.of(entries, began=self._began))
+            pieces = await self._pieces(entries, after=_start(entries), before=position)
+            self.talk.put_above(Talk.of(entries, pieces, began=self._began))
         elif self._line is None and (runs := await self._runs(before=self._first[0] if self._first else None)):
             await self._read_runs(runs)
         else:
@@ -87,20 +108,23 @@ class Telling:
         for run in runs:
             outline = await self._engine.outline(run.run_id, limit=ENTRIES)
             self._note(run)
-            self.talk.put_above(Talk.of(outline, await self._rest(outline), began=self._began))
+            pieces = await self._pieces(outline, after=_start(outline))
+            self.talk.put_above(Talk.of(outline, await self._rest(outline), pieces, began=self._began))
             self._first = run.run_id, _edge(outline)
             if self._first[1] > 1:
                 break
 
     async def _read_lines(self) -> None:
         """What a fork began with; a session that is none began with nothing."""
-        from console.model.talk.heritage import inherited, is_inherited  # noqa: PLC0415
+        from console.model.talk.heritage import inherited, is_inherited, untold  # noqa: PLC0415
 
         parent = await self._forked_from()
         page: list[Line] = []
         if parent is not None:
-            page = await self._engine.transcript(self._session, before=self._line, limit=LINES)
-        self._is_whole = len(page) < LINES
+            page = await self._engine.transcript(self._session, before=self._line, limit=LINES + 1)
+        above = page[LINES:]
+        del page[LINES:]
+        self._is_whole = not above
         if page:
             self._line = page[-1].seq
         # The lines of its own runs are the newest, and they were told already.
@@ -109,26 +133,32 @@ class Telling:
         if lines and not self._is_fork_told:
             self._is_fork_told = True
             remark = f"forked here from {await self._named(str(parent))}"
-        self.talk.put_above(inherited(lines, remark))
+        runs = untold(lines, above[0] if above else None)
+        first = {entry.run_id: entry for run_id in runs for entry in await self._engine.journal(run_id, limit=1)}
+        self.talk.put_above(inherited(lines, first, remark))
 
     # Downwards
 
     async def _read_below(self) -> None:
         """What comes after the last entry that was read; a run that is longer than a window in as many as it needs."""
         last = self.talk.run_ids[-1]
-        entries = await self._engine.outline(last, after=self.talk.last_position(last), limit=ENTRIES)
+        after = self.talk.last_position(last)
+        entries = await self._engine.outline(last, after=after, limit=ENTRIES)
         if not entries:
             runs = await self._runs(after=last, limit=1)
             if not runs:
                 self.talk.has_later = False
                 return
             self._note(runs[0])
-            entries = await self._engine.outline(runs[0].run_id, after=0, limit=ENTRIES)
+            after = 0
+            entries = await self._engine.outline(runs[0].run_id, after=after, limit=ENTRIES)
             if not entries:
                 self.talk.has_later = False  # it has only been created; what it says will be told
                 return
-        rest = await self._rest(entries) if len(entries) < ENTRIES else []
-        self.talk.apply(sorted([*entries, *rest], key=lambda entry: entry.position))
+        goes_on = len(entries) == ENTRIES
+        rest = await self._rest(entries) if not goes_on else []
+        pieces = await self._pieces(entries, after=after, before=entries[-1].position if goes_on else None)
+        self.talk.apply(sorted([*entries, *rest, *pieces], key=lambda entry: entry.position))
 
     # Inside
 
@@ -147,6 +177,20 @@ class Telling:
         tail = await self._engine.journal(outline[0].run_id, before=gap[1], limit=TAIL)
         return [entry for entry in reversed(tail) if entry.position > gap[0]]
 
+    async def _pieces(self, outline: "list[Entry]", *, after: int, before: int | None = None) -> "list[Entry]":
+        """Of messages that something was told in the middle of, what was streamed; the last of them first."""
+        found: list[Entry] = []
+        for cut in reversed(cuts(outline, after=after, before=before)):
+            run_id, left = outline[0].run_id, PIECES - len(found)
+            some = await self._engine.deltas(run_id, after=cut.after, before=cut.last, limit=left)
+            if some and len(some) < left and cut.last < cut.before:
+                some += await self._engine.deltas(run_id, after=cut.last, before=cut.before, limit=left - len(some))
+            if cut.is_whole or len(some) < left:
+                found += some
+            if len(some) == left:
+                break
+        return found
+
     async def _forked_from(self) -> str | None:
         from engine.api import NotFound  # noqa: PLC0415
 
@@ -158,13 +202,15 @@ class Telling:
         return parent if isinstance(parent, str) else None
 
     async def _named(self, session: str) -> str:
-        from engine.api import NotFound  # noqa: PLC0415
+        from console.naming import names_of  # noqa: PLC0415
 
-        try:
-            title = (await self._engine.session(session)).session.title
-        except NotFound:
-            title = None
-        return f"“{one_line(session_name(session, title), 60)}”"
+        names = await names_of(self._engine, [session])
+        return f"“{one_line(names.get(session) or session_name(session, None), 60)}”"
+
+
+def _start(window: "list[Entry]") -> int:
+    """After which entry a window may begin in the middle of a message; 0 where it begins with its run."""
+    return window[0].position if _edge(window) > 1 else 0
 
 
 def _edge(window: "list[Entry]") -> int:

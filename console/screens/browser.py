@@ -8,6 +8,7 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal
 
 from console.model.glyphs import Glyphs
+from console.model.situation import TO_THE_LIST
 from console.screens.full import SLOW, FullScreen
 from console.widgets.inspector.row_list import RowList, View
 from console.widgets.listing import Listing
@@ -152,6 +153,10 @@ class Browser(FullScreen):
             self.set_class(self.is_inside, "-inside")
         self.show_side()
 
+    @property
+    def back(self) -> str:
+        return TO_THE_LIST if self.is_inside else super().back
+
     def step_back(self) -> None:
         if self.is_inside:
             self.enter(is_inside=False)
@@ -159,7 +164,8 @@ class Browser(FullScreen):
             self.leave()
 
     def action_aside(self) -> None:
-        self.enter(is_inside=not self.is_inside)
+        if self.is_inside or self.trackside.can(f"{self.place}.aside"):
+            self.enter(is_inside=not self.is_inside)
 
     # Moving in what has the focus
 

@@ -1,9 +1,11 @@
 """A dialog over a screen: what else is everywhere waits until it is closed, but one can always stop and leave."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
 
+from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.command import CommandPalette
+from textual.command import CommandList, CommandPalette
 from textual.screen import ModalScreen, ScreenResultType
 
 from console.bindings import keys_of
@@ -31,6 +33,9 @@ _BINDINGS: Final[list[BindingType]] = [
 class _Heeding(_Screen):
     """Hands these commands on to the app."""
 
+    own_keys: ClassVar[Sequence[tuple[str, str]]] = ()
+    """Keys of its own that the line at the bottom names, each with what it does."""
+
     def may_quit(self) -> bool:
         """Whether nothing is lost that is only here; else it says so, and the same key again is sure."""
         return True
@@ -50,6 +55,12 @@ class Dialog(_Heeding, ModalScreen[ScreenResultType]):
 
 
 class Palette(_Heeding, CommandPalette):
-    """Textual's own."""
+    """Textual's own, with a mark at the command that is chosen."""
 
     BINDINGS: ClassVar[list[BindingType]] = _BINDINGS
+
+    def compose(self) -> ComposeResult:
+        from console.widgets.chosen import ChosenCommands  # noqa: PLC0415  (not before the first frame)
+
+        for widget in super().compose():
+            yield ChosenCommands() if isinstance(widget, CommandList) else widget

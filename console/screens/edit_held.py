@@ -28,6 +28,7 @@ class EditHeld(Dialog[dict[str, Any] | None]):
         Binding("escape", "leave", "leave it", priority=True),
         Binding(SAVE, "save", "use this answer", priority=True),
     ]
+    own_keys = ((SAVE, "use this answer"), ("esc", "leave it"))
     DEFAULT_CSS = """
     EditHeld { align: center middle; }
     EditHeld > Vertical { width: 90%; height: 80%; border: round $warning; background: $surface; padding: 0 1; }

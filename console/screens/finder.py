@@ -13,6 +13,7 @@ from textual.widgets.option_list import Option
 
 from console.model.prompt.seeking import matching, shown, spans
 from console.screens.dialog import Dialog
+from console.widgets.chosen import ChosenList
 
 MOST: Final = 50
 """Rows that are made; who wants another types on."""
@@ -38,6 +39,7 @@ class Finder(Dialog[str | None]):
     Finder OptionList, Finder OptionList:focus { height: auto; max-height: 12; border: none; padding: 0; }
     Finder OptionList { background: $surface; scrollbar-size-vertical: 1; text-wrap: nowrap; text-overflow: ellipsis; }
     Finder.-short OptionList { max-height: 7; }
+    Finder OptionList > .option-list--option { padding: 0 1 0 2; }
     Finder OptionList > .option-list--option-highlighted {
         color: $block-cursor-foreground; background: $block-cursor-background; text-style: bold;
     }
@@ -51,7 +53,7 @@ class Finder(Dialog[str | None]):
         self._nothing = nothing
         self._found: list[str] = []
         self._line = Input(placeholder="type a part of it")
-        self._list = OptionList(markup=False)
+        self._list = ChosenList(markup=False)
         self._list.can_focus = False
 
     def compose(self) -> ComposeResult:

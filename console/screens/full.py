@@ -1,6 +1,7 @@
 """A screen that lies over the panes as long as someone looks: what it is at the top, its keys at the bottom."""
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
 
 from textual.app import ComposeResult
@@ -10,6 +11,7 @@ from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Static
 
+from console.model.act import Act
 from console.model.glyphs import Glyphs
 from console.model.piece import Piece
 from console.model.safe import one_line
@@ -17,13 +19,14 @@ from console.model.situation import Situation
 from console.widgets.footer import Footer
 from console.widgets.guard import Shielded
 from console.widgets.tones import Toned
+from console.widgets.trouble import TroubleLine
 
 if TYPE_CHECKING:
     from console.app import Trackside
 
 
 SLOW: Final = 0.5
-"""Seconds after which it is said that something is being read."""
+"""Seconds after which it is said that something is being read or written."""
 
 
 class TitleLine(Toned):
@@ -34,10 +37,12 @@ class TitleLine(Toned):
     """
     title: reactive[str] = reactive("")
     remark: reactive[str] = reactive("")
+    tone: reactive[str] = reactive("faint")
+    """Of the remark."""
 
     def render(self) -> Content:
         left = self.content_of([Piece("trackside", "brand"), Piece(f"   {self.title}", "runner")])
-        right = self.content_of([Piece(self.remark, "faint")])
+        right = self.content_of([Piece(self.remark, self.tone)])
         # Where it stands matters more than what it is called.
         left = left.truncate(max(0, self.content_size.width - right.cell_length - 2), ellipsis=True)
         room = self.content_size.width - left.cell_length - right.cell_length
@@ -68,11 +73,16 @@ class FullScreen(Shielded, Screen[None]):
         super().__init__()
         self.glyphs = glyphs
         self.title_line = TitleLine()
+        self.trouble_line = TroubleLine()
         self.footer = Footer()
         self.reading = 0
         """How much is being read."""
         self.trouble = ""
         """Why the last of it could not be read."""
+        self._doing: list[str] = []
+        """What is being done and takes long, in words."""
+        self._mentioned: set[str] = set()
+        """Toasts that name a key of this screen."""
 
     def compose(self) -> ComposeResult:
         # Here, since a class that comes with the first size has everything styled once more.
@@ -82,6 +92,7 @@ class FullScreen(Shielded, Screen[None]):
         self.set_class(size.height >= 30, "-tall")
         self.title_line.title = self.heading
         yield self.title_line
+        yield self.trouble_line
         yield from self.body()
         yield self.footer
 
@@ -137,17 +148,33 @@ class FullScreen(Shielded, Screen[None]):
         """
         for widget in self.query(Widget):
             widget._styles_cache.clear()  # noqa: SLF001
+        if self.trackside.cover is not self:
+            self.trackside.hush(self._mentioned)
 
-    # Reading
+    def mention(self, words: str, key: str, seconds: float | None = None) -> None:
+        """Tell what was done, and a key that is heard here alone: this toast goes when the screen is left."""
+        said = one_line(words, 80)
+        if key and self.trackside.cover is self:
+            said = f"{said} · {key}"
+            self._mentioned.add(said)
+        self.trackside.tell(said, seconds=seconds)
+
+    def hush(self) -> None:
+        """The keys that toasts named have nothing to do any more: one was pressed."""
+        self.trackside.hush(self._mentioned)
+
+    # Reading and writing
 
     def read(self, reading: Awaitable[Any], then: Callable[[], object] | None = None) -> None:
         """Read something for as long as the screen is there, then show it; what takes long says so."""
+
+        due = Act(reading)
 
         async def carry_out() -> None:
             self.reading += 1
             slow = self.set_timer(SLOW, self.show_remark)
             try:
-                await reading
+                await due
                 self.trouble = ""
             except Exception as error:  # noqa: BLE001  (what could not be read is told, and all else stays)
                 self.trouble = one_line(str(error) or type(error).__name__)
@@ -159,11 +186,32 @@ class FullScreen(Shielded, Screen[None]):
             if then is not None:
                 then()
 
-        self.run_worker(carry_out(), exit_on_error=False)
+        self.run_worker(carry_out, exit_on_error=False)
+
+    def do(self, words: str, act: Awaitable[Any]) -> None:
+        """Carry something out, whether the screen stays or not; what takes long says so in these words, until then."""
+        self.trackside.do(self._do(words, Act(act)))
+
+    async def _do(self, words: str, act: Awaitable[Any]) -> None:
+        slow = self.set_timer(SLOW, partial(self._say_doing, words))
+        try:
+            await act
+        finally:
+            slow.stop()
+            if words in self._doing:
+                self._doing.remove(words)
+                if self.is_attached:
+                    self.show_remark()
+
+    def _say_doing(self, words: str) -> None:
+        self._doing.append(words)
+        self.show_remark()
 
     def show_remark(self) -> None:
         """Where it stands, in the line at the top."""
-        self.title_line.remark = "reading…" if self.reading else self.remark()
+        doing = self._doing[-1] if self._doing else ""
+        self.title_line.tone = "held" if doing else "faint"
+        self.title_line.remark = doing or ("reading…" if self.reading else self.remark())
 
     def remark(self) -> str:
         """What there is to say there."""
@@ -172,6 +220,7 @@ class FullScreen(Shielded, Screen[None]):
     def tick(self, now: Situation) -> None:
         """Once a tick, while it is the one that is seen."""
         self.footer.attempt(self._show_keys, now)
+        self.trouble_line.attempt(self.trouble_line.show, self.trackside.trouble)
 
     def _show_keys(self, now: Situation) -> None:
         self.footer.keys = self.trackside.keys_at(self.keys_of, now, self.footer.content_size.width)

@@ -1,7 +1,7 @@
 """Letters over all that can be jumped to: one picture of the screen as it was when they were asked for."""
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from rich.segment import Segment
 from rich.style import Style
@@ -14,8 +14,11 @@ from textual.widget import Widget
 
 from console.acts.jumping import Spot
 from console.model.commands import BY_ID
-from console.model.jump import labels
+from console.model.jump import Label, in_brackets, labels
 from console.screens.dialog import Dialog
+
+_EMPTY: Final = frozenset(" ─━│┃╭╰┌└├+-|")
+"""What can be written over without a loss: nothing, and the lines around a pane."""
 
 
 class Letters(Widget):
@@ -39,21 +42,23 @@ class Letters(Widget):
         width = self.size.width
         style = self._style("below")
         text = self._below[y] if y < len(self._below) else Strip([])
-        line = Strip([Segment(segment.text, style) for segment in text]).adjust_cell_length(width, style)
-        for label, spot in self._places:
-            if spot.place.y == y and label.startswith(self.typed):
-                line = self._put(line, label, spot.place.x, width)
+        line = below = Strip([Segment(segment.text, style) for segment in text]).adjust_cell_length(width, style)
+        labels = [
+            Label(spot.place.x, label[len(self.typed) :], spot.widget.region.x)
+            for label, spot in self._places
+            if spot.place.y == y and label.startswith(self.typed)
+        ]
+        for x, shown in in_brackets(labels, width, lambda at: below.crop(at, at + 1).text in _EMPTY):
+            label = Strip([Segment(shown, self._style("rest" if self.typed else "label"))])
+            line = Strip.join([line.crop(0, x), label, line.crop(x + len(shown), width)])
         return line
-
-    def _put(self, line: Strip, label: str, x: int, width: int) -> Strip:
-        left = label[len(self.typed) :]
-        x = min(x, width - len(left))
-        shown = Strip([Segment(left, self._style("rest" if self.typed else "label"))])
-        return Strip.join([line.crop(0, x), shown, line.crop(x + len(left), width)])
 
     def _style(self, part: str) -> Style:
         style = self.get_component_rich_style(f"letters--{part}")
-        return Style(color=style.color, bgcolor=style.bgcolor, bold=style.bold)
+        if part == "below":
+            return Style(color=style.color, bgcolor=style.bgcolor, bold=style.bold)
+        # Turned around by the terminal, so that a label is one also where there are no colours.
+        return Style(color=style.bgcolor, bgcolor=style.color, bold=style.bold, reverse=True)
 
 
 class Jump(Dialog[Spot | None]):

@@ -25,6 +25,9 @@ class Notes(Dialog[None]):
     Notes > VerticalScroll { border: round $accent; background: $surface; scrollbar-size-vertical: 1; }
     """
 
+    closing = "esc closes"
+    """What its lower edge says."""
+
     def __init__(self, title: str, notes: Mapping[str, Sequence[str]]) -> None:
         super().__init__()
         self._title = title
@@ -34,7 +37,7 @@ class Notes(Dialog[None]):
     def compose(self) -> ComposeResult:
         with VerticalScroll() as box:
             box.border_title = Content(self._title)
-            box.border_subtitle = "esc closes"
+            box.border_subtitle = self.closing
             yield self._text
 
     def on_resize(self) -> None:

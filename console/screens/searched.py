@@ -96,7 +96,7 @@ class Searched(Browser):
         elif self.trouble and not self.list.shelf.height:
             self.read(self.begin(), self.show)
         else:
-            self.run_worker(self._freshen(), exit_on_error=False)
+            self.run_worker(self._freshen, exit_on_error=False)
 
     async def _freshen(self) -> None:
         if await self.freshen():

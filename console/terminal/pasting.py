@@ -1,13 +1,23 @@
-"""What is pasted comes as one text, whatever is in it."""
+"""What is pasted comes as one text, whatever is in it; a field of one line has it as one line."""
 
 import sys
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol, runtime_checkable
 
 from textual import events
 from textual._xterm_parser import BRACKETED_PASTE_END, BRACKETED_PASTE_START, XTermParser
 from textual.driver import Driver
 from textual.message import Message
+from textual.widgets import Input
+
+from console.model.prompt.pastes import on_one_line
+
+if TYPE_CHECKING:
+    from textual.app import App
+
+    _App = App[None]
+else:
+    _App = object
 
 
 class WholePastes(XTermParser):
@@ -61,6 +71,44 @@ class WholePastes(XTermParser):
         # Between the brackets that it saw was nothing, and so it says.
         yield from (one for one in super().feed(BRACKETED_PASTE_END) if not isinstance(one, events.Paste))
         yield events.Paste(text.replace("\0", ""))
+
+
+@runtime_checkable
+class ReadsLines(Protocol):
+    """A field of one line that may know what to do with several."""
+
+    def reads_lines(self, text: str) -> bool:
+        """Whether it takes these as they are."""
+        ...
+
+
+class OneLine(_App):
+    """The part of the app that gives a field of one line what is pasted into it.
+
+    Textual's own (8.2.8) takes the first line and drops the others without a word; with ctrl+v it takes them all, and
+    the line has breaks in it that nobody sees.
+    """
+
+    if TYPE_CHECKING:
+
+        def tell(self, words: str, *, severity: Any = "information") -> None: ...
+
+    async def on_event(self, event: events.Event) -> None:
+        if isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
+            line = self.focused
+            if isinstance(line, Input) and isinstance(event, events.Key) and event.key == "ctrl+v":
+                event = events.Paste(self.clipboard)
+            if isinstance(line, Input) and isinstance(event, events.Paste):
+                is_read = isinstance(line, ReadsLines) and line.reads_lines(event.text)
+                event = event if is_read else events.Paste(self.as_one_line(event.text))
+        await super().on_event(event)
+
+    def as_one_line(self, text: str) -> str:
+        """What of it goes into a field of one line; where that is not as it was, it is told."""
+        line, words = on_one_line(text)
+        if words:
+            self.tell(words, severity="warning")
+        return line
 
 
 _NAME: Final = XTermParser.__name__

@@ -33,12 +33,14 @@ class AskingLine(LineField):
         self.border_subtitle = "enter takes it · esc leaves it"
         self.value = value
         self.display = True
+        self.screen.add_class("-asking")  # what is told meanwhile lies above it
         self.focus()
 
     def close(self) -> bool:
         """Ask no more; whether anything was asked."""
         was_open = self.is_open
         self.display = False
+        self.screen.remove_class("-asking")
         self._then = None
         if was_open and self._back is not None:
             self._back.focus()

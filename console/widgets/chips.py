@@ -131,6 +131,7 @@ class Attaching(_Area):
     def action_attach(self) -> None:
         """Begin a path."""
         row, column = self.cursor_location
+        self.move_cursor((row, column))  # the path takes the place of nothing
         before = self.document.get_line(row)[:column]
         self.insert("@" if not before or before[-1].isspace() else " @")
         self.focus()

@@ -26,4 +26,6 @@ class Footer(Toned):
 
     def _shown(self, key: FooterKey) -> Content:
         said = self.content_of([Piece(key.key, "key"), Piece(f" {key.words}", "faint")])
+        if not key.command_id:  # a dialog's, which hears the mouse itself
+            return said
         return said.stylize(Style.from_meta({"@click": f"app.perform('{key.command_id}')"}))

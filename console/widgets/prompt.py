@@ -91,6 +91,8 @@ class Prompt(Guarded, Attaching, TextArea, inherit_bindings=False):
         self._recall = Recall()
         self._draft = ""
         """What was here before a queued message came to be edited."""
+        self._is_proposed = False
+        """What is here was typed by nobody, and is marked as a whole."""
         self._entitle()
 
     # What it is given
@@ -116,6 +118,13 @@ class Prompt(Guarded, Attaching, TextArea, inherit_bindings=False):
         lines = text.replace("\r\n", "\n").replace("\r", "\n")
         self.load_text(self._pastes.shown(lines))
         self.move_cursor(self.document.end)
+        self._is_proposed = False
+
+    def propose(self, text: str) -> None:
+        """Have this text, marked: what is typed or pasted takes its place, a key that moves or deletes keeps it."""
+        self.load(text)
+        self.select_all()
+        self._is_proposed = True
 
     def give_back(self, text: str) -> None:
         """It could not be sent: it is here again, before what was typed since."""
@@ -174,7 +183,12 @@ class Prompt(Guarded, Attaching, TextArea, inherit_bindings=False):
             event.prevent_default()
             return
         bound = None if event.is_printable else self.screen.active_bindings.get(event.key)
-        if bound is not None and bound.node is self and await self.app.run_action(bound.binding.action, self):
+        is_own = bound is not None and bound.node is self
+        if self._is_proposed and (is_own or event.is_printable):
+            self._is_proposed = False
+            if bound is not None and bound.binding.action != "paste":
+                self.clear_selection()
+        if bound is not None and is_own and await self.app.run_action(bound.binding.action, self):
             event.stop()
             event.prevent_default()
 
@@ -194,6 +208,11 @@ class Prompt(Guarded, Attaching, TextArea, inherit_bindings=False):
             if not self.leave_editing():
                 self.load("")
             self._pastes.forget(but=self.text)
+
+    def type_in(self, character: str) -> None:
+        """Someone typed this elsewhere, and meant it for here."""
+        self._is_proposed = False
+        self._replace_via_keyboard(character, *self.selection)
 
     def action_newline(self) -> None:
         self._replace_via_keyboard("\n", *self.selection)

@@ -6,9 +6,12 @@ import shutil
 import sqlite3
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from sqlalchemy.exc import DBAPIError
+
+if TYPE_CHECKING:
+    from engine.facts.state_pages import StateChange
 
 _NO_SPACE: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
 _FORBIDDEN: Final = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
@@ -122,6 +125,17 @@ class StateRefused(FactsError):
 
 class StateTooLarge(StateRefused):
     """A value with more bytes than are kept."""
+
+
+class StateMoved(FactsError):
+    """Something else is kept under a key than who changes it had seen; it was left as it is."""
+
+    def __init__(self, words: str, now: object, change: "StateChange | None") -> None:
+        super().__init__(words)
+        self.now = now
+        """The whole value, or `Expected.NOTHING`: whoever was told of it may expect it the next time."""
+        self.change = change
+        """Who wrote that and when; nothing where that is not known any more."""
 
 
 class SessionRefused(FactsError):

@@ -95,6 +95,15 @@ def outline(
     return found[::-1] if after is None else found
 
 
+def deltas(conn: Connection, run_id: str, *, after: int, before: int, limit: int = 1_000) -> list[Entry]:
+    """What a run streamed between two positions, rising, from the first."""
+    statement = (
+        f"SELECT {COLUMNS} FROM journal WHERE run_id = ? AND position > ? AND position < ?"  # noqa: S608
+        " AND type = 'message.delta' ORDER BY position LIMIT ?"
+    )
+    return [Entry._make(row) for row in conn.exec_driver_sql(statement, (run_id, after, before, limit))]
+
+
 def holding(conn: Connection, run_id: str, text: str, *, first: int, last: int) -> list[int]:
     """Positions of a run's entries in a range whose type or data holds a text, whatever the case of its letters."""
     statement = (

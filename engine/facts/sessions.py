@@ -172,6 +172,10 @@ def get(conn: Connection, session_id: str) -> Session:
     return session
 
 
+def is_there(conn: Connection, session_id: str) -> bool:
+    return _find(conn, session_id) is not None
+
+
 def find(conn: Connection, name: str) -> Session:
     """The session that a person means: an id, or 'last' for the one that was active last."""
     session = _find(conn, name)

@@ -2,17 +2,19 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from enum import Enum, auto
 from typing import Any, Final
 
 from sqlalchemy import Connection
 
-from engine.facts import event_log, state
-from engine.facts.errors import NotFound, StateRefused
+from engine.facts import event_log, state, state_pages
+from engine.facts.errors import NotFound, StateMoved, StateRefused
 from engine.facts.event_log import EventRow
-from engine.facts.json_text import decode
+from engine.facts.json_text import decode, encode
 from engine.facts.rows import values
 from engine.facts.scopes import NEEDED, Scope, ScopeIdentity
 from engine.facts.state import Change
+from engine.facts.state_pages import StateRow
 
 EDITOR: Final = "person"
 SET: Final = "state.set"
@@ -32,6 +34,13 @@ _CHANGED: Final = """
     FROM state_changes AS now WHERE change BETWEEN ? AND ? AND scope_key = ? ORDER BY change
 """
 """Of each key that an edit touched: its newest change, and what it was before."""
+
+
+class Expected(Enum):
+    """What a key may hold before it is changed, where that is no certain value."""
+
+    ANYTHING = auto()
+    NOTHING = auto()
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,23 +69,38 @@ class Hand:
         return Change(editor=EDITOR, at=self.at)
 
 
-def put(conn: Connection, identity: ScopeIdentity, key: str, value: object, hand: Hand) -> StateEdit:
-    """Write a value; raises StateRefused over the limits, and where no run could ever read it."""
+def put(
+    conn: Connection,
+    identity: ScopeIdentity,
+    key: str,
+    value: object,
+    hand: Hand,
+    *,
+    expected: object = Expected.ANYTHING,
+) -> StateEdit:
+    """Write a value; raises StateRefused over the limits, and where no run could ever read it.
+
+    Raises StateMoved where something else is kept there than was expected.
+    """
     needed = NEEDED.get(identity.scope)
     if needed is not None and not getattr(identity, needed):
         raise StateRefused(f"the {identity.scope} scope needs its {needed}; without it no run can read this.")
 
     def write() -> int:
+        _expect(conn, identity, key, expected)
         state.put(conn, identity, key, value, hand.change)
         return 1
 
     return _noted(conn, SET, identity, hand, write, key=state.canonical(key))
 
 
-def delete(conn: Connection, identity: ScopeIdentity, key: str, hand: Hand) -> StateEdit:
-    """Delete a key; raises NotFound where it is not there."""
+def delete(
+    conn: Connection, identity: ScopeIdentity, key: str, hand: Hand, *, expected: object = Expected.ANYTHING
+) -> StateEdit:
+    """Delete a key; raises NotFound where it is not there, and StateMoved where it is not what was expected."""
 
     def write() -> int:
+        _expect(conn, identity, key, expected)
         if not state.delete(conn, identity, key, hand.change):
             raise NotFound(f"nothing is kept under {state.canonical(key)!r} there.")
         return 1
@@ -124,6 +148,29 @@ def restore(conn: Connection, edit_id: str, hand: Hand) -> StateEdit:
         return len(changed) - len(left)
 
     return _noted(conn, RESTORED, identity, hand, write, left=left, restores=edit_id)
+
+
+def _expect(conn: Connection, identity: ScopeIdentity, key: str, expected: object) -> None:
+    if expected is Expected.ANYTHING:
+        return
+    try:
+        now = state_pages.value(conn, identity, key)
+    except NotFound:
+        now = Expected.NOTHING
+    if _is(now, expected):
+        return
+    newest = state_pages.changes(conn, identity, key, limit=1)
+    became = "is gone" if now is Expected.NOTHING else "was written"
+    raise StateMoved(f"{state.canonical(key)!r} {became} meanwhile.", now, newest[0] if newest else None)
+
+
+def _is(now: object, expected: object) -> bool:
+    if Expected.NOTHING in (now, expected):
+        return now is expected
+    text = encode(now)  # as JSON, since to Python 1 and true are the same
+    if isinstance(expected, StateRow):
+        return (text[: state_pages.GLIMPSE], len(text.encode())) == (expected.glimpse, expected.size)
+    return text == encode(expected)
 
 
 def _noted(

@@ -14,6 +14,11 @@ class NoBinding(IntakeError):
 class AmbiguousBinding(IntakeError):
     """More than one agent takes this event."""
 
+    def __init__(self, found: str) -> None:
+        super().__init__(f"{found}. Name one with --runner.")
+        self.found = found
+        """The same without what to do: that is another thing at a screen."""
+
 
 def resolve(agents: Iterable[AgentConfig], event_type: EventType, *, agent_id: str | None = None) -> AgentBinding:
     """The one binding that takes the event; `agent_id` narrows the choice to one agent by name."""
@@ -29,7 +34,7 @@ def resolve(agents: Iterable[AgentConfig], event_type: EventType, *, agent_id: s
         raise NoBinding(f"no enabled agent takes {event_type}. {_known(agents)}")
     if len(candidates) > 1:
         names = ", ".join(sorted(_name(agent) for agent in candidates))
-        raise AmbiguousBinding(f"{len(candidates)} agents take {event_type}: {names}. Name one with --runner.")
+        raise AmbiguousBinding(f"{len(candidates)} agents take {event_type}: {names}")
     return bind(candidates[0])
 
 

@@ -15,6 +15,7 @@ from engine.intake.attachments import check_attachments, without_raw
 from engine.intake.binding import resolve
 from engine.intake.envelope import EventEnvelope
 from engine.intake.settings import KeptSettings, SettingsKey
+from engine.protocol.event import EventType
 from engine.resources.catalog import Catalog
 from engine.resources.shelf import Shelf
 from engine.run.grants import grant
@@ -50,13 +51,21 @@ class Choice:
     """Points where the run is held, armed from its start: `pull`, `tool`, `call_tool#2`, `message.completed` …"""
 
 
-def choose(project: Project, registry: Registry, choice: Choice) -> tuple[tuple[AgentConfig, ...], str | None]:
-    """The agents an event may go to, and the name of the one that was asked for."""
-    if choice.runner is not None and project.agent(choice.runner, registry) is not None:
-        return project.agents_by_fitness(registry)[0], choice.runner  # what is wrong with others does not matter
+def choose(
+    project: Project, registry: Registry, choice: Choice, event_type: EventType | None = None
+) -> tuple[tuple[AgentConfig, ...], str | None]:
+    """The agents an event may go to, and the name of the one that was asked for.
+
+    Where kept settings count, also one whose own config does not fit: they may mend it, and it is checked with them.
+    """
+    name, kept = choice.runner, choice.kept
+    if name is not None and (agent := project.agent(name, registry, as_written=kept)) is not None:
+        # What is wrong with others does not matter.
+        others = (one for one in project.agents_by_fitness(registry)[0] if one.agent_id != name)
+        return (agent, *others), name
     if choice.runner is not None or not project.config.agents:
         return (implicit_agent(str(registry.choose(choice.runner).id)),), None
-    return project.agents(registry), None
+    return project.agents(registry, as_written=kept, event_type=event_type), None
 
 
 class Setting(Protocol):
@@ -74,7 +83,7 @@ def prepare(setting: Setting, envelope: EventEnvelope, choice: Choice, kept: All
     """Everything that can be wrong with the event, the choice or the config is said here, before any record."""
     project, registry, catalog, ids = setting.project, setting.registry, setting.catalog, setting.ids
     check_attachments(envelope, project.file_roots())
-    agents, agent_id = choose(project, registry, choice)
+    agents, agent_id = choose(project, registry, choice, envelope.event_type)
     binding = resolve(agents, envelope.event_type, agent_id=agent_id)
     runner = registry.get(binding.runner_id)
     settings = kept_for(binding, runner, setting.kept if kept is None else kept) if choice.kept else None

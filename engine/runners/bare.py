@@ -17,6 +17,8 @@ MAX_BYTES: Final = 4 << 20
 _ATTRIBUTES: Final = ("capabilities", "permissions", "config", "label", "description")
 _SDK: Final = re.compile(rb"^[ \t]*(?:from|import)[ \t]+langbot_plugin\b", re.MULTILINE)
 _RUN: Final = re.compile(rb"\basync[ \t]+def[ \t]+run\b")
+_NAMED: Final = b"Runner"
+"""What a half-written one says already: to parse every module beside the runners would take its time."""
 
 NO_RUNNER: Final = (
     "no runner in it. It needs `async def run(ctx)`, "
@@ -43,11 +45,15 @@ def read_source(path: Path) -> bytes:
 
 
 def looks_like_a_runner(path: Path) -> bool:
-    """Whether a file in a folder is worth reading: most modules beside a runner are not runners themselves."""
+    """Whether a file in a folder is worth reading: most modules beside a runner are not runners themselves.
+
+    One that is not Python yet may be going to be one, and whoever writes it wants to know why it is not there.
+    """
     try:
-        return _RUN.search(path.read_bytes()) is not None
+        source = path.read_bytes()
     except OSError:
         return False
+    return _RUN.search(source) is not None or (_NAMED in source and not _is_python(source))
 
 
 def read_bare(path: Path, cwd: Path, origin: Origin = Origin.FILE) -> tuple[list[RunnerDescriptor], list[Problem]]:
@@ -104,6 +110,16 @@ def _parse(source: bytes) -> ast.Module:
         raise Broken(f"{type(error).__name__}: {error.msg}", error.lineno) from error
     except (ValueError, RecursionError, MemoryError) as error:
         raise Broken(f"not Python: {error or 'nested too deep'}") from error
+
+
+def _is_python(source: bytes) -> bool:
+    if len(source) > MAX_BYTES:
+        return True  # nobody wrote this by hand
+    try:
+        _parse(source)
+    except Broken:
+        return False
+    return True
 
 
 Bodies = list[list[ast.stmt]]

@@ -18,7 +18,12 @@ class RunnerNotAllowed(RunnersError):
 
 
 class AmbiguousRunner(RunnersError):
-    """A short name that fits more than one runner."""
+    """More than one could be meant."""
+
+    def __init__(self, found: str, advice: str = "Name one.") -> None:
+        super().__init__(f"{found}. {advice}")
+        self.found = found
+        """The same without what to do: that is another thing at a screen."""
 
 
 class FormError(RunnersError):

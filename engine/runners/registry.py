@@ -64,7 +64,7 @@ class Registry:
             plugins = ", ".join(sorted({runner.id.plugin_id for runner in fitting}))
             raise RunnerNotAllowed(f"the runner {name!r} is not allowed. Add {plugins} to `allowed_plugins`.")
         if len(allowed) > 1:
-            raise AmbiguousRunner(f"{name!r} could be any of {_listed(allowed)}. Name one by its whole id.")
+            raise AmbiguousRunner(f"{name!r} could be any of {_listed(allowed)}", "Name one by its whole id.")
         return allowed[0]
 
     def choose(self, name: str | None = None) -> RunnerDescriptor:
@@ -76,7 +76,7 @@ class Registry:
         found = self._own_discovery()
         own = [runner for runner in found.runners if self._allows(runner)]
         if len(own) > 1:
-            raise AmbiguousRunner(f"there are {len(own)} runners: {_listed(own)}. Name one with --runner.")
+            raise AmbiguousRunner(f"there are {len(own)} runners: {_listed(own)}", "Name one with --runner.")
         if found.runners and not own:
             return self.get(str(found.runners[0].id))
         if not own:

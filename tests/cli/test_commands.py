@@ -101,6 +101,13 @@ def test_the_doctor_says_what_is_wrong_and_how_to_mend_it(trackside: Trackside):
     assert f"  ✗ {path}:1: agents: must be a list" in mended.stdout.splitlines()
 
 
+def test_the_doctor_names_a_runner_that_is_half_written(trackside: Trackside):
+    path = trackside.write("runners/half.py", "class Half\n    pass\n")
+    trackside.write("trackside.yaml", "runners: [runners]\n")
+
+    assert f"  ✗ {path}:1: SyntaxError: expected ':'" in trackside("doctor").stdout.splitlines()
+
+
 def test_the_doctor_sees_other_hosts(trackside: Trackside):
     host = trackside.start("run", "--runner", "chaos", "-m", "hang", "--jsonl")
     assert host.stdout is not None

@@ -7,6 +7,7 @@ from console.model.talk.talk import Talk
 from engine.api import Entry
 
 SECOND = 1_000_000
+OUTLINE_LEAVES_OUT = ("message.delta", "output", "call.requested", "call.decided", "call.replied")
 
 
 class Journal:

@@ -206,8 +206,30 @@ async def test_one_is_saved_and_nothing_is_overwritten_unasked(open_engine: Engi
             await pilot.press("enter")
             await sees(pilot, "exists already")
             await pilot.press(answer)
+            if answer == "escape":
+                await sees(pilot, "Save to which file?", "plan.json stays as it is. Name another file.")
+                await pilot.press("escape")
+                await until(pilot, lambda: isinstance(app.screen, Artifacts))
             await until(pilot, lambda wanted=wanted: (folder / "plan.json").read_bytes() == wanted)
         assert os.listdir(folder) == ["plan.json"], "nothing else is left behind"  # noqa: PTH208
+
+
+async def test_who_keeps_a_file_names_another_from_the_name_that_was_typed(open_engine: Engines, folder: Path):
+    (folder / "mine.json").write_text("mine")
+    app = Trackside(Opening(), lambda: open_engine(maker))
+    async with at_the_screen(app) as pilot:
+        await made_some(pilot, app)
+        await browsing(pilot, app)
+        await sees(pilot, "3 artifacts")
+        await pilot.press("end", "s")
+        await sees(pilot, "Save to which file?")
+        await pilot.press("ctrl+u", *"mine.json", "enter")
+        await sees(pilot, "mine.json exists already")
+        await pilot.press("n")
+        await sees(pilot, "Save to which file?", "mine.json stays as it is.")
+        await pilot.press("home", *"not-", "enter")
+        await sees(pilot, "17 B saved to not-mine.json")
+        assert (folder / "mine.json").read_text() == "mine"
 
 
 async def test_what_cannot_be_written_says_why(open_engine: Engines):
@@ -344,6 +366,22 @@ async def test_none_says_what_to_do(open_engine: Engines):
         await sees(pilot, "there is no artifact here")
         await pilot.press("w")
         await sees(pilot, "No artifacts of all sessions.")
+
+
+async def test_where_there_are_none_w_shows_what_it_says(open_engine: Engines):
+    async def idle(ctx: Any):
+        yield done("Nothing made.")
+
+    app = Trackside(Opening(), lambda: open_engine(idle))
+    async with at_the_screen(app) as pilot:
+        await pilot.press(*"go", "enter")
+        await sees(pilot, "Nothing made.")
+        await until(pilot, lambda: not app.situation.is_running)
+        await browsing(pilot, app)
+        for whose, following in (("this session", "this run"), ("this run", "all sessions")):
+            await sees(pilot, f"No artifacts of {whose}.", f"w shows those of {following}.")
+            await pilot.press("w")
+        await sees(pilot, "No artifacts of all sessions.", "Send something first.")
 
 
 async def test_an_artifact_of_the_conversation_is_opened_from_its_block(open_engine: Engines):

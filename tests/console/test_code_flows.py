@@ -1,5 +1,6 @@
 """Files of runners that are edited while the console is open: what is said, and whose code runs."""
 
+import json
 from pathlib import Path
 
 from console.opening import Opening
@@ -102,13 +103,13 @@ async def test_a_file_that_breaks_while_a_run_is_at_work_does_not_touch_the_run(
         await sees(pilot, "code broken")
 
 
-async def test_an_agent_whose_runner_breaks_is_told_with_the_line_and_the_old_stays_in_force(open_engine: Engines):
+async def test_an_agent_whose_runner_breaks_is_told_with_the_line_and_runs_when_it_is_mended(open_engine: Engines):
     app, path = opened(open_engine, SPEAKS.format("the old words"), agents=[{"id": "me", "runner": "speaker"}])
     async with at_the_screen(app) as pilot:
         await say(pilot, "hello")
         await sees(pilot, "the old words")
         path.write_text(TORN)
-        await until(pilot, lambda: was_told(app, "speaker.py:2", "never closed", "stays in force"))
+        await until(pilot, lambda: was_told(app, "speaker.py:2 is left out", "never closed", "until it is mended"))
         await sees(pilot, "code broken")
         assert app.stage.agent_id == "me"
         path.write_text(SPEAKS.format("mended words"))
@@ -143,3 +144,40 @@ async def test_an_edit_that_breaks_another_runner_is_told_with_the_line(open_eng
     async with at_the_screen(app) as pilot:
         other.write_text(TORN)
         await until(pilot, lambda: was_told(app, "other.py:2 is left out", "f3 shows it"))
+
+
+async def test_one_broken_file_is_in_nobody_elses_way(open_engine: Engines):
+    tone = "config = [{'name': 'tone', 'type': 'string', 'required': True}]\n"
+    speaks = tone + SPEAKS.format("x").replace('"x"', "ctx.config['tone']")
+    me, other = {"id": "me", "runner": "speaker"}, {"id": "other", "runner": "other"}
+    project = {"runners": ["speaker.py", "other.py"], "agents": [me | {"config": {"tone": "warm"}}, other]}
+    (open_engine.folder / "speaker.py").write_text(speaks)
+    (open_engine.folder / "other.py").write_text(SPEAKS.format("y"))
+    app = Telling(Opening(runner="me"), lambda: open_engine(runtime=lambda _: ChildPool(), **project))
+    async with at_the_screen(app) as pilot:
+        await say(pilot, "hello")
+        await sees(pilot, "warm")
+        await until(pilot, lambda: app.situation.can_run_again)
+        (open_engine.folder / "other.py").write_text(TORN)
+        await until(pilot, lambda: was_told(app, "other.py:2 is left out", "f3 shows it"))
+        assert app.code_words is None
+        project["agents"][0] = me | {"config": {"tone": "really cold"}}
+        (open_engine.folder / "trackside.yaml").write_text(json.dumps(project))
+        await until(pilot, lambda: was_told(app, "trackside.yaml changed · next run uses it"))
+        assert app.code_words is None
+        await say(pilot, "again")
+        await sees(pilot, "really cold")
+        await until(pilot, lambda: app.situation.can_run_again)
+        project["agents"][0] = me
+        (open_engine.folder / "trackside.yaml").write_text(json.dumps(project))
+        await until(pilot, lambda: was_told(app, "agent me is left out: config.tone", "until it is mended"))
+        await sees(pilot, "settings to mend")
+
+
+async def test_a_file_of_the_project_that_cannot_be_read_is_called_by_its_name_in_whole_sentences(open_engine: Engines):
+    app, _ = opened(open_engine, SPEAKS.format("my words"), agents=[{"id": "me", "runner": "speaker"}])
+    async with at_the_screen(app) as pilot:
+        (open_engine.folder / "trackside.yaml").write_text("agents:\n- runner: speaker\n")
+        await until(pilot, lambda: was_told(app, "agents[0].id: is missing. What was read before stays in force."))
+        await sees(pilot, "trackside.yaml broken")
+        assert "code broken" not in shown(app)

@@ -11,7 +11,7 @@ from console.opening import Opening
 from console.screens.composer.desk import TYPES
 from console.screens.composer.screen import Composer
 from console.screens.finder import Finder
-from console.widgets.fields import Choice
+from console.widgets.fields import Choice, TextField
 from tests.console.driving import Cue, at_both_sizes, at_the_screen, listener, sees, shown, until
 from tests.support import Engines, done, said
 
@@ -385,3 +385,64 @@ async def test_it_fits_every_screen(open_engine: Engines, size: Size, ascii_only
         assert not ascii_only or shown(app).isascii()
         app.screen.query_one("#path").focus()
         await until(pilot, lambda: app.screen.can_view_entire(app.screen.query_one("#path")))
+
+
+def _field(app: Trackside) -> str | None:
+    return app.screen.focused.id if app.screen.focused is not None else None
+
+
+@at_both_sizes
+async def test_up_and_down_lead_through_the_lines_of_a_text_and_on_to_the_fields_around_it(
+    open_engine: Engines, size: Size
+):
+    app = Trackside(Opening(), lambda: open_engine(Ear().runner))
+    async with at_the_screen(app, size) as pilot:
+        await composing(pilot, app)
+        for key, field in (("up", "event_type"), ("down", "text"), ("down", "path"), ("down", "data")):
+            await pilot.press(key)
+            await until(pilot, lambda field=field: _field(app) == field)
+        data = app.screen.query_one("#data", TextField)
+        data.load_text("{\n" + "word " * 60)  # two lines, of which the second is wrapped
+        data.move_cursor(data.document.end)
+        rows = 0
+        while _field(app) == "data" and rows < 12:
+            await pilot.press("up")
+            rows += 1
+        assert (_field(app), data.cursor_location[0]) == ("path", 0)
+        assert rows > 2, "it went through the rows of the wrapped line"
+        await into(pilot, app, "subject_data", "")
+        await pilot.press("up")
+        await until(pilot, lambda: _field(app) == "subject_id")
+        await pilot.press("down", "down")
+        await until(pilot, lambda: _field(app) == "conversation_id")
+
+
+async def test_marking_upwards_stays_in_the_text(open_engine: Engines):
+    app = Trackside(Opening(), lambda: open_engine(Ear().runner))
+    async with at_the_screen(app) as pilot:
+        screen = await composing(pilot, app)
+        await pilot.press(*"hello", "shift+up")
+        assert _field(app) == "text"
+        assert screen.query_one("#text", TextField).selected_text == "hello"
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("{name: 1}", "✗ not JSON: line 1, column 2: a name in double quotes belongs here"),
+        ('{"a" 1}', "✗ not JSON: line 1, column 6: a : is missing"),
+        ('{"a": wild}', "✗ not JSON: line 1, column 7: a value belongs here"),
+    ],
+)
+async def test_data_that_is_no_json_is_told_in_plain_words(open_engine: Engines, typed: str, said: str):
+    app = Trackside(Opening(), lambda: open_engine(Ear().runner))
+    async with at_the_screen(app) as pilot:
+        await composing(pilot, app)
+        for field in ("data", "subject_data"):
+            await into(pilot, app, field, typed)
+            await pilot.press("tab")
+            await sees(pilot, said)
+            assert "Expecting" not in shown(app)
+            await into(pilot, app, field, "")
+            await pilot.press("ctrl+a", "delete")
+            await until(pilot, lambda: said not in shown(app))

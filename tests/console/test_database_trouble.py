@@ -14,7 +14,7 @@ from engine.api import Engine
 from engine.facts import tables
 from engine.facts.database import Database
 from engine.facts.writer import Writer
-from tests.console.driving import Cue, at_the_screen, listener, say, sees, shown, until
+from tests.console.driving import Cue, at_both_sizes, at_the_screen, listener, say, sees, shown, until
 from tests.faults.support import line_of, other_process
 from tests.faults.support import say as tell
 from tests.support import Engines
@@ -227,3 +227,58 @@ async def test_what_a_process_left_in_its_prompt_is_in_the_next_one(open_engine:
         await pilot.press("enter")
         await sees(pilot, "You said: yyy")
     assert list(open_engine.db.parent.glob("facts.db.draft-*")) == []
+
+
+@at_both_sizes
+@pytest.mark.parametrize("when", ["early", "when it is said that it is locked"])
+async def test_what_is_sent_early_waits_in_view_and_is_sent_as_soon_as_the_engine_opens(
+    open_engine: Engines,
+    locker: Any,
+    size: tuple[int, int],
+    when: str,
+):
+    await open_engine.close(await open_engine(listener(Cue())))
+    with locker(open_engine.db) as other:
+        assert await asyncio.to_thread(line_of, other) == "locked"
+        app = Trackside(Opening(), lambda: open_engine(listener(Cue())))
+        async with app.run_test(size=size, notifications=True) as pilot:
+            await sees(pilot, "Say something")
+            if when != "early":
+                await sees(pilot, "database locked")
+            await say(pilot, "hello")
+            await sees(pilot, "database locked", "sending… hello", "as soon as the engine is open")
+            assert app.main.prompt.text == ""
+            tell(other)
+            await asyncio.to_thread(other.wait)
+            await sees(pilot, "You said: hello")
+            await until(pilot, lambda: "sending…" not in shown(app))
+            assert app.main.prompt.text == ""
+
+
+async def test_where_waiting_does_not_mend_it_what_was_sent_early_comes_back_with_a_word(open_engine: Engines):
+    opens = asyncio.Event()
+
+    async def cannot() -> Any:
+        await opens.wait()
+        raise OSError("the disk is gone")
+
+    app = Trackside(Opening(), cannot)
+    async with app.run_test(size=(160, 45), notifications=True) as pilot:
+        await sees(pilot, "Say something")
+        await say(pilot, "hello")
+        await sees(pilot, "sending… hello")
+        opens.set()
+        await sees(pilot, "the disk is gone", "it cannot be sent yet, and is in the prompt again")
+        assert app.main.prompt.whole == "hello"
+        assert "sending…" not in shown(app)
+
+
+async def test_what_cannot_be_sent_says_what_is_wrong_with_the_database(open_engine: Engines):
+    open_engine.db.write_bytes(b"this is no database at all, it is a letter to a friend" * 100)
+    app = opened(open_engine, Cue())
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        await sees(pilot, "database is damaged")
+        await say(pilot, "early")
+        await sees(pilot, "it cannot be sent yet, and is in the prompt again: database is damaged")
+        await pilot.press("ctrl+l")
+        await sees(pilot, "the engine could not be opened: ", "move it away")

@@ -17,7 +17,7 @@ from tests.console.driving import Cue, at_the_screen, listener, say, sees, shown
 from tests.support import Engines
 
 
-async def keep(_: Any) -> None:
+async def keep(*_: Any) -> None:
     """Nowhere."""
 
 
@@ -37,7 +37,7 @@ DIALOGS: dict[str, Callable[[Trackside], Awaitable[None]]] = {
     "history": by("prompt.history"),
     "question": with_screen(lambda: Question("Sure?", "Yes")),
     "save": with_screen(lambda: SaveAs("a.txt")),
-    "value": with_screen(lambda: EditValue("key", "1", keep)),
+    "value": with_screen(lambda: EditValue("key", "1", keep, 1, lambda: 0)),
 }
 
 

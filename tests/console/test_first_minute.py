@@ -1,11 +1,19 @@
 """The first minute at the screen, with the real engine behind it and a runner that waits for the test."""
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
+import pytest
+from textual import events
+
+from console.acts.leaving import FIRST_WORDS
 from console.app import Trackside
+from console.model.settings.palette import PALETTES
 from console.opening import Opening
+from tests.console.drawn import weak
 from tests.console.driving import Cue, at_both_sizes, listener, shown, until
+from tests.console.test_looks import played
 from tests.support import Engines
 
 
@@ -67,3 +75,64 @@ async def test_what_cannot_be_opened_is_said_and_the_screen_lives():
         await until(pilot, lambda: "on the moon" in shown(app))
         await pilot.press(*"still typing")
         assert app.main.prompt.text == "still typing"
+
+
+@pytest.mark.parametrize(
+    ("keys", "wanted"),
+    [
+        ("hello there", "hello there"),
+        (["tab", "shift+tab", "h", "i"], "hi"),
+        (["backspace"], FIRST_WORDS[:-1]),
+        (["end", *" now"], f"{FIRST_WORDS} now"),
+        (["left", "X"], f"{FIRST_WORDS[:-1]}X{FIRST_WORDS[-1]}"),
+        (["home", *"Do: "], f"Do: {FIRST_WORDS}"),
+        (["ctrl+j", "x"], f"{FIRST_WORDS}\nx"),
+        (["up", *"Do: "], f"Do: {FIRST_WORDS}"),
+    ],
+    ids=str,
+)
+async def test_what_is_typed_takes_the_place_of_the_example_and_other_keys_keep_it(
+    keys: list[str], wanted: str, tmp_path: Path
+):
+    async with played("first_run", tmp_path, (160, 45)) as studio:
+        prompt = studio.app.main.prompt
+        assert prompt.text == prompt.selected_text == FIRST_WORDS
+        await studio.press(*keys)
+        await studio.until(lambda: prompt.text == wanted)
+
+
+async def test_what_is_pasted_takes_the_place_of_the_example(tmp_path: Path):
+    async with played("first_run", tmp_path, (160, 45)) as studio:
+        studio.app.post_message(events.Paste("two\nlines"))
+        await studio.until(lambda: studio.app.main.prompt.text == "two\nlines")
+
+
+async def test_a_letter_that_is_typed_in_the_conversation_takes_the_place_of_the_example(tmp_path: Path):
+    async with played("first_run", tmp_path, (160, 45)) as studio:
+        studio.app.main.go_to("conversation")
+        await studio.press(*"hello")
+        await studio.until(lambda: studio.app.main.prompt.text == "hello")
+
+
+async def test_a_file_goes_along_with_the_example(tmp_path: Path):
+    async with played("first_run", tmp_path, (160, 45)) as studio:
+        await studio.app.action_perform("app.attach")
+        await studio.press(*"no")
+        await studio.until(lambda: studio.app.main.prompt.text == f"{FIRST_WORDS} @no")
+
+
+async def test_enter_sends_the_example_as_it_is(tmp_path: Path):
+    async with played("first_run", tmp_path, (160, 45)) as studio:
+        await studio.press("enter")
+        await studio.until(lambda: studio.app.main.prompt.text == "" and studio.app.main.prompt.sent == [FIRST_WORDS])
+
+
+async def test_the_example_can_be_read_and_ctrl_c_does_not_copy_it(tmp_path: Path):
+    async with played("first_run", tmp_path, (160, 45)) as studio:
+        for theme in PALETTES:
+            studio.app.wear(theme)
+            await studio.drawn()
+            assert weak(studio.app) == {}, theme
+        await studio.press("ctrl+c")
+        await studio.until(lambda: studio.app.main.prompt.selected_text == "")
+        assert studio.app.clipboard == ""

@@ -117,7 +117,7 @@ async def test_an_answer_can_be_changed_after_it_came_and_the_inspector_shows_bo
         await until(pilot, lambda: bool(house.tool.asked))
         await sees(pilot, "reply")
         await pilot.press("f4")
-        await sees(pilot, '"sky": "blue"')
+        await sees(pilot, '"sky": "blue"', "f4 use this answer  esc leave it")
         await pilot.press("f7", *"no JSON", "f4")
         await sees(pilot, "not JSON")
         await pilot.press("f7", *GREY, "f4")

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from textual.pilot import Pilot
 
-from console.model.jump import LETTERS, labels
+from console.model.jump import LETTERS, Label, in_brackets, labels
 from console.opening import Opening
 from console.screens.help import Help
 from console.screens.jump import Jump
@@ -140,3 +140,36 @@ async def test_letters_lead_about_in_every_screen_however_small_and_in_ascii(nam
         label, _ = studio.app.screen._places[-1]
         await studio.press(*label)
         assert isinstance(studio.app.screen, Help)
+
+
+@pytest.mark.parametrize("ascii_only", [False, True])
+async def test_a_label_is_told_from_the_text_without_a_colour(open_engine: Engines, ascii_only: bool):
+    app = telling(open_engine, ascii_only=ascii_only)
+    async with at_the_screen(app, WIDE) as pilot:
+        await say(pilot, "hello")
+        await sees(pilot, "You said: hello", "next pull", "State", "Transcript")
+        await pilot.press("ctrl+o")
+        await until(pilot, lambda: isinstance(app.screen, Jump))
+        await until(pilot, lambda: "[f]" in shown(app))
+        places = app.screen._places
+        assert [label for label, _ in places if f"[{label}]" not in shown(app)] == []
+        turned = {
+            segment.text for strip in app.screen._compositor.render_strips() for segment in strip
+            if segment.style is not None and segment.style.reverse
+        }  # fmt: skip
+        assert turned == {f"[{label}]" for label, _ in places}
+
+
+def test_labels_that_are_too_near_for_brackets_are_letters_alone():
+    def drawn(row: str, *labels: Label) -> str:
+        shown = row
+        for start, text in in_brackets(labels, len(row), lambda at: row[at] == " "):
+            shown = shown[:start] + text + shown[start + len(text) :]
+        return shown
+
+    assert drawn("Event   State", Label(0, "a", 0), Label(8, "b", 0)) == "[a]nt [b]tate"
+    assert drawn(" Event", Label(1, "a", 1)) == "[a]ent"
+    assert drawn("  Event", Label(2, "a", 2)) == " [a]ent"
+    assert drawn("1 2 3", Label(0, "a", 0), Label(2, "b", 0), Label(4, "c", 0)) == "a[b]c"
+    assert drawn("abcdef", Label(5, "xy", 0)) == "ab[xy]"
+    assert drawn("abc", Label(0, "x", 0), Label(2, "y", 0)) == "xby"

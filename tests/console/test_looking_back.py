@@ -9,7 +9,7 @@ from textual.pilot import Pilot
 from console.app import Trackside
 from console.opening import Opening
 from tests.console.driving import at_the_screen, say, shown, until
-from tests.support import Engines, Stage, done, forever, message, open_stage, said, send, waits
+from tests.support import Engines, Stage, done, event, forever, message, open_stage, perform, said, send, waits
 from tests.support import until as until_entry
 
 
@@ -97,6 +97,23 @@ async def test_a_fork_shows_what_it_began_with(open_engine: Engines):
         assert "answer 1." in shown(app)
 
 
+async def test_a_fork_shows_events_that_are_no_messages_above_what_was_said_to_them(open_engine: Engines):
+    stage = await prepared(open_engine, 0)
+    for name in ("Ann", "Bob"):
+        actor = {"actor_type": "user", "actor_id": name.lower(), "actor_name": name}
+        stage.script[:] = [said(f"welcome, {name}."), done()]
+        await perform(stage.engine, event("group.member_joined", conversation_id="trip-0", actor=actor))
+    fork = await stage.engine.fork_session("trip-0")
+    app = console(stage, session=fork.session_id)
+    async with at_the_screen(app) as pilot:
+        await until(pilot, lambda: "forked here from" in shown(app))
+
+        words = ("by Ann", "welcome, Ann.", "by Bob", "welcome, Bob.")
+        places = [shown(app).index(each) for each in words]
+        assert places == sorted(places)
+        assert shown(app).count("group.member_joined") >= 2
+
+
 # The list of runs
 
 
@@ -171,3 +188,43 @@ async def test_a_run_of_another_process_is_followed_and_said_to_be_elsewhere(ope
         await until(pilot, lambda: "stopped" in shown(app).splitlines()[0])
         assert "in another process" not in shown(app).splitlines()[0]
         await until(pilot, lambda: "■" in shown(app))
+
+
+# Where a past run opens
+
+
+async def chosen(app: Trackside, pilot: Pilot[None], run_id: str) -> None:
+    """Open a run from the list."""
+    rail = app.main.rail
+    app.main.focus_pane("runs")
+    await until(pilot, lambda: any(run.id == run_id for run in rail._shown.runs))
+    rail.focus()
+    rail.highlighted = rail.get_option_index(f"run {run_id}")
+    await pilot.press("enter")
+    await until(pilot, lambda: app.hearing.view is not None and app.hearing.view.run_id == run_id)
+
+
+def top(app: Trackside) -> str:
+    """The first words that the conversation shows."""
+    conversation = app.main.conversation
+    first = conversation._viewport.seen[0].number
+    return next(block.markdown() for block in app.hearing.talk.blocks if block.number >= first and block.markdown())
+
+
+@pytest.mark.parametrize("size", [(160, 45), (80, 24), (60, 15)], ids=lambda size: f"{size[0]}x{size[1]}")
+@pytest.mark.parametrize("lines", [30, 500], ids=["long", "longer than a window"])
+async def test_a_past_run_opens_where_it_begins(open_engine: Engines, size: tuple[int, int], lines: int):
+    stage = await prepared(open_engine, 5)
+    run = await stage(*(said(f"line {n}.") for n in range(lines)), done(), event=message("go", session="trip-0"))
+    for n in range(5):
+        await stage(said(f"later {n}."), done(), event=message(f"and {n}?", session="trip-0"))
+        open_engine.clock.advance(60)
+    app = console(stage, session="trip-0")
+    async with at_the_screen(app, size) as pilot:
+        await until(pilot, lambda: "later 4." in shown(app))
+
+        await chosen(app, pilot, run.run_id)
+
+        await until(pilot, lambda: "line 0." in shown(app))
+        assert top(app) == "go"
+        assert "line 29." not in shown(app)

@@ -46,6 +46,23 @@ async def test_it_lists_every_command_that_has_a_name(open_engine: Engines):
                 "session: New session", "help: Keys"} <= set(listed)  # fmt: skip
 
 
+@pytest.mark.parametrize("size", SIZES)
+async def test_the_command_that_enter_takes_has_a_mark(open_engine: Engines, size: tuple[int, int]):
+    app = telling(open_engine)
+    async with at_the_screen(app, size) as pilot:
+        await pilot.press("ctrl+p")
+        await until(pilot, lambda: app.screen is not app.main)
+        await pilot.press(*"view: ")
+        await until(pilot, lambda: _chosen(app).startswith("view: "))
+        first = _chosen(app).splitlines()[0]
+        await until(pilot, lambda: any(line.strip().startswith(f"› {first}") for line in shown(app).splitlines()))
+        await pilot.press("down")
+        await until(pilot, lambda: not _chosen(app).startswith(first))
+        second = _chosen(app).splitlines()[0]
+        await until(pilot, lambda: any(line.strip().startswith(f"› {second}") for line in shown(app).splitlines()))
+        assert shown(app).count("›") == 1
+
+
 async def test_what_cannot_be_done_now_is_listed_with_the_reason(open_engine: Engines):
     app = telling(open_engine)
     async with at_the_screen(app) as pilot:

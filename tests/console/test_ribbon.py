@@ -5,10 +5,14 @@ from typing import Any
 
 import pytest
 
+from console.app import Trackside
 from console.model.columns import cells
 from console.model.glyphs import Glyphs
 from console.model.ribbon import Ribbon
+from console.opening import Opening
 from engine.events import Entry
+from tests.console.driving import WIDE, Cue, at_the_screen, say, sees, shown
+from tests.support import Engines, declares, done, said
 
 SECOND = 1_000_000
 
@@ -142,3 +146,30 @@ def test_a_runner_that_was_lost_ends_with_the_sign_of_it() -> None:
     made = ribbon(entry("run.started", 0), entry("run.finished", 3, status="failed", reason="runner.lost"))
 
     assert lines(made, 80, 5)[0].endswith("━⚠")
+
+
+def test_who_cannot_be_steered_waits_for_no_pull() -> None:
+    made = steered()
+    made.can_steer = False
+    line, _ = lines(made, 158, 12)
+    assert "pull" not in line
+    assert cells(line) == 158, "its turns have the room"
+    made.is_held = True
+    assert lines(made, 158, 12)[0].endswith("‖ held")
+
+
+@pytest.mark.parametrize("can_steer", [True, False])
+async def test_the_ribbon_of_a_run_tells_of_a_pull_where_there_may_be_one(open_engine: Engines, can_steer: bool):
+    cue = Cue()
+
+    @declares(capabilities={"steering": can_steer})
+    async def works(ctx: Any):
+        yield said("At work.")
+        await cue.wait()
+        yield done()
+
+    app = Trackside(Opening(), lambda: open_engine(works))
+    async with at_the_screen(app, WIDE) as pilot:
+        await say(pilot, "go")
+        await sees(pilot, "At work.", "T1 ━━━")
+        assert ("next pull" in shown(app).splitlines()[1]) == can_steer

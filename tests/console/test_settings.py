@@ -15,7 +15,7 @@ from console.model.settings.keymap import changed
 from console.model.settings.keys import EDITS, is_rare, is_typed, key_named, why_not_key
 from console.model.settings.palette import BORROWED, DARK, LIGHT
 from console.model.settings.settings import Settings
-from console.settling import Memory, Settled, read_settings
+from console.settling import Memory, Settled, read_settings, settled
 from tests.console.test_boundaries import loaded
 
 NEVER = ("alt+enter", "alt+1", "f10", "f11", "ctrl+s", "ctrl+q", "ctrl+m", "ctrl+i")
@@ -111,6 +111,8 @@ def test_the_table_has_the_other_keys_and_no_others_changed():
     ("text", "words"),
     [
         ("keys:\n  app.hodl: f9", "line 2: there is no command 'app.hodl'; did you mean app.hold?"),
+        ("keys:\n  app.foo: f9", "line 2: there is no command 'app.foo'. `trackside keys` lists them all"),
+        ("keys:\n  app.your: f9", "line 2: there is no command 'app.your'; did you mean app.tour?"),
         ("keys:\n  app.stop: f6", "line 2: app.stop: f6 belongs to app.hold (hold)"),
         ("keys:\n  stream.mark: f6", "line 2: stream.mark: f6 belongs to app.hold"),
         ("keys:\n  stream.mark: n", "line 2: stream.mark: n belongs to stream.next_match"),
@@ -245,3 +247,20 @@ def test_without_a_file_nothing_is_loaded_to_read_it(tmp_path: Path, monkeypatch
     assert said == str(tmp_path / "trackside" / "console.yaml")
     assert "yaml" not in modules
     assert "difflib" not in modules
+
+
+def test_what_was_chosen_is_kept_beside_the_file_that_a_person_writes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("config", "state"):
+        monkeypatch.setenv(f"XDG_{name.upper()}_HOME", str(tmp_path / name))
+    before = tmp_path / "state" / "trackside" / "console.json"
+    Memory(before).keep(theme="light", ascii=True)
+
+    taken_over = settled()
+    assert (taken_over.theme, taken_over.is_ascii) == ("light", True)
+    taken_over.memory.keep(theme="nord")
+    Memory(before).keep(theme="dark", ascii=False)
+
+    assert (tmp_path / "config" / "trackside" / "console.json").exists()
+    assert (settled().theme, settled().is_ascii) == ("nord", True)

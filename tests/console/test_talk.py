@@ -23,12 +23,11 @@ from console.model.talk.blocks import (
     You,
 )
 from console.model.talk.flow import ENOUGH, LONG, MOST, Flow
-from console.model.talk.talk import Talk, missing
+from console.model.talk.gaps import missing
+from console.model.talk.talk import Talk
 from engine.api import Entry
-from tests.console.talking import SECOND, Journal
+from tests.console.talking import OUTLINE_LEAVES_OUT, SECOND, Journal
 from tests.support import Engines, delta, done, failed, open_stage, said
-
-OUTLINE_LEAVES_OUT = ("message.delta", "output", "call.requested", "call.decided", "call.replied")
 
 
 def kinds(talk: Talk) -> list[type[Block]]:

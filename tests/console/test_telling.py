@@ -3,12 +3,15 @@
 import asyncio
 from typing import Any
 
-from console.model.talk.blocks import Answer, Block, Note, Said, Steered, Tool, You
+import pytest
+
+import console.reading.telling
+from console.model.talk.blocks import Answer, Block, Event, Note, Said, Steered, Tool, You
 from console.model.talk.talk import Talk
 from console.reading.telling import ENTRIES, Telling
-from engine.api import Mode
+from engine.api import EventEnvelope, Mode
 from tests.console.talking import Journal
-from tests.support import Engines, Stage, declares, done, forever, kept, message, open_stage, said, send, until
+from tests.support import Engines, Stage, declares, done, event, forever, kept, message, open_stage, said, send, until
 
 
 def yous(talk: Talk) -> list[str]:
@@ -148,6 +151,71 @@ async def test_a_fork_tells_what_it_began_with_above_its_own_runs(open_engine: E
     assert note.text == "forked here from “first”"
     assert [block.flow.text for block in telling.talk.blocks if isinstance(block, Said)] == ["**one**", "two"]
     assert len({block.key for block in telling.talk.blocks}) == len(telling.talk.blocks)
+
+
+def joined(group: str = "travellers", **fields: Any) -> EventEnvelope:
+    actor = {"actor_type": "user", "actor_id": "ann", "actor_name": "Ann"}
+    subject = {"subject_type": "membership", "subject_id": f"{group}/ann"}
+    given = {"conversation_id": "s", "actor": actor, "subject": subject, "data": {"group": group}}
+    return event("group.member_joined", **given | fields)
+
+
+def exchanged(talk: Talk) -> list[str]:
+    """What was said and what happened, without how it went."""
+    return [block.markdown() for block in shown(talk) if isinstance(block, You | Event | Said)]
+
+
+async def test_a_fork_tells_of_events_that_are_no_messages_as_its_parent_does(open_engine: Engines):
+    stage = await open_stage(open_engine)
+    for n in range(3):
+        await stage(said(f"welcome {n}"), said("sit down"), done(), event=joined(f"group {n}"))
+    await stage(said("yes"), done(), event="ready?")
+    parent = Telling(stage.engine, "s")
+    await parent.read_end()
+    await parent.read_earlier()
+
+    fork = await stage.engine.fork_session("s")
+    again = await stage.engine.fork_session(fork.session_id)
+
+    for session in (fork.session_id, again.session_id):
+        telling = Telling(stage.engine, session)
+        await telling.read_end()
+        assert exchanged(telling.talk) == exchanged(parent.talk)
+        assert [type(block).__name__ for block in telling.talk.blocks][:4] == ["Event", "Said", "Said", "Event"]
+        assert len({block.key for block in telling.talk.blocks}) == len(telling.talk.blocks)
+
+
+@pytest.mark.parametrize("lines", range(2, 9))
+async def test_an_event_is_told_once_wherever_a_page_of_a_fork_ends(
+    open_engine: Engines, monkeypatch: pytest.MonkeyPatch, lines: int
+):
+    stage = await open_stage(open_engine)
+    for n in range(4):
+        what = joined(f"group {n}") if n % 2 else f"message {n}"
+        await stage(said(f"welcome {n}"), said("sit down"), done(), event=what)
+    fork = await stage.engine.fork_session("s")
+    whole, pages = Telling(stage.engine, fork.session_id), Telling(stage.engine, fork.session_id)
+    await whole.read_end()
+
+    monkeypatch.setattr(console.reading.telling, "LINES", lines)
+    await pages.read_end()
+    for _ in range(10):
+        await pages.read_earlier()
+
+    assert exchanged(pages.talk) == exchanged(whole.talk)
+    assert len(exchanged(whole.talk)) == 12
+
+
+async def test_a_fork_whose_parent_is_gone_tells_what_it_still_has(open_engine: Engines):
+    stage = await open_stage(open_engine)
+    await stage(said("welcome"), done(), event=joined())
+    fork = await stage.engine.fork_session("s")
+    await stage.engine.delete_session("s")
+    telling = Telling(stage.engine, fork.session_id)
+
+    await telling.read_end()
+
+    assert exchanged(telling.talk) == ["welcome"]
 
 
 async def test_what_is_said_on_after_it_was_read_joins_on(open_engine: Engines):

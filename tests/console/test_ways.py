@@ -129,6 +129,27 @@ async def test_what_was_sent_before_the_console_was_opened_is_found(open_engine:
         await until(pilot, lambda: again.main.prompt.whole == long)
 
 
+@pytest.mark.parametrize(("ascii_only", "mark"), [(False, "›"), (True, ">")])
+@at_both_sizes
+async def test_the_chosen_row_of_a_list_has_a_mark(
+    open_engine: Engines, ascii_only: bool, mark: str, size: tuple[int, int]
+):
+    app = telling(open_engine, ascii_only=ascii_only)
+    async with at_the_screen(app, size) as pilot:
+        await talked(pilot)
+        await say(pilot, "be brief")
+        await pilot.press("ctrl+r")
+        await sees(pilot, f"{mark} be brief", " hello ")
+        await pilot.press("down")
+        await sees(pilot, f"{mark} hello", " be brief ")
+        assert f"{mark} be brief" not in shown(app)
+        await pilot.press("escape")
+        await app.action_perform("app.theme")
+        await sees(pilot, f"{mark} dark", " light ")
+        await pilot.press("down")
+        await sees(pilot, f"{mark} light", " dark ")
+
+
 async def test_where_nothing_was_sent_it_says_so(open_engine: Engines):
     app = telling(open_engine)
     async with at_the_screen(app, WIDE) as pilot:

@@ -45,7 +45,7 @@ def test_the_editor_has_the_terminal_while_the_run_goes_on(tmp_path: Path):
 def test_an_editor_that_ends_badly_changes_nothing_and_the_console_is_back(tmp_path: Path):
     with Terminal([TRACKSIDE], tmp_path / "home", WIDE, {"EDITOR": f"{sys.executable} -c exit(3)"}) as terminal:
         terminal.sees("try it: it plans a day")
-        terminal.type(f", please{EDITOR}")
+        terminal.type(f"Kyoto, please{EDITOR}")
         terminal.sees("ended with 3; the message is as it was", "Kyoto, please")
         terminal.type(LEAVE)
         assert terminal.ends() == 0
@@ -63,7 +63,7 @@ def test_a_key_with_alt_is_a_key_and_no_letter(tmp_path: Path):
         terminal.sees("Help · prompt")
         terminal.type("\x1ba")
         terminal.until(lambda: "Help · prompt" not in terminal.text, "help to close")
-        terminal.type("\x1bx")
+        terminal.type("\x1b[C\x1bx")
         terminal.sees("Plan a day in Kyotox")
         terminal.type(LEAVE)
         assert terminal.ends() == 0
@@ -86,6 +86,6 @@ def test_the_file_is_read_and_a_choice_is_kept(tmp_path: Path):
         terminal.until(lambda: "type a part of it" not in terminal.text, "the choice")
         terminal.type(LEAVE)
         assert terminal.ends() == 0
-    kept = json.loads((home / "xdg_state_home" / "trackside" / "console.json").read_text())
+    kept = json.loads((home / "xdg_config_home" / "trackside" / "console.json").read_text())
     assert kept["theme"] == "nord"
     assert kept["version"]

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from engine.api import Choice, Fate, NotFound, Scope, StateRefused, draft_of
+from engine.api import Choice, Expected, Fate, NotFound, Scope, StateMoved, StateRefused, draft_of
 from engine.intake.attachments import DATA_LIMIT
 from engine.intake.envelope import EventEnvelope
 from tests.support import (
@@ -108,6 +108,26 @@ async def test_a_reader_edits_too_and_says_what_is_refused(open_engine: Engines)
     assert await reader.scopes_of("last") == await reader.scopes_of(run.run_id)
     with pytest.raises(StateRefused, match="at most 262144 are kept"):
         await reader.set_state(row.identity, "mood", "x" * (256 << 10))
+
+
+async def test_of_two_who_saw_the_same_only_the_first_writes(play: Stage, open_engine: Engines):
+    run = await play(kept("mood", "wild"), done())
+    scope = (await play.engine.scopes_of(run.run_id))[Scope.CONVERSATION]
+    reader = await open_engine(mode="read")
+
+    tried = await asyncio.gather(
+        play.engine.set_state(scope, "mood", "calm", expected="wild"),
+        reader.set_state(scope, "mood", "sad", expected="wild"),
+        return_exceptions=True,
+    )
+
+    (moved,) = [one for one in tried if isinstance(one, StateMoved)]
+    assert moved.change is not None
+    assert (moved.now, moved.change.editor) == (await play.engine.state_value(scope, "mood"), "person")
+    assert len(await play.engine.state_history(scope, "mood")) == 2
+    with pytest.raises(StateMoved):
+        await reader.set_state(scope, "mood", 1, expected=Expected.NOTHING)
+    await reader.delete_state(scope, "mood", expected=moved.now)
 
 
 # Events that came in

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.api import Choice, ConfigError, Engine, Reloaded, RunnersError
+from engine.api import Choice, ConfigError, Engine, IntakeError, Reloaded, RunnersError
 from tests.support import Engines, Stage, declares, delta, done, message, perform, send, until, waits
 
 HELLO = "async def run(ctx):\n    yield {'type': 'run.completed', 'data': {}}\n"
@@ -55,7 +55,6 @@ async def test_code_that_changes_under_the_same_manifest_is_a_change_too(open_en
     ("written", "said"),
     [
         ("agents: [", r"trackside\.yaml:\d: not YAML"),
-        ("agents:\n- id: a\n  runner: nobody\n", r"trackside\.yaml:3: agents\[0\]\.runner: no runner called 'nobody'"),
         ("models:\n- id: m\n  kind: scripted\n  script: gone.yaml\n", r"models\[0\]\.script: no such file"),
         ("moon: full\n", r"trackside\.yaml:1: moon: unknown key"),
     ],
@@ -71,6 +70,36 @@ async def test_a_broken_config_is_an_error_and_the_old_one_stays(open_engine: En
 
     assert (engine.project, engine.registry) == (project, registry)
     assert engine.prepare(message()).binding.agent_id == "old"
+
+
+async def test_what_is_broken_is_left_out_and_the_rest_is_taken_over(open_engine: Engines):
+    good = {"id": "good", "runner": "waits"}
+    engine = await open_engine(waits, agents=[good, {"id": "poor", "runner": "other"}])
+    other = open_engine.folder / "other.py"
+    other.write_text(HELLO)
+    await engine.reload()
+    assert engine.unfit_agents() == ()
+
+    other.write_text("async def run(ctx:\n")
+    configure(open_engine, agents=[good | {"events": ["message.recalled"]}, {"id": "poor", "runner": "other"}])
+    reloaded = await engine.reload()
+
+    assert reloaded.is_project_changed
+    assert [problem.path.name for problem in reloaded.problems] == ["other.py"]
+    assert [(agent.agent_id, agent.key) for agent in engine.unfit_agents()] == [("poor", "runner")]
+    with pytest.raises(IntakeError, match=r"no enabled agent takes message\.received"):
+        engine.prepare(message(), Choice(runner="good"))
+
+
+async def test_an_agent_that_is_broken_is_in_nobodys_way_where_it_does_not_take_the_event(open_engine: Engines):
+    poor = {"id": "poor", "runner": "nobody", "events": ["message.recalled"]}
+    engine = await open_engine(waits, agents=[{"id": "good", "runner": "waits"}, poor])
+
+    assert engine.prepare(message()).binding.agent_id == "good"
+    configure(open_engine, agents=[{"id": "good", "runner": "waits"}, {"id": "poor", "runner": "nobody"}])
+    await engine.reload()
+    with pytest.raises(ConfigError, match=r"agents\[1\]\.runner: no runner called 'nobody'"):
+        engine.prepare(message())  # it might have been meant
 
 
 async def test_agents_models_and_settings_of_a_changed_config_are_in_force(open_engine: Engines):

@@ -76,3 +76,16 @@ def test_a_row_is_never_given_twice(conn: Connection):
 def test_texts_are_the_data_of_one_type_after_a_position(conn: Connection):
     write(conn, *(entry(position, data=str(position), kind="ab"[position % 2]) for position in range(1, 8)))
     assert list(journal.texts(conn, "run_a", "b", 2)) == ["3", "5", "7"]
+
+
+def test_deltas_are_those_between_two_positions_from_the_first(conn: Connection):
+    kinds = ["run.started", *["message.delta"] * 3, "output", "message.delta", "message.completed"]
+    write(conn, *(entry(position, kind=kind) for position, kind in enumerate(kinds, start=1)))
+
+    def found(after: int, before: int, limit: int = 9) -> list[int]:
+        return [each.position for each in journal.deltas(conn, "run_a", after=after, before=before, limit=limit)]
+
+    assert found(1, 7) == [2, 3, 4, 6]
+    assert found(2, 6) == [3, 4]
+    assert found(1, 7, limit=2) == [2, 3]
+    assert found(4, 6) == []

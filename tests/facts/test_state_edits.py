@@ -6,12 +6,12 @@ import pytest
 from sqlalchemy import Connection, select
 
 from engine.facts import event_log, state, state_edits, state_pages, tables
-from engine.facts.errors import NotFound, StateRefused
+from engine.facts.errors import NotFound, StateMoved, StateRefused
 from engine.facts.event_log import EventRow
 from engine.facts.rows import Place
 from engine.facts.scopes import Scope, ScopeIdentity
 from engine.facts.state import Change
-from engine.facts.state_edits import Hand
+from engine.facts.state_edits import Expected, Hand
 
 OWNER = {"runner_id": "plugin:a/b/c", "binding_id": "agent_x"}
 TALK = ScopeIdentity(scope=Scope.CONVERSATION, conversation_id="talk", **OWNER)
@@ -84,6 +84,54 @@ def test_what_is_not_there_cannot_be_deleted_or_cleared(conn: Connection):
     with pytest.raises(NotFound, match="nothing is kept in that conversation scope"):
         state_edits.clear(conn, TALK, hand())
     assert noted(conn) == []
+
+
+@pytest.mark.parametrize(
+    ("kept", "expected"),
+    [(2, 1), (1, True), ({"a": [1.0]}, {"a": [1]}), (None, Expected.NOTHING), (Expected.NOTHING, None)],
+    ids=["other", "true is not 1", "1.0 is not 1", "null is something", "gone"],
+)
+def test_what_is_not_as_expected_is_neither_written_nor_deleted(conn: Connection, kept: object, expected: object):
+    if kept is not Expected.NOTHING:
+        runner_puts(conn, "a", kept)
+    before = held(conn)
+
+    with pytest.raises(StateMoved) as moved:
+        state_edits.put(conn, TALK, "a", "mine", hand(), expected=expected)
+    with pytest.raises(StateMoved):
+        state_edits.delete(conn, TALK, "a", hand(), expected=expected)
+
+    assert (moved.value.now, held(conn), noted(conn)) == (kept, before, [])
+    state_edits.put(conn, TALK, "a", "mine", hand(), expected=moved.value.now)
+    state_edits.delete(conn, TALK, "a", hand(), expected="mine")
+    assert held(conn) == {}
+
+
+def test_a_row_that_was_listed_says_what_was_seen(conn: Connection):
+    runner_puts(conn, "a", "é" * 300)
+    (row,) = state_pages.page(conn)
+    runner_puts(conn, "a", "é" * 301)
+
+    with pytest.raises(StateMoved):
+        state_edits.delete(conn, TALK, "a", hand(), expected=row)
+
+    (row,) = state_pages.page(conn)
+    state_edits.delete(conn, TALK, "a", hand(), expected=row)
+    assert held(conn) == {}
+
+
+def test_who_wrote_it_meanwhile_is_told_as_far_as_it_is_known(conn: Connection):
+    runner_puts(conn, "a", 1)
+    with pytest.raises(StateMoved, match="'a' was written meanwhile") as moved:
+        state_edits.put(conn, TALK, "a", 3, hand(), expected=2)
+    assert moved.value.change is not None
+    assert (moved.value.change.run_id, moved.value.change.glimpse) == ("run_a", "1")
+
+    conn.exec_driver_sql("DELETE FROM state_changes")
+
+    with pytest.raises(StateMoved) as moved:
+        state_edits.put(conn, TALK, "a", 3, hand(), expected=2)
+    assert moved.value.change is None
 
 
 def test_an_edit_that_is_taken_back_leaves_what_was_before(conn: Connection):

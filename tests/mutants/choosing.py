@@ -56,11 +56,11 @@ MUTANTS: Final = (
         "tests/engine/test_reload.py::test_after_a_reload_what_a_warm_child_read_at_its_import_is_read_again",
     ),
     Mutant(
-        "engine/setting.py",
-        "                raise agent.error\n",
-        "                pass\n",
-        "a reload that finds agents broken changes nothing",
-        "tests/engine/test_reload.py::test_a_broken_config_is_an_error_and_the_old_one_stays",
+        "engine/config.py",
+        "if event_type is None or (entry.enabled and event_type in entry.events):",
+        "if event_type is None:",
+        "an agent that is broken and might be meant is an error, not left out in silence",
+        "tests/engine/test_reload.py::test_an_agent_that_is_broken_is_in_nobodys_way_where_it_does_not_take_the_event",
     ),
     Mutant(
         "engine/run/prepare.py",

@@ -150,6 +150,20 @@ def test_a_target_without_a_usable_runner_says_what_is_wrong_with_it(write, tmp_
     assert str(caught.value) == f"{torn}:2: SyntaxError: '(' was never closed"
 
 
+def test_a_file_that_is_not_python_yet_is_named_and_modules_beside_a_runner_are_not(write, tmp_path: Path):
+    write("hello.py", "async def run(ctx):\n    yield {}\n")
+    write("beside.py", "WORD = 1\n")
+    half = write("half.py", "class Half\n    pass\n")
+    nul = write("nul.py", "x = 1\0\n")
+    write("test_half.py", "class Half\n")
+
+    found = discover([Source(tmp_path)], tmp_path)
+
+    assert [str(runner.id) for runner in found.runners] == ["plugin:local/hello/default"]
+    assert [(problem.path, problem.line) for problem in found.problems] == [(half, 1), (nul, None)]
+    assert found.problems[0].reason == "SyntaxError: expected ':'"
+
+
 def test_discovery_is_cached_until_refreshed(write, tmp_path: Path):
     hello = write("hello.py", HELLO)
     registry = Registry([Source(hello)], cwd=tmp_path)

@@ -3,7 +3,7 @@
 from typing import Final
 
 from console.model.commands.command import Command, grouped
-from console.model.commands.reasons import needs_engine, needs_run
+from console.model.commands.reasons import looking_into, needs_engine, needs_run
 
 EVENTS: Final = grouped(
     "Events and files",
@@ -56,7 +56,8 @@ FILES: Final = (
 ARTIFACTS: Final = (
     *grouped(
         "This artifact",
-        Command("artifacts.open", "enter", "look into it", "Go into its content, or fold and unfold there.", rank=1),
+        Command("artifacts.open", "enter", "look into it", "Go into its content, or fold and unfold there.", rank=1,
+                says=looking_into),
         Command("artifacts.save", "s", "save", "Write it to a file.", rank=2),
         Command("artifacts.copy", "y", "copy", "Copy its id; in its content, the line.", rank=3),
         Command("artifacts.whose", "w", "whose", "Those of this session, of this run, or all.", rank=4),

@@ -8,12 +8,20 @@ from typing import Final
 from console.model.commands.command import Command
 
 _NAMED: Final = re.compile(r"\{([a-z_]+\.[a-z_]+)\}")
-_in_force: Final[ContextVar[Mapping[str, Command] | None]] = ContextVar("keys", default=None)
+_in_force: Final[ContextVar[dict[str, Command] | None]] = ContextVar("keys", default=None)
 
 
 def put_in_force(commands: Iterable[Command]) -> None:
     """From now on keys are named as this table has them; each console has one of its own."""
     _in_force.set({command.id: command for command in commands})
+
+
+def change_in_force(commands: Iterable[Command]) -> None:
+    """The same while the console is open: every task of it has the table that was put in force, so that one changes."""
+    if (table := _in_force.get()) is None:
+        put_in_force(commands)
+    else:
+        table.update({command.id: command for command in commands})
 
 
 def now_of(*places: str) -> tuple[Command, ...]:

@@ -2,7 +2,7 @@
 
 from console.model.commands.naming import key_of
 from console.model.prompt.intent import AFTER, mode_of, why_no_mode
-from console.model.situation import Situation
+from console.model.situation import TO_THE_LIST, Situation
 
 
 def needs_live(now: Situation) -> str | None:
@@ -54,7 +54,7 @@ def needs_run(now: Situation) -> str | None:
 def needs_engine(now: Situation) -> str | None:
     if now.is_ready:
         return None
-    return "the engine could not be opened" if now.trouble else "the engine is not open yet"
+    return f"the engine could not be opened: {now.trouble}" if now.trouble else "the engine is not open yet"
 
 
 def can_zoom(now: Situation) -> str | None:
@@ -87,6 +87,16 @@ def sending(now: Situation) -> str:
     if not (now.is_running or now.is_elsewhere):
         return "send again" if now.is_again else "send"
     return "queue it" if mode_of(now, now.mode) == AFTER else "steer"
+
+
+def going_aside(now: Situation) -> str:
+    """What tab does in a browser."""
+    return "list" if now.back == TO_THE_LIST else "details"
+
+
+def looking_into(now: Situation) -> str:
+    """What enter does with an artifact."""
+    return "fold" if now.back == TO_THE_LIST else "look into it"
 
 
 def taking_back(now: Situation) -> str:

@@ -30,17 +30,19 @@ FORM: Final = (
     *grouped(
         "This field",
         Command("form.edit", "enter,space", "edit", "Change the value; a switch is turned at once.", rank=1),
-        Command("form.reset", "r", "reset", "Go back to what trackside.yaml or the default says.", rank=2),
-        Command("form.undo", "u", "undo", "Take the last change back.", rank=3),
+        Command("form.reset", "r", "reset", "Go back to what trackside.yaml or the default says.", rank=3),
+        Command("form.undo", "u", "undo", "Take the last change back.", rank=4),
+        Command("form.more", "alt+down", "more", "What is told of it, further down.", action="tell(1)", rank=2),
+        Command("form.less", "alt+up", "before", "What is told of it, further up.", action="tell(-1)", rank=10),
     ),
     *grouped(
         "The form",
         Command("form.reset_all", "shift+r", "reset all", "Forget every value of your own; {form.undo} brings them "
-                "back.", rank=6),
-        Command("form.text", "y", "YAML", "See and edit all of it as YAML.", rank=4),
-        Command("form.grants", "g", "grants", "See what a run would be granted, and by which clause.", rank=5),
-        Command("form.event", "e", "other event", "See the grants on an event of another type.", rank=7),
-        Command("form.find", "slash", "find", "Go to a field by its name.", rank=8),
+                "back.", rank=7),
+        Command("form.text", "y", "YAML", "See and edit all of it as YAML.", rank=5),
+        Command("form.grants", "g", "grants", "See what a run would be granted, and by which clause.", rank=6),
+        Command("form.event", "e", "other event", "See the grants on an event of another type.", rank=8),
+        Command("form.find", "slash", "find", "Go to a field by its name.", rank=9),
     ),
     *grouped(
         "Moving",

@@ -3,7 +3,7 @@
 from typing import Final
 
 from console.model.commands.command import Command, grouped
-from console.model.commands.reasons import needs_engine
+from console.model.commands.reasons import going_aside, needs_engine
 
 OPEN_SESSIONS: Final = grouped(
     "Other screens",
@@ -35,8 +35,9 @@ SESSIONS: Final = (
     ),
     *grouped(
         "Looking",
-        Command("sessions.aside", "tab,shift+tab", "details", "Go to what is told of it beside, and back.", rank=3),
-        Command("sessions.search", "slash", "search", "Find sessions by title, and lines by what was said.", rank=2),
+        Command("sessions.aside", "tab,shift+tab", "details", "Go to what is told of it beside, and back.", rank=2,
+                says=going_aside),
+        Command("sessions.search", "slash", "search", "Find sessions by title, and lines by what was said.", rank=3),
         Command("sessions.up", "up,k", "up", "The one above.", action="move(-1)"),
         Command("sessions.down", "down,j", "down", "The one below.", action="move(1)"),
         Command("sessions.page_up", "pageup,ctrl+u", "page up", "A page up.", action="page(-1)"),

@@ -3,7 +3,7 @@
 from typing import Final
 
 from console.model.commands.command import Command, grouped
-from console.model.commands.reasons import needs_engine
+from console.model.commands.reasons import going_aside, needs_engine
 
 OPEN_STATES: Final = (
     Command("app.states", "", "state", "See and change what runners keep, in all scopes.", "state: Browse and edit…",
@@ -26,9 +26,10 @@ STATES: Final = (
     ),
     *grouped(
         "Looking",
-        Command("states.aside", "tab,shift+tab", "details", "Go to the value at the side, and back.", rank=3),
+        Command("states.aside", "tab,shift+tab", "details", "Go to the value at the side, and back.", rank=2,
+                says=going_aside),
         Command("states.fold", "space", "fold", "At the side: show or hide what is in a part of the value."),
-        Command("states.search", "slash", "search", "See only keys and scopes that hold a text.", rank=2),
+        Command("states.search", "slash", "search", "See only keys and scopes that hold a text.", rank=3),
         Command("states.whose", "w", "whose", "What this session sees, or the state of all.", rank=10),
         Command("states.up", "up,k", "up", "The one above.", action="move(-1)"),
         Command("states.down", "down,j", "down", "The one below.", action="move(1)"),

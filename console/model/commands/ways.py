@@ -11,7 +11,7 @@ WAYS: Final = (
                 over=True),
         Command("app.tour", "", "tour", "See what is where, in forty seconds.", "help: Tour"),
         Command("app.news", "", "news", "What is new in this version.", "help: What is new", over=True),
-        Command("app.choices", "", "choices", "What is wrong in console.yaml, and where the file is.",
+        Command("app.choices", "", "choices", "What of console.yaml is in force, what is wrong in it; read it again.",
                 "help: My console.yaml", over=True),
     ),
 )  # fmt: skip

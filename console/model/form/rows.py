@@ -1,6 +1,6 @@
 """A form as rows, and one of its fields in full."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from functools import partial
 from typing import Final
 
@@ -14,6 +14,10 @@ from console.model.safe import one_line
 from console.model.shelf import Item, heading, row
 
 WIDEST: Final = 30
+LONGEST: Final = 4_000
+"""Characters that are told of one thing."""
+MOST_OPTIONS: Final = 40
+UNWRITTEN: Final = "not on disk yet"
 
 
 def widest(slots: Sequence[Slot]) -> int:
@@ -26,8 +30,8 @@ def label_room(wanted: int, width: int) -> int:
     return max(8, min(wanted, width * 2 // 5))
 
 
-def items(filling: Filling) -> Iterator[Item]:
-    """Every field under the heading of its section."""
+def items(filling: Filling, unwritten: Set[str] = frozenset()) -> Iterator[Item]:
+    """Every field under the heading of its section; of some it is said that they are not on disk."""
     last, wanted = "", widest(filling.slots)
     for slot in filling.slots:
         if slot.section != last:
@@ -35,14 +39,14 @@ def items(filling: Filling) -> Iterator[Item]:
             own = len(filling.changes.get(last, {}))
             above = partial(_heading, SECTIONS[last], f"{own} of your own" if own else "")
             yield Item(f"#{last}", above, is_heading=True)
-        yield Item(slot.key, partial(_row, filling, slot, wanted))
+        yield Item(slot.key, partial(_row, filling, slot, wanted, slot.key in unwritten))
 
 
 def _heading(words: str, remark: str, width: int) -> Row:  # noqa: ARG001  (it fits any)
     return heading(words, remark)
 
 
-def _row(filling: Filling, slot: Slot, wanted: int, width: int) -> Row:
+def _row(filling: Filling, slot: Slot, wanted: int, is_unwritten: bool, width: int) -> Row:
     value = filling.value(slot)
     problem = filling.problem(slot, value)
     room = label_room(wanted, width)
@@ -54,7 +58,9 @@ def _row(filling: Filling, slot: Slot, wanted: int, width: int) -> Row:
         Piece(label + " " * (room - cells(label)), "key"),
         Piece(shown(slot, value), tone),
     ]
-    return row(width, pieces, cut(problem, width // 2) if problem else "yours" if filling.is_changed(slot) else "")
+    if problem:
+        return row(width, pieces, cut(problem, width // 2))
+    return row(width, pieces, UNWRITTEN if is_unwritten else "yours" if filling.is_changed(slot) else "")
 
 
 def about(filling: Filling, slot: Slot) -> Iterator[Sequence[Piece]]:
@@ -64,17 +70,18 @@ def about(filling: Filling, slot: Slot) -> Iterator[Sequence[Piece]]:
     yield [Piece(slot.label, "runner"), Piece(f"  {one_line(slot.name, 60)} · {slot.type}{must}", "faint")]
     if (problem := filling.problem(slot, value)) is not None:
         yield [Piece(f"✗ {one_line(slot.name, 60)} {problem}", "failed")]
-    for line in slot.description.splitlines()[:8]:
-        yield [Piece(one_line(line, 400), "text")]
+    for line in slot.description[:LONGEST].splitlines():
+        yield [Piece(one_line(line, LONGEST), "text")]
     if filling.is_changed(slot):
         yield _fact("yours", shown(slot, value))
     yield _fact("otherwise", HIDDEN if slot.is_secret and not is_nothing(base) else shown(slot, base))
     if slot.options:
-        names = ", ".join(one_line(option.label, 40) for option in slot.options[:12])
-        yield _fact("options", names + (f" and {len(slot.options) - 12} more" if len(slot.options) > 12 else ""))
+        names = ", ".join(one_line(option.label, 40) for option in slot.options[:MOST_OPTIONS])
+        more = len(slot.options) - MOST_OPTIONS
+        yield _fact("options", names + (f" and {more} more" if more > 0 else ""))
     elif slot.takes_others and slot.kind in ("one", "many", "ranked"):
         yield _fact("options", "none is known here; another can be typed")
 
 
 def _fact(name: str, value: str) -> Sequence[Piece]:
-    return [Piece(f"{name:<10}", "faint"), Piece(one_line(value, 400), "text")]
+    return [Piece(f"{name:<10}", "faint"), Piece(one_line(value, LONGEST), "text")]

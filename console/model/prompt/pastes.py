@@ -12,6 +12,9 @@ LARGE: Final = 10_000
 KEPT: Final = 8
 """Texts that are remembered after what held them was sent, so that a token that was cut can still be pasted."""
 
+FEW: Final = 10
+"""Lines that may have been meant for a field of one; more were copied for somewhere else."""
+
 
 class Span(NamedTuple):
     """Where a token stands in a line."""
@@ -64,3 +67,14 @@ class Pastes:
 
     def _note(self) -> None:
         self._tokens = re.compile("|".join(map(re.escape, self._texts))) if self._texts else None
+
+
+def on_one_line(text: str) -> tuple[str, str]:
+    """What a field of one line has of a paste, and where that is not as it was copied, what is said of it."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    if len(lines) <= 1:
+        return lines[0] if lines else text.partition("\n")[0], ""
+    if len(lines) > FEW:
+        return "", f"nothing was pasted: {len(lines):,} lines are too many for a field of one"
+    joined = " ".join(line.strip() for line in lines)
+    return joined, f"{len(lines)} lines were pasted as one, with spaces between: this field has only one"

@@ -1,6 +1,6 @@
 """What is said when files of runners were edited."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -9,12 +9,17 @@ from console.model.safe import one_line
 from console.model.words import number, short_runner
 
 if TYPE_CHECKING:
-    from engine.api import Problem, Reloaded
+    from engine.api import Problem, Reloaded, UnfitAgent
 
 FRESH = "code changed · next run uses it"
 MENDED = "mended · next run uses it"
 OLD = "the run in flight still has the old code"
 STAYS = "What was read before stays in force."
+
+
+def unread(error: Exception) -> str:
+    """What is said where the files cannot be used, whether the error ends with a stop or not."""
+    return f"{str(error).rstrip('.')}. {STAYS}"
 
 
 class News(NamedTuple):
@@ -32,18 +37,25 @@ def news_of(
     is_old: bool,
     can_run_again: bool,
     was_broken: bool = False,
+    unfit: "Sequence[UnfitAgent]" = (),
+    agent_id: str | None = None,
 ) -> News | None:
-    """The one thing that matters most of it; nothing where nobody here is concerned. `before` was wrong already."""
+    """The one thing that matters most of it; nothing where nobody here is concerned.
+
+    `before` was wrong already; `unfit` are the agents that did fit before.
+    """
     is_gone = runner_id in reloaded.gone
     fresh = [problem for problem in reloaded.problems if problem not in before]
     if fresh:
-        more = f" · and {number(len(fresh) - 1, 'more')}" if len(fresh) > 1 else ""
+        more = f" · and {number(len(fresh) - 1, 'more', 'more')}" if len(fresh) > 1 else ""
         tail = (
             f" · {OLD if is_old else 'no run begins until it is mended'}"
             if is_gone
             else f" · {key_of('app.runners')} shows it"
         )
         return News(one_line(f"{_place(fresh[0])} is left out: {fresh[0].reason}{more}{tail}", 300), "error")
+    if unfit:
+        return _unfit(unfit, agent_id)
     if is_gone:
         return News(
             f"{one_line(short_runner(runner_id), 60)} is gone · {key_of('app.runners')} chooses another", "warning"
@@ -63,6 +75,13 @@ def news_of(
     return None
 
 
+def _unfit(unfit: "Sequence[UnfitAgent]", agent_id: str | None) -> News:
+    one = next((agent for agent in unfit if agent.agent_id == agent_id), unfit[0])
+    more = f" · and {number(len(unfit) - 1, 'more', 'more')}" if len(unfit) > 1 else ""
+    tail = "no run begins until it is mended" if one.agent_id == agent_id else f"{key_of('app.runners')} shows it"
+    return News(one_line(f"agent {one.agent_id} is left out: {one.reason}{more} · {tail}", 300), "error")
+
+
 def _place(problem: "Problem") -> str:
     name = Path(problem.path).name
     return f"{name}:{problem.line}" if problem.line else name
@@ -73,7 +92,9 @@ class CodeNote:
 
     def __init__(self) -> None:
         self.is_broken = False
-        """The files as they are now cannot be used."""
+        """The chosen runner's files as they are now cannot be used."""
+        self.is_unread = False
+        """The project's own file cannot be, and what was read before is in force."""
         self._last: str | None = None
         """The run that was shown when code changed last."""
         self._is_fresh = False
@@ -93,4 +114,6 @@ class CodeNote:
             return "old code"
         if self.is_broken:
             return "code broken"
+        if self.is_unread:
+            return "trackside.yaml broken"
         return "code changed" if self._is_fresh else None

@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from console.model.columns import cells
+from console.model.commands.naming import key_of
 from console.model.inspect.sheet import Row
 from console.model.piece import Piece
 from console.model.safe import one_line
@@ -40,6 +41,8 @@ class Offer:
     line: int | None = None
     problems: tuple[str, ...] = ()
     last_used: int | None = None
+    unfit: str = ""
+    """What of its config does not fit, which its form can mend."""
 
     @property
     def key(self) -> str:
@@ -49,7 +52,7 @@ class Offer:
     def words(self) -> str:
         """All that a search looks at."""
         said = (self.name, self.label, self.description, self.runner_id, self.source, self.path, *self.capabilities)
-        return "\n".join((*said, *self.problems)).lower()
+        return "\n".join((*said, *self.problems, self.unfit)).lower()
 
 
 def offers(
@@ -59,13 +62,23 @@ def offers(
     unfit: "Iterable[UnfitAgent]" = (),
     said: Callable[[str], str] = str,
 ) -> tuple[Offer, ...]:
-    """Agents, then runners, each the one used last first; then what was left out. `said` shortens paths."""
+    """Agents, then runners, each the one used last first; then what was left out. `said` shortens paths.
+
+    An agent whose form can mend it is among the agents.
+    """
     by_id = {fact.id: fact for fact in facts}
     own = [_agent(agent, by_id[agent.runner_id]) for agent in agents if agent.runner_id in by_id]
+    torn: list[Offer] = []
+    for one in unfit:
+        fact = by_id.get(one.written.runner_id) if one.written is not None else None
+        if one.written is not None and fact is not None:
+            own.append(_to_mend(one, one.written, fact))
+        else:
+            torn.append(_unfit(one))
     own.sort(key=lambda offer: -(offer.last_used or 0))
     usable = {fact.path for fact in facts}  # what is odd about one of these stands beside it
     left_out = [_left_out(problem) for problem in problems if problem.path not in usable]
-    found = (*own, *map(_runner, facts), *map(_unfit, unfit), *left_out)
+    found = (*own, *map(_runner, facts), *torn, *left_out)
     return tuple(replace(offer, path=said(offer.path)) for offer in found)
 
 
@@ -77,6 +90,10 @@ def _agent(agent: "AgentConfig", fact: "RunnerFact") -> Offer:
         fact.capabilities,
         fact.permissions, "trackside.yaml", str(fact.path), None, tuple(map(str, fact.problems)), fact.last_used,
     )  # fmt: skip
+
+
+def _to_mend(unfit: "UnfitAgent", agent: "AgentConfig", fact: "RunnerFact") -> Offer:
+    return replace(_agent(agent, fact), unfit=f"{unfit.key} {unfit.error.message}")
 
 
 def _runner(fact: "RunnerFact") -> Offer:
@@ -141,7 +158,11 @@ def _row(offer: Offer, now: int, room: int, chosen: str, width: int) -> Row:
         return row(width, said)
     is_chosen = offer.name == chosen
     name = one_line(offer.name, 60)
-    said = [Piece("◉ " if is_chosen else "  ", "good"), Piece(name + " " * (room - cells(name) + 2), "strong")]
+    mark = Piece("✗ ", "bad") if offer.unfit else Piece("◉ " if is_chosen else "  ", "good")
+    said = [mark, Piece(name + " " * (room - cells(name) + 2), "strong")]
+    if offer.unfit:
+        said.append(Piece(one_line(offer.unfit), "bad"))
+        return row(width, said, "in use" if is_chosen else f"{key_of('app.settings')} mends it")
     if offer.problems:
         said.append(Piece("⚠ ", "warn"))
     said.append(Piece(one_line(offer.description or offer.label or ", ".join(offer.capabilities)), "faint"))
@@ -169,6 +190,9 @@ def details(offer: Offer, now: int) -> Iterator[Sequence[Piece]]:
         yield [Piece("Mend the file: it is looked at again as soon as it is saved.", "faint")]
         return
     yield [Piece(one_line(offer.name, 60), "runner"), Piece(f"  {one_line(offer.label, 80)}", "faint")]
+    if offer.unfit:
+        yield [Piece(one_line(f"✗ {offer.unfit}", 600), "failed")]
+        yield [Piece(f"{key_of('app.settings')} opens its form there, so that it can run.", "text")]
     for problem in offer.problems:
         yield [Piece(one_line(f"⚠ {problem}", 600), "held")]
     if offer.description:

@@ -41,11 +41,9 @@ def state_of(session: "SessionRow") -> str:
 
 
 def title_of(session: "SessionRow") -> str:
-    """Its title, or else what was said in it first."""
-    named = session.session.title
-    if not named and session.beginning and session.session.session_id.startswith("ses_"):
-        return one_line(session.beginning.strip(), 120)
-    return one_line(session_name(session.session.session_id, named), 120)
+    """What it is called."""
+    own = session.session
+    return one_line(session_name(own.session_id, own.title, session.beginning), 120)
 
 
 def session_row(branch: Branch, width: int, glyphs: Glyphs, now: int, shown: str) -> Row:

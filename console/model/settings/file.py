@@ -16,10 +16,10 @@ _THEME: Final = re.compile(r"[a-z][a-z0-9-]{0,39}")
 EXAMPLE: Final = """\
 theme: light
 ascii: false
-keys:                   # `trackside keys` lists the commands
+keys:                  # see `trackside keys`
   app.again: alt+a
-  stream.mark: [m, M]   # either of them
-  app.zoom: null        # no key: it is found by its name alone
+  stream.mark: [m, M]  # either of them
+  app.zoom: null       # no key: found by its name
 themes:
   mine:
     dark: true

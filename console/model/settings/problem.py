@@ -1,7 +1,10 @@
 """What is wrong in a file that a person wrote, and where."""
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Final, NamedTuple
+
+NEAR: Final = 0.65
+"""How much of two names is the same where one is meant by the other."""
 
 
 class Problem(NamedTuple):
@@ -19,5 +22,8 @@ def nearest(written: str, known: Iterable[str]) -> str:
     """The end of a sentence: `; did you mean x?`, where something known is like what was written."""
     from difflib import get_close_matches  # noqa: PLC0415  (only for who made a mistake)
 
-    found = get_close_matches(written, list(known), n=1)
+    # Of a command by its own name, too: that both are of the same place makes them no more alike.
+    last = written.rpartition(".")[2]
+    likely = get_close_matches(written, list(known), n=3)
+    found = [name for name in likely if get_close_matches(last, [name.rpartition(".")[2]], cutoff=NEAR)]
     return f"; did you mean {found[0]}?" if found else "."

@@ -1,17 +1,21 @@
 """What is told beside a scope, a key, or one change of a key."""
 
+import json
 from dataclasses import fields
 from itertools import starmap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from console.model.inspect.sheet import Source, Stack, Text
 from console.model.piece import Piece
 from console.model.safe import one_line
-from console.model.states.rows import scope_words, who
+from console.model.states.rows import DELETED, scope_words, who
 from console.model.words import ago, size
 
 if TYPE_CHECKING:
-    from engine.api import ScopeIdentity, StateChange, StateRow
+    from engine.api import ScopeIdentity, StateChange, StateMoved, StateRow
+
+_BRIEF: Final = 80
+"""Characters of a value that are told in a sentence."""
 
 
 def about_scope(scope: "ScopeIdentity", title: str) -> Source:
@@ -38,6 +42,16 @@ def about_key(kept: "StateRow", title: str, change: "StateChange | None", now: i
             value,
         ]
     )
+
+
+def meanwhile(moved: "StateMoved", now: int) -> str:
+    """What a key is by now, other than a person had seen, and by whom: `it is "wild" now (person, just now)`."""
+    from engine.api import Expected  # noqa: PLC0415
+
+    is_gone, change = moved.now is Expected.NOTHING, moved.change
+    value = DELETED if is_gone else one_line(json.dumps(moved.now, ensure_ascii=False), _BRIEF)
+    by = f" ({who(change)}, {ago(now - change.at)})" if change is not None else ""
+    return f"it is {value} now{by}"
 
 
 def _line(words: str) -> Text:

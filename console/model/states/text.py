@@ -5,6 +5,17 @@ import re
 from typing import Any, Final
 
 _MAYBE_UNSEEN: Final = re.compile(r"[^\x20-\x7e\n]")
+_WORDS: Final = {
+    "Expecting property name": 'a name in double quotes belongs here, as in {"name": 1}',
+    "Expecting ':'": "a : is missing",
+    "Expecting ','": "a , or the bracket at the end is missing",
+    "Expecting value": "a value belongs here; text is in double quotes",
+    "Unterminated string": "this text has no double quote at its end",
+    "Invalid control character": "in a text a line break is \\n, and a tab \\t",
+    "Invalid \\": "in a text a backslash is \\\\",
+    "Extra data": "there is more behind the end of the value",
+}
+"""What Python says by how it begins, and how it is said here."""
 
 
 class NotJson(ValueError):
@@ -28,7 +39,8 @@ def read(text: str) -> Any:
     try:
         return json.loads(text, parse_constant=_refused)
     except json.JSONDecodeError as error:
-        words = f"line {error.lineno}, column {error.colno}: {error.msg}"
+        said = next((words for begins, words in _WORDS.items() if error.msg.startswith(begins)), error.msg)
+        words = f"line {error.lineno}, column {error.colno}: {said}"
         raise NotJson(words, error.lineno, error.colno) from error
     except RecursionError as error:
         raise NotJson("it is nested too deep") from error

@@ -34,7 +34,8 @@ SHORT: Final = 300
 KEPT: Final = 4_000
 """Characters of a tool's output that a block keeps; the journal has all of it."""
 LAST_LINES: Final = 3
-_WITHOUT_EFFECT: Final = frozenset({"dropped", "refused", "ignored", "unknown"})
+WITHOUT_EFFECT: Final = frozenset({"dropped", "refused", "ignored", "unknown"})
+"""Outcomes of results that are only remarked."""
 _UNTOLD: Final = "(said before what is loaded here; Stream has it)"
 
 
@@ -46,9 +47,11 @@ class Course:
         self.last = 0
         """The position of the newest entry that was taken in."""
         self.is_over = False
+        self._is_begun_above = False
+        """Its first entries are not loaded here."""
         self.add = add
         self._began_at: int | None = None
-        self._saying = Saying(lambda entry: self._new(Said, entry))
+        self.saying = Saying(lambda entry: self._new(Said, entry))
         self.ties = Ties()
         self._is_unheard = False
         """A pull brought a message that nothing before it tells of; its reply will."""
@@ -61,9 +64,9 @@ class Course:
         self._errors: deque[str] = deque(maxlen=LAST_LINES)
         self._tellers: dict[str, Callable[[Entry, Data], None]] = {
             "run.started": self._started,
-            "message.delta": self._saying.delta,
-            "message.completed": self._saying.complete,
-            "run.completed": self._saying.complete,
+            "message.delta": self.saying.delta,
+            "message.completed": self.saying.complete,
+            "run.completed": self.saying.complete,
             "run.failed": self._failed,
             "tool.call.started": self._tool_started,
             "tool.call.completed": self._tool_completed,
@@ -87,8 +90,10 @@ class Course:
         """The next entry; one that was taken in already changes nothing."""
         if entry.position <= self.last:
             return
+        if not self.last and entry.position > 1:
+            self._is_begun_above = self.saying.is_begun_above = True
         self.last = entry.position
-        if entry.outcome in _WITHOUT_EFFECT and not entry.type.startswith("call."):
+        if entry.outcome in WITHOUT_EFFECT and not entry.type.startswith("call."):
             self._remark(
                 entry, f"{entry.type} {entry.outcome}: {entry.reason or 'no reason is known'}", is_warning=True
             )
@@ -99,7 +104,7 @@ class Course:
 
     def settle(self) -> None:
         """The end of a batch."""
-        self._saying.settle()
+        self.saying.settle()
 
     def begin_at(self, at: int) -> None:
         """The run began then; its first entry need not be known for that."""
@@ -108,6 +113,7 @@ class Course:
     def come_after(self, earlier: "Course") -> None:
         """Join with what was taken in of the entries before: what began there ends here."""
         self.ties.come_after(earlier.ties, is_over=self.is_over)
+        self.saying.come_after(earlier.saying)
 
     # What began it
 
@@ -138,7 +144,7 @@ class Course:
     # What the runner does
 
     def _tool_started(self, entry: Entry, data: Data) -> None:
-        self._saying.interrupt()
+        self.saying.interrupt()
         given = loose.arguments(data.get("parameters"))[:SHORT]
         tool = self._new(Tool, entry, name=loose.words(data.get("tool_name")), arguments=given)
         self.ties.tools[loose.words(data.get("tool_call_id"))] = tool
@@ -146,7 +152,8 @@ class Course:
     def _tool_completed(self, entry: Entry, data: Data) -> None:
         tool = self.ties.tools.pop(loose.words(data.get("tool_call_id")), None)
         if tool is None:
-            self._saying.interrupt()
+            if not self._is_begun_above:  # else its call stands above, and what is said around its answer is not parted
+                self.saying.interrupt()
             tool = self._new(Tool, entry, name=loose.words(data.get("tool_name")), arguments="")
             self.ties.answers[loose.words(data.get("tool_call_id"))] = tool
         error = data.get("error")
@@ -216,7 +223,7 @@ class Course:
         text, files = said or Words()
         text = loose.words(data.get("text")) or text
         if block is None:
-            self._saying.interrupt()
+            self.saying.interrupt()
             block = self._new(Steered, entry, item_id=item_id, text=text, landing=landing, landed_turn=entry.turn)
             self.ties.steered[item_id] = block
             if landing is not Landing.PULLED or said is None:
@@ -257,7 +264,7 @@ class Course:
             by_person=self._by_person,
             by_runner=self._by_runner,
         )
-        self._saying.close(Standing.DONE if end.state == "completed" else Standing.CUT)
+        self.saying.close(Standing.DONE if end.state == "completed" else Standing.CUT)
         for tool in self.ties.tools.values():
             tool.answered(Answer.NONE)
         self.ties.tools.clear()

@@ -1,18 +1,20 @@
 """The lines that a fork began with, as blocks: what was said in another session belongs to the talk, too."""
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from console.model.talk.blocks import Block, Note, Said, Standing, You
+from console.model.talk.blocks import Block, Event, Note, Said, Standing, You
 from console.model.talk.course import files_in
 from console.model.talk.flow import Flow
 from console.model.talk.loose import mapping, text_of, words
 from console.model.talk.talk import Talk
 
 if TYPE_CHECKING:
-    from engine.api import Line
+    from engine.api import Entry, Line
 
 B = TypeVar("B", bound=Block)
+_NOTHING: Final[Mapping[str, "Entry"]] = {}
 
 
 def is_inherited(line: "Line") -> bool:
@@ -20,14 +22,28 @@ def is_inherited(line: "Line") -> bool:
     return "forked_from" in line.metadata
 
 
-def inherited(lines: "Iterable[Line]", remark: str = "") -> Talk:
-    """Lines of another session, oldest first, and what is to be said below them."""
-    talk, last = Talk(), None
+def untold(lines: "Sequence[Line]", before: "Line | None") -> list[str]:
+    """The runs of lines, oldest first, whose first words no line tells: what began them may be no message.
+
+    `before` is the line above, if there is one: the run that it is of has begun there.
+    """
+    messages = {line.event_id for line in lines if line.role == "user"}
+    begun = {line.run_id: None for line in lines if line.role != "user" and line.event_id not in messages}
+    return [run_id for run_id in begun if run_id is not None and (before is None or before.run_id != run_id)]
+
+
+def inherited(lines: "Sequence[Line]", first: "Mapping[str, Entry]" = _NOTHING, remark: str = "") -> Talk:
+    """Lines of another session, oldest first, with the first entry of runs that are untold; and what stands below."""
+    talk, told = Talk(), set[str | None]()
     for line in lines:
+        if line.run_id not in told and (entry := first.get(line.run_id or "")) is not None:
+            for block in Talk.of([entry]).blocks:
+                if isinstance(block, Event):
+                    talk.add(replace(block, **_place(Event, line)))
+        told.add(line.run_id)
         talk.add(_block(line))
-        last = line
-    if remark and last is not None:
-        talk.add(_made(Note, last, text=remark, is_warning=False))
+    if remark and lines:
+        talk.add(_made(Note, lines[-1], text=remark, is_warning=False))
     return talk
 
 
@@ -45,8 +61,10 @@ def _block(line: "Line") -> Block:
 
 
 def _made(make: type[B], line: "Line", **what: Any) -> B:
+    return make(at=line.created_at, **_place(make, line), **what)
+
+
+def _place(make: type[Block], line: "Line") -> dict[str, Any]:
     """It has no turn: the run that it is from is another session's."""
     kind = make.__name__.lower()
-    return make(
-        run_id=f"{line.conversation_id} {kind}", position=line.seq, turn=0, at=line.created_at, since=None, **what
-    )
+    return {"run_id": f"{line.conversation_id} {kind}", "position": line.seq, "turn": 0, "since": None}

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from console.model.talk.blocks import Said, Standing
+from console.model.talk.heads import Begun, Head, become
 from console.model.talk.loose import items, mapping, text_of
 from engine.events import DeltaText, Entry
 
@@ -28,6 +29,14 @@ class Saying:
         self._is_stale = False
         """Chunks came that are not in the block yet."""
         self._last_text: str | None = None
+        self.is_begun_above = False
+        """What comes first may be the rest of a message, whose beginning is not loaded here."""
+        self._goes_on = True
+        """Nothing came between that and what was said first here."""
+        self._above: int | None = None
+        """How much of that message's first block was said above; nothing where that cannot be told."""
+        self.head: Head | None = None
+        """Such a message, once no more is said of it."""
 
     def delta(self, entry: Entry, data: Mapping[str, Any]) -> None:
         """The next chunk. Only what it adds is looked at; snapshots are compared once, in `settle`."""
@@ -42,6 +51,8 @@ class Saying:
             block.role = str(chunk.get("role") or block.role)
             self._blocks.append(block)
             self._deltas = DeltaText()
+            if whole and block is self._blocks[0]:
+                self._above = 0  # a snapshot says all of it again
         if self._deltas.is_joined and not whole and not self._is_stale:
             self._deltas.add(content)
             block.flow.grow(content)
@@ -60,6 +71,7 @@ class Saying:
     def interrupt(self) -> None:
         """Something else happened: what is said from here on stands below it."""
         self.settle()
+        self._goes_on = self._goes_on and bool(self._blocks)
         if self._growing is not None:
             self._before += self._growing.flow.text
             _finish(self._growing, Standing.DONE)
@@ -83,9 +95,34 @@ class Saying:
         self.settle()
         for block in self._blocks:
             _finish(block, standing if block is self._growing else Standing.DONE)
-        self._blocks, self._before, self._growing = [], "", None
+        if self.is_begun_above and self._blocks and self._above is not None:
+            self.head = Head(self._blocks[0], self._above, self._goes_on)
+        self._blocks, self._before, self._growing, self.is_begun_above = [], "", None, False
+
+    def come_after(self, earlier: "Saying") -> None:
+        """Join with what was said in the window above: a message that began there goes on here."""
+        begun = earlier.break_off()
+        if self.is_begun_above:
+            self._blocks = [*begun.blocks, *self._blocks]
+            self._before = begun.text + self._before
+            self.is_begun_above = begun.is_begun_above
+            self.head = None if begun.is_begun_above else earlier.head
+        else:
+            self.head = (self.head and self.head.come_after(begun)) or earlier.head
+
+    def break_off(self) -> Begun:
+        """The message as far as it was said here; the window below has the rest."""
+        self.settle()
+        begun = Begun(self._blocks, self._said, self._growing, self.is_begun_above, self._goes_on)
+        self.close(Standing.DONE)
+        return begun
 
     # Inside
+
+    @property
+    def _said(self) -> str:
+        """All of the message so far."""
+        return self._before + (self._growing.flow.text if self._growing is not None else "")
 
     def _own(self, text: str) -> str:
         """The growing block's share: snapshots say again what stands above."""
@@ -93,8 +130,10 @@ class Saying:
         return text[len(self._before) :] if repeats else text
 
     def _put(self, entry: Entry, text: str, extras: tuple[str, ...], role: str) -> None:
+        if self.is_begun_above:
+            self._above = self._with_beginning(text)
         growing = self._growing.flow.text if self._growing is not None else ""
-        is_shown = text.rstrip() in ((self._before + growing).rstrip(), growing.rstrip()) and bool(self._blocks)
+        is_shown = text.rstrip() in (self._said.rstrip(), growing.rstrip()) and bool(self._blocks)
         if not is_shown:
             rest = text.removeprefix(self._before)
             if self._growing is None and (rest or extras):
@@ -105,6 +144,18 @@ class Saying:
         if (block := self._growing or (self._blocks[-1] if self._blocks else None)) is not None:
             block.extras, block.role = extras, role
             block.version += 1
+
+    def _with_beginning(self, text: str) -> int:
+        """Let the first block say what was said above, until that is loaded, too; how many characters that is."""
+        said = self._said.rstrip()
+        if not said:
+            return len(text)
+        above = max(0, text.rfind(said))
+        if above:
+            first = self._blocks[0]
+            become(first, text[:above] + first.flow.text)
+            self._before = text[:above] + self._before if first is not self._growing else self._before
+        return above
 
 
 def _finish(block: Said, standing: Standing) -> None:

@@ -51,6 +51,10 @@ class Talk:
         """The runs that are in it, the earliest first."""
         return tuple(self.courses)
 
+    def ends_with(self, run_id: str) -> bool:
+        """Whether a run is the last of its session, as far as that was heard of."""
+        return not self.has_later and self.run_ids[-1:] == (run_id,)
+
     def last_position(self, run_id: str) -> int:
         """Of the newest entry of a run that is in it; 0 where none is."""
         course = self.courses.get(run_id)
@@ -121,29 +125,3 @@ class Talk:
         """One more at the end."""
         block.number = self.blocks[-1].number + 1 if self.blocks else 0
         self.blocks.append(block)
-
-
-def missing(outline: Sequence[Entry]) -> tuple[int, int] | None:
-    """Between which positions an outline leaves out what its talk needs; nothing where it leaves out nothing.
-
-    An outline has no deltas and no output. They are wanted where a run has not ended well: half a message, and the
-    traceback, are told by nothing else. The positions themselves are not wanted.
-    """
-    if not outline:
-        return None
-    last = outline[-1]
-    is_over = last.type == "run.finished"
-    if is_over and '"status":"completed"' in last.data and not any(_is_assembled(entry) for entry in outline[-5:]):
-        return None
-    after = next((entry.position for entry in reversed(outline) if _is_message(entry)), outline[0].position)
-    before = last.position if is_over else last.position + 2**31
-    return (after, before) if before - after > 1 else None
-
-
-def _is_message(entry: Entry) -> bool:
-    return entry.type == "message.completed" or (entry.type == "run.completed" and '"message":' in entry.data)
-
-
-def _is_assembled(entry: Entry) -> bool:
-    """Whether the host remarks that the last message was never completed."""
-    return entry.type == "warning" and "put together from deltas" in entry.data

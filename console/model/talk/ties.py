@@ -52,5 +52,5 @@ class Ties:
         self.steered = earlier.steered | self.steered
         self.words = earlier.words | self.words
         self.answers |= earlier.answers
-        self.untold |= earlier.untold
+        self.untold = earlier.untold | self.untold  # what has landed is shown, not that it was pulled
         self.dropped |= earlier.dropped

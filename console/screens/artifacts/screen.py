@@ -105,11 +105,8 @@ class Artifacts(Searched):
         whose = _WHOSE[self._whose]
         if self.desk.text:
             return _NONE_FOUND.format(whose=whose)
-        more = (
-            f"{key_of('artifacts.whose')} shows those of all sessions."
-            if self._whose != "all"
-            else "Send something first."
-        )
+        shows = f"{key_of('artifacts.whose')} shows those {_WHOSE[self._whose_next]}."
+        more = shows if self._whose != "all" else "Send something first."
         return _NONE.format(whose=whose, more=more)
 
     def _show(self) -> None:
@@ -179,9 +176,13 @@ class Artifacts(Searched):
         if self.trackside.can("artifacts.copy") and not self.copy_line() and (row := self.current) is not None:
             self.trackside.copy(row.artifact_id, "the id")
 
-    def action_whose(self) -> None:
+    @property
+    def _whose_next(self) -> str:
         order = [each for each in _WHOSE if each != "run" or self._run_id is not None]
-        self._whose = order[(order.index(self._whose) + 1) % len(order)]
+        return order[(order.index(self._whose) + 1) % len(order)]
+
+    def action_whose(self) -> None:
+        self._whose = self._whose_next
         self.list.start_over()
         self.read(self.find(self.desk.text), self.show)
 
@@ -207,7 +208,8 @@ class Artifacts(Searched):
                 return
             if written is not None:
                 self.trackside.tell(f"{size(written)} saved to {path}")
-            return
+                return
+            wrong = f"{path} stays as it is. Name another file."
 
     async def _write(self, row: "ArtifactRow", path: "Path") -> int | None:
         """How much was written; nothing where there is a file already, which is to stay."""

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from console.model.composer.fields import NAMES, Values, is_touched
+from console.model.states.text import NotJson, read
 from engine.api import Draft, DraftProblem, EventSource, EventType, draft_of, example_draft, usual_draft
 
 if TYPE_CHECKING:
@@ -65,8 +66,18 @@ def problems(engine: "Engine", writing: Writing) -> dict[str, str]:
     try:
         engine.compose(writing.draft())
     except DraftProblem as problem:
-        return problem.problems
+        return {name: _in_words(writing.values.get(name, ""), words) for name, words in problem.problems.items()}
     return {}
+
+
+def _in_words(text: str, words: str) -> str:
+    """What the engine says is wrong with a text; where that was to be JSON, as it is said wherever JSON is written."""
+    if text.lstrip().startswith("{"):
+        try:
+            read(text)
+        except NotJson as error:
+            return f"not JSON: {error}"
+    return words
 
 
 def _values(draft: Draft) -> dict[str, str]:

@@ -131,6 +131,10 @@ class PathField(LineField):
     def on_blur(self) -> None:
         self.picks.action_close()
 
+    def reads_lines(self, text: str) -> bool:
+        """Several lines may be several paths."""
+        return bool(readings(text))
+
     def on_paste(self, event: events.Paste) -> None:
         if found := readings(event.text):
             event.stop()

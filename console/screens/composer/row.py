@@ -1,5 +1,6 @@
 """One field of the form: what it is called, where it is filled in, and below what is wrong with it."""
 
+from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.content import Content
 from textual.widget import Widget
@@ -10,6 +11,20 @@ from console.model.safe import one_line
 from console.widgets.fields import Choice, LineField, TextField
 
 Control = LineField | TextField | Choice
+
+
+class Passage(TextField):
+    """Several lines, with fields above and below: from its first line up leads to the one before, as in any field."""
+
+    def action_cursor_up(self, select: bool = False) -> None:
+        if not select and self.navigator.is_first_wrapped_line(self.cursor_location):
+            raise SkipAction
+        super().action_cursor_up(select)
+
+    def action_cursor_down(self, select: bool = False) -> None:
+        if not select and self.navigator.is_last_wrapped_line(self.cursor_location):
+            raise SkipAction
+        super().action_cursor_down(select)
 
 
 class FieldRow(Widget):
@@ -58,7 +73,7 @@ def control_for(field: EventField, value: str, options: list[str]) -> Control:
     if field.kind is Kind.CHOICE:
         return Choice(value, options, id=name)
     if field.kind is Kind.TEXT:
-        return TextField(value, placeholder=hinted(field.hint), id=name)
+        return Passage(value, placeholder=hinted(field.hint), id=name)
     return LineField(value, placeholder=hinted(field.hint), id=name)
 
 

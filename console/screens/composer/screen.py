@@ -18,7 +18,7 @@ from console.model.commands.naming import key_of
 from console.model.composer.fields import ABOUT, GROUPS, filled, retyped
 from console.model.glyphs import Glyphs
 from console.model.safe import one_line
-from console.model.words import short_runner
+from console.model.words import who_runs
 from console.screens.composer.desk import (
     SOURCES,
     TYPES,
@@ -37,6 +37,10 @@ from engine.api import AttachmentProblem
 
 _FILES: Final = "attachments"
 _OPTIONS: Final = {"event_type": TYPES, "source": SOURCES}
+
+
+class Form(VerticalScroll, inherit_bindings=False):
+    """Scrolls to what has the focus; up and down, which would scroll it, lead from field to field."""
 
 
 class Composer(FullScreen):
@@ -66,7 +70,7 @@ class Composer(FullScreen):
         self._is_sending = False
 
     def body(self) -> ComposeResult:
-        with VerticalScroll(id="form", can_focus=False):
+        with Form(id="form", can_focus=False):
             for group, fields in GROUPS.items():
                 yield Static(group, classes="group")
                 for field in fields:
@@ -100,7 +104,8 @@ class Composer(FullScreen):
             each.refresh()
 
     def remark(self) -> str:
-        return f"to {one_line(short_runner(self.trackside.stage.runner_id), 40)}"
+        stage = self.trackside.stage
+        return f"to {one_line(who_runs(stage.agent_id, stage.runner_id), 60)}"
 
     def where(self) -> str:
         if isinstance(self.focused, Choice):
@@ -229,7 +234,7 @@ class Composer(FullScreen):
         else:
             fresh, self._former = new_writing(self.trackside.stage.session), self.writing
             again = key_of("composer.anew")
-            self.trackside.tell(f"all fields are empty; {again} once more brings back what was in them")
+            self.mention("all fields are empty", f"{again} once more brings back what was in them")
         self.writing = self.trackside.writing = fresh
         self._show()
         self._controls["text"].focus()
@@ -251,7 +256,7 @@ class Composer(FullScreen):
             for file in files:
                 await self._add_file(file.path)
             if not files:
-                self._path.insert_text_at_cursor(event.text.strip().partition("\n")[0])
+                self._path.insert_text_at_cursor(self.trackside.as_one_line(event.text).strip())
                 self.call_after_refresh(self._rows[_FILES].complain, trouble)  # not before the change is heard of
 
         self.run_worker(look, exit_on_error=False)

@@ -3,7 +3,7 @@
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from console.model.form.filling import Filling, changes_of
+from console.model.form.filling import Changes, Filling, changes_of
 from console.model.form.preview import preview, refused
 from console.model.form.slots import slots_of
 from console.model.form.values import masked, unmasked
@@ -22,14 +22,21 @@ class FormDesk:
         self._keeping = asyncio.Lock()
         self._last: Filling | None = None
         """What was kept here last."""
+        self._wanted: Filling | None = None
+        """What is to be kept, and is not on disk."""
+        self._written: Changes = {}
+        """What is, as far as is known here."""
 
     async def read(self) -> Filling:
-        """The form as it is kept now, and all that it was since the console is open."""
+        """The form as it is kept now, and all that it was since the console is open; what could not be kept over it."""
         form = await self._engine.form(self.name)
-        return Filling.of(form, slots_of(form)).following(self._last)
+        filling = Filling.of(form, slots_of(form)).following(self._last)
+        self._written = filling.changes
+        return filling if self._wanted is None else filling.changed(self._wanted.changes)
 
     async def keep(self, filling: Filling) -> None:
         """Keep what is a person's own; where nothing is, nothing is kept. One after the other, as they were made."""
+        self._wanted = filling
         async with self._keeping:
             kept = filling.kept()
             if kept:
@@ -37,6 +44,18 @@ class FormDesk:
             else:
                 await self._engine.forget_settings(self.name)
             self._last = filling
+            self._written = filling.changes
+            if self._wanted is filling:
+                self._wanted = None
+
+    def unwritten(self, filling: Filling) -> frozenset[str]:
+        """The keys of the fields that are not on disk as they stand in the form."""
+        now, then = filling.changes, self._written
+        return frozenset(
+            slot.key
+            for slot in filling.slots
+            if now.get(slot.section, {}).get(slot.name, ...) != then.get(slot.section, {}).get(slot.name, ...)
+        )
 
     def preview(self, filling: Filling, event: str) -> "Stack":
         """What a run would be granted; or why there would be none."""

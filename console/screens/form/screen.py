@@ -10,15 +10,16 @@ from textual.widgets import Input
 from console.bindings import bindings_for
 from console.model.commands.naming import key_of
 from console.model.form.filling import Filling
-from console.model.form.rows import about, items, label_room, widest
+from console.model.form.rows import UNWRITTEN, about, items, label_room, widest
 from console.model.form.slots import Kind, Slot
 from console.model.glyphs import Glyphs
 from console.model.safe import one_line
 from console.model.shelf import Shelf
+from console.model.situation import Situation
 from console.model.words import number, short_runner
 from console.screens.form.desk import FormDesk
 from console.screens.form.editors import Editor, LineEditor, PageEditor, editor_of
-from console.screens.full import FullScreen
+from console.screens.full import SLOW, FullScreen
 from console.widgets.headed import Headed
 from console.widgets.inspector.row_list import RowList, View
 from console.widgets.leaf import Leaf
@@ -30,6 +31,7 @@ EVENTS: Final = (
 )  # fmt: skip
 TINY: Final = 20
 """Rows below which a page or a list has all of them to itself."""
+FITS: Final = "it fits now: it can run"
 _STAYING: Final = (Kind.MANY, Kind.RANKED)
 """Several can be chosen, so the list stays open."""
 
@@ -55,6 +57,7 @@ class FormScreen(FullScreen):
     FormScreen.-narrow #form { layout: vertical; }
     FormScreen.-narrow #fields { width: 1fr; }
     FormScreen.-narrow #beside { width: 1fr; height: 35%; padding: 0; }
+    FormScreen.-narrow.-tiny #beside { height: 45%; }
     FormScreen.-narrow #beside { border: none; border-top: solid $panel-lighten-2; }
     FormScreen.-narrow Leaf { height: 1fr; max-height: 100%; margin: 0 1; }
     FormScreen.-narrow #grants { display: none; }
@@ -71,10 +74,13 @@ class FormScreen(FullScreen):
         self._event = EVENTS[0]
         self.list = Headed(id="slots")
         self.leaf = Leaf()
-        self.grants = RowList()
-        self.grants.id = "grants"
+        self.grants = RowList(id="grants")
         self._seek = Input(placeholder="find a field", id="seek")
         self.editor: Editor | None = None
+        self._unwritten: frozenset[str] = desk.unwritten(filling)
+        """Fields of which it is said that they are not on disk."""
+        self._is_hindered = bool(self._unwritten)
+        """The database was in the way; it is tried again when that is over."""
 
     def body(self) -> ComposeResult:
         self.use(self.glyphs)
@@ -88,6 +94,8 @@ class FormScreen(FullScreen):
         yield self._seek
 
     def on_mount(self) -> None:
+        if wrong := self.filling.problems():
+            self._go_to(wrong[0][0])
         self.title_line.title = f"Settings of {one_line(short_runner(self._desk.name), 60)}"
 
     def on_resize(self) -> None:
@@ -110,8 +118,7 @@ class FormScreen(FullScreen):
 
     def refill(self) -> None:
         """The form, and what it would grant, as it stands now."""
-        filling = self.filling
-        self.list.fill(Shelf(list(items(filling))), "This runner has no settings.")
+        self.list.fill(Shelf(list(items(self.filling, self._unwritten))), "This runner has no settings.")
         self.show_remark()
         self._tell_more()
         self._show_grants()
@@ -120,8 +127,10 @@ class FormScreen(FullScreen):
         if self.has_class("-seeking") and self._seek.value and self._sought() is None:
             return "no field is called so"
         wrong, own = len(self.filling.problems()), self.filling.count
-        told = [f"{number(wrong, 'field')} to mend"] if wrong else []
-        return " · ".join([*told, f"{own} of your own" if own else "nothing of your own"])
+        if wrong:
+            return f"{number(wrong, 'field')} to mend"
+        said = f"{own} of your own" if own else "nothing of your own"
+        return f"{said} · {UNWRITTEN}" if self._unwritten else said
 
     def _tell_more(self) -> None:
         slot = self.slot
@@ -147,7 +156,7 @@ class FormScreen(FullScreen):
 
     def on_listing_chosen(self, event: Listing.Chosen) -> None:
         event.stop()
-        self.run_worker(self.action_edit(), exit_on_error=False)
+        self.run_worker(self.action_edit, exit_on_error=False)
 
     async def action_edit(self) -> None:
         slot = self.slot
@@ -203,16 +212,42 @@ class FormScreen(FullScreen):
         """Have this value from now on."""
         self._turn(self.filling.put(slot, value))
 
-    def _turn(self, filling: Filling, said: str = "") -> None:
+    def _turn(self, filling: Filling, said: str = "", undo: str = "") -> None:
         if filling is self.filling:
             return
+        is_mended = bool(self.filling.problems()) and not filling.problems()
         self.filling = filling
         self.refill()
-        self.trackside.do(self._keep(filling), said)
+        self.trackside.do(self._keep(filling, said, undo), FITS if is_mended and not said else "")
 
-    async def _keep(self, filling: Filling) -> None:
-        await self._desk.keep(filling)
-        await self.trackside.stage.appraise()
+    async def _keep(self, filling: Filling, said: str, undo: str) -> None:
+        slow = self.set_timer(SLOW, self._show_unwritten)
+        try:
+            await self._desk.keep(filling)
+        except Exception:
+            self._is_hindered = self.trackside.stage.engine.hindrance is not None
+            self._show_unwritten()
+            raise
+        finally:
+            slow.stop()
+        if self._unwritten:
+            self._show_unwritten()
+        await self.trackside.stage.look_again()
+        await self.trackside.refresh_list()
+        if said:
+            self.mention(said, f"{key_of('form.undo')} {undo}" if undo else "")
+
+    def _show_unwritten(self) -> None:
+        """What is not on disk after so long; or that all is."""
+        self._unwritten = self._desk.unwritten(self.filling)
+        if self.is_attached:
+            self.refill()
+
+    def tick(self, now: Situation) -> None:
+        super().tick(now)
+        if self._is_hindered and self.trackside.stage.engine.hindrance is None:
+            self._is_hindered = False
+            self.trackside.do(self._keep(self.filling, "", ""))
 
     # Back
 
@@ -226,6 +261,10 @@ class FormScreen(FullScreen):
             return "all is as trackside.yaml and the defaults say"
         if what == "reset" and (slot is None or not self.filling.is_changed(slot)):
             return "it is as trackside.yaml or the default says"
+        if what == "more" and not self.leaf.can_page(1):
+            return "that is all that is told of it"
+        if what == "less" and not self.leaf.can_page(-1):
+            return "this is where it begins"
         if what == "take" and isinstance(self.editor, PageEditor):
             return "enter begins a new line; esc keeps what is typed"
         return None
@@ -243,25 +282,24 @@ class FormScreen(FullScreen):
 
     def action_undo(self) -> None:
         if self.trackside.can("form.undo") and (before := self.filling.undone()) is not None:
+            self.hush()
             self._turn(before, "taken back")
 
     def action_reset(self) -> None:
         slot = self.slot
         if self.trackside.can("form.reset") and slot is not None:
-            self._turn(self.filling.reset(slot), f"{slot.label} is reset · {key_of('form.undo')} takes that back")
+            self._turn(self.filling.reset(slot), f"{slot.label} is reset", "takes that back")
 
     def action_reset_all(self) -> None:
         if self.trackside.can("form.reset_all"):
             own = number(self.filling.count, "value")
-            self._turn(
-                self.filling.reset_all(), f"{own} of your own forgotten · {key_of('form.undo')} brings them back"
-            )
+            self._turn(self.filling.reset_all(), f"{own} of your own forgotten", "brings them back")
 
     @property
     def unkept(self) -> str:
         editor = self.editor
         if editor is None or editor.typed() == editor.value:
-            return ""
+            return "What you set here is not on disk yet." if self._unwritten else ""
         return f"What you typed for {one_line(editor.slot.label, 60)} is not kept."
 
     def step_back(self) -> None:
@@ -315,10 +353,13 @@ class FormScreen(FullScreen):
 
     def on_input_changed(self, event: Input.Changed) -> None:
         if event.input is self._seek:
-            found = self._sought()
-            if found is not None and (place := self.list.shelf.place_of(found.key)) is not None:
-                self.list.go_to(place)
+            if (found := self._sought()) is not None:
+                self._go_to(found)
             self.show_remark()
+
+    def _go_to(self, slot: Slot) -> None:
+        if (place := self.list.shelf.place_of(slot.key)) is not None:
+            self.list.go_to(place)
 
     def _sought(self) -> Slot | None:
         """The first field that holds what is looked for; a name that is just that comes before."""
@@ -338,7 +379,12 @@ class FormScreen(FullScreen):
         self.app.push_screen(FormText(self.glyphs, self._desk, self.filling, self._read_back))
 
     def _read_back(self, filling: Filling) -> None:
-        self._turn(filling, f"kept · {key_of('form.undo')} takes it back")
+        self._turn(filling, "kept", "takes it back")
+
+    def action_tell(self, pages: int) -> None:
+        """On or back in what is told of the field that the cursor is on."""
+        if self.trackside.can("form.more" if pages > 0 else "form.less"):
+            self.leaf.page(pages)
 
     def _moving(self) -> RowList:
         return self.grants if self.grants.has_focus else self.list
@@ -348,8 +394,7 @@ class FormScreen(FullScreen):
             self._moving().move(rows)
 
     def action_page(self, pages: int) -> None:
-        moving = self._moving()
-        self.action_move(pages * max(1, moving.size.height - 1))
+        self.action_move(pages * max(1, self._moving().size.height - 1))
 
     def action_edge(self, is_last: bool) -> None:
         self.action_move(100_000 if is_last else -100_000)

@@ -89,10 +89,13 @@ class FormText(FullScreen):
                 for problem in sorted(problems, key=lambda one: not one.warning)
             }
         )
-        said = [f"{'⚠' if one.warning else '✗'} {one_line(str(one), 300)}" for one in problems[:MOST]]
-        more = [f"and {len(problems) - MOST} more"] if len(problems) > MOST else []
-        self._wrong.update("\n".join([*said, *more]) or "it fits")
-        self.title_line.remark = "fits · esc keeps it" if self._read is not None else f"{len(problems)} to mend"
+        lacking = self._read.problems() if self._read is not None else []  # what the text need not say, but a run needs
+        said = [f"{'⚠' if one.warning else '✗'} {one_line(str(one), 300)}" for one in problems]
+        said += [f"⚠ {slot.section}.{one_line(slot.name, 60)} {words} before it can run" for slot, words in lacking]
+        more = [f"and {len(said) - MOST} more"] if len(said) > MOST else []
+        self._wrong.update("\n".join([*said[:MOST], *more]) or "it fits")
+        fits = f"{len(lacking)} to fill in · esc keeps it" if lacking else "fits · esc keeps it"
+        self.title_line.remark = fits if self._read is not None else f"{len(problems)} to mend"
 
     @property
     def unkept(self) -> str:

@@ -1,6 +1,7 @@
 """The runner picker: who can run, what each can do and may ask for, and which files were left out."""
 
 from collections.abc import Awaitable, Callable, Iterator, Sequence
+from functools import partial
 from typing import ClassVar, NamedTuple
 
 from textual.app import ComposeResult
@@ -129,13 +130,15 @@ class Runners(FullScreen):
             return "open by path"
         found = self._offered.found if self._offered is not None else ()
         left_out = sum(offer.kind == PROBLEM for offer in found)
-        words = number(len(found) - left_out, "runner")
-        return f"{words} · {left_out} left out" if left_out else words
+        to_mend = sum(bool(offer.unfit) for offer in found)
+        told = [number(len(found) - left_out, "runner")]
+        told += [f"{to_mend} to mend"] if to_mend else []
+        return " · ".join([*told, f"{left_out} left out"] if left_out else told)
 
     def _list_places(self, text: str) -> None:
         typed, beginning = paths.parts(text)
         if typed != self._folder.typed:
-            self.run_worker(self._look_in(text), exclusive=True, group="places", exit_on_error=False)
+            self.run_worker(partial(self._look_in, text), exclusive=True, group="places", exit_on_error=False)
             return  # what stands there stays until it is known
         hits = paths.fitting(self._folder.names, beginning)
         here = [Item(_PLACE, _this_folder)] if not beginning and not self._folder.problem else []

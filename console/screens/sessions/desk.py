@@ -4,8 +4,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from console.model.sessions.tree import Tree
+from console.naming import names_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from engine.api import Engine, Hit, Line, SessionRow
 
 PAGE: Final = 100
@@ -107,15 +110,20 @@ class Desk:
         """Sessions of that title, and the newest lines."""
         sessions = await self._engine.browse_sessions(text=query, limit=NAMED)
         hits, total = await self._engine.hits(query, limit=HITS)
-        return Found(query, sessions, list(hits), total, is_whole=len(hits) < HITS)
+        return Found(query, sessions, await self._named(hits), total, is_whole=len(hits) < HITS)
 
     async def search_more(self, found: Found) -> None:
         """Lines that were said before those that were found."""
         if found.is_whole or not found.hits:
             return
         hits, _ = await self._engine.hits(found.query, before=found.hits[-1].line.seq, limit=HITS)
-        found.hits += hits
+        found.hits += await self._named(hits)
         found.is_whole = len(hits) < HITS
+
+    async def _named(self, hits: "Sequence[Hit]") -> "list[Hit]":
+        """These, each with what its session is called."""
+        names = await names_of(self._engine, {hit.line.conversation_id for hit in hits if not hit.title})
+        return [hit._replace(title=hit.title or names.get(hit.line.conversation_id)) for hit in hits]
 
     async def _read_parents(self) -> None:
         while missing := self.tree.missing():

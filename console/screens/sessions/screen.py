@@ -11,6 +11,7 @@ from console.bindings import bindings_for
 from console.model.commands.naming import key_of
 from console.model.glyphs import Glyphs
 from console.model.inspect.sheet import Row, Source
+from console.model.safe import one_line
 from console.model.sessions.about import about_line, about_session
 from console.model.sessions.rows import hit_row, session_row, title_of
 from console.model.sessions.tree import Branch
@@ -169,9 +170,9 @@ class Sessions(Searched):
         if not self.trackside.can("sessions.open"):
             return
         if (hit := self.hit) is not None:
-            self.trackside.do(self.trackside.go_to_line(hit))
+            self.do("opening it…", self.trackside.go_to_line(hit))
         elif (branch := self.branch) is not None:
-            self.trackside.do(self.trackside.resume(branch.row.session.session_id))
+            self.do("opening it…", self.trackside.resume(branch.row.session.session_id))
 
     def action_rename(self) -> None:
         branch = self.branch
@@ -186,16 +187,19 @@ class Sessions(Searched):
             self.trackside.hearing.refresh("rail")
             await self._read_again(session_id)
 
-        self.trackside.do(rename())
+        self.do(f"renaming it to “{one_line(title, 30)}”…" if title.strip() else "taking its title away…", rename())
 
     def action_delete(self) -> None:
         branch = self.branch
         if self.trackside.can("sessions.delete") and branch is not None:
-            self.trackside.part_with(branch.row, title_of(branch.row))
+            title = title_of(branch.row)
+            self.trackside.part_with(branch.row, title)
+            self.mention(f"deleted “{one_line(title, 60)}”", f"{key_of('sessions.undo')} undoes it", MOMENT)
             self.show()
 
     def action_undo(self) -> None:
         if self.trackside.can("sessions.undo") and (session_id := self.trackside.take_back()) is not None:
+            self.hush()
             self.show()
             if (place := self.list.shelf.place_of(session_id)) is not None:
                 self.list.go_to(place)
@@ -204,9 +208,9 @@ class Sessions(Searched):
         if not self.trackside.can("sessions.fork"):
             return
         if (hit := self.hit) is not None:
-            self.trackside.do(self.trackside.fork(hit.line.conversation_id, hit.line))
+            self.do("forking it…", self.trackside.fork(hit.line.conversation_id, hit.line))
         elif (branch := self.branch) is not None:
-            self.trackside.do(self.trackside.fork(branch.row.session.session_id))
+            self.do("forking it…", self.trackside.fork(branch.row.session.session_id))
 
     def action_resend(self) -> None:
         if not self.trackside.can("sessions.resend"):
@@ -214,7 +218,7 @@ class Sessions(Searched):
         hit, branch = self.hit, self.branch
         run_id = hit.line.run_id if hit is not None else branch.row.last_run if branch is not None else None
         if run_id is not None:
-            self.trackside.do(self.trackside.send_again(run_id))
+            self.do("sending it again…", self.trackside.send_again(run_id))
 
     def action_fold(self) -> None:
         branch = self.branch

@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING, Any, Final
 
-from console.model.sessions.rows import title_of
 from console.model.states.keys import Keys
+from console.naming import names_of
 
 if TYPE_CHECKING:
     from engine.api import Engine, ScopeIdentity, StateChange, StateRow
@@ -70,8 +70,7 @@ class Desk:
         page = await self._engine.states(text=self.text, conversation_id=self.session, after=after, limit=limit)
         named = {row.identity.conversation_id for row in page if row.identity.conversation_id}
         if new := list(named - self.titles.keys()):
-            found = await self._engine.browse_sessions(ids=new, limit=len(new))
-            self.titles |= dict.fromkeys(new, "") | {row.session.session_id: title_of(row) for row in found}
+            self.titles |= dict.fromkeys(new, "") | await names_of(self._engine, new)
         return page
 
 

@@ -1,7 +1,8 @@
 """One value, as JSON that can be changed. What is wrong is said here, and what was typed stays."""
 
 from collections.abc import Awaitable, Callable
-from typing import Any, ClassVar, Final
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
 
 from textual import events
 from textual.app import ComposeResult
@@ -12,13 +13,20 @@ from textual.widgets import Static, TextArea
 
 from console.model.commands.naming import key_of
 from console.model.safe import one_line
+from console.model.states.about import meanwhile
 from console.model.states.text import NotJson, read
 from console.screens.dialog import Dialog
+from console.screens.full import SLOW
+from engine.api import StateMoved
 
-Save = Callable[[Any], Awaitable[None]]
+if TYPE_CHECKING:
+    from console.app import Trackside
 
+Save = Callable[[Any, object], Awaitable[None]]
+"""A value, and what it is to take the place of; raises StateMoved where that is something else by now."""
 
 SAVE: Final = "f4"
+SAVING: Final = "saving… it is not on disk yet"
 LONG: Final = 10_000
 """Characters of a line above which it is not wrapped: Textual takes seconds for 300,000, and the screen stands."""
 
@@ -36,12 +44,16 @@ class ValueArea(TextArea):
 
 
 class EditValue(Dialog[None]):
-    """Saves by itself, so that what is refused can be mended. Esc asks before changes are thrown away."""
+    """Saves by itself, so that what is refused can be mended. Esc asks before changes are thrown away.
+
+    What others wrote meanwhile is overwritten only by who was told of it.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "leave it", priority=True),
         Binding(SAVE, "save", "save", priority=True),
     ]
+    own_keys = ((SAVE, "save"), ("esc", "leave it"))
     DEFAULT_CSS = """
     EditValue { align: center middle; }
     EditValue > Vertical { width: 100%; max-width: 120; height: 80%; padding: 0 1; }
@@ -50,13 +62,18 @@ class EditValue(Dialog[None]):
     EditValue #wrong { color: $text-error; height: auto; max-height: 4; }
     """
 
-    def __init__(self, title: str, text: str, save: Save) -> None:
+    def __init__(self, title: str, text: str, save: Save, seen: object, now: Callable[[], int]) -> None:
         super().__init__()
         self._title = title
         self._text = text
         self.area = ValueArea(text)
         self._wrong = Static("", id="wrong", markup=False)
         self._save = save
+        self._seen = seen
+        """What is kept there, as far as a person knows."""
+        self._now = now
+        self._moved = ""
+        """What is said of it, where others wrote it meanwhile: as long as it is not saved."""
         self._is_asked = False
         self._is_saving = False
 
@@ -69,7 +86,7 @@ class EditValue(Dialog[None]):
 
     def on_text_area_changed(self) -> None:
         self._is_asked = False
-        self._say("")
+        self._say(self._moved)
 
     def action_leave(self) -> None:
         if self._is_sure("esc"):
@@ -80,29 +97,44 @@ class EditValue(Dialog[None]):
 
     def _is_sure(self, key: str) -> bool:
         """Whether nothing was changed, or it was asked already; else it is asked now."""
-        if self.area.text == self._text or self._is_asked:
+        if self._is_asked or (self.area.text == self._text and not self._is_saving):
             return True
         self._is_asked = True
-        self._say(f"changed and not saved: {SAVE} saves it, {key} again throws it away")
+        if self._is_saving:
+            self._say(f"{SAVING}; {key} again does not wait for it")
+        else:
+            self._say(f"changed and not saved: {SAVE} saves it, {key} again throws it away")
         return False
 
-    async def action_save(self) -> None:
-        if self._is_saving:
-            return
-        self._is_saving = True
+    def action_save(self) -> None:
+        if not self._is_saving:
+            self._is_saving = True
+            self.app.run_worker(self._try_to_save, exit_on_error=False)  # keys are heard meanwhile
+
+    async def _try_to_save(self) -> None:
+        slow = self.set_timer(SLOW, partial(self._say, SAVING))
         try:
-            await self._save(read(self.area.text))
+            await self._save(read(self.area.text), self._seen)
         except NotJson as error:
             self._say(f"not JSON: {error}")
             self.area.move_cursor((error.line - 1, error.column - 1))
+        except StateMoved as moved:
+            self._seen = moved.now
+            self._moved = f"{meanwhile(moved, self._now())} · {SAVE} again writes yours in its place"
+            self._say(self._moved)
         except Exception as error:  # noqa: BLE001  (whatever was in the way is said, and the text stays)
             self._say(str(error) or type(error).__name__)
         else:
-            self.dismiss()
+            if self.is_current:
+                self.dismiss()
         finally:
+            slow.stop()
             self._is_saving = False
 
     def _say(self, words: str) -> None:
+        if not self.is_attached:  # nobody waited for it
+            cast("Trackside", self.app).tell(words, severity="error")
+            return
         self._wrong.update(Content(one_line(words, 400)))
 
 

@@ -15,7 +15,7 @@ from console.model.inspect.tree import Tree
 from console.model.piece import Piece
 from console.model.safe import one_line
 from console.model.shelf import Item, LongShelf, Shelf
-from console.model.states.about import about_key, about_scope
+from console.model.states.about import about_key, about_scope, meanwhile
 from console.model.states.keys import Entry
 from console.model.states.rows import DELETED, change_row, key_row, scope_row, scope_words
 from console.model.states.text import editable
@@ -23,7 +23,7 @@ from console.model.words import number
 from console.screens.searched import Searched
 from console.screens.states.desk import Desk, Past
 from console.screens.states.edit import EditValue
-from engine.api import StateChange
+from engine.api import Expected, NotFound, StateChange, StateMoved
 
 if TYPE_CHECKING:
     from engine.api import ScopeIdentity, StateEdit, StateRow
@@ -216,6 +216,7 @@ class States(Searched):
     def action_whose(self) -> None:
         if self.trackside.can("states.whose"):
             session = self._session if self.desk.session is None else None
+            self.enter(is_inside=False)
             self.read(self._turn(Desk(self.trackside.stage.engine, self.desk.text, session)), self.show)
 
     def action_fold(self) -> None:
@@ -228,13 +229,22 @@ class States(Searched):
             self.read(self._edit(kept, change))
 
     async def _edit(self, kept: "StateRow", change: StateChange | None) -> None:
-        self._open_editor(kept.identity, kept.key, editable(await self._read_value(kept, change)))
+        value = seen = await self._read_value(kept, change)
+        if change is not None:
+            try:
+                seen = await self._read_value(kept, None)
+            except NotFound:
+                seen = Expected.NOTHING
+        self._open_editor(kept.identity, kept.key, editable(value), seen)
 
-    def _open_editor(self, scope: "ScopeIdentity", key: str, text: str) -> None:
-        async def save(value: Any) -> None:
-            await self._change_state(self.trackside.stage.engine.set_state(scope, key, value), f"wrote {key}")
+    def _open_editor(self, scope: "ScopeIdentity", key: str, text: str, seen: object) -> None:
+        engine = self.trackside.stage.engine
 
-        self.app.push_screen(EditValue(f"{key} · {scope_words(scope, self._title_of(scope))}", text, save))
+        async def save(value: Any, seen: object) -> None:
+            await self._change_state(engine.set_state(scope, key, value, expected=seen), f"wrote {key}")
+
+        title = f"{key} · {scope_words(scope, self._title_of(scope))}"
+        self.app.push_screen(EditValue(title, text, save, seen, engine.now))
 
     def action_add(self) -> None:
         scope = self.scope
@@ -243,27 +253,39 @@ class States(Searched):
 
     def _add(self, scope: "ScopeIdentity", key: str) -> None:
         if key:
-            self._open_editor(scope, key, "null")
+            self._open_editor(scope, key, "null", Expected.NOTHING)
 
     def action_delete(self) -> None:
         kept = self.kept
         if self.trackside.can("states.delete") and kept is not None:
-            delete = self.trackside.stage.engine.delete_state(kept.identity, kept.key)
-            self.trackside.do(self._change_state(delete, f"deleted {kept.key}"))
+            self.do(f"deleting {one_line(kept.key, 30)}…", self._delete(kept))
+
+    async def _delete(self, kept: "StateRow") -> None:
+        delete = self.trackside.stage.engine.delete_state(kept.identity, kept.key, expected=kept)
+        try:
+            await self._change_state(delete, f"deleted {kept.key}")
+        except StateMoved as moved:
+            await self._read_again()
+            key, words = one_line(kept.key, 40), meanwhile(moved, self._now)
+            again = f"{key} stays: {words} · {key_of('states.delete')} again deletes that"
+            self.trackside.tell(f"{key}: {words}" if moved.now is Expected.NOTHING else again, severity="warning")
 
     def action_clear(self) -> None:
         scope = self.scope
         if self.trackside.can("states.clear") and scope is not None:
             clear = self.trackside.stage.engine.clear_state(scope)
-            self.trackside.do(self._change_state(clear, "cleared {count}"))
+            self.do("clearing the scope…", self._change_state(clear, "cleared {count}"))
 
     async def _change_state(self, act: "Awaitable[StateEdit]", said: str) -> None:
-        await self.trackside.edit_state(act, said)
+        """`{count}` in what is said of it is how many keys were changed."""
+        edit = await self.trackside.edit_state(act)
+        self.mention(said.replace("{count}", number(edit.count, "key")), f"{key_of('states.undo')} undoes it")
         await self._read_again()
 
     def action_undo(self) -> None:
         if self.trackside.can("states.undo"):
-            self.trackside.do(self._undo())
+            self.hush()
+            self.do("undoing it…", self._undo())
 
     async def _undo(self) -> None:
         await self.trackside.take_state_back()
@@ -273,6 +295,7 @@ class States(Searched):
         kept = self.kept
         if self.trackside.can("states.history") and kept is not None and (current := self.list.current) is not None:
             self._came_from = current.id
+            self.enter(is_inside=False)  # what became of it is in the list
             self.past = Past(self.trackside.stage.engine, kept)
             self.list.start_over()
             self.read(self.past.read_more(), self.show)

@@ -128,7 +128,7 @@ class Conversation(Guarded, Asking, Drawn, Widget, can_focus=True):
         self.show(talk, self._look.now)
         block = next((block for block in talk.blocks if block.run_id == run_id and not block.is_gone), None)
         self._viewport.go_live()
-        if block is not None and run_id != talk.run_ids[-1]:
+        if block is not None and not talk.ends_with(run_id):
             self._viewport.go_to(block.number)
         self._changed()
 

@@ -156,6 +156,20 @@ async def state_not_json(studio: Studio) -> None:
     await studio.until("not JSON")
 
 
+@browsing()
+async def state_moved(studio: Studio) -> None:
+    """Someone else wrote it meanwhile: nothing is overwritten unasked."""
+    await in_states(studio)
+    await _look_for_gold(studio)
+    await studio.press("enter")
+    await studio.until("f4 saves")
+    engine = studio.app.stage.engine
+    row = (await engine.states(text="ses_gold"))[0]
+    await engine.set_state(row.identity, row.key, "Is it open at night?")
+    await studio.press("end", "left", "!", "f4")
+    await studio.until("f4 again")
+
+
 @scene(keeper)
 async def states_empty(studio: Studio) -> None:
     await studio.app.action_perform("app.states")

@@ -153,6 +153,7 @@ class Studio:
         """Type, and press enter."""
         await self.type(text)
         await self.press("enter")
+        await self.until(lambda: not self.app.sending)
 
     async def go_to(self, name: str) -> None:
         """To a pane, round by tab."""

@@ -1,0 +1,159 @@
+"""A value that a run or another process writes while a person edits or deletes it."""
+
+from typing import Any
+
+import pytest
+
+from console.screens.states.edit import EditValue
+from console.screens.states.screen import States
+from tests.console.browsing import browsing, talked
+from tests.console.driving import SIZES, at_the_screen, becomes, sees, shown, until
+from tests.console.test_states_flows import KEPT, editor, on_key, opened, parrot, value_of
+from tests.support import Engines
+
+
+async def editing(pilot, app, key: str, typed: str) -> States:
+    """The editor is open on a key, and something else was typed there."""
+    screen = await opened(pilot, app)
+    await on_key(pilot, screen, key)
+    await pilot.press("enter")
+    area = await editor(pilot, app)
+    area.text = typed
+    await pilot.pause()
+    return screen
+
+
+async def written_elsewhere(app, key: str, value: Any) -> None:
+    """As another process does, of which nothing is told here."""
+    row = next(row for row in await app.stage.engine.states() if row.key == key)
+    await app.stage.engine.set_state(row.identity, key, value)
+
+
+@pytest.mark.parametrize("size", [*SIZES, (60, 15)])
+async def test_what_a_run_wrote_meanwhile_is_said_and_overwritten_only_on_purpose(
+    open_engine: Engines, size: tuple[int, int]
+):
+    app = browsing(open_engine, *KEPT, runner=parrot)
+    async with at_the_screen(app, size) as pilot:
+        screen = await editing(pilot, app, "said", '{"text": "mine"}')
+        (run_id,) = await talked(app.stage.engine, "kyoto", "third")
+        open_engine.clock.advance(120)
+        await pilot.press("f4")
+        await sees(pilot, 'it is {"text": "third"} now', f"run {run_id}", "2 min", "f4 again", "mine")
+        assert await value_of(app, "said") == {"text": "third"}
+
+        await pilot.press("f4")
+        await until(pilot, lambda: app.screen is screen)
+        assert await value_of(app, "said") == {"text": "mine"}
+
+        await pilot.press("u")
+        await becomes(pilot, lambda: value_of(app, "said"), {"text": "third"})
+
+
+async def test_what_is_written_once_more_before_the_second_press_is_said_once_more(open_engine: Engines):
+    app = browsing(open_engine, *KEPT, runner=parrot)
+    async with at_the_screen(app) as pilot:
+        screen = await editing(pilot, app, "mood", '"mine"')
+        for mood in ("wild", "sad"):
+            await written_elsewhere(app, "mood", mood)
+            await pilot.press("f4")
+            await sees(pilot, f'it is "{mood}" now (person, just now)')
+        await pilot.press("f4")
+        await until(pilot, lambda: app.screen is screen)
+        assert await value_of(app, "mood") == "mine"
+
+
+async def test_who_types_on_still_sees_what_it_is_now_and_esc_asks(open_engine: Engines):
+    app = browsing(open_engine, *KEPT, runner=parrot)
+    async with at_the_screen(app) as pilot:
+        screen = await editing(pilot, app, "mood", '"mine"')
+        await written_elsewhere(app, "mood", "wild")
+        await pilot.press("f4")
+        await sees(pilot, 'it is "wild" now')
+        await pilot.press("escape")
+        await sees(pilot, "esc again throws it away")
+        await pilot.press("space")
+        await sees(pilot, 'it is "wild" now')
+        await pilot.press("escape", "escape")
+        await until(pilot, lambda: app.screen is screen)
+        assert await value_of(app, "mood") == "wild"
+
+
+async def test_a_key_that_was_deleted_meanwhile_is_written_anew_only_on_purpose(open_engine: Engines):
+    app = browsing(open_engine, *KEPT, runner=parrot)
+    async with at_the_screen(app, (80, 24)) as pilot:
+        screen = await editing(pilot, app, "mood", '"mine"')
+        assert screen.kept is not None
+        await app.stage.engine.delete_state(screen.kept.identity, "mood")
+        await pilot.press("f4")
+        await sees(pilot, "it is deleted now (person, just now)", "f4 again")
+        assert await value_of(app, "mood") is None
+        await pilot.press("f4")
+        await until(pilot, lambda: app.screen is screen)
+        assert await value_of(app, "mood") == "mine"
+
+
+async def test_what_was_written_anew_as_it_was_is_no_matter(open_engine: Engines):
+    app = browsing(open_engine, *KEPT, runner=parrot)
+    async with at_the_screen(app) as pilot:
+        screen = await editing(pilot, app, "mood", '"mine"')
+        await talked(app.stage.engine, "kyoto", "third")
+        await pilot.press("f4")
+        await until(pilot, lambda: app.screen is screen)
+        assert await value_of(app, "mood") == "mine"
+
+
+async def test_a_new_key_does_not_take_the_place_of_one_that_is_there(open_engine: Engines):
+    app = browsing(open_engine, *KEPT, runner=parrot)
+    async with at_the_screen(app) as pilot:
+        screen = await opened(pilot, app)
+        await on_key(pilot, screen, "said")
+        await pilot.press("n", *"said", "enter")
+        await editor(pilot, app)
+        await pilot.press("f4")
+        await sees(pilot, 'it is {"text": "second"} now')
+        assert isinstance(app.screen, EditValue)
+        assert await value_of(app, "said") == {"text": "second"}
+
+
+async def test_a_value_of_its_history_replaces_what_was_there_when_it_was_opened(open_engine: Engines):
+    app = browsing(open_engine, *KEPT, runner=parrot)
+    async with at_the_screen(app) as pilot:
+        screen = await opened(pilot, app)
+        await on_key(pilot, screen, "said")
+        await pilot.press("h")
+        await until(pilot, lambda: screen.past is not None and len(screen.past.changes) == 2)
+        await pilot.press("down", "enter")
+        await editor(pilot, app)
+        await written_elsewhere(app, "said", "other")
+        await pilot.press("f4")
+        await sees(pilot, 'it is "other" now')
+        await pilot.press("f4")
+        await becomes(pilot, lambda: value_of(app, "said"), {"text": "first"})
+
+
+async def test_what_is_deleted_is_what_was_seen(open_engine: Engines):
+    app = browsing(open_engine, *KEPT, runner=parrot)
+    async with at_the_screen(app) as pilot:
+        screen = await opened(pilot, app)
+        await on_key(pilot, screen, "mood")
+        await written_elsewhere(app, "mood", "wild")
+        assert "wild" not in shown(app)
+        await pilot.press("d")
+        await sees(pilot, 'mood stays: it is "wild" now (person, just now) · d again deletes that')
+        assert await value_of(app, "mood") == "wild"
+        await until(pilot, lambda: screen.kept is not None and screen.kept.glimpse == '"wild"')
+        await pilot.press("d")
+        await becomes(pilot, lambda: value_of(app, "mood"), None)
+
+
+async def test_a_key_that_is_gone_already_is_not_deleted_twice(open_engine: Engines):
+    app = browsing(open_engine, *KEPT, runner=parrot)
+    async with at_the_screen(app) as pilot:
+        screen = await opened(pilot, app)
+        await on_key(pilot, screen, "mood")
+        assert screen.kept is not None
+        await app.stage.engine.delete_state(screen.kept.identity, "mood")
+        await pilot.press("d")
+        await sees(pilot, "mood: it is deleted now (person, just now)")
+        await until(pilot, lambda: screen.kept is not None and screen.kept.key == "said")

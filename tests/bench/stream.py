@@ -22,6 +22,7 @@ from console.widgets.stream.pane import StreamPane
 from engine.api import Engine, Entry
 from engine.facts.database import Database
 from tests.bench.lines import Line, at_most, say, within
+from tests.console.alone import Alone
 
 SIZE = (160, 45)
 TICKS, LOG_TICKS = 60, 12
@@ -51,7 +52,7 @@ FROM count
 """
 
 
-class _Pane(App[None]):
+class _Pane(Alone):
     """The pane alone, ticked by hand."""
 
     def __init__(self, timeline: Timeline) -> None:

@@ -133,7 +133,8 @@ class StreamLines(Guarded, Widget, can_focus=True):
         selection = self.text_selection
         if selection is not None and (span := selection.get_span(y)) is not None:
             strip = marked(strip, *span, self.screen.get_component_rich_style("screen--selection"))
-        return strip.apply_offsets(0, y)
+        # Where the mouse is, Textual asks for a line to know what it points at; else nobody needs to be told.
+        return strip.apply_offsets(0, y) if self.app.mouse_over is self else strip
 
     # What the mouse marks
 

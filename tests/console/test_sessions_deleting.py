@@ -275,14 +275,22 @@ async def test_leaving_the_console_deletes_the_session_one_was_in(open_engine: E
 async def test_one_in_which_something_was_said_since_is_not_deleted(
     open_engine: Engines, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(console.acts.parting, "MOMENT", 0.3)
+    monkeypatch.setattr(console.acts.parting, "MOMENT", 600.0)
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app) as pilot:
         screen = await opened(pilot, app)
+        later, moments = app.parting._later, list[Callable[[], object]]()
+
+        def noted(seconds: float, over: Callable[[], object]) -> Any:
+            moments.append(over)
+            return later(seconds, over)
+
+        monkeypatch.setattr(app.parting, "_later", noted)
         open_engine.clock.advance(60)
         await pilot.press("d")
         await until(pilot, lambda: listed(screen) == ["kyoto"])
         await talked(app.stage.engine, "lima", "wait, I need it")
+        moments[0]()
         await until(pilot, lambda: any("is not deleted: something was said in it since" in told for told in app.told))
         await until(pilot, lambda: listed(screen) == ["lima", "kyoto"])
     assert await sessions(await open_engine()) == {"kyoto", "lima"}

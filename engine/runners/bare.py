@@ -17,8 +17,6 @@ MAX_BYTES: Final = 4 << 20
 _ATTRIBUTES: Final = ("capabilities", "permissions", "config", "label", "description")
 _SDK: Final = re.compile(rb"^[ \t]*(?:from|import)[ \t]+langbot_plugin\b", re.MULTILINE)
 _RUN: Final = re.compile(rb"\basync[ \t]+def[ \t]+run\b")
-_NAMED: Final = b"Runner"
-"""What a half-written one says already: to parse every module beside the runners would take its time."""
 
 NO_RUNNER: Final = (
     "no runner in it. It needs `async def run(ctx)`, "
@@ -53,7 +51,7 @@ def looks_like_a_runner(path: Path) -> bool:
         source = path.read_bytes()
     except OSError:
         return False
-    return _RUN.search(source) is not None or (_NAMED in source and not _is_python(source))
+    return _RUN.search(source) is not None or not _is_python(source)
 
 
 def read_bare(path: Path, cwd: Path, origin: Origin = Origin.FILE) -> tuple[list[RunnerDescriptor], list[Problem]]:

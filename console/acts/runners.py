@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from console.screens.form.desk import FormDesk
     from console.screens.form.screen import FormScreen
     from console.screens.full import FullScreen
+    from console.screens.main import Main
     from console.screens.runners.screen import Offered, Runners
     from console.stage import Stage
     from engine.api import CodeChange
@@ -41,6 +42,7 @@ class Casting(_App):
     """The part of the app that knows of runners."""
 
     stage: "Stage"
+    main: "Main"
     glyphs: "Glyphs"
     _watching: asyncio.Task[None] | None = None
 
@@ -119,11 +121,9 @@ class Casting(_App):
         return Offered(found, self._in_use(found), engine.now())
 
     def _in_use(self, found: "tuple[Offer, ...]") -> str:
-        """The name of the one in use, as the list has it."""
-        stage = self.stage
-        if stage.agent_id is not None:
-            return stage.agent_id
-        return next((one.name for one in found if one.kind == "runner" and one.runner_id == stage.runner_id), "")
+        """The key of the one in use, in the list."""
+        kind, name = ("runner", self.stage.runner_id) if self.stage.agent_id is None else ("agent", self.stage.agent_id)
+        return next((one.key for one in found if one.kind == kind and name in (one.name, one.runner_id)), "")
 
     def _listed(self) -> "Runners | None":
         from console.screens.runners.screen import Runners  # noqa: PLC0415
@@ -141,6 +141,8 @@ class Casting(_App):
         await self.stage.choose(name)
         while isinstance(self.screen, (Runners, FormScreen)):
             self.pop_screen()
+        self.main.show_card(is_shown=False)  # it speaks of another
+        self.main.prompt.take_proposal_back()
         shown = self.stage.agent_id or short_runner(self.stage.runner_id)
         if self.stage.unready is not None:
             self.tell(f"{self.stage.unready} {key_of('app.settings')} opens its settings.", severity="warning")

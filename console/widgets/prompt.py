@@ -126,6 +126,11 @@ class Prompt(Guarded, Attaching, TextArea, inherit_bindings=False):
         self.select_all()
         self._is_proposed = True
 
+    def take_proposal_back(self) -> None:
+        """Where nobody has made it their own, it is gone."""
+        if self._is_proposed:
+            self.load("")
+
     def give_back(self, text: str) -> None:
         """It could not be sent: it is here again, before what was typed since."""
         typed = self.whole

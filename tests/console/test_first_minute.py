@@ -127,6 +127,16 @@ async def test_enter_sends_the_example_as_it_is(tmp_path: Path):
         await studio.until(lambda: studio.app.main.prompt.text == "" and studio.app.main.prompt.sent == [FIRST_WORDS])
 
 
+@pytest.mark.parametrize(("keys", "kept"), [("", ""), ("My own words", "My own words")], ids=["untouched", "typed"])
+async def test_the_card_and_its_example_go_with_the_runner_that_they_speak_of(keys: str, kept: str, tmp_path: Path):
+    async with played("first_run", tmp_path, (160, 45)) as studio:
+        main = studio.app.main
+        await studio.press(*keys, "f3")
+        await studio.until(lambda: "Says back" in studio.shown)
+        await studio.press(*"echo", "enter")
+        await studio.until(lambda: studio.app.screen is main and not main.card.display and main.prompt.text == kept)
+
+
 async def test_the_example_can_be_read_and_ctrl_c_does_not_copy_it(tmp_path: Path):
     async with played("first_run", tmp_path, (160, 45)) as studio:
         for theme in PALETTES:

@@ -67,6 +67,16 @@ async def test_what_a_runner_can_do_and_may_ask_for_stands_beside_it(open_engine
         await sees(pilot, "streaming", "history: page", "plugin:local/first/default", "first.py")
 
 
+async def test_the_cursor_begins_on_the_one_in_use(open_engine: Engines):
+    app = opened(open_engine, runner="second")
+    async with at_the_screen(app) as pilot:
+        screen = await to_the_list(pilot, app)
+        await until(pilot, lambda: screen.offer is not None and screen.offer.name == "second")
+        await pilot.press("enter")
+        await until(pilot, lambda: app.screen is app.main)
+        assert app.stage.runner_id == "plugin:local/second/default"
+
+
 async def test_esc_clears_the_search_and_then_goes_back_to_where_one_was(open_engine: Engines):
     app = opened(open_engine)
     async with at_the_screen(app) as pilot:

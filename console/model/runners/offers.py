@@ -130,7 +130,7 @@ def fitting(found: Sequence[Offer], text: str) -> Sequence[Offer]:
 
 
 def items(shown: Sequence[Offer], now: int, chosen: str) -> Iterator[Item]:
-    """The list under its headings; `chosen` is the name of the one in use."""
+    """The list under its headings; `chosen` is the key of the one in use."""
     room = min(28, max((cells(offer.name) for offer in shown if offer.kind != PROBLEM), default=0))
     last = ""
     for offer in shown:
@@ -156,7 +156,7 @@ def _row(offer: Offer, now: int, room: int, chosen: str, width: int) -> Row:
         said = [Piece("✗ ", "bad"), Piece(f"{one_line(_place(offer), 60)}  ", "strong")]
         said.append(Piece(one_line(offer.label), "bad"))
         return row(width, said)
-    is_chosen = offer.name == chosen
+    is_chosen = offer.key == chosen
     name = one_line(offer.name, 60)
     mark = Piece("✗ ", "bad") if offer.unfit else Piece("◉ " if is_chosen else "  ", "good")
     said = [mark, Piece(name + " " * (room - cells(name) + 2), "strong")]

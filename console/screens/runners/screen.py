@@ -34,7 +34,7 @@ class Offered(NamedTuple):
 
     found: tuple[Offer, ...]
     chosen: str
-    """The name of the one in use."""
+    """The key of the one in use."""
     now: int
 
 
@@ -106,8 +106,11 @@ class Runners(FullScreen):
 
     async def look_again(self) -> None:
         """Other runners may be there, or another in use."""
+        is_first = self._offered is None
         self._offered = await self._ask()
         self.refill()
+        if is_first and (place := self.list.shelf.place_of(self._offered.chosen)) is not None:
+            self.list.go_to(place)  # so that enter, pressed too soon, changes nothing
 
     def _go_on(self) -> None:
         if self._is_awaited:

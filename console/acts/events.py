@@ -1,10 +1,12 @@
 """Events put together by hand, files that go along with what is said, and artifacts: what the app does about them."""
 
 import asyncio
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from console.model.attach.paths import candidates, files_meant
+from console.model.commands.naming import key_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -32,8 +34,6 @@ class Eventing(_App):
     stage: "Stage"
     main: "Main"
     glyphs: "Glyphs"
-    writing: "Writing | None" = None
-    """The event that is being put together, also while its screen is not there."""
 
     if TYPE_CHECKING:
 
@@ -47,11 +47,16 @@ class Eventing(_App):
 
     # Events
 
+    @cached_property
+    def writings(self) -> "list[Writing]":
+        """Events that are being put together, also while their screen is not there; the one at hand is the last."""
+        return []
+
     def action_compose(self) -> None:
         if self.can("app.compose"):
             from console.screens.composer.desk import new_writing  # noqa: PLC0415
 
-            self._compose(self.writing or new_writing(self.stage.session))
+            self._compose(self.writings[-1] if self.writings else new_writing(self.stage.session))
 
     def action_edit_event(self) -> None:
         if self.can("app.edit_event") and (view := self.hearing.view) is not None:
@@ -68,25 +73,40 @@ class Eventing(_App):
     def _compose(self, writing: "Writing") -> None:
         from console.screens.composer.screen import Composer  # noqa: PLC0415
 
-        self.writing = writing
+        self.take_up(writing)
         self.push_screen(Composer(self.glyphs, writing))
+
+    def take_up(self, writing: "Writing") -> None:
+        """This one is at hand; another that was begun waits until it is done with."""
+        if writing not in self.writings:
+            self.writings.append(writing)
+
+    def put_away(self, writing: "Writing") -> None:
+        """It is done with."""
+        if writing in self.writings:
+            self.writings.remove(writing)
+
+    def tell_of_another(self) -> None:
+        """Where one event is done with, and another was begun before it."""
+        if self.writings:
+            self.tell(f"the other event that you began is kept; {key_of('app.compose')} goes on with it")
 
     @property
     def has_begun_event(self) -> bool:
         """An event is being put together, and would be lost."""
-        if self.writing is None:
+        if not self.writings:
             return False
         from console.screens.composer.screen import Composer  # noqa: PLC0415
 
         if isinstance(self.cover, Composer):
             self.cover.collect()
-        return self.writing.is_begun
+        return any(writing.is_begun for writing in self.writings)
 
     def sent(self, ticket: "Ticket", envelope: "EventEnvelope") -> None:
         """An event is on its way: what comes of it is looked at."""
-        self.writing = None
         self.main.show_card(is_shown=False)
         self.main.focus_pane("chat")
+        self.tell_of_another()
         self.do(self._follow(ticket, envelope))
 
     async def _follow(self, ticket: "Ticket", envelope: "EventEnvelope") -> None:

@@ -12,7 +12,7 @@ from console.model.safe import one_line
 from console.model.words import short_runner
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Collection
+    from collections.abc import Awaitable, Collection, Iterable
 
     from textual.app import App
 
@@ -58,6 +58,7 @@ class Casting(_App):
         def tell(self, words: str, *, severity: Any = "information", seconds: float | None = None) -> None: ...
         def can(self, command_id: str) -> bool: ...
         def hush(self, said: "Collection[str]") -> None: ...
+        def may_leave(self, screens: "Iterable[FullScreen]") -> bool: ...
 
     def begin_casting(self) -> None:
         """The engine is open: files are watched from now on, and where nobody is chosen someone has to be."""
@@ -138,6 +139,8 @@ class Casting(_App):
         from console.screens.form.screen import FormScreen  # noqa: PLC0415
         from console.screens.runners.screen import Runners  # noqa: PLC0415
 
+        if (form := self._form()) is not None and not self.may_leave([form]):
+            return
         await self.stage.choose(name)
         while isinstance(self.screen, (Runners, FormScreen)):
             self.pop_screen()
@@ -271,3 +274,5 @@ class Casting(_App):
         for words in reloaded.notes:
             self.tell(words)
         await self.refresh_list()
+        if (form := self._form()) is not None:
+            await form.read_again()

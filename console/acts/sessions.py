@@ -7,6 +7,8 @@ from console.model.words import short_runner
 from console.screens.full import FullScreen
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from textual.app import App
 
     from console.model.glyphs import Glyphs
@@ -43,6 +45,18 @@ class Visiting(_App):
         if self.can("app.sessions") and not isinstance(self.screen, Sessions):
             self.push_screen(Sessions(self.glyphs))
 
+    def may_leave(self, screens: "Iterable[FullScreen]") -> bool:
+        """Whether nothing is lost with these screens; one that has what it cannot keep is brought up, and says so."""
+        for screen in screens:
+            if not screen.let_go():
+                screen.pop_until_active()
+                return False
+        return True
+
+    def may_uncover(self) -> bool:
+        """Whether one may go back to the panes."""
+        return self.may_leave([each for each in reversed(self.screen_stack) if isinstance(each, FullScreen)])
+
     def uncover(self) -> None:
         """Back to the panes."""
         while isinstance(self.screen, FullScreen):
@@ -50,8 +64,9 @@ class Visiting(_App):
 
     async def resume(self, session_id: str) -> None:
         """Go on with a session."""
-        await self._go_into(session_id)
-        self.say_who_answers()
+        if self.may_uncover():
+            await self._go_into(session_id)
+            self.say_who_answers()
 
     async def _go_into(self, session_id: str) -> None:
         self.uncover()
@@ -91,6 +106,8 @@ class Visiting(_App):
         if line.run_id is None or hit.position is None or "forked_from" in line.metadata:
             await self.resume(line.conversation_id)
             return
+        if not self.may_uncover():
+            return
         self.uncover()
         await self.hearing.visit(line.run_id, hit.position)
         self.main.go_to("conversation")
@@ -98,6 +115,8 @@ class Visiting(_App):
 
     async def send_again(self, run_id: str) -> None:
         """The input of a run once more, to the same runner, in its own session."""
+        if not self.may_uncover():
+            return
         run = await self.stage.engine.run(run_id)
         if run.conversation_id is not None:
             await self._go_into(run.conversation_id)
@@ -108,6 +127,8 @@ class Visiting(_App):
         from console.acts.forking import fork  # noqa: PLC0415
         from console.naming import names_of  # noqa: PLC0415
 
+        if not self.may_uncover():
+            return
         names = await names_of(self.stage.engine, [session_id])
         forked = await fork(self.stage.engine, session_id, line, names.get(session_id, ""))
         await self.resume(forked.session_id)

@@ -132,12 +132,16 @@ class FullScreen(Shielded, Screen[None]):
         """What would be lost by leaving the console now, in a sentence."""
         return ""
 
+    def let_go(self) -> bool:
+        """Keep what is only here; where that cannot be, it says why, and the screen has to stay."""
+        return True
+
     def step_back(self) -> None:
         """One step back; at last it is left."""
         self.leave()
 
     def leave(self) -> None:
-        if self.is_current:
+        if self.app.screen is self:  # not `is_current`, which it is under a dialog, too: that would be closed instead
             self.dismiss()
 
     def on_screen_suspend(self) -> None:

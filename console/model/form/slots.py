@@ -1,6 +1,6 @@
 """The fields of a form: a runner's own, the host's, and those of the three policies; each with what it is edited by."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
@@ -140,3 +140,10 @@ class _Scope:
 
     value: Any
     label: str
+
+
+def sought(slots: Iterable[Slot], text: str) -> Slot | None:
+    """The first field that holds what is looked for; a name that is just that comes before."""
+    wanted = text.lower()
+    held = [slot for slot in slots if wanted and wanted in f"{slot.label}\n{slot.name}".lower()]
+    return next((slot for slot in held if wanted in (slot.name.lower(), slot.label.lower())), next(iter(held), None))

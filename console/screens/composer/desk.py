@@ -14,7 +14,7 @@ TYPES = [str(one) for one in EventType]
 SOURCES = [str(one) for one in EventSource]
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Writing:
     """An event that is being put together. It outlives the screen: who leaves it finds it again."""
 

@@ -1,6 +1,7 @@
 """An event put together by hand: six types, each with the fields of the contract, and files that go along."""
 
 import asyncio
+from enum import Enum, auto
 from functools import partial
 from pathlib import Path
 from typing import ClassVar, Final
@@ -39,6 +40,14 @@ _FILES: Final = "attachments"
 _OPTIONS: Final = {"event_type": TYPES, "source": SOURCES}
 
 
+class Course(Enum):
+    """How far an event has come; what is sent cannot be sent again by the same key."""
+
+    OPEN = auto()
+    SENDING = auto()
+    SENT = auto()
+
+
 class Form(VerticalScroll, inherit_bindings=False):
     """Scrolls to what has the focus; up and down, which would scroll it, lead from field to field."""
 
@@ -67,7 +76,7 @@ class Composer(FullScreen):
         self._files = Files()
         self._path = PathField()
         self._wrong = Static("", id="wrong", markup=False)
-        self._is_sending = False
+        self._course = Course.OPEN
 
     def body(self) -> ComposeResult:
         with Form(id="form", can_focus=False):
@@ -115,13 +124,26 @@ class Composer(FullScreen):
     def owns(self, where: str) -> bool:
         return where in (self.place, "files", "choice")
 
+    def let_go(self) -> bool:
+        """What is begun is found again; while it is sent it is nobody's to take along."""
+        if self._course is Course.SENDING:
+            self.trackside.tell("it is being sent; one moment", severity="warning")
+        elif self._course is Course.OPEN:
+            self.collect()
+            if self.writing.is_begun:
+                self.trackside.tell(f"the event is kept; {key_of('app.compose')} goes on with it")
+            else:
+                self.trackside.put_away(self.writing)
+                self.trackside.tell_of_another()
+        return self._course is not Course.SENDING
+
     def step_back(self) -> None:
-        self.collect()
-        if self.writing.is_begun:
-            self.trackside.tell(f"the event is kept; {key_of('app.compose')} goes on with it")
-        else:
-            self.trackside.writing = None
-        self.leave()
+        if self.let_go():
+            self.leave()
+
+    def on_screen_resume(self) -> None:
+        if self._course is Course.SENT:  # it was sent while a dialog lay over it
+            self.leave()
 
     # What it shows
 
@@ -235,7 +257,9 @@ class Composer(FullScreen):
             fresh, self._former = new_writing(self.trackside.stage.session), self.writing
             again = key_of("composer.anew")
             self.mention("all fields are empty", f"{again} once more brings back what was in them")
-        self.writing = self.trackside.writing = fresh
+        self.trackside.put_away(self.writing)
+        self.trackside.take_up(fresh)
+        self.writing = fresh
         self._show()
         self._controls["text"].focus()
 
@@ -287,18 +311,19 @@ class Composer(FullScreen):
         self.collect()
         wrong = problems(self.trackside.stage.engine, self.writing)
         self._complain(wrong)
-        if not wrong and not self._is_sending:
-            self._is_sending = True
-            self.run_worker(self._send, exit_on_error=False)
+        if not wrong and self._course is Course.OPEN:
+            self._course = Course.SENDING
+            self.do("sending it…", self._send())
 
     async def _send(self) -> None:
         try:
             envelope = self.trackside.stage.engine.compose(self.writing.draft())
             ticket = await self.trackside.stage.submit(envelope)
         except Exception as error:  # noqa: BLE001  (whatever it was, it is said where one can mend it)
+            self._course = Course.OPEN
             self._say(str(error) or type(error).__name__)
             return
-        finally:
-            self._is_sending = False
+        self._course = Course.SENT
+        self.trackside.put_away(self.writing)
         self.leave()
         self.trackside.sent(ticket, envelope)

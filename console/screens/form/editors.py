@@ -9,6 +9,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.content import Content
+from textual.geometry import Size
 from textual.message import Message
 from textual.widgets import Input, Static, TextArea
 
@@ -41,6 +42,8 @@ class Editor(Vertical):
     """
     back: ClassVar[str] = "leave it"
     """What esc does."""
+    is_warned = False
+    """It was said that this cannot be kept."""
 
     @dataclass
     class Changed(Message):
@@ -67,6 +70,19 @@ class Editor(Vertical):
         self._wrong.display = bool(words)
         self._wrong.update(Content(self._words))
 
+    def suits(self, slot: Slot) -> bool:
+        """Whether it edits this field, whatever else is new about that."""
+        return (slot.key, slot.kind) == (self.slot.key, self.slot.kind)
+
+    def lie(self, row: int, left: int, room: Size) -> None:  # noqa: ARG002  (it needs all columns)
+        """Under the row of its field, whose value begins so far from the left; without room there it goes up."""
+        self._lie_at(1, row + 1, room)
+
+    def _lie_at(self, left: int, row: int, room: Size) -> None:
+        rows = self.fit(room.width - left, room.height)
+        self.styles.width, self.styles.max_height = room.width - left, room.height
+        self.styles.offset = (left, max(0, min(row, room.height - rows)))
+
     def fit(self, width: int, height: int) -> int:  # noqa: ARG002  (others grow)
         """Take no more than this; the rows that it comes to."""
         return 1 + self._rows_below(width)
@@ -88,6 +104,10 @@ class Editor(Vertical):
 
 class LineEditor(Editor):
     """Enter keeps it."""
+
+    def lie(self, row: int, left: int, room: Size) -> None:
+        """Over the value of its row."""
+        self._lie_at(left, row, room)
 
     def compose(self) -> ComposeResult:
         self._began = self._began.replace("\n", _BREAK)
@@ -124,8 +144,6 @@ class PageEditor(Editor):
     """Several lines; esc keeps them."""
 
     back = "keep it"
-    is_warned = False
-    """It was said that this cannot be kept."""
 
     def compose(self) -> ComposeResult:
         self.add_class("-framed")

@@ -11,7 +11,7 @@ from console.bindings import bindings_for
 from console.model.commands.naming import key_of
 from console.model.form.filling import Filling
 from console.model.form.rows import UNWRITTEN, about, items, label_room, widest
-from console.model.form.slots import Kind, Slot
+from console.model.form.slots import Kind, Slot, sought
 from console.model.glyphs import Glyphs
 from console.model.safe import one_line
 from console.model.shelf import Shelf
@@ -132,6 +132,23 @@ class FormScreen(FullScreen):
         said = f"{own} of your own" if own else "nothing of your own"
         return f"{said} · {UNWRITTEN}" if self._unwritten else said
 
+    async def read_again(self) -> None:
+        """Files were saved: the form may have other fields now. What is typed stays as long as its field does."""
+        from engine.api import ConfigError, RunnersError  # noqa: PLC0415
+
+        try:
+            filling = await self._desk.read()
+        except (ConfigError, RunnersError):
+            return  # it was said that the runner cannot be used; what is here is kept until it can
+        self.filling, self._unwritten = filling, self._desk.unwritten(filling)
+        editor = self.editor
+        if editor is not None and not any(editor.suits(slot) for slot in filling.slots):
+            if editor.typed() != editor.value:
+                typed = "" if editor.slot.is_secret else f"; you had typed: {one_line(str(editor.typed()), 60)}"
+                self.trackside.tell(f"{one_line(editor.slot.label, 60)} is no such field any more{typed}")
+            self._close()
+        self.refill()
+
     def _tell_more(self) -> None:
         slot = self.slot
         self.leaf.show(about(self.filling, slot) if slot is not None else ())
@@ -148,8 +165,9 @@ class FormScreen(FullScreen):
         return next((slot for slot in self.filling.slots if slot.key == self.list.chosen), None)
 
     def on_listing_moved(self) -> None:
-        if self.editor is not None and self.list.chosen != self.editor.slot.key:
-            self._close()  # someone clicked on another field
+        editor = self.editor
+        if editor is not None and self.list.chosen != editor.slot.key and not self.let_go():
+            self._go_to(editor.slot)  # someone clicked on another field, but this one is not done
         self._tell_more()
 
     # Editing
@@ -174,20 +192,12 @@ class FormScreen(FullScreen):
         self.call_after_refresh(self._put_in_place)  # there may be more room now
 
     def _put_in_place(self) -> None:
-        """Over the value of its row; one that has no room below it goes up."""
         editor, view = self.editor, self.list.view
         if editor is None or view is None or not editor.is_mounted:
             return
-        width, height = self.list.size
-        at = view.cursor - view.top
-        if isinstance(editor, LineEditor):
-            left = min(label_room(widest(self.filling.slots), width) + 3, width - 10)
-        else:
-            left, at = 1, at + 1
-        rows = editor.fit(width - left, height)
-        editor.styles.width = width - left
-        editor.styles.offset = (left, max(0, min(at, height - rows)))
-        editor.styles.max_height = height
+        size = self.list.size
+        left = min(label_room(widest(self.filling.slots), size.width) + 3, size.width - 10)
+        editor.lie(view.cursor - view.top, left, size)
 
     def on_editor_changed(self, event: Editor.Changed) -> None:
         event.stop()
@@ -306,7 +316,8 @@ class FormScreen(FullScreen):
         """Out of the editor, where a page is kept; out of the grants; out of the form."""
         editor = self.editor
         if editor is not None:
-            if isinstance(editor, PageEditor) and not self._keep_page(editor):
+            was_warned = editor.is_warned
+            if isinstance(editor, PageEditor) and not self.let_go() and not was_warned:
                 return
             self._close()
         elif self.has_class("-seeking"):
@@ -318,17 +329,19 @@ class FormScreen(FullScreen):
         else:
             self.leave()
 
-    def _keep_page(self, editor: PageEditor) -> bool:
-        """Whether the editor can be closed: what fits is kept; what does not is told once, and left at the next."""
+    def let_go(self) -> bool:
+        """Close the editor: what fits is kept; what does not is told, and left by esc alone."""
+        editor = self.editor
+        if editor is None:
+            return True
         value = editor.typed()
         problem = self.filling.problem(editor.slot, value)
-        if problem is None:
+        if problem is None or value == editor.value:
+            self._close()
             self._take(editor.slot, value)
             return True
-        if editor.is_warned:
-            return True
         editor.is_warned = True
-        editor.say(f"{one_line(editor.slot.name, 60)} {problem} · esc again leaves it as it was")
+        editor.say(f"{one_line(editor.slot.name, 60)} {problem} · esc leaves it as it was")
         self._put_in_place()
         return False
 
@@ -362,12 +375,7 @@ class FormScreen(FullScreen):
             self.list.go_to(place)
 
     def _sought(self) -> Slot | None:
-        """The first field that holds what is looked for; a name that is just that comes before."""
-        wanted = self._seek.value.lower()
-        held = [slot for slot in self.filling.slots if wanted and wanted in f"{slot.label}\n{slot.name}".lower()]
-        return next(
-            (slot for slot in held if wanted in (slot.name.lower(), slot.label.lower())), next(iter(held), None)
-        )
+        return sought(self.filling.slots, self._seek.value)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         if event.input is self._seek:
@@ -376,7 +384,7 @@ class FormScreen(FullScreen):
     def action_text(self) -> None:
         from console.screens.form.text import FormText  # noqa: PLC0415
 
-        self.app.push_screen(FormText(self.glyphs, self._desk, self.filling, self._read_back))
+        self.app.push_screen(FormText(self.glyphs, self._desk, lambda: self.filling, self._read_back))
 
     def _read_back(self, filling: Filling) -> None:
         self._turn(filling, "kept", "takes it back")

@@ -6,6 +6,7 @@ from typing import ClassVar
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import BindingType
+from textual.timer import Timer
 from textual.widgets import Static, TextArea
 
 from console.bindings import bindings_of_a_text
@@ -62,13 +63,16 @@ class FormText(FullScreen):
     FormText #wrong { height: auto; max-height: 6; padding: 0 1; border-top: solid $panel-lighten-2; }
     """
 
-    def __init__(self, glyphs: Glyphs, desk: FormDesk, filling: Filling, keep: Callable[[Filling], None]) -> None:
+    def __init__(
+        self, glyphs: Glyphs, desk: FormDesk, filling: Callable[[], Filling], keep: Callable[[Filling], None]
+    ) -> None:
         super().__init__(glyphs)
         self._desk, self._filling, self._keep = desk, filling, keep
-        self._began = safe(desk.text(filling))
+        self._began = safe(desk.text(filling()))
         self.page = Page(self._began)
         self._wrong = Static("", id="wrong", markup=False)
-        self._read: Filling | None = filling
+        self._read: Filling | None = filling()
+        self._soon: Timer | None = None
 
     def body(self) -> ComposeResult:
         yield self.page
@@ -78,11 +82,13 @@ class FormText(FullScreen):
         self._look()
 
     def on_text_area_changed(self) -> None:
-        self.set_timer(SOON, self._look)
+        if self._soon is not None:
+            self._soon.stop()
+        self._soon = self.set_timer(SOON, self._look)
 
     def _look(self) -> None:
         """Read the text, and mark what does not fit."""
-        self._read, problems = self._desk.read_text(self._filling, self.page.text)
+        self._read, problems = self._desk.read_text(self._filling(), self.page.text)
         self.page.mark(
             {
                 (problem.line or 1) - 1: "page--odd" if problem.warning else "page--wrong"
@@ -107,13 +113,26 @@ class FormText(FullScreen):
             return "back"
         return "keep it" if self._read is not None else "leave it…"
 
-    def step_back(self) -> None:
+    def _hand_over(self) -> bool:
+        """Keep what was changed; whether that could be."""
         self._look()
         if self.page.text == self._began:
+            return True
+        if self._read is None:
+            return False
+        self._began = self.page.text
+        self._keep(self._read)
+        return True
+
+    def let_go(self) -> bool:
+        is_done = self._hand_over()
+        if not is_done:
+            self.trackside.tell("the YAML does not fit yet: mend it, or esc leaves it", severity="warning")
+        return is_done
+
+    def step_back(self) -> None:
+        if self._hand_over():
             self.leave()
-        elif self._read is not None:
-            self.leave()
-            self._keep(self._read)
         else:
             from console.screens.question import Question  # noqa: PLC0415
 

@@ -7,6 +7,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.command import CommandList, CommandPalette
 from textual.screen import ModalScreen, ScreenResultType
+from textual.widgets._toast import ToastRack
 
 from console.bindings import keys_of
 from console.model.commands import BY_ID
@@ -35,6 +36,11 @@ class _Heeding(_Screen):
 
     own_keys: ClassVar[Sequence[tuple[str, str]]] = ()
     """Keys of its own that the line at the bottom names, each with what it does."""
+
+    def on_mount(self) -> None:
+        """Toasts lie on the dialog: those underneath say the same once more. They are back with their screen."""
+        for rack in (rack for screen in self.app.screen_stack[:-1] for rack in screen.query(ToastRack)):
+            rack.display = False
 
     def may_quit(self) -> bool:
         """Whether nothing is lost that is only here; else it says so, and the same key again is sure."""

@@ -89,6 +89,21 @@ async def test_the_end_of_what_is_read_asks_for_more_once_and_says_that_there_is
         assert len(app.said(Conversation.WantEnd)) == 1
 
 
+async def test_a_page_down_near_the_end_of_what_is_read_leads_on_from_there_when_more_comes() -> None:
+    talk = Journal().began().said("\n\n".join(f"paragraph {number}" for number in range(30))).finished().talk()
+    talk.has_later = True
+    app = Below(talk)
+    async with app.run_test(size=(100, 24)) as pilot:
+        await pilot.press("home")
+        while not any("paragraph 29" in line for line in app.lines()):
+            await pilot.press("pagedown")
+        seen = app.lines()
+        more = Journal("run_2").began().said("\n\n".join(f"later {number}" for number in range(30))).finished()
+        talk.apply(more.entries)
+        app.tick()
+        assert app.lines()[0] == seen[0]
+
+
 # Failures
 
 

@@ -72,5 +72,10 @@ async def test_a_question_can_be_read_and_answered_under_what_was_told_before(
         await until(pilot, lambda: all(on_screen(toast).area for toast in app.screen.query(Toast)))
 
         toasts = [on_screen(toast) for toast in app.screen.query(Toast)]
+        await until(pilot, lambda: not any(on_screen(toast).area for toast in app.main.query(Toast)))
+        assert not any(toast.overlaps(app.main.footer.region) for toast in toasts)
         for part in (*app.screen.query(Static).exclude("Toast"), *app.screen.query(Button)):
             assert not any(toast.overlaps(on_screen(part)) for toast in toasts), part
+        await pilot.press("escape")
+        await until(pilot, lambda: app.screen is app.main)
+        await until(pilot, lambda: all(on_screen(toast).area for toast in app.main.query(Toast)))

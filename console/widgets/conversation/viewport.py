@@ -16,13 +16,14 @@ class Viewport:
         self.tall = 1
         """How many rows can be seen."""
         self._height = height
-        self._rows = Rows(Talk(), height)
+        self._talk = Talk()
+        self._rows = Rows(self._talk, height)
         self._top = Spot(0, 0, 0)
         self._seen: list[Spot] | None = None
 
     def turn_to(self, talk: Talk) -> None:
         """Another talk is seen from its end."""
-        self.follow, self._rows = Follow(), Rows(talk, self._height)
+        self.follow, self._talk, self._rows = Follow(), talk, Rows(talk, self._height)
         self.look_again()
 
     def look_again(self) -> None:
@@ -51,7 +52,9 @@ class Viewport:
         elif not self.follow.is_tail:
             ahead = list(islice(self._rows.down(seen[0]), count + self.tall + 3))
             top = ahead[min(count, len(ahead) - 1)]
-            self._stand(top, self.follow.moved_down(len(ahead) - count - self.tall))
+            below = len(ahead) - count - self.tall
+            # What is read ends here, but not what was said: who followed this end would be dragged along by the rest.
+            self._stand(top, self.follow if self._talk.has_later else self.follow.moved_down(below))
 
     def go_to(self, number: int) -> None:
         """A block's first row comes first."""

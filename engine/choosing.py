@@ -41,6 +41,8 @@ class Choosing(Controlling):
     def __init__(self, setting: Setting, database: Database, clock: Clock) -> None:
         super().__init__(setting, database, clock)
         self._watcher = Watcher(setting)
+        self._turning = asyncio.Lock()
+        """Held from a look at the setting until another is in force: each is made from the one before."""
 
     @property
     def project(self) -> Project:
@@ -85,24 +87,26 @@ class Choosing(Controlling):
 
         Raises ConfigError or RunnersError where trackside.yaml is broken; then all stays as it was.
         """
-        before = self._setting
-        now = await asyncio.to_thread(before.anew)
-        reloaded = await asyncio.to_thread(compare, before, now)
-        now.kept = await self._read(settings.every)
-        self._turn(now)
-        return reloaded
+        async with self._turning:
+            before = self._setting
+            now = await asyncio.to_thread(before.anew)
+            reloaded = await asyncio.to_thread(compare, before, now)
+            now.kept = await self._read(settings.every)
+            self._turn(now)
+            return reloaded
 
     async def add_place(self, path: Path) -> tuple[RunnerDescriptor, ...]:
         """Have the runners of a file or a folder, too, as long as the engine is open; those that are there.
 
         Raises RunnersError where there is none to use; then all stays as it was.
         """
-        before = self._setting
         place = await asyncio.to_thread(lambda: path.expanduser().resolve())
-        now = await asyncio.to_thread(before.with_place, place)
-        now.kept = before.kept
-        self._turn(now)
-        return tuple(runner for runner in self.registry.runners() if runner.path.is_relative_to(place))
+        async with self._turning:
+            before = self._setting
+            now = await asyncio.to_thread(before.with_place, place)
+            now.kept = before.kept
+            self._turn(now)
+            return tuple(runner for runner in now.registry.runners() if runner.path.is_relative_to(place))
 
     def watch(self) -> AsyncGenerator[CodeChange, None]:
         """Edits to runners and to trackside.yaml as they are saved, until the engine is closed. They are only told."""

@@ -1,5 +1,8 @@
 """A file or folder that someone names while the engine is open."""
 
+import asyncio
+import json
+
 import pytest
 
 from engine.api import Choice, RunnersError
@@ -45,3 +48,20 @@ async def test_a_name_that_another_file_has_is_refused_with_both_paths(open_engi
     with pytest.raises(RunnersError, match="already taken by") as refused:
         await engine.add_place(other)
     assert str(open_engine.folder / "only.py") in str(refused.value)
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+async def test_a_place_that_is_added_while_files_are_read_again_stays_and_so_does_what_they_say(
+    open_engine: Engines, tmp_path, is_first: bool
+):
+    engine = await open_engine(only)
+    other = tmp_path / "elsewhere.py"
+    other.write_text(RUNNER)
+    agents = [{"id": "new", "runner": "only"}]
+    (open_engine.folder / "trackside.yaml").write_text(json.dumps({"agents": agents}))
+
+    both = [engine.add_place(other), engine.reload()]
+    await asyncio.gather(*(both if is_first else reversed(both)))
+
+    assert "plugin:local/elsewhere/default" in map(str, (runner.id for runner in engine.runners()))
+    assert [agent.agent_id for agent in engine.agents()] == ["new"]

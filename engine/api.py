@@ -234,11 +234,13 @@ class Engine(Choosing, Amending):
         """Open to host runs, or only to read: a reader recovers nothing and closes no one's runs."""
         clock = clock or SystemClock()
         given = Given(target, project, shelf, catalog)
-        setting = Setting.find(given=given, ids=ids or TimeIds(clock))
+        setting = await asyncio.to_thread(Setting.find, given=given, ids=ids or TimeIds(clock))
         project = setting.project
         path = db or project.database_path() or default_database()
         synchronous = project.config.database.synchronous
         hosting = mode == "host"
+        if hosting:
+            await asyncio.to_thread(setting.registry.look)
         # Last, so that nothing which goes wrong before leaves it open.
         database = await asyncio.to_thread(Database.open, path, write=hosting, synchronous=synchronous)
         engine = cls(setting, database, clock)

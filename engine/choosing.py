@@ -54,6 +54,10 @@ class Choosing(Controlling):
         """The runners in force."""
         return self._setting.registry
 
+    async def discover(self) -> None:
+        """Find all runners beside the loop: it takes a second where a folder has hundreds of modules."""
+        await asyncio.to_thread(self.registry.runners)
+
     def runners(self) -> tuple[RunnerDescriptor, ...]:
         """Every runner that can be used."""
         return self.registry.runners()

@@ -86,8 +86,8 @@ async def test_a_short_name_means_one_runner_and_no_agent(open_engine: Engines):
 
 
 async def test_a_runner_tells_what_is_odd_in_its_own_file(open_engine: Engines):
-    engine = await open_engine(first)
     (open_engine.folder / "second.py").write_text("config = make()\nasync def run(ctx):\n    yield\n")
+    engine = await open_engine(first)
     facts = {fact.short_name: fact for fact in await engine.runner_facts()}
     assert [problem.line for problem in facts["second"].problems] == [1]
     assert facts["first"].problems == ()

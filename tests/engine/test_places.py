@@ -1,12 +1,15 @@
 """A file or folder that someone names while the engine is open."""
 
 import asyncio
+import io
 import json
+import threading
+from pathlib import Path
 
 import pytest
 
 from engine.api import Choice, RunnersError
-from tests.support import Engines, done
+from tests.support import Engines, done, message
 
 RUNNER = "async def run(ctx):\n    yield\n"
 
@@ -65,3 +68,26 @@ async def test_a_place_that_is_added_while_files_are_read_again_stays_and_so_doe
 
     assert "plugin:local/elsewhere/default" in map(str, (runner.id for runner in engine.runners()))
     assert [agent.agent_id for agent in engine.agents()] == ["new"]
+
+
+async def test_no_runner_or_manifest_is_read_on_the_loop(open_engine: Engines, tmp_path, monkeypatch):
+    opened, here, other = io.open, threading.get_ident(), tmp_path / "elsewhere.py"
+    read: dict[bool, set[str]] = {True: set(), False: set()}
+
+    def watched(file, mode="r", *args, **kwargs):
+        if "r" in mode:
+            read[threading.get_ident() == here].add(Path(file).name)
+        return opened(file, mode, *args, **kwargs)
+
+    other.write_text(RUNNER)
+    (open_engine.folder / "module.py").write_text("WORD = 1\n")
+    monkeypatch.setattr(io, "open", watched)
+    engine = await open_engine(only, agents=[{"id": "me", "runner": "plugin:local/only/default"}])
+    engine.prepare(message())
+    await engine.add_place(other)
+    engine.problems()
+    await engine.reload()
+    engine.problems()
+
+    assert read[True] == set()
+    assert read[False] >= {"only.py", "module.py", "elsewhere.py", "trackside.yaml", "manifest.yaml"}

@@ -1,3 +1,4 @@
+import os
 from pathlib import Path
 
 import pytest
@@ -162,6 +163,18 @@ def test_a_file_that_is_not_python_yet_is_named_and_modules_beside_a_runner_are_
     assert [str(runner.id) for runner in found.runners] == ["plugin:local/hello/default"]
     assert [(problem.path, problem.line) for problem in found.problems] == [(half, 1), (nul, None)]
     assert found.problems[0].reason == "SyntaxError: expected ':'"
+
+
+def test_a_module_that_is_as_it_was_is_not_read_again_and_one_that_was_written_is(write, tmp_path: Path):
+    module = write("module.py", "WORD = 1\n")
+    os.utime(module, (1_000_000_000, 1_000_000_000))
+    assert discover([Source(tmp_path)], tmp_path).problems[0].path == tmp_path, "there is no runner in it"
+
+    module.write_text("WORD = (\n")
+    os.utime(module, (1_000_000_000, 1_000_000_000))
+    assert discover([Source(tmp_path)], tmp_path).problems[0].path == tmp_path, "nothing tells that it is another"
+    os.utime(module)
+    assert discover([Source(tmp_path)], tmp_path).problems[0].path == module
 
 
 def test_discovery_is_cached_until_refreshed(write, tmp_path: Path):

@@ -25,7 +25,7 @@ from engine.run.prepare import Choice, choose, kept_for, settings_key
 from engine.runners.descriptor import Problem, RunnerDescriptor
 from engine.runners.errors import AmbiguousRunner, FormError
 from engine.runners.facts import RunnerFact, facts_of
-from engine.runners.fields import fields_of
+from engine.runners.fields import can_be_secret, fields_of
 from engine.runners.forms import ConfigForm
 from engine.runners.locales import user_locale
 from engine.runners.registry import Registry
@@ -170,8 +170,10 @@ class Choosing(Controlling):
         choices = await self.choices()
         binding, runner = self._bound(name)
         config = _form(runner).complete(binding.runner_config)
-        names = {item.name for item in runner.manifest.config_schema}.union(config, kept.config if kept else ())
-        secret = frozenset(filter(is_secret_name, names))
+        declared = runner.manifest.config_schema
+        names = {item.name for item in declared}.union(config, kept.config if kept else ())
+        plain = {item.name for item in declared if not can_be_secret(item)}
+        secret = frozenset(filter(is_secret_name, names - plain))
         return Form(
             agent_id=binding.agent_id,
             runner_id=binding.runner_id,

@@ -150,7 +150,7 @@ async def test_secrets_are_hidden_whatever_their_type_and_survive_the_yaml(open_
             await pilot.press("escape")
         await to_field(pilot, form, "whole")
         await pilot.press("y")
-        await sees(pilot, "(secret, as it was)")
+        await sees(pilot, "(secret, as it was)", "(secret 2, as it was)")
         assert "hush" not in shown(app)
         page: Any = app.screen
         page.page.load_text(page.page.text.replace("whole: 3", "whole: 4"))

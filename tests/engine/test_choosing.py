@@ -156,6 +156,24 @@ async def test_a_form_has_words_options_and_what_is_written_and_kept(open_engine
     assert [option.value for option in (await engine.choices()).tools] == []
 
 
+SECRETS = [{"name": f"key_{kind}", "type": kind} for kind in ("string", "text", "array[string]", "select")]
+PLAIN = [{"name": f"tokens_{kind}", "type": kind} for kind in ("integer", "float", "boolean", "llm-model-selector")]
+
+
+@declares(config=[*SECRETS, *PLAIN, {"name": "key_kind", "type": "select", "options": ["long", "short"]}])
+async def hides(ctx):
+    yield done("x")
+
+
+async def test_only_what_someone_types_can_be_a_secret_and_what_no_field_declares(open_engine: Engines):
+    engine = await open_engine(hides, agents=[{"id": "a", "runner": "hides", "config": {"api_key": 1, "pace": 2}}])
+
+    form = await engine.form("a")
+
+    assert form.secrets == {"api_key", *(field["name"] for field in SECRETS)}
+    assert [field.name for field in form.fields if field.is_secret] == [field["name"] for field in SECRETS]
+
+
 async def test_each_field_is_checked_for_itself_as_the_whole_is(open_engine: Engines):
     rules = (await (await open_engine(asks)).form()).rules
 

@@ -1,8 +1,10 @@
 """Values as text, and text as values."""
 
 import json
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from itertools import count
 from typing import Any, Final, cast
 
 from console.model.form.prompts import read_script, script
@@ -134,25 +136,40 @@ def file_key(value: Any) -> Any:
 
 MARK: Final = "(secret, as it was)"
 """What YAML says instead of a secret that need not be seen."""
+_MARKS: Final = re.compile(r"\(secret \d+, as it was\)")
 
 
 def masked(value: Any) -> Any:
-    """A secret with a mark in place of every text in it."""
-    if isinstance(value, str):
-        return MARK if value else value
-    if isinstance(value, list):
-        return [masked(one) for one in cast("list[Any]", value)]
-    if isinstance(value, dict):
-        return {name: masked(one) for name, one in cast("dict[str, Any]", value).items()}
-    return value
+    """A secret with a mark in place of every text and number in it; several are numbered, to be told apart."""
+    if _tells(value):
+        return MARK
+    numbers = count(1)
+    return _each(value, lambda _: _mark(next(numbers)))
 
 
 def unmasked(value: Any, former: Any) -> Any:
     """The secret that there was behind each mark; behind one that is new there is nothing."""
+    if value == MARK:
+        return former
+    behind: dict[str, Any] = {MARK: ""}
+    _each(former, lambda secret: behind.setdefault(_mark(len(behind)), secret))
+    return _each(value, lambda said: behind.get(said, "" if _MARKS.fullmatch(str(said)) else said))
+
+
+def _mark(number: int) -> str:
+    return f"(secret {number}, as it was)"
+
+
+def _tells(value: Any) -> bool:
+    return isinstance(value, str | int | float) and not isinstance(value, bool) and value != ""
+
+
+def _each(value: Any, turned: Callable[[Any], Any]) -> Any:
+    """The value with every text and number in it turned into something else, in their order."""
+    if _tells(value):
+        return turned(value)
     if isinstance(value, list):
-        were = cast("list[Any]", former) if isinstance(former, list) else []
-        return [unmasked(one, were[at] if at < len(were) else "") for at, one in enumerate(cast("list[Any]", value))]
+        return [_each(one, turned) for one in cast("list[Any]", value)]
     if isinstance(value, dict):
-        had = cast("dict[str, Any]", former) if isinstance(former, dict) else {}
-        return {name: unmasked(one, had.get(name, "")) for name, one in cast("dict[str, Any]", value).items()}
-    return former if value == MARK else value
+        return {name: _each(one, turned) for name, one in cast("dict[str, Any]", value).items()}
+    return value

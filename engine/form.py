@@ -3,10 +3,13 @@
 from dataclasses import dataclass
 from typing import Any
 
+from pydantic import ValidationError
+
 from engine.intake.agents import DeliveryPolicy, ResourcePolicy, StatePolicy
 from engine.intake.settings import KeptSettings
 from engine.protocol.manifest import FieldType
 from engine.resources.catalog import Catalog
+from engine.runners.faults import faults
 from engine.runners.fields import Field, Option
 from engine.runners.forms import ConfigForm
 
@@ -54,6 +57,15 @@ class Form:
     """What a person keeps over that, if anything."""
     rules: ConfigForm
     """Checks and reads values: `check`, `check_field`, `check_some`, `read`, `complete`."""
+
+    def check_policy(self, section: str, name: str, value: object) -> str | None:
+        """What is wrong with one value of resources, state or delivery, in the words of trackside.yaml."""
+        policy: ResourcePolicy | StatePolicy | DeliveryPolicy = getattr(self, section)
+        try:
+            type(policy).model_validate({name: value}, strict=True)
+        except ValidationError as error:
+            return faults(error)[0][1]
+        return None
 
 
 def choices_of(catalog: Catalog, files: list[str]) -> Choices:

@@ -186,6 +186,15 @@ async def test_each_field_is_checked_for_itself_as_the_whole_is(open_engine: Eng
     assert rules.check_some({"model": "small"}) == []
 
 
+async def test_a_value_of_a_policy_is_checked_in_the_words_of_the_config(open_engine: Engines):
+    form = await (await open_engine(asks)).form()
+
+    assert form.check_policy("delivery", "max_message_size", 0) == "must be greater than 0"
+    assert form.check_policy("delivery", "max_message_size", "much") == "must be an integer"
+    assert form.check_policy("state", "state_scopes", ("conversation",)) is None
+    assert form.check_policy("delivery", "max_message_size", None) is None
+
+
 async def test_grants_are_shown_as_a_form_would_have_them_and_nothing_is_recorded(open_engine: Engines):
     engine = await open_engine(asks, models=MODELS, tools=[{"name": "look", "kind": "scripted", "parameters": {}}])
     settings = KeptSettings(config={"model": "small"}, resources=ResourcePolicy(allowed_tool_names=("look", "gone")))

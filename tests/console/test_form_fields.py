@@ -130,6 +130,23 @@ async def test_every_policy_is_set_by_keys(open_engine: Engines, section: str, n
         await becomes(pilot, lambda: kept(app), {})
 
 
+async def test_without_its_last_skill_a_run_has_none_at_all_and_a_reset_gives_all_that_are_visible(
+    open_engine: Engines,
+):
+    app = opened(open_engine, asks)
+    async with at_the_form(app) as (pilot, form):
+        await to_field(pilot, form, "allowed_skill_names")
+        await pilot.press("enter", *"plan", "enter")
+        await becomes(pilot, lambda: kept(app), {"resources": {"allowed_skill_names": ["plan"]}})
+        await pilot.press("enter")
+        await becomes(pilot, lambda: kept(app), {"resources": {"allowed_skill_names": []}})
+        await pilot.press("escape")
+        await sees(pilot, "none at all")
+        await pilot.press("r")
+        await becomes(pilot, lambda: kept(app), {})
+        assert "none at all" not in shown(app)
+
+
 async def test_what_does_not_fit_a_policy_is_said_at_the_field(open_engine: Engines):
     app = opened(open_engine, asks)
     async with at_the_form(app) as (pilot, form):

@@ -123,9 +123,11 @@ def test_a_file_keeps_what_is_known_of_it_when_another_is_chosen():
     assert toggled(slot(Kind.MANY), [known], "b") == [known, "b"]
 
 
-def test_no_policy_of_ids_is_not_an_empty_one():
-    assert toggled(slot(Kind.MANY, "resources"), ("a",), "a") is None
-    assert toggled(slot(Kind.MANY, "state"), ("a",), "a") == ()
+def test_where_none_of_them_means_another_thing_than_no_value_it_is_another():
+    same, other = slot(Kind.MANY, "resources"), slot(Kind.MANY, "resources", when_none="all", when_empty="none at all")
+    assert toggled(same, ("a",), "a") is None
+    assert toggled(other, ("a",), "a") == ()
+    assert [shown(other, value) for value in (None, (), ("a",))] == ["all", "none at all", "a"]
 
 
 def test_a_secret_and_hostile_text_are_never_shown_as_they_are():

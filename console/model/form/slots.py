@@ -70,6 +70,8 @@ class Slot:
     is_secret: bool = False
     when_none: str = "not set"
     """What it means that there is no value."""
+    when_empty: str = ""
+    """What it means that none of them is chosen, where that is not the same."""
 
     @property
     def key(self) -> str:
@@ -105,14 +107,17 @@ def _own(field: "Field") -> Slot:
 
 
 def _resources(choices: "Choices") -> Iterator[Slot]:
-    for name, label, options, none in (
-        ("allowed_model_uuids", "Models", choices.models, "none more"),
-        ("allowed_tool_names", "Tools", choices.tools, "none"),
-        ("allowed_kb_uuids", "Knowledge bases", choices.knowledge_bases, "none more"),
-        ("allowed_skill_names", "Skills", choices.skills, "all that are visible"),
+    for name, label, options, none, empty in (
+        ("allowed_model_uuids", "Models", choices.models, "none more", ""),
+        ("allowed_tool_names", "Tools", choices.tools, "none", ""),
+        ("allowed_kb_uuids", "Knowledge bases", choices.knowledge_bases, "none more", ""),
+        ("allowed_skill_names", "Skills", choices.skills, "all that are visible", "none at all"),
     ):
         about = f"resource_policy.{name}: what a run may use, as far as the manifest permits it."
-        yield Slot(RESOURCES, name, Kind.MANY, label, about, "ids", options=options, takes_others=True, when_none=none)
+        yield Slot(
+            RESOURCES, name, Kind.MANY, label, about, "ids", options=options, takes_others=True, when_none=none,
+            when_empty=empty,
+        )  # fmt: skip
     for kind in ("plugin", "workspace"):
         about = f"Whether a run may use the {kind}'s storage, as far as the manifest permits it."
         yield Slot(RESOURCES, f"allow_{kind}_storage", Kind.SWITCH, f"{kind.capitalize()} storage", about, "boolean")
@@ -122,7 +127,7 @@ def _state() -> Iterator[Slot]:
     yield Slot(STATE, "enable_state", Kind.SWITCH, "State", "Whether a run has any state.", "boolean")
     scopes = tuple(_Scope(name, name) for name in ("conversation", "actor", "subject", "runner"))
     yield Slot(STATE, "state_scopes", Kind.MANY, "Scopes", "What of it a run may read and write.", "scopes",
-               options=scopes)  # type: ignore[arg-type]  # fmt: skip
+               options=scopes, when_empty="none")  # type: ignore[arg-type]  # fmt: skip
 
 
 def _delivery() -> Iterator[Slot]:

@@ -25,7 +25,7 @@ def shown(slot: Slot, value: Any) -> str:
     if slot.kind is Kind.SWITCH and value is not None:
         return "yes" if value else "no"
     if is_nothing(value):
-        return slot.when_none if value is None or slot.section == "config" else "none"
+        return slot.when_none if value is None else slot.when_empty or slot.when_none
     if slot.is_secret:
         return HIDDEN
     if slot.kind is Kind.RANKED:
@@ -124,7 +124,7 @@ def toggled(slot: Slot, value: Any, option: Any) -> Any:
     )
     if slot.section == "config":
         return [kept.get(one, one) for one in now]
-    return tuple(now) if now or slot.section == "state" else None
+    return tuple(now) if now or slot.when_empty else None
 
 
 def file_key(value: Any) -> Any:

@@ -1,11 +1,11 @@
 """All that a screen needs to have a runner configured."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import ValidationError
 
-from engine.intake.agents import DeliveryPolicy, ResourcePolicy, StatePolicy
+from engine.intake.agents import DeliveryPolicy, ResourcePolicy, StatePolicy, StateScope
 from engine.intake.settings import KeptSettings
 from engine.protocol.manifest import FieldType
 from engine.resources.catalog import Catalog
@@ -24,6 +24,8 @@ class Choices:
     tools: tuple[Option, ...]
     skills: tuple[Option, ...]
     files: tuple[Option, ...]
+    scopes: tuple[Option, ...]
+    """Of state."""
 
     def by_field(self) -> dict[FieldType, tuple[Option, ...]]:
         """For each kind of selector, what it selects from."""
@@ -80,4 +82,5 @@ def choices_of(catalog: Catalog, files: list[str]) -> Choices:
             Option(skill.skill_name, skill.display_name or skill.skill_name) for skill in catalog.skills.values()
         ),
         files=tuple(Option(key, key) for key in files),
+        scopes=tuple(Option(scope, scope) for scope in get_args(StateScope)),
     )

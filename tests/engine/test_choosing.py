@@ -154,6 +154,7 @@ async def test_a_form_has_words_options_and_what_is_written_and_kept(open_engine
     assert form.kept is not None
     assert form.kept.config == {"tone": "cold"}
     assert [option.value for option in (await engine.choices()).tools] == []
+    assert [option.value for option in form.choices.scopes] == ["conversation", "actor", "subject", "runner"]
 
 
 SECRETS = [{"name": f"key_{kind}", "type": kind} for kind in ("string", "text", "array[string]", "select")]

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from console.model.safe import one_line
 
@@ -85,7 +85,7 @@ class Slot:
 
 def slots_of(form: "Form") -> tuple[Slot, ...]:
     """All of them, in the order of the form."""
-    return (*_config(form), *_resources(form.choices), *_state(), *_delivery())
+    return (*_config(form), *_resources(form.choices), *_state(form.choices.scopes), *_delivery())
 
 
 def _config(form: "Form") -> Iterator[Slot]:
@@ -123,11 +123,10 @@ def _resources(choices: "Choices") -> Iterator[Slot]:
         yield Slot(RESOURCES, f"allow_{kind}_storage", Kind.SWITCH, f"{kind.capitalize()} storage", about, "boolean")
 
 
-def _state() -> Iterator[Slot]:
+def _state(scopes: "tuple[Option, ...]") -> Iterator[Slot]:
     yield Slot(STATE, "enable_state", Kind.SWITCH, "State", "Whether a run has any state.", "boolean")
-    scopes = tuple(_Scope(name, name) for name in ("conversation", "actor", "subject", "runner"))
     yield Slot(STATE, "state_scopes", Kind.MANY, "Scopes", "What of it a run may read and write.", "scopes",
-               options=scopes, when_empty="none")  # type: ignore[arg-type]  # fmt: skip
+               options=scopes, when_empty="none")  # fmt: skip
 
 
 def _delivery() -> Iterator[Slot]:
@@ -137,11 +136,3 @@ def _delivery() -> Iterator[Slot]:
         DELIVERY, "max_message_size", Kind.WHOLE, "Longest message", "Characters of one message.", "integer",
         when_none="no limit",
     )  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class _Scope:
-    """Stands where the engine has an option of its own."""
-
-    value: Any
-    label: str

@@ -12,12 +12,13 @@ from console.model.form.slots import Kind, Slot
 from console.model.safe import one_line
 from console.model.words import number
 
-NOTHING: Final[tuple[object, ...]] = (None, "", "__none__", "__none", [], (), {})
 HIDDEN: Final = "••••••"
 
 
 def is_nothing(value: object) -> bool:
-    return value in NOTHING
+    from engine.api import NOTHING_CHOSEN  # noqa: PLC0415  (whoever has a form has loaded it)
+
+    return value in NOTHING_CHOSEN if isinstance(value, str) else value in (None, [], (), {})
 
 
 def shown(slot: Slot, value: Any) -> str:

@@ -82,6 +82,7 @@ class Stage:
 
     async def _enter(self) -> None:
         session = await self._first_session()
+        await self.engine.discover()
         await self.look_again(session)  # where nobody can run, one can be chosen at the screen
         self.is_first_time = not await self.engine.runs(limit=1)
         self._hearing = asyncio.ensure_future(self._hear(await self.engine.last_row()))

@@ -34,7 +34,7 @@ from engine.facts.errors import (
 from engine.facts.hits import Hit, Hits
 from engine.facts.queue import Fate, Mode, QueueItem
 from engine.facts.retention import Deleted
-from engine.facts.runs import RunRow, Status
+from engine.facts.runs import INPUT_GLIMPSE, RunRow, Status
 from engine.facts.scopes import Scope, ScopeIdentity
 from engine.facts.session_pages import SessionRow
 from engine.facts.sessions import Session, Summary
@@ -52,7 +52,7 @@ from engine.intake.errors import IntakeError
 from engine.intake.settings import KeptSettings
 from engine.protocol.content import Attachment, text_of
 from engine.protocol.event import EventSource, EventType
-from engine.protocol.manifest import FieldType
+from engine.protocol.manifest import NOTHING_CHOSEN, FieldType
 from engine.reloading import Reloaded
 from engine.resources.catalog import Catalog
 from engine.resources.shelf import Shelf
@@ -81,7 +81,9 @@ from engine.watching import CodeChange
 
 __all__ = [
     "CONSOLE_DELIVERY",
+    "INPUT_GLIMPSE",
     "LOCAL_ACTOR",
+    "NOTHING_CHOSEN",
     "SESSION_ID",
     "VERSION",
     "AgentConfig",
@@ -234,11 +236,13 @@ class Engine(Choosing, Amending):
         """Open to host runs, or only to read: a reader recovers nothing and closes no one's runs."""
         clock = clock or SystemClock()
         given = Given(target, project, shelf, catalog)
-        setting = Setting.find(given=given, ids=ids or TimeIds(clock))
+        setting = await asyncio.to_thread(Setting.find, given=given, ids=ids or TimeIds(clock))
         project = setting.project
         path = db or project.database_path() or default_database()
         synchronous = project.config.database.synchronous
         hosting = mode == "host"
+        if hosting:
+            await asyncio.to_thread(setting.registry.look)
         # Last, so that nothing which goes wrong before leaves it open.
         database = await asyncio.to_thread(Database.open, path, write=hosting, synchronous=synchronous)
         engine = cls(setting, database, clock)

@@ -25,7 +25,7 @@ from engine.run.prepare import Choice, choose, kept_for, settings_key
 from engine.runners.descriptor import Problem, RunnerDescriptor
 from engine.runners.errors import AmbiguousRunner, FormError
 from engine.runners.facts import RunnerFact, facts_of
-from engine.runners.fields import fields_of
+from engine.runners.fields import can_be_secret, fields_of
 from engine.runners.forms import ConfigForm
 from engine.runners.locales import user_locale
 from engine.runners.registry import Registry
@@ -41,6 +41,8 @@ class Choosing(Controlling):
     def __init__(self, setting: Setting, database: Database, clock: Clock) -> None:
         super().__init__(setting, database, clock)
         self._watcher = Watcher(setting)
+        self._turning = asyncio.Lock()
+        """Held from a look at the setting until another is in force: each is made from the one before."""
 
     @property
     def project(self) -> Project:
@@ -51,6 +53,10 @@ class Choosing(Controlling):
     def registry(self) -> Registry:
         """The runners in force."""
         return self._setting.registry
+
+    async def discover(self) -> None:
+        """Find all runners beside the loop: it takes a second where a folder has hundreds of modules."""
+        await asyncio.to_thread(self.registry.runners)
 
     def runners(self) -> tuple[RunnerDescriptor, ...]:
         """Every runner that can be used."""
@@ -85,24 +91,26 @@ class Choosing(Controlling):
 
         Raises ConfigError or RunnersError where trackside.yaml is broken; then all stays as it was.
         """
-        before = self._setting
-        now = await asyncio.to_thread(before.anew)
-        reloaded = await asyncio.to_thread(compare, before, now)
-        now.kept = await self._read(settings.every)
-        self._turn(now)
-        return reloaded
+        async with self._turning:
+            before = self._setting
+            now = await asyncio.to_thread(before.anew)
+            reloaded = await asyncio.to_thread(compare, before, now)
+            now.kept = await self._read(settings.every)
+            self._turn(now)
+            return reloaded
 
     async def add_place(self, path: Path) -> tuple[RunnerDescriptor, ...]:
         """Have the runners of a file or a folder, too, as long as the engine is open; those that are there.
 
         Raises RunnersError where there is none to use; then all stays as it was.
         """
-        before = self._setting
         place = await asyncio.to_thread(lambda: path.expanduser().resolve())
-        now = await asyncio.to_thread(before.with_place, place)
-        now.kept = before.kept
-        self._turn(now)
-        return tuple(runner for runner in self.registry.runners() if runner.path.is_relative_to(place))
+        async with self._turning:
+            before = self._setting
+            now = await asyncio.to_thread(before.with_place, place)
+            now.kept = before.kept
+            self._turn(now)
+            return tuple(runner for runner in now.registry.runners() if runner.path.is_relative_to(place))
 
     def watch(self) -> AsyncGenerator[CodeChange, None]:
         """Edits to runners and to trackside.yaml as they are saved, until the engine is closed. They are only told."""
@@ -162,8 +170,10 @@ class Choosing(Controlling):
         choices = await self.choices()
         binding, runner = self._bound(name)
         config = _form(runner).complete(binding.runner_config)
-        names = {item.name for item in runner.manifest.config_schema}.union(config, kept.config if kept else ())
-        secret = frozenset(filter(is_secret_name, names))
+        declared = runner.manifest.config_schema
+        names = {item.name for item in declared}.union(config, kept.config if kept else ())
+        plain = {item.name for item in declared if not can_be_secret(item)}
+        secret = frozenset(filter(is_secret_name, names - plain))
         return Form(
             agent_id=binding.agent_id,
             runner_id=binding.runner_id,

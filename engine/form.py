@@ -1,12 +1,15 @@
 """All that a screen needs to have a runner configured."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
-from engine.intake.agents import DeliveryPolicy, ResourcePolicy, StatePolicy
+from pydantic import ValidationError
+
+from engine.intake.agents import DeliveryPolicy, ResourcePolicy, StatePolicy, StateScope
 from engine.intake.settings import KeptSettings
 from engine.protocol.manifest import FieldType
 from engine.resources.catalog import Catalog
+from engine.runners.faults import faults
 from engine.runners.fields import Field, Option
 from engine.runners.forms import ConfigForm
 
@@ -21,6 +24,8 @@ class Choices:
     tools: tuple[Option, ...]
     skills: tuple[Option, ...]
     files: tuple[Option, ...]
+    scopes: tuple[Option, ...]
+    """Of state."""
 
     def by_field(self) -> dict[FieldType, tuple[Option, ...]]:
         """For each kind of selector, what it selects from."""
@@ -55,6 +60,15 @@ class Form:
     rules: ConfigForm
     """Checks and reads values: `check`, `check_field`, `check_some`, `read`, `complete`."""
 
+    def check_policy(self, section: str, name: str, value: object) -> str | None:
+        """What is wrong with one value of resources, state or delivery, in the words of trackside.yaml."""
+        policy: ResourcePolicy | StatePolicy | DeliveryPolicy = getattr(self, section)
+        try:
+            type(policy).model_validate({name: value}, strict=True)
+        except ValidationError as error:
+            return faults(error)[0][1]
+        return None
+
 
 def choices_of(catalog: Catalog, files: list[str]) -> Choices:
     """What the catalog and the file roots hold."""
@@ -68,4 +82,5 @@ def choices_of(catalog: Catalog, files: list[str]) -> Choices:
             Option(skill.skill_name, skill.display_name or skill.skill_name) for skill in catalog.skills.values()
         ),
         files=tuple(Option(key, key) for key in files),
+        scopes=tuple(Option(scope, scope) for scope in get_args(StateScope)),
     )

@@ -82,6 +82,7 @@ class Setting:
             known = setting.registry.get(str(runner.id))
             if known.path != runner.path:
                 raise RunnersError(f"{runner.path}: {runner.id} is already taken by {known.path}. Rename one of them.")
+        setting.registry.runners()
         return setting
 
     def seen(self) -> dict[Path, Mark]:

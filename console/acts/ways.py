@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 else:
     _App = object
 
-CUT: Final = 200
-"""Characters of an input that a run's row has; a longer one is read from its event."""
 REMEMBERED: Final = 200
 """Runs whose inputs are known to the prompt at the start."""
 NO_KEY: Final = "none"
@@ -274,10 +272,12 @@ class Ways(_App):
 
     async def remember_sent(self) -> None:
         """Give the prompt what was sent in other sessions, and before this console was opened."""
+        from engine.api import INPUT_GLIMPSE  # noqa: PLC0415
+
         engine, texts = self.stage.engine, list[str]()
         for run in reversed(await engine.runs(limit=REMEMBERED)):
             text = str(run.metadata.get("input") or "")
-            if len(text) >= CUT:
+            if len(text) >= INPUT_GLIMPSE:  # the rest is in its event
                 text = (await engine.event_of(run.run_id)).envelope.input.to_text()
             if text.strip():
                 texts.append(text)

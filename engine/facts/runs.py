@@ -14,6 +14,8 @@ from engine.facts.rows import driver_of, every, first, merged, values
 from engine.facts.tables import ONE_LIVE_RUN, runs
 
 LAST: Final = "last"
+INPUT_GLIMPSE: Final = 200
+"""Characters of its input that a run's row has."""
 KEPT: Final = "kept"
 """In the metadata of a run or a message: settings that a person keeps were wanted."""
 

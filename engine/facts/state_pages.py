@@ -124,6 +124,12 @@ def value(conn: Connection, identity: ScopeIdentity, key: str, *, change: int | 
     return decode(text)
 
 
+def written_at(conn: Connection, identity: ScopeIdentity, key: str) -> int | None:
+    """When a key was last written; None where nothing is kept under it."""
+    query = select(state.c.updated_at).where(state.c.scope_key == identity.key, state.c.state_key == canonical(key))
+    return conn.execute(query).scalar()
+
+
 def changes(
     conn: Connection, identity: ScopeIdentity, key: str, *, before: int | None = None, limit: int = 100
 ) -> list[StateChange]:

@@ -1,7 +1,7 @@
 """A run and its event as the facts keep them."""
 
 from engine.facts.event_log import EventRow
-from engine.facts.runs import KEPT, RunRow
+from engine.facts.runs import INPUT_GLIMPSE, KEPT, RunRow
 from engine.run.order import RunOrder
 
 
@@ -25,7 +25,8 @@ def run_row(order: RunOrder, host: str, now: int) -> RunRow:
         created_at=now,
         updated_at=now,
         authorization=order.grants.snapshot(),
-        metadata={"input": order.marks.cover_words(named)[:200], **kind} | ({KEPT: True} if order.takes_kept else {}),
+        metadata={"input": order.marks.cover_words(named)[:INPUT_GLIMPSE], **kind}
+        | ({KEPT: True} if order.takes_kept else {}),
     )
 
 

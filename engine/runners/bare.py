@@ -4,6 +4,7 @@ import ast
 import re
 import warnings
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -11,9 +12,12 @@ from engine.runners.descriptor import Origin, Problem, RunnerDescriptor, interpr
 from engine.runners.errors import Broken, RunnerNotFound
 from engine.runners.ids import RunnerId
 from engine.runners.manifests import make_manifest
+from engine.runtimes.inside.stamps import Stamp, stamp_of
 from engine.runtimes.runtime import Launch
 
 MAX_BYTES: Final = 4 << 20
+_REMEMBERED: Final = 5_000
+"""Files of which it is known what they are."""
 _ATTRIBUTES: Final = ("capabilities", "permissions", "config", "label", "description")
 _SDK: Final = re.compile(rb"^[ \t]*(?:from|import)[ \t]+langbot_plugin\b", re.MULTILINE)
 _RUN: Final = re.compile(rb"\basync[ \t]+def[ \t]+run\b")
@@ -47,10 +51,18 @@ def looks_like_a_runner(path: Path) -> bool:
 
     One that is not Python yet may be going to be one, and whoever writes it wants to know why it is not there.
     """
+    stamp = stamp_of(str(path))
+    is_settled = stamp[2] >= 0
     try:
-        source = path.read_bytes()
+        return _seems_one(stamp) if is_settled else _seems_one.__wrapped__(stamp)
     except OSError:
         return False
+
+
+@lru_cache(_REMEMBERED)
+def _seems_one(stamp: Stamp) -> bool:
+    """The same of a file in one state: as long as it is in that, nobody has to parse it again."""
+    source = Path(stamp[0]).read_bytes()
     return _RUN.search(source) is not None or not _is_python(source)
 
 

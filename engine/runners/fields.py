@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from engine.protocol.manifest import AgentRunnerManifest, ConfigItem, FieldType
 from engine.runners.locales import local
+
+_TYPED: Final = frozenset({FieldType.STRING, FieldType.TEXT, FieldType.PROMPT_EDITOR, FieldType.STRINGS})
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +32,12 @@ class Field:
     options: tuple[Option, ...]
     """Of a select and of the selectors; a selector takes other ids too, which grants then leave out."""
     is_secret: bool
-    """Whether its name says that the value must not be shown."""
+    """Whether its name says that the value must not be shown, and its type that it could be a secret."""
+
+
+def can_be_secret(item: ConfigItem) -> bool:
+    """Whether it holds what someone types: a number, a switch and what is chosen from a list may be seen by anyone."""
+    return item.type in _TYPED or (item.type == FieldType.SELECT and not item.options)
 
 
 def fields_of(

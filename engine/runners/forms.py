@@ -12,7 +12,8 @@ import orjson
 from engine.protocol.manifest import NOTHING_CHOSEN, AgentRunnerManifest, ConfigItem, FieldType
 from engine.runners.errors import FormError
 
-HOST_FIELDS: Final = frozenset({"timeout"})
+TIMEOUT: Final = "timeout"
+HOST_FIELDS: Final = frozenset({TIMEOUT})
 """What the host itself reads from a runner's config; no form has to declare them."""
 UNWRITABLE: Final = "must be JSON that can be recorded; whole numbers have 64 bits at most"
 
@@ -51,7 +52,10 @@ class ConfigForm:
         ]
         problems += [FieldProblem(name, UNWRITABLE) for name, value in config.items() if _is_unwritable(value)]
         unknown = [name for name in config if name not in self._items and name not in HOST_FIELDS]
-        return problems + [FieldProblem(name, "is not in the runner's form", warning=True) for name in unknown]
+        problems += [FieldProblem(name, "is not in the runner's form", warning=True) for name in unknown]
+        odd = self._odd_timeout(config.get(TIMEOUT))
+        is_told = any(problem.field == TIMEOUT for problem in problems)
+        return problems if odd is None or is_told else [*problems, odd]
 
     def check_field(self, field: str, value: object) -> FieldProblem | None:
         """What is wrong with the value of one field, in the words of `check`."""
@@ -59,7 +63,9 @@ class ConfigForm:
         message = None if item is None else _complaint(item, value)
         if message is None and _is_unwritable(value):
             message = UNWRITABLE
-        return None if message is None else FieldProblem(field, message)
+        if message is None:
+            return self._odd_timeout(value) if field == TIMEOUT else None
+        return FieldProblem(field, message)
 
     def check_some(self, config: Mapping[str, Any]) -> list[FieldProblem]:
         """The same of a config that need not be whole: only of what it says."""
@@ -119,6 +125,14 @@ class ConfigForm:
             if messages := _listed(value):
                 return tuple(messages)
         return ()
+
+    def _odd_timeout(self, value: object) -> FieldProblem | None:
+        """What the host takes as no deadline at all though it does not look so; a field that must be text may be."""
+        item = self._items.get(TIMEOUT)
+        if is_nothing(value) or (item is not None and item.required):
+            return None
+        wanted = "finite" if _is_infinite(value) else None if _is_number(value) else "a number of seconds"
+        return None if wanted is None else FieldProblem(TIMEOUT, f"must be {wanted}, or there is no deadline", True)
 
     def _of_kind(self, *kinds: FieldType) -> list[ConfigItem]:
         return [item for item in self._items.values() if item.type in kinds]

@@ -35,6 +35,14 @@ class Registry:
         """Forget what was found: the next question looks again."""
         self._found_own = self._found_bundled = None
 
+    def look(self) -> None:
+        """Find what a run that names no runner is made from, before anyone asks. Blocks: it parses files.
+
+        The bundled are left for later where one has runners of one's own: most runs need no other.
+        """
+        if not self._own_discovery().runners:
+            self._bundled_discovery()
+
     def runners(self) -> tuple[RunnerDescriptor, ...]:
         """Every runner that is allowed: one's own first, then the bundled."""
         return tuple(runner for runner in self._everything() if self._allows(runner))

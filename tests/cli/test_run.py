@@ -145,6 +145,14 @@ def test_settings_are_read_by_the_runners_form(trackside: Trackside):
     assert journal[1]["data"] == {"message": "config: odd is not in the runner's form"}
 
 
+def test_a_timeout_that_is_no_number_is_warned_about_and_means_no_deadline(trackside: Trackside):
+    done = trackside("run", "--runner", "echo", "-m", "hi", "--set", "timeout=soon", "--jsonl")
+
+    warned = [entry["data"] for entry in entries(done.stdout) if "timeout" in entry["data"].get("message", "")]
+    assert done.returncode == 0
+    assert warned == [{"message": "config: timeout must be a number of seconds, or there is no deadline"}]
+
+
 def test_a_named_session_goes_on(trackside: Trackside):
     for message in ("one", "two"):
         trackside("run", "--runner", "echo", "-m", message, "--session", "demo")

@@ -130,12 +130,29 @@ async def test_every_policy_is_set_by_keys(open_engine: Engines, section: str, n
         await becomes(pilot, lambda: kept(app), {})
 
 
+async def test_without_its_last_skill_a_run_has_none_at_all_and_a_reset_gives_all_that_are_visible(
+    open_engine: Engines,
+):
+    app = opened(open_engine, asks)
+    async with at_the_form(app) as (pilot, form):
+        await to_field(pilot, form, "allowed_skill_names")
+        await pilot.press("enter", *"plan", "enter")
+        await becomes(pilot, lambda: kept(app), {"resources": {"allowed_skill_names": ["plan"]}})
+        await pilot.press("enter")
+        await becomes(pilot, lambda: kept(app), {"resources": {"allowed_skill_names": []}})
+        await pilot.press("escape")
+        await sees(pilot, "none at all")
+        await pilot.press("r")
+        await becomes(pilot, lambda: kept(app), {})
+        assert "none at all" not in shown(app)
+
+
 async def test_what_does_not_fit_a_policy_is_said_at_the_field(open_engine: Engines):
     app = opened(open_engine, asks)
     async with at_the_form(app) as (pilot, form):
         await to_field(pilot, form, "max_message_size")
         await pilot.press("enter", *"-5", "enter")
-        await sees(pilot, "max_message_size must be a whole number above 0, or nothing")
+        await sees(pilot, "max_message_size must be greater than 0")
         assert await kept(app) == {}
 
 
@@ -150,7 +167,7 @@ async def test_secrets_are_hidden_whatever_their_type_and_survive_the_yaml(open_
             await pilot.press("escape")
         await to_field(pilot, form, "whole")
         await pilot.press("y")
-        await sees(pilot, "(secret, as it was)")
+        await sees(pilot, "(secret, as it was)", "(secret 2, as it was)")
         assert "hush" not in shown(app)
         page: Any = app.screen
         page.page.load_text(page.page.text.replace("whole: 3", "whole: 4"))
@@ -173,9 +190,9 @@ async def test_in_the_smallest_terminal_a_field_is_edited_and_seen(open_engine: 
 async def test_in_the_smallest_terminal_what_is_wrong_is_seen_whole(open_engine: Engines):
     app = opened(open_engine, asks)
     async with at_the_form(app, TINY) as (pilot, form):
-        await to_field(pilot, form, "max_message_size")
+        await to_field(pilot, form, "timeout")
         await pilot.press("enter", *"none of it")
-        await until(pilot, lambda: "or nothing" in shown(app) and _is_within(form))
+        await until(pilot, lambda: "no deadline" in shown(app) and _is_within(form))
 
 
 def _is_within(form: FormScreen) -> bool:

@@ -1,5 +1,6 @@
 """Values as text and back, what is a person's own, paths as they are typed, and what an edit of files means."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -65,14 +66,29 @@ def test_a_prompt_that_does_not_begin_with_a_role_is_text(text: str):
     assert read(slot(Kind.PROMPT), text) == text
 
 
-@pytest.mark.parametrize("secret", ["hush", ["a", "b"], {"id": "a", "more": ["b"]}, "", 5, None])
+@pytest.mark.parametrize("secret", ["hush", ["a", "b"], {"id": "a", "more": ["b", 7]}, "", 5, 0.5, True, None])
 def test_a_secret_that_nobody_touched_comes_back_from_its_mark(secret: Any):
     assert unmasked(masked(secret), secret) == secret
-    assert "hush" not in str(masked(secret))
+
+
+@pytest.mark.parametrize("secret", ["hush", 987654, ["hush", 987654], {"id": ["hush"], "pin": 987654}, 987654.5])
+def test_no_text_or_number_of_a_secret_is_seen_in_its_mark(secret: Any):
+    assert not {"hush", "987654"} & set(re.findall(r"\w+", str(masked(secret))))
+
+
+def test_of_several_secrets_each_is_known_by_its_mark_wherever_it_goes():
+    secrets = ["a", "b", "c"]
+    first, second, third = masked(secrets)
+
+    for left, kept in (([second, third], ["b", "c"]), ([first, third], ["a", "c"]), ([third, first], ["c", "a"])):
+        assert unmasked(left, secrets) == kept
+    assert unmasked([{"pin": second}], secrets) == [{"pin": "b"}]
+    assert unmasked(MARK, secrets) == secrets
 
 
 def test_a_mark_with_no_secret_behind_it_is_nothing():
-    assert unmasked([MARK, "new", MARK], ["a"]) == ["a", "new", ""]
+    first, fourth = masked(["a"])[0], masked([*"abcd"])[3]
+    assert unmasked([first, "new", fourth, MARK], ["a"]) == ["a", "new", "", ""]
     assert unmasked("new", "hush") == "new"
 
 
@@ -107,9 +123,11 @@ def test_a_file_keeps_what_is_known_of_it_when_another_is_chosen():
     assert toggled(slot(Kind.MANY), [known], "b") == [known, "b"]
 
 
-def test_no_policy_of_ids_is_not_an_empty_one():
-    assert toggled(slot(Kind.MANY, "resources"), ("a",), "a") is None
-    assert toggled(slot(Kind.MANY, "state"), ("a",), "a") == ()
+def test_where_none_of_them_means_another_thing_than_no_value_it_is_another():
+    same, other = slot(Kind.MANY, "resources"), slot(Kind.MANY, "resources", when_none="all", when_empty="none at all")
+    assert toggled(same, ("a",), "a") is None
+    assert toggled(other, ("a",), "a") == ()
+    assert [shown(other, value) for value in (None, (), ("a",))] == ["all", "none at all", "a"]
 
 
 def test_a_secret_and_hostile_text_are_never_shown_as_they_are():

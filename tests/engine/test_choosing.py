@@ -86,8 +86,8 @@ async def test_a_short_name_means_one_runner_and_no_agent(open_engine: Engines):
 
 
 async def test_a_runner_tells_what_is_odd_in_its_own_file(open_engine: Engines):
-    engine = await open_engine(first)
     (open_engine.folder / "second.py").write_text("config = make()\nasync def run(ctx):\n    yield\n")
+    engine = await open_engine(first)
     facts = {fact.short_name: fact for fact in await engine.runner_facts()}
     assert [problem.line for problem in facts["second"].problems] == [1]
     assert facts["first"].problems == ()
@@ -154,6 +154,25 @@ async def test_a_form_has_words_options_and_what_is_written_and_kept(open_engine
     assert form.kept is not None
     assert form.kept.config == {"tone": "cold"}
     assert [option.value for option in (await engine.choices()).tools] == []
+    assert [option.value for option in form.choices.scopes] == ["conversation", "actor", "subject", "runner"]
+
+
+SECRETS = [{"name": f"key_{kind}", "type": kind} for kind in ("string", "text", "array[string]", "select")]
+PLAIN = [{"name": f"tokens_{kind}", "type": kind} for kind in ("integer", "float", "boolean", "llm-model-selector")]
+
+
+@declares(config=[*SECRETS, *PLAIN, {"name": "key_kind", "type": "select", "options": ["long", "short"]}])
+async def hides(ctx):
+    yield done("x")
+
+
+async def test_only_what_someone_types_can_be_a_secret_and_what_no_field_declares(open_engine: Engines):
+    engine = await open_engine(hides, agents=[{"id": "a", "runner": "hides", "config": {"api_key": 1, "pace": 2}}])
+
+    form = await engine.form("a")
+
+    assert form.secrets == {"api_key", *(field["name"] for field in SECRETS)}
+    assert [field.name for field in form.fields if field.is_secret] == [field["name"] for field in SECRETS]
 
 
 async def test_each_field_is_checked_for_itself_as_the_whole_is(open_engine: Engines):
@@ -166,6 +185,15 @@ async def test_each_field_is_checked_for_itself_as_the_whole_is(open_engine: Eng
     assert rules.check_field("tone", "cold") is None
     assert rules.check_field("moon", "full") is None
     assert rules.check_some({"model": "small"}) == []
+
+
+async def test_a_value_of_a_policy_is_checked_in_the_words_of_the_config(open_engine: Engines):
+    form = await (await open_engine(asks)).form()
+
+    assert form.check_policy("delivery", "max_message_size", 0) == "must be greater than 0"
+    assert form.check_policy("delivery", "max_message_size", "much") == "must be an integer"
+    assert form.check_policy("state", "state_scopes", ("conversation",)) is None
+    assert form.check_policy("delivery", "max_message_size", None) is None
 
 
 async def test_grants_are_shown_as_a_form_would_have_them_and_nothing_is_recorded(open_engine: Engines):

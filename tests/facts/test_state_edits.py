@@ -23,8 +23,8 @@ def hand() -> Hand:
     return Hand(f"edit_{next(_numbers)}", 9)
 
 
-def runner_puts(conn: Connection, key: str, value: object, identity: ScopeIdentity = TALK) -> None:
-    state.put(conn, identity, key, value, Change(editor="runner", at=1, run_id="run_a", position=2))
+def runner_puts(conn: Connection, key: str, value: object, identity: ScopeIdentity = TALK, *, at: int = 1) -> None:
+    state.put(conn, identity, key, value, Change(editor="runner", at=at, run_id="run_a", position=2))
 
 
 def held(conn: Connection) -> dict[str, object]:
@@ -196,3 +196,22 @@ def test_only_a_persons_edit_of_state_can_be_taken_back(conn: Connection):
 
     with pytest.raises(NotFound, match="is gone, with its session"):
         state_edits.restore(conn, edit.edit_id, hand())
+
+
+def test_of_a_long_value_also_what_no_list_shows_is_as_it_was(conn: Connection):
+    runner_puts(conn, "a", "x" * 300 + "old", at=1)
+    (row,) = state_pages.page(conn)
+    runner_puts(conn, "a", "x" * 300 + "new", at=2)
+
+    with pytest.raises(StateMoved) as moved:
+        state_edits.delete(conn, TALK, "a", hand(), expected=row)
+    assert moved.value.now == "x" * 300 + "new"
+
+
+def test_a_short_value_that_was_written_again_as_it_was_can_be_deleted(conn: Connection):
+    runner_puts(conn, "a", "x", at=1)
+    (row,) = state_pages.page(conn)
+    runner_puts(conn, "a", "x", at=2)
+
+    state_edits.delete(conn, TALK, "a", hand(), expected=row)
+    assert held(conn) == {}

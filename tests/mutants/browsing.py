@@ -41,6 +41,13 @@ MUTANTS: Final = (
     # State by hand
     Mutant(
         _EDITS,
+        "return is_whole or state_pages",
+        "return True or state_pages",
+        "what a run wrote meanwhile is not deleted as if it were what was seen",
+        "tests/facts/test_state_edits.py::test_of_a_long_value_also_what_no_list_shows_is_as_it_was",
+    ),
+    Mutant(
+        _EDITS,
         "if newest > last:\n                continue",
         "if newest > last + 99:\n                continue",
         "what was written since an edit stays when it is taken back",

@@ -56,6 +56,37 @@ MUTANTS: Final = (
         "tests/engine/test_reload.py::test_after_a_reload_what_a_warm_child_read_at_its_import_is_read_again",
     ),
     Mutant(
+        "engine/choosing.py",
+        "        async with self._turning:\n            before = self._setting\n            now = await asyncio.to_"
+        "thread(before.with_place",
+        "        if self._turning:\n            before = self._setting\n            now = await asyncio.to_"
+        "thread(before.with_place",
+        "a place that is added waits for a reload",
+        "tests/engine/test_places.py::"
+        "test_a_place_that_is_added_while_files_are_read_again_stays_and_so_does_what_they_say[False]",
+    ),
+    Mutant(
+        "engine/setting.py",
+        "        setting.registry.runners()\n        return setting\n\n    def seen",
+        "        setting.registry.places()\n        return setting\n\n    def seen",
+        "no file of a runner is read on the loop",
+        "tests/engine/test_places.py::test_no_runner_or_manifest_is_read_on_the_loop",
+    ),
+    Mutant(
+        "engine/runners/bare.py",
+        "is_settled = stamp[2] >= 0",
+        "is_settled = True",
+        "a file that was just written may be written once more without its time telling",
+        "tests/runners/test_registry.py::test_a_module_that_was_just_written_is_read_again",
+    ),
+    Mutant(
+        "engine/choosing.py",
+        "filter(is_secret_name, names - plain)",
+        "filter(is_secret_name, names)",
+        "a number is no secret, whatever it is called",
+        "tests/engine/test_choosing.py::test_only_what_someone_types_can_be_a_secret_and_what_no_field_declares",
+    ),
+    Mutant(
         "engine/config.py",
         "if event_type is None or (entry.enabled and event_type in entry.events):",
         "if event_type is None:",

@@ -95,6 +95,27 @@ def test_an_unknown_key_is_kept_and_warned_about_but_for_the_hosts_own():
     assert checked.check(config) == [FieldProblem("extra", "is not in the runner's form", warning=True)]
 
 
+@pytest.mark.parametrize(
+    ("value", "wanted"), [("30", "a number of seconds"), (True, "a number of seconds"), (float("inf"), "finite")]
+)
+def test_a_timeout_that_means_no_deadline_though_it_does_not_look_so_is_warned_about(value: object, wanted: str):
+    odd = FieldProblem("timeout", f"must be {wanted}, or there is no deadline", warning=True)
+    for checked in (of_type("integer"), form({"name": "timeout", "type": "select"})):
+        assert checked.require({"timeout": value})["timeout"] is value
+        assert checked.check({"timeout": value}) == [odd] == [checked.check_field("timeout", value)]
+
+
+@pytest.mark.parametrize("value", [30, 2.5, 0, -1, None, ""])
+def test_a_timeout_in_seconds_and_none_are_as_they_should_be(value: object):
+    assert of_type("integer").check({"timeout": value}) == []
+    assert of_type("integer").check_field("timeout", value) is None
+
+
+def test_a_timeout_that_the_form_refuses_is_told_once_and_one_that_must_be_text_is_text():
+    assert len(form({"name": "timeout", "type": "integer"}).check({"timeout": "30"})) == 1
+    assert form({"name": "timeout", "type": "string", "required": True}).check({"timeout": "30"}) == []
+
+
 def test_an_error_names_the_runner_and_every_field_but_no_value():
     both = form({"name": "depth", "type": "integer"}, {"name": "model", "type": "llm-model-selector", "required": True})
 

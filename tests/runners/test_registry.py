@@ -1,3 +1,5 @@
+import os
+import time
 from pathlib import Path
 
 import pytest
@@ -6,6 +8,7 @@ from engine.runners.descriptor import Origin, Problem
 from engine.runners.discovery import Source, bundled_folder, discover
 from engine.runners.errors import AmbiguousRunner, RunnerNotAllowed, RunnerNotFound
 from engine.runners.registry import Registry
+from engine.runtimes.inside import stamps
 
 HELLO = "async def run(ctx):\n    yield {}\n"
 BUNDLED = ", ".join(f"plugin:trackside/{name}/default" for name in ("chaos", "echo", "prober", "rehearsal"))
@@ -162,6 +165,26 @@ def test_a_file_that_is_not_python_yet_is_named_and_modules_beside_a_runner_are_
     assert [str(runner.id) for runner in found.runners] == ["plugin:local/hello/default"]
     assert [(problem.path, problem.line) for problem in found.problems] == [(half, 1), (nul, None)]
     assert found.problems[0].reason == "SyntaxError: expected ':'"
+
+
+def test_a_module_that_is_as_it_was_is_not_read_again_and_one_that_was_written_is(write, tmp_path: Path):
+    module = write("module.py", "WORD = 1\n")
+    os.utime(module, (1_000_000_000, 1_000_000_000))
+    assert discover([Source(tmp_path)], tmp_path).problems[0].path == tmp_path, "there is no runner in it"
+
+    module.write_text("WORD = (\n")
+    os.utime(module, (1_000_000_000, 1_000_000_000))
+    assert discover([Source(tmp_path)], tmp_path).problems[0].path == tmp_path, "nothing tells that it is another"
+    os.utime(module)
+    assert discover([Source(tmp_path)], tmp_path).problems[0].path == module
+
+
+def test_a_module_that_was_just_written_is_read_again(write, tmp_path: Path, monkeypatch):
+    monkeypatch.setattr(stamps, "_SETTLED", 60_000_000_000)  # so that the test may take its time
+    now = time.time_ns()
+    for text, path in (("WORD = 1\n", tmp_path), ("WORD = (\n", tmp_path / "module.py")):
+        os.utime(write("module.py", text), ns=(now, now))
+        assert discover([Source(tmp_path)], tmp_path).problems[0].path == path
 
 
 def test_discovery_is_cached_until_refreshed(write, tmp_path: Path):

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import isfinite
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from console.model.form.slots import CONFIG, Slot
@@ -61,12 +60,8 @@ class Filling:
         """What is wrong with a value, in words that go on with the field's name."""
         if slot.section == CONFIG:
             found = self.form.rules.check_field(slot.name, value)
-            if found is None and slot.name == "timeout" and not slot.required:
-                return _wrong_with_time(value)
             return None if found is None else found.message
-        if slot.name == "max_message_size" and value is not None and (not isinstance(value, int) or value <= 0):
-            return "must be a whole number above 0, or nothing"
-        return None
+        return self.form.check_policy(slot.section, slot.name, value)
 
     def problems(self) -> list[tuple[Slot, str]]:
         """All that is wrong now."""
@@ -121,13 +116,6 @@ class Filling:
             for name in POLICIES
             if (own := self.changes.get(name))
         }
-
-
-def _wrong_with_time(value: object) -> str | None:
-    """What is wrong with a timeout, which the host reads whatever the runner's form says of it."""
-    if isinstance(value, str) and value:
-        return "must be a number of seconds"
-    return "must be finite" if isinstance(value, float) and not isfinite(value) else None
 
 
 def changes_of(form: "Form", kept: "KeptSettings | None") -> Changes:

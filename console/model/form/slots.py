@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from console.model.safe import one_line
 
@@ -70,6 +70,8 @@ class Slot:
     is_secret: bool = False
     when_none: str = "not set"
     """What it means that there is no value."""
+    when_empty: str = ""
+    """What it means that none of them is chosen, where that is not the same."""
 
     @property
     def key(self) -> str:
@@ -83,7 +85,7 @@ class Slot:
 
 def slots_of(form: "Form") -> tuple[Slot, ...]:
     """All of them, in the order of the form."""
-    return (*_config(form), *_resources(form.choices), *_state(), *_delivery())
+    return (*_config(form), *_resources(form.choices), *_state(form.choices.scopes), *_delivery())
 
 
 def _config(form: "Form") -> Iterator[Slot]:
@@ -105,24 +107,26 @@ def _own(field: "Field") -> Slot:
 
 
 def _resources(choices: "Choices") -> Iterator[Slot]:
-    for name, label, options, none in (
-        ("allowed_model_uuids", "Models", choices.models, "none more"),
-        ("allowed_tool_names", "Tools", choices.tools, "none"),
-        ("allowed_kb_uuids", "Knowledge bases", choices.knowledge_bases, "none more"),
-        ("allowed_skill_names", "Skills", choices.skills, "all that are visible"),
+    for name, label, options, none, empty in (
+        ("allowed_model_uuids", "Models", choices.models, "none more", ""),
+        ("allowed_tool_names", "Tools", choices.tools, "none", ""),
+        ("allowed_kb_uuids", "Knowledge bases", choices.knowledge_bases, "none more", ""),
+        ("allowed_skill_names", "Skills", choices.skills, "all that are visible", "none at all"),
     ):
         about = f"resource_policy.{name}: what a run may use, as far as the manifest permits it."
-        yield Slot(RESOURCES, name, Kind.MANY, label, about, "ids", options=options, takes_others=True, when_none=none)
+        yield Slot(
+            RESOURCES, name, Kind.MANY, label, about, "ids", options=options, takes_others=True, when_none=none,
+            when_empty=empty,
+        )  # fmt: skip
     for kind in ("plugin", "workspace"):
         about = f"Whether a run may use the {kind}'s storage, as far as the manifest permits it."
         yield Slot(RESOURCES, f"allow_{kind}_storage", Kind.SWITCH, f"{kind.capitalize()} storage", about, "boolean")
 
 
-def _state() -> Iterator[Slot]:
+def _state(scopes: "tuple[Option, ...]") -> Iterator[Slot]:
     yield Slot(STATE, "enable_state", Kind.SWITCH, "State", "Whether a run has any state.", "boolean")
-    scopes = tuple(_Scope(name, name) for name in ("conversation", "actor", "subject", "runner"))
     yield Slot(STATE, "state_scopes", Kind.MANY, "Scopes", "What of it a run may read and write.", "scopes",
-               options=scopes)  # type: ignore[arg-type]  # fmt: skip
+               options=scopes, when_empty="none")  # fmt: skip
 
 
 def _delivery() -> Iterator[Slot]:
@@ -132,14 +136,6 @@ def _delivery() -> Iterator[Slot]:
         DELIVERY, "max_message_size", Kind.WHOLE, "Longest message", "Characters of one message.", "integer",
         when_none="no limit",
     )  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class _Scope:
-    """Stands where the engine has an option of its own."""
-
-    value: Any
-    label: str
 
 
 def sought(slots: Iterable[Slot], text: str) -> Slot | None:

@@ -1,8 +1,10 @@
 """Values as text, and text as values."""
 
 import json
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from itertools import count
 from typing import Any, Final, cast
 
 from console.model.form.prompts import read_script, script
@@ -10,12 +12,13 @@ from console.model.form.slots import Kind, Slot
 from console.model.safe import one_line
 from console.model.words import number
 
-NOTHING: Final[tuple[object, ...]] = (None, "", "__none__", "__none", [], (), {})
 HIDDEN: Final = "••••••"
 
 
 def is_nothing(value: object) -> bool:
-    return value in NOTHING
+    from engine.api import NOTHING_CHOSEN  # noqa: PLC0415  (whoever has a form has loaded it)
+
+    return value in NOTHING_CHOSEN if isinstance(value, str) else value in (None, [], (), {})
 
 
 def shown(slot: Slot, value: Any) -> str:
@@ -23,7 +26,7 @@ def shown(slot: Slot, value: Any) -> str:
     if slot.kind is Kind.SWITCH and value is not None:
         return "yes" if value else "no"
     if is_nothing(value):
-        return slot.when_none if value is None or slot.section == "config" else "none"
+        return slot.when_none if value is None else slot.when_empty or slot.when_none
     if slot.is_secret:
         return HIDDEN
     if slot.kind is Kind.RANKED:
@@ -122,7 +125,7 @@ def toggled(slot: Slot, value: Any, option: Any) -> Any:
     )
     if slot.section == "config":
         return [kept.get(one, one) for one in now]
-    return tuple(now) if now or slot.section == "state" else None
+    return tuple(now) if now or slot.when_empty else None
 
 
 def file_key(value: Any) -> Any:
@@ -134,25 +137,40 @@ def file_key(value: Any) -> Any:
 
 MARK: Final = "(secret, as it was)"
 """What YAML says instead of a secret that need not be seen."""
+_MARKS: Final = re.compile(r"\(secret \d+, as it was\)")
 
 
 def masked(value: Any) -> Any:
-    """A secret with a mark in place of every text in it."""
-    if isinstance(value, str):
-        return MARK if value else value
-    if isinstance(value, list):
-        return [masked(one) for one in cast("list[Any]", value)]
-    if isinstance(value, dict):
-        return {name: masked(one) for name, one in cast("dict[str, Any]", value).items()}
-    return value
+    """A secret with a mark in place of every text and number in it; several are numbered, to be told apart."""
+    if _tells(value):
+        return MARK
+    numbers = count(1)
+    return _each(value, lambda _: _mark(next(numbers)))
 
 
 def unmasked(value: Any, former: Any) -> Any:
     """The secret that there was behind each mark; behind one that is new there is nothing."""
+    if value == MARK:
+        return former
+    behind: dict[str, Any] = {MARK: ""}
+    _each(former, lambda secret: behind.setdefault(_mark(len(behind)), secret))
+    return _each(value, lambda said: behind.get(said, "" if _MARKS.fullmatch(str(said)) else said))
+
+
+def _mark(number: int) -> str:
+    return f"(secret {number}, as it was)"
+
+
+def _tells(value: Any) -> bool:
+    return isinstance(value, str | int | float) and not isinstance(value, bool) and value != ""
+
+
+def _each(value: Any, turned: Callable[[Any], Any]) -> Any:
+    """The value with every text and number in it turned into something else, in their order."""
+    if _tells(value):
+        return turned(value)
     if isinstance(value, list):
-        were = cast("list[Any]", former) if isinstance(former, list) else []
-        return [unmasked(one, were[at] if at < len(were) else "") for at, one in enumerate(cast("list[Any]", value))]
+        return [_each(one, turned) for one in cast("list[Any]", value)]
     if isinstance(value, dict):
-        had = cast("dict[str, Any]", former) if isinstance(former, dict) else {}
-        return {name: unmasked(one, had.get(name, "")) for name, one in cast("dict[str, Any]", value).items()}
-    return former if value == MARK else value
+        return {name: _each(one, turned) for name, one in cast("dict[str, Any]", value).items()}
+    return value

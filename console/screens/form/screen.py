@@ -24,11 +24,9 @@ from console.widgets.headed import Headed
 from console.widgets.inspector.row_list import RowList, View
 from console.widgets.leaf import Leaf
 from console.widgets.listing import Listing
+from engine.api import EventType
 
-EVENTS: Final = (
-    "message.received", "message.recalled", "group.member_joined", "friend.request_received", "schedule.triggered",
-    "api.invoked",
-)  # fmt: skip
+EVENTS: Final = tuple(map(str, EventType))
 TINY: Final = 20
 """Rows below which a page or a list has all of them to itself."""
 FITS: Final = "it fits now: it can run"

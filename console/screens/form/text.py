@@ -96,7 +96,8 @@ class FormText(FullScreen):
             }
         )
         lacking = self._read.problems() if self._read is not None else []  # what the text need not say, but a run needs
-        said = [f"{'⚠' if one.warning else '✗'} {one_line(str(one), 300)}" for one in problems]
+        again = {slot.key for slot, _ in lacking}
+        said = [f"{'⚠' if one.warning else '✗'} {one_line(str(one), 300)}" for one in problems if one.key not in again]
         said += [f"⚠ {slot.section}.{one_line(slot.name, 60)} {words} before it can run" for slot, words in lacking]
         more = [f"and {len(said) - MOST} more"] if len(said) > MOST else []
         self._wrong.update("\n".join([*said[:MOST], *more]) or "it fits")

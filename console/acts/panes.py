@@ -262,6 +262,8 @@ class Acting:
     async def _open_in_stream(self, run_id: str, position: int) -> None:
         if self.hearing.view is None or self.hearing.view.run_id != run_id:
             await self.hearing.look_at(run_id)
+        if self.hearing.view is None or self.hearing.view.run_id != run_id:
+            return  # one went elsewhere while it was read
         self.main.show_pane("stream")
         self.main.stream.go_to(position)
         self.main.stream.focus()

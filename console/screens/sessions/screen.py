@@ -156,8 +156,7 @@ class Sessions(Searched):
     def why_not(self, what: str) -> str | None:
         """Why something cannot be done with what the cursor is on."""
         if what == "undo":
-            moment = number(round(MOMENT), "second")
-            return None if self.trackside.parting.can_be_undone else f"nothing was deleted in the last {moment}"
+            return self.trackside.parting.why_no_undo
         if what not in _NEED_A_ROW:
             return None
         if (hit := self.hit) is not None:

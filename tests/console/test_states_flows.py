@@ -1,5 +1,6 @@
 """The state browser as a person uses it: see, edit, delete, clear, undo, history, copy."""
 
+import asyncio
 import json
 from typing import Any
 
@@ -95,6 +96,28 @@ async def test_a_value_is_edited_and_the_edit_taken_back(open_engine: Engines, s
         await pilot.press("u")
         await becomes(pilot, lambda: value_of(app, "said"), {"text": "second"})
         await sees(pilot, "second")
+
+
+async def test_a_key_that_is_pressed_twice_opens_one_editor(open_engine: Engines, monkeypatch: pytest.MonkeyPatch):
+    app = browsing(open_engine, *KEPT, runner=parrot)
+    async with at_the_screen(app) as pilot:
+        screen = await opened(pilot, app)
+        await on_key(pilot, screen, "said")
+        go, reads, at_once = asyncio.Event(), list[str](), app.stage.engine.state_value
+
+        async def slowly(scope: Any, key: str, **options: Any) -> Any:
+            reads.append(key)
+            await go.wait()
+            return await at_once(scope, key, **options)
+
+        monkeypatch.setattr(app.stage.engine, "state_value", slowly)
+        await pilot.press("enter", "enter")
+        await until(pilot, lambda: len(reads) == 2)
+        go.set()
+        await editor(pilot, app)
+        await until(pilot, lambda: screen.reading == 0)
+        await pilot.press("escape")
+        await until(pilot, lambda: app.screen is screen)
 
 
 async def test_what_a_person_wrote_is_used_by_the_next_run(open_engine: Engines):

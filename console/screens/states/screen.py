@@ -235,7 +235,8 @@ class States(Searched):
                 seen = await self._read_value(kept, None)
             except NotFound:
                 seen = Expected.NOTHING
-        self._open_editor(kept.identity, kept.key, editable(value), seen)
+        if self.app.screen is self:  # who pressed the key twice has one already
+            self._open_editor(kept.identity, kept.key, editable(value), seen)
 
     def _open_editor(self, scope: "ScopeIdentity", key: str, text: str, seen: object) -> None:
         engine = self.trackside.stage.engine

@@ -41,8 +41,10 @@ class Sessions(Searched):
 
     # Reading
 
-    def begin(self) -> Awaitable[None]:
+    def take_a_desk(self) -> None:
         self.desk = Desk(self.trackside.stage.engine)
+
+    def begin(self) -> Awaitable[None]:
         return self.desk.begin()
 
     def more(self) -> Awaitable[None] | None:
@@ -71,6 +73,8 @@ class Sessions(Searched):
 
     def parted(self, session_id: str, *, is_gone: bool) -> None:
         """One that was deleted is gone now, or it stays."""
+        if not self.is_mounted:
+            return  # nothing was read yet
         if is_gone:
             parent = self.desk.tree.parent_of(session_id)
             self.desk.lose(session_id, self.found)

@@ -53,8 +53,10 @@ class States(Searched):
 
     # Reading
 
-    def begin(self) -> Awaitable[None]:
+    def take_a_desk(self) -> None:
         self.desk = Desk(self.trackside.stage.engine)
+
+    def begin(self) -> Awaitable[None]:
         return self.desk.begin()
 
     def more(self) -> Awaitable[None] | None:

@@ -13,7 +13,7 @@ from console.model.commands import BY_ID, COMMANDS, of
 from console.model.settings.file import EXAMPLE, read
 from console.model.settings.keymap import changed
 from console.model.settings.keys import EDITS, is_rare, is_typed, key_named, why_not_key
-from console.model.settings.palette import BORROWED, DARK, LIGHT
+from console.model.settings.palette import BORROWED, DARK, LEGIBLE, LIGHT
 from console.model.settings.settings import Settings
 from console.settling import Memory, Settled, read_settings, settled
 from tests.console.test_boundaries import loaded
@@ -183,6 +183,28 @@ def test_a_theme_of_ones_own_has_the_rest_from_ours():
     dark, light = read("themes:\n  a: {accent: '#fb0'}\n  b: {dark: false}").palettes
     assert (dark.accent, dark.background) == ("#ffbb00", DARK.background)
     assert light.background == LIGHT.background
+
+
+@pytest.mark.parametrize(
+    ("text", "is_dark"),
+    [
+        ("themes:\n  mine: {background: '#fff', surface: '#fafafa', panel: '#eee'}", False),
+        ("themes:\n  mine: {dark: false, background: '#000', surface: '#111', panel: '#222'}", True),
+    ],
+    ids=["light on a dark base", "dark on a light base"],
+)
+def test_words_of_a_theme_go_where_they_can_be_read_on_its_backgrounds(text: str, is_dark: bool):
+    (palette,) = read(text).palettes
+    assert min(map(palette.weakest, palette.texts.values())) >= LEGIBLE
+    assert palette.is_dark is is_dark
+
+
+@pytest.mark.parametrize("text", ["background: '#fff'", "dark: false, background: '#000'", "panel: '#777'"])
+def test_a_theme_on_whose_backgrounds_nothing_can_be_read_is_left_out(text: str):
+    settings = read(f"theme: light\nthemes:\n  mine: {{{text}}}\n  good: {{}}")
+    assert [palette.name for palette in settings.palettes] == ["good"]
+    (problem,) = settings.problems
+    assert str(problem).startswith("line 3: themes.mine: no words can be read on ")
 
 
 def test_textuals_themes_are_known_by_name():

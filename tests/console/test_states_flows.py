@@ -178,6 +178,19 @@ async def test_what_is_no_json_is_said_and_stays(open_engine: Engines):
         assert await value_of(app, "said") == {"text": "second"}
 
 
+async def test_a_number_that_cannot_be_kept_is_said_and_stays(open_engine: Engines):
+    app = browsing(open_engine, *KEPT, runner=parrot)
+    async with at_the_screen(app) as pilot:
+        screen = await opened(pilot, app)
+        await on_key(pilot, screen, "said")
+        await pilot.press("e")
+        area = await editor(pilot, app)
+        area.text = '{"a": 1e999}'
+        await pilot.press("f4")
+        await sees(pilot, "not saved: 1e999 is larger than any number that is kept")
+        assert (area.text, await value_of(app, "said")) == ('{"a": 1e999}', {"text": "second"})
+
+
 async def test_what_the_engine_refuses_is_said_and_stays(open_engine: Engines):
     app = browsing(open_engine, *KEPT, runner=parrot)
     async with at_the_screen(app) as pilot:

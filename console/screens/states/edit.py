@@ -14,7 +14,7 @@ from textual.widgets import Static, TextArea
 from console.model.commands.naming import key_of
 from console.model.safe import one_line
 from console.model.states.about import meanwhile
-from console.model.states.text import NotJson, read
+from console.model.states.text import NotJson, TooLarge, read
 from console.screens.dialog import Dialog
 from console.screens.full import SLOW
 from engine.api import StateMoved
@@ -117,6 +117,8 @@ class EditValue(Dialog[None]):
         try:
             value = read(text)
             await self._save(value, self._seen)
+        except TooLarge as error:
+            self._say(f"not saved: {error}")
         except NotJson as error:
             self._say(f"not JSON: {error}")
             self.area.move_cursor((error.line - 1, error.column - 1))

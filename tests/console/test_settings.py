@@ -237,7 +237,28 @@ def test_the_file_comes_before_what_was_chosen():
     assert Settled(Settings(), memory).is_ascii
 
 
+def test_what_another_console_chose_meanwhile_stays(tmp_path: Path):
+    one, other = Memory(tmp_path / "kept.json"), Memory(tmp_path / "kept.json")
+    other.keep(theme="light")
+    one.keep(ascii=True)
+    again = Memory(tmp_path / "kept.json")
+    assert (again.theme, again.is_ascii) == ("light", True)
+
+
 # The file itself
+
+
+def test_a_file_that_is_nested_too_deep_is_told():
+    assert told("keys: " + "[" * 5_000) == ["line 1: it is nested too deep; settings need no more than three levels"]
+
+
+def test_a_folder_that_may_not_be_looked_into_is_told_and_the_console_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / ("long" * 100)))  # refused to whoever asks, also to root
+    start = settled()
+    assert [str(one) for one in start.settings.problems] == ["line 1: the file cannot be read: File name too long"]
+    assert start.theme == DARK.name
 
 
 @pytest.mark.parametrize(

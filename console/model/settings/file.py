@@ -51,6 +51,10 @@ def read(text: str, where: str = "") -> Settings:
         return Settings(problems=[wrong], where=where)
     except yaml.YAMLError as error:
         return Settings(problems=[Problem(1, f"this is no YAML: {error}")], where=where)
+    except RecursionError:
+        return Settings(
+            problems=[Problem(1, "it is nested too deep; settings need no more than three levels")], where=where
+        )
     return _Reading().settings(root)._replace(where=where)
 
 

@@ -101,6 +101,11 @@ def test_two_commands_may_change_keys_with_each_other():
     assert settings.keys == {"app.hold": "f8", "app.stop": "f6"}
 
 
+@pytest.mark.parametrize("command", ["runners.take", "field.take", "prompt.send", "composer.next"])
+def test_a_key_that_a_text_lets_through_may_be_named(command: str):
+    assert read(f"keys:\n  {command}: [{BY_ID[command].keys}, alt+z]").problems == ()
+
+
 def test_the_table_has_the_other_keys_and_no_others_changed():
     table = {one.id: one for one in changed({"app.hold": "f9,ctrl+x"})}
     assert table["app.hold"].all_keys == "f9 ^x"
@@ -129,6 +134,9 @@ def test_the_table_has_the_other_keys_and_no_others_changed():
         ("keys:\n  app.escape: alt+x", "line 2: app.escape: esc must stay among its keys"),
         ("keys:\n  app.hold: null\n  app.stop: f7", "line 3: app.stop: f7 belongs to app.step"),
         ("keys:\n  composer.send: x", "line 2: composer.send: x is typed there"),
+        ("keys:\n  composer.send: ctrl+e", "line 2: composer.send: ^e edits what is typed there"),
+        ("keys:\n  runners.take: ctrl+a", "line 2: runners.take: ^a edits what is typed there"),
+        ("keys:\n  field.take: ctrl+u", "line 2: field.take: ^u edits what is typed there"),
         ("keys:\n  app.zoom: ctrl+1", "line 2: app.zoom: only some terminals know ctrl+1"),
         ("keys:\n  app.zoom: ctrl+shift+a", "line 2: app.zoom: only some terminals know ctrl+shift+a"),
         ("keys:\n  app.zoom: [[f9]]", "line 2: app.zoom: write a key"),

@@ -8,8 +8,10 @@ import pytest
 from textual import events
 from textual.widgets import TextArea
 
+from console.model.settings.settings import Settings
 from console.screens.states.edit import EditValue
 from console.screens.states.screen import States
+from console.settling import Settled
 from engine.api import StateRow
 from tests.console.browsing import begun, browsing, talked
 from tests.console.driving import SIZES, at_the_screen, becomes, say, sees, shown, until
@@ -376,6 +378,17 @@ async def test_a_run_s_write_is_seen_without_a_key(open_engine: Engines):
         await app.stage.engine.idle()
         open_engine.clock.advance(300)
         await until(pilot, lambda: "5 min ago" in shown(app))
+
+
+async def test_where_nothing_is_kept_here_the_key_is_named_that_shows_all(open_engine: Engines):
+    app = browsing(open_engine, runner=parrot)
+    app.settle(Settled(Settings(keys={"states.whose": "a"})))
+    async with at_the_screen(app) as pilot:
+        await begun(pilot, app)
+        await app.action_perform("app.states")
+        await sees(pilot, "Nothing is kept yet")
+        await pilot.press("a")
+        await sees(pilot, "Nothing is kept that this session sees.", "a shows the state of all.")
 
 
 async def test_an_empty_browser_says_how_it_gets_full(open_engine: Engines):

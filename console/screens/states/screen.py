@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 from textual.binding import BindingType
 
 from console.bindings import bindings_for
-from console.model.commands.naming import key_of
+from console.model.commands.naming import key_of, keyed
 from console.model.glyphs import Glyphs
 from console.model.inspect.folds import Folds
 from console.model.inspect.sheet import Row, Source, Text
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _NOTHING: Final = "Nothing is kept yet.\nWhat a runner writes with state_set, or tells as state.updated, is seen here."
 _NONE_FOUND: Final = "No key or scope holds that.\nesc shows all."
-_NONE_HERE: Final = "Nothing is kept that this session sees.\nw shows the state of all."
+_NONE_HERE: Final = "Nothing is kept that this session sees.\n{states.whose} shows the state of all."
 _OF_A_KEY: Final = frozenset({"edit", "delete", "history", "copy", "fold"})
 
 
@@ -94,7 +94,7 @@ class States(Searched):
     def nothing(self) -> str:
         if self.past is not None:
             return "It is not known what became of it."
-        return _NONE_FOUND if self.desk.text else _NONE_HERE if self.desk.session is not None else _NOTHING
+        return keyed(_NONE_FOUND if self.desk.text else _NONE_HERE if self.desk.session is not None else _NOTHING)
 
     def remark(self) -> str:
         if (past := self.past) is not None:

@@ -232,9 +232,13 @@ class Ways(_App):
         from console.terminal.editing import edited, editor  # noqa: PLC0415
 
         prompt, command = self.main.prompt, editor()
+        before = prompt.whole
         with self._away():
-            text = await edited(command, prompt.whole)
+            text = await edited(command, before)
+        came_back = "" if prompt.whole == before else prompt.whole.removesuffix(before).removesuffix("\n")
         prompt.load(text)
+        if came_back:  # it could not be sent, and nobody has seen it yet
+            prompt.give_back(came_back)
         self.main.go_to("prompt")
 
     @contextmanager

@@ -1,6 +1,7 @@
 """The session browser as a person uses it: find, open, rename, delete, fork, send again."""
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -290,6 +291,23 @@ async def test_forked_at_a_message_of_ones_own_it_is_in_the_prompt_and_not_in_th
         await until(pilot, lambda: app.main.prompt.text == "use metric")
         lines = await app.stage.engine.transcript(app.stage.session)
         assert [line.content for line in lines] == ["You said: plan a day in Kyoto", "plan a day in Kyoto"]
+
+
+async def test_forked_at_a_message_of_ones_own_it_is_said_what_of_it_did_not_come_along(
+    open_engine: Engines, tmp_path: Path
+):
+    (tmp_path / "map.txt").write_text("north")
+    app = browsing(open_engine)
+    async with at_the_screen(app) as pilot:
+        await begun(pilot, app)
+        stage = app.stage
+        ticket = await stage.send("open it with ‹secret PASSWORD›", stage.address, files=[str(tmp_path / "map.txt")])
+        await stage.engine.finished(await ticket.started)
+        (first, *_) = await stage.engine.transcript(stage.session, after=0)
+        await app.fork(stage.session, first)
+        assert app.main.prompt.text == "open it with ‹secret PASSWORD›"
+        lost = "map.txt did not come along; attach it again · a secret was recorded as a mark; write it in again"
+        assert app.told[-1] == lost
 
 
 async def test_the_last_message_is_sent_again_in_its_session(open_engine: Engines):

@@ -25,13 +25,8 @@ class Memory:
 
     def __init__(self, path: Path | None = None, before: Path | None = None) -> None:
         self._path = path
-        self._kept: dict[str, Any] = {}
-        found = before if before is not None and path is not None and not path.exists() else path
-        if found is not None:
-            # What cannot be read was never chosen.
-            with suppress(OSError, ValueError):
-                kept = orjson.loads(found.read_bytes())
-                self._kept = kept if isinstance(kept, dict) else {}
+        found = before if before is not None and path is not None and not is_there(path) else path
+        self._kept = {} if found is None else _kept_in(found)
 
     @property
     def theme(self) -> str | None:
@@ -47,8 +42,12 @@ class Memory:
         return self._of("version", str)
 
     def keep(self, **chosen: str | bool) -> None:
-        """Remember this from now on. Raises OSError where it cannot be written."""
-        self._kept |= chosen
+        """Remember this from now on, beside what other consoles chose meanwhile.
+
+        Raises OSError where it cannot be written.
+        """
+        others = _kept_in(self._path) if self._path is not None else {}
+        self._kept |= others | chosen
         if self._path is not None:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             beside = self._path.with_name(f"{self._path.name}.{os.getpid()}")
@@ -58,6 +57,22 @@ class Memory:
     def _of(self, name: str, kind: type[Any]) -> Any:
         value = self._kept.get(name)
         return value if isinstance(value, kind) else None
+
+
+def _kept_in(path: Path) -> dict[str, Any]:
+    # What cannot be read was never chosen.
+    with suppress(OSError, ValueError):
+        kept: Any = orjson.loads(path.read_bytes())
+        return kept if isinstance(kept, dict) else {}
+    return {}
+
+
+def is_there(path: Path) -> bool:
+    """Whether there is such a file, as far as one may look."""
+    try:
+        return path.exists()
+    except OSError:
+        return False
 
 
 class Settled:

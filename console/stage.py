@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from console.opening import Opening
 
@@ -15,6 +15,13 @@ if TYPE_CHECKING:
 OpenEngine = Callable[[], Awaitable["Engine"]]
 AGAIN = 1.0
 """Seconds until what failed is tried again."""
+
+
+class Address(NamedTuple):
+    """Where something is said, and who is to answer."""
+
+    session: str
+    choice: "Choice"
 
 
 class Stage:
@@ -144,7 +151,7 @@ class Stage:
         from engine.api import FormError  # noqa: PLC0415
 
         try:
-            order = self._order("…", session or self.session)
+            order = self._order("…", Address(session or self.session, self._choice()))
         except FormError as error:
             form = await self.engine.form(self.runner)
             self.runner_id, self.agent_id, self.cannot_steer = form.runner_id, form.agent_id, None
@@ -165,15 +172,20 @@ class Stage:
 
     # What is said
 
+    @property
+    def address(self) -> Address:
+        """Where what is said now belongs, however long it takes to be sent."""
+        return Address(self.session, self._choice())
+
     async def send(
-        self, text: str, *, after: bool = False, files: Sequence[str] = (), dropped: str | None = None
+        self, text: str, to: Address, *, after: bool = False, files: Sequence[str] = (), dropped: str | None = None
     ) -> "Ticket":
-        """Say something in this session, with files by their paths; with an item that was dropped, it is said again."""
+        """Say something, with files by their paths; with an item that was dropped, it is said again where it was."""
         whole = text.encode(errors="replace").decode()  # half a character cannot be written anywhere
         if dropped is not None:
-            return await self.engine.resend(dropped, self._choice(), text=whole, after=after)
+            return await self.engine.resend(dropped, to.choice, text=whole, after=after)
         attachments = [await self.engine.attachment_of(Path(path)) for path in files]
-        return await self.engine.submit(self._order(whole, self.session, attachments), after=after)
+        return await self.engine.submit(self._order(whole, to, attachments), after=after)
 
     async def submit(self, envelope: "EventEnvelope") -> "Ticket":
         """Send an event that was put together by hand."""
@@ -234,14 +246,14 @@ class Stage:
         self._remark = (session, words)
         return session
 
-    def _order(self, text: str, session: str, attachments: "Sequence[Attachment]" = ()) -> Any:
+    def _order(self, text: str, to: Address, attachments: "Sequence[Attachment]" = ()) -> Any:
         from engine.api import message  # noqa: PLC0415
 
-        envelope = message(self.engine.ids.new("evt"), text, conversation_id=session)
+        envelope = message(self.engine.ids.new("evt"), text, conversation_id=to.session)
         if attachments:
             given = envelope.input.model_copy(update={"attachments": [*attachments]})
             envelope = envelope.model_copy(update={"input": given})
-        return self.engine.prepare(envelope, self._choice())
+        return self.engine.prepare(envelope, to.choice)
 
     def _choice(self) -> "Choice":
         from engine.api import Choice  # noqa: PLC0415

@@ -60,6 +60,7 @@ from engine.run.apis import Clause
 from engine.run.deltas import DeltaText
 from engine.run.grants import Grants
 from engine.run.holds import Armed, Held, Stage
+from engine.run.marks import has_mark
 from engine.run.order import RunOrder
 from engine.run.past import PastEvent
 from engine.run.points import Point
@@ -172,6 +173,7 @@ __all__ = [
     "examine",
     "example_draft",
     "find_project",
+    "has_mark",
     "json_schema",
     "kept_in",
     "message",

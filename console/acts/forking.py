@@ -1,12 +1,19 @@
 """Going on from somewhere else: which line a fork ends with, and what is to be said in it."""
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from console.model.safe import one_line
+from console.model.talk.course import files_in
 from console.model.talk.heritage import words_of
+from console.model.talk.loose import mapping
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from engine.api import Engine, Line
+
+_NAMES: Final = 120
+"""Characters of the names of files in a sentence."""
 
 
 class Forked(NamedTuple):
@@ -14,6 +21,8 @@ class Forked(NamedTuple):
 
     session_id: str
     text: str = ""
+    lost: tuple[str, ...] = ()
+    """In words, what of the message does not come along."""
 
 
 async def fork(engine: "Engine", session_id: str, line: "Line | None" = None, name: str = "") -> Forked:
@@ -31,4 +40,14 @@ async def fork(engine: "Engine", session_id: str, line: "Line | None" = None, na
         child = await engine.fork_session(session_id, at=earlier[0].seq, title=title)
     else:
         child = await engine.spawn_session(session_id, title=title)
-    return Forked(child.session_id, words_of(line))
+    return Forked(child.session_id, words_of(line), tuple(_lost(line)))
+
+
+def _lost(line: "Line") -> "Iterator[str]":
+    from engine.api import has_mark  # noqa: PLC0415
+
+    if files := files_in(mapping(line.content_json)):
+        names = one_line(", ".join(file.name for file in files), _NAMES)
+        yield f"{names} did not come along; attach {'it' if len(files) == 1 else 'them'} again"
+    if has_mark(words_of(line)):
+        yield "a secret was recorded as a mark; write it in again"

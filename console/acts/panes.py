@@ -105,16 +105,18 @@ class Acting:
         if not self.sending:
             self._sent_at = monotonic()
         self.sending.append(said.typed)
-        session = self.stage.session
+        to, is_known = self.stage.address, bool(self.hearing.talk.blocks)
         try:
             async with self._in_turn:  # messages stay in the order in which they were sent
                 await self.leave_what_is_gone()
-            if self.stage.session != session:
-                self.main.prompt.give_back(said.typed)
-                return
-            if self.hearing.working is None:
-                self.hearing.go_live()  # who begins a run wants to see it
-            ticket = await self.stage.send(said.text, after=said.mode == "after", files=said.files, dropped=dropped)
+                is_here = self.stage.session == to.session
+                if is_known and not is_here and not await self.stage.engine.has_session(to.session):
+                    self.main.prompt.give_back(said.typed)
+                    return
+                if is_here and self.hearing.working is None:
+                    self.hearing.go_live()  # who begins a run wants to see it
+                is_after = said.mode == "after"
+                ticket = await self.stage.send(said.text, to, after=is_after, files=said.files, dropped=dropped)
         except Exception:
             self.main.prompt.give_back(said.typed)
             raise
@@ -262,6 +264,8 @@ class Acting:
     async def _open_in_stream(self, run_id: str, position: int) -> None:
         if self.hearing.view is None or self.hearing.view.run_id != run_id:
             await self.hearing.look_at(run_id)
+        if self.hearing.view is None or self.hearing.view.run_id != run_id:
+            return  # one went elsewhere while it was read
         self.main.show_pane("stream")
         self.main.stream.go_to(position)
         self.main.stream.focus()

@@ -1,9 +1,11 @@
 """Sessions that were deleted a moment ago: they go when the moment is over, and until then they can come back."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from console.model.safe import one_line
+from console.model.words import number
 
 if TYPE_CHECKING:
     from textual.app import App
@@ -43,19 +45,31 @@ class Parting:
         self._do = do
         self._over = over
         self._going: dict[str, Timer] = {}
+        """Those that can come back."""
+        self._leaving: dict[str, asyncio.Task[None]] = {}
+        """Those that are being deleted: they are not to be seen either, but nothing brings them back."""
 
     @property
     def going(self) -> frozenset[str]:
         """Those that are not to be seen any more."""
-        return frozenset(self._going)
+        return frozenset([*self._going, *self._leaving])
 
     @property
     def can_be_undone(self) -> bool:
         return bool(self._going)
 
+    @property
+    def why_no_undo(self) -> str | None:
+        """Why none of them can come back."""
+        if self.can_be_undone:
+            return None
+        if self._leaving:
+            return "its moment is over: it is being deleted, and cannot come back"
+        return f"nothing was deleted in the last {number(round(MOMENT), 'second')}"
+
     def put(self, session_id: str) -> None:
         """Let a session go, unless someone wants it back."""
-        if session_id not in self._going:
+        if session_id not in self.going:
             self._going[session_id] = self._later(MOMENT, lambda: self._do(self._part(session_id)))
 
     def take_back(self) -> str | None:
@@ -69,7 +83,7 @@ class Parting:
     async def finish(self) -> list[str]:
         """Do now what was to be done: nobody can want them back any more. Gives what is said of those that stay."""
         troubles: list[str] = []
-        for session_id in list(self._going):
+        for session_id in [*self._leaving, *self._going]:
             try:
                 await self._part(session_id)
             except Exception as error:  # noqa: BLE001  (the others go all the same)
@@ -77,17 +91,21 @@ class Parting:
         return troubles
 
     async def _part(self, session_id: str) -> None:
-        timer = self._going.get(session_id)
-        if timer is None:
-            return
-        timer.stop()
+        """Delete it now, or wait until that is done where it was begun."""
+        if (timer := self._going.pop(session_id, None)) is not None:
+            timer.stop()
+            self._leaving[session_id] = asyncio.ensure_future(self._let_go(session_id))
+        if (leaving := self._leaving.get(session_id)) is not None:
+            await asyncio.shield(leaving)  # who waits for it may be stopped; what was begun may not
+
+    async def _let_go(self, session_id: str) -> None:
         is_gone = False
         try:
             await self._delete(session_id)
             is_gone = True
         finally:
             # Only now, so that it is not seen again for the time that this takes; one that could not go is back.
-            self._going.pop(session_id, None)
+            del self._leaving[session_id]
             self._over(session_id, is_gone)
 
 

@@ -136,6 +136,8 @@ class Visiting(_App):
             self.main.prompt.give_back(forked.text)
         said = "your message is in the prompt" if forked.text else "what you say goes on from here"
         self.tell(f"this is a fork; {said}. {key_of('app.sessions')} leads back to the other")
+        if forked.lost:
+            self.tell(" · ".join(forked.lost), severity="warning")
 
     def on_asking_fork_at(self, event: "Asking.ForkAt") -> None:
         self.do(self._fork_at(event))

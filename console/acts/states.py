@@ -1,6 +1,8 @@
 """What runners keep, changed by a person: each change can be taken back, the last one first."""
 
+import asyncio
 from collections.abc import Awaitable
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from console.model.words import number
@@ -50,9 +52,25 @@ class Keeping(_App):
         return edit
 
     async def take_state_back(self) -> None:
-        """Undo the last of them; what was written since stays."""
-        *rest, last = self._edits
-        self._edits = tuple(rest)
-        edit = await self.stage.engine.restore_state(last)
+        """Undo the last of them; what was written since stays. One that could not be undone yet is still the last."""
+        from engine.api import NotFound, StateRefused  # noqa: PLC0415
+
+        async with self._in_order:  # else a key that is pressed twice undoes the same twice
+            if not self._edits:
+                return
+            last = self._edits[-1]
+            try:
+                edit = await self.stage.engine.restore_state(last)
+            except (NotFound, StateRefused):  # it never can be: those before it can
+                self._forget(last)
+                raise
+            self._forget(last)
         left = f"; {number(len(edit.left), 'key')} written since stay as they are" if edit.left else ""
         self.tell(f"undone: {number(edit.count, 'key')}{left}")
+
+    @cached_property
+    def _in_order(self) -> asyncio.Lock:
+        return asyncio.Lock()
+
+    def _forget(self, edit_id: str) -> None:
+        self._edits = tuple(each for each in self._edits if each != edit_id)

@@ -12,7 +12,7 @@ from console.model.commands import BY_ID, COMMANDS, Command
 from console.model.commands.naming import change_in_force, key_of, keyed, put_in_force
 from console.model.settings.palette import BORROWED, PALETTES
 from console.model.words import number
-from console.settling import Settled
+from console.settling import Settled, is_there
 from console.terminal.themes import borrowed, theme_of
 
 if TYPE_CHECKING:
@@ -128,8 +128,8 @@ class Ways(_App):
         from console.model.settings.told import told  # noqa: PLC0415
 
         settings = self.settled.settings
-        is_there = bool(settings.where) and Path(settings.where).exists()
-        return told(settings, self.theme, is_ascii=self.glyphs.is_ascii, now=now, is_there=is_there)
+        has_file = bool(settings.where) and is_there(Path(settings.where))
+        return told(settings, self.theme, is_ascii=self.glyphs.is_ascii, now=now, is_there=has_file)
 
     async def _settle_again(self) -> "Told | None":
         """Read the file, and have all that it says from now on; what it no longer says is as it comes."""
@@ -230,9 +230,13 @@ class Ways(_App):
         from console.terminal.editing import edited, editor  # noqa: PLC0415
 
         prompt, command = self.main.prompt, editor()
+        before = prompt.whole
         with self._away():
-            text = await edited(command, prompt.whole)
+            text = await edited(command, before)
+        came_back = "" if prompt.whole == before else prompt.whole.removesuffix(before).removesuffix("\n")
         prompt.load(text)
+        if came_back:  # it could not be sent, and nobody has seen it yet
+            prompt.give_back(came_back)
         self.main.go_to("prompt")
 
     @contextmanager

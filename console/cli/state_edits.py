@@ -13,6 +13,7 @@ from console.cli.records import print_json
 from console.cli.table import table
 from console.cli.terminal import Output, standard_output
 from console.model.safe import one_line
+from console.model.states.text import read
 from console.model.words import ago, number, short_run, short_runner
 from engine.api import Engine, NotFound, Scope, ScopeIdentity, StateEdit
 from engine.events import rfc3339
@@ -121,7 +122,7 @@ def _value(typed: str, *, as_text: bool) -> Any:
     if as_text:
         return typed
     try:
-        return json.loads(typed)
+        return read(typed)
     except (ValueError, RecursionError) as error:
         raise UsageError(f"VALUE is JSON: {error}. For plain text add --text.") from None
 

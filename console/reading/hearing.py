@@ -72,23 +72,28 @@ class Hearing:
 
     async def begin(self) -> None:
         """What there was before: the session's last runs, of which the last is shown."""
-        await self._tell(Telling.read_end)
+        session = self._stage.session
+        if not await self._tell(Telling.read_end):
+            return
         self._main.conversation.nothing = self._stage.nothing_said or type(self._main.conversation).nothing
         if self.talk.run_ids:
             await self.look_at(self.talk.run_ids[-1])
         else:
             self._main.stream.attempt(self._main.stream.show, Timeline(""))
         with suppress(_known_errors()):  # a session in which nothing was said yet is not known
-            said = await self._stage.engine.transcript(self._stage.session, limit=REMEMBERED)
+            said = await self._stage.engine.transcript(session, limit=REMEMBERED)
             texts = [line.content for line in reversed(said) if line.role == "user" and line.content]
             self._main.prompt.remember(texts)
 
     # What is looked at
 
     async def look_at(self, run_id: str) -> None:
-        """Show a run, whoever worked at it and whenever."""
+        """Show a run, whoever worked at it and whenever; not to who is in another session by then."""
+        session = self._stage.session
         with self._keeping() as meanwhile:
             run, outline, last = await self._stage.past(run_id)
+        if session != self._stage.session:
+            return
         live = run.status in ("created", "running")
         is_here = run.host == self._stage.engine.host_id
         view = RunView.of_past(run, outline, last, is_live=live, is_here=is_here)
@@ -107,6 +112,8 @@ class Hearing:
                 await self._tell(lambda telling: telling.read_at(run_id, position))
             elif self._telling is not None:
                 await self._telling.read_back(run_id, position)
+            if run.conversation_id != self._stage.session:
+                return
             self._main.conversation.attempt(self._main.conversation.bring, self.talk, run_id)
             self.refresh("queue")
         await self.look_at(run_id)
@@ -157,13 +164,20 @@ class Hearing:
         await self.listing.read_more(self._stage.engine)
         self._list()
 
-    async def _tell(self, read: "Callable[[Telling], Awaitable[None]]") -> None:
-        """Have the session's talk anew; what is told while it is read comes after."""
-        telling = Telling(self._stage.engine, self._stage.session)
+    async def _tell(self, read: "Callable[[Telling], Awaitable[None]]") -> bool:
+        """Have the session's talk anew; what is told while it is read comes after.
+
+        Whether that is what one sees now: who went elsewhere meanwhile is to see that.
+        """
+        session = self._stage.session
+        telling = Telling(self._stage.engine, session)
         with self._keeping() as meanwhile:
             await read(telling)
+        if session != self._stage.session:
+            return False
         self._telling = telling
         self._catch_up(telling.talk, meanwhile)
+        return True
 
     def _catch_up(self, talk: Talk, meanwhile: "list[Entry]") -> None:
         for run_id, batch in _by_run(meanwhile):
@@ -184,7 +198,8 @@ class Hearing:
         run_id, as_of = (self.view.run_id if self.view else None), self.as_of
         self._main.inspector.attempt(self._main.inspector.look_at, None, None)
         self._main.rail.attempt(self._main.rail.use, self._main.rail.glyphs)
-        await self._tell(Telling.read_end)
+        if not await self._tell(Telling.read_end):
+            return
         if run_id is not None:
             await self.look_at(run_id)
             if as_of is not None:

@@ -41,6 +41,7 @@ class Searched(Browser):
         yield self.line
 
     def on_mount(self) -> None:
+        self.take_a_desk()  # a key may be pressed before the first page is read
         self.read(self._begin(), self._show_first)
         self.set_interval(AGAIN, self._look_again)
 
@@ -58,6 +59,10 @@ class Searched(Browser):
             self._search()
 
     # What each reads
+
+    def take_a_desk(self) -> None:
+        """Have who is asked for all that is listed; nothing is read yet."""
+        raise NotImplementedError
 
     def begin(self) -> Awaitable[None]:
         """The first page."""

@@ -1,7 +1,6 @@
 """Paths that are offered while one is typed: a few lines beside the field, which keeps the focus and the letters."""
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from typing import ClassVar, Final
 
 from textual.binding import BindingType
@@ -71,7 +70,7 @@ class PathPicks(Toned):
             self.offer(fitting)
         return self._meanings.get(key) if self.is_open else None
 
-    @cached_property
+    @property
     def _meanings(self) -> Mapping[str, str]:
         return {key: command.what for command in now_of("paths") for key in keys_of(command)}
 

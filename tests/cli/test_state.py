@@ -87,7 +87,8 @@ def test_the_history_of_a_key_tells_who_wrote_what(kept: Trackside):
     ("typed", "words"),
     [
         (("set", "trip", "mood"), "`trackside state set` wants WHOSE KEY VALUE. "),
-        (("set", "trip", "mood", "wild"), "VALUE is JSON: Expecting value: line 1 column 1 (char 0). For plain text "),
+        (("set", "trip", "mood", "wild"), "VALUE is JSON: line 1, column 1: a value belongs here"),
+        (("set", "trip", "mood", "1e999"), "VALUE is JSON: 1e999 is larger than any number that is kept"),
         (("set", "nowhere", "mood", "1"), "no session nowhere. "),
         (("set", "trip", "a", "1", "--scope", "subject"), "the last run of trip was not given the subject scope. "),
         (("set", "trip", "a", "1", "--runner", "other"), "trip has no run of other yet, "),

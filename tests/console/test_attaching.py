@@ -9,6 +9,7 @@ from textual import events
 
 from console.app import Trackside
 from console.opening import Opening
+from engine.api import Engine
 from tests.console.driving import Cue, at_both_sizes, at_the_screen, listener, sees, shown, until
 from tests.console.filing import folder_of_files
 from tests.support import Engines, said
@@ -265,6 +266,56 @@ async def test_a_file_that_is_gone_when_it_is_sent_gives_all_back(open_engine: E
         await until(pilot, lambda: "read" in app.main.prompt.text)
         assert app.main.prompt.chips.paths(app.main.prompt.text) == ("notes.txt",)
         assert ear.heard == []
+
+
+@pytest.fixture
+def slow_file(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
+    """The disk gives what is sent along when this is set."""
+    go, at_once = asyncio.Event(), Engine.attachment_of
+
+    async def slowly(engine: Engine, path: Path) -> Any:
+        await go.wait()
+        return await at_once(engine, path)
+
+    monkeypatch.setattr(Engine, "attachment_of", slowly)
+    return go
+
+
+async def sent_slowly(pilot: Any, app: Trackside) -> None:
+    """A message is on its way, with a file that is not read yet."""
+    await typed(pilot, "@note", "notes.txt")
+    await pilot.press("tab", *"read it", "enter")
+    await until(pilot, lambda: len(app.sending) == 1)
+
+
+async def test_who_goes_elsewhere_while_a_file_is_read_has_it_said_where_it_was_sent(
+    open_engine: Engines, slow_file: asyncio.Event
+):
+    ear = Ear()
+    app = Trackside(Opening(session="kyoto"), lambda: open_engine(ear.runner))
+    async with at_the_screen(app) as pilot:
+        await until(pilot, lambda: app.drafts is not None)
+        await sent_slowly(pilot, app)
+        await app.resume("lima")
+        slow_file.set()
+        await until(pilot, lambda: not app.sending)
+        (run,) = await app.stage.engine.runs()
+        assert (run.conversation_id, app.stage.session) == ("kyoto", "lima")
+
+
+async def test_what_is_sent_after_a_slow_file_comes_after_it(open_engine: Engines, slow_file: asyncio.Event):
+    ear = Ear()
+    app = Trackside(Opening(), lambda: open_engine(ear.runner))
+    async with at_the_screen(app) as pilot:
+        await until(pilot, lambda: app.drafts is not None)
+        await sent_slowly(pilot, app)
+        await pilot.press(*"and this", "enter")
+        await until(pilot, lambda: len(app.sending) == 2)
+        await pilot.press(*"typed on")
+        assert app.main.prompt.text == "typed on"
+        slow_file.set()
+        await sees(pilot, "That was number 2.")
+        assert [text for text, _ in ear.heard] == ["notes.txt read it", "and this"]
 
 
 async def test_a_file_goes_into_the_run_at_work(open_engine: Engines):

@@ -119,3 +119,25 @@ async def test_what_was_asked_for_on_the_command_line_counts_for_more_than_the_f
         await pilot.press("r")
         await sees(pilot, "theme: light, as the file says", "ascii: true, the file says false")
         assert shown(app).isascii()
+
+
+async def test_a_path_is_taken_by_the_key_that_holds_now(open_engine: Engines, file: Path, tmp_path: Path):
+    (tmp_path / "notes.txt").touch()
+    app = opened(open_engine)
+    async with at_the_screen(app, WIDE) as pilot:
+        prompt = app.main.prompt
+        await pilot.press(*f"@{tmp_path}/no")
+        await until(pilot, lambda: prompt.picks.is_open)
+        await pilot.press("down", "escape")
+        write(file, "keys:\n  paths.take: alt+t\n")
+        await asked(app)
+        await until(pilot, lambda: isinstance(app.screen, Choices))
+        await pilot.press("r")
+        await until(pilot, lambda: "console.yaml was read again; what it says holds now" in app.told)
+        await pilot.press("escape")
+        await until(pilot, lambda: app.screen is app.main)
+        await pilot.press("t")
+        await until(pilot, lambda: prompt.picks.is_open)
+        await sees(pilot, "alt+t takes it")
+        await pilot.press("alt+t")
+        await until(pilot, lambda: prompt.text.startswith("⟦notes.txt"))

@@ -1,5 +1,8 @@
 """Over the panes: toasts leave free what one needs, keys are named where they are needed, a session has one name."""
 
+from collections.abc import Callable
+from functools import partial
+
 import pytest
 from textual.geometry import Region
 from textual.widgets._toast import Toast
@@ -160,3 +163,26 @@ async def test_a_dialog_names_its_keys_in_the_footer(open_engine: Engines, size:
         await pilot.press("enter")
         await until(pilot, lambda: isinstance(app.screen, EditValue))
         await until(pilot, lambda: "f4 save  esc leave it  ^q quit" in shown(app).splitlines()[size[1] - 1])
+
+
+@pytest.mark.parametrize("name", ["sessions", "states", "artifacts"])
+async def test_keys_are_heard_before_a_browser_has_read_anything(
+    open_engine: Engines, monkeypatch: pytest.MonkeyPatch, name: str
+):
+    app = browsing(open_engine, *KEPT, runner=keeper)
+    async with at_the_screen(app) as pilot:
+        await begun(pilot, app)
+        held: list[Callable[[], object]] = []
+        monkeypatch.setattr(Browser, "call_after_refresh", lambda _, call, *args: held.append(partial(call, *args)))
+        await app.action_perform(f"app.{name}")
+        await until(pilot, lambda: isinstance(app.screen, Browser) and app.screen.list.has_focus and bool(held))
+        screen = app.screen
+        await pilot.press("w", "u", "d", "h", "n", "y", "down", "r", "f")
+        if isinstance(screen, Sessions):
+            screen.parted("kyoto", is_gone=True)
+        assert app.screen is screen
+        monkeypatch.undo()
+        for call in held:
+            call()
+        await until(pilot, lambda: screen.reading == 0)
+        assert not any("attribute" in words for words in app.told)

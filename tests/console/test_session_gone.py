@@ -93,7 +93,7 @@ async def test_messages_keep_their_order_however_long_a_look_takes(
                 await go.wait()
             return await look(session)
 
-        async def send(text: str, **_: Any) -> Any:
+        async def send(text: str, *_: Any, **__: Any) -> Any:
             order.append(text)
             raise RuntimeError("not today")
 

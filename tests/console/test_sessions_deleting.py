@@ -1,7 +1,7 @@
 """The moment between deleting a session and its being gone."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
@@ -50,14 +50,22 @@ class Hand:
     def stop(self) -> None:
         self.stopped += 1
 
+    def begin(self, act: Awaitable[object]) -> None:
+        self.tasks.append(asyncio.ensure_future(act))
+
     async def over(self) -> None:
         for call in self.waiting:
             call()
         await asyncio.gather(*self.tasks, return_exceptions=True)
 
 
-def parting(hand: Hand, gone: list[str], why_not: Exception | None = None) -> Parting:
-    async def delete(name: str) -> None:
+def parting(
+    hand: Hand,
+    gone: list[str],
+    why_not: Exception | None = None,
+    delete: Callable[[str], Awaitable[None]] | None = None,
+) -> Parting:
+    async def at_once(name: str) -> None:
         if why_not is not None:
             raise why_not
         gone.append(name)
@@ -65,7 +73,7 @@ def parting(hand: Hand, gone: list[str], why_not: Exception | None = None) -> Pa
     def over(name: str, is_gone: bool) -> None:
         hand.over_for.append((name, is_gone))
 
-    return Parting(delete, hand.later, lambda act: hand.tasks.append(asyncio.ensure_future(act)), over)
+    return Parting(delete or at_once, hand.later, hand.begin, over)
 
 
 async def test_nothing_is_deleted_before_the_moment_is_over():
@@ -114,7 +122,71 @@ async def test_what_cannot_go_at_the_end_does_not_keep_the_others():
     assert leaving.going == set()
 
 
+async def test_what_is_being_deleted_stays_hidden_cannot_come_back_and_is_waited_for_at_the_end():
+    hand, gone, begun, go = Hand(), list[str](), asyncio.Event(), asyncio.Event()
+
+    async def slowly(name: str) -> None:
+        begun.set()
+        await go.wait()
+        gone.append(name)
+
+    leaving = parting(hand, gone, delete=slowly)
+    leaving.put("a")
+    moment = asyncio.ensure_future(hand.over())
+    await begun.wait()
+    leaving.put("b")
+    assert leaving.take_back() == "b"
+    assert (leaving.take_back(), leaving.going, leaving.can_be_undone) == (None, {"a"}, False)
+    assert leaving.why_no_undo == "its moment is over: it is being deleted, and cannot come back"
+    finishing = asyncio.ensure_future(leaving.finish())
+    go.set()
+    assert (await finishing, gone, leaving.going, hand.over_for) == ([], ["a"], set(), [("a", True)])
+    await moment
+
+
 # At the screen
+
+
+@pytest.fixture
+def slow_to_go(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
+    """A moment is short, and what is deleted is gone when this is set."""
+    go, at_once = asyncio.Event(), Engine.delete_session
+
+    async def slowly(engine: Engine, session_id: str) -> Any:
+        await go.wait()
+        return await at_once(engine, session_id)
+
+    monkeypatch.setattr(console.acts.parting, "MOMENT", 0.01)
+    monkeypatch.setattr(Engine, "delete_session", slowly)
+    return go
+
+
+async def test_u_while_a_session_is_just_going_says_that_it_is_too_late(
+    open_engine: Engines, slow_to_go: asyncio.Event
+):
+    app = browsing(open_engine, *TRIPS)
+    async with at_the_screen(app) as pilot:
+        screen = await opened(pilot, app)
+        await pilot.press("d")
+        await until(pilot, lambda: bool(app.parting.going) and not app.parting.can_be_undone)
+        await pilot.press("u")
+        await sees(pilot, "its moment is over: it is being deleted, and cannot come back")
+        assert (app.screen, listed(screen)) == (screen, ["kyoto"])
+        slow_to_go.set()
+        await becomes(pilot, lambda: sessions(app.stage.engine), {"kyoto"})
+
+
+async def test_leaving_while_a_session_is_just_going_waits_for_it(open_engine: Engines, slow_to_go: asyncio.Event):
+    app = browsing(open_engine, *TRIPS)
+    async with at_the_screen(app) as pilot:
+        await opened(pilot, app)
+        await pilot.press("d")
+        await until(pilot, lambda: bool(app.parting.going) and not app.parting.can_be_undone)
+        await pilot.press("ctrl+q")
+        await until(pilot, lambda: app.is_leaving)
+        slow_to_go.set()
+    assert app.last_words == ()
+    assert await sessions(await open_engine()) == {"kyoto"}
 
 
 async def test_what_has_no_fork_any_more_is_not_to_be_unfolded(open_engine: Engines, monkeypatch: pytest.MonkeyPatch):

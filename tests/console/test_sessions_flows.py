@@ -1,5 +1,9 @@
 """The session browser as a person uses it: find, open, rename, delete, fork, send again."""
 
+import asyncio
+from pathlib import Path
+from typing import Any
+
 import pytest
 
 import console.screens.sessions.desk
@@ -96,6 +100,35 @@ async def test_enter_goes_on_with_a_session(open_engine: Engines):
         await until(pilot, lambda: app.screen is app.main and app.stage.session == "kyoto")
         await sees(pilot, "You said: use metric")
         assert app.main.where() == "prompt"
+
+
+@pytest.mark.parametrize("read", ["runs", "last_position"])
+async def test_who_opens_two_sessions_quickly_sees_the_one_they_are_in(
+    open_engine: Engines, monkeypatch: pytest.MonkeyPatch, read: str
+):
+    app = browsing(open_engine, *TRIPS)
+    async with at_the_screen(app) as pilot:
+        await begun(pilot, app)
+        engine, go, held = app.stage.engine, asyncio.Event(), list[str]()
+        at_once = getattr(engine, read)
+
+        async def slowly(*args: Any, **options: Any) -> Any:
+            answer = await at_once(*args, **options)
+            if app.stage.session == "kyoto" and not go.is_set():
+                held.append("kyoto")
+                await go.wait()
+            return answer
+
+        monkeypatch.setattr(engine, read, slowly)
+        first = asyncio.ensure_future(app.resume("kyoto"))
+        await until(pilot, lambda: bool(held))
+        await app.resume("lima")
+        go.set()
+        await first
+        await sees(pilot, "You said: where is the museum of gold")
+        assert app.hearing.view is not None
+        assert app.hearing.talk.run_ids == (app.hearing.view.run_id,)
+        assert (await engine.run(app.hearing.view.run_id)).conversation_id == "lima"
 
 
 async def test_esc_goes_back_step_by_step_and_nothing_is_lost(open_engine: Engines):
@@ -258,6 +291,23 @@ async def test_forked_at_a_message_of_ones_own_it_is_in_the_prompt_and_not_in_th
         await until(pilot, lambda: app.main.prompt.text == "use metric")
         lines = await app.stage.engine.transcript(app.stage.session)
         assert [line.content for line in lines] == ["You said: plan a day in Kyoto", "plan a day in Kyoto"]
+
+
+async def test_forked_at_a_message_of_ones_own_it_is_said_what_of_it_did_not_come_along(
+    open_engine: Engines, tmp_path: Path
+):
+    (tmp_path / "map.txt").write_text("north")
+    app = browsing(open_engine)
+    async with at_the_screen(app) as pilot:
+        await begun(pilot, app)
+        stage = app.stage
+        ticket = await stage.send("open it with ‹secret PASSWORD›", stage.address, files=[str(tmp_path / "map.txt")])
+        await stage.engine.finished(await ticket.started)
+        (first, *_) = await stage.engine.transcript(stage.session, after=0)
+        await app.fork(stage.session, first)
+        assert app.main.prompt.text == "open it with ‹secret PASSWORD›"
+        lost = "map.txt did not come along; attach it again · a secret was recorded as a mark; write it in again"
+        assert app.told[-1] == lost
 
 
 async def test_the_last_message_is_sent_again_in_its_session(open_engine: Engines):

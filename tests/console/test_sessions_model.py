@@ -78,7 +78,7 @@ def test_a_line_of_forks_that_is_deeper_than_python_is_drawn():
 def test_sessions_that_name_each_other_as_parent_do_not_hang_it():
     tree = Tree()
     tree.add([row("a", 1, "b"), row("b", 2, "a")])
-    tree.arrange()
+    assert seen(tree) == [("a", 0), ("b", 1)], "each once, under whichever is met first"
 
 
 def test_a_child_that_is_hidden_was_read_all_the_same():

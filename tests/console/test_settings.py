@@ -13,7 +13,7 @@ from console.model.commands import BY_ID, COMMANDS, of
 from console.model.settings.file import EXAMPLE, read
 from console.model.settings.keymap import changed
 from console.model.settings.keys import EDITS, is_rare, is_typed, key_named, why_not_key
-from console.model.settings.palette import BORROWED, DARK, LIGHT
+from console.model.settings.palette import BORROWED, DARK, LEGIBLE, LIGHT
 from console.model.settings.settings import Settings
 from console.settling import Memory, Settled, read_settings, settled
 from tests.console.test_boundaries import loaded
@@ -101,6 +101,11 @@ def test_two_commands_may_change_keys_with_each_other():
     assert settings.keys == {"app.hold": "f8", "app.stop": "f6"}
 
 
+@pytest.mark.parametrize("command", ["runners.take", "field.take", "prompt.send", "composer.next"])
+def test_a_key_that_a_text_lets_through_may_be_named(command: str):
+    assert read(f"keys:\n  {command}: [{BY_ID[command].keys}, alt+z]").problems == ()
+
+
 def test_the_table_has_the_other_keys_and_no_others_changed():
     table = {one.id: one for one in changed({"app.hold": "f9,ctrl+x"})}
     assert table["app.hold"].all_keys == "f9 ^x"
@@ -129,6 +134,9 @@ def test_the_table_has_the_other_keys_and_no_others_changed():
         ("keys:\n  app.escape: alt+x", "line 2: app.escape: esc must stay among its keys"),
         ("keys:\n  app.hold: null\n  app.stop: f7", "line 3: app.stop: f7 belongs to app.step"),
         ("keys:\n  composer.send: x", "line 2: composer.send: x is typed there"),
+        ("keys:\n  composer.send: ctrl+e", "line 2: composer.send: ^e edits what is typed there"),
+        ("keys:\n  runners.take: ctrl+a", "line 2: runners.take: ^a edits what is typed there"),
+        ("keys:\n  field.take: ctrl+u", "line 2: field.take: ^u edits what is typed there"),
         ("keys:\n  app.zoom: ctrl+1", "line 2: app.zoom: only some terminals know ctrl+1"),
         ("keys:\n  app.zoom: ctrl+shift+a", "line 2: app.zoom: only some terminals know ctrl+shift+a"),
         ("keys:\n  app.zoom: [[f9]]", "line 2: app.zoom: write a key"),
@@ -185,6 +193,28 @@ def test_a_theme_of_ones_own_has_the_rest_from_ours():
     assert light.background == LIGHT.background
 
 
+@pytest.mark.parametrize(
+    ("text", "is_dark"),
+    [
+        ("themes:\n  mine: {background: '#fff', surface: '#fafafa', panel: '#eee'}", False),
+        ("themes:\n  mine: {dark: false, background: '#000', surface: '#111', panel: '#222'}", True),
+    ],
+    ids=["light on a dark base", "dark on a light base"],
+)
+def test_words_of_a_theme_go_where_they_can_be_read_on_its_backgrounds(text: str, is_dark: bool):
+    (palette,) = read(text).palettes
+    assert min(map(palette.weakest, palette.texts.values())) >= LEGIBLE
+    assert palette.is_dark is is_dark
+
+
+@pytest.mark.parametrize("text", ["background: '#fff'", "dark: false, background: '#000'", "panel: '#777'"])
+def test_a_theme_on_whose_backgrounds_nothing_can_be_read_is_left_out(text: str):
+    settings = read(f"theme: light\nthemes:\n  mine: {{{text}}}\n  good: {{}}")
+    assert [palette.name for palette in settings.palettes] == ["good"]
+    (problem,) = settings.problems
+    assert str(problem).startswith("line 3: themes.mine: no words can be read on ")
+
+
 def test_textuals_themes_are_known_by_name():
     assert set(BORROWED) == {name for name, theme in BUILTIN_THEMES.items() if not theme.ansi}
 
@@ -215,7 +245,28 @@ def test_the_file_comes_before_what_was_chosen():
     assert Settled(Settings(), memory).is_ascii
 
 
+def test_what_another_console_chose_meanwhile_stays(tmp_path: Path):
+    one, other = Memory(tmp_path / "kept.json"), Memory(tmp_path / "kept.json")
+    other.keep(theme="light")
+    one.keep(ascii=True)
+    again = Memory(tmp_path / "kept.json")
+    assert (again.theme, again.is_ascii) == ("light", True)
+
+
 # The file itself
+
+
+def test_a_file_that_is_nested_too_deep_is_told():
+    assert told("keys: " + "[" * 5_000) == ["line 1: it is nested too deep; settings need no more than three levels"]
+
+
+def test_a_folder_that_may_not_be_looked_into_is_told_and_the_console_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / ("long" * 100)))  # refused to whoever asks, also to root
+    start = settled()
+    assert [str(one) for one in start.settings.problems] == ["line 1: the file cannot be read: File name too long"]
+    assert start.theme == DARK.name
 
 
 @pytest.mark.parametrize(

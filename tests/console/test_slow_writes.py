@@ -19,7 +19,7 @@ from tests.console.forms import at_the_form, kept, to_the_form
 from tests.console.telling import Telling
 from tests.console.test_database_trouble import LOCKER
 from tests.console.test_form_flows import opened as with_form
-from tests.console.test_states_flows import KEPT, on_key, opened, parrot
+from tests.console.test_states_flows import KEPT, editor, on_key, opened, parrot, value_of
 from tests.faults.support import line_of, other_process
 from tests.faults.support import say as tell
 from tests.support import Engines
@@ -150,6 +150,41 @@ async def test_a_value_says_that_it_is_being_saved_and_keys_are_heard(open_engin
             await sees(pilot, "esc again does not wait for it")
         await sees(pilot, "wrote said")
         await until(pilot, lambda: not isinstance(app.screen, EditValue))
+
+
+async def test_what_is_typed_while_a_value_is_saved_stays_and_is_saved_next(open_engine: Engines, lock: Lock):
+    app = browsing(open_engine, *KEPT, runner=parrot)
+    async with at_the_screen(app) as pilot:
+        await to_said(pilot, app)
+        await pilot.press("enter")
+        area = await editor(pilot, app)
+        area.text = "7"
+        async with lock():
+            await pilot.press("f4")
+            await sees(pilot, "saving… it is not on disk yet")
+            await pilot.press("end", "8")
+        await sees(pilot, "saved; what you typed since is not: f4 saves it, too")
+        assert (area.text, await value_of(app, "said")) == ("78", 7)
+        await pilot.press("escape")
+        await sees(pilot, "changed and not saved")
+        await pilot.press("f4")
+        await until(pilot, lambda: not isinstance(app.screen, EditValue))
+        assert await value_of(app, "said") == 78
+
+
+@pytest.mark.usefixtures("impatient")
+async def test_what_could_not_be_undone_can_be_when_the_database_is_free(open_engine: Engines, lock: Lock):
+    app = browsing(open_engine, *KEPT, runner=parrot)
+    async with at_the_screen(app) as pilot:
+        await to_said(pilot, app)
+        await pilot.press("d")
+        await sees(pilot, "deleted said")
+        async with lock():
+            await pilot.press("u")
+            await until(pilot, lambda: any("try again" in words for words in app.told))
+        await pilot.press("u")
+        await sees(pilot, "undone: 1 key")
+        await becomes(pilot, lambda: value_of(app, "said"), {"text": "second"})
 
 
 async def test_a_session_says_that_it_is_being_deleted(

@@ -1,5 +1,6 @@
 """The state browser as a person uses it: see, edit, delete, clear, undo, history, copy."""
 
+import asyncio
 import json
 from typing import Any
 
@@ -7,8 +8,10 @@ import pytest
 from textual import events
 from textual.widgets import TextArea
 
+from console.model.settings.settings import Settings
 from console.screens.states.edit import EditValue
 from console.screens.states.screen import States
+from console.settling import Settled
 from engine.api import StateRow
 from tests.console.browsing import begun, browsing, talked
 from tests.console.driving import SIZES, at_the_screen, becomes, say, sees, shown, until
@@ -97,6 +100,28 @@ async def test_a_value_is_edited_and_the_edit_taken_back(open_engine: Engines, s
         await sees(pilot, "second")
 
 
+async def test_a_key_that_is_pressed_twice_opens_one_editor(open_engine: Engines, monkeypatch: pytest.MonkeyPatch):
+    app = browsing(open_engine, *KEPT, runner=parrot)
+    async with at_the_screen(app) as pilot:
+        screen = await opened(pilot, app)
+        await on_key(pilot, screen, "said")
+        go, reads, at_once = asyncio.Event(), list[str](), app.stage.engine.state_value
+
+        async def slowly(scope: Any, key: str, **options: Any) -> Any:
+            reads.append(key)
+            await go.wait()
+            return await at_once(scope, key, **options)
+
+        monkeypatch.setattr(app.stage.engine, "state_value", slowly)
+        await pilot.press("enter", "enter")
+        await until(pilot, lambda: len(reads) == 2)
+        go.set()
+        await editor(pilot, app)
+        await until(pilot, lambda: screen.reading == 0)
+        await pilot.press("escape")
+        await until(pilot, lambda: app.screen is screen)
+
+
 async def test_what_a_person_wrote_is_used_by_the_next_run(open_engine: Engines):
     app = browsing(open_engine, ("kyoto", ()), runner=feeling)
     async with at_the_screen(app) as pilot:
@@ -153,6 +178,19 @@ async def test_what_is_no_json_is_said_and_stays(open_engine: Engines):
         await pilot.press("escape")
         await until(pilot, lambda: app.screen is screen)
         assert await value_of(app, "said") == {"text": "second"}
+
+
+async def test_a_number_that_cannot_be_kept_is_said_and_stays(open_engine: Engines):
+    app = browsing(open_engine, *KEPT, runner=parrot)
+    async with at_the_screen(app) as pilot:
+        screen = await opened(pilot, app)
+        await on_key(pilot, screen, "said")
+        await pilot.press("e")
+        area = await editor(pilot, app)
+        area.text = '{"a": 1e999}'
+        await pilot.press("f4")
+        await sees(pilot, "not saved: 1e999 is larger than any number that is kept")
+        assert (area.text, await value_of(app, "said")) == ('{"a": 1e999}', {"text": "second"})
 
 
 async def test_what_the_engine_refuses_is_said_and_stays(open_engine: Engines):
@@ -340,6 +378,17 @@ async def test_a_run_s_write_is_seen_without_a_key(open_engine: Engines):
         await app.stage.engine.idle()
         open_engine.clock.advance(300)
         await until(pilot, lambda: "5 min ago" in shown(app))
+
+
+async def test_where_nothing_is_kept_here_the_key_is_named_that_shows_all(open_engine: Engines):
+    app = browsing(open_engine, runner=parrot)
+    app.settle(Settled(Settings(keys={"states.whose": "a"})))
+    async with at_the_screen(app) as pilot:
+        await begun(pilot, app)
+        await app.action_perform("app.states")
+        await sees(pilot, "Nothing is kept yet")
+        await pilot.press("a")
+        await sees(pilot, "Nothing is kept that this session sees.", "a shows the state of all.")
 
 
 async def test_an_empty_browser_says_how_it_gets_full(open_engine: Engines):

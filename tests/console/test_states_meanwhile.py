@@ -157,3 +157,23 @@ async def test_a_key_that_is_gone_already_is_not_deleted_twice(open_engine: Engi
         await pilot.press("d")
         await sees(pilot, "mood: it is deleted now (person, just now)")
         await until(pilot, lambda: screen.kept is not None and screen.kept.key == "said")
+
+
+async def test_what_can_never_be_undone_is_not_in_the_way_of_what_was_done_before_it(open_engine: Engines):
+    app = browsing(open_engine, *KEPT, runner=parrot)
+    async with at_the_screen(app) as pilot:
+        screen = await opened(pilot, app)
+        await on_key(pilot, screen, "said")
+        await pilot.press("n", *"budget", "enter")
+        await editor(pilot, app)
+        await pilot.press("f4")
+        await until(pilot, lambda: app.screen is screen)
+        await on_key(pilot, screen, "said")
+        await pilot.press("d")
+        await becomes(pilot, lambda: value_of(app, "said"), None)
+        await talked(app.stage.engine, "kyoto", "third")
+        await pilot.press("u")
+        await sees(pilot, "'said' was written again since, and stays.")
+        await pilot.press("u")
+        await until(pilot, lambda: "undone: 1 key" in app.told)
+        assert "budget" not in {row.key for row in await app.stage.engine.states()}

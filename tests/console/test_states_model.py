@@ -5,12 +5,13 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
+import orjson
 import pytest
 
 from console.model.columns import cells
 from console.model.states.keys import Keys
 from console.model.states.rows import change_row, key_row, scope_row, scope_words
-from console.model.states.text import NotJson, editable, read
+from console.model.states.text import NotJson, TooLarge, editable, read
 from engine.api import Scope, ScopeIdentity, StateChange, StateRow
 
 HOSTILE = "\x1b[31m \x9b2J \u202eback\u202c \u200d \ud800 日本語 é 😀 \U000e0041"
@@ -44,6 +45,19 @@ def test_what_is_no_json_says_where(text: str, line: int, column: int):
 def test_what_only_python_reads_is_no_json(text: str):
     with pytest.raises(NotJson):
         read(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["1e999", '{"a": [-1e400]}', "18446744073709551616", "-9223372036854775809", "1" * 5_000]
+)
+def test_a_number_that_would_be_kept_as_another_is_refused(text: str):
+    with pytest.raises(TooLarge, match="write it as a text"):
+        read(text)
+
+
+@pytest.mark.parametrize("number", [2**64 - 1, -(2**63), 1.5e308])
+def test_the_largest_numbers_are_kept_as_they_are(number: float):
+    assert orjson.loads(orjson.dumps(read(json.dumps(number)))) == number
 
 
 def test_a_scope_says_whose_it_is():

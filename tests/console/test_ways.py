@@ -1,5 +1,7 @@
 """Shorter ways at the whole screen: editor, history, colours that are kept, keys of one's own, the tour."""
 
+import asyncio
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -70,6 +72,25 @@ async def test_the_editor_gives_back_what_was_written_in_it(
         await pilot.press(*"this", "ctrl+g")
         await until(pilot, lambda: app.main.prompt.text == "this and\nmore")
         assert app.main.where() == "prompt"
+
+
+@pytest.mark.usefixtures("terminal")
+@pytest.mark.parametrize("typed", ["this", ""])
+async def test_what_could_not_be_sent_meanwhile_stands_before_what_the_editor_gives_back(
+    open_engine: Engines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, typed: str
+):
+    os.mkfifo(pipe := tmp_path / "pipe")  # it ends when this is written to
+    code = f"pathlib.Path({str(pipe)!r}).read_text()\nfile.write_text(file.read_text() + ' and more')"
+    monkeypatch.setenv("VISUAL", editing(tmp_path, code))
+    app = telling(open_engine)
+    async with at_the_screen(app, WIDE) as pilot:
+        await until(pilot, lambda: app.drafts is not None)
+        app.main.prompt.load(typed)
+        await pilot.press("ctrl+g")
+        await until(pilot, lambda: app.is_away)
+        app.main.prompt.give_back("sent too early")
+        await asyncio.to_thread(pipe.write_text, "go")
+        await until(pilot, lambda: app.main.prompt.text == f"sent too early\n{typed} and more")
 
 
 @pytest.mark.usefixtures("terminal")

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, Protocol, cast
 
 from console.model.settings.keymap import Change, check
-from console.model.settings.palette import BORROWED, COLOURS, DARK, LIGHT, PALETTES, Palette, made_legible
+from console.model.settings.palette import BORROWED, COLOURS, DARK, LIGHT, PALETTES, WHITE, Palette, made_legible
 from console.model.settings.problem import Problem, nearest
 from console.model.settings.settings import Settings
 
@@ -51,6 +51,10 @@ def read(text: str, where: str = "") -> Settings:
         return Settings(problems=[wrong], where=where)
     except yaml.YAMLError as error:
         return Settings(problems=[Problem(1, f"this is no YAML: {error}")], where=where)
+    except RecursionError:
+        return Settings(
+            problems=[Problem(1, "it is nested too deep; settings need no more than three levels")], where=where
+        )
     return _Reading().settings(root)._replace(where=where)
 
 
@@ -102,10 +106,10 @@ class _Reading:
         for name, key, value in self._pairs(node, "themes"):
             if not _THEME.fullmatch(name):
                 self._wrong(key, f"themes: {name!r} is no name; use small letters, digits and -")
-            else:
-                yield self._palette(name, key, value)
+            elif (palette := self._palette(name, key, value)) is not None:
+                yield palette
 
-    def _palette(self, name: str, key: Node, node: Node) -> Palette:
+    def _palette(self, name: str, key: Node, node: Node) -> Palette | None:
         given = {part: (where, value) for part, where, value in self._pairs(node, f"themes.{name}")}
         is_dark = self._flag(given.pop("dark")[1], f"themes.{name}.dark") if "dark" in given else True
         colours: dict[str, str] = {}
@@ -118,9 +122,14 @@ class _Reading:
             else:
                 colours[part] = _long(_said(value))
         palette = (DARK if is_dark is not False else LIGHT)._replace(name=name, **colours)
+        if not palette.can_be_read:
+            behind = " and ".join(dict.fromkeys(sorted(palette.backgrounds)))
+            words = f"no words can be read on {behind} alike; give background, surface and panel colours that are alike"
+            self._wrong(key, f"themes.{name}: {words}. It is left out.")
+            return None
         for fault in palette.faults():
-            self._wrong(key, f"themes.{name}: {fault}. It is shown a little stronger.")
-        return made_legible(palette)
+            self._wrong(key, f"themes.{name}: {fault}. It is shown stronger.")
+        return made_legible(palette)._replace(is_dark=palette.strongest == WHITE)
 
     def _flag(self, node: Node, name: str) -> bool | None:
         flag = {"true": True, "false": False, "yes": True, "no": False}.get(_said(node).lower())

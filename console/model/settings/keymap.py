@@ -61,8 +61,10 @@ def _why_not(change: Change) -> str | None:
         must = "everywhere it must be an f key, or a letter with ctrl or alt"
         why = next((f"{shown_key(key)} is typed in the prompt; {must}" for key in keys if is_typed(key)), None)
         why = why or next((f"{shown_key(key)} edits what is typed in the prompt" for key in keys if key in EDITS), None)
-    elif why is None and BY_ID[change.id].where in _TYPED_IN:
+    elif why is None and (where := BY_ID[change.id].where) in _TYPED_IN:
         why = next((f"{shown_key(key)} is typed there" for key in keys if is_typed(key)), None)
+        edits = EDITS - _let_through(where)
+        why = why or next((f"{shown_key(key)} edits what is typed there" for key in keys if key in edits), None)
     if why is None and all(is_rare(key) for key in keys):
         why = f"only some terminals know {keys[0]}; name a second key beside it"
     return None if why is None else f"{change.id}: {why}"
@@ -79,6 +81,11 @@ def _first_clash(wanted: Mapping[str, Change]) -> tuple[Change, str] | None:
                 key = shown_key(min(shared))
                 return change, f"{change.id}: {key} belongs to {other.id} ({other.words}); give that another key first"
     return None
+
+
+def _let_through(where: str) -> frozenset[str]:
+    """Keys that do not edit what is typed there, since they are a command's."""
+    return frozenset(key for one in COMMANDS if one.where == where for key in one.keys.split(","))
 
 
 def _is_heard_everywhere(command: Command) -> bool:

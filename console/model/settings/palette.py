@@ -6,6 +6,9 @@ from typing import Final, NamedTuple
 LEGIBLE: Final = 4.5
 """Contrast below which text is hard to read (WCAG 2, level AA)."""
 
+WHITE: Final = "#ffffff"
+BLACK: Final = "#000000"
+
 
 class Palette(NamedTuple):
     """The colours of one theme, each as `#rrggbb`."""
@@ -28,6 +31,16 @@ class Palette(NamedTuple):
     @property
     def backgrounds(self) -> tuple[str, ...]:
         return self.background, self.surface, self.panel
+
+    @property
+    def strongest(self) -> str:
+        """White or black: whichever can be read better on all of its backgrounds, whatever it says of itself."""
+        return max((WHITE, BLACK), key=self.weakest)
+
+    @property
+    def can_be_read(self) -> bool:
+        """Whether there is any colour for words on all of its backgrounds."""
+        return self.weakest(self.strongest) >= LEGIBLE
 
     @property
     def chosen(self) -> str:
@@ -111,7 +124,7 @@ def legible(colour: str, backgrounds: Iterable[str], *, towards: str, least: flo
 
 def made_legible(palette: Palette) -> Palette:
     """The same palette with words that can be read."""
-    end = "#ffffff" if palette.is_dark else "#000000"
+    end = palette.strongest
     weak = {name for name, colour in palette.texts.items() if palette.weakest(colour) < LEGIBLE}
     return palette._replace(**{name: legible(palette.texts[name], palette.backgrounds, towards=end) for name in weak})
 

@@ -2,7 +2,10 @@
 
 import json
 import re
+from math import isfinite
 from typing import Any, Final
+
+from console.model.safe import one_line
 
 _MAYBE_UNSEEN: Final = re.compile(r"[^\x20-\x7e\n]")
 _WORDS: Final = {
@@ -17,6 +20,12 @@ _WORDS: Final = {
 }
 """What Python says by how it begins, and how it is said here."""
 
+_LEAST, _MOST = -(2**63), 2**64 - 1
+"""What is kept as an integer; orjson reads all else as a fraction."""
+_DIGITS: Final = len(str(_LEAST))
+_BRIEF: Final = 40
+"""Characters of a number in a sentence."""
+
 
 class NotJson(ValueError):
     """Why a text is no JSON, and where."""
@@ -25,6 +34,10 @@ class NotJson(ValueError):
         super().__init__(words)
         self.line = line
         self.column = column
+
+
+class TooLarge(NotJson):
+    """JSON, with a number that would be another one by the time it is read again."""
 
 
 def editable(value: Any) -> str:
@@ -37,7 +50,7 @@ def editable(value: Any) -> str:
 def read(text: str) -> Any:
     """The value that was written; raises NotJson with the place where it is wrong."""
     try:
-        return json.loads(text, parse_constant=_refused)
+        return json.loads(text, parse_constant=_refused, parse_float=_fraction, parse_int=_integer)
     except json.JSONDecodeError as error:
         said = next((words for begins, words in _WORDS.items() if error.msg.startswith(begins)), error.msg)
         words = f"line {error.lineno}, column {error.colno}: {said}"
@@ -59,3 +72,16 @@ def _shown(found: "re.Match[str]") -> str:
 
 def _refused(name: str) -> None:
     raise NotJson(f"{name} is no JSON; write a number or null")
+
+
+def _fraction(written: str) -> float:
+    if not isfinite(number := float(written)):
+        raise TooLarge(f"{one_line(written, _BRIEF)} is larger than any number that is kept; write it as a text")
+    return number
+
+
+def _integer(written: str) -> int:
+    # By its length first: Python refuses to read very long ones.
+    if len(written) > _DIGITS or not _LEAST <= (number := int(written)) <= _MOST:
+        raise TooLarge(f"{one_line(written, _BRIEF)} has more than 64 bits and would be rounded; write it as a text")
+    return number

@@ -66,8 +66,10 @@ class Artifacts(Searched):
 
     # Reading
 
-    def begin(self) -> Awaitable[None]:
+    def take_a_desk(self) -> None:
         self.desk = self._desk()
+
+    def begin(self) -> Awaitable[None]:
         return self.desk.begin()
 
     def _desk(self, text: str = "") -> Desk:

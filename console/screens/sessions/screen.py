@@ -41,8 +41,10 @@ class Sessions(Searched):
 
     # Reading
 
-    def begin(self) -> Awaitable[None]:
+    def take_a_desk(self) -> None:
         self.desk = Desk(self.trackside.stage.engine)
+
+    def begin(self) -> Awaitable[None]:
         return self.desk.begin()
 
     def more(self) -> Awaitable[None] | None:
@@ -71,6 +73,8 @@ class Sessions(Searched):
 
     def parted(self, session_id: str, *, is_gone: bool) -> None:
         """One that was deleted is gone now, or it stays."""
+        if not self.is_mounted:
+            return  # nothing was read yet
         if is_gone:
             parent = self.desk.tree.parent_of(session_id)
             self.desk.lose(session_id, self.found)
@@ -156,8 +160,7 @@ class Sessions(Searched):
     def why_not(self, what: str) -> str | None:
         """Why something cannot be done with what the cursor is on."""
         if what == "undo":
-            moment = number(round(MOMENT), "second")
-            return None if self.trackside.parting.can_be_undone else f"nothing was deleted in the last {moment}"
+            return self.trackside.parting.why_no_undo
         if what not in _NEED_A_ROW:
             return None
         if (hit := self.hit) is not None:

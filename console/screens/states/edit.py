@@ -14,7 +14,7 @@ from textual.widgets import Static, TextArea
 from console.model.commands.naming import key_of
 from console.model.safe import one_line
 from console.model.states.about import meanwhile
-from console.model.states.text import NotJson, read
+from console.model.states.text import NotJson, TooLarge, read
 from console.screens.dialog import Dialog
 from console.screens.full import SLOW
 from engine.api import StateMoved
@@ -66,6 +66,7 @@ class EditValue(Dialog[None]):
         super().__init__()
         self._title = title
         self._text = text
+        """As it was opened, or saved last."""
         self.area = ValueArea(text)
         self._wrong = Static("", id="wrong", markup=False)
         self._save = save
@@ -112,9 +113,12 @@ class EditValue(Dialog[None]):
             self.app.run_worker(self._try_to_save, exit_on_error=False)  # keys are heard meanwhile
 
     async def _try_to_save(self) -> None:
-        slow = self.set_timer(SLOW, partial(self._say, SAVING))
+        slow, text = self.set_timer(SLOW, partial(self._say, SAVING)), self.area.text
         try:
-            await self._save(read(self.area.text), self._seen)
+            value = read(text)
+            await self._save(value, self._seen)
+        except TooLarge as error:
+            self._say(f"not saved: {error}")
         except NotJson as error:
             self._say(f"not JSON: {error}")
             self.area.move_cursor((error.line - 1, error.column - 1))
@@ -125,7 +129,10 @@ class EditValue(Dialog[None]):
         except Exception as error:  # noqa: BLE001  (whatever was in the way is said, and the text stays)
             self._say(str(error) or type(error).__name__)
         else:
-            if self.is_current:
+            self._text, self._seen, self._moved = text, value, ""
+            if self.area.text != text:
+                self._say(f"saved; what you typed since is not: {SAVE} saves it, too")
+            elif self.is_current:
                 self.dismiss()
         finally:
             slow.stop()

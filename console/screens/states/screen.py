@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 from textual.binding import BindingType
 
 from console.bindings import bindings_for
-from console.model.commands.naming import key_of
+from console.model.commands.naming import key_of, keyed
 from console.model.glyphs import Glyphs
 from console.model.inspect.folds import Folds
 from console.model.inspect.sheet import Row, Source, Text
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _NOTHING: Final = "Nothing is kept yet.\nWhat a runner writes with state_set, or tells as state.updated, is seen here."
 _NONE_FOUND: Final = "No key or scope holds that.\nesc shows all."
-_NONE_HERE: Final = "Nothing is kept that this session sees.\nw shows the state of all."
+_NONE_HERE: Final = "Nothing is kept that this session sees.\n{states.whose} shows the state of all."
 _OF_A_KEY: Final = frozenset({"edit", "delete", "history", "copy", "fold"})
 
 
@@ -53,8 +53,10 @@ class States(Searched):
 
     # Reading
 
-    def begin(self) -> Awaitable[None]:
+    def take_a_desk(self) -> None:
         self.desk = Desk(self.trackside.stage.engine)
+
+    def begin(self) -> Awaitable[None]:
         return self.desk.begin()
 
     def more(self) -> Awaitable[None] | None:
@@ -92,7 +94,7 @@ class States(Searched):
     def nothing(self) -> str:
         if self.past is not None:
             return "It is not known what became of it."
-        return _NONE_FOUND if self.desk.text else _NONE_HERE if self.desk.session is not None else _NOTHING
+        return keyed(_NONE_FOUND if self.desk.text else _NONE_HERE if self.desk.session is not None else _NOTHING)
 
     def remark(self) -> str:
         if (past := self.past) is not None:
@@ -235,7 +237,8 @@ class States(Searched):
                 seen = await self._read_value(kept, None)
             except NotFound:
                 seen = Expected.NOTHING
-        self._open_editor(kept.identity, kept.key, editable(value), seen)
+        if self.app.screen is self:  # who pressed the key twice has one already
+            self._open_editor(kept.identity, kept.key, editable(value), seen)
 
     def _open_editor(self, scope: "ScopeIdentity", key: str, text: str, seen: object) -> None:
         engine = self.trackside.stage.engine

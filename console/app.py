@@ -275,8 +275,9 @@ class Trackside(
         if cover is not None and not command.over and not cover.owns(command.where):
             name = f"{command.words[:1].upper()}{command.words[1:]}"
             return f"{name} speaks of the panes underneath; esc goes back to them"
-        if cover is not None and command.id == f"app.{cover.opened_by or cover.place}":
-            return "this is it; esc leads back"
+        opened = [f"app.{each.opened_by or each.place}" for each in self.screen_stack if isinstance(each, FullScreen)]
+        if command.id in opened:
+            return "this is it; esc leads back" if command.id == opened[-1] else "it lies underneath; esc leads to it"
         pane = cover if cover is not None and cover.owns(command.where) else self.main.panes.get(command.where)
         return command.why_not(now or self.situation) or (pane.why_not(command.what) if pane is not None else None)
 

@@ -35,7 +35,6 @@ else:
 T = TypeVar("T")
 SLOW: Final = 0.5
 """Seconds after which it is said that something is being read."""
-_UNDERNEATH: Final = "it lies underneath; esc leads back to it"
 
 
 class Casting(_App):
@@ -103,9 +102,6 @@ class Casting(_App):
 
     def action_runners(self) -> None:
         if self.can("app.runners"):
-            if self._listed() is not None:
-                self.tell(_UNDERNEATH)
-                return
             from console.screens.runners.screen import Runners  # noqa: PLC0415
 
             self.push_screen(Runners(self.glyphs, self._offers))
@@ -186,9 +182,6 @@ class Casting(_App):
     def action_settings(self) -> None:
         """Of the runner that the cursor is on in the list, else of the one in use."""
         if not self.can("app.settings"):
-            return
-        if self._form() is not None:
-            self.tell(_UNDERNEATH)
             return
         listed = self._listed()
         offer = listed.offer if listed is not None else None

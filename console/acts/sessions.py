@@ -42,7 +42,7 @@ class Visiting(_App):
     def action_sessions(self) -> None:
         from console.screens.sessions.screen import Sessions  # noqa: PLC0415
 
-        if self.can("app.sessions") and not isinstance(self.screen, Sessions):
+        if self.can("app.sessions"):
             self.push_screen(Sessions(self.glyphs))
 
     def may_leave(self, screens: "Iterable[FullScreen]") -> bool:

@@ -206,6 +206,26 @@ async def test_an_event_is_not_left_while_it_is_sent_and_not_sent_twice(
         assert len(runs) == 2, "the first message, and this once"
 
 
+async def test_an_event_says_who_gets_it_after_another_was_chosen(open_engine: Engines):
+    app = opened(open_engine)
+    async with at_the_screen(app) as pilot:
+        screen = await composing(pilot, app)
+        await sees(pilot, "to asks")
+        await to_another_runner(pilot, app)
+        await until(pilot, lambda: app.screen is screen)
+        await sees(pilot, "to other")
+
+
+async def test_esc_in_a_line_says_that_the_value_stays(open_engine: Engines):
+    app = opened(open_engine)
+    async with at_the_form(app) as (pilot, form):
+        await to_field(pilot, form, "count")
+        await pilot.press("enter", *"9")
+        await until(pilot, lambda: form.editor is not None and form.editor.typed() == 39)
+        await pilot.press("escape")
+        await until(pilot, lambda: any("stays as it was: 3" in words for words in app.told))
+
+
 PLUGIN = "metadata: {author: me, name: plugin}\nspec: {components: {AgentRunner: {fromFiles: [main.yaml]}}}\n"
 COMPONENT = """kind: AgentRunner
 metadata: {{name: main}}

@@ -308,7 +308,7 @@ async def test_no_key_is_dead_where_the_list_or_the_form_is_open_already(open_en
         await pilot.press("f12")
         await until(pilot, lambda: "this is it; esc leads back" in app.told)
         await pilot.press("f3")
-        await until(pilot, lambda: "it lies underneath; esc leads back to it" in app.told)
+        await until(pilot, lambda: "it lies underneath; esc leads to it" in app.told)
 
 
 async def test_where_nobody_is_chosen_the_list_opens_by_itself(open_engine: Engines):

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Sequence, Set
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from console.model.columns import cells, cut
 from console.model.form.filling import Filling
 from console.model.form.slots import SECTIONS, Slot
-from console.model.form.values import HIDDEN, is_nothing, shown
+from console.model.form.values import HIDDEN, is_nothing, shown, typed
 from console.model.inspect.sheet import Row
 from console.model.piece import Piece
 from console.model.safe import one_line
@@ -17,6 +17,7 @@ WIDEST: Final = 30
 LONGEST: Final = 4_000
 """Characters that are told of one thing."""
 MOST_OPTIONS: Final = 40
+MOST_LINES: Final = 20
 UNWRITTEN: Final = "not on disk yet"
 
 
@@ -73,14 +74,27 @@ def about(filling: Filling, slot: Slot) -> Iterator[Sequence[Piece]]:
     for line in slot.description[:LONGEST].splitlines():
         yield [Piece(one_line(line, LONGEST), "text")]
     if filling.is_changed(slot):
-        yield _fact("yours", shown(slot, value))
-    yield _fact("otherwise", HIDDEN if slot.is_secret and not is_nothing(base) else shown(slot, base))
+        yield from _value("yours", slot, value)
+    yield from _value("otherwise", slot, base)
     if slot.options:
         names = ", ".join(one_line(option.label, 40) for option in slot.options[:MOST_OPTIONS])
         more = len(slot.options) - MOST_OPTIONS
         yield _fact("options", names + (f" and {more} more" if more > 0 else ""))
     elif slot.takes_others and slot.kind in ("one", "many", "ranked"):
         yield _fact("options", "none is known here; another can be typed")
+
+
+def _value(name: str, slot: Slot, value: Any) -> Iterator[Sequence[Piece]]:
+    """A value by whose it is; one of several lines as it is, since the first may be all that two have in common."""
+    if slot.is_secret and not is_nothing(value):
+        yield _fact(name, HIDDEN)
+    elif slot.kind not in ("page", "prompt", "lines") or is_nothing(value):
+        yield _fact(name, shown(slot, value))
+    else:
+        lines = typed(slot, value)[:LONGEST].splitlines() or [""]
+        yield from (_fact("" if place else name, line) for place, line in enumerate(lines[:MOST_LINES]))
+        if len(lines) > MOST_LINES:
+            yield _fact("", f"and {len(lines) - MOST_LINES} more lines")
 
 
 def _fact(name: str, value: str) -> Sequence[Piece]:

@@ -142,6 +142,7 @@ class Composer(FullScreen):
             self.leave()
 
     def on_screen_resume(self) -> None:
+        self.show_remark()  # another may have been chosen meanwhile
         if self._course is Course.SENT:  # it was sent while a dialog lay over it
             self.leave()
 

@@ -12,6 +12,7 @@ from console.model.commands.naming import key_of
 from console.model.form.filling import Filling
 from console.model.form.rows import UNWRITTEN, about, items, label_room, widest
 from console.model.form.slots import Kind, Slot, sought
+from console.model.form.values import shown
 from console.model.glyphs import Glyphs
 from console.model.safe import one_line
 from console.model.shelf import Shelf
@@ -122,7 +123,7 @@ class FormScreen(FullScreen):
         self._show_grants()
 
     def remark(self) -> str:
-        if self.has_class("-seeking") and self._seek.value and self._sought() is None:
+        if self.has_class("-seeking") and self._seek.value and sought(self.filling.slots, self._seek.value) is None:
             return "no field is called so"
         wrong, own = len(self.filling.problems()), self.filling.count
         if wrong:
@@ -317,6 +318,9 @@ class FormScreen(FullScreen):
             was_warned = editor.is_warned
             if isinstance(editor, PageEditor) and not self.let_go() and not was_warned:
                 return
+            if isinstance(editor, LineEditor) and editor.typed() != editor.value:
+                stays = shown(editor.slot, editor.value)
+                self.trackside.tell(f"{one_line(editor.slot.label, 60)} stays as it was: {one_line(stays, 60)}")
             self._close()
         elif self.has_class("-seeking"):
             self.remove_class("-seeking")
@@ -364,16 +368,13 @@ class FormScreen(FullScreen):
 
     def on_input_changed(self, event: Input.Changed) -> None:
         if event.input is self._seek:
-            if (found := self._sought()) is not None:
+            if (found := sought(self.filling.slots, self._seek.value)) is not None:
                 self._go_to(found)
             self.show_remark()
 
     def _go_to(self, slot: Slot) -> None:
         if (place := self.list.shelf.place_of(slot.key)) is not None:
             self.list.go_to(place)
-
-    def _sought(self) -> Slot | None:
-        return sought(self.filling.slots, self._seek.value)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         if event.input is self._seek:

@@ -13,6 +13,7 @@ from console.bindings import bindings_of_a_text
 from console.model.form.filling import Filling
 from console.model.glyphs import Glyphs
 from console.model.safe import one_line, safe
+from console.model.words import short_runner
 from console.screens.form.desk import FormDesk
 from console.screens.full import FullScreen
 
@@ -56,6 +57,7 @@ class FormText(FullScreen):
     """Esc keeps what fits; what does not is only left when that is meant."""
 
     place = "form_text"
+    opened_by = "settings"
     heading = "Settings as YAML"
     AUTO_FOCUS = "#page"
     DEFAULT_CSS = """
@@ -79,6 +81,7 @@ class FormText(FullScreen):
         yield self._wrong
 
     def on_mount(self) -> None:
+        self.title_line.title = f"Settings of {one_line(short_runner(self._desk.name), 60)} as YAML"
         self._look()
 
     def on_text_area_changed(self) -> None:

@@ -37,6 +37,12 @@ class Leaf(Toned):
         """Whether there is more that way."""
         return self._first > 0 if pages < 0 else self._first < self._most
 
+    def why_not(self, what: str) -> str | None:
+        """Why it goes neither on nor back."""
+        if what == "more" and not self.can_page(1):
+            return "that is all that is told of it"
+        return "this is where it begins" if what == "less" and not self.can_page(-1) else None
+
     @property
     def _most(self) -> int:
         """The first row that is seen where the last is, too."""

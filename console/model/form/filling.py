@@ -95,6 +95,16 @@ class Filling:
             return None
         return replace(self, changes=self.before[-1], before=self.before[:-1])
 
+    def why_not(self, what: str, slot: Slot | None) -> str | None:
+        """Why there is nothing to take back."""
+        if what == "undo" and not self.before:
+            return "nothing was changed here yet"
+        if what == "reset_all" and not self.count:
+            return "all is as trackside.yaml and the defaults say"
+        if what == "reset" and (slot is None or not self.is_changed(slot)):
+            return "it is as trackside.yaml or the default says"
+        return None
+
     # What is kept
 
     def kept(self) -> dict[str, Any]:

@@ -261,22 +261,11 @@ class FormScreen(FullScreen):
     # Back
 
     def why_not(self, what: str) -> str | None:
-        slot = self.slot
         if what in ("edit", "reset") and self.grants.has_focus:
             return "what is granted follows from the fields; esc leads to them"
-        if what == "undo" and not self.filling.before:
-            return "nothing was changed here yet"
-        if what == "reset_all" and not self.filling.count:
-            return "all is as trackside.yaml and the defaults say"
-        if what == "reset" and (slot is None or not self.filling.is_changed(slot)):
-            return "it is as trackside.yaml or the default says"
-        if what == "more" and not self.leaf.can_page(1):
-            return "that is all that is told of it"
-        if what == "less" and not self.leaf.can_page(-1):
-            return "this is where it begins"
         if what == "take" and isinstance(self.editor, PageEditor):
             return "enter begins a new line; esc keeps what is typed"
-        return None
+        return self.filling.why_not(what, self.slot) or self.leaf.why_not(what)
 
     @property
     def back(self) -> str:

@@ -245,9 +245,7 @@ class Runners(FullScreen):
         self.list.page(pages)
 
     def why_not(self, what: str) -> str | None:
-        if what == "more" and not self.leaf.can_page(1):
-            return "that is all that is told of it"
-        return "this is where it begins" if what == "less" and not self.leaf.can_page(-1) else None
+        return self.leaf.why_not(what)
 
     def action_tell(self, pages: int) -> None:
         """On or back in what is told of the one that the cursor is on."""

@@ -83,6 +83,8 @@ class FullScreen(Shielded, Screen[None]):
         """What is being done and takes long, in words."""
         self._mentioned: set[str] = set()
         """Toasts that name a key of this screen."""
+        self._is_left = False
+        """It is to be closed as soon as it is on top."""
 
     def compose(self) -> ComposeResult:
         # Here, since a class that comes with the first size has everything styled once more.
@@ -137,8 +139,15 @@ class FullScreen(Shielded, Screen[None]):
         self.leave()
 
     def leave(self) -> None:
-        if self.is_current:
+        """Close it; from under a dialog as soon as that is closed, since only the one on top can be."""
+        if self.app.screen is self:
             self.dismiss()
+        elif self.is_current:
+            self._is_left = True
+
+    def on_screen_resume(self) -> None:
+        if self._is_left:
+            self.leave()
 
     def on_screen_suspend(self) -> None:
         """Nobody sees it: let go of what was drawn.

@@ -77,6 +77,8 @@ class EditValue(Dialog[None]):
         """What is said of it, where others wrote it meanwhile: as long as it is not saved."""
         self._is_asked = False
         self._is_saving = False
+        self._is_done = False
+        """All of it is saved."""
 
     def compose(self) -> ComposeResult:
         with Vertical() as box:
@@ -132,11 +134,20 @@ class EditValue(Dialog[None]):
             self._text, self._seen, self._moved = text, value, ""
             if self.area.text != text:
                 self._say(f"saved; what you typed since is not: {SAVE} saves it, too")
-            elif self.is_current:
-                self.dismiss()
+            else:
+                self._is_done = True
+                self._go()
         finally:
             slow.stop()
             self._is_saving = False
+
+    def _go(self) -> None:
+        """Leave it; from under another dialog as soon as that is closed, since only the one on top can be."""
+        if self._is_done and self.app.screen is self:
+            self.dismiss()
+
+    def on_screen_resume(self) -> None:
+        self._go()
 
     def _say(self, words: str) -> None:
         if not self.is_attached:  # nobody waited for it

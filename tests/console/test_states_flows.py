@@ -353,6 +353,38 @@ async def test_a_key_is_added(open_engine: Engines):
         await sees(pilot, "budget")
 
 
+@pytest.mark.parametrize("size", [*SIZES, (60, 15)])
+async def test_a_key_without_a_name_is_none_and_the_line_that_asks_for_it_stays(
+    open_engine: Engines, size: tuple[int, int]
+):
+    app = browsing(open_engine, *KEPT, runner=parrot)
+    async with at_the_screen(app, size) as pilot:
+        screen = await opened(pilot, app)
+        await pilot.press("n", "space", "enter")
+        await sees(pilot, "a key needs a name")
+        assert screen.line.has_focus
+        await pilot.press(*"budget", "enter")
+        await editor(pilot, app)
+
+
+async def test_the_cursor_returns_to_what_came_back(open_engine: Engines):
+    app = browsing(open_engine, ("kyoto", ("2 old",)), ("lima", ("2 old",)), runner=hoarder)
+    async with at_the_screen(app) as pilot:
+        screen = await opened(pilot, app)
+        first, second, *_ = rows_of(screen)
+        await pilot.press("d")
+        await until(pilot, lambda: screen.kept is not None and screen.kept.key == second.key)
+        await pilot.press("C")
+        await until(pilot, lambda: screen.kept is not None and screen.kept.identity != first.identity)
+        for was in (second, first):
+            await pilot.press("u")
+            await until(
+                pilot,
+                lambda was=was: screen.kept is not None
+                and (screen.kept.identity, screen.kept.key) == (was.identity, was.key),
+            )
+
+
 async def test_keys_are_searched_and_those_of_the_session_shown_alone(open_engine: Engines):
     app = browsing(open_engine, *KEPT, ("lima", ("third",)), runner=parrot)
     async with at_the_screen(app) as pilot:

@@ -231,7 +231,7 @@ async def test_all_keys_of_a_scope_are_cleared_and_come_back_together(open_engin
     async with at_the_screen(app) as pilot:
         screen = await opened(pilot, app)
         await pilot.press("slash", *"kyoto", "enter")
-        await sees(pilot, "100+ keys of all")
+        await sees(pilot, "100+ keys of all runners")
         await pilot.press("G", "C")
         await sees(pilot, "cleared 150 keys · u undoes it", "No key or scope holds that.")
         await pilot.press("escape")
@@ -339,6 +339,23 @@ async def test_the_history_of_a_key_says_who_wrote_it_and_gives_a_value_back(ope
         await sees(pilot, "person")
         await pilot.press("escape")
         await until(pilot, lambda: screen.past is None and screen.kept is not None and screen.kept.key == "said")
+
+
+async def test_a_history_is_not_left_by_a_search_and_says_what_leads_back(open_engine: Engines):
+    app = browsing(open_engine, *KEPT, runner=parrot)
+    async with at_the_screen(app) as pilot:
+        screen = await opened(pilot, app)
+        await on_key(pilot, screen, "said")
+        await pilot.press("h")
+        await sees(pilot, "history of said", "esc leads back to the keys")
+        await pilot.press("slash", *"mo")
+        await until(pilot, lambda: "this is the history of one key; esc leads back" in app.told)
+        await pilot.click(screen.search)
+        assert (screen.past is not None, screen.search.value, screen.focused) == (True, "", screen.list)
+        await pilot.press("escape")
+        await sees(pilot, "searches keys and whose they are")
+        await pilot.press("slash", *"mood")
+        await until(pilot, lambda: [row.key for row in rows_of(screen)] == ["mood"])
 
 
 async def test_a_key_is_added(open_engine: Engines):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 from textual.binding import BindingType
 
 from console.bindings import bindings_for
-from console.model.commands.naming import key_of
+from console.model.commands.naming import key_of, keyed
 from console.model.glyphs import Glyphs
 from console.model.inspect.folds import Folds
 from console.model.inspect.sheet import Row, Source, Text
@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 
 _NOTHING: Final = "Nothing is kept yet.\nWhat a runner writes with state_set, or tells as state.updated, is seen here."
 _NONE_FOUND: Final = "No key or scope holds that.\nesc shows all."
-_NONE_HERE: Final = "Nothing is kept that this session sees.\nw shows the state of all."
+_NONE_HERE: Final = "Nothing is kept that this session sees.\nw shows the state of all runners."
+BACK: Final = "esc leads back to the keys"
 _OF_A_KEY: Final = frozenset({"edit", "delete", "history", "copy", "fold"})
 
 
@@ -100,7 +101,7 @@ class States(Searched):
         if (past := self.past) is not None:
             count = number(len(past.changes), "change") if past.is_whole else f"{len(past.changes):,}+ changes"
             return f"history of {one_line(past.of.key, 30)} · {count}"
-        whose = "of this session" if self.desk.session is not None else "of all"
+        whose = "of this session" if self.desk.session is not None else "of all runners"
         keys = self.desk.keys.count
         return f"{number(keys, 'key') if self.desk.is_whole else f'{keys:,}+ keys'} {whose}"
 
@@ -111,6 +112,8 @@ class States(Searched):
 
     def _show(self) -> None:
         was_scope = self._entry is not None and self._entry.row is None
+        self.search.disabled = self.past is not None  # it searches keys, and would leave the history
+        self.search.placeholder = BACK if self.past is not None else keyed(self.placeholder)
         super()._show()
         if not was_scope and self._entry is not None and self._entry.row is None:
             self.list.move(1)  # who did not choose a scope is on a key: the first, or the next where one was deleted
@@ -208,12 +211,16 @@ class States(Searched):
         return self._why_not_in_history(what) if self.past is not None else None
 
     def _why_not_in_history(self, what: str) -> str | None:
-        if what in ("add", "clear", "delete", "history", "whose"):
+        if what in ("add", "clear", "delete", "history", "whose", "search"):
             return "this is the history of one key; esc leads back"
         change = self.change
         if what in ("edit", "copy") and (change is None or change.glimpse is None):
             return "it was deleted then; choose another change"
         return None
+
+    def action_search(self) -> None:
+        if self.trackside.can("states.search"):
+            super().action_search()
 
     def action_whose(self) -> None:
         if self.trackside.can("states.whose"):

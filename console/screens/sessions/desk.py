@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from console.model.sessions.rows import title_of
 from console.model.sessions.tree import Tree
 from console.naming import names_of
 
@@ -59,6 +60,8 @@ class Desk:
         self._edge: SessionRow | None = None
         """The last of the last page: an older one that is known already is only somebody's parent."""
         self.is_whole = False
+        self._names: dict[str, str] = {}
+        """Of parents of what was found."""
         self._row = -1
 
     async def begin(self) -> None:
@@ -109,6 +112,8 @@ class Desk:
     async def search(self, query: str) -> Found:
         """Sessions of that title, and the newest lines."""
         sessions = await self._engine.browse_sessions(text=query, limit=NAMED)
+        parents = {row.session.parent_session_id for row in sessions} - {None, *self._names}
+        self._names |= await names_of(self._engine, [name for name in parents if name])
         hits, total = await self._engine.hits(query, limit=HITS)
         return Found(query, sessions, await self._named(hits), total, is_whole=len(hits) < HITS)
 
@@ -124,6 +129,11 @@ class Desk:
         """These, each with what its session is called."""
         names = await names_of(self._engine, {hit.line.conversation_id for hit in hits if not hit.title})
         return [hit._replace(title=hit.title or names.get(hit.line.conversation_id)) for hit in hits]
+
+    def name_of(self, session_id: str | None) -> str:
+        """What a session is called that others came from; nothing where it is not known, or gone."""
+        row = self.tree.row_of(session_id or "")
+        return title_of(row) if row is not None else self._names.get(session_id or "", "")
 
     async def _read_parents(self) -> None:
         while missing := self.tree.missing():

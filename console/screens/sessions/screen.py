@@ -148,9 +148,10 @@ class Sessions(Searched):
             return about_line(hit, now)
         if branch is None:
             return None
-        session_id = branch.row.session.session_id
-        said = self.look_up(session_id, partial(self.desk.last_words, session_id))
-        return about_session(branch.row, self.glyphs, now, said.value or (), said.words)
+        session = branch.row.session
+        said = self.look_up(session.session_id, partial(self.desk.last_words, session.session_id))
+        parent = self.desk.name_of(session.parent_session_id)
+        return about_session(branch.row, self.glyphs, now, said.value or (), said.words, parent=parent)
 
     # Acting
 

@@ -198,7 +198,7 @@ class Sessions(Searched):
         if self.trackside.can("sessions.delete") and branch is not None:
             title = title_of(branch.row)
             self.trackside.part_with(branch.row, title)
-            self.mention(f"deleted “{one_line(title, 60)}”", f"{key_of('sessions.undo')} undoes it", MOMENT)
+            self.mention(f"deleted “{one_line(title, 60)}”", _undoes_it(), MOMENT)
             self.show()
 
     def action_undo(self) -> None:
@@ -242,6 +242,10 @@ class Sessions(Searched):
             self.trackside.copy(hit.line.conversation_id, "the session's id")
         elif branch is not None:
             self.trackside.copy(branch.row.session.session_id, "the session's id")
+
+
+def _undoes_it() -> str:
+    return f"{key_of('sessions.undo')} undoes it; quitting makes it final"
 
 
 def _heading(words: str, remark: str, _: int) -> Row:

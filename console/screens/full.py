@@ -220,7 +220,12 @@ class FullScreen(Shielded, Screen[None]):
         """Where it stands, in the line at the top."""
         doing = self._doing[-1] if self._doing else ""
         self.title_line.tone = "held" if doing else "faint"
-        self.title_line.remark = doing or ("reading…" if self.reading else self.remark())
+        self.title_line.remark = doing or (self.reads if self.reading else self.remark())
+
+    @property
+    def reads(self) -> str:
+        """What is said while something is read."""
+        return "reading…"
 
     def remark(self) -> str:
         """What there is to say there."""

@@ -259,36 +259,6 @@ async def test_a_fork_stands_under_its_parent_and_goes_on_from_there(open_engine
         await until(pilot, lambda: listed(screen) == ["kyoto", fork, "lima"])
 
 
-async def test_a_fork_is_told_by_the_title_of_its_parent_also_where_it_was_searched_for(open_engine: Engines):
-    app = browsing(open_engine, *TRIPS)
-    async with at_the_screen(app) as pilot:
-        await begun(pilot, app)
-        await app.stage.engine.rename_session("kyoto", "Two days")
-        await app.stage.engine.fork_session("kyoto", title="Branch")
-        screen = await opened(pilot, app)
-        await pilot.press("g", "down")
-        await sees(pilot, "forked from “Two days”")
-        screen.desk.tree.lose(["kyoto"])
-        await pilot.press("slash", *"branch", "enter")
-        await until(pilot, lambda: screen.branch is not None and screen.branch.row.session.title == "Branch")
-        await sees(pilot, "found: 1 title", "forked from “Two days”")
-
-
-@at_both_sizes
-async def test_all_of_a_long_title_is_in_the_details_and_its_row_still_says_that_one_is_there(
-    open_engine: Engines, size: tuple[int, int]
-):
-    app = browsing(open_engine, *TRIPS)
-    async with at_the_screen(app, size) as pilot:
-        await begun(pilot, app)
-        await app.resume("lima")
-        await opened(pilot, app)
-        await pilot.press("r", *("gold " * 80), *"END", "enter")
-        await sees(pilot, "gold gold", "◉ you are here")
-        await pilot.press("tab")
-        await sees(pilot, "gold END")
-
-
 async def test_a_fork_and_its_parent_go_on_each_by_itself(open_engine: Engines):
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app) as pilot:

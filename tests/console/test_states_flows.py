@@ -397,8 +397,9 @@ async def test_the_cursor_returns_to_what_came_back(open_engine: Engines):
             await pilot.press("u")
             await until(
                 pilot,
-                lambda was=was: screen.kept is not None
-                and (screen.kept.identity, screen.kept.key) == (was.identity, was.key),
+                lambda was=was: (
+                    screen.kept is not None and (screen.kept.identity, screen.kept.key) == (was.identity, was.key)
+                ),
             )
 
 

@@ -3,9 +3,12 @@
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from console.model.columns import cut
+from console.model.safe import one_line
 from console.model.sessions.rows import title_of
 from console.model.sessions.tree import Tree
 from console.naming import names_of
+from engine.api import Reach, reach
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,6 +23,22 @@ LAST: Final = 6
 """Lines of a session that are told beside it."""
 COUNTED: Final = 1_000
 """Up to here the engine counts what it finds."""
+ECHOED: Final = 30
+"""Columns of a query that are said again."""
+_BACK: Final = "esc shows all."
+_WORDS: Final = "the last one from three letters on also by its beginning. Titles are found by any part."
+_NO_LINES: Final = {
+    Reach.NOTHING: "no word for lines in it",
+    Reach.WHOLE: "no line has that whole word",
+    Reach.BEGINNING: "no line has a word that begins so",
+    Reach.ANYWHERE: "no lines",
+}
+_NEEDED: Final = {
+    Reach.NOTHING: "Lines are found by words, and there is none in it. Titles are found by any part.",
+    Reach.WHOLE: f"Lines are found by whole words, {_WORDS}",
+    Reach.BEGINNING: f"Lines are found by whole words, {_WORDS}",
+}
+"""What lines need; where nothing stands between words, as in Chinese, they need nothing."""
 
 
 @dataclass
@@ -44,11 +63,20 @@ class Found:
 
     @property
     def remark(self) -> str:
-        """What was found, in a few words."""
+        """What was found, in a few words, and why no lines were where titles are."""
         named = len(self.sessions)
         parts = [f"{named}{'+' if named >= NAMED else ''} {'title' if named == 1 else 'titles'}"] if named else []
         parts += [f"{self.lines} {'line' if self.total == 1 else 'lines'}"] if self.total else []
+        if named and not self.total:
+            parts.append(_NO_LINES[reach(self.query)])
         return f"found: {' · '.join(parts)}" if parts else "nothing found"
+
+    @property
+    def nothing(self) -> str:
+        """What is said where it is nothing: for what, and what would be found."""
+        query = cut(one_line(self.query, ECHOED), ECHOED)
+        said = [f"Nothing was found for “{query}”.", _NEEDED.get(reach(self.query), ""), _BACK]
+        return "\n".join(filter(None, said))
 
 
 class Desk:

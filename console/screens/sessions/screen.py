@@ -85,7 +85,7 @@ class Sessions(Searched):
     # What is shown
 
     def nothing(self) -> str:
-        return _NOTHING if self.found is None else f"Nothing was found for “{self.found.query}”.\nesc shows all."
+        return _NOTHING if self.found is None else self.found.nothing
 
     def remark(self) -> str:
         if self.found is not None:

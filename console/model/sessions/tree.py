@@ -100,6 +100,11 @@ class Tree:
             if not self._children[parent]:
                 self._missing.discard(parent)
 
+    @property
+    def ids(self) -> Collection[str]:
+        """All that are known, in no order."""
+        return self._rows.keys()
+
     def row_of(self, session_id: str) -> "SessionRow | None":
         return self._rows.get(session_id)
 

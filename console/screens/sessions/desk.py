@@ -11,7 +11,7 @@ from console.naming import names_of
 from engine.api import Reach, reach
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from engine.api import Engine, Hit, Line, SessionRow
 
@@ -52,6 +52,21 @@ class Found:
     is_whole: bool = False
 
     @property
+    def ids(self) -> list[str]:
+        """The sessions of all of it."""
+        return [row.session.session_id for row in self.sessions] + [hit.line.conversation_id for hit in self.hits]
+
+    def renew(self, rows: "Mapping[str, SessionRow]") -> bool:
+        """What was found in these sessions goes by what they are called now; whether that is something else."""
+        was = self.sessions, self.hits
+        self.sessions = [rows.get(row.session.session_id, row) for row in self.sessions]
+        self.hits = [
+            hit._replace(title=title_of(row)) if (row := rows.get(hit.line.conversation_id)) is not None else hit
+            for hit in self.hits
+        ]
+        return was != (self.sessions, self.hits)
+
+    @property
     def titles(self) -> str:
         """How many sessions: no more are read than are seen at once, so that the lines below are seen, too."""
         return f"{len(self.sessions)}" if len(self.sessions) < NAMED else f"the first {NAMED}"
@@ -90,11 +105,15 @@ class Desk:
         self.is_whole = False
         self._names: dict[str, str] = {}
         """Of parents of what was found."""
-        self._row = -1
+        self._version = -1
+        self._ahead: list[str] = []
+        """Those that are to be read again."""
+        self._is_due = False
+        """Something was written since that was begun."""
 
     async def begin(self) -> None:
         """The first page, and from when on something is new."""
-        self._row = await self._engine.last_row()
+        self._version = await self._engine.version()
         await self.read_more()
 
     async def last_words(self, session_id: str) -> "list[Line]":
@@ -109,15 +128,36 @@ class Desk:
         self.tree.add(page)
         await self._read_parents()
 
-    async def freshen(self) -> bool:
-        """The first page again, if anything happened since; whether there is anything to be shown."""
-        last = await self._engine.last_row()
-        if last == self._row:
+    async def freshen(self, seen: "Iterable[str]" = (), found: Found | None = None) -> bool:
+        """If anything was written since: what is new, and what became of those that are seen, and of found ones.
+
+        All others are read again a page at a time, each time this is asked. Whether there is anything to be shown.
+        """
+        version, ids, is_new = await self._engine.version(), list[str](), False
+        if version != self._version:
+            self._version, self._is_due = version, True
+            is_new = self.tree.add(await self._engine.browse_sessions(limit=PAGE))
+            await self._read_parents()
+            ids += seen
+        if self._is_due and not self._ahead:
+            self._is_due = False
+            self._ahead = [*dict.fromkeys([*self.tree.ids, *(found.ids if found is not None else ())])]
+        ids += self._ahead[:PAGE]
+        del self._ahead[:PAGE]
+        return await self._check(ids, found) or is_new
+
+    async def _check(self, ids: "Sequence[str]", found: Found | None) -> bool:
+        """Read these again; whether any has changed, or is gone."""
+        if not ids:
             return False
-        self._row = last
-        is_new = self.tree.add(await self._engine.browse_sessions(limit=PAGE))
-        await self._read_parents()
-        return is_new
+        rows = {row.session.session_id: row for row in await self._engine.browse_sessions(ids=ids, limit=len(ids))}
+        gone = {session_id for session_id in ids if session_id not in rows}
+        is_new = self.tree.add(row for name, row in rows.items() if self.tree.row_of(name) is not None)
+        if found is not None:
+            is_new = found.renew(rows) or is_new
+        for session_id in gone:
+            self.lose(session_id, found)
+        return is_new or bool(gone)
 
     async def read_again(self, session_id: str) -> None:
         """One session as it is now."""

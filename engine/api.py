@@ -36,6 +36,7 @@ from engine.facts.queue import Fate, Mode, QueueItem
 from engine.facts.retention import Deleted
 from engine.facts.runs import INPUT_GLIMPSE, RunRow, Status
 from engine.facts.scopes import Scope, ScopeIdentity
+from engine.facts.search import Reach, reach
 from engine.facts.session_pages import SessionRow
 from engine.facts.sessions import Session, Summary
 from engine.facts.state import Kept, Written
@@ -140,6 +141,7 @@ __all__ = [
     "Problem",
     "Project",
     "QueueItem",
+    "Reach",
     "Receipt",
     "Registry",
     "Reloaded",
@@ -177,6 +179,7 @@ __all__ = [
     "json_schema",
     "kept_in",
     "message",
+    "reach",
     "read_event",
     "text_of",
     "to_yaml",

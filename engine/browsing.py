@@ -35,10 +35,10 @@ class Browsing(Reading):
         before: SessionRow | None = None,
         limit: int = 100,
     ) -> list[SessionRow]:
-        """Sessions, the last active first, after the last row of the page before; `text` is in title or id.
+        """Sessions, the last active first, after the last row of the page before.
 
-        `parent_id` gives one session's children, `ids` those of these that there are.
-        Runs, lines and children are counted up to 10,000.
+        All words of `text` are in title or id; `parent_id` gives one session's children, `ids` those of these that
+        there are. Runs, lines and children are counted up to 10,000.
         """
         return await self._read(
             lambda conn: session_pages.page(

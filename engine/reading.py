@@ -120,6 +120,10 @@ class Reading:
         """The newest global row: subscribe since here to hear only what is new."""
         return await self._read(journal.last_row)
 
+    async def version(self) -> int:
+        """Another number after every write, of this process and of others: a cheap sign to read again."""
+        return await self._database.version()
+
     # Conversations
 
     async def sessions(

@@ -31,7 +31,8 @@ class Timer(Protocol):
 
 Later = Callable[[float, Callable[[], object]], Timer]
 Do = Callable[[Awaitable[object]], None]
-Delete = Callable[[str], Awaitable[object]]
+Delete = Callable[[str], Awaitable[str]]
+"""Gives what is said of it where its moment was cut short."""
 Over = Callable[[str, bool], object]
 """Told when a moment is over: of which session, and whether it is gone."""
 
@@ -46,7 +47,7 @@ class Parting:
         self._over = over
         self._going: dict[str, Timer] = {}
         """Those that can come back."""
-        self._leaving: dict[str, asyncio.Task[None]] = {}
+        self._leaving: dict[str, asyncio.Task[str]] = {}
         """Those that are being deleted: they are not to be seen either, but nothing brings them back."""
 
     @property
@@ -81,28 +82,36 @@ class Parting:
         return session_id
 
     async def finish(self) -> list[str]:
-        """Do now what was to be done: nobody can want them back any more. Gives what is said of those that stay."""
-        troubles: list[str] = []
-        for session_id in [*self._leaving, *self._going]:
-            try:
-                await self._part(session_id)
-            except Exception as error:  # noqa: BLE001  (the others go all the same)
-                troubles.append(str(error))
-        return troubles
+        """Do now what was to be done: nobody can want them back any more.
 
-    async def _part(self, session_id: str) -> None:
+        Gives what is said of those that stay, and of those that could have come back a little longer.
+        """
+        said: list[str] = []
+        for session_id in [*self._leaving, *self._going]:
+            is_early = session_id in self._going
+            try:
+                words = await self._part(session_id)
+            except Exception as error:  # noqa: BLE001  (the others go all the same)
+                said.append(str(error))
+            else:
+                said += [words] if is_early else []
+        return said
+
+    async def _part(self, session_id: str) -> str:
         """Delete it now, or wait until that is done where it was begun."""
         if (timer := self._going.pop(session_id, None)) is not None:
             timer.stop()
             self._leaving[session_id] = asyncio.ensure_future(self._let_go(session_id))
-        if (leaving := self._leaving.get(session_id)) is not None:
-            await asyncio.shield(leaving)  # who waits for it may be stopped; what was begun may not
+        if (leaving := self._leaving.get(session_id)) is None:
+            return ""
+        return await asyncio.shield(leaving)  # who waits for it may be stopped; what was begun may not
 
-    async def _let_go(self, session_id: str) -> None:
+    async def _let_go(self, session_id: str) -> str:
         is_gone = False
         try:
-            await self._delete(session_id)
+            words = await self._delete(session_id)
             is_gone = True
+            return words
         finally:
             # Only now, so that it is not seen again for the time that this takes; one that could not go is back.
             del self._leaving[session_id]
@@ -175,7 +184,7 @@ class Deleting(_App):
             self.tell(f"“{going.title}” is back")
         return session_id
 
-    async def _delete(self, session_id: str) -> None:
+    async def _delete(self, session_id: str) -> str:
         going, engine = self._going.pop(session_id), self.stage.engine
         if session_id == self.stage.session:
             raise NotDeleted(f"“{going.title}” is not deleted: you are in it")
@@ -183,6 +192,7 @@ class Deleting(_App):
             if now.session.last_active > going.row.session.last_active:
                 raise NotDeleted(f"“{going.title}” is not deleted: something was said in it since")
             await engine.delete_session(session_id)
+        return f"deleted “{going.title}”"
 
     def _moment_over(self, session_id: str, is_gone: bool) -> None:
         from console.screens.sessions.screen import Sessions  # noqa: PLC0415

@@ -26,8 +26,8 @@ class Keeping(_App):
 
     stage: "Stage"
     glyphs: "Glyphs"
-    _edits: tuple[str, ...] = ()
-    """The last at the end."""
+    _edits: tuple[tuple[str, str], ...] = ()
+    """Their ids, each with where it was made; the last at the end."""
 
     if TYPE_CHECKING:
 
@@ -45,20 +45,23 @@ class Keeping(_App):
         """There is something that can be taken back."""
         return bool(self._edits)
 
-    async def edit_state(self, act: "Awaitable[StateEdit]") -> "StateEdit":
-        """Change state, so that it can be taken back."""
+    async def edit_state(self, act: "Awaitable[StateEdit]", place: str) -> "StateEdit":
+        """Change state, so that it can be taken back; `place` names what the cursor is on."""
         edit = await act
-        self._edits = (*self._edits, edit.edit_id)
+        self._edits = (*self._edits, (edit.edit_id, place))
         return edit
 
-    async def take_state_back(self) -> None:
-        """Undo the last of them; what was written since stays. One that could not be undone yet is still the last."""
+    async def take_state_back(self) -> str | None:
+        """Undo the last of them, and give its place; what was written since stays.
+
+        One that could not be undone yet is still the last.
+        """
         from engine.api import NotFound, StateRefused  # noqa: PLC0415
 
         async with self._in_order:  # else a key that is pressed twice undoes the same twice
             if not self._edits:
-                return
-            last = self._edits[-1]
+                return None
+            last, place = self._edits[-1]
             try:
                 edit = await self.stage.engine.restore_state(last)
             except (NotFound, StateRefused):  # it never can be: those before it can
@@ -67,10 +70,11 @@ class Keeping(_App):
             self._forget(last)
         left = f"; {number(len(edit.left), 'key')} written since stay as they are" if edit.left else ""
         self.tell(f"undone: {number(edit.count, 'key')}{left}")
+        return place
 
     @cached_property
     def _in_order(self) -> asyncio.Lock:
         return asyncio.Lock()
 
     def _forget(self, edit_id: str) -> None:
-        self._edits = tuple(each for each in self._edits if each != edit_id)
+        self._edits = tuple(each for each in self._edits if each[0] != edit_id)

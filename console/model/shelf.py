@@ -1,13 +1,15 @@
 """Things in a list that a person chooses from; the row of each is made when it is seen."""
 
 from collections.abc import Callable, Sequence
-from typing import Generic, NamedTuple, TypeVar
+from typing import Final, Generic, NamedTuple, TypeVar
 
 from console.model.columns import cells, cut
 from console.model.inspect.sheet import GLYPH, MARGIN, Row
 from console.model.piece import Piece
 
 T = TypeVar("T")
+_LEAST: Final = 12
+"""Columns of what a row is about, whatever marks it has."""
 
 
 class Item(NamedTuple):
@@ -82,9 +84,24 @@ def heading(words: str, remark: str = "") -> Row:
     return Row([Piece(words, "heading")], right=Piece(remark, "faint") if remark else None)
 
 
-def row(width: int, pieces: Sequence[Piece], right: str = "", *, indent: int = 0, is_open: bool | None = None) -> Row:
-    """A row whose remark at the right is always seen: the pieces are cut where they meet it."""
+def row(
+    width: int,
+    pieces: Sequence[Piece],
+    right: str = "",
+    *,
+    marks: Sequence[Piece] = (),
+    indent: int = 0,
+    is_open: bool | None = None,
+) -> Row:
+    """A row whose marks and remark at the right are always seen: the pieces are cut where they meet them."""
     room = width - MARGIN - indent - (GLYPH if is_open is not None else 0) - (cells(right) + 2 if right else 0)
+    shown = _fitted(pieces, max(min(room, _LEAST), room - _cells(marks)))
+    shown += _fitted(marks, room - _cells(shown))
+    return Row(shown, indent, is_open, right=Piece(right, "faint") if right else None)
+
+
+def _fitted(pieces: Sequence[Piece], room: int) -> list[Piece]:
+    """As many of them as there is room for, the last one cut."""
     shown: list[Piece] = []
     for piece in pieces:
         text = cut(piece.text, room)
@@ -92,4 +109,8 @@ def row(width: int, pieces: Sequence[Piece], right: str = "", *, indent: int = 0
         shown.append(piece._replace(text=text))
         if text != piece.text or room <= 0:
             break
-    return Row(shown, indent, is_open, right=Piece(right, "faint") if right else None)
+    return shown
+
+
+def _cells(pieces: Sequence[Piece]) -> int:
+    return sum(cells(piece.text) for piece in pieces)

@@ -83,6 +83,8 @@ class FullScreen(Shielded, Screen[None]):
         """What is being done and takes long, in words."""
         self._mentioned: set[str] = set()
         """Toasts that name a key of this screen."""
+        self._is_left = False
+        """It is to be closed as soon as it is on top."""
 
     def compose(self) -> ComposeResult:
         # Here, since a class that comes with the first size has everything styled once more.
@@ -141,8 +143,15 @@ class FullScreen(Shielded, Screen[None]):
         self.leave()
 
     def leave(self) -> None:
-        if self.app.screen is self:  # not `is_current`, which it is under a dialog, too: that would be closed instead
+        """Close it; from under another as soon as that is closed, since only the one on top can be."""
+        if self.app.screen is self:  # not `is_current`, which it is under a dialog, too
             self.dismiss()
+        else:
+            self._is_left = True
+
+    def on_screen_resume(self) -> None:
+        if self._is_left:
+            self.leave()
 
     def on_screen_suspend(self) -> None:
         """Nobody sees it: let go of what was drawn.
@@ -215,7 +224,12 @@ class FullScreen(Shielded, Screen[None]):
         """Where it stands, in the line at the top."""
         doing = self._doing[-1] if self._doing else ""
         self.title_line.tone = "held" if doing else "faint"
-        self.title_line.remark = doing or ("reading…" if self.reading else self.remark())
+        self.title_line.remark = doing or (self.reads if self.reading else self.remark())
+
+    @property
+    def reads(self) -> str:
+        """What is said while something is read."""
+        return "reading…"
 
     def remark(self) -> str:
         """What there is to say there."""

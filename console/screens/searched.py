@@ -159,6 +159,10 @@ class Searched(Browser):
 
     # What is shown
 
+    @property
+    def reads(self) -> str:
+        return "searching…" if self._is_searching else super().reads
+
     def shelf(self) -> Shelf:
         """All that was read, as it is now."""
         raise NotImplementedError

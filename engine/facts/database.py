@@ -54,6 +54,8 @@ class Database:
             url, creator=self._connect_to_read, poolclass=QueuePool, pool_size=READERS, max_overflow=-1
         )
         self._threads = ThreadPoolExecutor(READERS, thread_name_prefix="facts-reader")
+        self._sign: sqlite3.Connection | None = None
+        """Asked for nothing but its version, which counts for one connection alone."""
 
     @classmethod
     def open(
@@ -96,6 +98,17 @@ class Database:
                 raise translate(error, self.path) from error
             raise
 
+    async def version(self) -> int:
+        """Another number after every write, whichever process wrote."""
+        return await asyncio.get_running_loop().run_in_executor(self._threads, self._version)
+
+    def _version(self) -> int:
+        try:
+            self._sign = self._sign or self._connect_to_read()
+            return int(self._sign.execute("PRAGMA data_version").fetchone()[0])
+        except sqlite3.Error as error:
+            raise translate(error, self.path) from error
+
     def integrity(self) -> list[str]:
         """What SQLite finds wrong with the whole file; empty when it is sound."""
         try:
@@ -108,6 +121,8 @@ class Database:
 
     def close(self) -> None:
         self._threads.shutdown()
+        if self._sign is not None:
+            self._sign.close()
         self._reading.dispose()
         self._writing.dispose()
 

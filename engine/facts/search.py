@@ -7,6 +7,7 @@ type: a search within one conversation among many meets two short lists instead 
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
+from enum import Enum, auto
 from functools import lru_cache
 from itertools import islice
 from typing import Any, Final
@@ -55,6 +56,29 @@ def index_all(conn: Connection) -> None:
         entries = [_entry(seq, Place(*place), role, kind, text) for seq, *place, role, kind, text in rows]
         if found := [entry for entry in entries if entry is not None]:
             conn.exec_driver_sql(_ADD, found)
+
+
+class Reach(Enum):
+    """How the last word of a query is found in lines; those before it are found as a whole."""
+
+    NOTHING = auto()
+    """There is no word in it: no line is looked at."""
+    WHOLE = auto()
+    BEGINNING = auto()
+    """Also where a word begins with it."""
+    ANYWHERE = auto()
+    """Wherever its characters stand in a row: nothing stands between words."""
+
+
+def reach(query: str) -> Reach:
+    """How far a query reaches."""
+    phrases = list(words.phrases(query))
+    if not phrases:
+        return Reach.NOTHING
+    last = phrases[-1]
+    if words.is_run(last.terms[-1]):
+        return Reach.ANYWHERE
+    return Reach.WHOLE if len(last.terms[-1]) < BEGINNING else Reach.BEGINNING
 
 
 def find(

@@ -38,6 +38,11 @@ _PAGE: Final = f"""
     ON last.rowid = (SELECT max(rowid) FROM runs WHERE conversation_id = these.session_id)
     ORDER BY these.last_active DESC, these.session_id DESC
 """  # noqa: S608  (names of columns and our own conditions)
+_HOLDS: Final = """
+    NOT EXISTS (
+        SELECT 1 FROM json_each(:words) WHERE instr(folded(coalesce(title, '') || ' ' || session_id), value) = 0
+    )
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,11 +80,16 @@ def page(
 ) -> list[SessionRow]:
     """Sessions, the last active first, those less lately active than `before` was when it was read.
 
-    `text` is looked for in title and id, whatever the case; `parent_id` gives one session's children, `ids` those of
-    these that there are.
+    All words of `text` are in title or id, in any order and whatever the case; `parent_id` gives one session's
+    children, `ids` those of these that there are.
     """
     conditions = ["true"]
-    given: dict[str, Any] = {"limit": limit, "text": words.folded(text), "user": user_id, "parent": parent_id}
+    given: dict[str, Any] = {
+        "limit": limit,
+        "words": json.dumps(words.folded(text).split()),
+        "user": user_id,
+        "parent": parent_id,
+    }
     if user_id is not None:
         conditions.append("user_id = :user")
     if parent_id is not None:
@@ -90,9 +100,9 @@ def page(
     if before is not None:
         conditions.append("(last_active, session_id) < (:active, :id)")
         given |= {"active": before.session.last_active, "id": before.session.session_id}
-    if text:
+    if text.strip():
         teach_folding(conn)
-        conditions.append("(instr(folded(title), :text) OR instr(folded(session_id), :text))")
+        conditions.append(_HOLDS)
     statement = _PAGE.format(conditions=" AND ".join(conditions))
     return [_row(row) for row in driver_of(conn).execute(statement, given)]
 

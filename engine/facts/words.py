@@ -52,10 +52,10 @@ def phrases(query: str) -> Iterator[Phrase]:
 
 def _phrase(found: list[str]) -> Phrase:
     *before, last = found
-    if len(last) > 1 or not _is_run(last):
+    if len(last) > 1 or not is_run(last):
         return Phrase(tuple(found))
     # The end of a run, of which the text may have more: its pairs say it all, unless it is the only one.
-    in_pair = bool(before) and len(before[-1]) > 1 and _is_run(before[-1])
+    in_pair = bool(before) and len(before[-1]) > 1 and is_run(before[-1])
     return Phrase(tuple(before)) if in_pair else Phrase(tuple(found), ends_within=True)
 
 
@@ -77,6 +77,7 @@ def folded(text: str) -> str:
     return text.lower() if text.isascii() else unicodedata.normalize("NFKC", text).casefold()
 
 
-def _is_run(term: str) -> bool:
+def is_run(term: str) -> bool:
+    """Whether a term is of a run without spaces."""
     piece = _PIECES.match(term)
     return piece is not None and piece.lastgroup == "run"

@@ -63,12 +63,13 @@ def parting(
     hand: Hand,
     gone: list[str],
     why_not: Exception | None = None,
-    delete: Callable[[str], Awaitable[None]] | None = None,
+    delete: Callable[[str], Awaitable[str]] | None = None,
 ) -> Parting:
-    async def at_once(name: str) -> None:
+    async def at_once(name: str) -> str:
         if why_not is not None:
             raise why_not
         gone.append(name)
+        return f"deleted {name}"
 
     def over(name: str, is_gone: bool) -> None:
         hand.over_for.append((name, is_gone))
@@ -104,11 +105,11 @@ async def test_what_could_not_be_deleted_is_seen_again():
     assert (leaving.going, hand.over_for) == (set(), [("a", False)])
 
 
-async def test_at_the_end_all_goes_once():
+async def test_at_the_end_all_goes_once_and_it_is_said_since_its_moment_was_cut_short():
     hand, gone = Hand(), list[str]()
     leaving = parting(hand, gone)
     leaving.put("a")
-    assert await leaving.finish() == []
+    assert await leaving.finish() == ["deleted a"]
     await hand.over()
     assert gone == ["a"]
 
@@ -125,10 +126,11 @@ async def test_what_cannot_go_at_the_end_does_not_keep_the_others():
 async def test_what_is_being_deleted_stays_hidden_cannot_come_back_and_is_waited_for_at_the_end():
     hand, gone, begun, go = Hand(), list[str](), asyncio.Event(), asyncio.Event()
 
-    async def slowly(name: str) -> None:
+    async def slowly(name: str) -> str:
         begun.set()
         await go.wait()
         gone.append(name)
+        return f"deleted {name}"
 
     leaving = parting(hand, gone, delete=slowly)
     leaving.put("a")
@@ -208,7 +210,7 @@ async def test_what_was_deleted_comes_back_by_u(open_engine: Engines):
         screen = await opened(pilot, app)
         await pilot.press("d")
         await until(pilot, lambda: listed(screen) == ["kyoto"])
-        await sees(pilot, "u undoes it")
+        await sees(pilot, "u undoes it; quitting makes it final")
         await pilot.press("u")
         await until(pilot, lambda: listed(screen) == ["lima", "kyoto"])
         await pilot.press("u")
@@ -330,7 +332,7 @@ async def test_the_runs_of_what_is_gone_are_listed_no_more(open_engine: Engines,
         await until(pilot, lambda: not app.parting.can_be_undone and len(rail._shown.runs) == 2)
 
 
-async def test_leaving_the_console_deletes_the_session_one_was_in(open_engine: Engines):
+async def test_leaving_the_console_deletes_the_session_one_was_in_and_says_so(open_engine: Engines):
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app) as pilot:
         await entered(pilot, app, "lima")
@@ -341,7 +343,7 @@ async def test_leaving_the_console_deletes_the_session_one_was_in(open_engine: E
     engine = await open_engine()
     assert await sessions(engine) == {"kyoto"}
     assert await engine.runs(conversation_id="lima") == []
-    assert app.last_words == ()
+    assert app.last_words == ("deleted “where is the museum of gold”",)
 
 
 async def test_one_in_which_something_was_said_since_is_not_deleted(

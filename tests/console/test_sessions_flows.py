@@ -157,14 +157,14 @@ async def test_what_is_told_of_a_session_is_gone_through_and_left(open_engine: E
     async with at_the_screen(app, size) as pilot:
         screen = await opened(pilot, app)
         await pilot.press("tab")
-        await sees(pilot, "1 run · 2 lines", "line 0")
+        await sees(pilot, "1 exchange · 2 lines", "line 0")
         await pilot.press("G")
         await sees(pilot, "line 59")
         await pilot.press("y")
         await until(pilot, lambda: app.clipboard == f"You said: {text}")
         assert screen.branch.row.session.session_id == "long", "the list stays where it was"
         await pilot.press("escape", "down", "tab")
-        await sees(pilot, "kyoto", "2 runs · 4 lines")
+        await sees(pilot, "kyoto", "2 exchanges · 4 lines")
         await pilot.press("G")
         await sees(pilot, "You said: use metric")
         await pilot.press("tab", "escape")
@@ -175,7 +175,7 @@ async def test_where_there_is_room_again_it_is_told_at_the_side(open_engine: Eng
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app, (80, 24)) as pilot:
         await opened(pilot, app)
-        assert "1 run · 2 lines" not in shown(app)
+        assert "1 exchange · 2 lines" not in shown(app)
         await pilot.resize_terminal(160, 45)
         await sees(pilot, "You said: where is the museum of gold")
 

@@ -172,6 +172,15 @@ def test_a_row_fits_and_its_right_side_is_always_seen(width: int, title: str):
     assert "\x1b" not in "".join(piece.text for piece in shown.pieces)
 
 
+@pytest.mark.parametrize("width", [50, 60, 90, 160])
+def test_a_long_title_leaves_its_marks_their_room(width: int):
+    session = row("s", 1, title="a title that is longer than any row " * 9, live_run="run_1")
+    shown = session_row(Branch(session, 1, None), width, Glyphs(), 120_000_000, "s")
+    text = "".join(piece.text for piece in shown.pieces)
+    assert text.startswith("● a ti")
+    assert text.endswith("…  ◉ you are here  at work")
+
+
 def test_a_hit_says_where_it_is_from():
     line = Line(transcript_id="l", conversation_id="kyoto", role="user", created_at=0, content="use metric", seq=7)
     text = "".join(piece.text for piece in hit_row(Hit(line, "Trip", 1), "metric", 80, 60_000_000).pieces)

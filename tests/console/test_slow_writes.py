@@ -9,8 +9,10 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import TextArea
 
+from console.screens.question import Question
 from console.screens.sessions.screen import Sessions
 from console.screens.states.edit import EditValue
+from console.screens.states.screen import States
 from engine.facts.database import Database
 from engine.facts.writer import Writer
 from tests.console.browsing import begun, browsing
@@ -170,6 +172,25 @@ async def test_what_is_typed_while_a_value_is_saved_stays_and_is_saved_next(open
         await pilot.press("f4")
         await until(pilot, lambda: not isinstance(app.screen, EditValue))
         assert await value_of(app, "said") == 78
+
+
+async def test_a_value_that_is_saved_under_a_question_leaves_that_open_and_goes_when_it_is_answered(
+    open_engine: Engines, lock: Lock
+):
+    app = browsing(open_engine, *KEPT, runner=parrot)
+    async with at_the_screen(app) as pilot:
+        await to_said(pilot, app)
+        await pilot.press("enter")
+        (await editor(pilot, app)).text = "7"
+        value = app.screen
+        async with lock():
+            await pilot.press("f4")
+            await sees(pilot, "saving… it is not on disk yet")
+            await app.push_screen(question := Question("Really?", "Yes"))
+        await until(pilot, lambda: not value._is_saving)
+        assert app.screen is question
+        await pilot.press("escape")
+        await until(pilot, lambda: isinstance(app.screen, States))
 
 
 @pytest.mark.usefixtures("impatient")

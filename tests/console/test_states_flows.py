@@ -233,7 +233,7 @@ async def test_all_keys_of_a_scope_are_cleared_and_come_back_together(open_engin
     async with at_the_screen(app) as pilot:
         screen = await opened(pilot, app)
         await pilot.press("slash", *"kyoto", "enter")
-        await sees(pilot, "100+ keys of all")
+        await sees(pilot, "100+ keys of all runners")
         await pilot.press("G", "C")
         await sees(pilot, "cleared 150 keys · u undoes it", "No key or scope holds that.")
         await pilot.press("escape")
@@ -343,6 +343,23 @@ async def test_the_history_of_a_key_says_who_wrote_it_and_gives_a_value_back(ope
         await until(pilot, lambda: screen.past is None and screen.kept is not None and screen.kept.key == "said")
 
 
+async def test_a_history_is_not_left_by_a_search_and_says_what_leads_back(open_engine: Engines):
+    app = browsing(open_engine, *KEPT, runner=parrot)
+    async with at_the_screen(app) as pilot:
+        screen = await opened(pilot, app)
+        await on_key(pilot, screen, "said")
+        await pilot.press("h")
+        await sees(pilot, "history of said", "esc leads back to the keys")
+        await pilot.press("slash", *"mo")
+        await until(pilot, lambda: "this is the history of one key; esc leads back" in app.told)
+        await pilot.click(screen.search)
+        assert (screen.past is not None, screen.search.value, screen.focused) == (True, "", screen.list)
+        await pilot.press("escape")
+        await sees(pilot, "searches keys and whose they are")
+        await pilot.press("slash", *"mood")
+        await until(pilot, lambda: [row.key for row in rows_of(screen)] == ["mood"])
+
+
 async def test_a_key_is_added(open_engine: Engines):
     app = browsing(open_engine, *KEPT, runner=parrot)
     async with at_the_screen(app) as pilot:
@@ -353,6 +370,39 @@ async def test_a_key_is_added(open_engine: Engines):
         await pilot.press("f4")
         await becomes(pilot, lambda: value_of(app, "budget"), 120)
         await sees(pilot, "budget")
+
+
+@pytest.mark.parametrize("size", [*SIZES, (60, 15)])
+async def test_a_key_without_a_name_is_none_and_the_line_that_asks_for_it_stays(
+    open_engine: Engines, size: tuple[int, int]
+):
+    app = browsing(open_engine, *KEPT, runner=parrot)
+    async with at_the_screen(app, size) as pilot:
+        screen = await opened(pilot, app)
+        await pilot.press("n", "space", "enter")
+        await sees(pilot, "a key needs a name")
+        assert screen.line.has_focus
+        await pilot.press(*"budget", "enter")
+        await editor(pilot, app)
+
+
+async def test_the_cursor_returns_to_what_came_back(open_engine: Engines):
+    app = browsing(open_engine, ("kyoto", ("2 old",)), ("lima", ("2 old",)), runner=hoarder)
+    async with at_the_screen(app) as pilot:
+        screen = await opened(pilot, app)
+        first, second, *_ = rows_of(screen)
+        await pilot.press("d")
+        await until(pilot, lambda: screen.kept is not None and screen.kept.key == second.key)
+        await pilot.press("C")
+        await until(pilot, lambda: screen.kept is not None and screen.kept.identity != first.identity)
+        for was in (second, first):
+            await pilot.press("u")
+            await until(
+                pilot,
+                lambda was=was: (
+                    screen.kept is not None and (screen.kept.identity, screen.kept.key) == (was.identity, was.key)
+                ),
+            )
 
 
 async def test_keys_are_searched_and_those_of_the_session_shown_alone(open_engine: Engines):
@@ -388,7 +438,7 @@ async def test_where_nothing_is_kept_here_the_key_is_named_that_shows_all(open_e
         await app.action_perform("app.states")
         await sees(pilot, "Nothing is kept yet")
         await pilot.press("a")
-        await sees(pilot, "Nothing is kept that this session sees.", "a shows the state of all.")
+        await sees(pilot, "Nothing is kept that this session sees.", "a shows the state of all runners.")
 
 
 async def test_an_empty_browser_says_how_it_gets_full(open_engine: Engines):

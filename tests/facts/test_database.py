@@ -219,6 +219,19 @@ def test_a_lock_does_not_keep_a_reader_out(path: Path):
     other.close()
 
 
+async def test_the_version_is_another_after_a_write_of_whoever_and_the_same_without_one(path: Path):
+    database, other = Database.open(path, write=True), sqlite3.connect(path, isolation_level=None)
+    first = await database.version()
+    assert await database.version() == first
+    with database.writing_connection() as ours:
+        ours.exec_driver_sql("CREATE TABLE mine (a)")
+    second = await database.version()
+    other.execute("CREATE TABLE theirs (a)")
+    assert len({first, second, await database.version()}) == 3
+    other.close()
+    database.close()
+
+
 @contextmanager
 def unprivileged() -> Iterator[Path]:
     """A folder and a user to whom permissions apply: they do not to root."""

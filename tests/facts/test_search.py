@@ -118,6 +118,23 @@ def test_what_was_typed_does_not_find_the_line(conn: Connection, query: str, lin
 
 
 @pytest.mark.parametrize(
+    ("query", "reach"),
+    [
+        ("%", search.Reach.NOTHING),
+        ("_ …", search.Reach.NOTHING),
+        ("ne", search.Reach.WHOLE),
+        ("midnight a", search.Reach.WHOLE),
+        ("a mid", search.Reach.BEGINNING),
+        ("mid %", search.Reach.BEGINNING),
+        ("京", search.Reach.ANYWHERE),
+        ("the 京都", search.Reach.ANYWHERE),
+    ],
+)
+def test_how_the_last_word_is_found_is_told_beforehand(query: str, reach: search.Reach):
+    assert search.reach(query) is reach
+
+
+@pytest.mark.parametrize(
     "query",
     [
         *" %_*()^-+:§\\'\"\x00\ud800",

@@ -15,7 +15,7 @@ OPEN_STATES: Final = (
 STATES: Final = (
     *grouped(
         "This key",
-        Command("states.edit", "enter,e", "edit", "Change the value; of its history, write this value again.", rank=1),
+        Command("states.edit", "enter,e", "edit", "Edit the value; in its history, the value of then.", rank=1),
         Command("states.add", "n", "new key", "Write another key of the same scope.", rank=8),
         Command("states.delete", "d", "delete", "Delete the key; {states.undo} brings it back.", rank=6),
         Command("states.clear", "shift+c", "clear scope", "Delete every key of the scope; {states.undo} brings them "
@@ -30,7 +30,7 @@ STATES: Final = (
                 says=going_aside),
         Command("states.fold", "space", "fold", "At the side: show or hide what is in a part of the value."),
         Command("states.search", "slash", "search", "See only keys and scopes that hold a text.", rank=3),
-        Command("states.whose", "w", "whose", "What this session sees, or the state of all.", rank=10),
+        Command("states.whose", "w", "whose", "What this session sees, or the state of all runners.", rank=10),
         Command("states.up", "up,k", "up", "The one above.", action="move(-1)"),
         Command("states.down", "down,j", "down", "The one below.", action="move(1)"),
         Command("states.page_up", "pageup,ctrl+u", "page up", "A page up.", action="page(-1)"),

@@ -40,10 +40,10 @@ def state_of(session: "SessionRow") -> str:
     return _STATES.get(session.last_status or "", "idle")
 
 
-def title_of(session: "SessionRow") -> str:
-    """What it is called."""
+def title_of(session: "SessionRow", most: int = 120) -> str:
+    """What it is called, in so many characters."""
     own = session.session
-    return one_line(session_name(own.session_id, own.title, session.beginning), 120)
+    return one_line(session_name(own.session_id, own.title, session.beginning), most)
 
 
 def session_row(branch: Branch, width: int, glyphs: Glyphs, now: int, shown: str) -> Row:
@@ -51,19 +51,20 @@ def session_row(branch: Branch, width: int, glyphs: Glyphs, now: int, shown: str
     session, state = branch.row, state_of(branch.row)
     is_here = session.session.session_id == shown
     pieces = [Piece(f"{glyphs[state]} ", TONES.get(state, "faint")), Piece(title_of(session), "strong")]
+    marks: list[Piece] = []
     if branch.depth and session.is_fork:
-        pieces.append(Piece("  fork", "faint"))
+        marks.append(Piece("  fork", "faint"))
     if is_here:
-        pieces.append(Piece(f"  {glyphs['live']} you are here", "jump"))
+        marks.append(Piece(f"  {glyphs['live']} you are here", "jump"))
     if session.live_run is not None:
-        pieces.append(Piece("  at work", "good"))
+        marks.append(Piece("  at work", "good"))
     age = now - session.session.last_active
     right = brief(age) if age >= 60_000_000 else "now"
     if width >= _DETAILED:
-        right = f"{counted(session.runs, 'run'):>8} · {counted(session.lines, 'line'):>9} · {ago(age):>12}"
+        right = f"{exchanged(session):>12} · {counted(session.lines, 'line'):>9} · {ago(age):>12}"
     # Those without a sign to fold stand as far right as those with one.
     indent = 2 * min(branch.depth, _DEEPEST) + (2 if branch.is_open is None else 0)
-    return row(width, pieces, right, indent=indent, is_open=branch.is_open)
+    return row(width, pieces, right, marks=marks, indent=indent, is_open=branch.is_open)
 
 
 def hit_row(hit: "Hit", query: str, width: int, now: int) -> Row:
@@ -81,6 +82,11 @@ def speaker(line: "Line") -> str:
     return {"user": "you", "assistant": "agent"}.get(line.role, one_line(line.role, 12))
 
 
+def exchanged(session: "SessionRow") -> str:
+    """How often something was said and answered in it."""
+    return number(session.session.message_count, "exchange")
+
+
 def counted(count: int, one: str) -> str:
-    """`3 runs`, as far as the engine counts."""
+    """`3 lines`, as far as the engine counts."""
     return number(count, one) if count < _MOST else f"{_MOST:,}+ {one}s"

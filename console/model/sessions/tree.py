@@ -100,6 +100,14 @@ class Tree:
             if not self._children[parent]:
                 self._missing.discard(parent)
 
+    @property
+    def ids(self) -> Collection[str]:
+        """All that are known, in no order."""
+        return self._rows.keys()
+
+    def row_of(self, session_id: str) -> "SessionRow | None":
+        return self._rows.get(session_id)
+
     def parent_of(self, session_id: str) -> str | None:
         row = self._rows.get(session_id)
         return row.session.parent_session_id if row is not None else None

@@ -10,6 +10,11 @@ if TYPE_CHECKING:
 _ABOVE, _KEY = 0, 1
 
 
+def name_of(scope: "ScopeIdentity", key: str) -> str:
+    """By which a key is found again, whatever is read anew."""
+    return f"{scope.key}\n{key}"
+
+
 class Entry(NamedTuple):
     """A key, or the scope that stands above its keys."""
 

@@ -143,8 +143,6 @@ class Composer(FullScreen):
 
     def on_screen_resume(self) -> None:
         self.show_remark()  # another may have been chosen meanwhile
-        if self._course is Course.SENT:  # it was sent while a dialog lay over it
-            self.leave()
 
     # What it shows
 

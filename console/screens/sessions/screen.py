@@ -1,6 +1,6 @@
 """The session browser: every session there is, and everything that was ever said."""
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import ClassVar, Final
 
@@ -53,7 +53,9 @@ class Sessions(Searched):
         return None if self.desk.is_whole else self.desk.read_more()
 
     async def freshen(self) -> bool:
-        is_new = await self.desk.freshen()
+        shelf = self.list.shelf
+        seen = {name for row in self.list.seen if (name := _session_of(shelf.item(row).thing))}
+        is_new = await self.desk.freshen(seen, self.found)
         if is_new:
             self.look_again()
         return is_new
@@ -85,7 +87,7 @@ class Sessions(Searched):
     # What is shown
 
     def nothing(self) -> str:
-        return _NOTHING if self.found is None else f"Nothing was found for “{self.found.query}”.\nesc shows all."
+        return _NOTHING if self.found is None else self.found.nothing
 
     def remark(self) -> str:
         if self.found is not None:
@@ -148,9 +150,10 @@ class Sessions(Searched):
             return about_line(hit, now)
         if branch is None:
             return None
-        session_id = branch.row.session.session_id
-        said = self.look_up(session_id, partial(self.desk.last_words, session_id))
-        return about_session(branch.row, self.glyphs, now, said.value or (), said.words)
+        session = branch.row.session
+        said = self.look_up(session.session_id, partial(self.desk.last_words, session.session_id))
+        parent = self.desk.name_of(session.parent_session_id)
+        return about_session(branch.row, self.glyphs, now, said.value or (), said.words, parent=parent)
 
     # Acting
 
@@ -173,19 +176,46 @@ class Sessions(Searched):
         if not self.trackside.can("sessions.open"):
             return
         if (hit := self.hit) is not None:
-            self.do("opening it…", self.trackside.go_to_line(hit))
+            self._do_there("opening it…", partial(self.trackside.go_to_line, hit))
         elif (branch := self.branch) is not None:
-            self.do("opening it…", self.trackside.resume(branch.row.session.session_id))
+            self._do_there("opening it…", partial(self.trackside.resume, branch.row.session.session_id))
+
+    def _do_there(self, words: str, act: Callable[[], Awaitable[None]]) -> None:
+        """Do something with the session that the cursor is on, unless another process deleted it."""
+        thing = self.list.current.thing if self.list.current is not None else None
+        session_id, title = _session_of(thing), _title_of(thing)
+
+        async def do() -> None:
+            if await self._is_there(session_id, title):
+                await act()
+
+        self.do(words, do())
+
+    async def _is_there(self, session_id: str, title: str) -> bool:
+        """Whether a session still is; else that is said, and it is listed no more."""
+        if await self.trackside.stage.engine.has_session(session_id):
+            return True
+        self.trackside.tell(f"“{one_line(title, 60)}” was deleted in another process", severity="warning")
+        self.desk.lose(session_id, self.found)
+        self.show()
+        return False
 
     def action_rename(self) -> None:
         branch = self.branch
         if self.trackside.can("sessions.rename") and branch is not None:
             session = branch.row.session
-            rename = partial(self._rename, session.session_id)
+            rename = partial(self._rename, session.session_id, title_of(branch.row))
             self.line.ask("New title (empty: none)", session.title or "", rename)
+            self.read(self._ask_no_more(session.session_id, title_of(branch.row)))
 
-    def _rename(self, session_id: str, title: str) -> None:
+    async def _ask_no_more(self, session_id: str, title: str) -> None:
+        if not await self._is_there(session_id, title):
+            self.line.close()
+
+    def _rename(self, session_id: str, former: str, title: str) -> None:
         async def rename() -> None:
+            if not await self._is_there(session_id, former):
+                return
             await self.trackside.stage.engine.rename_session(session_id, title.strip() or None)
             self.trackside.hearing.refresh("rail")
             await self._read_again(session_id)
@@ -197,7 +227,7 @@ class Sessions(Searched):
         if self.trackside.can("sessions.delete") and branch is not None:
             title = title_of(branch.row)
             self.trackside.part_with(branch.row, title)
-            self.mention(f"deleted “{one_line(title, 60)}”", f"{key_of('sessions.undo')} undoes it", MOMENT)
+            self.mention(f"deleted “{one_line(title, 60)}”", _undoes_it(), MOMENT)
             self.show()
 
     def action_undo(self) -> None:
@@ -211,9 +241,9 @@ class Sessions(Searched):
         if not self.trackside.can("sessions.fork"):
             return
         if (hit := self.hit) is not None:
-            self.do("forking it…", self.trackside.fork(hit.line.conversation_id, hit.line))
+            self._do_there("forking it…", partial(self.trackside.fork, hit.line.conversation_id, hit.line))
         elif (branch := self.branch) is not None:
-            self.do("forking it…", self.trackside.fork(branch.row.session.session_id))
+            self._do_there("forking it…", partial(self.trackside.fork, branch.row.session.session_id))
 
     def action_resend(self) -> None:
         if not self.trackside.can("sessions.resend"):
@@ -221,7 +251,7 @@ class Sessions(Searched):
         hit, branch = self.hit, self.branch
         run_id = hit.line.run_id if hit is not None else branch.row.last_run if branch is not None else None
         if run_id is not None:
-            self.do("sending it again…", self.trackside.send_again(run_id))
+            self._do_there("sending it again…", partial(self.trackside.send_again, run_id))
 
     def action_fold(self) -> None:
         branch = self.branch
@@ -241,6 +271,23 @@ class Sessions(Searched):
             self.trackside.copy(hit.line.conversation_id, "the session's id")
         elif branch is not None:
             self.trackside.copy(branch.row.session.session_id, "the session's id")
+
+
+def _session_of(thing: object) -> str:
+    """Whose row it is; a heading's is nobody's."""
+    if isinstance(thing, Branch):
+        return thing.row.session.session_id
+    return thing.line.conversation_id if isinstance(thing, Hit) else ""
+
+
+def _title_of(thing: object) -> str:
+    if isinstance(thing, Branch):
+        return title_of(thing.row)
+    return thing.title or thing.line.conversation_id if isinstance(thing, Hit) else ""
+
+
+def _undoes_it() -> str:
+    return f"{key_of('sessions.undo')} undoes it; quitting makes it final"
 
 
 def _heading(words: str, remark: str, _: int) -> Row:

@@ -17,7 +17,7 @@ from console.model.states.about import meanwhile
 from console.model.states.text import NotJson, TooLarge, read
 from console.screens.dialog import Dialog
 from console.screens.full import SLOW
-from engine.api import StateMoved
+from engine.api import Expected, StateMoved
 
 if TYPE_CHECKING:
     from console.app import Trackside
@@ -46,7 +46,7 @@ class ValueArea(TextArea):
 class EditValue(Dialog[None]):
     """Saves by itself, so that what is refused can be mended. Esc asks before changes are thrown away.
 
-    What others wrote meanwhile is overwritten only by who was told of it.
+    What others wrote meanwhile is overwritten only by who was told of it, and stays in the history of the key.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -77,6 +77,8 @@ class EditValue(Dialog[None]):
         """What is said of it, where others wrote it meanwhile: as long as it is not saved."""
         self._is_asked = False
         self._is_saving = False
+        self._is_done = False
+        """All of it is saved."""
 
     def compose(self) -> ComposeResult:
         with Vertical() as box:
@@ -123,7 +125,7 @@ class EditValue(Dialog[None]):
             self._say(f"not JSON: {error}")
             self.area.move_cursor((error.line - 1, error.column - 1))
         except StateMoved as moved:
-            self._seen = moved.now
+            self._seen = Expected.ANYTHING  # told once: a run that goes on writing must not be in the way for ever
             self._moved = f"{meanwhile(moved, self._now())} · {SAVE} again writes yours in its place"
             self._say(self._moved)
         except Exception as error:  # noqa: BLE001  (whatever was in the way is said, and the text stays)
@@ -132,11 +134,20 @@ class EditValue(Dialog[None]):
             self._text, self._seen, self._moved = text, value, ""
             if self.area.text != text:
                 self._say(f"saved; what you typed since is not: {SAVE} saves it, too")
-            elif self.is_current:
-                self.dismiss()
+            else:
+                self._is_done = True
+                self._go()
         finally:
             slow.stop()
             self._is_saving = False
+
+    def _go(self) -> None:
+        """Leave it; from under another dialog as soon as that is closed, since only the one on top can be."""
+        if self._is_done and self.app.screen is self:
+            self.dismiss()
+
+    def on_screen_resume(self) -> None:
+        self._go()
 
     def _say(self, words: str) -> None:
         if not self.is_attached:  # nobody waited for it

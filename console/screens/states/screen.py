@@ -16,7 +16,7 @@ from console.model.piece import Piece
 from console.model.safe import one_line
 from console.model.shelf import Item, LongShelf, Shelf
 from console.model.states.about import about_key, about_scope, meanwhile
-from console.model.states.keys import Entry
+from console.model.states.keys import Entry, name_of
 from console.model.states.rows import DELETED, change_row, key_row, scope_row, scope_words
 from console.model.states.text import editable
 from console.model.words import number
@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 
 _NOTHING: Final = "Nothing is kept yet.\nWhat a runner writes with state_set, or tells as state.updated, is seen here."
 _NONE_FOUND: Final = "No key or scope holds that.\nesc shows all."
-_NONE_HERE: Final = "Nothing is kept that this session sees.\n{states.whose} shows the state of all."
+_NONE_HERE: Final = "Nothing is kept that this session sees.\n{states.whose} shows the state of all runners."
+BACK: Final = "esc leads back to the keys"
 _OF_A_KEY: Final = frozenset({"edit", "delete", "history", "copy", "fold"})
 
 
@@ -100,7 +101,7 @@ class States(Searched):
         if (past := self.past) is not None:
             count = number(len(past.changes), "change") if past.is_whole else f"{len(past.changes):,}+ changes"
             return f"history of {one_line(past.of.key, 30)} · {count}"
-        whose = "of this session" if self.desk.session is not None else "of all"
+        whose = "of this session" if self.desk.session is not None else "of all runners"
         keys = self.desk.keys.count
         return f"{number(keys, 'key') if self.desk.is_whole else f'{keys:,}+ keys'} {whose}"
 
@@ -111,6 +112,8 @@ class States(Searched):
 
     def _show(self) -> None:
         was_scope = self._entry is not None and self._entry.row is None
+        self.search.disabled = self.past is not None  # it searches keys, and would leave the history
+        self.search.placeholder = BACK if self.past is not None else keyed(self.placeholder)
         super()._show()
         if not was_scope and self._entry is not None and self._entry.row is None:
             self.list.move(1)  # who did not choose a scope is on a key: the first, or the next where one was deleted
@@ -208,12 +211,16 @@ class States(Searched):
         return self._why_not_in_history(what) if self.past is not None else None
 
     def _why_not_in_history(self, what: str) -> str | None:
-        if what in ("add", "clear", "delete", "history", "whose"):
+        if what in ("add", "clear", "delete", "history", "whose", "search"):
             return "this is the history of one key; esc leads back"
         change = self.change
         if what in ("edit", "copy") and (change is None or change.glimpse is None):
             return "it was deleted then; choose another change"
         return None
+
+    def action_search(self) -> None:
+        if self.trackside.can("states.search"):
+            super().action_search()
 
     def action_whose(self) -> None:
         if self.trackside.can("states.whose"):
@@ -244,7 +251,8 @@ class States(Searched):
         engine = self.trackside.stage.engine
 
         async def save(value: Any, seen: object) -> None:
-            await self._change_state(engine.set_state(scope, key, value, expected=seen), f"wrote {key}")
+            act = engine.set_state(scope, key, value, expected=seen)
+            await self._change_state(act, f"wrote {key}", name_of(scope, key))
 
         title = f"{key} · {scope_words(scope, self._title_of(scope))}"
         self.app.push_screen(EditValue(title, text, save, seen, engine.now))
@@ -252,11 +260,11 @@ class States(Searched):
     def action_add(self) -> None:
         scope = self.scope
         if self.trackside.can("states.add") and scope is not None:
-            self.line.ask("Name of the new key", "", lambda key: self._add(scope, key.strip()))
+            add = partial(self._add, scope)
+            self.line.ask("Name of the new key", "", add, needed="a key needs a name")
 
     def _add(self, scope: "ScopeIdentity", key: str) -> None:
-        if key:
-            self._open_editor(scope, key, "null", Expected.NOTHING)
+        self._open_editor(scope, key.strip(), "null", Expected.NOTHING)
 
     def action_delete(self) -> None:
         kept = self.kept
@@ -266,7 +274,7 @@ class States(Searched):
     async def _delete(self, kept: "StateRow") -> None:
         delete = self.trackside.stage.engine.delete_state(kept.identity, kept.key, expected=kept)
         try:
-            await self._change_state(delete, f"deleted {kept.key}")
+            await self._change_state(delete, f"deleted {kept.key}", name_of(kept.identity, kept.key))
         except StateMoved as moved:
             await self._read_again()
             key, words = one_line(kept.key, 40), meanwhile(moved, self._now)
@@ -277,11 +285,12 @@ class States(Searched):
         scope = self.scope
         if self.trackside.can("states.clear") and scope is not None:
             clear = self.trackside.stage.engine.clear_state(scope)
-            self.do("clearing the scope…", self._change_state(clear, "cleared {count}"))
+            place = self.list.current.id if self.list.current is not None else ""
+            self.do("clearing the scope…", self._change_state(clear, "cleared {count}", place))
 
-    async def _change_state(self, act: "Awaitable[StateEdit]", said: str) -> None:
-        """`{count}` in what is said of it is how many keys were changed."""
-        edit = await self.trackside.edit_state(act)
+    async def _change_state(self, act: "Awaitable[StateEdit]", said: str, place: str) -> None:
+        """`{count}` in what is said of it is how many keys were changed; to its place one comes back."""
+        edit = await self.trackside.edit_state(act, place)
         self.mention(said.replace("{count}", number(edit.count, "key")), f"{key_of('states.undo')} undoes it")
         await self._read_again()
 
@@ -291,8 +300,9 @@ class States(Searched):
             self.do("undoing it…", self._undo())
 
     async def _undo(self) -> None:
-        await self.trackside.take_state_back()
+        came_back = await self.trackside.take_state_back()
         await self._read_again()
+        self._go_back_to(came_back)
 
     def action_history(self) -> None:
         kept = self.kept
@@ -307,8 +317,10 @@ class States(Searched):
         self.past = None
         self.list.start_over()
         self.show()
-        place = self.list.shelf.place_of(self._came_from)
-        if place is not None:
+        self._go_back_to(self._came_from)
+
+    def _go_back_to(self, name: str | None) -> None:
+        if name is not None and self.is_attached and (place := self.list.shelf.place_of(name)) is not None:
             self.list.go_to(place)
 
     def action_copy(self) -> None:

@@ -122,7 +122,7 @@ async def states(studio: Studio) -> None:
 
 async def _look_for_gold(studio: Studio) -> None:
     await studio.press("slash", *"ses_gold", "enter")
-    await studio.until("2 keys of all")
+    await studio.until("2 keys of all runners")
     await studio.settled()
 
 

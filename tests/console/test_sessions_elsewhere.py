@@ -1,0 +1,108 @@
+"""Sessions that another process deletes or renames while they are listed here."""
+
+import pytest
+
+import console.screens.sessions.desk
+from console.screens.sessions.screen import Sessions
+from tests.console.browsing import begun, browsing, listed, parrot
+from tests.console.driving import at_the_screen, sees, until
+from tests.console.test_sessions_flows import TRIPS, opened
+from tests.support import Engines
+
+GONE = "“where is the museum of gold” was deleted in another process"
+
+
+async def unaware(_: Sessions) -> bool:
+    """Nobody looks around."""
+    return False
+
+
+async def test_rows_that_are_gone_go_and_new_titles_come(open_engine: Engines):
+    app, other = browsing(open_engine, *TRIPS), await open_engine(parrot)
+    async with at_the_screen(app) as pilot:
+        screen = await opened(pilot, app)
+        await other.rename_session("kyoto", "Two days")
+        await sees(pilot, "Two days")
+        await other.delete_session("lima")
+        await until(pilot, lambda: listed(screen) == ["kyoto"])
+        await sees(pilot, "1 session ")
+
+
+async def test_what_was_found_in_them_goes_and_is_renamed_with_them(open_engine: Engines):
+    app, other = browsing(open_engine, *TRIPS, ("oslo", ("gold in Oslo",))), await open_engine(parrot)
+    async with at_the_screen(app) as pilot:
+        screen = await opened(pilot, app)
+        await pilot.press("slash", *"gold", "enter")
+        await sees(pilot, "found: 2 titles · 4 lines")
+        await other.rename_session("oslo", "Fjords")
+        await until(pilot, lambda: {hit.title for hit in screen.found.hits} >= {"Fjords"})
+        await other.delete_session("lima")
+        await until(pilot, lambda: len(listed(screen)) == 3)
+        assert {hit.title for hit in screen.found.hits} == {"Fjords"}
+
+
+async def test_those_that_are_not_seen_are_read_again_a_page_at_a_time(
+    open_engine: Engines, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(console.screens.sessions.desk, "PAGE", 2)
+    app = browsing(open_engine, *((f"s{number}", ("hello",)) for number in range(7)))
+    async with at_the_screen(app) as pilot:
+        await begun(pilot, app)
+        desk = console.screens.sessions.desk.Desk(app.stage.engine)
+        await desk.begin()
+        while not desk.is_whole:
+            await desk.read_more()
+        reads, at_once = list[int](), app.stage.engine.browse_sessions
+
+        async def counted(**asked: object) -> object:
+            reads.append(int(str(asked["limit"])))
+            return await at_once(**asked)
+
+        await app.stage.engine.delete_session("s0")
+        monkeypatch.setattr(app.stage.engine, "browse_sessions", counted)
+        looks = [await desk.freshen() for _ in range(5)]
+        assert (len(desk.tree), looks.count(True), max(reads), sum(reads)) == (6, 1, 2, 9)
+        reads.clear()
+        assert not await desk.freshen()
+        assert reads == [], "nothing was written since"
+
+
+@pytest.mark.parametrize("key", ["enter", "f", "s"])
+async def test_who_wants_one_that_is_gone_is_told_so_and_stays(
+    open_engine: Engines, monkeypatch: pytest.MonkeyPatch, key: str
+):
+    monkeypatch.setattr(Sessions, "freshen", unaware)
+    app, other = browsing(open_engine, *TRIPS), await open_engine(parrot)
+    async with at_the_screen(app) as pilot:
+        screen, here = await opened(pilot, app), app.stage.session
+        await other.delete_session("lima")
+        await pilot.press(key)
+        await until(pilot, lambda: GONE in app.told)
+        await until(pilot, lambda: listed(screen) == ["kyoto"])
+        assert (app.screen, app.stage.session) == (screen, here)
+
+
+async def test_a_title_is_asked_for_no_longer_where_the_session_is_gone(
+    open_engine: Engines, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(Sessions, "freshen", unaware)
+    app, other = browsing(open_engine, *TRIPS), await open_engine(parrot)
+    async with at_the_screen(app) as pilot:
+        screen = await opened(pilot, app)
+        await other.delete_session("lima")
+        await pilot.press("r")
+        await until(pilot, lambda: GONE in app.told and not screen.line.is_open)
+        assert listed(screen) == ["kyoto"]
+
+
+async def test_a_line_of_one_that_is_gone_is_not_opened(open_engine: Engines, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(Sessions, "freshen", unaware)
+    app, other = browsing(open_engine, *TRIPS), await open_engine(parrot)
+    async with at_the_screen(app) as pilot:
+        screen = await opened(pilot, app)
+        await pilot.press("slash", *"gold", "enter", "down")
+        await until(pilot, lambda: screen.hit is not None)
+        await other.delete_session("lima")
+        await pilot.press("enter")
+        await until(pilot, lambda: GONE in app.told)
+        await sees(pilot, "Nothing was found for “gold”")

@@ -11,6 +11,8 @@ from console.model.settings.problem import Problem, nearest
 _EVERYWHERE: Final = frozenset({"app", "screen"})
 _TYPED_IN: Final = frozenset({"prompt", "filter", "find", "paths", "composer", "runners", "field"})
 """Places in which letters are written."""
+_HEARD_FIRST: Final = frozenset({"prompt", "paths"})
+"""Those of them whose own keys are heard before the text has them."""
 _DIGITS: Final = frozenset({"tabs", "queue", "stream", "rail"})
 """Where the keys of the tabs are heard."""
 
@@ -63,7 +65,7 @@ def _why_not(change: Change) -> str | None:
         why = why or next((f"{shown_key(key)} edits what is typed in the prompt" for key in keys if key in EDITS), None)
     elif why is None and (where := BY_ID[change.id].where) in _TYPED_IN:
         why = next((f"{shown_key(key)} is typed there" for key in keys if is_typed(key)), None)
-        edits = EDITS - _let_through(where)
+        edits = EDITS - _let_through(where) if where not in _HEARD_FIRST else frozenset[str]()
         why = why or next((f"{shown_key(key)} edits what is typed there" for key in keys if key in edits), None)
     if why is None and all(is_rare(key) for key in keys):
         why = f"only some terminals know {keys[0]}; name a second key beside it"

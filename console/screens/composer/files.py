@@ -126,10 +126,10 @@ class PathField(LineField):
         if self.value:
             self.post_message(self.Wanted(self.value))
         else:
-            self.picks.action_close()
+            self.picks.close()
 
     def on_blur(self) -> None:
-        self.picks.action_close()
+        self.picks.close()
 
     def reads_lines(self, text: str) -> bool:
         """Several lines may be several paths."""
@@ -148,11 +148,11 @@ class PathField(LineField):
         elif what is None:
             return
         elif what == "take":
-            self._take(self.picks.action_take())
+            self._take(self.picks.take())
         elif what == "close":
-            self.picks.action_close()
+            self.picks.close()
         else:
-            self.picks.action_move(-1 if what == "above" else 1)
+            self.picks.move(-1 if what == "above" else 1)
         event.stop()
         event.prevent_default()
 

@@ -58,6 +58,7 @@ class Palette(_Heeding, CommandPalette):
     """Textual's own, with a mark at the command that is chosen."""
 
     BINDINGS: ClassVar[list[BindingType]] = _BINDINGS
+    own_keys = (("enter", "do it"), ("esc", "close"))
 
     def compose(self) -> ComposeResult:
         from console.widgets.chosen import ChosenCommands  # noqa: PLC0415  (not before the first frame)

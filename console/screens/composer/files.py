@@ -111,7 +111,7 @@ class PathField(LineField):
         readings: Sequence[Sequence[str]]
 
     def __init__(self) -> None:
-        super().__init__(placeholder="(a file by its path; tab completes, enter attaches)", id="path")
+        super().__init__(placeholder="(a path; tab completes, enter attaches)", id="path")
         self.picks = PathPicks()
 
     def offer(self, typed: str, found: Sequence[Candidate]) -> None:

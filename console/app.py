@@ -225,10 +225,10 @@ class Trackside(
 
     def keys_at(self, where: str, now: Situation, width: int) -> Sequence[FooterKey]:
         """What the line at the bottom shows; under a dialog, its own keys and what is heard there, too."""
-        commands, own = self.commands, list[FooterKey]()
-        if any(isinstance(top, ModalScreen) for top in self.screen_stack[-1:]):  # at the very end there is none
+        commands, top = self.commands, self.screen_stack[-1] if self.screen_stack else None  # at the very end
+        own = [FooterKey(key, words, "") for key, words in getattr(top, "own_keys", ())]
+        if isinstance(top, ModalScreen):
             where, commands = "app", [command for command in commands if command.id in AT_ALL_TIMES]
-            own = [FooterKey(key, words, "") for key, words in getattr(self.screen, "own_keys", ())]
         room = width - sum(key.width + GAP for key in own)
         return [*own, *footing(where, now, room, partial(self.why_not, now=now), commands)]
 
@@ -312,7 +312,7 @@ class Trackside(
 
     def action_command_palette(self) -> None:
         if not isinstance(self.screen, Palette):
-            self.push_screen(Palette(id="--command-palette"))
+            self.push_screen(Palette())
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterator[SystemCommand]:  # noqa: ARG002  (Textual's)
         """The palette: every command of the table that has a name there, also those that are not possible now."""

@@ -8,33 +8,38 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, cast
 
 _MARK: Final = ".draft-"
-_FILES: Final = "\0"
-"""Behind the text: the files that go along with it."""
+_MORE: Final = "\0"
+"""Behind the text: the files that go along with it; behind these, the session."""
 
 
 class Draft(NamedTuple):
-    """A text, and the paths of the files that its tokens stand for."""
+    """A text, the paths of the files that its tokens stand for, and the session that it was meant for."""
 
     text: str = ""
     files: Mapping[str, str] = {}
+    session: str = ""
+    """Not known of those that were written before it was noted."""
 
     @classmethod
     def of(cls, written: bytes) -> "Draft":
         import json  # noqa: PLC0415  (not before the first frame; orjson takes no path that is no UTF-8)
 
-        text, mark, files = written.decode("utf-8", "replace").partition(_FILES)
+        text, mark, more = written.decode("utf-8", "replace").partition(_MORE)
+        files, _, session = more.partition(_MORE)
         with suppress(ValueError):
             found: Any = json.loads(files) if mark else {}
             if isinstance(found, dict):
-                return cls(text, {str(token): str(path) for token, path in cast("dict[str, Any]", found).items()})
-        return cls(text)
+                paths = {str(token): str(path) for token, path in cast("dict[str, Any]", found).items()}
+                return cls(text, paths, session)
+        return cls(text, session=session)
 
     def written(self) -> bytes:
         import json  # noqa: PLC0415
 
-        text = self.text.replace(_FILES, "")
-        whole = f"{text}{_FILES}{json.dumps(self.files)}" if text and self.files else text
-        return whole.encode("utf-8", "replace")
+        parts = [self.text.replace(_MORE, "")]
+        if parts[0] and (self.files or self.session):
+            parts += [json.dumps(self.files), *filter(None, [self.session])]
+        return _MORE.join(parts).encode("utf-8", "replace")
 
 
 class Drafts:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from console.stage import Stage
     from console.widgets.chips import Attaching
     from console.widgets.conversation.asking import Asking
+    from console.widgets.path_picks import PathPicks
     from engine.api import EventEnvelope, Ticket
 
     _App = App[None]
@@ -123,6 +124,9 @@ class Eventing(_App):
         if self.can("app.attach"):
             self.main.focus_pane("chat")
             self.main.prompt.action_attach()
+
+    def on_path_picks_asked(self, event: "PathPicks.Asked") -> None:
+        self.main.prompt.choose_path(event.what)
 
     def on_attaching_path_wanted(self, event: "Attaching.PathWanted") -> None:
         async def offer() -> None:

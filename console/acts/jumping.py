@@ -2,15 +2,19 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Final, Protocol, runtime_checkable
 
 from textual.events import Click
 from textual.geometry import Offset, Region
 from textual.screen import Screen
 from textual.widget import Widget
-from textual.widgets import Button
+from textual.widgets import Button, Input, TextArea
 
+from console.widgets.fields import Choice
 from console.widgets.guard import pane_of
+
+_END: Final = 3
+"""Columns before the end of a field, where letters hardly ever lie on what is written."""
 
 
 @runtime_checkable
@@ -68,14 +72,18 @@ def _seen(screen: Screen[object]) -> Iterator[tuple[Widget, Region]]:
 
 
 def _fields(screen: Screen[object]) -> Iterator[Spot]:
-    """All that can have the focus; a pane is known by its corner."""
+    """All that can have the focus; a pane is known by its corner, what is written in by its end."""
     for widget, region in _seen(screen):
-        if widget.focusable:
-            pane = pane_of(widget)
-            framed = pane if pane is not None and pane.styles.border_top[0] else widget
+        if not widget.focusable:
+            continue
+        pane = pane_of(widget)
+        framed = pane if pane is not None and pane.styles.border_top[0] else widget
+        if isinstance(framed, Input | TextArea | Choice) and not framed.styles.border_top[0]:
+            place = Offset(max(region.x, region.right - _END), region.y)
+        else:
             corner = framed.region.offset if framed.is_on_screen else region.offset
-            step = 1 if framed.styles.border_left[0] and framed.region.width > 2 else 0
-            yield Spot(corner + Offset(step, 0), widget, is_click=isinstance(widget, Button))
+            place = corner + Offset(1 if framed.styles.border_left[0] and framed.region.width > 2 else 0, 0)
+        yield Spot(place, widget, is_click=isinstance(widget, Button))
 
 
 def _links(screen: Screen[object]) -> Iterator[Spot]:

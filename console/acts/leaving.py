@@ -14,10 +14,13 @@ from textual.widgets import TextArea
 from console.acts.drafts import Draft, Drafts
 from console.model.commands.naming import key_of
 from console.model.failure import Failure
+from console.model.safe import one_line
 from console.screens.full import FullScreen
 from console.widgets.guard import ScreenFailed, is_at_a_door
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable
+
     from textual.app import App
 
     from console.acts.parting import Parting
@@ -73,6 +76,7 @@ class Leaving(_App):
         @property
         def parting(self) -> "Parting": ...
         def tell(self, words: str, *, severity: Any = "information") -> None: ...
+        def do(self, act: "Awaitable[Any]", said: str = "") -> None: ...
 
     # What was typed
 
@@ -88,8 +92,19 @@ class Leaving(_App):
         self.drafts = Drafts(self.stage.engine.database_path)
         if (kept := self.drafts.take()) is not None:
             self.main.prompt.bring_back(kept.text, kept.files)
-            self.tell("what was typed and not sent the last time is in the prompt again")
+            self.do(self._tell_of_draft(kept.session))
         self.set_interval(SOON, self.keep_draft)
+
+    async def _tell_of_draft(self, session: str) -> None:
+        """That it is back, and from where: one session's words are seldom meant for another."""
+        from console.model.words import has_name  # noqa: PLC0415  (few come back to anything)
+        from console.naming import names_of  # noqa: PLC0415
+
+        said, whose = "what was typed and not sent the last time is in the prompt again", ""
+        if session and session != self.stage.session:
+            named = (await names_of(self.stage.engine, [session])).get(session)
+            whose = named or (session if has_name(session, None) else "")
+        self.tell(f"{said}; it was typed in the session “{one_line(whose, 60)}”" if whose else said)
 
     def on_text_area_changed(self, event: TextArea.Changed) -> None:
         self._is_draft_old = self._is_draft_old or event.text_area is self.main.prompt
@@ -98,7 +113,8 @@ class Leaving(_App):
         """Put what was typed since the last time into its file."""
         if self.drafts is not None and (self._is_draft_old or self.sending or at_once):
             self._is_draft_old = bool(self.sending)
-            self.drafts.keep(Draft(self.unsent, self.main.prompt.chips.files_in(self.unsent)))
+            files = self.main.prompt.chips.files_in(self.unsent)
+            self.drafts.keep(Draft(self.unsent, files, self.stage.session))
 
     # A person's way
 

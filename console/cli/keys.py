@@ -6,7 +6,9 @@ from console.cli.options import add_json
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("where", nargs="?", metavar="WHERE", help="only those of one place: prompt, stream …")
+    parser.add_argument(
+        "where", nargs="?", metavar="WHERE", help="only those of one place: prompt, stream …; or one by its name"
+    )
     parser.add_argument("--example", action="store_true", help="print a file to begin with")
     add_json(parser)
 
@@ -15,7 +17,6 @@ def perform(options: argparse.Namespace) -> int:
     from console.cli.exits import Exit, UsageError
     from console.cli.records import print_json
     from console.cli.terminal import complain, standard_output
-    from console.model.commands import of
     from console.model.commands.naming import keyed, put_in_force
     from console.model.settings.file import EXAMPLE
     from console.model.settings.keymap import changed
@@ -31,10 +32,14 @@ def perform(options: argparse.Namespace) -> int:
     put_in_force(table)
     if options.where is not None:
         places = list(dict.fromkeys(command.where for command in table))
-        if options.where not in places:
+        meant = [one for one in table if options.where in (one.id, one.where)]
+        if not meant and "." in options.where:
+            found = nearest(options.where, [one.id for one in table])
+            raise UsageError(f"there is no command {options.where!r}{found} `trackside keys` lists them all.")
+        if not meant:
             found = f"{nearest(options.where, places)} There are: {', '.join(places)}."
             raise UsageError(f"there is no place called {options.where!r}{found}")
-        table = of(options.where, commands=table)
+        table = meant
     if options.json:
         rows = [
             {

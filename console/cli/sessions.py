@@ -72,27 +72,32 @@ async def _list(options: argparse.Namespace) -> int:
     from console.cli.table import table
     from console.cli.terminal import standard_output
     from console.model.safe import one_line
+    from console.model.sessions.tree import Branch, Tree
     from console.model.words import ago
-    from engine.api import Engine, Session
+    from engine.api import Engine
 
     out = standard_output()
     async with await Engine.open(db=options.db, mode="read") as engine:
         before = (await engine.session(options.before)).session.session_id if options.before else None
-        found = await engine.sessions(user_id=options.user, before=before, limit=options.limit)
+        edge = next(iter(await engine.browse_sessions(ids=[before], limit=1)), None) if before else None
+        found = await engine.browse_sessions(user_id=options.user, before=edge, limit=options.limit)
         now = engine.now()
 
-    def row(session: Session) -> tuple[str, ...]:
+    def row(branch: Branch) -> tuple[str, ...]:
+        session = branch.row.session
         return (
-            "  " * session.depth + session.session_id,
+            "  " * branch.depth + session.session_id,
             number(session.message_count, "exchange"),
             ago(now - session.last_active),
             one_line(session.title or "", 60),
         )
 
     if options.json or options.jsonl:
-        print_all(out, found, one_a_line=options.jsonl)
+        print_all(out, [one.session for one in found], one_a_line=options.jsonl)
     elif found:
-        out.write(table([row(session) for session in found], out))
+        tree = Tree()
+        tree.add(found)
+        out.write(table([row(branch) for branch in tree.arrange()], out))
     else:
         out.line("No such sessions." if before or options.user else "No sessions yet: `trackside run` starts one.")
     return Exit.OK

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from console.model.safe import one_line
-from console.model.words import ago, brief, duration, number, session_name, short_run, short_runner
+from console.model.sessions.rows import state_of, title_of
+from console.model.words import ago, brief, duration, number, short_run, short_runner
 
 if TYPE_CHECKING:
-    from engine.api import RunRow, Session
+    from engine.api import RunRow, SessionRow
 
 _STATES: Final = {"created": "starting", "running": "running", "completed": "completed", "failed": "failed",
                   "cancelled": "cancelled", "timeout": "timeout"}  # fmt: skip
@@ -60,13 +61,15 @@ def run_card(run: "RunRow", now: int, shown: str | None, *, is_here: bool = True
     return Card(run.run_id, state, title, short, one_line(" · ".join(details)), run.run_id == shown)
 
 
-def session_card(session: "Session", now: int, shown: str, beginning: str | None = None) -> Card:
-    """A session by its name: how much was said in it, and when last."""
-    title = one_line(session_name(session.session_id, session.title, beginning), _LONGEST)
+def session_card(row: "SessionRow", now: int, shown: str) -> Card:
+    """A session by its name: where it stands, how much was said in it, and when last."""
+    session = row.session
     is_shown, age = session.session_id == shown, now - session.last_active
     said = number(session.message_count, "exchange") if session.message_count else "no answer yet"
     short = brief(age) if age >= _MINUTE else "now"
-    return Card(session.session_id, "live" if is_shown else "idle", title, short, f"{said} · {ago(age)}", is_shown)
+    # The header tells where the one stands that is shown.
+    glyph = "live" if is_shown else state_of(row)
+    return Card(session.session_id, glyph, title_of(row), short, f"{said} · {ago(age)}", is_shown)
 
 
 def _ticking(took: int) -> tuple[str, str]:

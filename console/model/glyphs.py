@@ -16,6 +16,7 @@ GLYPHS: Final[Mapping[str, tuple[str, str]]] = {
     "timeout": ("◷", "t"),
     "lost": ("⚠", "!"),
     "event": ("◇", "&"),
+    "fork": ("┣", "Y"),
     "queued": ("▲", "^"),
     "pulled": ("◑", "%"),
     "injected": ("▼", "v"),
@@ -42,6 +43,7 @@ LEGEND: Final = (
     ("lost", "runner lost"), ("event", "event"), ("queued", "steer queued"), ("after", "after the run"),
     ("pulled", "pulled"), ("injected", "injected"), ("dropped", "dropped"), ("busy", "no answer yet"),
     ("live", "live"), ("later", "not yet then"), ("mark", "marked"), ("folded", "folded"), ("open", "unfolded"),
+    ("fork", "forked here"),
 )  # fmt: skip
 """What each sign says, for the help."""
 

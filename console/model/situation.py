@@ -45,6 +45,8 @@ class Situation:
     """The prompt holds a message that waits, or one that was dropped."""
     is_again: bool = False
     """It was dropped, so that it is sent again."""
+    has_path: bool = False
+    """A path is begun in the prompt, so that enter takes the one that is offered."""
     chosen: str = ""
     """The fate of the message under the queue's cursor."""
     has_failed: bool = False

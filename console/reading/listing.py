@@ -3,10 +3,10 @@
 from typing import TYPE_CHECKING, Final
 
 from console.model.cards import Cards, run_card, session_card
-from console.model.words import has_name, session_name
+from console.model.words import session_name
 
 if TYPE_CHECKING:
-    from engine.api import Engine, RunRow, Session
+    from engine.api import Engine, RunRow, SessionRow
 
 RUNS: Final = 30
 """Runs that are read together."""
@@ -19,10 +19,8 @@ class Listing:
 
     def __init__(self) -> None:
         self._runs: list[RunRow] = []
-        self._sessions: list[Session] = []
+        self._sessions: list[SessionRow] = []
         self._has_more = False
-        self._beginnings: dict[str, str] = {}
-        """What was said first in sessions that nobody named."""
         self.title: str | None = None
         """What the session is called that is shown; none before something was said in it."""
         self.going: frozenset[str] = frozenset()
@@ -44,23 +42,10 @@ class Listing:
                 continue  # it went with its session
         if not kept:
             self._has_more = len(newest) == RUNS
-        self._runs, self._sessions = [*newest, *kept], await engine.sessions(limit=SESSIONS)
-        found = next((one for one in self._sessions if one.session_id == session), None)
-        try:
-            own = found or (await engine.session(session)).session
-        except NotFound:
-            own = None
-        await self._hear_beginnings(engine, [*self._sessions, *([own] if own is not None else [])])
-        self.title = None
-        if own is not None:
-            self.title = session_name(session, own.title, self._beginnings.get(session))
-
-    async def _hear_beginnings(self, engine: "Engine", sessions: "list[Session]") -> None:
-        """Once of each, since that never changes."""
-        bare = {one.session_id for one in sessions if not has_name(one.session_id, one.title)}
-        if new := list(bare - self._beginnings.keys()):
-            rows = await engine.browse_sessions(ids=new, limit=len(new))
-            self._beginnings |= {row.session.session_id: row.beginning for row in rows if row.beginning}
+        self._runs, self._sessions = [*newest, *kept], await engine.browse_sessions(limit=SESSIONS)
+        shown = [row for row in self._sessions if row.session.session_id == session]
+        shown = shown or await engine.browse_sessions(ids=[session], limit=1)
+        self.title = next((session_name(session, row.session.title, row.beginning) for row in shown), None)
 
     async def read_more(self, engine: "Engine") -> None:
         """The runs before the last that is listed."""
@@ -79,9 +64,7 @@ class Listing:
         return Cards(
             tuple(run_card(run, now, run_id, is_here=run.host == host) for run in self._listed(self._runs)),
             tuple(
-                session_card(one, now, session, self._beginnings.get(one.session_id))
-                for one in self._sessions
-                if one.session_id not in self.going
+                session_card(row, now, session) for row in self._sessions if row.session.session_id not in self.going
             ),
             self._has_more,
         )

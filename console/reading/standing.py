@@ -33,6 +33,7 @@ def situation(hearing: "Hearing", stage: "Stage", main: "Main", trouble: str | N
         mode=main.prompt.mode,
         is_editing=main.prompt.item_id is not None,
         is_again=hearing.is_dropped(main.prompt.item_id),
+        has_path=main.prompt.picks.is_sure,
         chosen=item.fate if (item := main.queue.item) is not None else "",
         has_failed=any(pane.failure is not None for pane in main.guarded),
         is_narrow=main.is_narrow,

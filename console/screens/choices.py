@@ -18,6 +18,7 @@ class Choices(Notes):
     """Notes, and below them a file to begin with."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding(AGAIN, "again", "read again")]
+    own_keys = ((AGAIN, "read again"), ("esc", "close"))
 
     def __init__(self, notes: Told, again: Callable[[], Awaitable[Told | None]]) -> None:
         super().__init__("console.yaml", notes)

@@ -61,12 +61,18 @@ class Dialog(_Heeding, ModalScreen[ScreenResultType]):
 
 
 class Palette(_Heeding, CommandPalette):
-    """Textual's own, with a mark at the command that is chosen."""
+    """Textual's own, with a mark at the command that is chosen; it looks into what is said of them, too."""
 
     BINDINGS: ClassVar[list[BindingType]] = _BINDINGS
+    own_keys = (("enter", "do it"), ("esc", "close"))
+
+    def __init__(self) -> None:
+        from console.screens.commands import Commands  # noqa: PLC0415  (not before the first frame)
+
+        super().__init__(providers=[Commands], id="--command-palette")
 
     def compose(self) -> ComposeResult:
-        from console.widgets.chosen import ChosenCommands  # noqa: PLC0415  (not before the first frame)
+        from console.widgets.chosen import ChosenCommands  # noqa: PLC0415
 
         for widget in super().compose():
             yield ChosenCommands() if isinstance(widget, CommandList) else widget

@@ -30,6 +30,7 @@ class Finder(Dialog[str | None]):
         Binding("pageup", "move('page_up')", "page up", priority=True),
         Binding("pagedown", "move('page_down')", "page down", priority=True),
     ]
+    own_keys = (("enter", "take it"), ("esc", "leave"))
     SCOPED_CSS = False
     DEFAULT_CSS = """
     Finder { align: center bottom; background: $background 0%; }

@@ -1,6 +1,6 @@
 """A screen that lies over the panes as long as someone looks: what it is at the top, its keys at the bottom."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
 
@@ -120,6 +120,11 @@ class FullScreen(Shielded, Screen[None]):
     def why_not(self, what: str) -> str | None:  # noqa: ARG002  (others know of something)
         """Why one of its commands cannot be carried out now."""
         return None
+
+    @property
+    def own_keys(self) -> Sequence[tuple[str, str]]:
+        """Keys of a line that is open here, which the line at the bottom names; each with what it does."""
+        return ()
 
     @property
     def back(self) -> str:

@@ -29,6 +29,7 @@ class Help(Dialog[None]):
         Binding(BY_ID["app.help"].keys, "dismiss", "close", id="app.help", priority=True),
         Binding("t", "tour", "tour"),
     ]
+    own_keys = (("t", "tour"), ("esc", "close"))
     DEFAULT_CSS = """
     Help { align: center middle; }
     Help > VerticalScroll { width: 76; max-width: 100%; height: auto; max-height: 100%; padding: 0 2; }

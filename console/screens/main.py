@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from console.widgets.conversation.pane import Conversation
     from console.widgets.inspector import Inspector
     from console.widgets.inspector.finding import FindBar
+    from console.widgets.path_picks import PathPicks
     from console.widgets.queue import Queue
     from console.widgets.rail import Rail
     from console.widgets.ribbon import RibbonBar
@@ -209,12 +210,14 @@ class Main(Shielded, Screen[None]):
         return next((node.id for node in around if node.id in TABS), "app")
 
     @property
-    def line(self) -> "FilterLine | YankMenu | FindBar | None":
-        """The line that is open in a pane, where it has the focus: its keys are others than the pane's."""
+    def line(self) -> "FilterLine | YankMenu | FindBar | PathPicks | None":
+        """What is open in a pane, where it has the focus: its keys are others than the pane's."""
         from console.widgets.inspector.finding import FindBar
         from console.widgets.stream.filter_line import FilterLine
         from console.widgets.stream.yank import YankMenu
 
+        if self.prompt.has_focus and self.prompt.picks.is_open:
+            return self.prompt.picks
         around = self.focused.ancestors_with_self if self.focused is not None else ()
         return next((node for node in around if isinstance(node, FilterLine | YankMenu | FindBar)), None)
 

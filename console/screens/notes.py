@@ -19,6 +19,7 @@ class Notes(Dialog[None]):
     """Under headings, a line each; arrows scroll, esc, enter or q closes it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q,enter", "dismiss", "close", priority=True)]
+    own_keys = (("esc", "close"),)
     DEFAULT_CSS = """
     Notes { align: center middle; }
     Notes > VerticalScroll { width: 76; max-width: 100%; height: auto; max-height: 100%; padding: 0 2; }

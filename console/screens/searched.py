@@ -1,7 +1,7 @@
 """A browser that is searched by typing, and that looks by itself whether anything is new."""
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
 from typing import ClassVar, Final
 
 from textual.app import ComposeResult
@@ -10,6 +10,7 @@ from textual.widgets import Input
 from console.model.commands.naming import keyed
 from console.model.glyphs import Glyphs
 from console.model.shelf import Shelf
+from console.model.situation import TO_THE_LIST
 from console.screens.browser import Browser
 from console.widgets.asking_line import AskingLine
 from console.widgets.listing import Listing
@@ -152,6 +153,22 @@ class Searched(Browser):
             self.list.focus()
         else:
             super().step_back()
+
+    @property
+    def back(self) -> str:
+        if self.line.is_open:
+            return "leave it"
+        if self.search.value and not self.is_inside:
+            return "clear"
+        return TO_THE_LIST if self.search.has_focus else super().back
+
+    @property
+    def own_keys(self) -> Sequence[tuple[str, str]]:
+        if self.line.is_open:
+            return (("enter", "take it"),)
+        if self.search.has_focus:
+            return (("enter", "to what was found" if self.search.value else TO_THE_LIST),)
+        return ()
 
     @property
     def keys_of(self) -> str:

@@ -92,7 +92,7 @@ class Attaching(_Area):
 
     def on_blur(self) -> None:
         self._typed = None
-        self.picks.action_close()
+        self.picks.close()
 
     def look_for_path(self) -> None:
         """Ask what the path before the cursor could become, once for each."""
@@ -102,7 +102,7 @@ class Attaching(_Area):
             return
         self._typed = typed
         if typed is None:
-            self.picks.action_close()
+            self.picks.close()
         else:
             self.post_message(self.PathWanted(typed))
 
@@ -110,18 +110,19 @@ class Attaching(_Area):
         """Whether the key belongs to the paths that are offered."""
         fragment = self._fragment()
         what = None if fragment is None else self.picks.meaning(key, fragment.typed)
-        if what is None or fragment is None:
-            return False
-        if key == "enter" and not fragment.typed and not self.picks.has_moved:
-            return False  # a lone @ is no wish for the first file there is
-        match what:
-            case "take":
-                self._take(fragment, self.picks.action_take())
-            case "close":
-                self.picks.action_close()
-            case _:
-                self.picks.action_move(-1 if what == "above" else 1)
-        return True
+        if what is not None:
+            self.choose_path(what)
+        return what is not None
+
+    def choose_path(self, what: str) -> None:
+        """Do this with the paths that are offered."""
+        fragment = self._fragment()
+        if what == "close":
+            self.picks.close()
+        elif what != "take":
+            self.picks.move(-1 if what == "above" else 1)
+        elif fragment is not None:
+            self._take(fragment, self.picks.take())
 
     def pasted(self, text: str, shown: str) -> None:
         """It is in the text already, shown like this; where it consists of paths, they may be files."""

@@ -102,6 +102,9 @@ class Listing(RowList):
             if event.chain == 2:
                 self.post_message(self.Chosen(self))
 
+    def _can_go_to(self, index: int) -> bool:
+        return not self.shelf.item(index).is_heading
+
     def render_line(self, y: int) -> Strip:
         if self.shelf.height or not self.words:
             return super().render_line(y)

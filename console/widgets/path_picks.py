@@ -1,17 +1,19 @@
 """Paths that are offered while one is typed: a few lines beside the field, which keeps the focus and the letters."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from textual.binding import BindingType
 from textual.content import Content
+from textual.message import Message
 from textual.reactive import reactive
 
 from console.bindings import bindings_for, keys_of
 from console.model.attach.kinds import kind_of
 from console.model.attach.paths import Candidate
 from console.model.columns import cut
-from console.model.commands.naming import key_of, now_of
+from console.model.commands.naming import key_of, keyed, now_of
 from console.model.glyphs import Glyphs
 from console.model.safe import one_line
 from console.model.words import size
@@ -29,32 +31,45 @@ class PathPicks(Toned):
     DEFAULT_CSS = """
     PathPicks { display: none; height: auto; max-height: 7; padding: 0 1; background: $panel; }
     """
+
+    @dataclass
+    class Asked(Message):
+        """The mouse wants what a key of these does: the field has to do it."""
+
+        what: str
+
+    place: ClassVar[str] = "paths"
+    """Where its commands are, in the table."""
     offered: reactive[Sequence[Candidate]] = reactive((), layout=True)
-    place: reactive[int] = reactive(0)
+    at: reactive[int] = reactive(0)
+    is_sure: reactive[bool] = reactive(False)
+    """Someone typed some of the path, or chose one: a lone @ is no wish for the first file there is."""
     glyphs = Glyphs()
-    has_moved = False
     _missed = ""
     """What is typed, where nothing matches it."""
 
     def offer(self, found: Sequence[Candidate], typed: str = "") -> None:
         """Show these, or that nothing matches what is typed; nothing of both closes it."""
-        self.offered, self.place, self.has_moved = tuple(found), 0, False
+        self.offered, self.at, self.is_sure = tuple(found), 0, bool(typed)
         self._missed = "" if found else typed
         self.display = bool(found or typed)
         self.refresh(layout=True)
 
-    def action_close(self) -> None:
+    def close(self) -> None:
         self.offer(())
 
-    def action_move(self, step: int) -> None:
-        self.place = (self.place + step) % max(1, len(self.offered))
-        self.has_moved = True
+    def move(self, step: int) -> None:
+        self.at = (self.at + step) % max(1, len(self.offered))
+        self.is_sure = True
 
-    def action_take(self) -> Candidate | None:
+    def take(self) -> Candidate | None:
         """What is chosen; it is closed."""
-        chosen = self.offered[self.place] if self.offered else None
+        chosen = self.offered[self.at] if self.offered else None
         self.offer(())
         return chosen
+
+    def action_ask(self, what: str) -> None:
+        self.post_message(self.Asked(what))
 
     @property
     def is_open(self) -> bool:
@@ -68,7 +83,11 @@ class PathPicks(Toned):
         fitting = [one for one in self.offered if one.fits(typed)]
         if len(fitting) < len(self.offered):
             self.offer(fitting)
-        return self._meanings.get(key) if self.is_open else None
+        self.is_sure = self.is_sure or bool(typed)
+        what = self._meanings.get(key) if self.is_open else None
+        if what == "enter":
+            return "take" if self.is_sure else None
+        return what
 
     @property
     def _meanings(self) -> Mapping[str, str]:
@@ -78,14 +97,15 @@ class PathPicks(Toned):
         if self._missed:
             return Content.styled(f"  no file or folder matches {one_line(self._missed, 60)}", "$text-muted")
         seen = ROWS if self.app.size.height >= 24 else FEW
-        first = max(0, min(self.place - seen // 2, len(self.offered) - seen))
+        first = max(0, min(self.at - seen // 2, len(self.offered) - seen))
         rows = [self._row(first + at, one) for at, one in enumerate(self.offered[first : first + seen])]
-        count = f"{self.place + 1} of {len(self.offered)} · " if len(self.offered) > seen else ""
-        rows.append(Content.styled(f"  {count}{key_of('paths.take')} takes it · esc closes", "$text-muted"))
+        count = f"{self.at + 1} of {len(self.offered)} · " if len(self.offered) > seen else ""
+        takes = keyed("{paths.enter} or {paths.take}" if self.is_sure else "{paths.take}")
+        rows.append(Content.styled(f"  {count}{takes} takes it · {key_of('paths.close')} closes", "$text-muted"))
         return Content("\n").join(rows)
 
     def _row(self, at: int, one: Candidate) -> Content:
-        is_here = at == self.place
+        is_here = at == self.at
         mark = f"{self.glyphs['cursor'] if is_here else ' '} "
         about = "folder" if one.is_folder else f"{kind_of(one.name)} · {size(one.size)}"
         room = self.content_size.width - len(mark) - len(about) - 2

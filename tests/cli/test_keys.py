@@ -54,3 +54,13 @@ def test_a_place_that_is_not_there_is_told_with_the_nearest(keys: Keys):
     done = keys("strem")
     assert done.returncode == 2
     assert "there is no place called 'strem'; did you mean stream?" in done.stderr
+
+
+def test_a_command_is_told_by_the_name_that_the_list_has_for_it(keys: Keys):
+    done = keys("app.zoom")
+    mistyped = keys("app.zom")
+
+    assert done.returncode == 0
+    assert [line.split()[0] for line in done.stdout.split("\n\n")[0].splitlines()] == ["app.zoom"]
+    assert mistyped.returncode == 2
+    assert "there is no command 'app.zom'; did you mean app.zoom?" in mistyped.stderr

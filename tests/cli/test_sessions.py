@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import re
 import subprocess
 from typing import Any
 
@@ -122,6 +123,24 @@ def test_a_session_is_deleted_when_someone_agrees_and_what_went_is_told(told: Tr
     assert (of_child["deleted"]["transcript"], of_child["deleted"]["state"], of_child["deleted"]["runs"]) == (4, 1, 0)
     assert told("sessions").stdout == "No sessions yet: `trackside run` starts one.\n"
     assert told("runs").stdout == "No runs yet: `trackside run` starts one.\n"
+
+
+def test_a_fork_stands_under_its_parent_and_for_itself_when_that_is_gone(told: Trackside):
+    child, grandchild = (json.loads(told("fork", which, "--json").stdout)["session_id"] for which in ("trip", "last"))
+    assert names(told) == ["trip", f"  {child}", f"    {grandchild}"]
+    assert names(told, "--limit", "1") == [grandchild]
+
+    told("sessions", "delete", "trip", "--yes")
+    told("run", "moody.py", "-m", "unrelated", "--session", "other")
+    assert names(told) == ["other", child, f"  {grandchild}"]
+
+    told("sessions", "delete", child, "--yes")
+    assert names(told) == ["other", grandchild]
+
+
+def names(trackside: Trackside, *typed: str) -> list[str]:
+    """The ids that are listed, as far to the right as they stand."""
+    return re.findall(r"^ *\S+", trackside("sessions", *typed).stdout, re.MULTILINE)
 
 
 def test_a_session_at_work_is_not_deleted_but_can_be_forked(trackside: Trackside):

@@ -166,6 +166,10 @@ def test_the_type_is_the_one_that_the_artifact_will_have(name: str, kind: str):
 
 def test_a_draft_of_any_bytes_is_a_text():
     assert Draft.of(Draft("a", {"t": "/p"}).written()) == Draft("a", {"t": "/p"})
+    assert Draft.of(Draft("a", {"t": "/p"}, "ed1").written()) == Draft("a", {"t": "/p"}, "ed1")
+    assert Draft.of(Draft("a", session="ed1").written()) == Draft("a", session="ed1")
+    assert Draft.of(b'old\0{"t": "/p"}') == Draft("old", {"t": "/p"})
+    assert Draft("", {}, "ed1").written() == b""
     assert Draft.of(b"plain") == Draft("plain")
     assert Draft.of(b"half\0{") == Draft("half")
     assert Draft.of(b"odd\0[1]") == Draft("odd")

@@ -63,6 +63,21 @@ async def test_a_file_is_found_by_its_path_and_goes_along(open_engine: Engines, 
         assert await app.stage.engine.artifact_bytes(row.artifact_id) == b"Two days in Kyoto\n"
 
 
+@at_both_sizes
+async def test_keys_say_what_they_do_while_paths_are_offered(open_engine: Engines, size: Size):
+    app = Trackside(Opening(), lambda: open_engine(Ear().runner))
+    async with at_the_screen(app, size) as pilot:
+        await typed(pilot, "@", "notes.txt")
+        await sees(pilot, "  tab takes it · esc closes", " enter send", " tab take", " esc close")
+        await pilot.press(*"note")
+        await sees(pilot, "enter or tab takes it", " enter take  tab take  esc close")
+        assert "enter send" not in shown(app)
+
+        await app.action_perform("paths.enter")  # as a click on it does
+        await sees(pilot, "⟦notes.txt · text/plain · 18 B⟧", " enter send")
+        assert not app.main.prompt.picks.is_open
+
+
 async def test_a_folder_leads_on_also_one_with_a_space(open_engine: Engines):
     ear = Ear()
     app = Trackside(Opening(), lambda: open_engine(ear.runner))

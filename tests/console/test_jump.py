@@ -10,6 +10,7 @@ from console.model.jump import LETTERS, Label, in_brackets, labels
 from console.opening import Opening
 from console.screens.help import Help
 from console.screens.jump import Jump
+from console.widgets.inspector.row_list import RowList
 from tests.console.drawn import strange
 from tests.console.driving import WIDE, Cue, at_the_screen, listener, say, sees, shown, until
 from tests.console.telling import Telling, telling
@@ -140,6 +141,32 @@ async def test_letters_lead_about_in_every_screen_however_small_and_in_ascii(nam
         label, _ = studio.app.screen._places[-1]
         await studio.press(*label)
         assert isinstance(studio.app.screen, Help)
+
+
+async def test_no_letter_lies_on_what_is_typed_nor_where_there_is_nothing_to_go_to(tmp_path: Path):
+    async with played("sessions_found", tmp_path, WIDE) as studio:
+        screen = studio.app.screen
+        rows = studio.shown.split("\n")
+        await studio.press("ctrl+o")
+        places = [spot for _, spot in studio.app.screen._places]
+        told = [spot.place for spot in places if spot.widget is screen.side]
+        listed = [spot.place.y for spot in places if spot.widget is screen.list]
+        assert len(told) == 1, "only to the side itself"
+        assert not any("Lines" in rows[y] or "Sessions by title" in rows[y] for y in listed[1:])
+        assert len(listed) == len([row for row in screen.list.shelf._items if not row.is_heading]) + 1
+        assert screen.search.value in studio.shown.split("\n")[screen.search.region.y]
+
+
+@pytest.mark.parametrize("name", ["sessions_details", "states", "artifacts", "runners", "form"])
+async def test_no_letter_lies_on_an_empty_row(name: str, tmp_path: Path):
+    async with played(name, tmp_path, WIDE) as studio:
+        before = studio.shown.split("\n")
+        await studio.press("ctrl+o")
+        rows = [spot for _, spot in studio.app.screen._places if isinstance(spot.widget, RowList)]
+        assert rows
+        for place, widget in {(spot.place, spot.widget) for spot in rows}:
+            if place != widget.region.offset:  # which leads to all of it
+                assert before[place.y][place.x : widget.region.right].strip(), f"row {place.y} is empty"
 
 
 @pytest.mark.parametrize("ascii_only", [False, True])

@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,11 +20,12 @@ from console.app import Trackside
 from console.opening import Opening
 from tests.console.driving import Cue, at_the_screen, listener, say, sees, shown, until
 from tests.console.test_database_trouble import LOCKER
+from tests.console.test_run_flows import echoes
 from tests.console.test_sending import patient
 from tests.console.test_stopping import deaf
 from tests.faults.support import ROOT, line_of, other_process, wait_until
 from tests.faults.support import say as tell
-from tests.support import Engines
+from tests.support import Engines, message, perform
 
 __all__ = ["patient"]
 OWN_TERMINAL = "import fcntl, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0)"
@@ -70,6 +72,40 @@ async def test_ctrl_c_copies_what_is_marked_and_else_says_how_to_leave(open_engi
         await pilot.press("ctrl+c")
         await until(pilot, lambda: app.clipboard == "some words")
         assert app.is_running
+
+
+BACK = "what was typed and not sent the last time is in the prompt again"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        ("ed1", "fresh", f"{BACK}; it was typed in the session “ed1”"),
+        ("trip", "fresh", f"{BACK}; it was typed in the session “My holiday”"),
+        ("ed1", "ed1", BACK),
+        (None, "fresh", BACK),
+    ],
+    ids=["another", "another by its title", "the same", "one in which nothing was said"],
+)
+async def test_what_comes_back_says_from_which_session(
+    open_engine: Engines, before: str | None, after: str, words: str
+):
+    async def with_a_title() -> Any:
+        engine = await open_engine(echoes)
+        await perform(engine, message("hello", "trip"))
+        await engine.rename_session("trip", "My holiday")
+        return engine
+
+    app = Trackside(Opening(session=before), with_a_title)
+    async with at_the_screen(app) as pilot:
+        await until(pilot, lambda: app.drafts is not None)
+        await pilot.press(*"half a word", "ctrl+q")
+        await until(pilot, lambda: app._exit)
+
+    app = Trackside(Opening(session=after), lambda: open_engine(echoes))
+    async with at_the_screen(app) as pilot:
+        await until(pilot, lambda: words in shown(app).splitlines())
+        assert app.main.prompt.whole == "half a word"
 
 
 @pytest.mark.usefixtures("patient")

@@ -89,7 +89,7 @@ async def test_a_fork_shows_what_it_began_with(open_engine: Engines):
     fork = await stage.engine.fork_session("trip-0")
     app = console(stage, session=fork.session_id)
     async with at_the_screen(app) as pilot:
-        await until(pilot, lambda: "answer 1." in shown(app) and "forked here from “ask 0.”" in shown(app))
+        await until(pilot, lambda: "answer 1." in shown(app) and "┣ forked here from “ask 0.”" in shown(app))
 
         await say(pilot, "go on")
 

@@ -7,6 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from rich.cells import cell_len
+from textual.widgets import Input, TextArea
 
 from console.model.glyphs import GLYPHS, LEGEND
 from console.model.settings.palette import BORROWED, PALETTES
@@ -75,6 +77,15 @@ async def test_textuals_own_themes_can_be_read_too(name: str, tmp_path: Path):
             studio.app.wear(theme)
             await studio.drawn()
             assert weak(studio.app) == {}, theme
+
+
+@pytest.mark.parametrize("name", ["composer", "sessions", "states", "artifacts", "runners", "first_run"])
+async def test_hints_are_whole_in_the_smallest_terminal(name: str, tmp_path: Path):
+    async with played(name, tmp_path, (60, 15)) as studio:
+        fields = [*studio.app.screen.query(Input), *studio.app.screen.query(TextArea)]
+        hints = {str(field.placeholder): field.content_size.width for field in fields if field.content_size.width}
+        assert hints
+        assert {hint: room for hint, room in hints.items() if cell_len(hint) >= room} == {}, "with the cursor"
 
 
 def test_every_state_that_has_a_colour_has_a_sign_and_a_word():

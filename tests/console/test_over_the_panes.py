@@ -186,3 +186,53 @@ async def test_keys_are_heard_before_a_browser_has_read_anything(
             call()
         await until(pilot, lambda: screen.reading == 0)
         assert not any("attribute" in words for words in app.told)
+
+
+@pytest.mark.parametrize("size", ALL)
+async def test_a_line_that_is_typed_in_names_its_keys_in_the_footer(open_engine: Engines, size: Size):
+    app = browsing(open_engine, *KEPT, runner=keeper)
+    async with at_the_screen(app, size) as pilot:
+        await begun(pilot, app)
+        await to_sessions(pilot, app)
+        await pilot.press("slash")
+        await until(pilot, lambda: footer(app).startswith("enter to the list") and "esc to the list" in footer(app))
+        await pilot.press(*"said")
+        await until(pilot, lambda: footer(app).startswith("enter to what was found") and "esc clear" in footer(app))
+        await pilot.press("enter")
+        await until(pilot, lambda: footer(app).startswith("enter open") and "esc clear" in footer(app))
+        await pilot.press("escape")
+        await until(pilot, lambda: "esc back" in footer(app))
+        await pilot.press("r")
+        await until(pilot, lambda: footer(app).startswith("enter take it") and "esc leave it" in footer(app))
+        await pilot.press("escape", "escape")
+
+        screen = await opened(pilot, app)
+        await on_key(pilot, screen, "said")
+        await pilot.press("n")
+        await until(pilot, lambda: footer(app).startswith("enter take it") and "esc leave it" in footer(app))
+        await pilot.press("escape", "h")
+        await until(pilot, lambda: "esc to the keys" in footer(app))
+
+
+@pytest.mark.parametrize("size", ALL)
+async def test_what_is_chosen_from_by_typing_names_its_keys_in_the_footer(open_engine: Engines, size: Size):
+    app = browsing(open_engine, *KEPT, runner=keeper)
+    async with at_the_screen(app, size) as pilot:
+        await begun(pilot, app)
+        for command, keys in {
+            "app.palette": "enter do it  esc close",
+            "prompt.history": "enter take it  esc leave",
+            "app.theme": "enter take it  esc leave",
+            "app.help": "t tour  esc close",
+            "app.choices": "r read again  esc close",
+        }.items():
+            await app.action_perform(command)
+            await until(pilot, lambda keys=keys: footer(app).startswith(f"{keys}  ^q quit"))
+            await pilot.press("escape")
+            await until(pilot, lambda: app.screen is app.main)
+
+
+def footer(app: Telling) -> str:
+    """What stands in the line at the bottom."""
+    line = (app.cover or app.main).footer
+    return str(line.render().plain)

@@ -63,6 +63,24 @@ async def test_the_command_that_enter_takes_has_a_mark(open_engine: Engines, siz
         assert shown(app).count("›") == 1
 
 
+async def test_a_command_is_found_by_what_is_said_of_it_below_those_of_that_name(open_engine: Engines):
+    app = telling(open_engine)
+    async with at_the_screen(app) as pilot:
+        await pilot.press("ctrl+p")
+        await until(pilot, lambda: app.screen is not app.main)
+        await pilot.press(*"send")
+        await until(pilot, lambda: "run: Start" in found(app))
+        assert found(app)[0] == "event: Edit and send…"
+        assert len(found(app)) == len(set(found(app)))
+        await pilot.press(*" hand")
+        await until(pilot, lambda: found(app) == ["run: Start"])
+
+
+def found(app: Telling) -> list[str]:
+    """The names of what the palette lists, in order."""
+    return [str(option.prompt).splitlines()[0] for option in app.screen.query_one(OptionList).options]
+
+
 async def test_what_cannot_be_done_now_is_listed_with_the_reason(open_engine: Engines):
     app = telling(open_engine)
     async with at_the_screen(app) as pilot:

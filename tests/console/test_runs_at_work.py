@@ -63,6 +63,30 @@ async def test_leaving_asks_about_a_run_and_a_message_of_another_conversation(op
         assert app.is_running
 
 
+async def test_the_rail_says_of_a_session_what_the_browser_says(open_engine: Engines):
+    cue = Cue()
+    app = Trackside(Opening(session="first"), lambda: open_engine(listener(cue)))
+    async with at_the_screen(app) as pilot:
+        await say(pilot, "hello")
+        await sees(pilot, "You said: hello")
+        app.action_new_session()
+        await until(pilot, lambda: "● hello" in sessions_of(app))
+        await pilot.press("ctrl+l")
+        await sees(pilot, "● hello  at work")
+
+        await pilot.press("escape")
+        cue.go()
+        cue.go()
+        await until(pilot, lambda: "✓ hello" in sessions_of(app))
+        await pilot.press("ctrl+l")
+        await sees(pilot, "✓ hello")
+
+
+def sessions_of(app: Trackside) -> list[str]:
+    """The glyph and the name of each session that the rail lists."""
+    return [f"{app.glyphs[card.glyph]} {card.title}" for card in app.main.rail._shown.sessions]
+
+
 async def test_b_a_second_time_takes_the_hold_back(open_engine: Engines):
     cue = Cue()
     app = Trackside(Opening(), lambda: open_engine(listener(cue)))

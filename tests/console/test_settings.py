@@ -142,13 +142,16 @@ def test_the_table_has_the_other_keys_and_no_others_changed():
         ("keys:\n  app.zoom: [[f9]]", "line 2: app.zoom: write a key"),
         ("keys:\n  app.zoom: {a: b}", "line 2: app.zoom: write a key"),
         ("keys:\n  prompt.send: ctrl+enter", "line 2: prompt.send: only some terminals know ctrl+enter"),
-        ("keys: f9", "line 1: keys must be names with values"),
+        ("keys: f9", "line 1: keys must be names with values, such as `app.again: alt+a`"),
         ("theme: ligth", "line 1: theme: there is no theme ligth; did you mean light?"),
+        ("theme: nosuch", "line 1: theme: there is no theme nosuch. There are: dark, light, high-"),
         ("\nascii: perhaps", "line 2: ascii: write true or false"),
         ("color: red", "line 1: there is nothing called 'color' to settle"),
         ("ascii: true\nascii: false", "line 2: ascii is there twice; the first holds"),
         ("themes:\n  mine:\n    acent: '#fff'", "line 3: themes.mine: there is no colour 'acent'; did you mean acc"),
         ("themes:\n  mine:\n    accent: red", "line 3: themes.mine.accent: write a colour"),
+        ("themes:\n  bad: red", "line 2: themes.bad must be names with values, such as `accent: \"#ffb454\"`"),
+        ("themes: red", "line 1: themes must be names with values, such as `mine: {dark: true}`"),
         ("themes:\n  Mine!: {}", "line 2: themes: 'Mine!' is no name"),
         ("themes:\n  mine:\n    muted: '#333'", "line 2: themes.mine: muted on panel has a contrast of"),
         ("keys: [", "line 1: this is no YAML"),
@@ -159,6 +162,12 @@ def test_the_table_has_the_other_keys_and_no_others_changed():
 def test_what_is_wrong_is_told_with_its_line_and_what_would_be_right(text: str, words: str):
     assert len(told(text)) == 1
     assert told(text)[0].startswith(words)
+
+
+def test_themes_of_ones_own_are_among_those_that_there_are():
+    (words,) = told("theme: nosuch\nthemes:\n  mine: {dark: true}")
+    assert "There are: mine, dark, light, " in words
+    assert words.endswith(", atom-one-light.")
 
 
 def test_one_mistake_takes_nothing_else_with_it():

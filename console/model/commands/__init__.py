@@ -18,13 +18,13 @@ __all__ = ["BY_ID", "COMMANDS", "WITHIN", "Command", "WhyNot", "of", "shown_key"
 
 COMMANDS: Final[tuple[Command, ...]] = (
     *EVERYWHERE, *EVENTS, *WAYS,
-    *OPEN_SESSIONS, *OPEN_STATES, *TABS, *PROMPT, *WRITING, *QUEUE, *STREAM, *FILTER, *YANK, *BLOCKS, *FORK,
+    *OPEN_SESSIONS, *OPEN_STATES, *TABS, *PATHS, *PROMPT, *WRITING, *QUEUE, *STREAM, *FILTER, *YANK, *BLOCKS, *FORK,
     *CONVERSATION, *INSPECTOR, *FIND, *RAIL, *SESSIONS, *STATES,
     *OPEN_RUNNERS, *RUNNERS, *FORM, *FIELD,
-    *PATHS, *COMPOSER, *CHOICE, *FILES, *ARTIFACTS,
+    *COMPOSER, *CHOICE, *FILES, *ARTIFACTS,
 )  # fmt: skip
 
-WITHIN: Final[Mapping[str, str]] = {"choice": "composer", "files": "composer"}
+WITHIN: Final[Mapping[str, str]] = {"choice": "composer", "files": "composer", "paths": "prompt"}
 """Places within others, whose keys work there, too."""
 
 

@@ -3,7 +3,7 @@
 from typing import Final
 
 from console.model.commands.command import Command, grouped
-from console.model.commands.reasons import looking_into, needs_engine, needs_run
+from console.model.commands.reasons import looking_into, needs_engine, needs_path, needs_run
 
 EVENTS: Final = grouped(
     "Events and files",
@@ -25,11 +25,13 @@ BLOCKS: Final = grouped(
 )  # fmt: skip
 
 PATHS: Final = (
-    Command("paths.take", "tab,enter", "take", "Take this path.", rank=1),
-    Command("paths.above", "up", "above", "The path above.", action="move(-1)"),
-    Command("paths.below", "down", "below", "The path below.", action="move(1)"),
-    Command("paths.close", "escape", "close", "Take none of them."),
-)
+    Command("paths.enter", "enter", "take", "Take this path, once some of it is typed or one is chosen.", rank=1,
+            why_not=needs_path, action="ask('take')"),
+    Command("paths.take", "tab", "take", "Take this path.", rank=2, action="ask('take')"),
+    Command("paths.above", "up", "above", "The path above.", action="ask('above')"),
+    Command("paths.below", "down", "below", "The path below.", action="ask('below')"),
+    Command("paths.close", "escape", "close", "Take none of them.", rank=3, action="ask('close')"),
+)  # fmt: skip
 """While paths are offered: these keys are theirs and not the field's that one types in."""
 
 COMPOSER: Final = (

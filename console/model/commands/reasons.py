@@ -57,6 +57,10 @@ def needs_engine(now: Situation) -> str | None:
     return f"the engine could not be opened: {now.trouble}" if now.trouble else "the engine is not open yet"
 
 
+def needs_path(now: Situation) -> str | None:
+    return None if now.has_path else "no path is begun yet; type some of it, or choose one"
+
+
 def can_zoom(now: Situation) -> str | None:
     return "there is only one pane to be seen here" if now.is_narrow else None
 

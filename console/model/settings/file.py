@@ -13,6 +13,8 @@ NAMES: Final = ("theme", "ascii", "keys", "themes")
 _NOTHING: Final = "tag:yaml.org,2002:null"
 _COLOUR: Final = re.compile(r"#(?:[0-9a-fA-F]{3}){1,2}")
 _THEME: Final = re.compile(r"[a-z][a-z0-9-]{0,39}")
+_EXAMPLES: Final = {"the file": "ascii: true", "keys": "app.again: alt+a", "themes": "mine: {dark: true}"}
+"""What each part may hold."""
 EXAMPLE: Final = """\
 theme: light
 ascii: false
@@ -81,11 +83,11 @@ class _Reading:
         )
 
     def _theme(self, node: Node, palettes: Sequence[Palette]) -> str | None:
-        known = [*PALETTES, *BORROWED, *(one.name for one in palettes)]
+        known = list(dict.fromkeys((*(one.name for one in palettes), *PALETTES, *BORROWED)))
         if isinstance(node.value, str) and node.value in known:
             return node.value
         words = f"there is no theme {_said(node)}{nearest(_said(node), known)}"
-        self._wrong(node, f"theme: {words} “view: Theme…” on the screen shows them all.")
+        self._wrong(node, f"theme: {words} There are: {', '.join(known)}.")
         return None
 
     def _changes(self, node: Node) -> Iterator[Change]:
@@ -142,7 +144,8 @@ class _Reading:
         if node is None or (node.id == "scalar" and not node.value):
             return
         if node.id != "mapping":
-            self._wrong(node, f"{name} must be names with values, such as `ascii: true`")
+            example = _EXAMPLES.get(name, 'accent: "#ffb454"')  # else it is one of the themes
+            self._wrong(node, f"{name} must be names with values, such as `{example}`")
             return
         seen: set[str] = set()
         for key, value in node.value:

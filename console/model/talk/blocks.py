@@ -231,6 +231,8 @@ class Note(Block):
     text: str
     is_warning: bool
     count: int = 1
+    glyph: str | None = None
+    """The name of one of its own."""
 
     @property
     def is_line(self) -> bool:

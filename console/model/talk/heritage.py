@@ -43,7 +43,7 @@ def inherited(lines: "Sequence[Line]", first: "Mapping[str, Entry]" = _NOTHING, 
         told.add(line.run_id)
         talk.add(_block(line))
     if remark and lines:
-        talk.add(_made(Note, lines[-1], text=remark, is_warning=False))
+        talk.add(_made(Note, lines[-1], text=remark, is_warning=False, glyph="fork"))
     return talk
 
 

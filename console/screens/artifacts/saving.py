@@ -30,6 +30,7 @@ class SaveAs(Dialog[str | None]):
     """Where to; escape is nowhere."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "leave it", priority=True)]
+    own_keys = (("enter", "save"), ("esc", "leave it"))
     DEFAULT_CSS = """
     SaveAs { align: center middle; }
     SaveAs > Vertical { width: 70; max-width: 90%; height: auto; padding: 1 2; background: $surface;

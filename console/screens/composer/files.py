@@ -111,7 +111,7 @@ class PathField(LineField):
         readings: Sequence[Sequence[str]]
 
     def __init__(self) -> None:
-        super().__init__(placeholder="(a file by its path; tab completes, enter attaches)", id="path")
+        super().__init__(placeholder="(a path; tab completes, enter attaches)", id="path")
         self.picks = PathPicks()
 
     def offer(self, typed: str, found: Sequence[Candidate]) -> None:
@@ -126,10 +126,10 @@ class PathField(LineField):
         if self.value:
             self.post_message(self.Wanted(self.value))
         else:
-            self.picks.action_close()
+            self.picks.close()
 
     def on_blur(self) -> None:
-        self.picks.action_close()
+        self.picks.close()
 
     def reads_lines(self, text: str) -> bool:
         """Several lines may be several paths."""
@@ -148,11 +148,11 @@ class PathField(LineField):
         elif what is None:
             return
         elif what == "take":
-            self._take(self.picks.action_take())
+            self._take(self.picks.take())
         elif what == "close":
-            self.picks.action_close()
+            self.picks.close()
         else:
-            self.picks.action_move(-1 if what == "above" else 1)
+            self.picks.move(-1 if what == "above" else 1)
         event.stop()
         event.prevent_default()
 

@@ -1,5 +1,6 @@
 """The form of a runner: its fields and policies, what each means, and what a run would be granted with them."""
 
+from collections.abc import Sequence
 from typing import Any, ClassVar, Final
 
 from textual.app import ComposeResult
@@ -273,6 +274,10 @@ class FormScreen(FullScreen):
             return self.editor.back
         is_aside = self.has_class("-granting") or self.has_class("-seeking") or self.grants.has_focus
         return "to the fields" if is_aside else "back"
+
+    @property
+    def own_keys(self) -> Sequence[tuple[str, str]]:
+        return (("enter", "to this field"),) if self.has_class("-seeking") else ()
 
     @property
     def keys_of(self) -> str:

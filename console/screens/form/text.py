@@ -13,12 +13,15 @@ from console.bindings import bindings_of_a_text
 from console.model.form.filling import Filling
 from console.model.glyphs import Glyphs
 from console.model.safe import one_line, safe
+from console.model.situation import Situation
 from console.model.words import short_runner
 from console.screens.form.desk import FormDesk
 from console.screens.full import FullScreen
 
 SOON = 0.15
 """Seconds after the last key until the text is looked at."""
+KEEP = "keep it"
+"""What esc does with what was changed and fits."""
 MOST = 4
 """Problems that are listed; the others are marked at their lines."""
 
@@ -74,6 +77,8 @@ class FormText(FullScreen):
         self.page = Page(self._began)
         self._wrong = Static("", id="wrong", markup=False)
         self._read: Filling | None = filling()
+        self._stands = ""
+        """Whether it fits."""
         self._soon: Timer | None = None
 
     def body(self) -> ComposeResult:
@@ -104,8 +109,17 @@ class FormText(FullScreen):
         said += [f"⚠ {slot.section}.{one_line(slot.name, 60)} {words} before it can run" for slot, words in lacking]
         more = [f"and {len(said) - MOST} more"] if len(said) > MOST else []
         self._wrong.update("\n".join([*said[:MOST], *more]) or "it fits")
-        fits = f"{len(lacking)} to fill in · esc keeps it" if lacking else "fits · esc keeps it"
-        self.title_line.remark = fits if self._read is not None else f"{len(problems)} to mend"
+        fits = f"{len(lacking)} to fill in" if lacking else "fits"
+        self._stands = fits if self._read is not None else f"{len(problems)} to mend"
+        self.show_remark()
+
+    def remark(self) -> str:
+        return f"{self._stands} · esc keeps it" if self.back == KEEP else self._stands
+
+    def tick(self, now: Situation) -> None:
+        """Both lines speak of esc, and what is typed decides what it does."""
+        super().tick(now)
+        self.show_remark()
 
     @property
     def unkept(self) -> str:
@@ -115,7 +129,7 @@ class FormText(FullScreen):
     def back(self) -> str:
         if self.page.text == self._began:
             return "back"
-        return "keep it" if self._read is not None else "leave it…"
+        return KEEP if self._read is not None else "leave it…"
 
     def _hand_over(self) -> bool:
         """Keep what was changed; whether that could be."""

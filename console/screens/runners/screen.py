@@ -252,6 +252,10 @@ class Runners(FullScreen):
         if self.trackside.can("runners.more" if pages > 0 else "runners.less"):
             self.leaf.page(pages)
 
+    @property
+    def back(self) -> str:
+        return "clear" if self.search.value else super().back
+
     def step_back(self) -> None:
         """What is typed goes first."""
         if self.search.value:

@@ -192,8 +192,16 @@ class States(Searched):
     def on_listing_chosen(self) -> None:
         self.action_edit()
 
+    @property
+    def back(self) -> str:
+        return "to the keys" if self._leads_out_of_history else super().back
+
+    @property
+    def _leads_out_of_history(self) -> bool:
+        return self.past is not None and not self.line.is_open and not self.is_inside
+
     def step_back(self) -> None:
-        if self.past is not None and not self.line.is_open and not self.is_inside:
+        if self._leads_out_of_history:
             self._leave_history()
         else:
             super().step_back()

@@ -215,10 +215,8 @@ class Painter:
         tone = _TONES["warning"] if block.is_warning else FAINT
         count = f" (×{block.count:,})" if block.count > 1 else ""
         lines = Content.styled(one_line(block.text, 600) + count, tone).wrap(look.width - 2)
-        return [
-            Content.styled("  " if place else "! " if block.is_warning else "? ", tone) + line
-            for place, line in enumerate(lines)
-        ]
+        sign = self._glyphs[block.glyph] if block.glyph else "!" if block.is_warning else "?"
+        return [Content.styled(f"{' ' if place else sign} ", tone) + line for place, line in enumerate(lines)]
 
     def _end(self, block: End, look: Look) -> list[Content]:
         words = Content.styled(f"{self._glyphs[block.state]} {one_line(block.words, 120)}", _TONES[block.state])

@@ -161,9 +161,16 @@ class RowList(Guarded, Widget, can_focus=True):
             self.fold()
 
     def landings(self) -> Iterator[Offset]:
-        """Where its rows begin."""
-        seen = 0 if self.view is None else min(self.size.height, self.view.source.height - self.view.top)
-        yield from (Offset(0, row) for row in range(seen))
+        """Where its rows begin that can be gone to: of what is only told, those that fold or lead to an entry."""
+        view = self.view
+        seen = 0 if view is None else min(self.size.height, view.source.height - view.top)
+        yield from (Offset(0, at) for at in range(seen) if view is not None and self._can_go_to(view.top + at))
+
+    def _can_go_to(self, index: int) -> bool:
+        row = self.view.source.row(index) if self.view is not None else None
+        if row is None or row.is_open is not None or row.jump is not None:
+            return row is not None
+        return not self.is_quiet and any(piece.text.strip() for piece in row.pieces)
 
     # Acting
 

@@ -9,8 +9,9 @@ from pathlib import Path
 from engine.clock import Clock
 from engine.config import Project, UnfitAgent
 from engine.controlling import Controlling
-from engine.facts import runs, settings
+from engine.facts import opened, runs, settings
 from engine.facts.database import Database
+from engine.facts.opened import Opened
 from engine.form import Choices, Form, choices_of
 from engine.intake.agents import AgentBinding, AgentConfig, bind
 from engine.intake.envelope import CONSOLE_DELIVERY, LOCAL_ACTOR, EventEnvelope
@@ -111,6 +112,21 @@ class Choosing(Controlling):
             now.kept = before.kept
             self._turn(now)
             return tuple(runner for runner in now.registry.runners() if runner.path.is_relative_to(place))
+
+    async def opened_before(self) -> tuple[Opened, ...]:
+        """Places that were opened and are not open now, newest first; whether they are still there is not looked at."""
+        found = await asyncio.to_thread(self.registry.runners)
+        here = {*map(str, self.registry.places()), *(str(runner.path) for runner in found)}
+        return tuple(place for place in await self._read(opened.every) if place.path not in here)
+
+    async def note_opened(self, path: Path) -> None:
+        """Have this place among those that were opened, the next time, too."""
+        place, now = str(await asyncio.to_thread(lambda: path.expanduser().resolve())), self._clock.now()
+        await self._edit(lambda tx: opened.note(tx.connection, place, at=now))
+
+    async def forget_opened(self, path: str) -> None:
+        """Have it there no longer."""
+        await self._edit(lambda tx: opened.forget(tx.connection, path))
 
     def watch(self) -> AsyncGenerator[CodeChange, None]:
         """Edits to runners and to trackside.yaml as they are saved, until the engine is closed. They are only told."""

@@ -10,8 +10,9 @@ import pytest
 from console.app import Trackside
 from console.opening import Opening
 from console.screens.runners.screen import Runners
+from engine.facts import opened as opened_places
 from engine.runtimes.pool import ChildPool
-from tests.console.driving import at_both_sizes, at_the_screen, say, sees, shown, until
+from tests.console.driving import at_both_sizes, at_the_screen, becomes, say, sees, shown, until
 from tests.console.telling import Telling
 from tests.support import Engines, declares, done, said
 
@@ -37,6 +38,11 @@ def unwrapped(app: Trackside) -> str:
     """What stands beside the list, however it was broken."""
     assert isinstance(app.screen, Runners)
     return " ".join("".join(piece.text for piece in line) for line in app.screen.leaf.lines)
+
+
+async def places(app: Trackside) -> list[str]:
+    """What was opened, as it is on disk."""
+    return [place.path for place in await app.stage.engine._read(opened_places.every)]
 
 
 async def to_the_list(pilot: Any, app: Trackside) -> Runners:
@@ -156,6 +162,54 @@ async def test_a_path_that_cannot_be_opened_says_why_and_what_to_do(
         assert app.stage.runner_id == "plugin:local/first/default"
         await pilot.press("backspace")
         await until(pilot, lambda: "it cannot be opened" not in shown(app))
+
+
+async def test_a_place_that_was_opened_is_among_those_to_choose_from_the_next_time(
+    open_engine: Engines, tmp_path: Path
+):
+    far = tmp_path / "stranger.py"
+    far.write_text(SPEAKS.format("from afar"))
+    app = opened(open_engine)
+    async with at_the_screen(app) as pilot:
+        screen = await to_the_list(pilot, app)
+        screen.search.value = str(far)
+        await sees(pilot, "stranger.py")
+        await pilot.press("enter")
+        await until(pilot, lambda: app.screen is app.main)
+        await becomes(pilot, lambda: places(app), [str(far)])
+        await to_the_list(pilot, app)
+        await sees(pilot, "stranger", "in use")
+        assert "Opened before" not in shown(app), "as long as it is among the runners"
+
+    again = opened(open_engine)
+    async with at_the_screen(again) as pilot:
+        await to_the_list(pilot, again)
+        await sees(pilot, "Opened before", "stranger.py", "just now")
+        await pilot.press(*"strang")
+        await pilot.press("f12")
+        await until(pilot, lambda: "enter opens it; then it has settings" in again.told)
+        await pilot.press("enter")
+        await until(pilot, lambda: again.screen is again.main)
+        assert again.stage.runner_id == "plugin:local/stranger/default"
+
+
+async def test_a_place_whose_file_is_gone_says_so_when_it_is_chosen_and_is_forgotten(
+    open_engine: Engines, tmp_path: Path
+):
+    far = tmp_path / "stranger.py"
+    engine = await open_engine(first)
+    await engine.note_opened(far)
+    await open_engine.close(engine)
+    app = opened(open_engine)
+    async with at_the_screen(app) as pilot:
+        await to_the_list(pilot, app)
+        await sees(pilot, "Opened before", "stranger.py")
+        assert app.told == []
+        await pilot.press(*"strang", "enter")
+        await until(pilot, lambda: f"{far} is no longer there; it is forgotten" in app.told)
+        await pilot.press("escape")
+        await until(pilot, lambda: "in use" in shown(app) and "Opened before" not in shown(app))
+        await becomes(pilot, lambda: places(app), [])
 
 
 async def test_a_home_and_a_name_with_spaces_are_completed(

@@ -1,4 +1,4 @@
-"""What a runner can be chosen from: agents, runners, and files that discovery left out."""
+"""What a runner can be chosen from: agents, runners, places opened before, and files that discovery left out."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,14 +14,15 @@ from console.model.shelf import Item, heading, row
 from console.model.words import ago, short_runner
 
 if TYPE_CHECKING:
-    from engine.api import AgentConfig, Problem, RunnerFact, UnfitAgent
+    from engine.api import AgentConfig, Opened, Problem, RunnerFact, UnfitAgent
 
 AGENT: Final = "agent"
 RUNNER: Final = "runner"
+PLACE: Final = "place"
 PROBLEM: Final = "problem"
 UNNAMED: Final = "default"
 """What a runner is called that nobody has given a name."""
-_TITLES: Final = {AGENT: "Agents", RUNNER: "Runners", PROBLEM: "Left out"}
+_TITLES: Final = {AGENT: "Agents", RUNNER: "Runners", PLACE: "Opened before", PROBLEM: "Left out"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,7 @@ class Offer:
 
     kind: str
     name: str
-    """What it is chosen by; of a file, its path."""
+    """What it is chosen by; of a file or a place, its path."""
     label: str
     description: str
     runner_id: str = ""
@@ -61,8 +62,9 @@ def offers(
     problems: "Iterable[Problem]",
     unfit: "Iterable[UnfitAgent]" = (),
     said: Callable[[str], str] = str,
+    before: "Iterable[Opened]" = (),
 ) -> tuple[Offer, ...]:
-    """Agents, then runners, each the one used last first; then what was left out. `said` shortens paths.
+    """Agents, runners and places, each the one used last first; then what was left out. `said` shortens paths.
 
     An agent whose form can mend it is among the agents.
     """
@@ -78,7 +80,7 @@ def offers(
     own.sort(key=lambda offer: -(offer.last_used or 0))
     usable = {fact.path for fact in facts}  # what is odd about one of these stands beside it
     left_out = [_left_out(problem) for problem in problems if problem.path not in usable]
-    found = (*own, *map(_runner, facts), *torn, *left_out)
+    found = (*own, *map(_runner, facts), *map(_before, before), *torn, *left_out)
     return tuple(replace(offer, path=said(offer.path)) for offer in found)
 
 
@@ -102,6 +104,10 @@ def _runner(fact: "RunnerFact") -> Offer:
         fact.capabilities, fact.permissions,
         fact.origin, str(fact.path), None, tuple(map(str, fact.problems)), fact.last_used,
     )  # fmt: skip
+
+
+def _before(place: "Opened") -> Offer:
+    return Offer(PLACE, place.path, "", "", path=place.path, last_used=place.at)
 
 
 def _left_out(problem: "Problem") -> Offer:
@@ -131,7 +137,7 @@ def fitting(found: Sequence[Offer], text: str) -> Sequence[Offer]:
 
 def items(shown: Sequence[Offer], now: int, chosen: str) -> Iterator[Item]:
     """The list under its headings; `chosen` is the key of the one in use."""
-    room = min(28, max((cells(offer.name) for offer in shown if offer.kind != PROBLEM), default=0))
+    room = min(28, max((cells(offer.name) for offer in shown if offer.kind in (AGENT, RUNNER)), default=0))
     last = ""
     for offer in shown:
         if offer.kind != last:
@@ -156,6 +162,10 @@ def _row(offer: Offer, now: int, room: int, chosen: str, width: int) -> Row:
         said = [Piece("✗ ", "bad"), Piece(f"{one_line(_place(offer), 60)}  ", "strong")]
         said.append(Piece(one_line(offer.label), "bad"))
         return row(width, said)
+    if offer.kind == PLACE:
+        folder, slash, name = offer.path.rpartition("/")
+        said = [Piece(f"  {one_line(name, 60)}", "strong"), Piece(f"  {one_line(folder + slash)}", "faint")]
+        return row(width, said, ago(now - (offer.last_used or 0)))
     is_chosen = offer.key == chosen
     name = one_line(offer.name, 60)
     mark = Piece("✗ ", "bad") if offer.unfit else Piece("◉ " if is_chosen else "  ", "good")
@@ -188,6 +198,11 @@ def details(offer: Offer, now: int) -> Iterator[Sequence[Piece]]:
         yield [Piece(one_line(offer.label, 600), "dropped")]
         yield _fact("file", f"{offer.path}:{offer.line}" if offer.line else offer.path)
         yield [Piece("Mend the file: it is looked at again as soon as it is saved.", "faint")]
+        return
+    if offer.kind == PLACE:
+        yield [Piece("opened before", "runner"), Piece(f"  {ago(now - (offer.last_used or 0))}", "faint")]
+        yield _fact("file", offer.path)
+        yield [Piece("enter opens it again, as if its path were typed.", "faint")]
         return
     yield [Piece(one_line(offer.name, 60), "runner"), Piece(f"  {one_line(offer.label, 80)}", "faint")]
     if offer.unfit:

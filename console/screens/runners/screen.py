@@ -15,7 +15,7 @@ from console.model.glyphs import Glyphs
 from console.model.inspect.sheet import Row
 from console.model.piece import Piece
 from console.model.runners import paths
-from console.model.runners.offers import PROBLEM, Offer, details, fitting, items, nothing
+from console.model.runners.offers import PLACE, PROBLEM, Offer, details, fitting, items, nothing
 from console.model.safe import one_line
 from console.model.shelf import Item, Shelf, row
 from console.model.words import number
@@ -66,9 +66,11 @@ class Runners(FullScreen):
     class OpenPlace(Message):
         """Someone wants the runner that lies here."""
 
-        def __init__(self, path: str) -> None:
+        def __init__(self, path: str, *, is_listed: bool = False) -> None:
             super().__init__()
             self.path = path
+            self.is_listed = is_listed
+            """It was chosen from those that were opened before, not typed."""
 
     def __init__(self, glyphs: Glyphs, ask: Callable[[], Awaitable[Offered]]) -> None:
         super().__init__(glyphs)
@@ -133,8 +135,9 @@ class Runners(FullScreen):
             return "open by path"
         found = self._offered.found if self._offered is not None else ()
         left_out = sum(offer.kind == PROBLEM for offer in found)
+        before = sum(offer.kind == PLACE for offer in found)
         to_mend = sum(bool(offer.unfit) for offer in found)
-        told = [number(len(found) - left_out, "runner")]
+        told = [number(len(found) - left_out - before, "runner")]
         told += [f"{to_mend} to mend"] if to_mend else []
         return " · ".join([*told, f"{left_out} left out"] if left_out else told)
 
@@ -212,6 +215,8 @@ class Runners(FullScreen):
             self.trackside.tell(nothing(text).partition("\n")[0], severity="warning")
         elif offer.kind == PROBLEM:
             self.trackside.tell(f"{offer.path} is left out: {offer.label}", severity="warning")
+        elif offer.kind == PLACE:
+            self.post_message(self.OpenPlace(offer.name, is_listed=True))
         else:
             self.post_message(self.Take(offer))
 

@@ -178,7 +178,9 @@ class Choosing(Controlling):
 
     async def choices(self) -> Choices:
         """Models, knowledge bases, tools, skills and files that can be chosen."""
-        return choices_of(self._setting.catalog, await asyncio.to_thread(keys_under, self.project.file_roots()))
+        roots = self.project.file_roots()
+        files = await asyncio.to_thread(keys_under, roots)
+        return choices_of(self._setting.catalog, files, has_file_roots=bool(roots))
 
     async def form(self, name: str | None = None, *, locale: str | None = None) -> Form:
         """The form of an agent or a runner, with what can be chosen and what is kept."""

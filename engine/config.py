@@ -89,7 +89,7 @@ class ProjectConfig(Section):
     """The interpreter that runs runners, relative to this file; not set: the folder's .venv, else Trackside's own."""
     database: DatabaseSection = Field(default_factory=DatabaseSection)
     file_roots: list[PathText] = Field(default_factory=list[PathText])
-    """Folders whose files may become artifacts; relative to this file."""
+    """Folders whose files may be named by file fields and become artifacts; relative to this file."""
 
 
 def json_schema() -> dict[str, Any]:

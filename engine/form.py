@@ -24,6 +24,8 @@ class Choices:
     tools: tuple[Option, ...]
     skills: tuple[Option, ...]
     files: tuple[Option, ...]
+    has_file_roots: bool = True
+    """Whether there is any folder that files could be chosen from."""
 
     def by_field(self) -> dict[FieldType, tuple[Option, ...]]:
         """For each kind of selector, what it selects from."""
@@ -68,7 +70,7 @@ class Form:
         return None
 
 
-def choices_of(catalog: Catalog, files: list[str]) -> Choices:
+def choices_of(catalog: Catalog, files: list[str], *, has_file_roots: bool = True) -> Choices:
     """What the catalog and the file roots hold."""
     models = catalog.models.values()
     return Choices(
@@ -80,4 +82,5 @@ def choices_of(catalog: Catalog, files: list[str]) -> Choices:
             Option(skill.skill_name, skill.display_name or skill.skill_name) for skill in catalog.skills.values()
         ),
         files=tuple(Option(key, key) for key in files),
+        has_file_roots=has_file_roots,
     )

@@ -73,6 +73,23 @@ async def test_what_a_runner_can_do_and_may_ask_for_stands_beside_it(open_engine
         await sees(pilot, "streaming", "history: page", "plugin:local/first/default", "first.py")
 
 
+@pytest.mark.parametrize(
+    ("typed", "taken"),
+    [("full", "plugin:local/full/default"), ("ful", "plugin:local/full/default"), ("demo", "demo"), ("on", "demo")],
+)
+async def test_enter_takes_the_one_that_is_called_so_whatever_its_kind(open_engine: Engines, typed: str, taken: str):
+    (open_engine.folder / "full.py").write_text(SPEAKS.format("x"))
+    app = opened(open_engine, runners=["."], agents=[{"id": "demo", "runner": "full"}])
+    async with at_the_screen(app) as pilot:
+        screen = await to_the_list(pilot, app)
+        await sees(pilot, "demo", "in use")
+        await pilot.press(*typed)
+        await until(pilot, lambda: screen.search.value == typed)
+        await pilot.press("enter")
+        await until(pilot, lambda: app.screen is app.main)
+        assert (app.stage.agent_id or app.stage.runner_id) == taken
+
+
 async def test_the_cursor_begins_on_the_one_in_use(open_engine: Engines):
     app = opened(open_engine, runner="second")
     async with at_the_screen(app) as pilot:

@@ -132,6 +132,14 @@ def fitting(found: Sequence[Offer], text: str) -> Sequence[Offer]:
     return sorted(held, key=lambda offer: (kinds.index(offer.kind), not offer.name.lower().startswith(begins)))
 
 
+def best(shown: Sequence[Offer], text: str) -> Offer | None:
+    """The one that is most likely meant, whatever it is: called just so, or else beginning so, or else the first."""
+    wanted = text.strip().lower()
+    usable = [offer for offer in shown if offer.kind != PROBLEM]
+    order = sorted(usable, key=lambda offer: (offer.name.lower() != wanted, not offer.name.lower().startswith(wanted)))
+    return next(iter(order or shown), None)
+
+
 # As rows
 
 

@@ -15,7 +15,7 @@ from console.model.glyphs import Glyphs
 from console.model.inspect.sheet import Row
 from console.model.piece import Piece
 from console.model.runners import paths
-from console.model.runners.offers import PLACE, PROBLEM, Offer, details, fitting, items, nothing
+from console.model.runners.offers import PLACE, PROBLEM, Offer, best, details, fitting, items, nothing
 from console.model.safe import one_line
 from console.model.shelf import Item, Shelf, row
 from console.model.words import number
@@ -111,8 +111,18 @@ class Runners(FullScreen):
         is_first = self._offered is None
         self._offered = await self._ask()
         self.refill()
-        if is_first and (place := self.list.shelf.place_of(self._offered.chosen)) is not None:
-            self.list.go_to(place)  # so that enter, pressed too soon, changes nothing
+        if is_first:
+            self._go_to_best()
+
+    def _go_to_best(self) -> None:
+        """To what is searched for; else to the one in use, so that enter, pressed too soon, changes nothing."""
+        text, offered = self.search.value, self._offered
+        if offered is None or paths.is_path(text):
+            return
+        meant = best(fitting(offered.found, text), text) if text.strip() else None
+        place = self.list.shelf.place_of(meant.key if meant is not None else offered.chosen)
+        if place is not None:
+            self.list.go_to(place)
 
     def _go_on(self) -> None:
         if self._is_awaited:
@@ -194,6 +204,7 @@ class Runners(FullScreen):
         if not paths.is_path(self.search.value):
             self.list.start_over()
         self.refill()
+        self._go_to_best()
 
     def on_listing_moved(self) -> None:
         self._tell_more()

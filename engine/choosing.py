@@ -1,7 +1,7 @@
 """The choosing part of the facade: which runner, with which settings, what it would be allowed, and new code for it."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterable
 from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +13,7 @@ from engine.facts import opened, runs, settings
 from engine.facts.database import Database
 from engine.facts.opened import Opened
 from engine.form import Choices, Form, choices_of
-from engine.intake.agents import AgentBinding, AgentConfig, bind
+from engine.intake.agents import AgentBinding, AgentConfig, bind, implicit_agent
 from engine.intake.envelope import CONSOLE_DELIVERY, LOCAL_ACTOR, EventEnvelope
 from engine.intake.settings import KeptSettings
 from engine.protocol.content import RunnerInput
@@ -83,7 +83,8 @@ class Choosing(Controlling):
         found = await asyncio.to_thread(self.registry.runners)
         used = await self._read(lambda conn: runs.last_used(conn, [str(runner.id) for runner in found]))
         taken = {entry.id for entry in self.project.config.agents}
-        return facts_of(found, self.problems(), used, locale=locale or user_locale(), taken=taken)
+        unfit = await asyncio.to_thread(self._unfit, found)
+        return facts_of(found, self.problems(), used, locale=locale or user_locale(), taken=taken, unfit=unfit)
 
     # New code
 
@@ -244,13 +245,20 @@ class Choosing(Controlling):
 
     def _is_mended(self, agent: AgentConfig) -> bool:
         """Whether its config fits with what is kept for it."""
-        binding, runner = bind(agent), self.registry.get(agent.runner_id)
+        return not self._faults(bind(agent), self.registry.get(agent.runner_id))
+
+    def _unfit(self, runners: Iterable[RunnerDescriptor]) -> dict[str, tuple[str, ...]]:
+        """By their ids, what is wrong with the config of runners that are opened as they are."""
+        return {str(runner.id): self._faults(bind(implicit_agent(str(runner.id))), runner) for runner in runners}
+
+    def _faults(self, binding: AgentBinding, runner: RunnerDescriptor) -> tuple[str, ...]:
+        """What does not fit of a config, with what is kept over it."""
         try:
             kept = kept_for(binding, runner, self._setting.kept)
-            _form(runner).require((binding if kept is None else kept.over(binding)).runner_config)
-        except FormError:
-            return False
-        return True
+        except FormError as error:
+            return (str(error),)
+        form, config = _form(runner), (binding if kept is None else kept.over(binding)).runner_config
+        return tuple(str(problem) for problem in form.check(form.complete(config)) if not problem.warning)
 
 
 def _form(runner: RunnerDescriptor) -> ConfigForm:

@@ -219,9 +219,10 @@ class Project:
     def _agent(self, place: int, entry: AgentEntry, registry: Registry) -> AgentConfig:
         agent = self._written(place, entry, registry)
         form = ConfigForm(registry.get(agent.runner_id).manifest)
-        for problem in form.check(agent.runner_config):
-            if not problem.warning:
-                raise self.error(("agents", place, "config", problem.field), problem.message)
+        wrong = [problem for problem in form.check(agent.runner_config) if not problem.warning]
+        if wrong:
+            more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
+            raise self.error(("agents", place, "config", wrong[0].field), wrong[0].message + more)
         return agent
 
     def _written_if_known(self, place: int, entry: AgentEntry, registry: Registry) -> AgentConfig | None:

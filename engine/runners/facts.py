@@ -30,6 +30,8 @@ class RunnerFact:
     """What discovery found odd in its own file."""
     last_used: int | None
     """When it last got a run in this database, in microseconds."""
+    unfit: tuple[str, ...] = ()
+    """What of its config does not fit as long as nothing else is set: it cannot run so."""
 
 
 def facts_of(
@@ -39,6 +41,7 @@ def facts_of(
     *,
     locale: str,
     taken: Collection[str] = (),
+    unfit: Mapping[str, tuple[str, ...]] | None = None,
 ) -> tuple[RunnerFact, ...]:
     """The runners, the one used last first, then as they were found. `taken` are names that mean something else."""
     facts = [
@@ -53,6 +56,7 @@ def facts_of(
             path=runner.path,
             problems=tuple(problem for problem in problems if problem.path == runner.path),
             last_used=last_used.get(str(runner.id)),
+            unfit=(unfit or {}).get(str(runner.id), ()),
         )
         for runner in runners
     ]

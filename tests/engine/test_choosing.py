@@ -93,6 +93,29 @@ async def test_a_runner_tells_what_is_odd_in_its_own_file(open_engine: Engines):
     assert facts["first"].problems == ()
 
 
+async def test_a_runner_tells_what_its_form_lacks_until_that_is_kept(open_engine: Engines):
+    @declares(config=[{"name": name, "type": "string", "required": True} for name in ("city", "tone")])
+    async def needs(ctx):
+        yield done("x")
+
+    engine = await open_engine(needs, first)
+
+    async def unfit(name: str) -> tuple[str, ...]:
+        return next(fact.unfit for fact in await engine.runner_facts() if fact.short_name == name)
+
+    assert (await unfit("needs"), await unfit("first")) == (("city is required", "tone is required"), ())
+    await engine.keep_settings("needs", KeptSettings(config={"city": "Rome"}))
+    assert await unfit("needs") == ("tone is required",)
+    await engine.keep_settings("needs", KeptSettings(config={"city": "Rome", "tone": "warm"}))
+    assert await unfit("needs") == ()
+
+
+async def test_of_an_agent_it_is_told_how_much_more_does_not_fit(open_engine: Engines):
+    agents = [{"id": "poor", "runner": "asks", "config": {"tone": "hot", "api_key": 1}}]
+    engine = await open_engine(asks, agents=agents)
+    assert [agent.reason for agent in engine.unfit_agents()] == ["config.tone: must be one of warm, cold (and 1 more)"]
+
+
 async def test_an_agent_that_does_not_fit_is_told_and_all_others_can_be_used(open_engine: Engines):
     agents = [
         {"id": "good", "runner": "asks"},

@@ -102,8 +102,12 @@ def _runner(fact: "RunnerFact") -> Offer:
     return Offer(
         RUNNER, fact.short_name, "" if fact.label == UNNAMED else fact.label, fact.description, fact.id,
         fact.capabilities, fact.permissions,
-        fact.origin, str(fact.path), None, tuple(map(str, fact.problems)), fact.last_used,
+        fact.origin, str(fact.path), None, tuple(map(str, fact.problems)), fact.last_used, _lacks(fact.unfit),
     )  # fmt: skip
+
+
+def _lacks(unfit: Sequence[str]) -> str:
+    return f"{unfit[0]} (and {len(unfit) - 1} more)" if len(unfit) > 1 else "".join(unfit)
 
 
 def _before(place: "Opened") -> Offer:

@@ -162,7 +162,7 @@ async def test_a_value_as_in_the_base_is_nobodys_own_and_every_change_can_be_und
 )
 def test_a_path_goes_on_as_far_as_it_is_certain(text: str, wanted: str):
     names = [("runner.py", False), ("rust", True), (".hidden", True), ("other.py", False)]
-    assert paths.completed(text, [paths.Found(*name) for name in names]) == wanted
+    assert paths.completed(text, paths.Folder(names=tuple(paths.Found(*name) for name in names))) == wanted
 
 
 @pytest.mark.parametrize(("path", "said"), [("/h/p/a.py", "./a.py"), ("/h/b.py", "~/b.py"), ("/hp/c.py", "/hp/c.py")])

@@ -248,6 +248,44 @@ async def test_a_home_and_a_name_with_spaces_are_completed(
         assert app.stage.runner_id == "plugin:local/a stranger/default"
 
 
+async def test_a_name_is_found_in_a_folder_of_any_size_and_where_there_are_too_many_it_is_said(
+    open_engine: Engines, tmp_path: Path
+):
+    huge = tmp_path / "huge"
+    huge.mkdir()
+    for number in range(7_000):
+        (huge / f"f{number:05}.py").touch()
+    (huge / "f06999.py").write_text(SPEAKS.format("the last"))
+    app = opened(open_engine)
+    async with at_the_screen(app) as pilot:
+        screen = await to_the_list(pilot, app)
+        screen.search.value = f"{huge}/"
+        await sees(pilot, "f00000.py", "the first 300 of more; type on")
+        await pilot.press("tab")
+        await until(pilot, lambda: screen.search.value == f"{huge}/f0")
+        await pilot.press(*"699")
+        await sees(pilot, "f06990.py", "f06999.py")
+        assert "of more" not in shown(app)
+        await pilot.press("9", "enter")
+        await until(pilot, lambda: app.screen is app.main)
+        assert app.stage.runner_id == "plugin:local/f06999/default"
+
+
+async def test_where_not_all_names_can_be_looked_at_what_is_typed_can_be_opened(
+    open_engine: Engines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("console.screens.runners.places.LOOKED_AT", 0)
+    (tmp_path / "stranger.py").write_text(SPEAKS.format("x"))
+    app = opened(open_engine)
+    async with at_the_screen(app) as pilot:
+        screen = await to_the_list(pilot, app)
+        screen.search.value = f"{tmp_path}/stranger.py"
+        await sees(pilot, "too many names here", "enter opens what is typed")
+        await pilot.press("enter")
+        await until(pilot, lambda: app.screen is app.main)
+        assert app.stage.runner_id == "plugin:local/stranger/default"
+
+
 async def test_a_folder_that_is_not_there_is_told_while_it_is_typed(open_engine: Engines):
     app = opened(open_engine)
     async with at_the_screen(app) as pilot:

@@ -142,7 +142,8 @@ class Runners(FullScreen):
 
     def remark(self) -> str:
         if paths.is_path(self.search.value):
-            return "open by path"
+            names = self._folder.names
+            return f"the first {len(names)} of more; type on" if names and self._folder.is_cut else "open by path"
         found = self._offered.found if self._offered is not None else ()
         left_out = sum(offer.kind == PROBLEM for offer in found)
         before = sum(offer.kind == PLACE for offer in found)
@@ -152,15 +153,15 @@ class Runners(FullScreen):
         return " · ".join([*told, f"{left_out} left out"] if left_out else told)
 
     def _list_places(self, text: str) -> None:
-        typed, beginning = paths.parts(text)
-        if typed != self._folder.typed:
+        beginning = paths.parts(text)[1]
+        if not self._folder.covers(text):
             self.run_worker(partial(self._look_in, text), exclusive=True, group="places", exit_on_error=False)
             return  # what stands there stays until it is known
         hits = paths.fitting(self._folder.names, beginning)
         here = [Item(_PLACE, _this_folder)] if not beginning and not self._folder.problem else []
         self.list.start_over()
         shelf = Shelf([*here, *(Item(f"{_PLACE}{one.shown}", _place_row(one)) for one in hits)])
-        self.list.fill(shelf, _no_place(text, self._folder.problem))
+        self.list.fill(shelf, _no_place(text, self._folder))
 
     async def _look_in(self, text: str) -> None:
         self._folder = await folder_of(text)
@@ -234,7 +235,7 @@ class Runners(FullScreen):
     def _open_place(self, text: str) -> None:
         """What the cursor is on: a file is opened, a folder gone into; nothing fits, so what is typed is tried."""
         typed, _ = paths.parts(text)
-        chosen = self.list.chosen if typed == self._folder.typed else None
+        chosen = self.list.chosen if self._folder.covers(text) else None
         name = (chosen or "").removeprefix(_PLACE)
         if name.endswith("/"):
             self._type(typed + name)
@@ -247,8 +248,8 @@ class Runners(FullScreen):
         text = self.search.value
         if not paths.is_path(text):
             self.trackside.tell("tab goes on with a path; type ./ to begin one")
-        elif paths.parts(text)[0] == self._folder.typed:
-            self._type(paths.completed(text, self._folder.names))
+        elif self._folder.covers(text):
+            self._type(paths.completed(text, self._folder))
 
     def _type(self, text: str) -> None:
         self.search.value = text
@@ -289,7 +290,9 @@ def _place_row(found: paths.Found) -> Callable[[int], Row]:
     return make
 
 
-def _no_place(text: str, problem: str) -> str:
-    if problem:
-        return f"{one_line(paths.parts(text)[0], 80)}: {problem}."
+def _no_place(text: str, folder: paths.Folder) -> str:
+    if folder.problem:
+        return f"{one_line(paths.parts(text)[0], 80)}: {folder.problem}."
+    if folder.is_cut:
+        return f"There are too many names here to look at them all.\nenter opens what is typed: {one_line(text, 80)}"
     return f"Nothing here begins so: {one_line(text, 80)}\nFolders and Python files are listed here."

@@ -18,6 +18,7 @@ from console.model.commands.naming import key_of
 from console.model.composer.fields import ABOUT, GROUPS, filled, retyped
 from console.model.glyphs import Glyphs
 from console.model.safe import one_line
+from console.model.trouble import words_of
 from console.model.words import who_runs
 from console.screens.composer.desk import (
     SOURCES,
@@ -296,7 +297,7 @@ class Composer(FullScreen):
             envelope = self.trackside.stage.engine.compose(self.writing.draft())
             ticket = await self.trackside.stage.submit(envelope)
         except Exception as error:  # noqa: BLE001  (whatever it was, it is said where one can mend it)
-            self._say(str(error) or type(error).__name__)
+            self._say(words_of(error))
             return
         finally:
             self._is_sending = False

@@ -205,7 +205,7 @@ def test_the_note_of_broken_code_stays_until_it_is_mended():
     note = CodeNote()
     note.is_broken = True
     note.changed("run_1", is_old=True)
-    assert note.words("run_1", is_over=False) == "old code"
+    assert note.words("run_1", is_over=False) == "old code · the new one is broken"
     assert note.words("run_1", is_over=True) == note.words("run_2", is_over=True) == "code broken"
     note.is_broken = False
     assert note.words("run_2", is_over=True) is None

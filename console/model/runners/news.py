@@ -111,7 +111,7 @@ class CodeNote:
         if run_id != self._last:
             self._is_fresh = False  # it ran since, or something else is looked at
         if run_id in self._old and not is_over:
-            return "old code"
+            return "old code · the new one is broken" if self.is_broken else "old code"
         if self.is_broken:
             return "code broken"
         if self.is_unread:

@@ -278,6 +278,7 @@ class Casting(_App):
         news = news_of(
             reloaded, before, runner_id, is_old=is_old, can_run_again=self.situation.can_run_again,
             was_broken=(was_broken or was_unread) and not note.is_broken, agent_id=agent_id,
+            is_listed=self.screen is self._listed(),
             unfit=[agent for agent in left_out if (agent.agent_id, agent.key) not in unfit],
         )  # fmt: skip
         if news is not None:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final, cast
@@ -51,7 +51,7 @@ def read_plugin(folder: Path, origin: Origin = Origin.PLUGIN) -> tuple[list[Runn
         author, name = _text(document, "metadata", "author"), _text(document, "metadata", "name")
         groups = _groups(document)
     except Broken as error:
-        return [], [Problem(manifest, error.reason, error.line)]
+        return [], [Problem(manifest, error.reason, error.line, folder)]
     plugin = _Plugin(folder, author, name, _at(document, "metadata", "version"), origin)
     runners: list[RunnerDescriptor] = []
     problems: list[Problem] = []
@@ -69,7 +69,7 @@ def read_plugin(folder: Path, origin: Origin = Origin.PLUGIN) -> tuple[list[Runn
         problems.append(
             Problem(manifest, f"the plugin has no component of kind {' or '.join(KINDS)}{_unnamed(folder)}")
         )
-    return runners, problems
+    return runners, [replace(problem, folder=folder) for problem in problems]
 
 
 def _unnamed(folder: Path) -> str:

@@ -160,6 +160,14 @@ async def test_an_edit_that_breaks_another_runner_is_told_with_the_line(open_eng
     async with at_the_screen(app) as pilot:
         other.write_text(TORN)
         await until(pilot, lambda: was_told(app, "other.py:2 is left out", "f3 shows it"))
+        other.write_text(SPEAKS.format("z"))
+        await until(pilot, lambda: was_told(app, "new: other"))
+        await pilot.press("f3")
+        await sees(pilot, "in use")
+        app.told.clear()
+        other.write_text(TORN)
+        await until(pilot, lambda: was_told(app, "other.py:2 is left out"))
+        assert not was_told(app, "f3 shows it"), "it stands there"
 
 
 async def test_one_broken_file_is_in_nobody_elses_way(open_engine: Engines):

@@ -181,6 +181,16 @@ def test_news_tell_the_worst_first_and_only_what_is_new():
     assert news_of(Reloaded(changed=("plugin:local/other/default",)), (), ME, is_old=False, can_run_again=True) is None
 
 
+def test_of_a_plugins_file_its_folder_is_told_and_no_key_leads_to_a_list_that_is_open():
+    torn = Problem(Path("/x/plug/parts/runner.yaml"), "no", 8, Path("/x/plug"))
+    words = [
+        told.words
+        for is_listed in (False, True)
+        if (told := news_of(Reloaded(problems=(torn,)), (), ME, is_old=False, can_run_again=False, is_listed=is_listed))
+    ]
+    assert words == [f"plug/parts/runner.yaml:8 is left out: no{tail}" for tail in (" · f3 shows it", "")]
+
+
 @pytest.mark.parametrize(
     ("reloaded", "given", "words"),
     [

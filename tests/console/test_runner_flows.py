@@ -343,6 +343,18 @@ async def test_a_broken_manifest_is_listed_with_its_folder_line_and_reason(open_
         await sees(pilot, "1 left out", "plug/manifest.yaml:3", "not YAML")
 
 
+async def test_a_component_that_is_left_out_has_the_folder_of_its_plugin_in_its_name(open_engine: Engines):
+    (open_engine.folder / "plug").mkdir()
+    (open_engine.folder / "plug" / "manifest.yaml").write_text(
+        "metadata: {author: me, name: plug}\nspec: {components: {Runner: {fromFiles: [runner.yaml]}}}\n"
+    )
+    (open_engine.folder / "plug" / "runner.yaml").write_text("kind: [\n")
+    app = opened(open_engine, runners=["first.py", "plug"])
+    async with at_the_screen(app) as pilot:
+        await to_the_list(pilot, app)
+        await sees(pilot, "1 left out", "plug/runner.yaml:2", "not YAML")
+
+
 @at_both_sizes
 async def test_an_agent_that_does_not_fit_is_listed_with_its_reason_and_another_can_run(
     open_engine: Engines, size: tuple[int, int]

@@ -9,6 +9,7 @@ from console.model.columns import cells
 from console.model.commands.naming import key_of
 from console.model.inspect.sheet import Row
 from console.model.piece import Piece
+from console.model.runners.paths import place_of
 from console.model.safe import one_line
 from console.model.shelf import Item, heading, row
 from console.model.words import ago, short_runner
@@ -40,6 +41,8 @@ class Offer:
     source: str = ""
     path: str = ""
     line: int | None = None
+    place: str = ""
+    """A short name of the path, with the line."""
     problems: tuple[str, ...] = ()
     last_used: int | None = None
     unfit: str = ""
@@ -90,7 +93,7 @@ def _agent(agent: "AgentConfig", fact: "RunnerFact") -> Offer:
     return Offer(
         AGENT, str(agent.agent_id), f"{fact.short_name} on {takes}", f"{on}{fact.description}", fact.id,
         fact.capabilities,
-        fact.permissions, "trackside.yaml", str(fact.path), None, tuple(map(str, fact.problems)), fact.last_used,
+        fact.permissions, "trackside.yaml", str(fact.path), None, "", tuple(map(str, fact.problems)), fact.last_used,
     )  # fmt: skip
 
 
@@ -102,7 +105,7 @@ def _runner(fact: "RunnerFact") -> Offer:
     return Offer(
         RUNNER, fact.short_name, "" if fact.label == UNNAMED else fact.label, fact.description, fact.id,
         fact.capabilities, fact.permissions,
-        fact.origin, str(fact.path), None, tuple(map(str, fact.problems)), fact.last_used, _lacks(fact.unfit),
+        fact.origin, str(fact.path), None, "", tuple(map(str, fact.problems)), fact.last_used, _lacks(fact.unfit),
     )  # fmt: skip
 
 
@@ -115,13 +118,15 @@ def _before(place: "Opened") -> Offer:
 
 
 def _left_out(problem: "Problem") -> Offer:
-    reason = problem.reason
-    return Offer(PROBLEM, str(problem.path), reason, "", path=str(problem.path), line=problem.line, problems=(reason,))
+    path, reason = str(problem.path), problem.reason
+    place = place_of(problem)
+    return Offer(PROBLEM, path, reason, "", path=path, line=problem.line, place=place, problems=(reason,))
 
 
 def _unfit(agent: "UnfitAgent") -> Offer:
-    path, reason = str(agent.error.path), f"agent {agent.agent_id}: {agent.reason}"
-    return Offer(PROBLEM, f"{agent.agent_id} {path}", reason, "", path=path, line=agent.error.line, problems=(reason,))
+    path, line, reason = agent.error.path, agent.error.line, f"agent {agent.agent_id}: {agent.reason}"
+    name, place = f"{agent.agent_id} {path}", f"{path.name}:{line}" if line else path.name
+    return Offer(PROBLEM, name, reason, "", path=str(path), line=line, place=place, problems=(reason,))
 
 
 # Search
@@ -171,7 +176,7 @@ def _heading(words: str, count: str, width: int) -> Row:  # noqa: ARG001  (it fi
 
 def _row(offer: Offer, now: int, room: int, chosen: str, width: int) -> Row:
     if offer.kind == PROBLEM:
-        said = [Piece("✗ ", "bad"), Piece(f"{one_line(_place(offer), 60)}  ", "strong")]
+        said = [Piece("✗ ", "bad"), Piece(f"{one_line(offer.place, 60)}  ", "strong")]
         said.append(Piece(one_line(offer.label), "bad"))
         return row(width, said)
     if offer.kind == PLACE:
@@ -192,21 +197,13 @@ def _row(offer: Offer, now: int, room: int, chosen: str, width: int) -> Row:
     return row(width, said, one_line(used, 30))
 
 
-def _place(offer: Offer) -> str:
-    """A file and a line; of a manifest, which all plugins have, the folder too."""
-    *folders, name = offer.path.split("/")
-    if folders and name == "manifest.yaml":
-        name = f"{folders[-1]}/{name}"
-    return f"{name}:{offer.line}" if offer.line else name
-
-
 # In full
 
 
 def details(offer: Offer, now: int) -> Iterator[Sequence[Piece]]:
     """Line by line, for the side of the list; what is wrong comes before what is so."""
     if offer.kind == PROBLEM:
-        yield [Piece("left out", "failed"), Piece(f"  {one_line(_place(offer), 60)}", "faint")]
+        yield [Piece("left out", "failed"), Piece(f"  {one_line(offer.place, 60)}", "faint")]
         yield [Piece(one_line(offer.label, 600), "dropped")]
         yield _fact("file", f"{offer.path}:{offer.line}" if offer.line else offer.path)
         yield [Piece("Mend the file: it is looked at again as soon as it is saved.", "faint")]

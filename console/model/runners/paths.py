@@ -2,7 +2,10 @@
 
 from collections.abc import Iterable, Sequence
 from os.path import commonprefix
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from engine.api import Problem
 
 BEGINNINGS: Final = ("/", "./", "../", "~")
 MOST: Final = 300
@@ -46,6 +49,13 @@ def gathered(typed: str, beginning: str, found: Iterable[Found], *, is_all: bool
     hits = [one for one in found if _goes_on(one.name, beginning)]
     certain = commonprefix([one.name for one in hits]) if is_all else beginning  # noqa: RUF071  (letters are meant)
     return Folder(typed, tuple(_sorted(hits)), "", beginning, certain, not is_all or len(hits) > MOST)
+
+
+def place_of(problem: "Problem") -> str:
+    """A file and a line; of a plugin, whose files are called alike, from its folder on."""
+    path, folder = problem.path, problem.folder
+    name = path.name if folder is None or not path.is_relative_to(folder) else str(path.relative_to(folder.parent))
+    return f"{name}:{problem.line}" if problem.line else name
 
 
 def near(path: str, here: str, home: str) -> str:

@@ -81,10 +81,17 @@ class Choosing(Controlling):
     async def runner_facts(self, locale: str | None = None) -> tuple[RunnerFact, ...]:
         """Every runner that can be used, in words; the one used last first."""
         found = await asyncio.to_thread(self.registry.runners)
-        used = await self._read(lambda conn: runs.last_used(conn, [str(runner.id) for runner in found]))
+        used = await self._last_used([(str(runner.id), None) for runner in found])
         taken = {entry.id for entry in self.project.config.agents}
         unfit = await asyncio.to_thread(self._unfit, found)
         return facts_of(found, self.problems(), used, locale=locale or user_locale(), taken=taken, unfit=unfit)
+
+    async def agents_used(self) -> dict[str, int]:
+        """By their names, when agents last got a run in this database, in microseconds."""
+        agents = await asyncio.to_thread(lambda: self.project.agents_by_fitness(self.registry))
+        written = (*agents[0], *(one.written for one in agents[1] if one.written is not None))
+        used = await self._last_used([(agent.runner_id, agent.agent_id) for agent in written])
+        return {str(agent_id): at for (_, agent_id), at in used.items()}
 
     # New code
 
@@ -226,6 +233,9 @@ class Choosing(Controlling):
         return self._setting.prepare(envelope, replace(choice, kept=True), kept)
 
     # Inside
+
+    async def _last_used(self, wanted: list[runs.Used]) -> dict[runs.Used, int]:
+        return await self._read(lambda conn: runs.last_used(conn, wanted))
 
     def _turn(self, setting: Setting) -> None:
         """Runs that begin from here on are made from this."""

@@ -117,9 +117,8 @@ class Casting(_App):
         engine = self.stage.engine
         facts = await engine.runner_facts()
         said = partial(near, here=str(Path.cwd()), home=str(Path.home()))
-        found = offers(
-            engine.agents(), facts, engine.problems(), engine.unfit_agents(), said, await engine.opened_before()
-        )
+        before, used = await engine.opened_before(), await engine.agents_used()
+        found = offers(engine.agents(), facts, engine.problems(), engine.unfit_agents(), said, before, used)
         return Offered(found, self._in_use(found), engine.now())
 
     def _in_use(self, found: "tuple[Offer, ...]") -> str:

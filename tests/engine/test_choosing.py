@@ -66,6 +66,18 @@ async def test_runners_come_in_words_and_the_one_used_last_first(open_engine: En
     assert (fact.path, fact.problems) == (open_engine.folder / "first.py", ())
 
 
+async def test_an_agent_and_its_runner_are_each_used_by_their_own_runs(open_engine: Engines, clock: FakeClock):
+    agents = [{"id": "me", "runner": "first"}, {"id": "you", "runner": "first"}]
+    engine = await open_engine(first, agents=agents)
+    await perform(engine, runner="first")
+    clock.advance(1)
+    await perform(engine, runner="me")
+
+    used = {fact.short_name: fact.last_used for fact in await engine.runner_facts()}
+
+    assert (used["first"], await engine.agents_used()) == (clock.now() - 1_000_000, {"me": clock.now()})
+
+
 async def test_a_short_name_means_one_runner_and_no_agent(open_engine: Engines):
     (open_engine.folder / "two.py").write_text(
         "from engine.protocol import AgentRunner\n"

@@ -66,12 +66,14 @@ def offers(
     unfit: "Iterable[UnfitAgent]" = (),
     said: Callable[[str], str] = str,
     before: "Iterable[Opened]" = (),
+    used: Mapping[str, int] | None = None,
 ) -> tuple[Offer, ...]:
-    """Agents, runners and places, each the one used last first; then what was left out. `said` shortens paths.
+    """Agents, runners and places, each the one used last first; then what was left out. `said` shortens paths, and
+    `used` is when agents were.
 
     An agent whose form can mend it is among the agents.
     """
-    by_id = {fact.id: fact for fact in facts}
+    by_id, used = {fact.id: fact for fact in facts}, used or {}
     own = [_agent(agent, by_id[agent.runner_id]) for agent in agents if agent.runner_id in by_id]
     torn: list[Offer] = []
     for one in unfit:
@@ -80,6 +82,7 @@ def offers(
             own.append(_to_mend(one, one.written, fact))
         else:
             torn.append(_unfit(one))
+    own = [replace(offer, last_used=used.get(offer.name)) for offer in own]
     own.sort(key=lambda offer: -(offer.last_used or 0))
     usable = {fact.path for fact in facts}  # what is odd about one of these stands beside it
     left_out = [_left_out(problem) for problem in problems if problem.path not in usable]
@@ -93,7 +96,7 @@ def _agent(agent: "AgentConfig", fact: "RunnerFact") -> Offer:
     return Offer(
         AGENT, str(agent.agent_id), f"{fact.short_name} on {takes}", f"{on}{fact.description}", fact.id,
         fact.capabilities,
-        fact.permissions, "trackside.yaml", str(fact.path), None, "", tuple(map(str, fact.problems)), fact.last_used,
+        fact.permissions, "trackside.yaml", str(fact.path), None, "", tuple(map(str, fact.problems)),
     )  # fmt: skip
 
 

@@ -82,7 +82,7 @@ async def test_enter_takes_the_one_that_is_called_so_whatever_its_kind(open_engi
     app = opened(open_engine, runners=["."], agents=[{"id": "demo", "runner": "full"}])
     async with at_the_screen(app) as pilot:
         screen = await to_the_list(pilot, app)
-        await sees(pilot, "demo", "in use")
+        await sees(pilot, "demo", "in use", "1 agent · 7 runners")
         await pilot.press(*typed)
         await until(pilot, lambda: screen.search.value == typed)
         await pilot.press("enter")

@@ -1,5 +1,6 @@
 """The runner picker: who can run, what each can do and may ask for, and which files were left out."""
 
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from functools import partial
 from typing import ClassVar, NamedTuple
@@ -15,7 +16,7 @@ from console.model.glyphs import Glyphs
 from console.model.inspect.sheet import Row
 from console.model.piece import Piece
 from console.model.runners import paths
-from console.model.runners.offers import PLACE, PROBLEM, Offer, best, details, fitting, items, nothing
+from console.model.runners.offers import AGENT, PLACE, PROBLEM, RUNNER, Offer, best, details, fitting, items, nothing
 from console.model.safe import one_line
 from console.model.shelf import Item, Shelf, row
 from console.model.words import number
@@ -145,12 +146,12 @@ class Runners(FullScreen):
             names = self._folder.names
             return f"the first {len(names)} of more; type on" if names and self._folder.is_cut else "open by path"
         found = self._offered.found if self._offered is not None else ()
-        left_out = sum(offer.kind == PROBLEM for offer in found)
-        before = sum(offer.kind == PLACE for offer in found)
+        counts = Counter(offer.kind for offer in found)
+        told = [number(counts[AGENT], "agent")] if counts[AGENT] else []
+        told.append(number(counts[RUNNER], "runner"))
         to_mend = sum(bool(offer.unfit) for offer in found)
-        told = [number(len(found) - left_out - before, "runner")]
         told += [f"{to_mend} to mend"] if to_mend else []
-        return " · ".join([*told, f"{left_out} left out"] if left_out else told)
+        return " · ".join([*told, f"{counts[PROBLEM]} left out"] if counts[PROBLEM] else told)
 
     def _list_places(self, text: str) -> None:
         beginning = paths.parts(text)[1]

@@ -32,6 +32,7 @@ from engine.facts.errors import (
     StateRefused,
 )
 from engine.facts.hits import Hit, Hits
+from engine.facts.opened import Opened
 from engine.facts.queue import Fate, Mode, QueueItem
 from engine.facts.retention import Deleted
 from engine.facts.runs import INPUT_GLIMPSE, RunRow, Status
@@ -68,7 +69,7 @@ from engine.run.points import Point
 from engine.run.prepare import AllKept, Choice
 from engine.run.ticket import Ticket
 from engine.runners.descriptor import Origin, Problem, RunnerDescriptor
-from engine.runners.errors import FormError, RunnersError
+from engine.runners.errors import FormError, RunnersError, TargetNotFound
 from engine.runners.facts import RunnerFact
 from engine.runners.fields import Field, Option
 from engine.runners.forms import ConfigForm, FieldProblem
@@ -134,6 +135,7 @@ __all__ = [
     "Mark",
     "Mode",
     "NotFound",
+    "Opened",
     "Option",
     "Origin",
     "PastEvent",
@@ -166,6 +168,7 @@ __all__ = [
     "Stopped",
     "Subscription",
     "Summary",
+    "TargetNotFound",
     "Ticket",
     "UnfitAgent",
     "Written",

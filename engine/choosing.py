@@ -1,7 +1,7 @@
 """The choosing part of the facade: which runner, with which settings, what it would be allowed, and new code for it."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterable
 from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
@@ -9,10 +9,11 @@ from pathlib import Path
 from engine.clock import Clock
 from engine.config import Project, UnfitAgent
 from engine.controlling import Controlling
-from engine.facts import runs, settings
+from engine.facts import opened, runs, settings
 from engine.facts.database import Database
+from engine.facts.opened import Opened
 from engine.form import Choices, Form, choices_of
-from engine.intake.agents import AgentBinding, AgentConfig, bind
+from engine.intake.agents import AgentBinding, AgentConfig, bind, implicit_agent
 from engine.intake.envelope import CONSOLE_DELIVERY, LOCAL_ACTOR, EventEnvelope
 from engine.intake.settings import KeptSettings
 from engine.protocol.content import RunnerInput
@@ -80,9 +81,17 @@ class Choosing(Controlling):
     async def runner_facts(self, locale: str | None = None) -> tuple[RunnerFact, ...]:
         """Every runner that can be used, in words; the one used last first."""
         found = await asyncio.to_thread(self.registry.runners)
-        used = await self._read(lambda conn: runs.last_used(conn, [str(runner.id) for runner in found]))
+        used = await self._last_used([(str(runner.id), None) for runner in found])
         taken = {entry.id for entry in self.project.config.agents}
-        return facts_of(found, self.problems(), used, locale=locale or user_locale(), taken=taken)
+        unfit = await asyncio.to_thread(self._unfit, found)
+        return facts_of(found, self.problems(), used, locale=locale or user_locale(), taken=taken, unfit=unfit)
+
+    async def agents_used(self) -> dict[str, int]:
+        """By their names, when agents last got a run in this database, in microseconds."""
+        agents = await asyncio.to_thread(lambda: self.project.agents_by_fitness(self.registry))
+        written = (*agents[0], *(one.written for one in agents[1] if one.written is not None))
+        used = await self._last_used([(agent.runner_id, agent.agent_id) for agent in written])
+        return {str(agent_id): at for (_, agent_id), at in used.items()}
 
     # New code
 
@@ -111,6 +120,21 @@ class Choosing(Controlling):
             now.kept = before.kept
             self._turn(now)
             return tuple(runner for runner in now.registry.runners() if runner.path.is_relative_to(place))
+
+    async def opened_before(self) -> tuple[Opened, ...]:
+        """Places that were opened and are not open now, newest first; whether they are still there is not looked at."""
+        found = await asyncio.to_thread(self.registry.runners)
+        here = {*map(str, self.registry.places()), *(str(runner.path) for runner in found)}
+        return tuple(place for place in await self._read(opened.every) if place.path not in here)
+
+    async def note_opened(self, path: Path) -> None:
+        """Have this place among those that were opened, the next time, too."""
+        place, now = str(await asyncio.to_thread(lambda: path.expanduser().resolve())), self._clock.now()
+        await self._edit(lambda tx: opened.note(tx.connection, place, at=now))
+
+    async def forget_opened(self, path: str) -> None:
+        """Have it there no longer."""
+        await self._edit(lambda tx: opened.forget(tx.connection, path))
 
     def watch(self) -> AsyncGenerator[CodeChange, None]:
         """Edits to runners and to trackside.yaml as they are saved, until the engine is closed. They are only told."""
@@ -162,7 +186,9 @@ class Choosing(Controlling):
 
     async def choices(self) -> Choices:
         """Models, knowledge bases, tools, skills and files that can be chosen."""
-        return choices_of(self._setting.catalog, await asyncio.to_thread(keys_under, self.project.file_roots()))
+        roots = self.project.file_roots()
+        files = await asyncio.to_thread(keys_under, roots)
+        return choices_of(self._setting.catalog, files, has_file_roots=bool(roots))
 
     async def form(self, name: str | None = None, *, locale: str | None = None) -> Form:
         """The form of an agent or a runner, with what can be chosen and what is kept."""
@@ -208,6 +234,9 @@ class Choosing(Controlling):
 
     # Inside
 
+    async def _last_used(self, wanted: list[runs.Used]) -> dict[runs.Used, int]:
+        return await self._read(lambda conn: runs.last_used(conn, wanted))
+
     def _turn(self, setting: Setting) -> None:
         """Runs that begin from here on are made from this."""
         self._setting = setting
@@ -226,13 +255,20 @@ class Choosing(Controlling):
 
     def _is_mended(self, agent: AgentConfig) -> bool:
         """Whether its config fits with what is kept for it."""
-        binding, runner = bind(agent), self.registry.get(agent.runner_id)
+        return not self._faults(bind(agent), self.registry.get(agent.runner_id))
+
+    def _unfit(self, runners: Iterable[RunnerDescriptor]) -> dict[str, tuple[str, ...]]:
+        """By their ids, what is wrong with the config of runners that are opened as they are."""
+        return {str(runner.id): self._faults(bind(implicit_agent(str(runner.id))), runner) for runner in runners}
+
+    def _faults(self, binding: AgentBinding, runner: RunnerDescriptor) -> tuple[str, ...]:
+        """What does not fit of a config, with what is kept over it."""
         try:
             kept = kept_for(binding, runner, self._setting.kept)
-            _form(runner).require((binding if kept is None else kept.over(binding)).runner_config)
-        except FormError:
-            return False
-        return True
+        except FormError as error:
+            return (str(error),)
+        form, config = _form(runner), (binding if kept is None else kept.over(binding)).runner_config
+        return tuple(str(problem) for problem in form.check(form.complete(config)) if not problem.warning)
 
 
 def _form(runner: RunnerDescriptor) -> ConfigForm:

@@ -89,7 +89,7 @@ class ProjectConfig(Section):
     """The interpreter that runs runners, relative to this file; not set: the folder's .venv, else Trackside's own."""
     database: DatabaseSection = Field(default_factory=DatabaseSection)
     file_roots: list[PathText] = Field(default_factory=list[PathText])
-    """Folders whose files may become artifacts; relative to this file."""
+    """Folders whose files may be named by file fields and become artifacts; relative to this file."""
 
 
 def json_schema() -> dict[str, Any]:
@@ -219,9 +219,10 @@ class Project:
     def _agent(self, place: int, entry: AgentEntry, registry: Registry) -> AgentConfig:
         agent = self._written(place, entry, registry)
         form = ConfigForm(registry.get(agent.runner_id).manifest)
-        for problem in form.check(agent.runner_config):
-            if not problem.warning:
-                raise self.error(("agents", place, "config", problem.field), problem.message)
+        wrong = [problem for problem in form.check(agent.runner_config) if not problem.warning]
+        if wrong:
+            more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
+            raise self.error(("agents", place, "config", wrong[0].field), wrong[0].message + more)
         return agent
 
     def _written_if_known(self, place: int, entry: AgentEntry, registry: Registry) -> AgentConfig | None:

@@ -26,6 +26,8 @@ class Choices:
     files: tuple[Option, ...]
     scopes: tuple[Option, ...]
     """Of state."""
+    has_file_roots: bool = True
+    """Whether there is any folder that files could be chosen from."""
 
     def by_field(self) -> dict[FieldType, tuple[Option, ...]]:
         """For each kind of selector, what it selects from."""
@@ -70,7 +72,7 @@ class Form:
         return None
 
 
-def choices_of(catalog: Catalog, files: list[str]) -> Choices:
+def choices_of(catalog: Catalog, files: list[str], *, has_file_roots: bool = True) -> Choices:
     """What the catalog and the file roots hold."""
     models = catalog.models.values()
     return Choices(
@@ -83,4 +85,5 @@ def choices_of(catalog: Catalog, files: list[str]) -> Choices:
         ),
         files=tuple(Option(key, key) for key in files),
         scopes=tuple(Option(scope, scope) for scope in get_args(StateScope)),
+        has_file_roots=has_file_roots,
     )

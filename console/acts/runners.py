@@ -114,7 +114,8 @@ class Casting(_App):
         engine = self.stage.engine
         facts = await engine.runner_facts()
         said = partial(near, here=str(Path.cwd()), home=str(Path.home()))
-        found = offers(engine.agents(), facts, engine.problems(), engine.unfit_agents(), said)
+        before, used = await engine.opened_before(), await engine.agents_used()
+        found = offers(engine.agents(), facts, engine.problems(), engine.unfit_agents(), said, before, used)
         return Offered(found, self._in_use(found), engine.now())
 
     def _in_use(self, found: "tuple[Offer, ...]") -> str:
@@ -152,18 +153,27 @@ class Casting(_App):
         return "; the run at work goes on as it is" if self.situation.is_running else ""
 
     def on_runners_open_place(self, event: "Runners.OpenPlace") -> None:
-        self.do(self._patiently(self._open_place(Path(event.path)), f"reading {one_line(event.path, 80)}…"))
+        opening = self._open_place(Path(event.path), is_listed=event.is_listed)
+        self.do(self._patiently(opening, f"reading {one_line(event.path, 80)}…"))
 
-    async def _open_place(self, path: Path) -> None:
-        from engine.api import RunnersError  # noqa: PLC0415
+    async def _open_place(self, path: Path, *, is_listed: bool) -> None:
+        from engine.api import RunnersError, TargetNotFound  # noqa: PLC0415
 
+        engine = self.stage.engine
         try:
-            runners = await self.stage.engine.add_place(path)
+            runners = await engine.add_place(path)
         except RunnersError as error:
-            if (listed := self._listed()) is None:
+            listed = self._listed()
+            if is_listed and isinstance(error, TargetNotFound):
+                await engine.forget_opened(str(path))
+                await self.refresh_list()
+                self.tell(f"{path} is no longer there; it is forgotten", severity="warning")
+            elif is_listed or listed is None:
                 raise
-            listed.say(str(error))
+            else:
+                listed.say(str(error))
             return
+        self.do(engine.note_opened(path))  # beside: where it cannot be written the runner can run all the same
         if len(runners) == 1:
             await self._take(str(runners[0].id))
             return
@@ -185,6 +195,9 @@ class Casting(_App):
             return
         listed = self._listed()
         offer = listed.offer if listed is not None else None
+        if offer is not None and offer.kind == "place":
+            self.tell("enter opens it; then it has settings")
+            return
         if offer is not None and offer.kind == "problem":
             self.tell(f"{offer.path} is left out: {offer.label}", severity="warning")
             return
@@ -260,6 +273,7 @@ class Casting(_App):
         news = news_of(
             reloaded, before, runner_id, is_old=is_old, can_run_again=self.situation.can_run_again,
             was_broken=(was_broken or was_unread) and not note.is_broken, agent_id=agent_id,
+            is_listed=self.screen is self._listed(),
             unfit=[agent for agent in left_out if (agent.agent_id, agent.key) not in unfit],
         )  # fmt: skip
         if news is not None:

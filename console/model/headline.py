@@ -85,7 +85,7 @@ class Headline:
         told = f"{glyphs[status.state]} {words}"
         parts.append(_Part(9, status.state, cut(told, 60), cut(told, 40)))
         parts.append(_Part(6, "turn", f"turn {status.turn}", f"T{status.turn}"))
-        parts.append(_Part(3, "faint", f"{_short(status.entries)} events"))
+        parts.append(_Part(3, "faint", f"{_short(status.entries)} {'event' if status.entries == 1 else 'events'}"))
         if not status.is_over:
             parts.append(_Part(4, "faint", f"{_short(status.rate(self.now))} ev/s"))
         return parts

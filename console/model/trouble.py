@@ -19,10 +19,12 @@ _SHORT: Final = {
 
 
 def words_of(error: BaseException) -> str:
-    """What an error says; where it advises an option of the command line, the key that does the same here."""
+    """What an error says; and the key that mends it here, in place of an option of the command line."""
     found = getattr(error, "found", None)
     if isinstance(found, str):
         return f"{found}. {key_of('app.runners')} chooses one."
+    if type(error).__name__ == "FormError":
+        return f"{error} {key_of('app.settings')} opens its settings."
     return str(error) or type(error).__name__
 
 

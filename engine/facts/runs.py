@@ -16,6 +16,8 @@ from engine.facts.tables import ONE_LIVE_RUN, runs
 LAST: Final = "last"
 INPUT_GLIMPSE: Final = 200
 """Characters of its input that a run's row has."""
+Used = tuple[str, str | None]
+"""A runner, and the agent that it ran for; none where it was chosen itself."""
 KEPT: Final = "kept"
 """In the metadata of a run or a message: settings that a person keeps were wanted."""
 
@@ -40,7 +42,13 @@ NEXT: Final[Mapping[Status, frozenset[Status]]] = {
 # Text for the driver itself: a message that steers a run waits for these.
 _IS_LIVE: Final = "SELECT 1 FROM runs WHERE run_id = ? AND status IN ('created', 'running')"
 _IS_CANCELLED: Final = "SELECT 1 FROM runs WHERE run_id = ? AND cancel_requested_at IS NOT NULL"
-_LAST_USED: Final = "SELECT value, (SELECT max(created_at) FROM runs WHERE runner_id = value) FROM json_each(?)"
+_LAST_USED: Final = """
+SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]'), (
+    SELECT max(created_at) FROM (
+        SELECT created_at, agent_id FROM runs WHERE runner_id = json_extract(value, '$[0]')
+        ORDER BY created_at DESC LIMIT 1000
+    ) WHERE agent_id IS json_extract(value, '$[1]')
+) FROM json_each(?)"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,10 +198,13 @@ def holder(conn: Connection, conversation_id: str | None, thread_id: str | None)
     return first(conn, query, RunRow)
 
 
-def last_used(conn: Connection, runner_ids: Collection[str]) -> dict[str, int]:
-    """When each of these runners last got a run; one look into an index for each, however many runs there are."""
-    found = driver_of(conn).execute(_LAST_USED, (encode(list(runner_ids)),)).fetchall()
-    return {runner_id: at for runner_id, at in found if at is not None}
+def last_used(conn: Connection, wanted: Collection[Used]) -> dict[Used, int]:
+    """When each of these runners last got a run for that agent, or for none.
+
+    However many runs there are: of each runner only the last thousand are looked at, by an index.
+    """
+    found = driver_of(conn).execute(_LAST_USED, (encode(list(wanted)),)).fetchall()
+    return {(runner_id, agent_id): at for runner_id, agent_id, at in found if at is not None}
 
 
 def is_live(conn: Connection, run_id: str) -> bool:

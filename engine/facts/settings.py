@@ -11,6 +11,8 @@ from engine.facts.json_text import encode
 from engine.facts.tables import settings
 
 LARGEST: Final = 1 << 20
+OPENED: Final = "opened"
+"""Under this stand places and no settings. No binding is called so: the ids of those begin with `agent_`."""
 Key = tuple[str, str]
 """The binding's id, and the path of the file that declares its runner."""
 
@@ -39,4 +41,4 @@ def remove(conn: Connection, key: Key) -> bool:
     return gone.rowcount > 0
 
 
-_EVERY: Final = select(settings)
+_EVERY: Final = select(settings).where(settings.c.binding_id != OPENED)

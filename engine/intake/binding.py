@@ -31,7 +31,8 @@ def resolve(agents: Iterable[AgentConfig], event_type: EventType, *, agent_id: s
         if agent.enabled and event_type in agent.event_types and agent_id in (None, agent.agent_id)
     ]
     if not candidates:
-        raise NoBinding(f"no enabled agent takes {event_type}. {_known(agents)}")
+        advice = f" {_advice([agent for agent in agents if agent_id in (None, agent.agent_id)], event_type)}"
+        raise NoBinding(f"no enabled agent takes {event_type}. {_known(agents)}{advice if agents else ''}")
     if len(candidates) > 1:
         names = ", ".join(sorted(_name(agent) for agent in candidates))
         raise AmbiguousBinding(f"{len(candidates)} agents take {event_type}: {names}")
@@ -40,6 +41,21 @@ def resolve(agents: Iterable[AgentConfig], event_type: EventType, *, agent_id: s
 
 def _name(agent: AgentConfig) -> str:
     return f"{agent.agent_id} ({agent.runner_id})" if agent.agent_id else agent.runner_id
+
+
+def _advice(agents: list[AgentConfig], event_type: EventType) -> str:
+    """What makes one of them take it: those that would are switched on, else it is added to what they take."""
+    off = [_called(agent) for agent in agents if event_type in agent.event_types]
+    if off:
+        return f"Switch on {' or '.join(off)} with `enabled: true` in trackside.yaml."
+    able = [_called(agent) for agent in agents if agent.enabled] or [_called(agent) for agent in agents]
+    return (
+        f"Add it to `events` of {' or '.join(able)} in trackside.yaml, or choose a runner itself: that takes all six."
+    )
+
+
+def _called(agent: AgentConfig) -> str:
+    return agent.agent_id or agent.runner_id
 
 
 def _known(agents: tuple[AgentConfig, ...]) -> str:

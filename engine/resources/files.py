@@ -20,13 +20,26 @@ class FileProblem(Exception):
 
 def read_file(key: str, roots: tuple[Path, ...]) -> bytes:
     """The file that a key names: a path relative to one of the roots."""
+    return _read(_found(key, roots), key)
+
+
+def is_there(key: str, roots: tuple[Path, ...]) -> bool:
+    """Whether a key names a file that could be read now; one outside the roots is not there."""
+    try:
+        _found(key, roots)
+    except (FileProblem, OSError, RuntimeError, ValueError):  # also links in a circle, and what can be no path
+        return False
+    return True
+
+
+def _found(key: str, roots: tuple[Path, ...]) -> Path:
     for root in roots:
         real_root = root.resolve()
         path = (real_root / key).resolve()
         if not path.is_relative_to(real_root):
             raise FileProblem(ErrorCode.UNAUTHORIZED, f"file {key!r:.80} does not lie under a file root")
         if path.is_file():
-            return _read(path, key)
+            return path
     raise FileProblem(ErrorCode.NOT_FOUND, f"no file {key!r:.80} under the project's file_roots")
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from pathlib import Path
 from typing import Any, Final, cast
 
 from engine.facts.scopes import ScopeIdentity
@@ -20,6 +21,7 @@ from engine.protocol.resources import (
     ToolResource,
 )
 from engine.resources.catalog import Catalog
+from engine.resources.files import is_there
 from engine.run.apis import Clause, available, decide_apis
 from engine.run.scopes import identities
 from engine.runners.descriptor import RunnerDescriptor
@@ -79,10 +81,11 @@ def grant(
     envelope: EventEnvelope,
     config: Mapping[str, Any],
     catalog: Catalog,
+    file_roots: tuple[Path, ...] = (),
 ) -> tuple[Grants, tuple[str, ...]]:
-    """The grants of one run, and a warning for every id that does not exist."""
+    """The grants of one run, and a warning for every id that does not exist. Of files it is looked at on disk."""
     manifest = runner.manifest
-    desk = _Desk(manifest, binding, ConfigForm(manifest), config, catalog)
+    desk = _Desk(manifest, binding, ConfigForm(manifest), config, catalog, file_roots)
     resources = Resources(
         models=list(desk.models()),
         tools=list(desk.tools()),
@@ -123,12 +126,14 @@ class _Desk:
         form: ConfigForm,
         config: Mapping[str, Any],
         catalog: Catalog,
+        file_roots: tuple[Path, ...],
     ) -> None:
         self._manifest = manifest
         self._policy = binding.resource_policy
         self._form = form
         self._config = config
         self._catalog = catalog
+        self._file_roots = file_roots
         self.operations: dict[str, frozenset[str]] = {}
         self.clauses: dict[str, str] = {}
         self.warnings: list[str] = []
@@ -189,8 +194,15 @@ class _Desk:
             file = _file(chosen, operations)
             if file is None:
                 self.warnings.append("a file, named by the runner's config, has no file_key; left out")
+            elif not is_there(file.file_id, self._file_roots):
+                self.warnings.append(f"file {file.file_id!r:.200}, named by the runner's config, {self._no_file()}")
             elif self._note(f"file:{file.file_id}", operations, "the runner's config", "permissions.files"):
                 yield file
+
+    def _no_file(self) -> str:
+        if self._file_roots:
+            return "does not exist under the project's file_roots; left out"
+        return "is left out: name the folder that it lies in under `file_roots` in trackside.yaml"
 
     def storage(self) -> StorageResource:
         permitted = self._manifest.permissions.storage

@@ -96,7 +96,7 @@ def prepare(setting: Setting, envelope: EventEnvelope, choice: Choice, kept: All
         raise FormError(f"{error} Settings that are kept for it are a part of this.") from error
     # Copies: what the sender does with its own objects from here on must not reach the run.
     envelope, raw = without_raw(envelope.model_copy(deep=True), ids.new("art"))
-    grants, left_out = grant(runner, binding, envelope, config, catalog)
+    grants, left_out = grant(runner, binding, envelope, config, catalog, project.file_roots())
     python, names = project.launch_settings(binding.agent_id)
     launch = runner.launch_with(python=choice.python or python, env=(*names, *choice.env), environ=os.environ)
     models = (catalog.models[model.model_id] for model in grants.resources.models if model.model_type == "llm")

@@ -27,6 +27,8 @@ class Problem:
     path: Path
     reason: str
     line: int | None = None
+    folder: Path | None = None
+    """The plugin's, where it is a file of one."""
 
     def __str__(self) -> str:
         place = f"{self.path}:{self.line}" if self.line else str(self.path)

@@ -9,6 +9,7 @@ from engine.runners.bare import looks_like_a_runner, read_bare
 from engine.runners.descriptor import Origin, Problem, RunnerDescriptor
 from engine.runners.ids import RunnerId
 
+NOT_THERE: Final = "no such file or folder"
 _MANIFEST: Final = "manifest.yaml"
 _ENGINE: Final = Path(__file__).resolve().parent.parent
 
@@ -67,7 +68,7 @@ def _look(source: Source, cwd: Path) -> Found:
             return [], [Problem(path, f"not a Python file{_by(source)}")]
         return read_bare(path, cwd, source.origin or Origin.FILE)
     if not path.is_dir():
-        return [], [Problem(path, f"no such file or folder{_by(source)}")]
+        return [], [Problem(path, f"{NOT_THERE}{_by(source)}")]
     runners: list[RunnerDescriptor] = []
     problems: list[Problem] = []
     for found, faults in _look_in(path, source, cwd):

@@ -29,16 +29,19 @@ class RunnerFact:
     problems: tuple[Problem, ...]
     """What discovery found odd in its own file."""
     last_used: int | None
-    """When it last got a run in this database, in microseconds."""
+    """When it last got a run in this database that was for no agent, in microseconds."""
+    unfit: tuple[str, ...] = ()
+    """What of its config does not fit as long as nothing else is set: it cannot run so."""
 
 
 def facts_of(
     runners: Collection[RunnerDescriptor],
     problems: Collection[Problem],
-    last_used: Mapping[str, int],
+    last_used: Mapping[tuple[str, str | None], int],
     *,
     locale: str,
     taken: Collection[str] = (),
+    unfit: Mapping[str, tuple[str, ...]] | None = None,
 ) -> tuple[RunnerFact, ...]:
     """The runners, the one used last first, then as they were found. `taken` are names that mean something else."""
     facts = [
@@ -52,7 +55,8 @@ def facts_of(
             origin=runner.origin,
             path=runner.path,
             problems=tuple(problem for problem in problems if problem.path == runner.path),
-            last_used=last_used.get(str(runner.id)),
+            last_used=last_used.get((str(runner.id), None)),
+            unfit=(unfit or {}).get(str(runner.id), ()),
         )
         for runner in runners
     ]

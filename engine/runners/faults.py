@@ -7,9 +7,10 @@ from pydantic import ValidationError
 
 from engine.runners.keys import KeyPath
 
+UNKNOWN: Final = "unknown key"
 _WORDS: Final[Mapping[str, str]] = {
     "missing": "is missing",
-    "extra_forbidden": "unknown key",
+    "extra_forbidden": UNKNOWN,
     "string_type": "must be text",
     "string_too_short": "must not be empty",
     "bool_type": "must be true or false",

@@ -1,15 +1,17 @@
 """From what an author wrote to a checked manifest; what does not fit is said in one sentence."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from pydantic import ValidationError
 
-from engine.protocol.manifest import AgentRunnerManifest
+from engine.protocol.manifest import AgentRunnerManifest, RunnerCapabilities, RunnerPermissions
 from engine.runners.errors import Broken
-from engine.runners.faults import faults
+from engine.runners.faults import UNKNOWN, faults
 from engine.runners.ids import RunnerId
 from engine.runners.keys import KeyPath, dotted
+
+_CLOSED: Final = {"capabilities": RunnerCapabilities, "permissions": RunnerPermissions}
 
 
 class BrokenManifest(Broken):
@@ -28,9 +30,15 @@ def make_manifest(runner_id: RunnerId, said: Mapping[str, Any]) -> AgentRunnerMa
         manifest = AgentRunnerManifest.model_validate({"label": runner_id.name} | fields | own)
     except ValidationError as error:
         keys, words = faults(error)[0]
-        raise BrokenManifest(f"{dotted(keys)}: {words}", keys) from error
+        raise BrokenManifest(f"{dotted(keys)}: {words}{_known(keys, words)}", keys) from error
     names = [item.name for item in manifest.config_schema]
     for place, name in enumerate(names):
         if name in names[:place]:
             raise BrokenManifest(f"config field {name!r} is declared twice", ("config_schema", place))
     return manifest
+
+
+def _known(keys: KeyPath, words: str) -> str:
+    """The keys that there are, where one was written that is none of them."""
+    closed = _CLOSED.get(str(keys[0])) if words == UNKNOWN and len(keys) > 1 else None
+    return "" if closed is None else f". Known: {', '.join(closed.model_fields)}"

@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -18,6 +19,9 @@ from engine.runtimes.runtime import Launch
 MANIFEST: Final = "manifest.yaml"
 KINDS: Final = ("AgentRunner", "Runner")
 MAX_DEPTH: Final = 8
+NEAR: Final = 3
+MOST_FILES: Final = 50
+"""How deep, and through how many files, a component is looked for that no manifest names."""
 _WRITTEN_AS: Final[dict[str, tuple[str, ...]]] = {
     "label": ("metadata", "label"),
     "description": ("metadata", "description"),
@@ -47,7 +51,7 @@ def read_plugin(folder: Path, origin: Origin = Origin.PLUGIN) -> tuple[list[Runn
         author, name = _text(document, "metadata", "author"), _text(document, "metadata", "name")
         groups = _groups(document)
     except Broken as error:
-        return [], [Problem(manifest, error.reason, error.line)]
+        return [], [Problem(manifest, error.reason, error.line, folder)]
     plugin = _Plugin(folder, author, name, _at(document, "metadata", "version"), origin)
     runners: list[RunnerDescriptor] = []
     problems: list[Problem] = []
@@ -62,8 +66,23 @@ def read_plugin(folder: Path, origin: Origin = Origin.PLUGIN) -> tuple[list[Runn
         else:
             runners += [] if found is None else [found]
     if not runners and not problems:
-        problems.append(Problem(manifest, f"the plugin has no component of kind {' or '.join(KINDS)}"))
-    return runners, problems
+        problems.append(
+            Problem(manifest, f"the plugin has no component of kind {' or '.join(KINDS)}{_unnamed(folder)}")
+        )
+    return runners, [replace(problem, folder=folder) for problem in problems]
+
+
+def _unnamed(folder: Path) -> str:
+    """How to name the component file that lies there, if one does and the manifest only does not name it."""
+    for path in islice(_yaml_files(folder, NEAR), MOST_FILES):
+        try:
+            kind = _at(read(path), "kind")
+        except Broken:
+            continue
+        if kind in KINDS:
+            name = path.relative_to(folder)
+            return f". {name} is one: name it in manifest.yaml as `spec.components.{kind}.fromFiles: [{name}]`"
+    return ""
 
 
 def _groups(document: Document) -> list[tuple[str, dict[str, Any]]]:

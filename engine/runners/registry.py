@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from engine.runners.descriptor import Origin, Problem, RunnerDescriptor
-from engine.runners.discovery import Discovery, Source, bundled_folder, discover
+from engine.runners.discovery import NOT_THERE, Discovery, Source, bundled_folder, discover
 from engine.runners.errors import AmbiguousRunner, RunnerNotAllowed, RunnerNotFound
 from engine.runners.files import files_of
 from engine.runners.ids import RunnerId
@@ -65,7 +65,8 @@ class Registry:
         fitting = self._fitting(name)
         allowed = [runner for runner in fitting if self._allows(runner)]
         if not fitting and (problem := self._left_out(name)) is not None:
-            raise RunnerNotFound(f"the runner {name!r} is left out: {problem}. Mend that file.")
+            advice = "Put it back, or choose another" if problem.reason.startswith(NOT_THERE) else "Mend that file"
+            raise RunnerNotFound(f"the runner {name!r} is left out: {problem}. {advice}.")
         if not fitting:
             raise RunnerNotFound(f"no runner called {name!r}. {self._known()}")
         if not allowed:

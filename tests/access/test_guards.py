@@ -181,6 +181,21 @@ async def test_what_is_no_base64_is_not_stored_as_what_is_left_of_it(world: Worl
     assert await world.give(lambda ctx: ctx.api.get_plugin_storage_keys()) == []
 
 
+async def test_a_file_that_becomes_a_link_after_it_was_granted_leads_nowhere(world: World):
+    path = write_file(world.files / "notes.txt", "harmless")
+    outside = write_file(world.engines.folder / "outside.txt", HIDDEN)
+
+    def after_it_was_swapped(ctx):
+        path.unlink()
+        path.symlink_to(outside)
+        return ctx.api.get_file("notes.txt")
+
+    asked = await world.ask(after_it_was_swapped)
+    assert asked.error is not None
+    assert asked.error.code == "unauthorized"
+    assert asked.error.message == "file 'notes.txt' does not lie under a file root"
+
+
 async def test_a_file_over_its_limit_is_payload_too_large(world: World, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("engine.resources.files.LARGEST", 4)
     write_file(world.files / "notes.txt", b"12345")

@@ -199,10 +199,14 @@ class TestOwnJournal:
             return newest, oldest, await ctx.api.run_events_page(after_cursor=oldest.prev_cursor, limit=3)
 
         newest, oldest, after = await long.give(look)
-        assert [(item.position, item.type) for item in newest.items] == [(3, "call.decided"), (2, "call.requested")]
-        assert [(item.position, item.type) for item in oldest.items] == [(1, "run.started")]
+        assert [(item.position, item.type) for item in newest.items] == [(5, "call.decided"), (4, "call.requested")]
+        assert [(item.position, item.type) for item in oldest.items] == [
+            (3, "warning"),  # of files that its config names, and that are not there
+            (2, "warning"),
+            (1, "run.started"),
+        ]
         assert (oldest.has_more, oldest.next_cursor) == (False, None)
-        assert ([item.position for item in after.items], after.has_more) == ([2, 3, 4], True)
+        assert ([item.position for item in after.items], after.has_more) == ([4, 5, 6], True)
 
     async def test_forward_pages_lead_through_the_journal_in_order(self, long: World):
         async def look(ctx: Any) -> list[int]:

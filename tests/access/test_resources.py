@@ -119,8 +119,14 @@ async def test_a_file_that_the_config_names_is_read_under_the_roots(world: World
     assert base64.b64decode(asked.replied.data["reply"]["file_base64"]) == b"\x00\xff notes"
 
 
-async def test_a_file_that_is_not_there_is_not_found(world: World):
-    asked = await world.ask(lambda ctx: ctx.api.get_file("notes.txt"))
+async def test_a_file_that_is_gone_since_the_run_began_is_not_found(world: World):
+    path = write_file(world.files / "notes.txt", b"notes")
+
+    def after_it_was_deleted(ctx):
+        path.unlink()
+        return ctx.api.get_file("notes.txt")
+
+    asked = await world.ask(after_it_was_deleted)
     assert asked.error is not None
     assert (asked.error.code, asked.error.message) == (
         "not_found",

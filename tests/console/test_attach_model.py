@@ -60,6 +60,14 @@ def test_names_are_offered_that_go_on_so_folders_first_and_hidden_ones_only_when
     assert [one.path for one in candidates("my maps/..")] == ["my maps/../"]
 
 
+def test_a_name_is_found_in_a_folder_of_any_size(folder: Path):
+    (folder / "huge").mkdir()
+    for number in range(6_000):
+        (folder / "huge" / f"f{number:05}").touch()
+    for last in (0, 5_999):
+        assert [one.path for one in candidates(f"huge/f{last:05}")] == [f"huge/f{last:05}"]
+
+
 def test_what_is_no_file_is_not_offered(folder: Path):
     os.mkfifo(folder / "nopipe")
     (folder / "nowhere").symlink_to("gone")

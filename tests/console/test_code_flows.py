@@ -69,6 +69,22 @@ async def test_the_run_in_flight_keeps_the_old_code_to_its_end_and_the_next_has_
         await sees(pilot, "and this by the new")
 
 
+async def test_while_a_run_has_the_old_code_the_header_says_that_the_new_one_is_broken(
+    open_engine: Engines, tmp_path: Path
+):
+    go = tmp_path / "go"
+    app, path = opened(open_engine, WAITS.format(go=str(go), words="said by the old"))
+    async with at_the_screen(app) as pilot:
+        await say(pilot, "hello")
+        await sees(pilot, "at work")
+        path.write_text(WAITS.format(go=str(go), words="said by the new"))
+        await until(pilot, lambda: app.code_words == "old code")
+        path.write_text(TORN)
+        await sees(pilot, "old code · the new one is broken")
+        go.touch()
+        await until(pilot, lambda: app.code_words == "code broken")
+
+
 async def test_a_file_that_is_broken_runs_nothing_until_it_is_mended(open_engine: Engines):
     app, path = opened(open_engine, SPEAKS.format("the old words"))
     async with at_the_screen(app) as pilot:
@@ -144,6 +160,14 @@ async def test_an_edit_that_breaks_another_runner_is_told_with_the_line(open_eng
     async with at_the_screen(app) as pilot:
         other.write_text(TORN)
         await until(pilot, lambda: was_told(app, "other.py:2 is left out", "f3 shows it"))
+        other.write_text(SPEAKS.format("z"))
+        await until(pilot, lambda: was_told(app, "new: other"))
+        await pilot.press("f3")
+        await sees(pilot, "in use")
+        app.told.clear()
+        other.write_text(TORN)
+        await until(pilot, lambda: was_told(app, "other.py:2 is left out"))
+        assert not was_told(app, "f3 shows it"), "it stands there"
 
 
 async def test_one_broken_file_is_in_nobody_elses_way(open_engine: Engines):

@@ -13,7 +13,7 @@ from console.screens.composer.screen import Composer
 from console.screens.finder import Finder
 from console.widgets.fields import Choice, TextField
 from tests.console.driving import Cue, at_both_sizes, at_the_screen, listener, sees, shown, until
-from tests.support import Engines, done, said
+from tests.support import Engines, declares, done, said
 
 Size = tuple[int, int]
 
@@ -96,6 +96,18 @@ async def test_an_event_that_is_no_message_is_shown_as_what_it_is(open_engine: E
         assert heard.subject.data == {"group": "travellers"}
         lines = await app.stage.engine.transcript(app.stage.session)
         assert [line.role for line in lines] == ["assistant"], "it is no line that a user said"
+
+
+async def test_where_the_runner_lacks_settings_it_is_said_which_key_opens_them(open_engine: Engines):
+    @declares(config=[{"name": "must", "type": "string", "required": True}])
+    async def needs(ctx: Any):
+        yield done()
+
+    app = Trackside(Opening(), lambda: open_engine(needs))
+    async with at_the_screen(app) as pilot:
+        await composing(pilot, app)
+        await pilot.press(*"hello", "f9")
+        await sees(pilot, "must is required. f12 opens its settings.")
 
 
 FIELDS = {

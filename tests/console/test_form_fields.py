@@ -262,15 +262,21 @@ async def test_a_number_that_does_not_fit_is_told_by_what_it_is(open_engine: Eng
 
 
 @BOTH_SMALL
-@pytest.mark.parametrize(("name", "also"), [("allowed_skill_names", "enter adds what is typed"), ("file", "nothing")])
+@pytest.mark.parametrize(
+    ("name", "said", "also"),
+    [
+        ("allowed_skill_names", "none is known here; type an id", "enter adds what is typed"),
+        ("file", "set `file_roots` in trackside.yaml to choose", "nothing"),
+    ],
+)
 async def test_a_list_with_nothing_to_choose_from_says_so(
-    open_engine: Engines, size: tuple[int, int], name: str, also: str
+    open_engine: Engines, size: tuple[int, int], name: str, said: str, also: str
 ):
     app = Telling(Opening(), lambda: open_engine(asks))
     async with at_the_form(app, size) as (pilot, form):
         await to_field(pilot, form, name)
         await pilot.press("enter")
-        await sees(pilot, "none is known here; type an id", also)
+        await sees(pilot, said, also)
 
 
 @BOTH_SMALL

@@ -164,7 +164,7 @@ async def test_a_value_as_in_the_base_is_nobodys_own_and_every_change_can_be_und
 )
 def test_a_path_goes_on_as_far_as_it_is_certain(text: str, wanted: str):
     names = [("runner.py", False), ("rust", True), (".hidden", True), ("other.py", False)]
-    assert paths.completed(text, [paths.Found(*name) for name in names]) == wanted
+    assert paths.completed(text, paths.Folder(names=tuple(paths.Found(*name) for name in names))) == wanted
 
 
 @pytest.mark.parametrize(("path", "said"), [("/h/p/a.py", "./a.py"), ("/h/b.py", "~/b.py"), ("/hp/c.py", "/hp/c.py")])
@@ -181,6 +181,16 @@ def test_news_tell_the_worst_first_and_only_what_is_new():
     assert told is not None
     assert told.words == "code changed · next run uses it · f5 runs again"
     assert news_of(Reloaded(changed=("plugin:local/other/default",)), (), ME, is_old=False, can_run_again=True) is None
+
+
+def test_of_a_plugins_file_its_folder_is_told_and_no_key_leads_to_a_list_that_is_open():
+    torn = Problem(Path("/x/plug/parts/runner.yaml"), "no", 8, Path("/x/plug"))
+    words = [
+        told.words
+        for is_listed in (False, True)
+        if (told := news_of(Reloaded(problems=(torn,)), (), ME, is_old=False, can_run_again=False, is_listed=is_listed))
+    ]
+    assert words == [f"plug/parts/runner.yaml:8 is left out: no{tail}" for tail in (" · f3 shows it", "")]
 
 
 @pytest.mark.parametrize(
@@ -207,7 +217,7 @@ def test_the_note_of_broken_code_stays_until_it_is_mended():
     note = CodeNote()
     note.is_broken = True
     note.changed("run_1", is_old=True)
-    assert note.words("run_1", is_over=False) == "old code"
+    assert note.words("run_1", is_over=False) == "old code · the new one is broken"
     assert note.words("run_1", is_over=True) == note.words("run_2", is_over=True) == "code broken"
     note.is_broken = False
     assert note.words("run_2", is_over=True) is None

@@ -45,6 +45,10 @@ def test_a_wide_header_says_everything_in_full() -> None:
     assert said.endswith("▲1 queued   pull 3.0 s ago   ◉ live")
 
 
+def test_one_event_is_one() -> None:
+    assert "turn 3   1 event   " in line(headline(status(entries=1)), 158)
+
+
 def test_a_narrow_header_says_what_matters_and_never_an_id() -> None:
     said = line(headline(status(), session=session_name("ses_01m7j2nvag3mkqptzrkr1jt4yg", None, is_new=True)), 78)
 

@@ -50,7 +50,7 @@ async def test_its_form_opens_from_the_list_at_what_is_missing_and_then_it_can_b
     app = opened(open_engine)
     async with at_the_screen(app, size) as pilot:
         await pilot.press("f3")
-        await sees(pilot, "poor", "config.city is required", "1 to mend", "f12 mends it")
+        await sees(pilot, "poor", "config.city is required", "2 to mend", "f12 mends it")
         assert "left out" not in shown(app)
         await pilot.press(*"poor")
         await sees(pilot, "f12 opens its form")
@@ -68,6 +68,22 @@ async def test_its_form_opens_from_the_list_at_what_is_missing_and_then_it_can_b
         await until(pilot, lambda: app.screen is app.main and app.stage.agent_id == "poor")
         await say(pilot, "go")
         await sees(pilot, "in Rome, as written")
+
+
+@at_both_sizes
+async def test_a_runner_that_lacks_settings_is_marked_before_it_is_chosen(open_engine: Engines, size: tuple[int, int]):
+    app = opened(open_engine, agents=AGENTS[1:])
+    async with at_the_screen(app, size) as pilot:
+        await pilot.press("f3")
+        await sees(pilot, "✗ asks", "city is required", "f12 mends it", "1 to mend")
+        await pilot.press(*"asks")
+        await to_the_form(pilot, app)
+        await sees(pilot, "Settings of asks", "1 field to mend")
+        await pilot.press("enter", *"Rome", "enter")
+        await until(pilot, lambda: "it fits now: it can run" in app.told)
+        await pilot.press("escape")
+        await until(pilot, lambda: isinstance(app.screen, Runners) and "is required" not in shown(app))
+        assert "to mend" not in shown(app)
 
 
 @at_both_sizes

@@ -10,8 +10,9 @@ import pytest
 from console.app import Trackside
 from console.opening import Opening
 from console.screens.runners.screen import Runners
+from engine.facts import opened as opened_places
 from engine.runtimes.pool import ChildPool
-from tests.console.driving import at_both_sizes, at_the_screen, say, sees, shown, until
+from tests.console.driving import at_both_sizes, at_the_screen, becomes, say, sees, shown, until
 from tests.console.telling import Telling
 from tests.support import Engines, declares, done, said
 
@@ -37,6 +38,11 @@ def unwrapped(app: Trackside) -> str:
     """What stands beside the list, however it was broken."""
     assert isinstance(app.screen, Runners)
     return " ".join("".join(piece.text for piece in line) for line in app.screen.leaf.lines)
+
+
+async def places(app: Trackside) -> list[str]:
+    """What was opened, as it is on disk."""
+    return [place.path for place in await app.stage.engine._read(opened_places.every)]
 
 
 async def to_the_list(pilot: Any, app: Trackside) -> Runners:
@@ -65,6 +71,23 @@ async def test_what_a_runner_can_do_and_may_ask_for_stands_beside_it(open_engine
     async with at_the_screen(app) as pilot:
         await to_the_list(pilot, app)
         await sees(pilot, "streaming", "history: page", "plugin:local/first/default", "first.py")
+
+
+@pytest.mark.parametrize(
+    ("typed", "taken"),
+    [("full", "plugin:local/full/default"), ("ful", "plugin:local/full/default"), ("demo", "demo"), ("on", "demo")],
+)
+async def test_enter_takes_the_one_that_is_called_so_whatever_its_kind(open_engine: Engines, typed: str, taken: str):
+    (open_engine.folder / "full.py").write_text(SPEAKS.format("x"))
+    app = opened(open_engine, runners=["."], agents=[{"id": "demo", "runner": "full"}])
+    async with at_the_screen(app) as pilot:
+        screen = await to_the_list(pilot, app)
+        await sees(pilot, "demo", "in use", "1 agent · 7 runners")
+        await pilot.press(*typed)
+        await until(pilot, lambda: screen.search.value == typed)
+        await pilot.press("enter")
+        await until(pilot, lambda: app.screen is app.main)
+        assert (app.stage.agent_id or app.stage.runner_id) == taken
 
 
 async def test_the_cursor_begins_on_the_one_in_use(open_engine: Engines):
@@ -158,6 +181,54 @@ async def test_a_path_that_cannot_be_opened_says_why_and_what_to_do(
         await until(pilot, lambda: "it cannot be opened" not in shown(app))
 
 
+async def test_a_place_that_was_opened_is_among_those_to_choose_from_the_next_time(
+    open_engine: Engines, tmp_path: Path
+):
+    far = tmp_path / "stranger.py"
+    far.write_text(SPEAKS.format("from afar"))
+    app = opened(open_engine)
+    async with at_the_screen(app) as pilot:
+        screen = await to_the_list(pilot, app)
+        screen.search.value = str(far)
+        await sees(pilot, "stranger.py")
+        await pilot.press("enter")
+        await until(pilot, lambda: app.screen is app.main)
+        await becomes(pilot, lambda: places(app), [str(far)])
+        await to_the_list(pilot, app)
+        await sees(pilot, "stranger", "in use")
+        assert "Opened before" not in shown(app), "as long as it is among the runners"
+
+    again = opened(open_engine)
+    async with at_the_screen(again) as pilot:
+        await to_the_list(pilot, again)
+        await sees(pilot, "Opened before", "stranger.py", "just now")
+        await pilot.press(*"strang")
+        await pilot.press("f12")
+        await until(pilot, lambda: "enter opens it; then it has settings" in again.told)
+        await pilot.press("enter")
+        await until(pilot, lambda: again.screen is again.main)
+        assert again.stage.runner_id == "plugin:local/stranger/default"
+
+
+async def test_a_place_whose_file_is_gone_says_so_when_it_is_chosen_and_is_forgotten(
+    open_engine: Engines, tmp_path: Path
+):
+    far = tmp_path / "stranger.py"
+    engine = await open_engine(first)
+    await engine.note_opened(far)
+    await open_engine.close(engine)
+    app = opened(open_engine)
+    async with at_the_screen(app) as pilot:
+        await to_the_list(pilot, app)
+        await sees(pilot, "Opened before", "stranger.py")
+        assert app.told == []
+        await pilot.press(*"strang", "enter")
+        await until(pilot, lambda: f"{far} is no longer there; it is forgotten" in app.told)
+        await pilot.press("escape")
+        await until(pilot, lambda: "in use" in shown(app) and "Opened before" not in shown(app))
+        await becomes(pilot, lambda: places(app), [])
+
+
 async def test_a_home_and_a_name_with_spaces_are_completed(
     open_engine: Engines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
@@ -175,6 +246,44 @@ async def test_a_home_and_a_name_with_spaces_are_completed(
         await pilot.press("down", "enter")
         await until(pilot, lambda: app.screen is app.main)
         assert app.stage.runner_id == "plugin:local/a stranger/default"
+
+
+async def test_a_name_is_found_in_a_folder_of_any_size_and_where_there_are_too_many_it_is_said(
+    open_engine: Engines, tmp_path: Path
+):
+    huge = tmp_path / "huge"
+    huge.mkdir()
+    for number in range(7_000):
+        (huge / f"f{number:05}.py").touch()
+    (huge / "f06999.py").write_text(SPEAKS.format("the last"))
+    app = opened(open_engine)
+    async with at_the_screen(app) as pilot:
+        screen = await to_the_list(pilot, app)
+        screen.search.value = f"{huge}/"
+        await sees(pilot, "f00000.py", "the first 300 of more; type on")
+        await pilot.press("tab")
+        await until(pilot, lambda: screen.search.value == f"{huge}/f0")
+        await pilot.press(*"699")
+        await sees(pilot, "f06990.py", "f06999.py")
+        assert "of more" not in shown(app)
+        await pilot.press("9", "enter")
+        await until(pilot, lambda: app.screen is app.main)
+        assert app.stage.runner_id == "plugin:local/f06999/default"
+
+
+async def test_where_not_all_names_can_be_looked_at_what_is_typed_can_be_opened(
+    open_engine: Engines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("console.screens.runners.places.LOOKED_AT", 0)
+    (tmp_path / "stranger.py").write_text(SPEAKS.format("x"))
+    app = opened(open_engine)
+    async with at_the_screen(app) as pilot:
+        screen = await to_the_list(pilot, app)
+        screen.search.value = f"{tmp_path}/stranger.py"
+        await sees(pilot, "too many names here", "enter opens what is typed")
+        await pilot.press("enter")
+        await until(pilot, lambda: app.screen is app.main)
+        assert app.stage.runner_id == "plugin:local/stranger/default"
 
 
 async def test_a_folder_that_is_not_there_is_told_while_it_is_typed(open_engine: Engines):
@@ -232,6 +341,18 @@ async def test_a_broken_manifest_is_listed_with_its_folder_line_and_reason(open_
     async with at_the_screen(app) as pilot:
         await to_the_list(pilot, app)
         await sees(pilot, "1 left out", "plug/manifest.yaml:3", "not YAML")
+
+
+async def test_a_component_that_is_left_out_has_the_folder_of_its_plugin_in_its_name(open_engine: Engines):
+    (open_engine.folder / "plug").mkdir()
+    (open_engine.folder / "plug" / "manifest.yaml").write_text(
+        "metadata: {author: me, name: plug}\nspec: {components: {Runner: {fromFiles: [runner.yaml]}}}\n"
+    )
+    (open_engine.folder / "plug" / "runner.yaml").write_text("kind: [\n")
+    app = opened(open_engine, runners=["first.py", "plug"])
+    async with at_the_screen(app) as pilot:
+        await to_the_list(pilot, app)
+        await sees(pilot, "1 left out", "plug/runner.yaml:2", "not YAML")
 
 
 @at_both_sizes

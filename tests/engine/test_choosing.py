@@ -66,6 +66,18 @@ async def test_runners_come_in_words_and_the_one_used_last_first(open_engine: En
     assert (fact.path, fact.problems) == (open_engine.folder / "first.py", ())
 
 
+async def test_an_agent_and_its_runner_are_each_used_by_their_own_runs(open_engine: Engines, clock: FakeClock):
+    agents = [{"id": "me", "runner": "first"}, {"id": "you", "runner": "first"}]
+    engine = await open_engine(first, agents=agents)
+    await perform(engine, runner="first")
+    clock.advance(1)
+    await perform(engine, runner="me")
+
+    used = {fact.short_name: fact.last_used for fact in await engine.runner_facts()}
+
+    assert (used["first"], await engine.agents_used()) == (clock.now() - 1_000_000, {"me": clock.now()})
+
+
 async def test_a_short_name_means_one_runner_and_no_agent(open_engine: Engines):
     (open_engine.folder / "two.py").write_text(
         "from engine.protocol import AgentRunner\n"
@@ -91,6 +103,29 @@ async def test_a_runner_tells_what_is_odd_in_its_own_file(open_engine: Engines):
     facts = {fact.short_name: fact for fact in await engine.runner_facts()}
     assert [problem.line for problem in facts["second"].problems] == [1]
     assert facts["first"].problems == ()
+
+
+async def test_a_runner_tells_what_its_form_lacks_until_that_is_kept(open_engine: Engines):
+    @declares(config=[{"name": name, "type": "string", "required": True} for name in ("city", "tone")])
+    async def needs(ctx):
+        yield done("x")
+
+    engine = await open_engine(needs, first)
+
+    async def unfit(name: str) -> tuple[str, ...]:
+        return next(fact.unfit for fact in await engine.runner_facts() if fact.short_name == name)
+
+    assert (await unfit("needs"), await unfit("first")) == (("city is required", "tone is required"), ())
+    await engine.keep_settings("needs", KeptSettings(config={"city": "Rome"}))
+    assert await unfit("needs") == ("tone is required",)
+    await engine.keep_settings("needs", KeptSettings(config={"city": "Rome", "tone": "warm"}))
+    assert await unfit("needs") == ()
+
+
+async def test_of_an_agent_it_is_told_how_much_more_does_not_fit(open_engine: Engines):
+    agents = [{"id": "poor", "runner": "asks", "config": {"tone": "hot", "api_key": 1}}]
+    engine = await open_engine(asks, agents=agents)
+    assert [agent.reason for agent in engine.unfit_agents()] == ["config.tone: must be one of warm, cold (and 1 more)"]
 
 
 async def test_an_agent_that_does_not_fit_is_told_and_all_others_can_be_used(open_engine: Engines):

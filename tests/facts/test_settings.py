@@ -34,9 +34,15 @@ def test_when_a_runner_was_last_used_is_found_without_going_through_its_runs(con
     for number, runner in enumerate(("a", "b", "a", "c")):
         runs.create(conn, replace(run(f"run_{number}", at=number), runner_id=runner))
 
-    assert runs.last_used(conn, ["a", "b", "never"]) == {"a": 2, "b": 1}
+    assert runs.last_used(conn, [("a", None), ("b", None), ("never", None)]) == {("a", None): 2, ("b", None): 1}
     assert runs.last_used(conn, []) == {}
-    plan = conn.exec_driver_sql(f"EXPLAIN QUERY PLAN {runs._LAST_USED}", ('["a"]',)).fetchall()
-    assert [row[3] for row in plan if "runs" in row[3]] == [
-        "SEARCH runs USING COVERING INDEX runs_runner (runner_id=?)"
-    ]
+    plan = conn.exec_driver_sql(f"EXPLAIN QUERY PLAN {runs._LAST_USED}", ('[["a",null]]',)).fetchall()
+    assert [row[3] for row in plan if "runs" in row[3]] == ["SEARCH runs USING INDEX runs_runner (runner_id=?)"]
+
+
+def test_a_run_for_an_agent_is_a_use_of_the_agent_and_not_of_its_runner(conn: Connection):
+    for number, agent in enumerate((None, "one", "two", "one")):
+        runs.create(conn, replace(run(f"run_{number}", at=number), runner_id="a", agent_id=agent))
+
+    wanted = [("a", None), ("a", "one"), ("a", "two"), ("a", "three")]
+    assert runs.last_used(conn, wanted) == {("a", None): 0, ("a", "one"): 3, ("a", "two"): 2}

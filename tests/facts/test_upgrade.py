@@ -94,7 +94,7 @@ def test_a_database_without_settings_gets_them_and_keeps_its_runs(path: Path):
         Database.open(path, write=False)
     database = Database.open(path, write=True)
     with database.writing_connection() as conn:
-        assert runs.last_used(conn, ["plugin:a/b/c"]) == {"plugin:a/b/c": 5}
+        assert runs.last_used(conn, [("plugin:a/b/c", None)]) == {("plugin:a/b/c", None): 5}
         settings.put(conn, ("agent", ""), {"config": {}}, at=1)
         assert list(settings.every(conn)) == [("agent", "")]
     assert database.integrity() == []

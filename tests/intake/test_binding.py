@@ -81,8 +81,23 @@ def test_none_is_an_error_that_names_the_candidates():
 
     assert str(caught.value) == (
         f"no enabled agent takes api.invoked. Known: a ({ECHO}) takes message.received; "
-        f"off ({OTHER}) takes message.received (off)."
+        f"off ({OTHER}) takes message.received (off). "
+        "Add it to `events` of a in trackside.yaml, or choose a runner itself: that takes all six."
     )
+
+
+def test_where_the_one_that_takes_it_is_off_it_is_said_how_to_switch_it_on():
+    with pytest.raises(NoBinding) as caught:
+        resolve([agent("off", enabled=False)], EventType.MESSAGE_RECEIVED)
+
+    assert str(caught.value).endswith("Switch on off with `enabled: true` in trackside.yaml.")
+
+
+def test_where_an_agent_was_named_only_that_one_is_to_be_changed():
+    with pytest.raises(NoBinding) as caught:
+        resolve([agent("a"), agent("b", OTHER)], EventType.API_INVOKED, agent_id="b")
+
+    assert "Add it to `events` of b in trackside.yaml" in str(caught.value)
 
 
 def test_no_agents_at_all_says_where_to_add_one():

@@ -44,6 +44,7 @@ async def granted(
     config: dict[str, Any] | None = None,
     able: dict[str, bool] = ABLE,
     may: dict[str, list[str]] = MAY,
+    **project: Any,
 ) -> Played:
     """A run of a runner with this manifest, policy and config."""
 
@@ -52,7 +53,14 @@ async def granted(
         yield done()
 
     agents = [{"id": "me", "runner": "asks", "resources": policy or {}, "config": config or {}}]
-    return await perform(await open_engine(asks, catalog=CATALOG, agents=agents))
+    return await perform(await open_engine(asks, catalog=CATALOG, agents=agents, **project))
+
+
+def write_files(open_engine: Engines, *names: str) -> None:
+    """Files in the folder that a project may name as its root of files."""
+    (open_engine.folder / "files").mkdir(exist_ok=True)
+    for name in names:
+        (open_engine.folder / "files" / name).touch()
 
 
 def resources(run: Played, kind: str, *fields: str) -> list[Any]:
@@ -221,7 +229,8 @@ async def test_skills_are_facts_only_and_need_the_capability_skill_authoring(ope
 
 async def test_files_come_from_the_configs_file_fields(open_engine: Engines):
     config = {"file": "f1", "files": [{"file_key": "f2", "file_name": "a.txt", "mime_type": "text/plain"}, "f3"]}
-    run = await granted(open_engine, config=config)
+    write_files(open_engine, "f1", "f2", "f3")
+    run = await granted(open_engine, config=config, file_roots=["files"])
 
     assert resources(run, "files", "file_id", "file_name", "mime_type", "source", "operations") == [
         ("f1", None, None, "config", ["config"]),
@@ -231,9 +240,34 @@ async def test_files_come_from_the_configs_file_fields(open_engine: Engines):
 
 
 async def test_files_need_the_permission(open_engine: Engines):
-    run = await granted(open_engine, config={"file": "f1"}, may={"files": ["knowledge"]})
+    write_files(open_engine, "f1")
+    run = await granted(open_engine, config={"file": "f1"}, may={"files": ["knowledge"]}, file_roots=["files"])
+
+    assert (run.context["resources"]["files"], run.warnings) == ([], [])
+
+
+async def test_a_file_that_is_not_under_the_roots_is_left_out_with_a_warning(open_engine: Engines):
+    write_files(open_engine, "f1")
+    (open_engine.folder / "files" / "out").symlink_to(open_engine.folder / "trackside.yaml")
+    wanted = ["f1", "./f1", "gone", "../trackside.yaml", "out", "/etc/hostname", "x\0", "."]
+    run = await granted(open_engine, config={"files": wanted}, file_roots=["files"])
+
+    assert [one["file_id"] for one in run.context["resources"]["files"]] == ["f1", "./f1"]
+    assert run.warnings == [
+        f"file {key!r}, named by the runner's config, does not exist under the project's file_roots; left out"
+        for key in wanted[2:]
+    ]
+
+
+async def test_without_file_roots_the_warning_says_what_to_set(open_engine: Engines):
+    write_files(open_engine, "f1")
+    run = await granted(open_engine, config={"file": "./files/f1"})
 
     assert run.context["resources"]["files"] == []
+    assert run.warnings == [
+        "file './files/f1', named by the runner's config, is left out: "
+        "name the folder that it lies in under `file_roots` in trackside.yaml"
+    ]
 
 
 # Left out, and frozen

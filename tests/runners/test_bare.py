@@ -107,7 +107,8 @@ class C:
 
     assert [runner.id.name for runner in runners] == ["C"]
     assert [str(problem) for problem in problems] == [
-        f"{path}:1: A.capabilities.flying: unknown key",
+        f"{path}:1: A.capabilities.flying: unknown key. Known: streaming, tool_calling, knowledge_retrieval, "
+        "multimodal_input, skill_authoring, interrupt, steering",
         f"{path}:6: B.permissions.history[0]: must be 'page' or 'search'",
     ]
 

@@ -41,7 +41,10 @@ def test_one_broken_component_is_left_out_and_all_others_stay(plugins):
 
     assert [runner.id.name for runner in runners] == ["good"]
     assert [problem.path.name for problem in problems] == ["broken.yaml", "torn.yaml"]
-    assert reasons(problems)[0] == "broken.yaml:9: spec.capabilities.flying: unknown key"
+    assert reasons(problems)[0] == (
+        "broken.yaml:9: spec.capabilities.flying: unknown key. Known: streaming, tool_calling, knowledge_retrieval, "
+        "multimodal_input, skill_authoring, interrupt, steering"
+    )
     assert problems[1].reason.startswith("not YAML: ")
 
 
@@ -56,7 +59,12 @@ def test_one_broken_component_is_left_out_and_all_others_stay(plugins):
             "  name: a/b\n",
             "main.yaml:4: author 'acme', plugin 'demo' and name 'a/b' make no runner id",
         ),
-        ("history: [page]", "histories: [page]", "main.yaml:11: spec.permissions.histories: unknown key"),
+        (
+            "history: [page]",
+            "histories: [page]",
+            "main.yaml:11: spec.permissions.histories: unknown key. "
+            "Known: models, tools, knowledge_bases, history, events, artifacts, storage, files",
+        ),
         ("history: [page]", "history: [burn]", "main.yaml:11: spec.permissions.history[0]: must be 'page' or 'search'"),
         ("streaming: true", "streaming: 1", "main.yaml:9: spec.capabilities.streaming: must be true or false"),
         ("./main.py", "./gone.py", "main.yaml:19: execution.python.path: no such file: ./gone.py"),
@@ -86,6 +94,20 @@ def test_a_broken_manifest_is_named_with_file_line_and_reason(plugins, old: str,
 
     assert runners == []
     assert reasons(problems) == [said]
+
+
+def test_a_component_that_the_manifest_does_not_name_is_told_with_how_to_name_it(plugins):
+    folder = plugins.plugin()
+    component = plugins.component(folder)
+    (folder / "manifest.yaml").write_text("metadata: {author: a, name: b}\n")
+    (component.parent / "about.yaml").write_text("kind: Command\n")
+    (component.parent / "a.yaml").write_text("kind: [\n")
+    name = component.relative_to(folder)
+
+    assert reasons(read_plugin(folder)[1]) == [
+        f"manifest.yaml:None: the plugin has no component of kind AgentRunner or Runner. {name} is one: "
+        f"name it in manifest.yaml as `spec.components.AgentRunner.fromFiles: [{name}]`"
+    ]
 
 
 def test_langbots_own_sdk_says_that_it_comes_later(plugins):

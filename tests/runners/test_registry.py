@@ -123,6 +123,18 @@ def test_the_name_of_a_file_that_was_left_out_says_what_is_wrong_with_it(write, 
     assert str(caught.value).startswith(f"the runner {name!r} is left out: {path}:1: SyntaxError")
 
 
+@pytest.mark.parametrize("is_there", [True, False])
+def test_what_to_do_fits_whether_the_file_is_broken_or_gone(write, tmp_path: Path, is_there: bool):
+    path = write("torn.py", "async def run(\n")
+    if not is_there:
+        path.unlink()
+
+    with pytest.raises(RunnerNotFound) as caught:
+        Registry([Source(path)], cwd=tmp_path).get("torn")
+
+    assert str(caught.value).endswith(". Mend that file." if is_there else ". Put it back, or choose another.")
+
+
 def test_not_allowed_is_told_from_not_found(write, tmp_path: Path):
     registry = Registry([Source(write("hello.py", HELLO))], cwd=tmp_path, allowed=["trackside/echo"])
 

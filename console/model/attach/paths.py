@@ -3,9 +3,9 @@
 import os
 import re
 import shlex
-import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from heapq import nsmallest
 from itertools import islice
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -13,8 +13,8 @@ from urllib.parse import unquote, urlsplit
 
 MOST: Final = 50
 """Names that are offered."""
-SCANNED: Final = 5_000
-"""Names of a folder that are looked at."""
+SCANNED: Final = 100_000
+"""Names of a folder that are looked at; what they are is asked only of those that are offered."""
 LONGEST: Final = 4_096
 """Characters that a path has at most on most systems."""
 _TYPED: Final = re.compile(r"(?:^|(?<=\s))@(\"[^\"]*|[^\s\"]*)$")
@@ -71,28 +71,30 @@ def candidates(typed: str) -> list[Candidate]:
         return [Candidate(f"{typed}/", 0)]
     try:
         with os.scandir(Path(start or ".").expanduser()) as names:
-            found = [*_fitting(islice(names, SCANNED), start, beginning)]
+            begins = beginning.lower()
+            best = nsmallest(
+                MOST,
+                _fitting(islice(names, SCANNED), beginning),
+                key=lambda one: (not one.name.lower().startswith(begins), not one.is_dir(), one.name.lower()),
+            )
+            return [*_candidates(best, start)]
     except (OSError, RuntimeError, ValueError):
         return []
-    begins = beginning.lower()
-    found.sort(key=lambda one: (not one.name.lower().startswith(begins), not one.is_folder, one.name.lower()))
-    return found[:MOST]
 
 
-def _fitting(names: Iterator[os.DirEntry[str]], start: str, beginning: str) -> Iterator[Candidate]:
+def _fitting(names: Iterator[os.DirEntry[str]], beginning: str) -> Iterator[os.DirEntry[str]]:
     for entry in names:
         if entry.name.startswith(".") and not beginning.startswith("."):
             continue
-        if beginning.lower() not in entry.name.lower() or not _is_writable(entry.name):
-            continue
-        try:
-            status = entry.stat()
-        except OSError:
-            continue
-        if stat.S_ISDIR(status.st_mode):
-            yield Candidate(f"{start}{entry.name}/", 0)
-        elif stat.S_ISREG(status.st_mode):
-            yield Candidate(f"{start}{entry.name}", status.st_size)
+        if beginning.lower() in entry.name.lower() and _is_writable(entry.name) and (entry.is_dir() or entry.is_file()):
+            yield entry
+
+
+def _candidates(entries: Iterable[os.DirEntry[str]], start: str) -> Iterator[Candidate]:
+    for entry in entries:
+        with suppress(OSError):  # it is gone since
+            is_folder = entry.is_dir()
+            yield Candidate(f"{start}{entry.name}{'/' * is_folder}", 0 if is_folder else entry.stat().st_size)
 
 
 def _is_writable(name: str) -> bool:

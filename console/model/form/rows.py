@@ -81,7 +81,7 @@ def about(filling: Filling, slot: Slot) -> Iterator[Sequence[Piece]]:
         more = len(slot.options) - MOST_OPTIONS
         yield _fact("options", names + (f" and {more} more" if more > 0 else ""))
     elif slot.takes_others and slot.kind in ("one", "many", "ranked"):
-        yield _fact("options", "none is known here; another can be typed")
+        yield _fact("options", slot.when_unknown or "none is known here; another can be typed")
 
 
 def _value(name: str, slot: Slot, value: Any) -> Iterator[Sequence[Piece]]:

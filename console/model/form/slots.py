@@ -1,7 +1,7 @@
 """The fields of a form: a runner's own, the host's, and those of the three policies; each with what it is edited by."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
@@ -51,6 +51,8 @@ _KINDS: Final = {
     "array[file]": Kind.MANY,
     "array[string]": Kind.LINES,
 }
+_FILES: Final = ("file", "array[file]")
+NO_ROOTS: Final = "set `file_roots` in trackside.yaml to choose files here"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +70,8 @@ class Slot:
     takes_others: bool = False
     """Whether what is not among the options can be typed."""
     is_secret: bool = False
+    when_unknown: str = ""
+    """What is said where there are no options, if it is more than that none is known."""
     when_none: str = "not set"
     """What it means that there is no value."""
     when_empty: str = ""
@@ -90,7 +94,7 @@ def slots_of(form: "Form") -> tuple[Slot, ...]:
 
 def _config(form: "Form") -> Iterator[Slot]:
     for field in form.fields:
-        yield _own(field)
+        yield _own(field, form.choices)
     if all(field.name != "timeout" for field in form.fields):
         yield Slot(
             CONFIG, "timeout", Kind.NUMBER, "Timeout", "Seconds for the whole run. 0 is none.", "float",
@@ -98,12 +102,16 @@ def _config(form: "Form") -> Iterator[Slot]:
         )  # fmt: skip
 
 
-def _own(field: "Field") -> Slot:
+def _own(field: "Field", choices: "Choices") -> Slot:
     kind = _KINDS[field.type]
-    return Slot(
+    slot = Slot(
         CONFIG, field.name, kind, one_line(field.label, 80), field.description, str(field.type), field.required,
         field.options, takes_others=str(field.type) != "select" or not field.options, is_secret=field.is_secret,
     )  # fmt: skip
+    if str(field.type) not in _FILES:
+        return slot
+    none = "no file lies under the `file_roots` of trackside.yaml"
+    return replace(slot, when_unknown=none if choices.has_file_roots else NO_ROOTS)
 
 
 def _resources(choices: "Choices") -> Iterator[Slot]:

@@ -1,10 +1,10 @@
 """What is said when files of runners were edited."""
 
 from collections.abc import Collection, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from console.model.commands.naming import key_of
+from console.model.runners.paths import place_of
 from console.model.safe import one_line
 from console.model.words import number, short_runner
 
@@ -39,23 +39,22 @@ def news_of(
     was_broken: bool = False,
     unfit: "Sequence[UnfitAgent]" = (),
     agent_id: str | None = None,
+    is_listed: bool = False,
 ) -> News | None:
     """The one thing that matters most of it; nothing where nobody here is concerned.
 
-    `before` was wrong already; `unfit` are the agents that did fit before.
+    `before` was wrong already; `unfit` are the agents that did fit before. What stands in an open list need not be
+    looked up there.
     """
+    shows = "" if is_listed else f" · {key_of('app.runners')} shows it"
     is_gone = runner_id in reloaded.gone
     fresh = [problem for problem in reloaded.problems if problem not in before]
     if fresh:
         more = f" · and {number(len(fresh) - 1, 'more', 'more')}" if len(fresh) > 1 else ""
-        tail = (
-            f" · {OLD if is_old else 'no run begins until it is mended'}"
-            if is_gone
-            else f" · {key_of('app.runners')} shows it"
-        )
-        return News(one_line(f"{_place(fresh[0])} is left out: {fresh[0].reason}{more}{tail}", 300), "error")
+        tail = f" · {OLD if is_old else 'no run begins until it is mended'}" if is_gone else shows
+        return News(one_line(f"{place_of(fresh[0])} is left out: {fresh[0].reason}{more}{tail}", 300), "error")
     if unfit:
-        return _unfit(unfit, agent_id)
+        return _unfit(unfit, agent_id, shows)
     if is_gone:
         return News(
             f"{one_line(short_runner(runner_id), 60)} is gone · {key_of('app.runners')} chooses another", "warning"
@@ -75,16 +74,11 @@ def news_of(
     return None
 
 
-def _unfit(unfit: "Sequence[UnfitAgent]", agent_id: str | None) -> News:
+def _unfit(unfit: "Sequence[UnfitAgent]", agent_id: str | None, shows: str) -> News:
     one = next((agent for agent in unfit if agent.agent_id == agent_id), unfit[0])
     more = f" · and {number(len(unfit) - 1, 'more', 'more')}" if len(unfit) > 1 else ""
-    tail = "no run begins until it is mended" if one.agent_id == agent_id else f"{key_of('app.runners')} shows it"
-    return News(one_line(f"agent {one.agent_id} is left out: {one.reason}{more} · {tail}", 300), "error")
-
-
-def _place(problem: "Problem") -> str:
-    name = Path(problem.path).name
-    return f"{name}:{problem.line}" if problem.line else name
+    tail = " · no run begins until it is mended" if one.agent_id == agent_id else shows
+    return News(one_line(f"agent {one.agent_id} is left out: {one.reason}{more}{tail}", 300), "error")
 
 
 class CodeNote:
@@ -111,7 +105,7 @@ class CodeNote:
         if run_id != self._last:
             self._is_fresh = False  # it ran since, or something else is looked at
         if run_id in self._old and not is_over:
-            return "old code"
+            return "old code · the new one is broken" if self.is_broken else "old code"
         if self.is_broken:
             return "code broken"
         if self.is_unread:

@@ -1,4 +1,4 @@
-"""What a runner can be chosen from: agents, runners, and files that discovery left out."""
+"""What a runner can be chosen from: agents, runners, places opened before, and files that discovery left out."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -9,19 +9,21 @@ from console.model.columns import cells
 from console.model.commands.naming import key_of
 from console.model.inspect.sheet import Row
 from console.model.piece import Piece
+from console.model.runners.paths import place_of
 from console.model.safe import one_line
 from console.model.shelf import Item, heading, row
 from console.model.words import ago, short_runner
 
 if TYPE_CHECKING:
-    from engine.api import AgentConfig, Problem, RunnerFact, UnfitAgent
+    from engine.api import AgentConfig, Opened, Problem, RunnerFact, UnfitAgent
 
 AGENT: Final = "agent"
 RUNNER: Final = "runner"
+PLACE: Final = "place"
 PROBLEM: Final = "problem"
 UNNAMED: Final = "default"
 """What a runner is called that nobody has given a name."""
-_TITLES: Final = {AGENT: "Agents", RUNNER: "Runners", PROBLEM: "Left out"}
+_TITLES: Final = {AGENT: "Agents", RUNNER: "Runners", PLACE: "Opened before", PROBLEM: "Left out"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +32,7 @@ class Offer:
 
     kind: str
     name: str
-    """What it is chosen by; of a file, its path."""
+    """What it is chosen by; of a file or a place, its path."""
     label: str
     description: str
     runner_id: str = ""
@@ -39,6 +41,8 @@ class Offer:
     source: str = ""
     path: str = ""
     line: int | None = None
+    place: str = ""
+    """A short name of the path, with the line."""
     problems: tuple[str, ...] = ()
     last_used: int | None = None
     unfit: str = ""
@@ -61,12 +65,15 @@ def offers(
     problems: "Iterable[Problem]",
     unfit: "Iterable[UnfitAgent]" = (),
     said: Callable[[str], str] = str,
+    before: "Iterable[Opened]" = (),
+    used: Mapping[str, int] | None = None,
 ) -> tuple[Offer, ...]:
-    """Agents, then runners, each the one used last first; then what was left out. `said` shortens paths.
+    """Agents, runners and places, each the one used last first; then what was left out. `said` shortens paths, and
+    `used` is when agents were.
 
     An agent whose form can mend it is among the agents.
     """
-    by_id = {fact.id: fact for fact in facts}
+    by_id, used = {fact.id: fact for fact in facts}, used or {}
     own = [_agent(agent, by_id[agent.runner_id]) for agent in agents if agent.runner_id in by_id]
     torn: list[Offer] = []
     for one in unfit:
@@ -75,10 +82,11 @@ def offers(
             own.append(_to_mend(one, one.written, fact))
         else:
             torn.append(_unfit(one))
+    own = [replace(offer, last_used=used.get(offer.name)) for offer in own]
     own.sort(key=lambda offer: -(offer.last_used or 0))
     usable = {fact.path for fact in facts}  # what is odd about one of these stands beside it
     left_out = [_left_out(problem) for problem in problems if problem.path not in usable]
-    found = (*own, *map(_runner, facts), *torn, *left_out)
+    found = (*own, *map(_runner, facts), *map(_before, before), *torn, *left_out)
     return tuple(replace(offer, path=said(offer.path)) for offer in found)
 
 
@@ -88,7 +96,7 @@ def _agent(agent: "AgentConfig", fact: "RunnerFact") -> Offer:
     return Offer(
         AGENT, str(agent.agent_id), f"{fact.short_name} on {takes}", f"{on}{fact.description}", fact.id,
         fact.capabilities,
-        fact.permissions, "trackside.yaml", str(fact.path), None, tuple(map(str, fact.problems)), fact.last_used,
+        fact.permissions, "trackside.yaml", str(fact.path), None, "", tuple(map(str, fact.problems)),
     )  # fmt: skip
 
 
@@ -100,18 +108,28 @@ def _runner(fact: "RunnerFact") -> Offer:
     return Offer(
         RUNNER, fact.short_name, "" if fact.label == UNNAMED else fact.label, fact.description, fact.id,
         fact.capabilities, fact.permissions,
-        fact.origin, str(fact.path), None, tuple(map(str, fact.problems)), fact.last_used,
+        fact.origin, str(fact.path), None, "", tuple(map(str, fact.problems)), fact.last_used, _lacks(fact.unfit),
     )  # fmt: skip
 
 
+def _lacks(unfit: Sequence[str]) -> str:
+    return f"{unfit[0]} (and {len(unfit) - 1} more)" if len(unfit) > 1 else "".join(unfit)
+
+
+def _before(place: "Opened") -> Offer:
+    return Offer(PLACE, place.path, "", "", path=place.path, last_used=place.at)
+
+
 def _left_out(problem: "Problem") -> Offer:
-    reason = problem.reason
-    return Offer(PROBLEM, str(problem.path), reason, "", path=str(problem.path), line=problem.line, problems=(reason,))
+    path, reason = str(problem.path), problem.reason
+    place = place_of(problem)
+    return Offer(PROBLEM, path, reason, "", path=path, line=problem.line, place=place, problems=(reason,))
 
 
 def _unfit(agent: "UnfitAgent") -> Offer:
-    path, reason = str(agent.error.path), f"agent {agent.agent_id}: {agent.reason}"
-    return Offer(PROBLEM, f"{agent.agent_id} {path}", reason, "", path=path, line=agent.error.line, problems=(reason,))
+    path, line, reason = agent.error.path, agent.error.line, f"agent {agent.agent_id}: {agent.reason}"
+    name, place = f"{agent.agent_id} {path}", f"{path.name}:{line}" if line else path.name
+    return Offer(PROBLEM, name, reason, "", path=str(path), line=line, place=place, problems=(reason,))
 
 
 # Search
@@ -126,12 +144,20 @@ def fitting(found: Sequence[Offer], text: str) -> Sequence[Offer]:
     return sorted(held, key=lambda offer: (kinds.index(offer.kind), not offer.name.lower().startswith(begins)))
 
 
+def best(shown: Sequence[Offer], text: str) -> Offer | None:
+    """The one that is most likely meant, whatever it is: called just so, or else beginning so, or else the first."""
+    wanted = text.strip().lower()
+    usable = [offer for offer in shown if offer.kind != PROBLEM]
+    order = sorted(usable, key=lambda offer: (offer.name.lower() != wanted, not offer.name.lower().startswith(wanted)))
+    return next(iter(order or shown), None)
+
+
 # As rows
 
 
 def items(shown: Sequence[Offer], now: int, chosen: str) -> Iterator[Item]:
     """The list under its headings; `chosen` is the key of the one in use."""
-    room = min(28, max((cells(offer.name) for offer in shown if offer.kind != PROBLEM), default=0))
+    room = min(28, max((cells(offer.name) for offer in shown if offer.kind in (AGENT, RUNNER)), default=0))
     last = ""
     for offer in shown:
         if offer.kind != last:
@@ -153,9 +179,13 @@ def _heading(words: str, count: str, width: int) -> Row:  # noqa: ARG001  (it fi
 
 def _row(offer: Offer, now: int, room: int, chosen: str, width: int) -> Row:
     if offer.kind == PROBLEM:
-        said = [Piece("✗ ", "bad"), Piece(f"{one_line(_place(offer), 60)}  ", "strong")]
+        said = [Piece("✗ ", "bad"), Piece(f"{one_line(offer.place, 60)}  ", "strong")]
         said.append(Piece(one_line(offer.label), "bad"))
         return row(width, said)
+    if offer.kind == PLACE:
+        folder, slash, name = offer.path.rpartition("/")
+        said = [Piece(f"  {one_line(name, 60)}", "strong"), Piece(f"  {one_line(folder + slash)}", "faint")]
+        return row(width, said, ago(now - (offer.last_used or 0)))
     is_chosen = offer.key == chosen
     name = one_line(offer.name, 60)
     mark = Piece("✗ ", "bad") if offer.unfit else Piece("◉ " if is_chosen else "  ", "good")
@@ -170,24 +200,21 @@ def _row(offer: Offer, now: int, room: int, chosen: str, width: int) -> Row:
     return row(width, said, one_line(used, 30))
 
 
-def _place(offer: Offer) -> str:
-    """A file and a line; of a manifest, which all plugins have, the folder too."""
-    *folders, name = offer.path.split("/")
-    if folders and name == "manifest.yaml":
-        name = f"{folders[-1]}/{name}"
-    return f"{name}:{offer.line}" if offer.line else name
-
-
 # In full
 
 
 def details(offer: Offer, now: int) -> Iterator[Sequence[Piece]]:
     """Line by line, for the side of the list; what is wrong comes before what is so."""
     if offer.kind == PROBLEM:
-        yield [Piece("left out", "failed"), Piece(f"  {one_line(_place(offer), 60)}", "faint")]
+        yield [Piece("left out", "failed"), Piece(f"  {one_line(offer.place, 60)}", "faint")]
         yield [Piece(one_line(offer.label, 600), "dropped")]
         yield _fact("file", f"{offer.path}:{offer.line}" if offer.line else offer.path)
         yield [Piece("Mend the file: it is looked at again as soon as it is saved.", "faint")]
+        return
+    if offer.kind == PLACE:
+        yield [Piece("opened before", "runner"), Piece(f"  {ago(now - (offer.last_used or 0))}", "faint")]
+        yield _fact("file", offer.path)
+        yield [Piece("enter opens it again, as if its path were typed.", "faint")]
         return
     yield [Piece(one_line(offer.name, 60), "runner"), Piece(f"  {one_line(offer.label, 80)}", "faint")]
     if offer.unfit:

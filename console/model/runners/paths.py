@@ -2,7 +2,10 @@
 
 from collections.abc import Iterable, Sequence
 from os.path import commonprefix
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from engine.api import Problem
 
 BEGINNINGS: Final = ("/", "./", "../", "~")
 MOST: Final = 300
@@ -21,11 +24,38 @@ class Found(NamedTuple):
 
 
 class Folder(NamedTuple):
-    """A folder as it was typed, and what lies in it; or why that cannot be said."""
+    """A folder as it was typed, and what lies in it and begins so; or why that cannot be said."""
 
     typed: str = ""
     names: tuple[Found, ...] = ()
     problem: str = ""
+    beginning: str = ""
+    certain: str = ""
+    """How all of them begin, also those that are not listed."""
+    is_cut: bool = False
+    """There are more than are listed."""
+
+    def covers(self, text: str) -> bool:
+        """Whether it is known from this how a path could go on."""
+        typed, beginning = parts(text)
+        if typed != self.typed or self.problem or beginning == self.beginning:
+            return typed == self.typed
+        is_narrower = beginning.startswith(self.beginning) and _wants_hidden(beginning) == _wants_hidden(self.beginning)
+        return is_narrower and not self.is_cut
+
+
+def gathered(typed: str, beginning: str, found: Iterable[Found], *, is_all: bool) -> Folder:
+    """What of a folder is listed. Where not all of it was looked at, nothing beyond what is typed is certain."""
+    hits = [one for one in found if _goes_on(one.name, beginning)]
+    certain = commonprefix([one.name for one in hits]) if is_all else beginning  # noqa: RUF071  (letters are meant)
+    return Folder(typed, tuple(_sorted(hits)), "", beginning, certain, not is_all or len(hits) > MOST)
+
+
+def place_of(problem: "Problem") -> str:
+    """A file and a line; of a plugin, whose files are called alike, from its folder on."""
+    path, folder = problem.path, problem.folder
+    name = path.name if folder is None or not path.is_relative_to(folder) else str(path.relative_to(folder.parent))
+    return f"{name}:{problem.line}" if problem.line else name
 
 
 def near(path: str, here: str, home: str) -> str:
@@ -51,17 +81,27 @@ def parts(text: str) -> tuple[str, str]:
 
 def fitting(found: Iterable[Found], beginning: str) -> Sequence[Found]:
     """Those that go on so, folders first; hidden ones and Python's own only where that is typed."""
-    hits = [
-        one for one in found
-        if one.name.startswith(beginning) and (beginning[:1] in (".", "_") or not one.name.startswith((".", "__")))
-    ]  # fmt: skip
-    return sorted(hits, key=lambda one: (not one.is_folder, one.name))[:MOST]
+    return _sorted(one for one in found if _goes_on(one.name, beginning))
 
 
-def completed(text: str, found: Iterable[Found]) -> str:
+def _sorted(found: Iterable[Found]) -> Sequence[Found]:
+    return sorted(found, key=lambda one: (not one.is_folder, one.name))[:MOST]
+
+
+def _goes_on(name: str, beginning: str) -> bool:
+    return name.startswith(beginning) and (_wants_hidden(beginning) or not name.startswith((".", "__")))
+
+
+def _wants_hidden(beginning: str) -> bool:
+    return beginning[:1] in (".", "_")
+
+
+def completed(text: str, folder: Folder) -> str:
     """The text, as far as it can only go on in one way."""
-    folder, beginning = parts(text)
-    hits = fitting(found, beginning)
+    typed, beginning = parts(text)
+    hits = fitting(folder.names, beginning)
     if not hits:
         return text
-    return folder + (hits[0].shown if len(hits) == 1 else commonprefix([one.name for one in hits]))  # noqa: RUF071  (letters are meant)
+    if folder.is_cut:
+        return typed + folder.certain
+    return typed + (hits[0].shown if len(hits) == 1 else commonprefix([one.name for one in hits]))  # noqa: RUF071  (letters are meant)

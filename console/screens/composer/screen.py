@@ -19,6 +19,7 @@ from console.model.commands.naming import key_of
 from console.model.composer.fields import ABOUT, GROUPS, filled, retyped
 from console.model.glyphs import Glyphs
 from console.model.safe import one_line
+from console.model.trouble import words_of
 from console.model.words import who_runs
 from console.screens.composer.desk import (
     SOURCES,
@@ -320,7 +321,7 @@ class Composer(FullScreen):
             ticket = await self.trackside.stage.submit(envelope)
         except Exception as error:  # noqa: BLE001  (whatever it was, it is said where one can mend it)
             self._course = Course.OPEN
-            self._say(str(error) or type(error).__name__)
+            self._say(words_of(error))
             return
         self._course = Course.SENT
         self.trackside.put_away(self.writing)

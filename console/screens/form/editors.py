@@ -205,7 +205,8 @@ class ListEditor(Editor):
         self.border_title = Content(f"{self.slot.label}{said}")
         self.border_subtitle = "enter chooses · esc closes"
         find = "type to find" + (", or another" if self.slot.takes_others else "")
-        yield Input(placeholder=find if self.slot.options else "none is known here; type an id")
+        unknown = self.slot.when_unknown or "none is known here; type an id"
+        yield Input(placeholder=find if self.slot.options else unknown)
         yield self._list
         yield self._wrong
 

@@ -1,5 +1,6 @@
 """The runner picker: who can run, what each can do and may ask for, and which files were left out."""
 
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from functools import partial
 from typing import ClassVar, NamedTuple
@@ -15,7 +16,7 @@ from console.model.glyphs import Glyphs
 from console.model.inspect.sheet import Row
 from console.model.piece import Piece
 from console.model.runners import paths
-from console.model.runners.offers import PROBLEM, Offer, details, fitting, items, nothing
+from console.model.runners.offers import AGENT, PLACE, PROBLEM, RUNNER, Offer, best, details, fitting, items, nothing
 from console.model.safe import one_line
 from console.model.shelf import Item, Shelf, row
 from console.model.words import number
@@ -66,9 +67,11 @@ class Runners(FullScreen):
     class OpenPlace(Message):
         """Someone wants the runner that lies here."""
 
-        def __init__(self, path: str) -> None:
+        def __init__(self, path: str, *, is_listed: bool = False) -> None:
             super().__init__()
             self.path = path
+            self.is_listed = is_listed
+            """It was chosen from those that were opened before, not typed."""
 
     def __init__(self, glyphs: Glyphs, ask: Callable[[], Awaitable[Offered]]) -> None:
         super().__init__(glyphs)
@@ -109,8 +112,18 @@ class Runners(FullScreen):
         is_first = self._offered is None
         self._offered = await self._ask()
         self.refill()
-        if is_first and (place := self.list.shelf.place_of(self._offered.chosen)) is not None:
-            self.list.go_to(place)  # so that enter, pressed too soon, changes nothing
+        if is_first:
+            self._go_to_best()
+
+    def _go_to_best(self) -> None:
+        """To what is searched for; else to the one in use, so that enter, pressed too soon, changes nothing."""
+        text, offered = self.search.value, self._offered
+        if offered is None or paths.is_path(text):
+            return
+        meant = best(fitting(offered.found, text), text) if text.strip() else None
+        place = self.list.shelf.place_of(meant.key if meant is not None else offered.chosen)
+        if place is not None:
+            self.list.go_to(place)
 
     def _go_on(self) -> None:
         if self._is_awaited:
@@ -130,24 +143,26 @@ class Runners(FullScreen):
 
     def remark(self) -> str:
         if paths.is_path(self.search.value):
-            return "open by path"
+            names = self._folder.names
+            return f"the first {len(names)} of more; type on" if names and self._folder.is_cut else "open by path"
         found = self._offered.found if self._offered is not None else ()
-        left_out = sum(offer.kind == PROBLEM for offer in found)
+        counts = Counter(offer.kind for offer in found)
+        told = [number(counts[AGENT], "agent")] if counts[AGENT] else []
+        told.append(number(counts[RUNNER], "runner"))
         to_mend = sum(bool(offer.unfit) for offer in found)
-        told = [number(len(found) - left_out, "runner")]
         told += [f"{to_mend} to mend"] if to_mend else []
-        return " · ".join([*told, f"{left_out} left out"] if left_out else told)
+        return " · ".join([*told, f"{counts[PROBLEM]} left out"] if counts[PROBLEM] else told)
 
     def _list_places(self, text: str) -> None:
-        typed, beginning = paths.parts(text)
-        if typed != self._folder.typed:
+        beginning = paths.parts(text)[1]
+        if not self._folder.covers(text):
             self.run_worker(partial(self._look_in, text), exclusive=True, group="places", exit_on_error=False)
             return  # what stands there stays until it is known
         hits = paths.fitting(self._folder.names, beginning)
         here = [Item(_PLACE, _this_folder)] if not beginning and not self._folder.problem else []
         self.list.start_over()
         shelf = Shelf([*here, *(Item(f"{_PLACE}{one.shown}", _place_row(one)) for one in hits)])
-        self.list.fill(shelf, _no_place(text, self._folder.problem))
+        self.list.fill(shelf, _no_place(text, self._folder))
 
     async def _look_in(self, text: str) -> None:
         self._folder = await folder_of(text)
@@ -191,6 +206,7 @@ class Runners(FullScreen):
         if not paths.is_path(self.search.value):
             self.list.start_over()
         self.refill()
+        self._go_to_best()
 
     def on_listing_moved(self) -> None:
         self._tell_more()
@@ -212,13 +228,15 @@ class Runners(FullScreen):
             self.trackside.tell(nothing(text).partition("\n")[0], severity="warning")
         elif offer.kind == PROBLEM:
             self.trackside.tell(f"{offer.path} is left out: {offer.label}", severity="warning")
+        elif offer.kind == PLACE:
+            self.post_message(self.OpenPlace(offer.name, is_listed=True))
         else:
             self.post_message(self.Take(offer))
 
     def _open_place(self, text: str) -> None:
         """What the cursor is on: a file is opened, a folder gone into; nothing fits, so what is typed is tried."""
         typed, _ = paths.parts(text)
-        chosen = self.list.chosen if typed == self._folder.typed else None
+        chosen = self.list.chosen if self._folder.covers(text) else None
         name = (chosen or "").removeprefix(_PLACE)
         if name.endswith("/"):
             self._type(typed + name)
@@ -231,8 +249,8 @@ class Runners(FullScreen):
         text = self.search.value
         if not paths.is_path(text):
             self.trackside.tell("tab goes on with a path; type ./ to begin one")
-        elif paths.parts(text)[0] == self._folder.typed:
-            self._type(paths.completed(text, self._folder.names))
+        elif self._folder.covers(text):
+            self._type(paths.completed(text, self._folder))
 
     def _type(self, text: str) -> None:
         self.search.value = text
@@ -275,7 +293,9 @@ def _place_row(found: paths.Found) -> Callable[[int], Row]:
     return make
 
 
-def _no_place(text: str, problem: str) -> str:
-    if problem:
-        return f"{one_line(paths.parts(text)[0], 80)}: {problem}."
+def _no_place(text: str, folder: paths.Folder) -> str:
+    if folder.problem:
+        return f"{one_line(paths.parts(text)[0], 80)}: {folder.problem}."
+    if folder.is_cut:
+        return f"There are too many names here to look at them all.\nenter opens what is typed: {one_line(text, 80)}"
     return f"Nothing here begins so: {one_line(text, 80)}\nFolders and Python files are listed here."

@@ -5,7 +5,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from console.model.attach.paths import candidates, files_meant
+from console.model.attach.mentions import sought
+from console.model.attach.paths import Candidate, candidates, files_meant
 from console.model.commands.naming import key_of
 
 if TYPE_CHECKING:
@@ -129,6 +130,14 @@ class Eventing(_App):
             self.main.prompt.offer(event.typed, await asyncio.to_thread(candidates, event.typed))
 
         self.do(offer())
+
+    def on_attaching_path_left(self, event: "Attaching.PathLeft") -> None:
+        async def look() -> None:
+            found = (await asyncio.to_thread(sought, [event.path]))[event.path]
+            if isinstance(found, Candidate):
+                self.main.prompt.settle({event.path: found})
+
+        self.do(look())
 
     def on_attaching_paths_pasted(self, event: "Attaching.PathsPasted") -> None:
         async def look() -> None:

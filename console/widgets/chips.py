@@ -1,14 +1,19 @@
 """Files in the prompt: paths are offered while one is typed after @, and each that is taken becomes a token."""
 
-from collections.abc import Mapping, Sequence
+import asyncio
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
 
 from textual.message import Message
 from textual.widgets import TextArea
+from textual.widgets.text_area import EditResult, Location
 
 from console.model.attach.chips import Chips
+from console.model.attach.mentions import mention_before, mentions, sought
 from console.model.attach.paths import Candidate, Fragment, fragment_at, mention, readings
+from console.model.commands.naming import key_of
 from console.widgets.path_picks import PathPicks
 
 if TYPE_CHECKING:
@@ -17,9 +22,15 @@ else:
     # Not Textual's widget: of two bases that are, it would take the styles and keys of the first only.
     _Area = object
 
+PATIENCE: Final = 1.0
+"""Seconds in which a disk has to say whether files are there: what is typed meanwhile waits for it."""
+
 
 class Attaching(_Area):
-    """A part of a text area. Whoever hears its messages looks at the disk and answers; it never does itself."""
+    """A part of a text area. Whoever hears its messages looks at the disk and answers.
+
+    Only for sending it asks a thread itself: what is typed after enter is not to get into what is sent.
+    """
 
     @dataclass
     class PathWanted(Message):
@@ -33,6 +44,12 @@ class Attaching(_Area):
 
         file: Candidate
         token: str
+
+    @dataclass
+    class PathLeft(Message):
+        """A path was typed, and then something else: is it a file?"""
+
+        path: str
 
     @dataclass
     class PathsPasted(Message):
@@ -51,6 +68,16 @@ class Attaching(_Area):
     _typed: str | None = None
     """The path that was asked about last."""
 
+    @cached_property
+    def _as_text(self) -> set[str]:
+        """Paths after an @ that are not to become files: they were pasted, sent as text, or files that were undone."""
+        return set()
+
+    @cached_property
+    def _told(self) -> set[str]:
+        """What does not go along though it looks so, and was said to the one who pressed enter."""
+        return set()
+
     # What the app answers
 
     def offer(self, typed: str, found: Sequence[Candidate]) -> None:
@@ -65,6 +92,11 @@ class Attaching(_Area):
         start = before.rfind(instead_of)
         if start >= 0:
             self._put(files, _location(before, start), _location(before, start + len(instead_of)))
+
+    def settle(self, found: Mapping[str, Candidate]) -> None:
+        """These paths are files: a token for each in the text, but for the one that is being typed."""
+        for token, file in self._settled(found, but=self._fragment()):
+            self.post_message(self.Attached(file, token))
 
     def bring_back(self, text: str, files: Mapping[str, str]) -> None:
         """What another process had: its tokens are files again, as far as they are still there."""
@@ -123,8 +155,41 @@ class Attaching(_Area):
                 self.picks.action_move(-1 if what == "above" else 1)
         return True
 
+    def _replace_via_keyboard(self, insert: str, start: Location, end: Location) -> EditResult | None:
+        """What is typed: a blank or a new line leaves the path before it."""
+        row, column = min(start, end)
+        left = mention_before(self.document.get_line(row), column) if insert.isspace() else None
+        result = super()._replace_via_keyboard(insert, start, end)
+        if left is not None and left not in self._as_text:
+            self.post_message(self.PathLeft(left))
+        elif (fragment := self._fragment()) is not None:
+            self._as_text.discard(fragment.typed)
+        return result
+
+    def keep_as_text(self, text: str) -> None:
+        """Nobody types this: what it mentions takes no files with it."""
+        self._as_text.update(one.path for one in mentions(text))
+
+    async def not_going_along(self) -> str:
+        """Make the paths in the text files, since it is sent now; what only looks like one is said, once."""
+        paths = {one.path for one in mentions(self.text)} - self._as_text
+        found = await self._looked_at(paths) if paths else {}
+        self._settled({path: file for path, file in found.items() if isinstance(file, Candidate)})
+        missing = {path: why for path, why in found.items() if isinstance(why, str) and why}
+        untold = [why for path, why in missing.items() if path not in self._told]
+        self._told.update(missing)
+        return f"{'; '.join(untold)}; {key_of('prompt.send')} again sends it as text" if untold else ""
+
+    async def _looked_at(self, paths: Collection[str]) -> Mapping[str, Candidate | str]:
+        try:
+            async with asyncio.timeout(PATIENCE):
+                return await asyncio.to_thread(sought, paths)
+        except TimeoutError:
+            return {path: f"the disk does not say in time whether {path} is there" for path in paths}
+
     def pasted(self, text: str, shown: str) -> None:
         """It is in the text already, shown like this; where it consists of paths, they may be files."""
+        self.keep_as_text(shown)
         if found := readings(text):
             self.post_message(self.PathsPasted(shown, found))
 
@@ -143,6 +208,24 @@ class Attaching(_Area):
         if not self.selection.is_empty or row >= self.document.line_count:
             return None
         return fragment_at(self.document.get_line(row), column)
+
+    def _settled(self, found: Mapping[str, Candidate], but: Fragment | None = None) -> Sequence[tuple[str, Candidate]]:
+        """Put a token where each of these paths stands, and leave the cursor at its letter."""
+        row = self.cursor_location[0]
+        tokens: list[tuple[str, Candidate]] = []
+        for at in range(self.document.line_count):
+            line = self.document.get_line(at)
+            for one in reversed(mentions(line)):
+                is_typed = but is not None and (at, one.start) == (row, but.start)
+                if one.path not in found or one.path in self._as_text or is_typed:
+                    continue
+                file = found[one.path]
+                tokens.append((self.chips.token(file), file))
+                # Without the stop behind it, which is no part of the name.
+                end = one.end if line[one.end - 1] == '"' else one.start + 1 + len(file.path)
+                self.replace(tokens[-1][0], (at, one.start), (at, end))
+        self._as_text.update(found)
+        return tokens
 
     def _take(self, fragment: Fragment, chosen: Candidate | None) -> None:
         if chosen is None:

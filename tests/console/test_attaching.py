@@ -355,6 +355,8 @@ async def test_what_was_not_sent_is_there_the_next_time_with_its_files(
         await sees(pilot, "what was typed and not sent the last time", "north.png is not there")
         await until(pilot, lambda: f"and @{folder}/north.png" in app.main.prompt.text)
         await pilot.press("enter")
+        await sees(pilot, "north.png; enter again sends it as text")
+        await pilot.press("enter")
         await sees(pilot, "That was number 1.")
         assert ear.heard == [(f"read notes.txt and @{folder}/north.png", ["notes.txt"])]
 

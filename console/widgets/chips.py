@@ -44,6 +44,8 @@ class Attaching(_Area):
 
         file: Candidate
         token: str
+        is_new: bool = True
+        """Nobody attached it before."""
 
     @dataclass
     class PathLeft(Message):
@@ -74,6 +76,11 @@ class Attaching(_Area):
         return set()
 
     @cached_property
+    def _refused(self) -> dict[str, str]:
+        """By what stands in the text for them, files that could not be attached."""
+        return {}
+
+    @cached_property
     def _told(self) -> set[str]:
         """What does not go along though it looks so, and was said to the one who pressed enter."""
         return set()
@@ -91,7 +98,8 @@ class Attaching(_Area):
         before = self.document.get_text_range((0, 0), self.cursor_location)
         start = before.rfind(instead_of)
         if start >= 0:
-            self._put(files, _location(before, start), _location(before, start + len(instead_of)))
+            written = [instead_of] if len(files) == 1 else [file.path for file in files]
+            self._put(files, _location(before, start), _location(before, start + len(instead_of)), written)
 
     def settle(self, found: Mapping[str, Candidate]) -> None:
         """These paths are files: a token for each in the text, but for the one that is being typed."""
@@ -102,16 +110,21 @@ class Attaching(_Area):
         """What another process had: its tokens are files again, as far as they are still there."""
         self.chips.learn(files)
         self.give_back(text)
-        for token, path in files.items():
-            self.post_message(self.Attached(Candidate(path, 0), token))
 
     def detach(self, token: str) -> None:
-        """It cannot be attached after all: its path stands there again, to be mended."""
+        """It cannot be attached after all: its path stands there again, to be mended or sent without it."""
+        written = self.chips.written(token)
         for row in range(self.document.line_count):
-            start = self.document.get_line(row).find(token)
-            if start >= 0:
-                self.replace(self.chips.written(token), (row, start), (row, start + len(token)))
-                return
+            while (start := self.document.get_line(row).find(token)) >= 0:
+                self.replace(written, (row, start), (row, start + len(token)))
+                self._refused[written] = self.chips.path(token)
+        self._told.discard(written)
+        self._as_text.add(self.chips.path(token))
+
+    def try_again(self) -> None:
+        """What was given back could not be sent, maybe for one of its files: which of them can still go along?"""
+        for token in self.chips.tokens(self.text):
+            self.post_message(self.Attached(Candidate(self.chips.path(token), 0), token, is_new=False))
 
     # What a person does
 
@@ -176,9 +189,18 @@ class Attaching(_Area):
         found = await self._looked_at(paths) if paths else {}
         self._settled({path: file for path, file in found.items() if isinstance(file, Candidate)})
         missing = {path: why for path, why in found.items() if isinstance(why, str) and why}
-        untold = [why for path, why in missing.items() if path not in self._told]
-        self._told.update(missing)
-        return f"{'; '.join(untold)}; {key_of('prompt.send')} again sends it as text" if untold else ""
+        refused = {
+            written: f"{path} is not attached" for written, path in self._refused.items() if written in self.text
+        }
+        untold = {what: why for what, why in (missing | refused).items() if what not in self._told}
+        self._told.update(untold)
+        way_on = "sends it as text" if untold.keys() <= missing.keys() else "sends the message without it"
+        return f"{'; '.join(untold.values())}; {key_of('prompt.send')} again {way_on}" if untold else ""
+
+    def forget_the_told(self) -> None:
+        """It is sent: the next message is another."""
+        self._told.clear()
+        self._refused.clear()
 
     async def _looked_at(self, paths: Collection[str]) -> Mapping[str, Candidate | str]:
         try:
@@ -237,10 +259,12 @@ class Attaching(_Area):
         elif result := self._replace_via_keyboard(mention(chosen.path).removesuffix('"'), start, end):
             self.move_cursor(result.end_location)
 
-    def _put(self, files: Sequence[Candidate], start: tuple[int, int], end: tuple[int, int]) -> None:
-        tokens = [self.chips.token(file) for file in files]
-        after = self.document.get_line(end[0])[end[1] :]
+    def _put(self, files: Sequence[Candidate], start: Location, end: Location, written: Sequence[str] = ()) -> None:
+        tokens = [self.chips.token(file, how) for file, how in zip(files, written or [""] * len(files), strict=True)]
+        before, after = self.document.get_line(start[0])[: start[1]], self.document.get_line(end[0])[end[1] :]
         text = " ".join(tokens) + ("" if after[:1].isspace() else " ")
+        if before and not before[-1].isspace():
+            text = f" {text}"
         if result := self._replace_via_keyboard(text, start, end):
             self.move_cursor(result.end_location)
         for file, token in zip(files, tokens, strict=True):

@@ -135,6 +135,7 @@ class Prompt(Guarded, Attaching, TextArea, inherit_bindings=False):
         """It could not be sent: it is here again, before what was typed since."""
         typed = self.whole
         self.load(f"{text}\n{typed}" if typed else text)
+        self.try_again()
 
     def remember(self, texts: list[str]) -> None:
         """What was sent in the past, oldest first; what was sent here meanwhile comes after."""
@@ -215,7 +216,7 @@ class Prompt(Guarded, Attaching, TextArea, inherit_bindings=False):
         else:
             self.post_message(self.Submitted(said, mode_of(self._now, self.mode), self.item_id, files, text))
             self._recall.note(text)
-            self._told.clear()
+            self.forget_the_told()
             if not self.leave_editing():
                 self.load("")
             self._pastes.forget(but=self.text)

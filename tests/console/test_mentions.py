@@ -164,3 +164,67 @@ async def test_the_disk_is_looked_at_in_a_thread_and_what_is_typed_meanwhile_is_
         assert _is_text(app, "xy")
         assert len(threads) == 1
         assert threads != [threading.main_thread().name]
+
+
+# What cannot go along
+
+
+@pytest.fixture
+def large(folder: Path) -> Path:
+    """More than an event carries."""
+    path = folder / "large.bin"
+    path.write_bytes(b"\0" * (1024 * 1024 + 1))
+    return path
+
+
+async def test_a_refused_file_is_told_again_before_the_message_goes_without_it(open_engine: Engines, large: Path):
+    ear = Ear()
+    app = Trackside(Opening(), lambda: open_engine(ear.runner))
+    async with at_the_screen(app) as pilot:
+        await pilot.press(*f"see @{large.name} now")
+        await sees(pilot, "an event carries files up to 1 MiB")
+        await until(pilot, lambda: _is_text(app, "see @large.bin now"))
+        await pilot.press("enter")
+        await sees(pilot, "large.bin is not attached; enter again sends the message without it")
+        assert ear.heard == []
+        await pilot.press("enter")
+        await sees(pilot, "That was number 1.")
+        assert ear.heard == [("see @large.bin now", [])]
+
+
+async def test_nothing_is_told_of_a_refused_file_that_was_taken_out(open_engine: Engines, large: Path):
+    ear = Ear()
+    app = Trackside(Opening(), lambda: open_engine(ear.runner))
+    async with at_the_screen(app) as pilot:
+        await pilot.press(*f"@{large.name} ")
+        await sees(pilot, "an event carries files up to 1 MiB")
+        await pilot.press("ctrl+u", *"hello", "enter")
+        await sees(pilot, "That was number 1.")
+        assert ear.heard == [("hello", [])]
+
+
+async def test_a_refused_paste_stays_as_it_was_pasted(open_engine: Engines, large: Path):
+    app = Trackside(Opening(), lambda: open_engine(Ear().runner))
+    async with at_the_screen(app) as pilot:
+        await pilot.press(*"look")
+        app.main.prompt.post_message(events.Paste(str(large)))
+        await sees(pilot, "an event carries files up to 1 MiB")
+        await until(pilot, lambda: _is_text(app, f"look {large} "))
+        await pilot.press("enter")
+        await sees(pilot, "large.bin is not attached; enter again sends the message without it")
+
+
+async def test_a_file_that_is_refused_only_when_it_is_sent_gives_all_back_with_the_way_on(
+    open_engine: Engines, large: Path
+):
+    ear = Ear()
+    app = Trackside(Opening(), lambda: open_engine(ear.runner))
+    async with at_the_screen(app) as pilot:
+        app.main.prompt.load(f"see @{large.name} now")
+        await pilot.press("enter")
+        await sees(pilot, "an event carries files up to 1 MiB")
+        await until(pilot, lambda: _is_text(app, "see @large.bin now"))
+        await pilot.press("enter")
+        await sees(pilot, "large.bin is not attached; enter again sends the message without it")
+        await pilot.press("enter")
+        await sees(pilot, "That was number 1.")

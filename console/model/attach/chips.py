@@ -20,16 +20,18 @@ class Chips:
 
     def __init__(self) -> None:
         self._paths: dict[str, str] = {}
+        self._written: dict[str, str] = {}
+        """What stood where a token is, but for a path after an @."""
         self._tokens: re.Pattern[str] | None = None
 
-    def token(self, file: Candidate) -> str:
-        """What stands for a file: its name, its type and its size."""
+    def token(self, file: Candidate, written: str = "") -> str:
+        """What stands for a file: its name, its type and its size. With how it was written, if not after an @."""
         words = f"{one_line(file.name, _LONGEST)} · {kind_of(file.name)} · {size(file.size)}"
         number, token = 1, f"⟦{words}⟧"
         while self._paths.get(token, file.path) != file.path:
             number += 1
             token = f"⟦{words}, {number}⟧"
-        self._paths[token] = file.path
+        self._paths[token], self._written[token] = file.path, written or mention(file.path)
         self._note()
         return token
 
@@ -63,8 +65,16 @@ class Chips:
         return self._tokens.sub(lambda found: self._paths[found[0]].rpartition("/")[2], text).strip()
 
     def written(self, token: str) -> str:
-        """The path that a token stands for, as it is typed."""
-        return mention(self._paths[token])
+        """What a token took the place of: the path, as it was typed or pasted."""
+        return self._written.get(token) or mention(self._paths[token])
+
+    def path(self, token: str) -> str:
+        """The file that a token stands for."""
+        return self._paths[token]
+
+    def tokens(self, text: str) -> tuple[str, ...]:
+        """Those in a text, each once."""
+        return tuple(dict.fromkeys(self._tokens.findall(text))) if self._tokens is not None else ()
 
     def _note(self) -> None:
         longest_first = sorted(self._paths, key=len, reverse=True)

@@ -2,7 +2,6 @@
 
 import asyncio
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from console.model.attach.mentions import sought
@@ -150,13 +149,13 @@ class Eventing(_App):
         self.do(look())
 
     def on_attaching_attached(self, event: "Attaching.Attached") -> None:
-        """What cannot go along is told at once, not only when it is sent."""
+        """It is taken as it is now; what cannot go along is told at once, not only when it is sent."""
         if not self.stage.is_open:
             return
 
         async def try_it() -> None:
             try:
-                await self.stage.engine.attachment_of(Path(event.file.path))
+                await self.stage.attach(event.file.path, is_new=event.is_new)
             except Exception:
                 self.main.prompt.detach(event.token)
                 raise

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from textual.app import App
 
+    from console.acts.drafts import Drafts
     from console.model.glyphs import Glyphs
     from console.reading.hearing import Hearing
     from console.screens.composer.desk import Writing
@@ -85,11 +86,49 @@ class Eventing(_App):
         """It is done with."""
         if writing in self.writings:
             self.writings.remove(writing)
+            self.keep_events()
 
     def tell_of_another(self) -> None:
         """Where one event is done with, and another was begun before it."""
         if self.writings:
             self.tell(f"the other event that you began is kept; {key_of('app.compose')} goes on with it")
+
+    event_drafts: "Drafts | None" = None
+    _kept_events: "tuple[list[object], str]" = ([], "")
+    """How they were when they were kept, and what is said of that."""
+
+    def begin_keeping_events(self) -> None:
+        """Give back what a process before this one had begun, and keep from now on what is begun here."""
+        from console.acts.drafts import Drafts  # noqa: PLC0415
+
+        self.event_drafts = Drafts(self.stage.engine.database_path, ".event-")
+        found: list[Writing] = []
+        while (kept := self.event_drafts.take()) is not None:
+            from console.screens.composer.kept import read  # noqa: PLC0415
+
+            found = [*read(kept.text), *found]
+        if found:
+            self.writings[:0] = found
+            self.tell(f"the event that you began the last time is kept; {key_of('app.compose')} goes on with it")
+            self.keep_events()
+
+    def keep_events(self) -> str:
+        """Have what was begun in its file; gives in words what of it is not there."""
+        if not self.has_begun_event and not self._kept_events[0]:
+            return ""
+        now: list[object] = [(each.values, tuple(each.attachments)) for each in self.writings]
+        if now != self._kept_events[0]:
+            self._kept_events = now, self._write_events()
+        return self._kept_events[1]
+
+    def _write_events(self) -> str:
+        from console.acts.drafts import Draft  # noqa: PLC0415
+        from console.screens.composer.kept import written  # noqa: PLC0415
+
+        kept = written(self.writings)
+        if self.event_drafts is None or not self.event_drafts.keep(Draft(kept.text)):
+            return "The event that you put together is not kept." if kept.text or kept.lost else ""
+        return f"Of the event that you put together: {'; '.join(kept.lost)}." if kept.lost else ""
 
     @property
     def has_begun_event(self) -> bool:

@@ -70,6 +70,8 @@ class Leaving(_App):
         def hearing(self) -> "Hearing": ...
         @property
         def has_begun_event(self) -> bool: ...
+        def begin_keeping_events(self) -> None: ...
+        def keep_events(self) -> str: ...
         @property
         def parting(self) -> "Parting": ...
         def tell(self, words: str, *, severity: Any = "information") -> None: ...
@@ -89,6 +91,7 @@ class Leaving(_App):
         if (kept := self.drafts.take()) is not None:
             self.main.prompt.bring_back(kept.text, kept.files)
             self.tell("what was typed and not sent the last time is in the prompt again")
+        self.begin_keeping_events()
         self.set_interval(SOON, self.keep_draft)
 
     def on_text_area_changed(self, event: TextArea.Changed) -> None:
@@ -99,6 +102,7 @@ class Leaving(_App):
         if self.drafts is not None and (self._is_draft_old or self.sending or at_once):
             self._is_draft_old = bool(self.sending)
             self.drafts.keep(Draft(self.unsent, self.main.prompt.chips.files_in(self.unsent)))
+        self.keep_events()
 
     # A person's way
 
@@ -169,8 +173,10 @@ class Leaving(_App):
             what = "1 message waits: it is" if waiting == 1 else f"{waiting} messages wait: they are"
             parts.append(f"{what} dropped, not said.")
         parts += [screen.unkept for screen in self.screen_stack if isinstance(screen, FullScreen) and screen.unkept]
-        if self.has_begun_event:
-            parts.append("The event that you put together is not kept.")
+        if lost := self.keep_events():
+            parts.append(lost)
+        elif parts and self.has_begun_event:
+            parts.append("The event that you put together is kept.")
         if self.drafts is None and self.unsent:
             parts.append("What is in the prompt is not kept.")
         elif parts and self.unsent:

@@ -126,8 +126,10 @@ class Eventing(_App):
         from console.screens.composer.kept import written  # noqa: PLC0415
 
         kept = written(self.writings)
+        if kept.lost and not kept.text:
+            return "The event that you put together is not kept: it is too large."
         if self.event_drafts is None or not self.event_drafts.keep(Draft(kept.text)):
-            return "The event that you put together is not kept." if kept.text or kept.lost else ""
+            return "The event that you put together is not kept." if kept.text else ""
         return f"Of the event that you put together: {'; '.join(kept.lost)}." if kept.lost else ""
 
     @property

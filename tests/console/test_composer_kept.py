@@ -77,7 +77,7 @@ async def test_what_has_no_room_is_told_before_one_leaves(open_engine: Engines, 
     async with at_the_screen(app) as pilot:
         await composing(pilot, app)
         await pilot.press(*"half a thought", "ctrl+q")
-        await sees(pilot, "an event is too large", "Leave?")
+        await sees(pilot, "put together is not kept", "Leave?")
 
 
 # The file

@@ -148,8 +148,9 @@ class Trackside(
     async def on_unmount(self) -> None:
         self.keep_draft(at_once=True)
         await self.let_go()
-        if self.drafts is not None:
-            self.drafts.release()
+        for drafts in (self.drafts, self.event_drafts):
+            if drafts is not None:
+                drafts.release()
 
     # Once a tick
 

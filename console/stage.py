@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from engine.api import Attachment, Choice, Engine, Entry, EventEnvelope, QueueItem, RunRow, Ticket
 
 OpenEngine = Callable[[], Awaitable["Engine"]]
+HELD = 16
+"""Files that are held until they are sent, of up to 1 MiB each; larger ones stay where they are."""
 AGAIN = 1.0
 """Seconds until what failed is tried again."""
 
@@ -39,6 +41,8 @@ class Stage:
         self.session = ""
         self._remark = ("", "")
         """A session in which nothing was said yet, and what is to be said of it."""
+        self._held: dict[str, Attachment] = {}
+        """By their paths, files as they were when they were attached."""
         self.runner: str | None = opening.runner
         """What was chosen, by its name; none where the project says enough."""
         self.runner_id = ""
@@ -184,8 +188,24 @@ class Stage:
         whole = text.encode(errors="replace").decode()  # half a character cannot be written anywhere
         if dropped is not None:
             return await self.engine.resend(dropped, to.choice, text=whole, after=after)
-        attachments = [await self.engine.attachment_of(Path(path)) for path in files]
-        return await self.engine.submit(self._order(whole, to, attachments), after=after)
+        attached = {path: self._held.pop(path, None) or await self.engine.attachment_of(Path(path)) for path in files}
+        try:
+            return await self.engine.submit(self._order(whole, to, [*attached.values()]), after=after)
+        except Exception:
+            self._held |= attached
+            raise
+
+    async def attach(self, path: str, *, is_new: bool = True) -> None:
+        """Have a file as it is now, so that it is sent like this; raises where it cannot go along.
+
+        One that is not new may be held since it was attached: then it goes along, whatever became of it.
+        """
+        if is_new:
+            self._held.pop(path, None)
+        if path not in self._held:
+            self._held[path] = await self.engine.attachment_of(Path(path))
+        while len(self._held) > HELD:
+            del self._held[next(iter(self._held))]
 
     async def submit(self, envelope: "EventEnvelope") -> "Ticket":
         """Send an event that was put together by hand."""

@@ -45,20 +45,23 @@ class Draft(NamedTuple):
 class Drafts:
     """One file for each process, which holds it locked while it lives: where the lock is free it was left behind."""
 
-    def __init__(self, database: Path) -> None:
+    def __init__(self, database: Path, mark: str = _MARK) -> None:
         self._folder = database.parent
-        self._beginning = f"{database.name}{_MARK}"
+        self._beginning = f"{database.name}{mark}"
         self._path = database.with_name(f"{self._beginning}{os.getpid()}-{id(self):x}")
         self._file: int | None = None
-        self._kept = Draft()
+        self._kept, self._is_kept = Draft(), True
 
-    def keep(self, draft: Draft) -> None:
-        """Have this in the file; nothing takes the file away."""
+    def keep(self, draft: Draft) -> bool:
+        """Have this in the file; nothing takes the file away. Says whether it is there."""
         if draft != self._kept:
             self._kept = draft
             # A disk that takes no draft has told its trouble elsewhere already.
+            self._is_kept = False
             with suppress(OSError):
                 self._write(draft.written())
+                self._is_kept = True
+        return self._is_kept
 
     def release(self) -> None:
         """Leave to the next process what is kept."""

@@ -2,10 +2,10 @@
 
 import asyncio
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from console.model.attach.paths import candidates, files_meant
+from console.model.attach.mentions import sought
+from console.model.attach.paths import Candidate, candidates, files_meant
 from console.model.commands.naming import key_of
 
 if TYPE_CHECKING:
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from textual.app import App
 
+    from console.acts.drafts import Drafts
     from console.model.glyphs import Glyphs
     from console.reading.hearing import Hearing
     from console.screens.composer.desk import Writing
@@ -86,11 +87,51 @@ class Eventing(_App):
         """It is done with."""
         if writing in self.writings:
             self.writings.remove(writing)
+            self.keep_events()
 
     def tell_of_another(self) -> None:
         """Where one event is done with, and another was begun before it."""
         if self.writings:
             self.tell(f"the other event that you began is kept; {key_of('app.compose')} goes on with it")
+
+    event_drafts: "Drafts | None" = None
+    _kept_events: "tuple[list[object], str]" = ([], "")
+    """How they were when they were kept, and what is said of that."""
+
+    def begin_keeping_events(self) -> None:
+        """Give back what a process before this one had begun, and keep from now on what is begun here."""
+        from console.acts.drafts import Drafts  # noqa: PLC0415
+
+        self.event_drafts = Drafts(self.stage.engine.database_path, ".event-")
+        found: list[Writing] = []
+        while (kept := self.event_drafts.take()) is not None:
+            from console.screens.composer.kept import read  # noqa: PLC0415
+
+            found = [*read(kept.text), *found]
+        if found:
+            self.writings[:0] = found
+            self.tell(f"the event that you began the last time is kept; {key_of('app.compose')} goes on with it")
+            self.keep_events()
+
+    def keep_events(self) -> str:
+        """Have what was begun in its file; gives in words what of it is not there."""
+        if not self.has_begun_event and not self._kept_events[0]:
+            return ""
+        now: list[object] = [(each.values, tuple(each.attachments)) for each in self.writings]
+        if now != self._kept_events[0]:
+            self._kept_events = now, self._write_events()
+        return self._kept_events[1]
+
+    def _write_events(self) -> str:
+        from console.acts.drafts import Draft  # noqa: PLC0415
+        from console.screens.composer.kept import written  # noqa: PLC0415
+
+        kept = written(self.writings)
+        if kept.lost and not kept.text:
+            return "The event that you put together is not kept: it is too large."
+        if self.event_drafts is None or not self.event_drafts.keep(Draft(kept.text)):
+            return "The event that you put together is not kept." if kept.text else ""
+        return f"Of the event that you put together: {'; '.join(kept.lost)}." if kept.lost else ""
 
     @property
     def has_begun_event(self) -> bool:
@@ -134,6 +175,14 @@ class Eventing(_App):
 
         self.do(offer())
 
+    def on_attaching_path_left(self, event: "Attaching.PathLeft") -> None:
+        async def look() -> None:
+            found = (await asyncio.to_thread(sought, [event.path]))[event.path]
+            if isinstance(found, Candidate):
+                self.main.prompt.settle({event.path: found})
+
+        self.do(look())
+
     def on_attaching_paths_pasted(self, event: "Attaching.PathsPasted") -> None:
         async def look() -> None:
             files, trouble = await asyncio.to_thread(files_meant, event.readings)
@@ -145,13 +194,13 @@ class Eventing(_App):
         self.do(look())
 
     def on_attaching_attached(self, event: "Attaching.Attached") -> None:
-        """What cannot go along is told at once, not only when it is sent."""
+        """It is taken as it is now; what cannot go along is told at once, not only when it is sent."""
         if not self.stage.is_open:
             return
 
         async def try_it() -> None:
             try:
-                await self.stage.engine.attachment_of(Path(event.file.path))
+                await self.stage.attach(event.file.path, is_new=event.is_new)
             except Exception:
                 self.main.prompt.detach(event.token)
                 raise

@@ -73,6 +73,8 @@ class Leaving(_App):
         def hearing(self) -> "Hearing": ...
         @property
         def has_begun_event(self) -> bool: ...
+        def begin_keeping_events(self) -> None: ...
+        def keep_events(self) -> str: ...
         @property
         def parting(self) -> "Parting": ...
         def tell(self, words: str, *, severity: Any = "information") -> None: ...
@@ -93,6 +95,7 @@ class Leaving(_App):
         if (kept := self.drafts.take()) is not None:
             self.main.prompt.bring_back(kept.text, kept.files)
             self.do(self._tell_of_draft(kept.session))
+        self.begin_keeping_events()
         self.set_interval(SOON, self.keep_draft)
 
     async def _tell_of_draft(self, session: str) -> None:
@@ -115,6 +118,7 @@ class Leaving(_App):
             self._is_draft_old = bool(self.sending)
             files = self.main.prompt.chips.files_in(self.unsent)
             self.drafts.keep(Draft(self.unsent, files, self.stage.session))
+        self.keep_events()
 
     # A person's way
 
@@ -185,8 +189,10 @@ class Leaving(_App):
             what = "1 message waits: it is" if waiting == 1 else f"{waiting} messages wait: they are"
             parts.append(f"{what} dropped, not said.")
         parts += [screen.unkept for screen in self.screen_stack if isinstance(screen, FullScreen) and screen.unkept]
-        if self.has_begun_event:
-            parts.append("The event that you put together is not kept.")
+        if lost := self.keep_events():
+            parts.append(lost)
+        elif parts and self.has_begun_event:
+            parts.append("The event that you put together is kept.")
         if self.drafts is None and self.unsent:
             parts.append("What is in the prompt is not kept.")
         elif parts and self.unsent:

@@ -1,14 +1,19 @@
 """Files in the prompt: paths are offered while one is typed after @, and each that is taken becomes a token."""
 
-from collections.abc import Mapping, Sequence
+import asyncio
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
 
 from textual.message import Message
 from textual.widgets import TextArea
+from textual.widgets.text_area import EditResult, Location
 
 from console.model.attach.chips import Chips
+from console.model.attach.mentions import mention_before, mentions, sought
 from console.model.attach.paths import Candidate, Fragment, fragment_at, mention, readings
+from console.model.commands.naming import key_of
 from console.widgets.path_picks import PathPicks
 
 if TYPE_CHECKING:
@@ -17,9 +22,15 @@ else:
     # Not Textual's widget: of two bases that are, it would take the styles and keys of the first only.
     _Area = object
 
+PATIENCE: Final = 1.0
+"""Seconds in which a disk has to say whether files are there: what is typed meanwhile waits for it."""
+
 
 class Attaching(_Area):
-    """A part of a text area. Whoever hears its messages looks at the disk and answers; it never does itself."""
+    """A part of a text area. Whoever hears its messages looks at the disk and answers.
+
+    Only for sending it asks a thread itself: what is typed after enter is not to get into what is sent.
+    """
 
     @dataclass
     class PathWanted(Message):
@@ -33,6 +44,14 @@ class Attaching(_Area):
 
         file: Candidate
         token: str
+        is_new: bool = True
+        """Nobody attached it before."""
+
+    @dataclass
+    class PathLeft(Message):
+        """A path was typed, and then something else: is it a file?"""
+
+        path: str
 
     @dataclass
     class PathsPasted(Message):
@@ -51,6 +70,21 @@ class Attaching(_Area):
     _typed: str | None = None
     """The path that was asked about last."""
 
+    @cached_property
+    def _as_text(self) -> set[str]:
+        """Paths after an @ that are not to become files: they were pasted, sent as text, or files that were undone."""
+        return set()
+
+    @cached_property
+    def _refused(self) -> dict[str, str]:
+        """By what stands in the text for them, files that could not be attached."""
+        return {}
+
+    @cached_property
+    def _told(self) -> set[str]:
+        """What does not go along though it looks so, and was said to the one who pressed enter."""
+        return set()
+
     # What the app answers
 
     def offer(self, typed: str, found: Sequence[Candidate]) -> None:
@@ -64,22 +98,33 @@ class Attaching(_Area):
         before = self.document.get_text_range((0, 0), self.cursor_location)
         start = before.rfind(instead_of)
         if start >= 0:
-            self._put(files, _location(before, start), _location(before, start + len(instead_of)))
+            written = [instead_of] if len(files) == 1 else [file.path for file in files]
+            self._put(files, _location(before, start), _location(before, start + len(instead_of)), written)
+
+    def settle(self, found: Mapping[str, Candidate]) -> None:
+        """These paths are files: a token for each in the text, but for the one that is being typed."""
+        for token, file in self._settled(found, but=self._fragment()):
+            self.post_message(self.Attached(file, token))
 
     def bring_back(self, text: str, files: Mapping[str, str]) -> None:
         """What another process had: its tokens are files again, as far as they are still there."""
         self.chips.learn(files)
         self.give_back(text)
-        for token, path in files.items():
-            self.post_message(self.Attached(Candidate(path, 0), token))
 
     def detach(self, token: str) -> None:
-        """It cannot be attached after all: its path stands there again, to be mended."""
+        """It cannot be attached after all: its path stands there again, to be mended or sent without it."""
+        written = self.chips.written(token)
         for row in range(self.document.line_count):
-            start = self.document.get_line(row).find(token)
-            if start >= 0:
-                self.replace(self.chips.written(token), (row, start), (row, start + len(token)))
-                return
+            while (start := self.document.get_line(row).find(token)) >= 0:
+                self.replace(written, (row, start), (row, start + len(token)))
+                self._refused[written] = self.chips.path(token)
+        self._told.discard(written)
+        self._as_text.add(self.chips.path(token))
+
+    def try_again(self) -> None:
+        """What was given back could not be sent, maybe for one of its files: which of them can still go along?"""
+        for token in self.chips.tokens(self.text):
+            self.post_message(self.Attached(Candidate(self.chips.path(token), 0), token, is_new=False))
 
     # What a person does
 
@@ -124,8 +169,50 @@ class Attaching(_Area):
         elif fragment is not None:
             self._take(fragment, self.picks.take())
 
+    def _replace_via_keyboard(self, insert: str, start: Location, end: Location) -> EditResult | None:
+        """What is typed: a blank or a new line leaves the path before it."""
+        row, column = min(start, end)
+        left = mention_before(self.document.get_line(row), column) if insert.isspace() else None
+        result = super()._replace_via_keyboard(insert, start, end)
+        if left is not None and left not in self._as_text:
+            self.post_message(self.PathLeft(left))
+        elif (fragment := self._fragment()) is not None:
+            self._as_text.discard(fragment.typed)
+        return result
+
+    def keep_as_text(self, text: str) -> None:
+        """Nobody types this: what it mentions takes no files with it."""
+        self._as_text.update(one.path for one in mentions(text))
+
+    async def not_going_along(self) -> str:
+        """Make the paths in the text files, since it is sent now; what only looks like one is said, once."""
+        paths = {one.path for one in mentions(self.text)} - self._as_text
+        found = await self._looked_at(paths) if paths else {}
+        self._settled({path: file for path, file in found.items() if isinstance(file, Candidate)})
+        missing = {path: why for path, why in found.items() if isinstance(why, str) and why}
+        refused = {
+            written: f"{path} is not attached" for written, path in self._refused.items() if written in self.text
+        }
+        untold = {what: why for what, why in (missing | refused).items() if what not in self._told}
+        self._told.update(untold)
+        way_on = "sends it as text" if untold.keys() <= missing.keys() else "sends the message without it"
+        return f"{'; '.join(untold.values())}; {key_of('prompt.send')} again {way_on}" if untold else ""
+
+    def forget_the_told(self) -> None:
+        """It is sent: the next message is another."""
+        self._told.clear()
+        self._refused.clear()
+
+    async def _looked_at(self, paths: Collection[str]) -> Mapping[str, Candidate | str]:
+        try:
+            async with asyncio.timeout(PATIENCE):
+                return await asyncio.to_thread(sought, paths)
+        except TimeoutError:
+            return {path: f"the disk does not say in time whether {path} is there" for path in paths}
+
     def pasted(self, text: str, shown: str) -> None:
         """It is in the text already, shown like this; where it consists of paths, they may be files."""
+        self.keep_as_text(shown)
         if found := readings(text):
             self.post_message(self.PathsPasted(shown, found))
 
@@ -145,6 +232,24 @@ class Attaching(_Area):
             return None
         return fragment_at(self.document.get_line(row), column)
 
+    def _settled(self, found: Mapping[str, Candidate], but: Fragment | None = None) -> Sequence[tuple[str, Candidate]]:
+        """Put a token where each of these paths stands, and leave the cursor at its letter."""
+        row = self.cursor_location[0]
+        tokens: list[tuple[str, Candidate]] = []
+        for at in range(self.document.line_count):
+            line = self.document.get_line(at)
+            for one in reversed(mentions(line)):
+                is_typed = but is not None and (at, one.start) == (row, but.start)
+                if one.path not in found or one.path in self._as_text or is_typed:
+                    continue
+                file = found[one.path]
+                tokens.append((self.chips.token(file), file))
+                # Without the stop behind it, which is no part of the name.
+                end = one.end if line[one.end - 1] == '"' else one.start + 1 + len(file.path)
+                self.replace(tokens[-1][0], (at, one.start), (at, end))
+        self._as_text.update(found)
+        return tokens
+
     def _take(self, fragment: Fragment, chosen: Candidate | None) -> None:
         if chosen is None:
             return
@@ -155,10 +260,12 @@ class Attaching(_Area):
         elif result := self._replace_via_keyboard(mention(chosen.path).removesuffix('"'), start, end):
             self.move_cursor(result.end_location)
 
-    def _put(self, files: Sequence[Candidate], start: tuple[int, int], end: tuple[int, int]) -> None:
-        tokens = [self.chips.token(file) for file in files]
-        after = self.document.get_line(end[0])[end[1] :]
+    def _put(self, files: Sequence[Candidate], start: Location, end: Location, written: Sequence[str] = ()) -> None:
+        tokens = [self.chips.token(file, how) for file, how in zip(files, written or [""] * len(files), strict=True)]
+        before, after = self.document.get_line(start[0])[: start[1]], self.document.get_line(end[0])[end[1] :]
         text = " ".join(tokens) + ("" if after[:1].isspace() else " ")
+        if before and not before[-1].isspace():
+            text = f" {text}"
         if result := self._replace_via_keyboard(text, start, end):
             self.move_cursor(result.end_location)
         for file, token in zip(files, tokens, strict=True):

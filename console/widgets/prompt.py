@@ -135,6 +135,7 @@ class Prompt(Guarded, Attaching, TextArea, inherit_bindings=False):
         """It could not be sent: it is here again, before what was typed since."""
         typed = self.whole
         self.load(f"{text}\n{typed}" if typed else text)
+        self.try_again()
 
     def remember(self, texts: list[str]) -> None:
         """What was sent in the past, oldest first; what was sent here meanwhile comes after."""
@@ -149,6 +150,7 @@ class Prompt(Guarded, Attaching, TextArea, inherit_bindings=False):
     def recall(self, text: str) -> None:
         """Have this one of what was sent here; down leads back to what was being written."""
         if (found := self._recall.go_to(self.whole, text)) is not None:
+            self.keep_as_text(found)
             self.load(found)
 
     def begin_editing(self, item_id: str, text: str) -> None:
@@ -156,6 +158,7 @@ class Prompt(Guarded, Attaching, TextArea, inherit_bindings=False):
         if self.item_id is None:
             self._draft = self.whole
         self.item_id = item_id
+        self.keep_as_text(text)
         self.load(text)
         self._entitle()
 
@@ -197,7 +200,10 @@ class Prompt(Guarded, Attaching, TextArea, inherit_bindings=False):
             event.stop()
             event.prevent_default()
 
-    def action_send(self) -> None:
+    async def action_send(self) -> None:
+        if words := await self.not_going_along():
+            self.post_message(self.Refused(words))
+            return
         text = self.whole
         said, files = self.chips.said(text), self.chips.paths(text)
         if self.item_id is not None and files:
@@ -210,6 +216,7 @@ class Prompt(Guarded, Attaching, TextArea, inherit_bindings=False):
         else:
             self.post_message(self.Submitted(said, mode_of(self._now, self.mode), self.item_id, files, text))
             self._recall.note(text)
+            self.forget_the_told()
             if not self.leave_editing():
                 self.load("")
             self._pastes.forget(but=self.text)
@@ -237,6 +244,7 @@ class Prompt(Guarded, Attaching, TextArea, inherit_bindings=False):
         elif not self.text and self._now.waiting and not self._recall.is_browsing:
             self.post_message(self.IntoQueue())
         elif (text := self._recall.earlier(self.whole)) is not None:
+            self.keep_as_text(text)
             self.load(text)
             # At the end of the first row, so that the same key goes on.
             breaks = self.wrapped_document.get_offsets(0)

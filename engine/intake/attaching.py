@@ -83,7 +83,10 @@ def _checked(text: str) -> str:
 
 
 def _too_large(size: int, roots: tuple[Path, ...]) -> str:
-    limit = f"has {_mebibytes(size)}; an event carries files up to {_mebibytes(INLINE_LIMIT)}"
+    has, most = _mebibytes(size), _mebibytes(INLINE_LIMIT)
+    if size - INLINE_LIMIT < (1 << 20) // 10:  # they would read the same
+        has, most = f"{size:,} bytes", f"{most} ({INLINE_LIMIT:,} bytes)"
+    limit = f"has {has}; an event carries files up to {most}"
     if not roots:
         return f"{limit}. Larger ones can stay where they are: name their folder under `file_roots` in trackside.yaml."
     return f"{limit}, and it lies under none of the folders that `file_roots` names. Move it into one, or add its own."

@@ -72,6 +72,16 @@ def test_text_json_images_and_bytes_are_shown_as_what_they_are():
     assert "It is empty." in seen(row(), b"")
 
 
+def test_what_is_not_what_it_claims_to_be_says_so_above_its_text():
+    told = seen(row(name="bad.json"), b'{"a": ')
+    assert told.index("not JSON: line 1, column 7: a value belongs here") < told.index('{"a": ')
+    assert "not JSON: its bytes are no text" in seen(row(mime_type="application/json"), b"\0\1")
+    assert "no picture, though it says image/png" in seen(row(mime_type="image/png"), b"hello")
+    for claim, head in (("application/json", b"12"), ("image/svg+xml", b"<svg/>"), ("image/jpeg", JPEG[:14])):
+        assert "no picture" not in seen(row(mime_type=claim), head)
+        assert "not JSON" not in seen(row(mime_type=claim), head)
+
+
 def test_a_window_that_ends_within_a_character_is_still_text():
     head = ("a" + "京" * 100).encode()[:-1]
     told = seen(row(size_bytes=10_000), head)

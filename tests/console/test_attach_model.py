@@ -155,9 +155,23 @@ def test_files_alone_say_nothing_and_text_alone_stays_as_it_is():
 def test_two_files_that_look_alike_have_tokens_of_their_own():
     chips = Chips()
     one, other = chips.token(Candidate("x/a.txt", 1)), chips.token(Candidate("y/a.txt", 1))
-    assert one != other
+    assert (one, other) == ("⟦a.txt · text/plain · 1 B⟧", "⟦y/a.txt · text/plain · 1 B⟧")
     assert chips.token(Candidate("x/a.txt", 1)) == one
     assert chips.paths(f"{one} {other} {one}") == ("x/a.txt", "y/a.txt")
+
+
+def test_a_file_has_one_token_however_its_path_is_written():
+    chips = Chips()
+    token = chips.token(Candidate("a.txt", 1))
+    assert chips.token(Candidate("./a.txt", 1)) == token == chips.token(Candidate(str(Path("a.txt").absolute()), 1))
+    grown = chips.token(Candidate("a.txt", 2))
+    assert len(chips.paths(f"{token} {grown}")) == 1
+
+
+def test_long_paths_that_end_alike_are_counted():
+    chips = Chips()
+    tokens = {chips.token(Candidate(f"{folder}/{'long/' * 20}a.txt", 1)) for folder in "xyz"}
+    assert len(tokens) == 3
 
 
 def test_a_name_that_a_terminal_would_obey_is_only_text():

@@ -269,18 +269,25 @@ async def test_a_file_that_cannot_go_along_is_told_at_once_and_its_path_is_text_
         assert app.main.prompt.text == "see @large.bin "
 
 
-async def test_a_file_that_is_gone_when_it_is_sent_gives_all_back(open_engine: Engines, folder: Path):
+async def test_a_file_is_sent_as_it_was_when_it_was_attached(open_engine: Engines, folder: Path):
+    """As one that is put together: what the token says of it stays true, whatever becomes of the file."""
     ear = Ear()
     app = Trackside(Opening(), lambda: open_engine(ear.runner))
-    async with at_the_screen(app, (160, 45)) as pilot:
+    async with at_the_screen(app) as pilot:
         await typed(pilot, "read @note", "notes.txt")
         await pilot.press("tab")
+        await until(pilot, lambda: "notes.txt" in app.stage._held)
         (folder / "notes.txt").unlink()
         await pilot.press("enter")
-        await sees(pilot, "is not there")
-        await until(pilot, lambda: "read" in app.main.prompt.text)
-        assert app.main.prompt.chips.paths(app.main.prompt.text) == ("notes.txt",)
-        assert ear.heard == []
+        await sees(pilot, "That was number 1.", "◆ notes.txt", "text/plain · 18 B")
+        assert not app.stage._held, "and nothing of it is held any longer"
+        await until(pilot, lambda: not app.situation.is_running)
+        await pilot.press("up", "end", "enter")
+        await sees(pilot, "notes.txt is not there")
+        await until(pilot, lambda: app.main.prompt.text == "read @notes.txt ")
+        await pilot.press("enter")
+        await sees(pilot, "notes.txt is not attached; enter again sends the message without it")
+        assert ear.heard == [("read notes.txt", ["notes.txt"])]
 
 
 @pytest.fixture
@@ -420,6 +427,8 @@ async def test_what_was_not_sent_is_there_the_next_time_with_its_files(
     async with at_the_screen(app) as pilot:
         await sees(pilot, "what was typed and not sent the last time", "north.png is not there")
         await until(pilot, lambda: f"and @{folder}/north.png" in app.main.prompt.text)
+        await pilot.press("enter")
+        await sees(pilot, "north.png is not attached; enter again sends the message without it")
         await pilot.press("enter")
         await sees(pilot, "That was number 1.")
         assert ear.heard == [(f"read notes.txt and @{folder}/north.png", ["notes.txt"])]

@@ -11,7 +11,7 @@ from console.opening import Opening
 from console.screens.composer.desk import TYPES
 from console.screens.composer.screen import Composer
 from console.screens.finder import Finder
-from console.widgets.fields import Choice, TextField
+from console.widgets.fields import Choice, LineField, TextField
 from tests.console.driving import Cue, at_both_sizes, at_the_screen, listener, sees, shown, until
 from tests.support import Engines, declares, done, said
 
@@ -257,15 +257,13 @@ async def test_what_is_left_is_found_again_and_begun_anew_and_brought_back(open_
         assert screen.writing.values["text"] == ""
 
 
-async def test_leaving_the_console_tells_of_an_event_that_would_be_lost(open_engine: Engines):
+async def test_an_event_is_begun_by_what_is_typed_or_changed(open_engine: Engines):
     app = Trackside(Opening(), lambda: open_engine(Ear().runner))
     async with at_the_screen(app) as pilot:
         await composing(pilot, app)
         assert not app.has_begun_event, "nothing was typed"
-        await pilot.press(*"half a thought", "ctrl+q")
-        await sees(pilot, "The event that you put together is not kept.")
-        await pilot.press("escape")
-        await until(pilot, lambda: isinstance(app.screen, Composer))
+        await pilot.press(*"half a thought")
+        assert app.has_begun_event
         await pilot.press("f9")
         await sees(pilot, "That was number 1.")
         await until(pilot, lambda: not app.situation.is_running)
@@ -331,7 +329,11 @@ async def test_a_file_is_completed_attached_removed_and_sent(open_engine: Engine
             await into(pilot, app, "path", name[:3])
             await sees(pilot, "tab takes it")
             await pilot.press("tab")
+            assert screen.query_one("#path", LineField).value == f"{name}.txt", "tab completes"
+            assert f"{name}.txt" not in [file.name for file in screen.writing.attachments]
+            await pilot.press("enter")
             await sees(pilot, f"◆ {name}.txt  text/plain")
+            assert _field(app) == "path", "enter attaches"
         await pilot.press(*"nowhere", "enter")
         await sees(pilot, "nowhere is not there")
         await pilot.press("ctrl+u", "up")
@@ -341,6 +343,20 @@ async def test_a_file_is_completed_attached_removed_and_sent(open_engine: Engine
         await pilot.press("f9")
         await sees(pilot, "That was number 1.")
         assert [file.name for file in ear.heard[0].input.attachments] == ["notes.txt"]
+
+
+async def test_a_file_goes_along_once_however_often_it_is_named(open_engine: Engines, folder: Path):
+    (folder / "notes.txt").write_text("hello")
+    app = Trackside(Opening(), lambda: open_engine(Ear().runner))
+    async with at_the_screen(app) as pilot:
+        screen = await composing(pilot, app)
+        await screen._add_file("notes.txt")
+        await screen._add_file("./notes.txt")
+        await sees(pilot, "notes.txt goes along already")
+        assert len(screen.writing.attachments) == 1
+        (folder / "notes.txt").write_text("hello again")
+        await screen._add_file("notes.txt")
+        assert len(screen.writing.attachments) == 2, "it is another by now"
 
 
 # What came in before

@@ -565,6 +565,25 @@ def test_a_text_is_in_parts_that_end_at_blank_lines() -> None:
     assert all(part.text.endswith("\n\n") and ENOUGH < len(part.text) <= LONG for part in flow.sealed)
 
 
+@pytest.mark.parametrize("text", ['{"a": "__none__"}', ' [1, "*x*"]\n', json.dumps({"a": ["__b__"] * 900}, indent=1)])
+def test_a_whole_text_that_is_json_is_code_and_says_the_same(text: str) -> None:
+    flow = Flow(text)
+    flow.settle()
+    assert all(flow.part(place).markdown.startswith("```json\n") for place in range(flow.parts))
+    assert flow.text == text
+    flow.become(f"{text} and more")
+    flow.settle()
+    assert flow.part(0).opener == "", "it is prose after all"
+    assert flow.text == f"{text} and more"
+
+
+@pytest.mark.parametrize("text", ['{"a": ', "12", "see {}", f"[{'1,' * 40_000}1]", ""])
+def test_all_else_is_markdown(text: str) -> None:
+    flow = Flow(text)
+    flow.settle()
+    assert all(not flow.part(place).opener for place in range(flow.parts))
+
+
 def test_a_part_that_is_sealed_stays_the_same() -> None:
     flow = Flow(PARAGRAPH * 5)
     sealed = list(flow.sealed)

@@ -71,6 +71,12 @@ def test_a_larger_one_elsewhere_is_refused_with_the_limit_and_what_to_do(tmp_pat
         attach(large, tmp_path / "files")
 
 
+def test_a_file_that_is_a_little_too_large_has_its_bytes_counted(tmp_path: Path):
+    (tmp_path / "big").write_bytes(bytes(INLINE_LIMIT + 1))
+    with pytest.raises(AttachmentProblem, match=r"has 1,048,577 bytes; .* up to 1 MiB \(1,048,576 bytes\)\."):
+        attachment_of(tmp_path / "big", lambda: "a")
+
+
 def test_a_link_into_a_root_is_where_it_leads(tmp_path: Path):
     outside = written(tmp_path / "secret", b"x" * (INLINE_LIMIT + 1))
     (tmp_path / "files").mkdir()

@@ -1,6 +1,6 @@
 """An artifact as far as a terminal can show it: text, JSON, the size of an image, the first bytes of all else."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import orjson
@@ -13,6 +13,7 @@ from console.model.inspect.sheet import Source, Stack, Text
 from console.model.inspect.tree import Tree
 from console.model.piece import Piece
 from console.model.safe import safe
+from console.model.states.text import NotJson, read
 from console.model.words import size
 
 if TYPE_CHECKING:
@@ -24,6 +25,10 @@ MOST_LINES: Final = 2_000
 _LONGEST: Final = 2_000
 """Characters of one line that are shown; a copy has all of it."""
 _DUMPED: Final = 256
+_BEGINS: Final[Mapping[str, bytes]] = {
+    "image/png": b"\x89PNG", "image/jpeg": b"\xff\xd8", "image/gif": b"GIF8", "image/bmp": b"BM", "image/webp": b"RIFF",
+}  # fmt: skip
+"""How pictures begin."""
 _NOTHING_HERE: Final = frozenset({"url", "platform", "metadata"})
 
 
@@ -57,7 +62,26 @@ def _content(one: "ArtifactRow", head: bytes | None, now: int, folds: Folds, wor
     if not rest and (value := _json(head)) is not None:
         return [Tree(value, folds)]
     text = _text(head, is_cut=rest > 0)
-    return [*_dump(head, rest)] if text is None else [*_lines(text, rest)]
+    odd = _is_not(one, head, text, is_whole=not rest)
+    content = _dump(head, rest) if text is None else _lines(text, rest)
+    return [*([Text(Piece(odd, "warn")), Text(Piece("", "text"))] if odd else []), *content]
+
+
+def _is_not(one: "ArtifactRow", head: bytes, text: str | None, *, is_whole: bool) -> str:
+    """Where it is not what it claims to be, that."""
+    kind = one.mime_type or ""
+    if not head.startswith(_BEGINS.get(kind, b"")):
+        return f"no picture, though it says {kind}"
+    is_json = kind == "application/json" or kind.endswith("+json") or (one.name or "").lower().endswith(".json")
+    if not is_json or not is_whole:
+        return ""
+    if text is None:
+        return "not JSON: its bytes are no text"
+    try:
+        read(text)
+    except NotJson as error:
+        return f"not JSON: {error}"
+    return ""
 
 
 def _json(head: bytes) -> Any:

@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Iterator, Mapping
+from itertools import chain, count
 from typing import Final
 
 from console.model.attach.kinds import kind_of
@@ -20,16 +21,18 @@ class Chips:
 
     def __init__(self) -> None:
         self._paths: dict[str, str] = {}
+        self._written: dict[str, str] = {}
+        """What stood where a token is, but for a path after an @."""
         self._tokens: re.Pattern[str] | None = None
 
-    def token(self, file: Candidate) -> str:
-        """What stands for a file: its name, its type and its size."""
-        words = f"{one_line(file.name, _LONGEST)} · {kind_of(file.name)} · {size(file.size)}"
-        number, token = 1, f"⟦{words}⟧"
-        while self._paths.get(token, file.path) != file.path:
-            number += 1
-            token = f"⟦{words}, {number}⟧"
-        self._paths[token] = file.path
+    def token(self, file: Candidate, written: str = "") -> str:
+        """What stands for a file: its name, its type and its size. With how it was written, if not after an @."""
+        about, whole = f"{kind_of(file.name)} · {size(file.size)}", _whole(file.path)
+        # Another that looks the same is called by its path, and then counted.
+        names = chain([file.name, file.path], (f"{file.name} no. {number}" for number in count(2)))
+        tokens = (f"⟦{_short(name)} · {about}⟧" for name in names)
+        token = next(each for each in tokens if each not in self._paths or _whole(self._paths[each]) == whole)
+        self._paths[token], self._written[token] = file.path, written or mention(file.path)
         self._note()
         return token
 
@@ -47,12 +50,12 @@ class Chips:
     def files_in(self, text: str) -> dict[str, str]:
         """The tokens of a text with their files, by paths that mean the same in any folder."""
         found = self._tokens.findall(text) if self._tokens is not None else []
-        return {token: os.path.abspath(os.path.expanduser(self._paths[token])) for token in found}  # noqa: PTH100, PTH111
+        return {token: _whole(self._paths[token]) for token in found}
 
     def paths(self, text: str) -> tuple[str, ...]:
         """The files of a text, each once."""
         found = self._tokens.findall(text) if self._tokens is not None else []
-        return tuple(dict.fromkeys(self._paths[token] for token in found))
+        return tuple({_whole(self._paths[token]): self._paths[token] for token in found}.values())
 
     def said(self, text: str) -> str:
         """What is said beside the files: they are named in it, but files alone say nothing."""
@@ -63,9 +66,28 @@ class Chips:
         return self._tokens.sub(lambda found: self._paths[found[0]].rpartition("/")[2], text).strip()
 
     def written(self, token: str) -> str:
-        """The path that a token stands for, as it is typed."""
-        return mention(self._paths[token])
+        """What a token took the place of: the path, as it was typed or pasted."""
+        return self._written.get(token) or mention(self._paths[token])
+
+    def path(self, token: str) -> str:
+        """The file that a token stands for."""
+        return self._paths[token]
+
+    def tokens(self, text: str) -> tuple[str, ...]:
+        """Those in a text, each once."""
+        return tuple(dict.fromkeys(self._tokens.findall(text))) if self._tokens is not None else ()
 
     def _note(self) -> None:
         longest_first = sorted(self._paths, key=len, reverse=True)
         self._tokens = re.compile("|".join(map(re.escape, longest_first))) if longest_first else None
+
+
+def _whole(path: str) -> str:
+    """The same for every way to write it."""
+    return os.path.abspath(os.path.expanduser(path))  # noqa: PTH100, PTH111
+
+
+def _short(name: str) -> str:
+    """On one line; of what is too long the end, which tells names apart."""
+    line = one_line(name)
+    return line if len(line) <= _LONGEST else f"…{line[1 - _LONGEST :]}"

@@ -124,7 +124,7 @@ def files_meant(readings: Sequence[Sequence[str]]) -> tuple[Sequence[Candidate],
     """
     troubles: list[str] = []
     for paths in readings:
-        found = [_file(path) for path in paths]
+        found = [file_at(path) for path in paths]
         files = [each for each in found if isinstance(each, Candidate)]
         if len(files) == len(paths):
             return files, ""
@@ -132,7 +132,7 @@ def files_meant(readings: Sequence[Sequence[str]]) -> tuple[Sequence[Candidate],
     return (), next(iter(troubles), "")
 
 
-def _file(path: str) -> Candidate | str:
+def file_at(path: str) -> Candidate | str:
     """The file, or why it is none; of what does not even look like one here, nothing is said."""
     try:
         place = Path(path).expanduser()

@@ -10,6 +10,9 @@ LONG: Final = 1_500
 """After so many it ends at a line that can stand alone, blank line or not; inside a fence the next part reopens it."""
 MOST: Final = 4_000
 """And here it ends wherever it is."""
+READ: Final = 64 * 1024
+"""Characters of a whole text that are read as JSON; that takes 0.3 ms."""
+_JSON: Final = "```json"
 
 _FENCE: Final = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})(.*)")
 
@@ -33,7 +36,7 @@ class Flow:
 
     def __init__(self, text: str = "") -> None:
         self.sealed: list[Part] = []
-        self._begin("")
+        self._start_over("")
         self.grow(text)
 
     @property
@@ -66,8 +69,17 @@ class Flow:
             if "\n" in some or self._size > MOST:
                 self._look_for_ends()
 
+    def settle(self) -> None:
+        """It is whole. JSON is code then, shown as it stands: as Markdown it would lose its underscores and stars."""
+        text = self.text
+        if not self._is_code and _is_json(text):
+            self._start_over(_JSON)
+            self.grow(text)
+
     def become(self, text: str) -> None:
         """The text is this from here on; as much of it as was said before stays as it is."""
+        if self._is_code:
+            self._start_over("")
         place = 0
         for number, part in enumerate(self.sealed):
             if not text.startswith(part.text, place):
@@ -80,6 +92,11 @@ class Flow:
         self.grow(text[place + self._size :])
 
     # Inside
+
+    def _start_over(self, opener: str) -> None:
+        self.sealed.clear()
+        self._is_code = bool(opener)
+        self._begin(opener)
 
     def _begin(self, opener: str) -> None:
         self._tail = Part("", opener)
@@ -129,3 +146,16 @@ class Flow:
         self._begin(fence)
         self._tail, self._size, self._after_blank = Part(rest, fence), len(rest), was_blank
         return rest
+
+
+def _is_json(text: str) -> bool:
+    """Whether all of it is an object or an array."""
+    if len(text) > READ or not text.lstrip().startswith(("{", "[")):
+        return False
+    import orjson  # noqa: PLC0415  (not before the first frame)
+
+    try:
+        orjson.loads(text)
+    except ValueError:
+        return False
+    return True

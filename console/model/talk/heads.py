@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from console.model.talk.blocks import Said
+from console.model.talk.blocks import Said, Standing
 
 
 class Begun(NamedTuple):
@@ -58,4 +58,6 @@ class Head(NamedTuple):
 def become(block: Said, text: str) -> None:
     """The block says this from here on."""
     block.flow.become(text)
+    if block.standing is not Standing.STREAMING:
+        block.flow.settle()
     block.version += 1

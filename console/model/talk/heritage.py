@@ -57,7 +57,9 @@ def _block(line: "Line") -> Block:
     text = words_of(line)
     if line.role == "user":
         return _made(You, line, text=text, who="you", attachments=files_in(mapping(line.content_json)))
-    return _made(Said, line, flow=Flow(text), standing=Standing.DONE, role=line.role)
+    flow = Flow(text)
+    flow.settle()
+    return _made(Said, line, flow=flow, standing=Standing.DONE, role=line.role)
 
 
 def _made(make: type[B], line: "Line", **what: Any) -> B:

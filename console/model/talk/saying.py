@@ -161,6 +161,7 @@ class Saying:
 def _finish(block: Said, standing: Standing) -> None:
     if block.standing is Standing.STREAMING:
         block.standing = standing
+        block.flow.settle()
         block.version += 1
 
 

@@ -148,7 +148,7 @@ class PathField(LineField):
         elif what is None:
             return
         elif what == "take":
-            self._take(self.picks.take())
+            self._take(self.picks.take(), is_given=event.key == "enter")
         elif what == "close":
             self.picks.close()
         else:
@@ -156,10 +156,11 @@ class PathField(LineField):
         event.stop()
         event.prevent_default()
 
-    def _take(self, chosen: Candidate | None) -> None:
+    def _take(self, chosen: Candidate | None, *, is_given: bool) -> None:
+        """Have what was chosen in the field; only enter attaches it, so that an enter after tab does nothing else."""
         if chosen is None:
             return
-        if not chosen.is_folder:
+        if is_given and not chosen.is_folder:
             self.post_message(self.Given(chosen.path))
         self.value = chosen.path
         self.cursor_position = len(self.value)

@@ -35,7 +35,7 @@ from console.screens.composer.row import Control, FieldRow, control_for, hinted,
 from console.screens.finder import Finder
 from console.screens.full import FullScreen
 from console.widgets.fields import Choice, TextField
-from engine.api import AttachmentProblem
+from engine.api import Attachment, AttachmentProblem
 
 _FILES: Final = "attachments"
 _OPTIONS: Final = {"event_type": TYPES, "source": SOURCES}
@@ -291,7 +291,10 @@ class Composer(FullScreen):
         except AttachmentProblem as problem:
             self._rows[_FILES].complain(str(problem))
             return
-        self.writing.attachments.append(attachment)
+        if any(_is_same(attachment, each) for each in self.writing.attachments):
+            self.trackside.tell(f"{one_line(attachment.name or path, 60)} goes along already, as it is now")
+        else:
+            self.writing.attachments.append(attachment)
         self._files.files = tuple(self.writing.attachments)
         self._path.value = ""
         self._path.scroll_visible()
@@ -327,3 +330,8 @@ class Composer(FullScreen):
         self.trackside.put_away(self.writing)
         self.leave()
         self.trackside.sent(ticket, envelope)
+
+
+def _is_same(one: Attachment, other: Attachment) -> bool:
+    """Whether two files would be the same to a runner."""
+    return (one.name, one.size, one.id, one.content) == (other.name, other.size, other.id, other.content)

@@ -9,6 +9,7 @@ from console.opening import Opening
 from console.screens.composer import kept
 from console.screens.composer.desk import Writing, new_writing, usual_values
 from console.screens.composer.kept import read, written
+from console.screens.composer.screen import Composer
 from engine.api import Attachment
 from tests.console.driving import Cue, at_the_screen, listener, sees, until
 from tests.console.test_composer import Ear, composing
@@ -58,6 +59,14 @@ async def test_it_is_kept_while_it_is_typed(open_engine: Engines, tmp_path: Path
         await composing(pilot, app)
         await pilot.press(*"half a thought")
         await until(pilot, lambda: any("half a thought" in path.read_text() for path in _files(tmp_path)))
+
+
+async def test_a_screen_that_has_no_fields_yet_takes_nothing_away(open_engine: Engines):
+    app = Trackside(Opening(), lambda: open_engine(Ear().runner))
+    async with at_the_screen(app):
+        writing = _begun("half a thought")
+        Composer(app.glyphs, writing).collect()
+        assert writing.values["text"] == "half a thought"
 
 
 async def test_where_something_else_is_lost_it_is_said_that_the_event_is_not(open_engine: Engines):

@@ -167,8 +167,9 @@ class Composer(FullScreen):
             says.placeholder = hinted(hint)
 
     def collect(self) -> None:
-        """The writing as it is in the fields."""
-        self.writing.values = {name: said_in(control) for name, control in self._controls.items()}
+        """The writing as it is in the fields, as far as they are there already."""
+        said = {name: said_in(control) for name, control in self._controls.items()}
+        self.writing.values = {**self.writing.values, **said}
 
     def _complain(self, wrong: dict[str, str]) -> None:
         for name, row in self._rows.items():

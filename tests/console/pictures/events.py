@@ -64,7 +64,7 @@ async def composer_event(studio: Studio) -> None:
     studio.app.screen.query_one("#path").focus()
     await studio.press(*"note")
     await studio.until("tab takes it")
-    await studio.press("tab")
+    await studio.press("tab", "enter")
     await studio.until("notes.txt  text/plain")
 
 

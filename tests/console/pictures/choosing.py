@@ -115,11 +115,17 @@ async def form_grants(studio: Studio) -> None:
 
 
 @chosen()
-async def form_yaml_wrong(studio: Studio) -> None:
-    """As YAML, with a line that does not fit."""
+async def form_yaml(studio: Studio) -> None:
+    """All of it as YAML, its secret as a mark."""
     await form(studio)
     await studio.press("y")
-    await studio.until("Settings as YAML")
+    await studio.until("as YAML")
+
+
+@chosen()
+async def form_yaml_wrong(studio: Studio) -> None:
+    """A line of it does not fit."""
+    await form_yaml(studio)
     screen: Any = studio.app.screen
     screen.page.load_text(screen.page.text.replace("hours: 9", "hours: all day"))
     screen._look()

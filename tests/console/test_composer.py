@@ -68,6 +68,15 @@ async def into(pilot: Pilot[Any], app: Trackside, field: str, text: str) -> None
     await pilot.press(*text)
 
 
+async def test_another_type_brings_its_usual_values_also_where_the_event_is_kept_just_then(open_engine: Engines):
+    app = Trackside(Opening(), lambda: open_engine(Ear().runner))
+    async with at_the_screen(app) as pilot:
+        screen = await composing(pilot, app)
+        screen.query_one("#event_type", Choice).value = "api.invoked"
+        screen.collect()  # before the change is heard of
+        await until(pilot, lambda: screen.query_one("#source", Choice).value == "api")
+
+
 @at_both_sizes
 async def test_a_message_is_written_and_sent_into_this_session(open_engine: Engines, size: Size):
     ear = Ear()

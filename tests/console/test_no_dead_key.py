@@ -78,9 +78,10 @@ async def with_two_files(studio: Studio) -> None:
     """In the list of files that go along with an event."""
     await screen("app.compose", "#path")(studio)
     files = studio.app.screen.query_one(Files)
-    for count in range(len(files.files), 2):
-        await studio.press(*"notes.txt", "enter")
-        await studio.until(lambda count=count: len(files.files) > count)
+    await asyncio.to_thread(Path("more.txt").write_text, "and more")
+    for name in {"notes.txt", "more.txt"} - {file.name for file in files.files}:
+        await studio.press(*name, "enter")
+        await studio.until(lambda name=name: name in [file.name for file in files.files])
     files.focus()
     await studio.drawn()
 

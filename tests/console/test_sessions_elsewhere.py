@@ -61,7 +61,8 @@ async def test_those_that_are_not_seen_are_read_again_a_page_at_a_time(
         await app.stage.engine.delete_session("s0")
         monkeypatch.setattr(app.stage.engine, "browse_sessions", counted)
         looks = [await desk.freshen() for _ in range(5)]
-        assert (len(desk.tree), looks.count(True), max(reads), sum(reads)) == (6, 1, 2, 9)
+        assert (len(desk.tree), looks.count(True), max(reads)) == (6, 1, 2)
+        assert sum(reads) <= 2 * len(looks), "a page a look"
         reads.clear()
         assert not await desk.freshen()
         assert reads == [], "nothing was written since"

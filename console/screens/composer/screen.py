@@ -78,6 +78,8 @@ class Composer(FullScreen):
         self._path = PathField()
         self._wrong = Static("", id="wrong", markup=False)
         self._course = Course.OPEN
+        self._type = writing.values["event_type"]
+        """The type of event that the other fields are filled in for."""
 
     def body(self) -> ComposeResult:
         with Form(id="form", can_focus=False):
@@ -151,6 +153,7 @@ class Composer(FullScreen):
         """The writing as it is now, in all fields."""
         for name, control in self._controls.items():
             say_in(control, self.writing.values[name])
+        self._type = self.writing.values["event_type"]
         self._tell_type()
         self._files.files = tuple(self.writing.attachments)
         is_edited = self.writing.base is not None
@@ -187,7 +190,7 @@ class Composer(FullScreen):
 
     def on_choice_changed(self, event: Choice.Changed) -> None:
         """Another type: what nobody changed becomes what is usual there."""
-        before = self.writing.values["event_type"]
+        before = self._type  # not the writing's, which may have been collected since
         self.collect()
         after = self.writing.values["event_type"]
         if event.choice.id == "event_type" and before != after:

@@ -1,19 +1,26 @@
-# Every target sets up what it needs. `make` alone lists them.
+# Every target sets up what it needs. `make` without a target lists them.
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: help run test check format bench mutants pictures stable wheel clean
+WORKERS ?= 3
+
+.PHONY: help run test test-long test-peers check format bench mutants pictures stable stable-pictures stable-tests wheel clean
 
 help:
-	@echo "make run      open the console on the bundled rehearsal runner"
-	@echo "make test     all tests"
-	@echo "make check    formatting, lint and types"
-	@echo "make bench    measurements, one JSON line each"
-	@echo "make mutants  prove that the tests catch faults"
-	@echo "make pictures accept the screen as it is now, and draw the README's pictures"
-	@echo "make stable   prove that no picture of the screen flickers"
-	@echo "make wheel    build the wheel into dist/"
+	@echo "make run              open the console on the bundled runner rehearsal"
+	@echo "make test             all tests"
+	@echo "make test-long        all tests; random tests try more examples"
+	@echo "make test-peers       tests against other programs"
+	@echo "make check            format, lint and types"
+	@echo "make format           format, and fix what lint can fix"
+	@echo "make bench            measurements, one JSON line each"
+	@echo "make mutants          check that the tests catch every known fault"
+	@echo "make pictures         redraw the snapshots and the pictures of the README"
+	@echo "make stable-pictures  draw every picture twenty times; each must come out the same"
+	@echo "make stable-tests     run every test that depends on timing twenty times beside two busy loops"
+	@echo "make stable           both"
+	@echo "make wheel            build the wheel in dist/"
 
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Trackside needs Python 3.11 or newer: make PYTHON=/path/to/python")'
@@ -23,10 +30,16 @@ $(READY): pyproject.toml constraints.txt
 
 run: $(READY)
 	@if test -t 0 && test -t 1; then $(BIN)/trackside; \
-	else echo "No terminal here: running the bundled runner headless."; $(BIN)/trackside run; fi
+	else echo "No terminal: running the bundled runner without the console."; $(BIN)/trackside run; fi
 
 test: $(READY)
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(BIN)/python -m pytest -n $(WORKERS)
+
+test-long: $(READY)
+	TRACKSIDE_TEST_PROFILE=long $(BIN)/python -m pytest -n $(WORKERS)
+
+test-peers:
+	@echo "There are no peers to test against yet."
 
 check: $(READY)
 	$(BIN)/ruff format --check .
@@ -45,11 +58,16 @@ mutants: $(READY)
 
 pictures: $(READY)
 	rm -rf tests/console/pictures/__snapshots__
-	$(BIN)/python -m pytest -n 2 tests/console/pictures --snapshot-update
-	$(BIN)/python -m tests.console.pictures.export
+	$(BIN)/python -m pytest -n $(WORKERS) tests/console/pictures --snapshot-update
+	$(BIN)/python -m tests.console.pictures.readme_pictures
 
-stable: $(READY)
+stable: stable-pictures stable-tests
+
+stable-pictures: $(READY)
 	@$(BIN)/python -m tests.console.pictures.stable
+
+stable-tests: $(READY)
+	@$(BIN)/python -m tests.stable
 
 wheel: $(READY)
 	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps -w dist .

@@ -5,6 +5,7 @@ import gc
 from collections.abc import Awaitable, Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
 
 from textual.app import App, SystemCommand
@@ -16,42 +17,41 @@ from textual.filter import LineFilter
 from textual.screen import ModalScreen, Screen
 from textual.widget import Widget
 
-from console.acts.events import Eventing
-from console.acts.leaving import FIRST_WORDS, Leaving
-from console.acts.panes import Acting
-from console.acts.parting import Deleting
-from console.acts.runners import Casting
-from console.acts.runs import Running
-from console.acts.sessions import Visiting
-from console.acts.states import Keeping
-from console.acts.ways import Ways
-from console.bindings import action_of, bindings_for
-from console.model.act import Act
-from console.model.commands import BY_ID, COMMANDS, Command
-from console.model.commands.naming import keyed
-from console.model.footing import GAP, FooterKey, footing
-from console.model.glyphs import Glyphs
-from console.model.headline import Headline
-from console.model.safe import one_line
-from console.model.situation import Situation
-from console.model.trouble import Trouble, words_of
-from console.model.words import session_name, who_runs
-from console.opening import Opening
-from console.reading.standing import situation
-from console.reading.vigil import Vigil
-from console.screens.dialog import AT_ALL_TIMES, Palette
-from console.screens.full import FullScreen
-from console.screens.ladder import step_back
-from console.screens.main import Main
-from console.stage import AGAIN, OpenEngine, Stage
-from console.terminal.keying import InTurn
-from console.terminal.pasting import OneLine, taking_pastes_whole
-from console.widgets.guard import Shielded, pane_of, pane_to_blame
-from console.widgets.plain import Plain
+from console.data.active_session import AGAIN, ActiveSession, OpenEngine
+from console.data.health import HealthMonitor, HealthProblem, words_of
+from console.launch import LaunchOptions
+from console.model.commands.footer import GAP_COLUMNS, FooterKey, footer_keys
+from console.model.commands.key_labels import with_keys
+from console.model.commands.situation import Situation
+from console.model.commands.table import BY_ID, COMMANDS, Command
+from console.model.run.headline import Headline
+from console.model.text.glyphs import GLYPHS
+from console.model.text.safe import one_line
+from console.model.text.units import session_name, who_runs
+from console.ui.composer.controller import ComposerController
+from console.ui.main.controller import MainController
+from console.ui.main.escape import step_back
+from console.ui.main.quit import FIRST_WORDS, QuitController
+from console.ui.main.run_control import RunControl
+from console.ui.main.screen import MainScreen
+from console.ui.main.situation import situation
+from console.ui.preferences.controller import PreferencesController
+from console.ui.runners.controller import RunnersController
+from console.ui.sessions.controller import SessionsController
+from console.ui.sessions.delete import PendingDeletes
+from console.ui.shared.bindings import action_of, bindings_for
+from console.ui.shared.closing_awaitable import ClosingAwaitable
+from console.ui.shared.crash_guard import MessageGuard, contain_failure
+from console.ui.shared.dialog import AT_ALL_TIMES, Palette
+from console.ui.shared.full_screen import FullScreen
+from console.ui.state.controller import StateController
+from console.ui.terminal.ascii_filter import AsciiFilter
+from console.ui.terminal.key_order import KeyOrder
+from console.ui.terminal.paste import OneLinePaste, taking_pastes_whole
 
 if TYPE_CHECKING:
-    from console.reading.hearing import Hearing
-    from console.widgets.prompt import Prompt
+    from console.ui.main.updater import ScreenUpdater
+    from console.ui.prompt.prompt import Prompt
 
 TICK: Final = 1 / 30
 GARBAGE: Final = (5_000, 5, 200)
@@ -60,36 +60,47 @@ In the middle it is looked for often, so that each time is short."""
 TWICE: Final = 1_500_000
 """Microseconds within which a second esc counts."""
 REHEARSAL: Final = "plugin:trackside/rehearsal/default"
+_UI: Final = Path(__file__).parent / "ui"
 
 
 class Trackside(
-    Shielded, InTurn, OneLine, Leaving, Running, Casting, Visiting, Deleting, Keeping, Eventing, Acting, Ways, App[None]
+    MessageGuard,
+    KeyOrder,
+    OneLinePaste,
+    QuitController,
+    RunControl,
+    RunnersController,
+    SessionsController,
+    PendingDeletes,
+    StateController,
+    ComposerController,
+    MainController,
+    PreferencesController,
+    App[None],
 ):
     """One screen over one engine."""
 
     TITLE = "trackside"
-    CSS_PATH = "screens/main.tcss"
+    CSS_PATH = [_UI / "main" / "main.tcss", _UI / "shared" / "textual_widgets.tcss"]  # noqa: RUF012  (as Textual has it)
     BINDINGS: ClassVar[list[BindingType]] = bindings_for("app")
 
-    def __init__(self, opening: Opening, open_engine: OpenEngine | None = None) -> None:
+    def __init__(self, opening: LaunchOptions, open_engine: OpenEngine | None = None) -> None:
         super().__init__()
         self._opening = opening
-        self.stage = Stage(opening, open_engine)
-        is_ascii = opening.ascii_only or opening.settled.is_ascii
-        self.glyphs = Glyphs(ascii_only=is_ascii)
-        self.main = Main(self.glyphs)
-        self._hearing: Hearing | None = None
-        self.vigil = Vigil(self.stage)
-        self.trouble: Trouble | None = None
+        self.stage = ActiveSession(opening, open_engine)
+        self.main = MainScreen()
+        self._hearing: ScreenUpdater | None = None
+        self.vigil = HealthMonitor(self.stage)
+        self.trouble: HealthProblem | None = None
         self.early: list[Prompt.Submitted] = []
         """What was sent before the engine was there."""
         self.sending: list[str] = []
         """What was sent and is not on disk yet."""
         self._escaped_at = 0
-        self._plain = Plain(enabled=is_ascii)
-        self.settle(opening.settled)
+        self._ascii_filter = AsciiFilter(enabled=opening.ascii_only or opening.preferences.is_ascii)
+        self.settle(opening.preferences)
 
-    def get_default_screen(self) -> Main:
+    def get_default_screen(self) -> MainScreen:
         self.main.lie_in(self.size)
         return self.main
 
@@ -133,12 +144,12 @@ class Trackside(
         try:
             if not self.stage.is_open:
                 await self.stage.open()
-            from console.reading.gathering import Gathering  # noqa: PLC0415  (it needs the engine)
+            from console.data.inspector_loader import InspectorLoader  # noqa: PLC0415  (it needs the engine)
 
-            self.gathering = Gathering(self.stage.engine)
+            self.gathering = InspectorLoader(self.stage.engine)
             await self.hearing.begin()
         except Exception as error:  # noqa: BLE001  (whatever it was)
-            self.trouble = Trouble.of(error)
+            self.trouble = HealthProblem.of(error)
             if not self.trouble.passes:
                 self.give_back_early()
             return False
@@ -148,9 +159,8 @@ class Trackside(
     async def on_unmount(self) -> None:
         self.keep_draft(at_once=True)
         await self.let_go()
-        for drafts in (self.drafts, self.event_drafts):
-            if drafts is not None:
-                drafts.release()
+        if self.drafts is not None:
+            self.drafts.release()
 
     # Once a tick
 
@@ -168,12 +178,12 @@ class Trackside(
             await self.mind_the_session()
 
     @property
-    def hearing(self) -> "Hearing":
+    def hearing(self) -> "ScreenUpdater":
         """What is shown, made when it is first asked for: not before the first frame."""
         if self._hearing is None:
-            from console.reading.hearing import Hearing  # noqa: PLC0415
+            from console.ui.main.updater import ScreenUpdater  # noqa: PLC0415
 
-            self._hearing = Hearing(self.stage, self.main, self.do)
+            self._hearing = ScreenUpdater(self.stage, self.main, self.do)
         return self._hearing
 
     @property
@@ -220,7 +230,7 @@ class Trackside(
         main.trouble.attempt(main.trouble.show, self.trouble)
         main.prompt.attempt(main.prompt.show, situation, runner=title, turn=working[1].turn if working else 0)
         if (cover := self.cover) is not None:
-            cover.tick(situation)
+            cover.attempt(cover.tick, situation)
         else:
             main.footer.keys = self.keys_at(main.keys_of, situation, main.footer.content_size.width)
 
@@ -230,8 +240,8 @@ class Trackside(
         own = [FooterKey(key, words, "") for key, words in getattr(top, "own_keys", ())]
         if isinstance(top, ModalScreen):
             where, commands = "app", [command for command in commands if command.id in AT_ALL_TIMES]
-        room = width - sum(key.width + GAP for key in own)
-        return [*own, *footing(where, now, room, partial(self.why_not, now=now), commands)]
+        room = width - sum(key.width + GAP_COLUMNS for key in own)
+        return [*own, *footer_keys(where, now, room, partial(self.why_not, now=now), commands)]
 
     def _opened_on(self) -> str:
         return self._opening.runner or (self._opening.target.name if self._opening.target else "")
@@ -241,16 +251,13 @@ class Trackside(
     def do(self, act: Awaitable[Any], said: str = "") -> None:
         """Carry something out; what goes wrong is told in words, and nothing else happens."""
 
-        due = Act(act)
+        due = ClosingAwaitable(act)
 
         async def carry_out() -> None:
             try:
                 await due
             except Exception as error:  # noqa: BLE001  (an act that failed must not take the screen with it)
-                if (pane := pane_to_blame(error)) is not None:
-                    pane.fail(error)
-                else:
-                    self.tell(words_of(error), severity="error")
+                self.tell(words_of(error), severity="error")
             else:
                 if said:
                     self.tell(said)
@@ -261,7 +268,7 @@ class Trackside(
         """A toast; what a runner wrote is only ever text. What stands there already is not said again."""
         sign = {"error": "failed", "warning": "lost"}.get(severity)
         cut = one_line(words, min(400, self.size.width * self.size.height // 4))  # more would have no room
-        said = f"{self.glyphs[sign]} {cut}" if sign else cut
+        said = f"{GLYPHS[sign]} {cut}" if sign else cut
         if not any(toast.message == said for toast in self._notifications):
             self.notify(said, severity=severity, timeout=seconds, markup=False)
 
@@ -273,8 +280,8 @@ class Trackside(
     def why_not(self, command: Command, now: Situation | None = None) -> str | None:
         """Why a command cannot be carried out now: for the sake of the run, or of what its pane shows."""
         cover = self.cover
-        if cover is not None and not command.over and not cover.owns(command.where):
-            name = f"{command.words[:1].upper()}{command.words[1:]}"
+        if cover is not None and not command.over_screens and not cover.owns(command.where):
+            name = f"{command.label[:1].upper()}{command.label[1:]}"
             return f"{name} speaks of the panes underneath; esc goes back to them"
         opened = [f"app.{each.opened_by or each.place}" for each in self.screen_stack if isinstance(each, FullScreen)]
         if command.id in opened:
@@ -307,9 +314,9 @@ class Trackside(
         await self.run_action(action_of(command), pane or line or (self if command.where == "app" else main))
 
     def action_help(self) -> None:
-        from console.screens.help import Help  # noqa: PLC0415
+        from console.ui.help.screen import Help  # noqa: PLC0415
 
-        self.push_screen(Help((self.cover or self.main).where(), self.glyphs, self.commands))
+        self.push_screen(Help((self.cover or self.main).where(), self.commands))
 
     def action_command_palette(self) -> None:
         if not isinstance(self.screen, Palette):
@@ -320,7 +327,7 @@ class Trackside(
         for command in COMMANDS:
             if command.palette:
                 why = self.why_not(command)
-                said = keyed(command.help) if why is None else f"not now: {one_line(why)}"
+                said = with_keys(command.help) if why is None else f"not now: {one_line(why)}"
                 # Textual reads a string as markup, and a reason may name what a runner wrote.
                 yield SystemCommand(
                     command.palette, cast("str", Content(said)), partial(self.action_perform, command.id)
@@ -344,24 +351,24 @@ class Trackside(
 
     def action_ascii(self) -> None:
         """All that is drawn in plain letters, or no longer."""
-        self.use_letters(is_ascii=not self.glyphs.is_ascii)
-        self.keep_letters(is_ascii=self.glyphs.is_ascii)
+        self.use_letters(is_ascii=not self.is_ascii)
+        self.keep_letters(is_ascii=self.is_ascii)
+
+    @property
+    def is_ascii(self) -> bool:
+        return self._ascii_filter.enabled
 
     def use_letters(self, *, is_ascii: bool) -> None:
-        """Draw everything anew, in plain letters or not."""
-        self.glyphs = Glyphs(ascii_only=is_ascii)
-        self._plain.enabled = is_ascii
-        self.main.use(self.glyphs)
+        """Switch ASCII mode on or off and draw every screen again."""
+        self._ascii_filter.enabled = is_ascii
         for screen in self.screen_stack:
-            if isinstance(screen, FullScreen):
-                screen.use(self.glyphs)
             for widget in screen.walk_children(Widget, with_self=True):
                 widget.notify_style_update()  # lines that are kept were drawn through the other filter
                 widget.refresh()
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         """Textual's own, and the one that leaves nothing but ASCII."""
-        return [*super().get_line_filters(), *([self._plain] if self._plain.enabled else [])]
+        return [*super().get_line_filters(), *([self._ascii_filter] if self._ascii_filter.enabled else [])]
 
     def action_new_session(self) -> None:
         if self.can("app.new_session"):
@@ -385,13 +392,19 @@ class Trackside(
                 self._escaped_at = now
                 self.tell("esc again to stop", severity="warning", seconds=TWICE / 1_000_000)
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """If pause and continue share their key, leave the key to the one that fits the run."""
+        if action in ("pause", "continue_run"):
+            keys = {command.id: set(command.keys.split(",")) for command in self.commands}
+            is_shared = bool(keys["app.pause"] & keys["app.continue"])
+            return not is_shared or (action == "continue_run") == self.situation.is_paused
+        return super().check_action(action, parameters)
+
     async def _dispatch_action(self, namespace: DOMNode, action_name: str, params: Any) -> bool:
         """What goes wrong in an action is the failure of the pane whose action it is, or else of who raised it."""
         try:
             return await super()._dispatch_action(namespace, action_name, params)
         except Exception as error:  # noqa: BLE001  (it must not become the failure of who pressed the key)
-            if (pane := pane_of(namespace)) is not None:
-                pane.fail(error)
-            else:
+            if not contain_failure(error, self, namespace):
                 self._handle_exception(error)
             return True

@@ -1,4 +1,4 @@
-"""Where stamps, timers and ids come from. The engine is given both, so a test can hold time still."""
+"""Clocks and ids. Both are injected into the engine, so that a test can control the time."""
 
 import asyncio
 import secrets
@@ -12,33 +12,33 @@ _CROCKFORD: Final = "0123456789abcdefghjkmnpqrstvwxyz"
 
 
 class Timer(Protocol):
-    """Something that will happen, unless cancelled."""
+    """A scheduled call."""
 
     def cancel(self) -> None: ...
 
 
 class Clock(Protocol):
-    """Stamps and deadlines. The writer and the process watchdogs use real time instead."""
+    """Time stamps and deadlines. The writer and the process watchdogs use real time instead."""
 
     def now(self) -> int:
-        """Microseconds since 1970, UTC."""
+        """Return microseconds since 1970, UTC."""
         ...
 
     def later(self, seconds: float, call: Callable[[], None]) -> Timer:
-        """Call after so many seconds, on the running loop."""
+        """Schedule a call on the running loop."""
         ...
 
 
 class Ids(Protocol):
-    """Makes ids that sort by the time they were made."""
+    """Makes ids that sort by creation time."""
 
     def new(self, kind: str) -> str:
-        """A fresh id such as `run_01k9…`."""
+        """Return a new id such as `run_01k9…`."""
         ...
 
 
 class SystemClock:
-    """The machine's clock; never steps back within a process, so ids and stamps keep their order."""
+    """The machine's clock. Never goes back within a process, so that ids and time stamps keep their order."""
 
     def __init__(self) -> None:
         self._last = 0
@@ -52,14 +52,14 @@ class SystemClock:
 
 
 class TimeIds:
-    """48 bits of milliseconds and 80 random bits in 26 letters: sortable, and no one can guess the next."""
+    """Makes ids of 48 bits of milliseconds and 80 random bits in 26 letters: sortable and not predictable."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._last = 0
 
     def new(self, kind: str) -> str:
-        # A counter in place of equal stamps keeps the order of ids made within one millisecond.
+        # Ids of the same millisecond count up from the last one, which keeps their order.
         number = ((self._clock.now() // 1000) << 80) | secrets.randbits(80)
         if number <= self._last:
             number = self._last + 1 + secrets.randbits(32)
@@ -68,13 +68,13 @@ class TimeIds:
 
 
 def rfc3339(microseconds: int) -> str:
-    """The stamp as JSON shows it: `2026-11-16T01:02:03.000004Z`."""
+    """Return a time stamp as RFC 3339 text: `2026-11-16T01:02:03.000004Z`."""
     moment = _EPOCH + timedelta(microseconds=microseconds)
     return f"{moment:%Y-%m-%dT%H:%M:%S}.{moment.microsecond:06d}Z"
 
 
 def microseconds(text: str) -> int:
-    """The stamp of an RFC 3339 text; one without a zone is UTC."""
+    """Return the time stamp of an RFC 3339 text. A text without a zone is UTC."""
     moment = datetime.fromisoformat(text)
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)

@@ -1,62 +1,382 @@
-"""The news: what subscribers hear, in order, once it is on disk. Loads no database, so that a screen can draw first."""
+"""Types for readers of the journal: entries, enums, and subscriptions to committed entries.
+
+Imports neither SQLAlchemy nor pydantic, so that a screen can import this module before its first frame.
+"""
 
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Coroutine
-from typing import Any, Final, NamedTuple, Self
+from enum import StrEnum
+from typing import Any, Final, NamedTuple, Self, TypeVar
+
+import orjson
 
 from engine.clock import rfc3339
-from engine.facts.entry import Entry, Mark
 from engine.intake.mime import UNKNOWN as UNKNOWN_TYPE
 from engine.intake.mime import mime_type_of
-from engine.run.deltas import DeltaText
+from engine.journal.delta_text import DeltaText
+from engine.journal.kinds import (
+    BREAKPOINT_KINDS,
+    CALL_KINDS,
+    LAST_KIND,
+    NOT_IN_OUTLINE,
+    OUTPUT_CUT,
+    OUTPUT_TRACEBACK,
+    STEERING_ENDS,
+    STEERING_KINDS,
+    TERMINAL_RESULTS,
+    ActionRequested,
+    ArtifactCreated,
+    BreakpointChanged,
+    CallDecided,
+    CallReplied,
+    CallRequested,
+    Data,
+    EntryKind,
+    MessageCompleted,
+    MessageDelta,
+    NoPayload,
+    Output,
+    PauseEdited,
+    PauseEnded,
+    PauseStarted,
+    Payload,
+    ResultUnreadable,
+    ResultUntyped,
+    RunCompleted,
+    RunFailed,
+    RunFinished,
+    RunStarted,
+    Source,
+    StateUpdated,
+    SteeringDropped,
+    SteeringEdited,
+    SteeringInjected,
+    SteeringItem,
+    SteeringItems,
+    SteeringMoved,
+    SteeringQueued,
+    SteeringTurned,
+    SteeringWithdrawn,
+    ToolCallCompleted,
+    ToolCallStarted,
+    UnknownPayload,
+    Warned,
+    content_text,
+    decode_payload,
+    mapping,
+    repeats_last_message,
+)
+
+
+class Status(StrEnum):
+    """The state of a run. The last four are final."""
+
+    CREATED = "created"
+    RUNNING = "running"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+    TIMEOUT = "timeout"
+
+
+FINAL_STATUSES: Final = frozenset({Status.COMPLETED, Status.FAILED, Status.CANCELLED, Status.TIMEOUT})
+LIVE_STATUSES: Final = frozenset({Status.CREATED, Status.RUNNING})
+
+
+class EndReason(StrEnum):
+    """Why a run ended, as recorded in `run.finished`. A runner may end its run with a reason of its own."""
+
+    STOP = "stop"
+    """The runner completed its run."""
+    ENDED = "ended"
+    """The runner's code returned after it had produced output."""
+    NO_OUTPUT = "no output"
+    TIMEOUT = "runner.timeout"
+    CANCELLED = "cancelled"
+    ERROR = "runner.error"
+    EXCEPTION = "runner.exception"
+    LOST = "runner.lost"
+    NOT_LOADED = "runner.not_loaded"
+    PROTOCOL_ERROR = "protocol.error"
+    JOURNAL_FULL = "journal.full"
+    STORAGE_FAILED = "storage.failed"
+    HOST_FAILED = "host.failed"
+    HOST_RESTARTED = "host_restarted"
+
+
+class DropReason(StrEnum):
+    """Why a message was dropped: how its run ended, or what happened to the host."""
+
+    COMPLETED = "completed"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+    TIMEOUT = "timeout"
+    RUNNER_LOST = "runner_lost"
+    HOST_RESTARTED = "host_restarted"
+    HOST_CLOSED = "host_closed"
+
+
+class Outcome(StrEnum):
+    """What happened to a result, call or decision that was not simply applied."""
+
+    WARNED = "warned"
+    """Applied, with a warning."""
+    DROPPED = "dropped"
+    """Recorded without effect: the payload is wrong, it repeats another one, or policy forbids it."""
+    REFUSED = "refused"
+    """Not accepted: too large, too deep, too late, or too many."""
+    UNKNOWN = "unknown"
+    """A type that this host does not know."""
+    IGNORED = "ignored"
+    """Came after the end of the run."""
+    FAILED = "failed"
+    """The call was allowed, and its reply is an error."""
+
+
+WITHOUT_EFFECT: Final = frozenset({Outcome.DROPPED, Outcome.REFUSED, Outcome.UNKNOWN, Outcome.IGNORED})
+"""Outcomes of entries that changed nothing."""
+
+
+class Fate(StrEnum):
+    """The state of a queued message. The last four are final."""
+
+    QUEUED = "queued"
+    PAUSED = "paused"
+    PULLED = "pulled"
+    INJECTED = "injected"
+    """Shown to the user as delivered."""
+    DROPPED = "dropped"
+    WITHDRAWN = "withdrawn"
+    OWN_RUN = "own_run"
+    """The message became the event of its own run."""
+
+
+FINAL_FATES: Final = frozenset({Fate.INJECTED, Fate.DROPPED, Fate.WITHDRAWN, Fate.OWN_RUN})
+
+
+class Mode(StrEnum):
+    """What a queued message waits for."""
+
+    STEER = "steer"
+    """The run in progress."""
+    AFTER = "after"
+    """The end of that run."""
+    SLOT = "slot"
+    """A free slot of its conversation."""
+
+
+class PauseStage(StrEnum):
+    """Where a run is paused."""
+
+    BEFORE = "before"
+    """Before a call that is allowed."""
+    REPLY = "reply"
+    """Before the reply of a call reaches the runner."""
+    RESULT = "result"
+    """Before a result, and all that follow it, are applied."""
+
+
+class ContinueMode(StrEnum):
+    """How the user continues a paused run."""
+
+    CONTINUE = "continue"
+    STEP = "step"
+
+
+class Entry(NamedTuple):
+    """One entry of a run's journal. The fields are in the order of the columns."""
+
+    run_id: str
+    position: int
+    at: int
+    source: str
+    type: str
+    data: str
+    """JSON text, stored unchanged."""
+    outcome: str | None = None
+    reason: str | None = None
+    sequence: int | None = None
+    turn: int = 1
+
+    def line(self) -> str:
+        """Return the entry as one line of JSON. The same entry always gives the same bytes."""
+        text = (
+            f'{{"run_id":{_json(self.run_id)},"position":{self.position},"at":"{rfc3339(self.at)}",'
+            f'"source":{_json(self.source)},"type":{_json(self.type)},"data":{self.data}'
+        )
+        if self.outcome is not None:
+            text += f',"outcome":{_json(self.outcome)}'
+        if self.reason is not None:
+            text += f',"reason":{_json(self.reason)}'
+        if self.sequence is not None:
+            text += f',"sequence":{self.sequence}'
+        return text + "}"
+
+
+class EntryHead(NamedTuple):
+    """An entry without its data, for navigating in a long run."""
+
+    position: int
+    at: int
+    source: str
+    type: str
+    outcome: str | None
+    turn: int
+    size: int
+    """Characters of the data."""
+
+
+def _json(text: str) -> str:
+    return orjson.dumps(text).decode()
+
+
+P = TypeVar("P", bound=Payload)
+
+
+def parse_data(data: str) -> Data:
+    """Return an entry's data as a JSON object; empty if it is not one."""
+    try:
+        return mapping(orjson.loads(data))
+    except ValueError:
+        return mapping(None)
+
+
+def payload_of(entry: Entry) -> Payload:
+    """Return the decoded payload of an entry."""
+    return decode_payload(entry.type, parse_data(entry.data))
+
+
+def payload_as(payload_class: type[P], entry: Entry) -> P:
+    """Return the payload of an entry whose kind is known."""
+    return payload_class(parse_data(entry.data))
+
+
+def has_effect(entry: "Entry | EntryHead") -> bool:
+    """Return whether an entry was applied. A refused call counts as applied: the refusal is its reply."""
+    return entry.outcome not in WITHOUT_EFFECT or entry.type in CALL_KINDS
+
 
 __all__ = [
-    "UNKNOWN_TYPE", "DeltaText", "Entry", "Hub", "Mark", "Subscription", "Told", "mime_type_of", "rfc3339",
-]  # fmt: skip
+    "BREAKPOINT_KINDS",
+    "CALL_KINDS",
+    "FINAL_FATES",
+    "FINAL_STATUSES",
+    "LAST_KIND",
+    "LIVE_STATUSES",
+    "NOT_IN_OUTLINE",
+    "OUTPUT_CUT",
+    "OUTPUT_TRACEBACK",
+    "STEERING_ENDS",
+    "STEERING_KINDS",
+    "TERMINAL_RESULTS",
+    "UNKNOWN_TYPE",
+    "WITHOUT_EFFECT",
+    "ActionRequested",
+    "ArtifactCreated",
+    "BreakpointChanged",
+    "CallDecided",
+    "CallReplied",
+    "CallRequested",
+    "CommittedEntry",
+    "ContinueMode",
+    "Data",
+    "DeltaText",
+    "DropReason",
+    "EndReason",
+    "Entry",
+    "EntryHead",
+    "EntryKind",
+    "Fate",
+    "Hub",
+    "MessageCompleted",
+    "MessageDelta",
+    "Mode",
+    "NoPayload",
+    "Outcome",
+    "Output",
+    "PauseEdited",
+    "PauseEnded",
+    "PauseStage",
+    "PauseStarted",
+    "Payload",
+    "ResultUnreadable",
+    "ResultUntyped",
+    "RunCompleted",
+    "RunFailed",
+    "RunFinished",
+    "RunStarted",
+    "Source",
+    "StateUpdated",
+    "Status",
+    "SteeringDropped",
+    "SteeringEdited",
+    "SteeringInjected",
+    "SteeringItem",
+    "SteeringItems",
+    "SteeringMoved",
+    "SteeringQueued",
+    "SteeringTurned",
+    "SteeringWithdrawn",
+    "Subscription",
+    "ToolCallCompleted",
+    "ToolCallStarted",
+    "UnknownPayload",
+    "Warned",
+    "content_text",
+    "decode_payload",
+    "has_effect",
+    "mime_type_of",
+    "parse_data",
+    "payload_as",
+    "payload_of",
+    "repeats_last_message",
+    "rfc3339",
+]
 
-BUFFER: Final = 10_000
-"""Entries kept for a subscriber that is slow; beyond that it reads from the database what it missed."""
-PAGE: Final = 1_000
+MAX_BUFFERED_ENTRIES: Final = 10_000
+"""Entries that are buffered for a slow subscriber; further entries are read from the database."""
+REREAD_ENTRIES: Final = 1_000
+"""The maximum number of entries that one read from the database returns."""
 
 
-class Told(NamedTuple):
-    """One entry that is on disk, with its global row."""
+class CommittedEntry(NamedTuple):
+    """An entry that is on disk, with its global row."""
 
     row: int
     entry: Entry
 
 
-Reread = Callable[[int, int], Coroutine[Any, Any, list[tuple[int, Entry]]]]
-"""Entries after a row, at most so many."""
+ReadEntries = Callable[[int, int], Coroutine[Any, Any, list[tuple[int, Entry]]]]
+"""Reads the entries after a row, up to a number."""
 
 
 class Subscription:
-    """Entries from a row on, without a gap, in bounded memory. A slow reader harms nobody but its own freshness.
+    """Yields the entries after a row in batches, without gaps and in bounded memory. Slows down no other subscriber.
 
-    Batches come straight from the writer as long as they join on; where rows are missing (a full buffer, or another
-    process wrote them) they are read from the database.
+    Batches come directly from the writer while their rows are consecutive. If rows are missing, because the buffer was
+    full or another process wrote them, they are read from the database.
     """
 
     def __init__(self, hub: "Hub", since: int, run_id: str | None) -> None:
         self._hub = hub
         self._row = since
         self._run_id = run_id
-        self._fresh: deque[tuple[int, list[Entry]]] = deque()
-        self._size = 0
-        self._is_behind = True
-        """Whether the database may hold entries that will not come by themselves."""
-        self._rung = asyncio.Event()
-        self._closed = False
+        self._buffer: deque[tuple[int, list[Entry]]] = deque()
+        self._buffered_entries = 0
+        self._must_read = True
+        """Whether the database may hold entries that the buffer does not."""
+        self._wake = asyncio.Event()
+        self._is_closed = False
 
-    def __aiter__(self) -> AsyncIterator[list[Told]]:
+    def __aiter__(self) -> AsyncIterator[list[CommittedEntry]]:
         return self._batches()
 
     def close(self) -> None:
-        """Hear no more; an iteration that waits ends."""
-        self._closed = True
-        self._hub.leave(self)
-        self._rung.set()
+        """End the iteration."""
+        self._is_closed = True
+        self._hub.unsubscribe(self)
+        self._wake.set()
 
     async def __aenter__(self) -> Self:
         return self
@@ -64,69 +384,71 @@ class Subscription:
     async def __aexit__(self, *_: object) -> None:
         self.close()
 
-    def hear(self, first_row: int, entries: list[Entry]) -> None:
-        """A committed batch. What does not fit is forgotten here and read again later."""
-        if self._size <= BUFFER:
-            self._fresh.append((first_row, entries))
-            self._size += len(entries)
+    def add_batch(self, first_row: int, entries: list[Entry]) -> None:
+        """Buffer a committed batch. If the buffer is full, the batch is read from the database later."""
+        if self._buffered_entries <= MAX_BUFFERED_ENTRIES:
+            self._buffer.append((first_row, entries))
+            self._buffered_entries += len(entries)
         else:
-            self._is_behind = True
-        self._rung.set()
+            self._must_read = True
+        self._wake.set()
 
-    def ring(self) -> None:
-        """Something may have been written by another process."""
-        self._is_behind = True
-        self._rung.set()
+    def notify(self) -> None:
+        """Read the database, because another process may have written entries."""
+        self._must_read = True
+        self._wake.set()
 
-    async def _batches(self) -> AsyncIterator[list[Told]]:
-        while not self._closed:
-            self._rung.clear()
-            batch = self._joined() or await self._missed()
+    async def _batches(self) -> AsyncIterator[list[CommittedEntry]]:
+        while not self._is_closed:
+            self._wake.clear()
+            batch = self._next_buffered() or await self._read_missed()
             if batch:
-                chosen = [told for told in batch if self._run_id in (None, told.entry.run_id)]
+                chosen = [committed for committed in batch if self._run_id in (None, committed.entry.run_id)]
                 if chosen:
                     yield chosen
-            elif not self._closed:
-                await self._rung.wait()
+            elif not self._is_closed:
+                await self._wake.wait()
 
-    def _joined(self) -> list[Told]:
-        """The oldest fresh batch, if it begins right after what was told last."""
-        while self._fresh:
-            first_row, entries = self._fresh[0]
+    def _next_buffered(self) -> list[CommittedEntry]:
+        """Return the oldest buffered batch with new rows; empty if rows before it are missing."""
+        while self._buffer:
+            first_row, entries = self._buffer[0]
             if first_row > self._row + 1:
-                self._is_behind = True
+                self._must_read = True
                 return []
-            self._fresh.popleft()
-            self._size -= len(entries)
-            told = [
-                Told(first_row + place, entry) for place, entry in enumerate(entries) if first_row + place > self._row
+            self._buffer.popleft()
+            self._buffered_entries -= len(entries)
+            batch = [
+                CommittedEntry(first_row + place, entry)
+                for place, entry in enumerate(entries)
+                if first_row + place > self._row
             ]
-            if told:
-                self._row = told[-1].row
-                return told
+            if batch:
+                self._row = batch[-1].row
+                return batch
         return []
 
-    async def _missed(self) -> list[Told]:
-        if not self._is_behind:
+    async def _read_missed(self) -> list[CommittedEntry]:
+        if not self._must_read:
             return []
-        # Before the look, not after: what is written while it reads rings again and must not be forgotten.
-        self._is_behind = False
+        # Reset before the read: an entry that is written during the read sets it again and must not be missed.
+        self._must_read = False
         try:
-            told = [Told(row, entry) for row, entry in await self._hub.reread(self._row, PAGE)]
+            batch = [CommittedEntry(row, entry) for row, entry in await self._hub.reread(self._row, REREAD_ENTRIES)]
         except BaseException:
-            self._is_behind = True
+            self._must_read = True
             raise
-        if len(told) == PAGE:
-            self._is_behind = True
-        if told:
-            self._row = told[-1].row
-        return told
+        if len(batch) == REREAD_ENTRIES:
+            self._must_read = True
+        if batch:
+            self._row = batch[-1].row
+        return batch
 
 
 class Hub:
-    """Who wants to hear of entries."""
+    """Distributes committed entries to subscriptions."""
 
-    def __init__(self, reread: Reread) -> None:
+    def __init__(self, reread: ReadEntries) -> None:
         self.reread = reread
         self._subscriptions: set[Subscription] = set()
 
@@ -135,21 +457,21 @@ class Hub:
         self._subscriptions.add(subscription)
         return subscription
 
-    def leave(self, subscription: Subscription) -> None:
+    def unsubscribe(self, subscription: Subscription) -> None:
         self._subscriptions.discard(subscription)
 
-    def tell(self, first_row: int, entries: list[Entry]) -> None:
-        """Pass on a committed batch; every subscriber gets the same lists."""
+    def publish(self, first_row: int, entries: list[Entry]) -> None:
+        """Pass a committed batch to every subscription. All get the same list objects."""
         for subscription in self._subscriptions:
-            subscription.hear(first_row, entries)
+            subscription.add_batch(first_row, entries)
 
-    def ring(self) -> None:
-        """Have everyone look for what other processes wrote."""
+    def notify(self) -> None:
+        """Make every subscription read the entries that other processes wrote."""
         for subscription in self._subscriptions:
-            subscription.ring()
+            subscription.notify()
 
     @property
-    def is_heard(self) -> bool:
+    def has_subscribers(self) -> bool:
         return bool(self._subscriptions)
 
     def close(self) -> None:

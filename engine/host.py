@@ -1,37 +1,57 @@
-"""A process that hosts runs: its lock, its writer, its runtime, and the end of what dead hosts left behind."""
+"""A process that hosts runs: its lock, writer and runtime, and recovery from dead hosts."""
 
 import asyncio
 from typing import Final
 
-from engine.access.desk import AccessDesk
-from engine.access.room import Room
+from engine.access.server import CallServer
+from engine.access.services import Services
 from engine.clock import Clock, Ids
-from engine.events import Hub
-from engine.facts import hosts, journal, queue, runs
-from engine.facts.batch import Transaction
-from engine.facts.database import Database
-from engine.facts.errors import EntryRefused, FactsError
-from engine.facts.hosts import HostLock
-from engine.facts.queue import QueueItem
-from engine.facts.writer import Writer
-from engine.run.dispatch import Dispatch
-from engine.run.live import Stop
-from engine.run.orchestrator import Orchestrator
-from engine.run.order import RunOrder
-from engine.run.recovery import recover
-from engine.run.ticket import Ticket
+from engine.events import EntryKind, Hub, Status
+from engine.protocol.results import FailureCode
+from engine.queue.claims import ClaimedEvents
+from engine.queue.dispatch import Dispatcher
+from engine.queue.edits import QueueEditor
+from engine.queue.leftovers import Resend, drop_leftovers, drop_pending
+from engine.queue.ticket import Ticket
+from engine.run.live import StopReason
+from engine.run.orchestrator import Orchestrator, RunEnd, close_run
+from engine.run.run_order import RunOrder
 from engine.runtimes.runtime import Runtime
-from engine.steering.again import Again
-from engine.steering.edits import Edits
-from engine.steering.leftovers import drop_waiting
+from engine.store import entries, hosts, queue, runs
+from engine.store.batch import Transaction
+from engine.store.database import Database
+from engine.store.errors import EntryRefused, StoreError
+from engine.store.hosts import HostLock
+from engine.store.queue import QueueItem
+from engine.store.writer import Writer
 from engine.version import VERSION
 
-LOOK: Final = 0.4
-"""Seconds between looks for cancels and entries of other processes; a cancel must be noticed within half a second."""
+HOST_RESTARTED: Final = FailureCode.HOST_RESTARTED.value
+
+
+def recover(tx: Transaction, host_id: str, *, now: int) -> list[str]:
+    """Close the runs and drop the queued messages of a dead host. Returns the ids of the runs."""
+    closed: list[str] = []
+    for run in runs.live_of_host(tx.connection, host_id):
+        data = {
+            "status": Status.FAILED,
+            "reason": HOST_RESTARTED,
+            "error": "the host ended before the run did",
+            "retryable": True,
+        }
+        close_run(tx, run.run_id, RunEnd(Status.FAILED, data), drop_leftovers, at=now)
+        closed.append(run.run_id)
+    drop_pending(tx, host_id, HOST_RESTARTED, at=now)
+    hosts.bury(tx.connection, host_id)
+    return closed
+
+
+POLL_SECONDS: Final = 0.4
+"""How often the host checks for stop requests and entries of other processes. A stop must take less than 0.5 s."""
 
 
 class Host:
-    """Everything that lives while this process may run runners."""
+    """The parts that run runners in this process: writer, orchestrator, dispatcher and queue editor."""
 
     def __init__(
         self,
@@ -47,64 +67,68 @@ class Host:
         self._clock = clock
         self._ids = ids
         self.host_id = ids.new("host")
-        self.trouble: FactsError | None = None
-        """The last failure of the disk or the database, for whoever wonders why a run was stopped."""
+        self.last_error: StoreError | None = None
+        """The last failure of the disk or the database, which may have stopped a run."""
         self._lock = HostLock.take(database.path, self.host_id)
-        self.writer = Writer(database.writing_connection, database.path, told=hub.tell, failed=self._failed)
-        desk = AccessDesk(Room(database, self.writer, clock, ids))
-        self.orchestrator = Orchestrator(database, self.writer, runtime, desk, clock, ids)
-        self.dispatch = Dispatch(self.writer, self.orchestrator, self.host_id, clock, ids)
-        self.edits = Edits(self.writer, self.dispatch, self.orchestrator.live.get, self._item, self.host_id, clock, ids)
-        self._looking: asyncio.Task[None] | None = None
+        self.writer = Writer(database.writing_connection, database.path, told=hub.publish, failed=self._handle_error)
+        claimed = ClaimedEvents()
+        calls = CallServer(Services(database, self.writer, clock, ids, claimed.remove))
+        self.orchestrator = Orchestrator(database, self.writer, runtime, calls, drop_leftovers, clock, ids)
+        self.dispatcher = Dispatcher(self.writer, self.orchestrator, claimed, self.host_id, clock, ids)
+        live = self.orchestrator.live.get
+        self.queue_editor = QueueEditor(
+            self.writer, self.dispatcher, claimed, live, self._read_item, self.host_id, clock, ids
+        )
+        self._poll_task: asyncio.Task[None] | None = None
 
     async def start(self) -> list[str]:
-        """Register, and close the runs of hosts that are gone; gives their ids."""
+        """Register this host and close the runs of dead hosts. Returns the ids of those runs."""
         recovered = await self.writer.submit(self._register)
-        self._looking = asyncio.ensure_future(self._look())
+        self._poll_task = asyncio.ensure_future(self._poll())
         return recovered
 
-    async def submit(self, order: RunOrder, *, after: bool = False, again: Again | None = None) -> Ticket:
-        """Take an event in: into the run at work, or as a run that starts when its slot is free."""
-        await self.orchestrator.settle()
-        return await self.dispatch.accept(order, after=after, again=again)
+    async def submit(self, order: RunOrder, *, after: bool = False, resend: Resend | None = None) -> Ticket:
+        """Accept an event: for the run in progress, or as a new run that starts when its slot is free."""
+        await self.orchestrator.write_pending_ends()
+        return await self.dispatcher.accept(order, after=after, resend=resend)
 
-    async def ended(self, run_id: str) -> None:
-        """Return when a run of this process has ended; at once where it is none."""
-        task = self.dispatch.run_task(run_id)
+    async def wait_for_end(self, run_id: str) -> None:
+        """Return when a run of this process has ended; at once if the run is not in progress here."""
+        task = self.dispatcher.run_task(run_id)
         if task is not None:
             await asyncio.shield(task)
 
     async def cancel(self, run_id: str) -> None:
-        """Record that someone wants this run stopped, and stop it if it is ours."""
+        """Record the request to stop a run, and stop it if this process hosts it."""
         await self.writer.submit(lambda tx: runs.request_cancel(tx.connection, run_id, at=self._clock.now()))
         self._stop(run_id)
 
-    def renew(self) -> None:
-        """Have runs that begin from here on load their code anew."""
+    def reload_code(self) -> None:
+        """Make new runs load their code again."""
         self._runtime.renew()
 
     async def recover(self) -> list[str]:
-        """Close the runs of hosts that have gone since; gives their ids."""
+        """Close the runs of hosts that have died since the start. Returns the ids of those runs."""
         return await self.writer.submit(self._recover)
 
-    async def try_to_write(self) -> None:
-        """Write something that changes nothing: where that goes, the rest does. Raises what is in the way."""
+    async def check_writable(self) -> None:
+        """Make a write that changes nothing. Raises StoreError if it fails."""
         await self.writer.submit(lambda tx: hosts.touch(tx.connection, self.host_id))
 
     async def close(self) -> None:
-        """Stop what runs, drop what waits, and leave no process and no lock behind."""
-        if self._looking is not None:
-            self._looking.cancel()
-        self.dispatch.close()
+        """Stop the runs, drop the queued messages, end all child processes and release the lock."""
+        if self._poll_task is not None:
+            self._poll_task.cancel()
+        self.dispatcher.close()
         self.orchestrator.close()
-        await self.dispatch.idle()
+        await self.dispatcher.wait_idle()
         await self._runtime.close()
-        await self.orchestrator.settle()
+        await self.orchestrator.write_pending_ends()
         try:
             await self.writer.submit(self._unregister)
-        except FactsError as error:
-            # The lock goes with this process; whoever opens the database next finds the rest.
-            self.trouble = error
+        except StoreError as error:
+            # The lock is released with this process; the next host that opens the database recovers the rest.
+            self.last_error = error
         await self.writer.close()
         self._lock.release()
 
@@ -120,45 +144,45 @@ class Host:
         return closed
 
     def _unregister(self, tx: Transaction) -> None:
-        drop_waiting(tx, self.host_id, "host_closed", at=self._clock.now())
-        # A run whose end could not be written is left to the next host, which looks for hosts that are gone.
+        drop_pending(tx, self.host_id, "host_closed", at=self._clock.now())
+        # If the end of a run could not be written, the host stays registered, so that the next host recovers the run.
         if not runs.live_of_host(tx.connection, self.host_id):
             hosts.unregister(tx.connection, self.host_id)
 
-    def _failed(self, error: FactsError) -> None:
-        """What could not be written was not told either; the runs it belonged to cannot go on."""
-        self.trouble = error
+    def _handle_error(self, error: StoreError) -> None:
+        """Stop all runs if the database cannot be written: their entries are neither stored nor announced."""
+        self.last_error = error
         if isinstance(error, EntryRefused):
-            return  # one entry, not the disk
+            return  # only one entry was refused; the disk is fine
         for live in self.orchestrator.live.values():
-            live.break_off(str(error))
+            live.stop_for_storage_failure(str(error))
 
-    async def _item(self, item_id: str) -> QueueItem:
+    async def _read_item(self, item_id: str) -> QueueItem:
         return await self._database.read(lambda conn: queue.get(conn, item_id))
 
     def _stop(self, run_id: str) -> None:
         live = self.orchestrator.live.get(run_id)
-        if live is not None and live.stop is None:
+        if live is not None and live.stop_reason is None:
             live.cancel_requested_at = self._clock.now()
-            live.recorder.record("person", "cancel.requested", {})
-            live.request_stop(Stop.CANCELLED)
+            live.recorder.record("user", EntryKind.CANCEL_REQUESTED, {})
+            live.request_stop(StopReason.CANCELLED)
 
-    async def _look(self) -> None:
-        """Notice what other processes wrote: a cancel of a run of ours, or entries for our subscribers."""
+    async def _poll(self) -> None:
+        """Check for stop requests of this host's runs and for entries that other processes wrote."""
         last = 0
         while True:
-            await asyncio.sleep(LOOK)
-            await self.orchestrator.settle()
-            if not self.orchestrator.live and not self._hub.is_heard:
+            await asyncio.sleep(POLL_SECONDS)
+            await self.orchestrator.write_pending_ends()
+            if not self.orchestrator.live and not self._hub.has_subscribers:
                 continue
             try:
-                wanted = await self._database.read(lambda conn: runs.cancel_requested(conn, self.host_id))
-                newest = await self._database.read(journal.last_row)
-            except Exception as error:  # noqa: BLE001  (a look that failed must not be the last one)
-                self.trouble = error if isinstance(error, FactsError) else FactsError(repr(error))
+                cancelled = await self._database.fetch(runs.cancel_requested_query(self.host_id))
+                newest = await self._database.fetch(entries.LAST_ROW)
+            except Exception as error:  # noqa: BLE001  (a failed read must not end the loop)
+                self.last_error = error if isinstance(error, StoreError) else StoreError(repr(error))
                 continue
-            for run_id in wanted:
+            for run_id in cancelled:
                 self._stop(run_id)
             if newest != last:
                 last = newest
-                self._hub.ring()
+                self._hub.notify()

@@ -1,13 +1,72 @@
-"""`trackside doctor`: what is wrong, and how to mend it."""
+"""`trackside doctor`: check versions, project, runners, agents, interpreters and database."""
 
 import argparse
+import os
+import platform
+import shutil
+import sqlite3
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from enum import StrEnum
 from pathlib import Path
+from typing import Final
 
-from console.cli.exits import Exit
+import pydantic
+
+from console.cli.exit_codes import ExitCode
+from console.cli.json_output import print_json
 from console.cli.options import add_database, add_json
+from console.cli.terminal import standard_output
+from console.model.text.safe import one_line
+from console.model.text.units import number, short_runner, size
+from engine.api import (
+    VERSION,
+    AgentConfig,
+    ConfigError,
+    ConfigForm,
+    Project,
+    Registry,
+    RunnersError,
+    default_database,
+    examine,
+    find_project,
+)
+
+PYTHON_PROBE: Final = (
+    "import sys; v = sys.version_info; print(f'{v[0]}.{v[1]}.{v[2]}'); import pydantic; print(pydantic.VERSION)"
+)
+MIN_PYTHON: Final = (3, 11)
+PROBE_TIMEOUT_SECONDS: Final = 20
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
+class Severity(StrEnum):
+    """How serious a finding is. Only a problem makes `doctor` exit 1."""
+
+    OK = "ok"
+    WARNING = "warning"
+    PROBLEM = "problem"
+
+
+_STYLES: Final = {Severity.OK: ("✓", "green"), Severity.WARNING: ("!", "yellow"), Severity.PROBLEM: ("✗", "red")}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One line of the report. The text of an engine error includes its fix, so `fix` is empty then."""
+
+    area: str
+    severity: Severity
+    text: str
+    fix: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.text} {self.fix}".strip()
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "target", nargs="?", type=Path, metavar="TARGET", help="a runner file, a plugin folder or a project folder"
     )
@@ -16,29 +75,146 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def perform(options: argparse.Namespace) -> int:
-    from dataclasses import asdict
-
-    from console.cli.checks import Verdict, check_all
-    from console.cli.records import print_json
-    from console.cli.terminal import standard_output
-    from console.model.safe import one_line
-
     out = standard_output()
-    looks = {Verdict.GOOD: ("✓", "green"), Verdict.ODD: ("!", "yellow"), Verdict.WRONG: ("✗", "red")}
-    checks = []
-    area = ""
-    for check in check_all(options.target, options.db):
-        checks.append(check)
-        if options.json:
-            continue
-        if check.area != area:
-            area = check.area
-            out.line(out.paint("bold", area))
-        glyph, colour = looks[check.verdict]
-        out.line(f"  {out.paint(colour, glyph)} {one_line(check.finding, 2_000)}")
-    wrong = sum(check.verdict is Verdict.WRONG for check in checks)
+    findings: list[Finding] = []
+    for finding in check_all(options.target, options.db):
+        if not options.json:
+            if not findings or finding.area != findings[-1].area:
+                out.line(out.paint("bold", finding.area))
+            glyph, colour = _STYLES[finding.severity]
+            out.line(f"  {out.paint(colour, glyph)} {one_line(str(finding), 2_000)}")
+        findings.append(finding)
+    counts = Counter(finding.severity for finding in findings)
+    problems, warnings = counts[Severity.PROBLEM], counts[Severity.WARNING]
     if options.json:
-        print_json(out, {"wrong": wrong, "checks": [asdict(check) for check in checks]})
+        rows = [asdict(finding) for finding in findings]
+        print_json(out, {"problems": problems, "warnings": warnings, "findings": rows})
     else:
-        out.line("\nAll is well." if not wrong else f"\n{wrong} to mend: the lines with ✗ say how.")
-    return Exit.FAILED if wrong else Exit.OK
+        summary = f"{number(problems, 'problem')} found" if problems else "No problems found"
+        if warnings:
+            summary += f", {number(warnings, 'warning')}"
+        out.line(f"\n{summary}.")
+    return ExitCode.NO if problems else ExitCode.OK
+
+
+def check_all(target: Path | None, database: Path | None) -> Iterator[Finding]:
+    """Yield every finding, in the order in which a run would meet it."""
+    yield from _check_versions()
+    try:
+        project = find_project(target, Path.cwd())
+    except (ConfigError, RunnersError) as error:
+        yield Finding("Project", Severity.PROBLEM, str(error))
+        project = None
+    if project is not None:
+        yield from _check_project(project)
+        registry = project.registry(target, Path.cwd())
+        yield from _check_runners(registry)
+        yield from _check_agents(project, registry)
+        yield from _check_interpreters(project, registry)
+    yield from _check_database(database or (project.database_path() if project else None) or default_database())
+
+
+def _check_versions() -> Iterator[Finding]:
+    python = f"Python {platform.python_version()} ({sys.executable})"
+    yield Finding("Versions", Severity.OK, f"trackside {VERSION}, {python}")
+    yield Finding("Versions", Severity.OK, f"pydantic {pydantic.VERSION}, SQLite {sqlite3.sqlite_version}")
+
+
+def _check_project(project: Project) -> Iterator[Finding]:
+    if project.document is None:
+        yield Finding("Project", Severity.OK, f"no trackside.yaml in {project.folder}; all settings have their default")
+    else:
+        yield Finding("Project", Severity.OK, str(project.document.path))
+    names = dict.fromkeys([*project.config.env, *(name for agent in project.config.agents for name in agent.env)])
+    for name in names:
+        if name not in os.environ:
+            fix = "Set it, or remove it from `env`."
+            yield Finding("Project", Severity.WARNING, f"env: {name} is not set, so no runner will see it.", fix)
+
+
+def _check_runners(registry: Registry) -> Iterator[Finding]:
+    for problem in registry.problems():
+        yield Finding("Runners", Severity.PROBLEM, str(problem))
+    for runner in registry.runners():
+        form = ConfigForm(runner.manifest)
+        missing = [fault for fault in form.check(form.complete({})) if not fault.warning]
+        text = f"{short_runner(str(runner.id))}  {runner.id}  {runner.origin}"
+        if missing:
+            fix = f"Set it: {' '.join(f'--set {fault.field}=…' for fault in missing)}"
+            yield Finding("Runners", Severity.WARNING, f"{text}: {'; '.join(map(str, missing))}.", fix)
+        else:
+            yield Finding("Runners", Severity.OK, text)
+
+
+def _check_agents(project: Project, registry: Registry) -> Iterator[Finding]:
+    agents, unfit = project.split_agents(registry)
+    for one in unfit:
+        yield Finding("Agents", Severity.PROBLEM, str(one.error))
+    for agent in agents:
+        events = ", ".join(agent.event_types) if agent.enabled else "no events (disabled)"
+        yield Finding("Agents", Severity.OK, f"{agent.agent_id}: {short_runner(agent.runner_id)}, takes {events}")
+    yield from _check_bindings(agents)
+
+
+def _check_bindings(agents: tuple[AgentConfig, ...]) -> Iterator[Finding]:
+    """Warn of event types that several agents take."""
+    for event_type in dict.fromkeys(kind for agent in agents for kind in agent.event_types):
+        takers = [str(agent.agent_id) for agent in agents if agent.enabled and event_type in agent.event_types]
+        if len(takers) > 1:
+            text = f"{' and '.join(takers)} take {event_type}."
+            yield Finding("Agents", Severity.WARNING, text, "Name one with --runner.")
+
+
+def _check_interpreters(project: Project, registry: Registry) -> Iterator[Finding]:
+    """Check every interpreter that a run may use for its version and its pydantic."""
+    chosen = [agent.python for agent in project.config.agents] + [project.config.python]
+    named = [project.interpreter(text) for text in chosen if text]
+    own = [runner.launch.python or sys.executable for runner in registry.runners()]
+    for python in dict.fromkeys([*named, *own]):
+        if python is not None:
+            yield _check_interpreter(python)
+
+
+def _check_interpreter(python: str) -> Finding:
+    def problem(text: str, fix: str = "Name another one with `python:` in trackside.yaml, or --python.") -> Finding:
+        return Finding("Interpreters", Severity.PROBLEM, text, fix)
+
+    if shutil.which(python) is None:
+        return problem(f"there is no Python interpreter at {python}.")
+    try:
+        probe = subprocess.run(
+            [python, "-c", PYTHON_PROBE], capture_output=True, text=True, timeout=PROBE_TIMEOUT_SECONDS, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return problem(f"{python} does not answer: {error}.")
+    version, _, pydantic_version = probe.stdout.strip().partition("\n")
+    if not version or tuple(map(int, version.split(".")[:2])) < MIN_PYTHON:
+        return problem(f"{python} is Python {version or '?'}; runners need 3.11 or newer.")
+    if int((pydantic_version or "0").split(".")[0]) < 2:
+        has = f"pydantic {pydantic_version}" if pydantic_version else "no pydantic"
+        return problem(
+            f"{python} (Python {version}) has {has}; runners need pydantic 2.",
+            f"Install it: {python} -m pip install 'pydantic>=2.10,<3'",
+        )
+    return Finding("Interpreters", Severity.OK, f"{python}  Python {version}, pydantic {pydantic_version}")
+
+
+def _check_database(path: Path) -> Iterator[Finding]:
+    health = examine(path)
+    if not health.exists:
+        yield Finding("Database", Severity.OK, f"{health.path} does not exist yet; `trackside run` creates it")
+        return
+    for fault in health.faults:
+        yield Finding("Database", Severity.PROBLEM, fault)
+    if health.faults:
+        return
+    details = f"{size(health.size_bytes)}, schema {health.schema}, no damage"
+    yield Finding("Database", Severity.OK, f"{health.path}  {details}")
+    for host in health.hosts:
+        runs = number(host.live_runs, "run") + " in progress"
+        if host.is_alive:
+            text = f"process {host.pid} uses it too ({runs}, trackside {host.version})"
+            yield Finding("Database", Severity.OK, text)
+        else:
+            text = f"process {host.pid} is gone and left {runs}."
+            yield Finding("Database", Severity.WARNING, text, "The next `trackside run` closes them.")

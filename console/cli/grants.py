@@ -1,32 +1,32 @@
-"""`trackside run --grants`: what a run would be allowed, and what decided each part of it. Nothing is run."""
+"""`trackside run --grants`: print what a run would be granted and the clause that decides, without running it."""
 
 import argparse
 from collections.abc import Iterator
 
-from console.cli.exits import Exit
-from console.cli.records import print_json
-from console.cli.run import choice_of, event_of
+from console.cli.exit_codes import ExitCode
+from console.cli.json_output import print_json
+from console.cli.run import envelope_of, run_options_of
 from console.cli.table import table
 from console.cli.terminal import Output, standard_output
-from console.model.safe import one_line
-from engine.api import Grants, RunOrder, Setting, default_database, kept_in
+from console.model.text.safe import one_line
+from engine.api import Grants, RunOrder, Workspace, default_database, prepare, saved_settings_in
 
 _STORAGE = ("plugin", "workspace")
 
 
-def tell_grants(options: argparse.Namespace) -> int:
-    """Freeze the grants of the event as a run would, and print them."""
-    setting = Setting.find(options.target)
+def print_grants(options: argparse.Namespace) -> int:
+    """Compute the grants of the event as a run would, and print them."""
+    workspace = Workspace.find(options.target)
     if options.kept:
-        setting.kept = kept_in(options.db or setting.project.database_path() or default_database())
-    order = setting.prepare(event_of(setting, options), choice_of(options))
+        workspace.kept = saved_settings_in(options.db or workspace.project.database_path() or default_database())
+    order = prepare(workspace, envelope_of(workspace, options), run_options_of(options))
     out = standard_output()
     if options.json or options.jsonl:
-        told = {"event_type": order.envelope.event_type, "agent_id": order.binding.agent_id}
-        print_json(out, told | order.grants.snapshot() | {"warnings": list(order.warnings)})
+        event = {"event_type": order.envelope.event_type, "agent_id": order.binding.agent_id}
+        print_json(out, event | order.grants.snapshot() | {"warnings": list(order.warnings)})
     else:
         out.write("".join(_sections(order, out)))
-    return Exit.OK
+    return ExitCode.OK
 
 
 def _sections(order: RunOrder, out: Output) -> Iterator[str]:
@@ -40,7 +40,7 @@ def _sections(order: RunOrder, out: Output) -> Iterator[str]:
     yield _section(out, "State", on + off)
     yield _section(out, "Storage", [(kind, *_answer(out, *_storage(grants, kind))) for kind in _STORAGE])
     if order.warnings:
-        yield _section(out, "Left out or odd", [(out.paint("yellow", "!"), one_line(text)) for text in order.warnings])
+        yield _section(out, "Warnings", [(out.paint("yellow", "!"), one_line(text)) for text in order.warnings])
 
 
 def _section(out: Output, title: str, rows: list[tuple[str, ...]]) -> str:
@@ -48,9 +48,9 @@ def _section(out: Output, title: str, rows: list[tuple[str, ...]]) -> str:
     return f"\n{out.paint('bold', title)}\n{body}"
 
 
-def _answer(out: Output, allowed: bool, words: str, said: str = "") -> tuple[str, str]:
-    word = said or ("yes" if allowed else "no")
-    return out.paint("green" if allowed else "red", word), one_line(words)
+def _answer(out: Output, allowed: bool, clause: str, word: str = "") -> tuple[str, str]:
+    word = word or ("yes" if allowed else "no")
+    return out.paint("green" if allowed else "red", word), one_line(clause)
 
 
 def _resources(grants: Grants) -> list[tuple[str, ...]]:

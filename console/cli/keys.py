@@ -1,35 +1,38 @@
-"""`trackside keys`: every command of the console with its keys, as they hold for this person."""
+"""`trackside keys`: print the console's commands with their keys, including those of console.yaml."""
 
 import argparse
 
 from console.cli.options import add_json
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "where", nargs="?", metavar="WHERE", help="only those of one place: prompt, stream …; or one by its name"
+        "where",
+        nargs="?",
+        metavar="WHERE",
+        help="only the commands of one pane (prompt, stream …), or one command by its id",
     )
-    parser.add_argument("--example", action="store_true", help="print a file to begin with")
+    parser.add_argument("--example", action="store_true", help="print an example of console.yaml")
     add_json(parser)
 
 
 def perform(options: argparse.Namespace) -> int:
-    from console.cli.exits import Exit, UsageError
-    from console.cli.records import print_json
-    from console.cli.terminal import complain, standard_output
-    from console.model.commands.naming import keyed, put_in_force
-    from console.model.settings.file import EXAMPLE
-    from console.model.settings.keymap import changed
-    from console.model.settings.problem import nearest
-    from console.settling import read_settings
+    from console.cli.exit_codes import ExitCode, UsageError
+    from console.cli.json_output import print_json
+    from console.cli.terminal import print_error, standard_output
+    from console.model.commands.key_labels import use_key_table, with_keys
+    from console.model.preferences.file import EXAMPLE
+    from console.model.preferences.keymap import apply_keymap
+    from console.model.preferences.problem import nearest
+    from console.model.preferences.store import read_settings
 
     out = standard_output()
     if options.example:
         out.write(EXAMPLE)
-        return Exit.OK
+        return ExitCode.OK
     settings = read_settings()
-    table = changed(settings.keys)
-    put_in_force(table)
+    table = apply_keymap(settings.keys)
+    use_key_table(table)
     if options.where is not None:
         places = list(dict.fromkeys(command.where for command in table))
         meant = [one for one in table if options.where in (one.id, one.where)]
@@ -38,14 +41,14 @@ def perform(options: argparse.Namespace) -> int:
             raise UsageError(f"there is no command {options.where!r}{found} `trackside keys` lists them all.")
         if not meant:
             found = f"{nearest(options.where, places)} There are: {', '.join(places)}."
-            raise UsageError(f"there is no place called {options.where!r}{found}")
+            raise UsageError(f"there is no pane called {options.where!r}{found}")
         table = meant
     if options.json:
         rows = [
             {
                 "id": one.id,
                 "keys": one.keys.split(",") if one.keys else [],
-                "does": keyed(one.help),
+                "does": with_keys(one.help),
                 "name": one.palette or None,
             }
             for one in table
@@ -54,13 +57,13 @@ def perform(options: argparse.Namespace) -> int:
     else:
         from console.cli.table import table as columns
 
-        rows = [(one.id, _keys(one.all_keys, is_own=one.id in settings.keys), keyed(one.help)) for one in table]
+        rows = [(one.id, _keys(one.all_keys, is_own=one.id in settings.keys), with_keys(one.help)) for one in table]
         out.write(columns(rows, out, whole=True))
-        out.line(f"\nKeys and colours of your own, or no key at all: {settings.where}")
-        out.line("(`trackside keys --example` prints such a file.)")
+        out.line(f"\nTo change keys, edit {settings.where}")
+        out.line("For an example of that file: trackside keys --example")
     for problem in settings.problems:
-        complain(f"{settings.where}: {problem}")
-    return Exit.USAGE if settings.problems else Exit.OK
+        print_error(f"{settings.where}: {problem}")
+    return ExitCode.USAGE if settings.problems else ExitCode.OK
 
 
 def _keys(keys: str, *, is_own: bool) -> str:

@@ -1,4 +1,4 @@
-"""`trackside`: finds the command, runs it, and says in one line what went wrong."""
+"""The entry point `trackside`: finds the command, runs it, and prints errors on one line."""
 
 import sys
 import traceback
@@ -7,108 +7,126 @@ from importlib import import_module
 from pathlib import Path
 from typing import Final
 
-from console.cli import open as console
-from console.cli.exits import Exit, UsageError
+from console.cli import open as open_command
+from console.cli.exit_codes import ExitCode, UsageError
 from console.cli.options import Parser
-from console.cli.terminal import Output, complain
+from console.cli.terminal import Output, print_error
 from engine.version import VERSION
 
 COMMANDS: Final[Mapping[str, str]] = {
-    "run": "run a runner on one event and watch it",
+    "run": "run a runner on one event and print what happens",
     "runs": "list runs, newest first",
-    "show": "show a run again",
-    "steering": "list what was said to a run, and what became of it",
-    "cancel": "stop a run, whichever process hosts it",
-    "sessions": "list, rename and delete sessions",
-    "fork": "go on from an earlier line in a session of its own",
-    "transcript": "print what was said in a session",
-    "search": "find where something was said",
-    "state": "list and change what runners remember",
-    "artifacts": "list what runs made, or get one",
-    "doctor": "say what is wrong and how to mend it",
-    "new": "write a runner that runs at once, with its test",
+    "show": "print a past run",
+    "receipts": "list the steering messages of a run, and what became of each",
+    "stop": "stop a run, also one of another process",
+    "sessions": "list, rename, delete and fork sessions",
+    "transcript": "print the messages of a session",
+    "search": "search the messages of all sessions",
+    "state": "list and change the state that runners have saved",
+    "artifacts": "list the artifacts of runs, or save one",
+    "doctor": "check the installation and the project, and print problems with their fix",
+    "new": "write a runner and its test",
     "schema": "print the JSON Schema of trackside.yaml",
     "keys": "print the console's commands and keys",
-    "prune": "delete what is older than an age",
+    "prune": "delete events, transcript and runs older than an age",
 }
-"""What each is for; the module of the same name has its arguments and carries it out."""
+"""Each command with its summary. The module of the same name defines its arguments and runs it."""
 
-ABOUT: Final = (
-    "Without a command: open the console on TARGET, or on what the working folder has. Commands do without it."
+RESERVED: Final = frozenset(
+    {"attach", "compare", "export", "fork", "import", "kb", "lint", "migrate", "models"}
+    | {"play", "prepare", "record", "replay", "save", "steer", "test", "tools"}
 )
+"""Names of commands of later versions. They never open a file, so that no name changes its meaning."""
 
-REPORT: Final = (
-    "that is a bug in Trackside, not in your runner. Please report it with the lines above "
-    "and what `trackside doctor` prints."
+DESCRIPTION: Final = "Without a command: open the console on TARGET, or on the project in the working folder."
+
+BUG: Final = (
+    "this is a bug in Trackside, not in your runner. Please report it with the lines above "
+    "and the output of `trackside doctor`."
 )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; gives the exit code."""
+    """Run one command and return its exit code."""
     typed = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        if _means_the_console(typed):
-            options = console.parser().parse_args(typed)
-            _refuse_to_stand_nowhere()
-            return console.perform(options)
+        if _opens_console(typed):
+            options = open_command.parser().parse_args(typed)
+            _check_working_folder()
+            return open_command.perform(options)
         options = _parser(typed[0]).parse_args(typed)
-        _refuse_to_stand_nowhere()
-        return _honest(options.perform(options))
+        _check_working_folder()
+        return _checked(options.perform(options))
     except KeyboardInterrupt:
-        return Exit.INTERRUPTED
+        return ExitCode.INTERRUPTED
     except UsageError as error:
-        complain(str(error))
-    except Exception as error:  # noqa: BLE001  (the edge: known errors are said in a line, others are bugs)
-        if not _is_known(error):
+        print_error(f"{error}{_path_hint(typed)}")
+    except Exception as error:  # noqa: BLE001  (the edge: expected errors are printed on one line, others are bugs)
+        if not _is_expected(error):
             traceback.print_exc()
-            complain(REPORT)
-            return Exit.BUG
-        complain(str(error))
-    return Exit.USAGE
+            print_error(BUG)
+            return ExitCode.NO
+        print_error(str(error))
+    return ExitCode.USAGE
 
 
-def _honest(code: int) -> int:
-    """A command whose output could not be written did not succeed."""
-    return Exit.FAILED if code == Exit.OK and Output.has_failed else code
+def _checked(code: int) -> int:
+    """Return the exit code, or NO if the output could not be written."""
+    return ExitCode.NO if code == ExitCode.OK and Output.has_failed else code
 
 
 def _parser(named: str) -> Parser:
-    """All commands, with the arguments of the one that is meant: the others need not be loaded."""
-    parser = Parser(prog="trackside", description=ABOUT, allow_abbrev=False)
+    """Return the parser of all commands. Only the named command's module is loaded, to start fast."""
+    parser = Parser(prog="trackside", description=DESCRIPTION, allow_abbrev=False)
     parser.add_argument("--version", action="version", version=f"trackside {VERSION}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for name, summary in COMMANDS.items():
-        about = summary[0].upper() + summary[1:] + "."
-        sub = commands.add_parser(name, help=summary, description=about, allow_abbrev=False)
+        description = summary[0].upper() + summary[1:] + "."
+        sub = commands.add_parser(name, help=summary, description=description, allow_abbrev=False)
         if name == named:
             command = import_module(f"console.cli.{name}")
-            command.arguments(sub)
+            command.add_arguments(sub)
             sub.set_defaults(perform=command.perform)
     return parser
 
 
-def _means_the_console(typed: Sequence[str]) -> bool:
-    """Whether no command is named: nothing, a path, or options of the console's own."""
+def _opens_console(typed: Sequence[str]) -> bool:
+    """Return whether no command is named: nothing, a path, or options of the console."""
     name = typed[0] if typed else ""
     if name in COMMANDS or name in ("-h", "--help", "--version"):
         return False
+    if name in RESERVED:
+        fork = " To fork a session: trackside sessions fork SESSION." if name == "fork" else ""
+        raise UsageError(
+            f"the command {name!r} does not exist yet in this version.{fork} "
+            f"To open a file or folder of that name: trackside ./{name}"
+        )
     if not name or name.startswith("-") or Path(name).exists() or "/" in name or name.endswith(".py"):
         return True
     raise UsageError(f"no command and no file called {name!r}. Commands: {', '.join(COMMANDS)}.")
 
 
-def _refuse_to_stand_nowhere() -> None:
-    """Every command looks for trackside.yaml where it was typed."""
+def _path_hint(typed: Sequence[str]) -> str:
+    """Return how to open the file or folder that has the name of the command, if there is one."""
+    name = typed[0] if typed else ""
+    if name not in COMMANDS or not Path(name).exists():
+        return ""
+    kind = "folder" if Path(name).is_dir() else "file"
+    return f" {name!r} is a command; to open the {kind}: trackside ./{name}"
+
+
+def _check_working_folder() -> None:
+    """Raise UsageError if the working folder was deleted: every command looks for trackside.yaml in it."""
     try:
         Path.cwd()
     except OSError as error:
-        raise UsageError("the working folder does not exist any more. Go to one that does: cd ~") from error
+        raise UsageError("the working folder no longer exists. Change to another folder: cd ~") from error
 
 
-def _is_known(error: Exception) -> bool:
-    """Whether the engine means this error for a person."""
+def _is_expected(error: Exception) -> bool:
+    """Return whether the engine raised this error for the user to read."""
     if "engine.api" not in sys.modules:  # not needed yet, or broken itself
         return False
-    from engine.api import ConfigError, FactsError, IntakeError, RunnersError
+    from engine.api import ConfigError, IntakeError, RunnersError, StoreError
 
-    return isinstance(error, (ConfigError, FactsError, IntakeError, RunnersError))
+    return isinstance(error, (ConfigError, StoreError, IntakeError, RunnersError))

@@ -1,4 +1,4 @@
-"""`trackside new`: a runner that runs at once, with its test."""
+"""`trackside new`: write a runner and its test."""
 
 import argparse
 import keyword
@@ -7,13 +7,13 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from console.cli.exits import Exit, UsageError
+from console.cli.exit_codes import ExitCode, UsageError
 from console.cli.options import add_database, add_json
 
-_TAKEN: Final = frozenset({"engine", "console", "pydantic", "pytest"})
-"""Names of modules that the runner or its test imports: a file of that name would stand in for them."""
+_IMPORTED_MODULES: Final = frozenset({"engine", "console", "pydantic", "pytest"})
+"""Modules that the runner or its test imports: a file of the same name would hide them."""
 
-RUNNER: Final = '''"""{title}: a runner. `trackside run {file} -m "Hi"` runs it."""
+RUNNER: Final = '''"""{title}: a runner. Run it with `trackside run {file} -m "Hi"`."""
 
 from collections.abc import AsyncIterator
 
@@ -21,7 +21,7 @@ from engine.protocol import AgentRunContext, AgentRunner, AgentRunResult, Messag
 
 
 class {name}(AgentRunner):
-    """Greets whoever speaks to it, a few letters at a time, and remembers how often it did."""
+    """Streams a greeting in small chunks, and counts the greetings of the session in its state."""
 
     label = {{"en_US": "{title}"}}
     capabilities = {{"streaming": True}}
@@ -40,7 +40,7 @@ class {name}(AgentRunner):
         yield AgentRunResult.run_completed(ctx.run_id)
 '''
 
-TEST: Final = '''"""Runs {file} as `trackside run` does, and reads its journal."""
+TEST: Final = '''"""Runs {file} with `trackside run` and checks its journal."""
 
 import json
 import shutil
@@ -60,36 +60,36 @@ def run(database: Path, message: str, *options: str) -> list[dict]:
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-def said(journal: list[dict]) -> list[str]:
+def messages(journal: list[dict]) -> list[str]:
     return [entry["data"]["message"]["content"] for entry in journal if entry["type"] == "message.completed"]
 
 
-def test_it_answers(tmp_path):
+def test_runner_answers(tmp_path):
     journal = run(tmp_path / "test.db", "Hi", "--set", "greeting=Welcome")
 
-    assert said(journal) == ["Welcome! You said: Hi (greeting 1 of this session)"]
+    assert messages(journal) == ["Welcome! You said: Hi (greeting 1 of this session)"]
     assert journal[-1]["data"]["status"] == "completed"
 
 
-def test_it_remembers_within_a_session(tmp_path):
+def test_greetings_are_counted_per_session(tmp_path):
     run(tmp_path / "test.db", "Hi", "--session", "demo")
 
     journal = run(tmp_path / "test.db", "Hi again", "--session", "demo")
 
-    assert said(journal) == ["Hello! You said: Hi again (greeting 2 of this session)"]
+    assert messages(journal) == ["Hello! You said: Hi again (greeting 2 of this session)"]
 '''
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("name", metavar="NAME", help="its name, as in hello; writes hello.py and test_hello.py")
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", metavar="NAME", help="the name, such as hello; writes hello.py and test_hello.py")
     add_json(parser)
     add_database(parser)
 
 
 def perform(options: argparse.Namespace) -> int:
-    from console.cli.records import print_json
+    from console.cli.json_output import print_json
     from console.cli.terminal import standard_output
-    from console.model.safe import one_line
+    from console.model.text.safe import one_line
 
     out = standard_output()
     runner = _runner_path(options.name)
@@ -99,30 +99,31 @@ def perform(options: argparse.Namespace) -> int:
     _write({runner: RUNNER.format(**names), test: TEST.format(**names)})
     if options.json:
         print_json(out, {"files": [str(runner), str(test)]})
-        return Exit.OK
+        return ExitCode.OK
     shown, shown_test = one_line(shlex.quote(str(runner))), one_line(shlex.quote(str(test)))
     out.line(f"Wrote {one_line(str(runner))} and {one_line(str(test))}. Now:\n")
     out.line(f'  trackside run {shown} -m "Hi"')
     out.line(f"  python -m pytest {shown_test}")
-    return Exit.OK
+    return ExitCode.OK
 
 
 def _runner_path(name: str) -> Path:
     path = Path(name)
     stem = path.name.removesuffix(".py").replace("-", "_")
     if not stem.isidentifier() or not stem.isascii() or keyword.iskeyword(stem) or stem.startswith(("_", "test_")):
-        raise UsageError("NAME wants a name for a Python file: letters, digits and _, as in hello or trip_planner.")
-    if stem in sys.stdlib_module_names or stem in _TAKEN:
+        raise UsageError("NAME must be a name for a Python file: letters, digits and _, such as hello or trip_planner.")
+    if stem in sys.stdlib_module_names or stem in _IMPORTED_MODULES:
         raise UsageError(f"a file called {stem}.py would hide the module {stem}. Choose another name.")
     if not path.parent.is_dir():
-        raise UsageError(f"there is no folder {path.parent}. Make it first, or leave it out.")
+        raise UsageError(f"there is no folder {path.parent}. Create it first, or leave it out.")
     return path.with_name(f"{stem}.py")
 
 
 def _write(files: dict[Path, str]) -> None:
-    there = [str(path) for path in files if path.exists()]
-    if there:
-        raise UsageError(f"{' and '.join(there)} would be overwritten, so nothing was written. Choose another name.")
+    existing = [str(path) for path in files if path.exists()]
+    if existing:
+        verb = "exists" if len(existing) == 1 else "exist"
+        raise UsageError(f"{' and '.join(existing)} already {verb}; nothing was written. Choose another name.")
     for path, text in files.items():
         try:
             with path.open("x", encoding="utf-8") as file:

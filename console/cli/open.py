@@ -1,4 +1,4 @@
-"""`trackside [TARGET]`: the console."""
+"""`trackside [TARGET]`: open the console."""
 
 import argparse
 import gc
@@ -7,36 +7,39 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from console.cli.exits import UsageError
-from console.cli.options import Parser, add_database, variable
-from console.cli.run import refuse_no_name
-from console.cli.terminal import complain
+from console.cli.exit_codes import UsageError
+from console.cli.options import Parser, add_database, variable_name
+from console.cli.run import check_session_name
+from console.cli.terminal import print_error
 
 if TYPE_CHECKING:
     from console.app import Trackside
 
-NO_TERMINAL = "there is no terminal here to draw on. `trackside run` does the same without one."
+NO_TERMINAL = "the console needs a terminal. `trackside run` works without one."
 FPS = "120"
-"""How often Textual looks for something to paint: a key that just missed one look waits for the next."""
+"""Frames per second of Textual. A key that just missed a frame waits for the next one."""
 
 
 def parser() -> Parser:
-    """The options of the console itself."""
-    made = Parser(prog="trackside", description="Open the console.", allow_abbrev=False)
-    made.add_argument(
+    """Return the parser of the console's own options."""
+    result = Parser(prog="trackside", description="Open the console.", allow_abbrev=False)
+    result.add_argument(
         "target", nargs="?", type=Path, metavar="TARGET", help="a runner file, a plugin or a project folder"
     )
-    made.add_argument("-c", "--continue", dest="goes_on", action="store_true", help="go on with the last session")
-    made.add_argument("--session", metavar="ID", help="the session to go on with, or a name for a new one")
-    made.add_argument("--runner", metavar="NAME", help="an agent, a runner's id or its short name")
-    made.add_argument("--env", action="append", type=variable, default=[], metavar="NAME", help="a variable it may see")
-    made.add_argument("--ascii", action="store_true", help="glyphs in ASCII")
-    add_database(made)
-    return made
+    result.add_argument("-c", "--continue", dest="goes_on", action="store_true", help="continue the last session")
+    result.add_argument("--session", metavar="ID", help="the session to continue, or a name for a new one")
+    result.add_argument("--runner", metavar="NAME", help="an agent, a runner's id or its short name")
+    result.add_argument(
+        "--env", action="append", type=variable_name, default=[], metavar="NAME",
+        help="an environment variable that the runner may see; its value comes from the environment",
+    )  # fmt: skip
+    result.add_argument("--ascii", action="store_true", help="draw with ASCII characters only")
+    add_database(result)
+    return result
 
 
 def perform(options: argparse.Namespace) -> int:
-    # Textual draws on standard error: one that goes into a file would leave the screen blank.
+    # Textual draws on standard error: if it is redirected to a file, the screen stays blank.
     if not all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
         raise UsageError(NO_TERMINAL)
     unset = [name for name in options.env if name not in os.environ]
@@ -45,17 +48,17 @@ def perform(options: argparse.Namespace) -> int:
     if options.target is not None and not options.target.exists():
         raise UsageError(f"{options.target} does not exist.")
     if options.session is not None:
-        refuse_no_name(options.session)
-    gc.disable()  # what is loaded from here on stays; the app looks for garbage again once it is open
+        check_session_name(options.session)
+    gc.disable()  # modules loaded from here on stay; the app enables collection again after its start
     os.environ.setdefault("TEXTUAL_FPS", FPS)
     import asyncio
 
     from console.app import Trackside
-    from console.opening import Opening
-    from console.settling import settled
+    from console.launch import LaunchOptions
+    from console.model.preferences.store import load_preferences
 
     app = Trackside(
-        Opening(
+        LaunchOptions(
             target=options.target,
             runner=options.runner,
             session=options.session,
@@ -63,22 +66,22 @@ def perform(options: argparse.Namespace) -> int:
             db=options.db,
             env=tuple(options.env),
             ascii_only=options.ascii or not _has_glyphs(),
-            settled=settled(),
+            preferences=load_preferences(),
         )
     )
-    return asyncio.run(_conduct(app))
+    return asyncio.run(_run_app(app))
 
 
-async def _conduct(app: "Trackside") -> int:
+async def _run_app(app: "Trackside") -> int:
     await app.run_async()
     for line in app.last_words:
-        complain(line)
+        print_error(line)
     code = app.return_code or 0
     if app.leaves_at_once:
-        os._exit(code)  # what it would have waited for still holds threads
+        os._exit(code)  # threads that never end would keep the process alive
     return code
 
 
 def _has_glyphs() -> bool:
-    """Whether the terminal is written to in an encoding that has more than letters."""
+    """Return whether the encoding of the terminal has the glyphs that the console draws."""
     return "utf" in (getattr(sys.__stderr__, "encoding", "") or "").lower()

@@ -1,4 +1,4 @@
-"""What the commands' options have in common."""
+"""Argument parser and option types that the commands share."""
 
 import argparse
 import math
@@ -6,92 +6,97 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NoReturn
 
-from console.cli.exits import UsageError
-from console.model.words import age
+from console.cli.exit_codes import UsageError
+from console.model.text.units import age
 
 if TYPE_CHECKING:
-    from console.cli.moments import Saying
+    from console.cli.scheduled_messages import ScheduledMessage
 
-_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_VARIABLE_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 class Parser(argparse.ArgumentParser):
-    """Says what is wrong in one line, with the way to the help."""
+    """Raises UsageError instead of printing the usage and exiting."""
 
     def error(self, message: str) -> NoReturn:
-        raise UsageError(f"{message}. `{self.prog} --help` shows how.")
+        raise UsageError(f"{message}. See `{self.prog} --help`.")
 
 
 def add_database(parser: argparse.ArgumentParser) -> None:
-    """`--db`, which every command has."""
-    parser.add_argument("--db", type=Path, metavar="PATH", help="the database (not said: the project's, else yours)")
+    """Add `--db`, which every command has."""
+    parser.add_argument(
+        "--db",
+        type=Path,
+        metavar="PATH",
+        help="the database (default: the project's, else the one in your data folder)",
+    )
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
-    """`--json`: one JSON value."""
+    """Add `--json`: print one JSON value."""
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def add_jsonl(parser: argparse.ArgumentParser, what: str) -> None:
-    """`--jsonl`: one JSON object a line."""
+    """Add `--jsonl`: print one JSON object per line."""
     parser.add_argument("--jsonl", action="store_true", help=f"print each {what} as one line of JSON")
 
 
 def seconds(text: str) -> int | float:
-    """A number of seconds; whole ones as integers, for forms that want them so."""
+    """Parse a number of seconds. Whole numbers become integers, because some forms require them."""
     try:
         value = float(text)
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise argparse.ArgumentTypeError("wants seconds, as in 30 or 2.5 (0 means no deadline)")
+        raise argparse.ArgumentTypeError("must be a number of seconds, such as 30 or 2.5 (0 means no deadline)")
     return int(value) if value.is_integer() else value
 
 
-def setting(text: str) -> tuple[str, str]:
-    """`key=value`. What was typed is not repeated: it may hold a secret."""
+def key_value(text: str) -> tuple[str, str]:
+    """Parse `key=value`. Errors do not repeat the text: it may contain a secret."""
     key, equals, value = text.partition("=")
     if not equals or not key.strip():
-        raise argparse.ArgumentTypeError("wants key=value, as in --set pace=0.5")
-    return sound(key.strip()), sound(value)
+        raise argparse.ArgumentTypeError("must be key=value, such as --set pace=0.5")
+    return replace_invalid_utf8(key.strip()), replace_invalid_utf8(value)
 
 
-def saying(text: str) -> "Saying":
-    """`WHEN=TEXT`: something to say to a run, and when."""
-    from console.cli.moments import read
+def scheduled_message(text: str) -> "ScheduledMessage":
+    """Parse `WHEN=TEXT`."""
+    from console.cli.scheduled_messages import parse
 
-    return read(text)
+    return parse(text)
 
 
-def words(text: str) -> str:
-    """Something to say."""
+def message_text(text: str) -> str:
+    """Parse the text of a message, which must not be empty."""
     if not text.strip():
-        raise argparse.ArgumentTypeError("wants something to say")
-    return sound(text)
+        raise argparse.ArgumentTypeError("must not be empty")
+    return replace_invalid_utf8(text)
 
 
-def sound(text: str) -> str:
-    """An argument as text that JSON can hold: bytes that are no UTF-8 come as lone surrogates."""
+def replace_invalid_utf8(text: str) -> str:
+    """Return the argument as text that JSON can hold: bytes that are not UTF-8 arrive as lone surrogates."""
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
-def variable(text: str) -> str:
-    """The name of an environment variable. What was typed is not repeated: it may hold a secret."""
-    if _NAME.fullmatch(text) is None:
-        raise argparse.ArgumentTypeError("wants the name of a variable alone; its value is taken from the environment")
+def variable_name(text: str) -> str:
+    """Parse the name of an environment variable. Errors do not repeat the text: it may contain a secret."""
+    if _VARIABLE_NAME.fullmatch(text) is None:
+        raise argparse.ArgumentTypeError("must be the name of a variable; its value is taken from the environment")
     return text
 
 
-def how_old(text: str) -> int:
-    """An age in microseconds."""
+def age_in_microseconds(text: str) -> int:
+    """Parse an age such as `30d`."""
     try:
         return age(text)
     except ValueError:
-        raise argparse.ArgumentTypeError("wants an age, as in 30d (also s, m, h, w)") from None
+        raise argparse.ArgumentTypeError("must be an age, such as 30d (also s, m, h, w)") from None
 
 
 def count(text: str) -> int:
-    """A number from 1 to 1,000."""
+    """Parse a number from 1 to 1,000."""
     if not text.isdecimal() or not 1 <= int(text) <= 1_000:
-        raise argparse.ArgumentTypeError("wants a number from 1 to 1000")
+        raise argparse.ArgumentTypeError("must be a number from 1 to 1000")
     return int(text)

@@ -1,19 +1,21 @@
-"""`trackside prune`: delete by age, after asking."""
+"""`trackside prune`: delete by age, after a question."""
 
 import argparse
 from typing import TYPE_CHECKING
 
-from console.cli.asking import agreed
-from console.cli.exits import Exit
-from console.cli.options import add_database, add_json, how_old
+from console.cli.confirm import confirm
+from console.cli.exit_codes import ExitCode
+from console.cli.options import add_database, add_json, age_in_microseconds
 from console.cli.terminal import standard_output
 
 if TYPE_CHECKING:
     from engine.api import Deleted
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--older-than", required=True, type=how_old, metavar="AGE", help="as in 30d (also s, m, h, w)")
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--older-than", required=True, type=age_in_microseconds, metavar="AGE", help="such as 30d (also s, m, h, w)"
+    )
     parser.add_argument("--yes", action="store_true", help="do not ask")
     add_json(parser)
     add_database(parser)
@@ -28,7 +30,7 @@ def perform(options: argparse.Namespace) -> int:
 async def _prune(options: argparse.Namespace) -> int:
     from dataclasses import asdict
 
-    from console.cli.records import print_json
+    from console.cli.json_output import print_json
     from engine.api import Engine
     from engine.events import rfc3339
 
@@ -36,20 +38,20 @@ async def _prune(options: argparse.Namespace) -> int:
     async with await Engine.open(db=options.db, mode="read") as engine:
         until = max(0, engine.now() - options.older_than)
         day = rfc3339(until)[:19].replace("T", " ")
-        question = f"Delete events, transcript and ended runs from before {day} UTC in {engine.database_path}?"
-        if not options.yes and not agreed(question, command="prune"):
+        question = f"Delete events, transcript and ended runs older than {day} UTC in {engine.database_path}?"
+        if not options.yes and not confirm(question, command="prune"):
             out.line("Nothing was deleted.")
-            return Exit.CANCELLED
+            return ExitCode.NO
         deleted = await engine.prune(until)
     if options.json:
         print_json(out, {"older_than": rfc3339(until), "deleted": asdict(deleted)})
     else:
-        out.line(f"Deleted from before {day} UTC: {_what(deleted)}.")
-    return Exit.OK
+        out.line(f"Deleted what was older than {day} UTC: {_counts(deleted)}.")
+    return ExitCode.OK
 
 
-def _what(deleted: "Deleted") -> str:
-    from console.model.words import number
+def _counts(deleted: "Deleted") -> str:
+    from console.model.text.units import number
 
     counts = (
         number(deleted.runs, "run"),

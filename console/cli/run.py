@@ -1,4 +1,4 @@
-"""`trackside run`: one event, one run, watched to its end."""
+"""`trackside run`: run a runner on one event and print its journal until it ends."""
 
 import argparse
 import gc
@@ -7,68 +7,77 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from console.cli.exits import UsageError
-from console.cli.options import add_database, add_jsonl, saying, seconds, setting, sound, variable, words
+from console.cli.exit_codes import UsageError
+from console.cli.options import (
+    add_database,
+    add_jsonl,
+    key_value,
+    message_text,
+    replace_invalid_utf8,
+    scheduled_message,
+    seconds,
+    variable_name,
+)
 
 if TYPE_CHECKING:
-    from engine.api import Choice, Engine, EventEnvelope, Setting
+    from engine.api import Engine, EventEnvelope, RunOptions, Workspace
 
 REHEARSAL: Final = "plugin:trackside/rehearsal/default"
 DEFAULT_MESSAGE: Final = "Plan a day in Kyoto"
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "target", nargs="?", type=Path, metavar="TARGET",
-        help="a runner file, a plugin folder or a project folder (not said: the working folder's, else rehearsal)",
+        help="a runner file, a plugin folder or a project folder (default: the working folder's, else rehearsal)",
     )  # fmt: skip
     what = parser.add_mutually_exclusive_group()
-    what.add_argument("-m", "--message", metavar="TEXT", help="what to say to it; - reads standard input")
+    what.add_argument("-m", "--message", metavar="TEXT", help="the message; - reads standard input")
     what.add_argument("--event", metavar="FILE", help="an event as JSON or YAML; - reads standard input")
     parser.add_argument(
         "--attach", action="append", type=Path, default=[], metavar="FILE",
-        help="a file that comes with it; may be given more than once",
+        help="attach a file; can be repeated",
     )  # fmt: skip
     parser.add_argument("--runner", metavar="NAME", help="an agent, a runner's id or its short name")
     parser.add_argument(
-        "--set", action="append", type=setting, default=[], metavar="KEY=VALUE", help="a value of the runner's config"
+        "--set", action="append", type=key_value, default=[], metavar="KEY=VALUE", help="a value of the runner's config"
     )
     parser.add_argument(
         "--kept", action="store_true",
-        help="use the settings that were kept for it in the console; --set goes over them (not said: they are left "
-        "out, so that a script does the same everywhere)",
+        help="use the settings saved for it in the console; --set overrides them (default: not used, so that a script "
+        "does the same everywhere)",
     )  # fmt: skip
     parser.add_argument(
         "--session",
         metavar="ID",
-        help="the session to go on with, `last`, or a name for a new one (not said: a new one)",
+        help="the session to continue, `last`, or a name for a new one (default: a new one)",
     )
-    parser.add_argument("--timeout", type=seconds, metavar="S", help="seconds for the whole run; 0 means no deadline")
+    parser.add_argument("--timeout", type=seconds, metavar="S", help="deadline of the run in seconds; 0 means none")
     parser.add_argument(
-        "--env", action="append", type=variable, default=[], metavar="NAME",
-        help="a variable that the runner may see; its value comes from the environment",
+        "--env", action="append", type=variable_name, default=[], metavar="NAME",
+        help="an environment variable that the runner may see; its value comes from the environment",
     )  # fmt: skip
     parser.add_argument("--python", metavar="PATH", help="the interpreter that runs it")
-    beside = parser.add_argument_group("while it runs")
-    beside.add_argument(
-        "--steer", action="append", type=saying, default=[], metavar="WHEN=TEXT",
-        help="say TEXT to the run when that comes: a result type or an entry of the host, with #n for the nth "
-        "(tool.call.started#2), or +seconds after its start. If it never comes, nothing is sent; that is said at the "
-        "end and leaves the exit code as it is",
+    during = parser.add_argument_group("during the run")
+    during.add_argument(
+        "--steer", action="append", type=scheduled_message, default=[], metavar="WHEN=TEXT",
+        help="send the steering message TEXT at WHEN: a result type or an entry type of the host, with #n for the nth "
+        "(tool.call.started#2), or +SECONDS after the start. If WHEN does not happen, the message is not sent, a "
+        "warning is printed and the exit code does not change",
     )  # fmt: skip
-    beside.add_argument(
-        "--after", action="append", type=words, default=[], metavar="TEXT",
-        help="say TEXT when the run has ended, as a run of its own. All runs are watched; the exit code is that of "
-        "the first that did not complete",
+    during.add_argument(
+        "--after", action="append", type=message_text, default=[], metavar="TEXT",
+        help="send TEXT after the run, as a run of its own. The exit code is that of the first run that did not "
+        "complete",
     )  # fmt: skip
-    beside.add_argument(
-        "--hold", action="append", default=[], metavar="WHEN",
-        help="hold it before that: pull, model, tool, … or one call (call_tool), or a result type, with #n for only "
-        "the nth. Then standard input says what to do, a line each: release, step, edit JSON, steer TEXT, stop, help; "
-        "at its end holds are released",
+    during.add_argument(
+        "--break", dest="breakpoints", action="append", default=[], metavar="WHEN",
+        help="pause before WHEN: steering, model, tool, … or one call (call_tool), or a result type, with #n for only "
+        "the nth. Then standard input has one command per line: continue, step, edit JSON, steer TEXT, stop, help; "
+        "at its end the run continues at every breakpoint",
     )  # fmt: skip
     parser.add_argument(
-        "--grants", action="store_true", help="run nothing; print what the run would be allowed, and why"
+        "--grants", action="store_true", help="print what the run would be granted, and why, without running it"
     )
     parser.add_argument("--json", action="store_true", help="print the grants as JSON")
     add_jsonl(parser, "journal entry")
@@ -77,55 +86,55 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def perform(options: argparse.Namespace) -> int:
     if options.grants:
-        from console.cli.grants import tell_grants
+        from console.cli.grants import print_grants
 
-        return tell_grants(options)
+        return print_grants(options)
     if options.json:
-        raise UsageError("--json goes with --grants. A run is told as --jsonl, one entry a line.")
-    if options.hold and "-" in (options.message, options.event):
-        raise UsageError("--hold reads from standard input what to do, so the message or event cannot come from there.")
-    # Imports leave no garbage behind; looking for it would be a tenth of the wait for the first entry.
+        raise UsageError("--json needs --grants. For a run use --jsonl: one entry per line.")
+    if options.breakpoints and "-" in (options.message, options.event):
+        raise UsageError("--break reads commands from standard input, so the message or event cannot come from there.")
+    # Imports leave no garbage; a collection during them is a tenth of the time to the first entry.
     gc.disable()
     import asyncio
 
-    from console.cli.watching import watch
+    from console.cli.watch import watch
 
     gc.freeze()
     gc.enable()
     return asyncio.run(watch(options))
 
 
-def choice_of(options: argparse.Namespace) -> "Choice":
-    """What was chosen beyond the event."""
-    from engine.api import Choice
+def run_options_of(options: argparse.Namespace) -> "RunOptions":
+    """Return the options of the run that are not part of the event."""
+    from engine.api import RunOptions
 
     unset = [name for name in options.env if name not in os.environ]
     if unset:
         raise UsageError(f"--env {unset[0]}: the variable is not set. Set it, or leave the option out.")
     python = options.python
     if python is not None and "/" in python:
-        # The child starts in its own folder, so a path is made whole here; links are kept, a venv lives by them.
+        # The child starts in another folder, so the path is made absolute. Links are not resolved: a venv needs them.
         python = os.path.abspath(python)  # noqa: PTH100
-    return Choice(
+    return RunOptions(
         runner=options.runner,
         config={} if options.timeout is None else {"timeout": options.timeout},
         settings=dict(options.set),
         python=python,
         env=tuple(options.env),
         kept=options.kept,
-        holds=tuple(sound(when) for when in options.hold),
+        breakpoints=tuple(replace_invalid_utf8(when) for when in options.breakpoints),
     )
 
 
-def event_of(engine: "Engine | Setting", options: argparse.Namespace) -> "EventEnvelope":
-    """The event that was typed, or read from a file."""
+def envelope_of(engine: "Engine | Workspace", options: argparse.Namespace) -> "EventEnvelope":
+    """Return the event: the typed message, or the one read from a file."""
     from engine.api import CONSOLE_DELIVERY, LOCAL_ACTOR, message, read_event
 
     session: str = options.session or engine.ids.new("ses")
-    refuse_no_name(session)
+    check_session_name(session)
     if options.event is None:
-        said = message(engine.ids.new("evt"), _message(options), conversation_id=session)
-        return _with_files(said, engine, options)
+        typed = message(engine.ids.new("evt"), _message(options), conversation_id=session)
+        return _with_files(typed, engine, options)
     defaults = {
         "event_id": engine.ids.new("evt"),
         "source": "console",
@@ -141,27 +150,29 @@ def event_of(engine: "Engine | Setting", options: argparse.Namespace) -> "EventE
     return _with_files(envelope.model_copy(update=changed), engine, options)
 
 
-def refuse_no_name(session: str) -> None:
-    """Raises where that cannot be the name of a session."""
+def check_session_name(session: str) -> None:
+    """Raise UsageError if this is not a valid session name."""
     from engine.api import SESSION_ID
 
     if SESSION_ID.fullmatch(session) is None:
-        raise UsageError("--session wants 1 to 128 letters, digits or any of . _ : - (no spaces).")
+        raise UsageError("--session must be 1 to 128 letters, digits or any of . _ : - (no spaces).")
 
 
-def says_nothing(options: argparse.Namespace) -> bool:
-    """Neither a message, a file nor an event was given; only rehearsal knows what to do then."""
+def has_no_input(options: argparse.Namespace) -> bool:
+    """Return whether neither message, file nor event was given. Only rehearsal has a default message."""
     return options.message is None and options.event is None and not options.attach
 
 
-def _with_files(envelope: "EventEnvelope", engine: "Engine | Setting", options: argparse.Namespace) -> "EventEnvelope":
-    """The event with what --attach names. Read at once: nothing else has begun that would have to wait."""
-    from engine.api import attachment_of
+def _with_files(
+    envelope: "EventEnvelope", engine: "Engine | Workspace", options: argparse.Namespace
+) -> "EventEnvelope":
+    """Return the event with the files of --attach. Blocks while it reads them: nothing else runs yet."""
+    from engine.api import read_attachment
 
     roots = engine.project.file_roots()
-    files = [attachment_of(path, lambda: engine.ids.new("art"), roots) for path in options.attach]
-    given = envelope.input.model_copy(update={"attachments": [*envelope.input.attachments, *files]})
-    return envelope.model_copy(update={"input": given})
+    files = [read_attachment(path, lambda: engine.ids.new("art"), roots) for path in options.attach]
+    event_input = envelope.input.model_copy(update={"attachments": [*envelope.input.attachments, *files]})
+    return envelope.model_copy(update={"input": event_input})
 
 
 def _message(options: argparse.Namespace) -> str:
@@ -170,7 +181,7 @@ def _message(options: argparse.Namespace) -> str:
     if options.message == "-":
         text = _standard_input()
         return text.removesuffix("\n").removesuffix("\r")
-    return sound(options.message)
+    return replace_invalid_utf8(options.message)
 
 
 def _event_text(name: str) -> str:

@@ -1,15 +1,18 @@
-"""`trackside runs`: the ledger, newest first."""
+"""`trackside runs`: list runs, newest first."""
 
 import argparse
 
 from console.cli.options import add_database, add_json, add_jsonl, count
+from engine.events import Status
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--limit", type=count, default=20, metavar="N", help="at most so many (20)")
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--limit", type=count, default=20, metavar="N", help="maximum number of runs (default: 20)")
     parser.add_argument("--before", metavar="RUN", help="only runs older than this one")
     parser.add_argument(
-        "--status", choices=("created", "running", "completed", "failed", "cancelled", "timeout"), help="only these"
+        "--status",
+        choices=[*Status],
+        help="only runs with this status",
     )
     parser.add_argument("--session", metavar="ID", help="only runs of this session")
     add_json(parser)
@@ -24,24 +27,24 @@ def perform(options: argparse.Namespace) -> int:
 
 
 async def _list(options: argparse.Namespace) -> int:
-    from console.cli.narrator import OUTCOMES
-    from console.cli.records import print_all
+    from console.cli.json_output import print_all
+    from console.cli.narrator import STATUSES
     from console.cli.table import table
     from console.cli.terminal import standard_output
-    from console.model.safe import one_line
-    from console.model.words import ago, duration, short_run, short_runner
+    from console.model.text.safe import one_line
+    from console.model.text.units import ago, duration, short_run, short_runner
     from engine.api import Engine, RunRow
 
     out = standard_output()
     async with await Engine.open(db=options.db, mode="read") as engine:
-        before = (await engine.run(options.before)).run_id if options.before else None
-        found = await engine.runs(
+        before = (await engine.runs.get(options.before)).run_id if options.before else None
+        found = await engine.runs.list(
             limit=options.limit, before=before, status=options.status, conversation_id=options.session
         )
         now = engine.now()
 
     def row(run: RunRow) -> tuple[str, ...]:
-        glyph, colour = OUTCOMES[run.status]
+        glyph, colour = STATUSES[run.status]
         took = duration((run.finished_at or now) - run.started_at) if run.started_at else ""
         return (
             out.paint(colour, f"{glyph} {run.status}"),
@@ -53,13 +56,11 @@ async def _list(options: argparse.Namespace) -> int:
         )
 
     if options.json or options.jsonl:
-        print_all(out, found, one_a_line=options.jsonl)
+        print_all(out, found, as_lines=options.jsonl)
     elif found:
         out.write(table([row(run) for run in found], out))
     else:
         out.line(
-            "No such runs."
-            if before or options.status or options.session
-            else "No runs yet: `trackside run` starts one."
+            "No runs match." if before or options.status or options.session else "No runs yet. Start one: trackside run"
         )
     return 0

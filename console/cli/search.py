@@ -1,25 +1,26 @@
-"""`trackside search`: where something was said."""
+"""`trackside search`: find messages by their words."""
 
 import argparse
 import textwrap
 from typing import TYPE_CHECKING, Final
 
-from console.cli.options import add_database, add_json, add_jsonl, count, sound
+from console.cli.exit_codes import ExitCode
+from console.cli.options import add_database, add_json, add_jsonl, count, replace_invalid_utf8
 
 if TYPE_CHECKING:
     from console.cli.terminal import Output
-    from engine.api import Line
+    from engine.api import TranscriptLine
 
-BEFORE: Final = 40
-"""Characters that are shown before the first word that was looked for."""
-MOST: Final = 1_000
-"""Hits are counted up to here."""
+CONTEXT_CHARACTERS: Final = 40
+"""Characters shown before the first word that was found."""
+MAX_SEARCH_HITS: Final = 1_000
+"""The engine counts hits up to this number."""
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("words", nargs="+", metavar="WORDS", help="all of these must be in a line, in any order")
-    parser.add_argument("--session", metavar="ID", help="only in this session; `last` works too")
-    parser.add_argument("--limit", type=count, default=20, metavar="N", help="at most so many lines (20)")
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("words", nargs="+", metavar="WORDS", help="all of them must be in a message, in any order")
+    parser.add_argument("--session", metavar="ID", help="search only this session, or `last`")
+    parser.add_argument("--limit", type=count, default=20, metavar="N", help="maximum number of messages (default: 20)")
     add_json(parser)
     add_jsonl(parser, "line")
     add_database(parser)
@@ -32,44 +33,42 @@ def perform(options: argparse.Namespace) -> int:
 
 
 async def _search(options: argparse.Namespace) -> int:
-    from console.cli.records import print_all, print_json, record
+    from console.cli.json_output import print_all, print_json, record
     from console.cli.terminal import standard_output
-    from console.model.safe import one_line
-    from console.model.words import number
+    from console.model.text.safe import one_line
+    from console.model.text.units import number
     from engine.api import Engine
 
     out = standard_output()
-    query = sound(" ".join(options.words))
+    query = replace_invalid_utf8(" ".join(options.words))
     async with await Engine.open(db=options.db, mode="read") as engine:
-        session = (await engine.session(options.session)).session.session_id if options.session else None
-        lines, total = await engine.search(query, conversation_id=session, limit=options.limit)
+        session = (await engine.sessions.get(options.session)).session.session_id if options.session else None
+        lines, total = await engine.search.lines(query, conversation_id=session, limit=options.limit)
         now = engine.now()
     if options.jsonl:
-        print_all(out, lines, one_a_line=True)
+        print_all(out, lines, as_lines=True)
     elif options.json:
         print_json(out, {"query": query, "total_count": total, "items": [record(line) for line in lines]})
     elif lines:
-        out.write("".join(_told(line, query, now, out) for line in lines))
+        out.write("".join(_format_hit(line, query, now, out) for line in lines))
         if total > len(lines):
-            of = f"{MOST:,} or more" if total >= MOST else f"{total:,}"
-            out.line(out.paint("dim", f"\nThe newest {number(len(lines), 'line')} of {of}; --limit shows more."))
+            of = f"{MAX_SEARCH_HITS:,} or more" if total >= MAX_SEARCH_HITS else f"{total:,}"
+            out.line(out.paint("dim", f"\nThe newest {number(len(lines), 'message')} of {of}; --limit shows more."))
     else:
         where = f" in {one_line(session)}" if session else ""
-        out.line(
-            f"Nothing was said{where} with {one_line(query, 80)!r}. Fewer words, or the beginning of one, find more."
-        )
-    return 0
+        out.line(f"No message{where} has {one_line(query, 80)!r}. Try fewer words, or the beginning of a word.")
+    return ExitCode.OK if lines else ExitCode.NO
 
 
-def _told(line: "Line", query: str, now: int, out: "Output") -> str:
-    from console.model.safe import one_line
-    from console.model.words import ago
+def _format_hit(line: "TranscriptLine", query: str, now: int, out: "Output") -> str:
+    from console.model.text.safe import one_line
+    from console.model.text.units import ago
 
     text = line.content or ""
     folded = text.casefold()
-    # Folding may change the length of a text; a beginning that is off by a few characters shows the words all the same.
+    # Case folding may change the length, so the start may be off by a few characters; the words are still shown.
     places = [place for word in query.casefold().split() if (place := folded.find(word)) >= 0]
-    start = max(0, min(places, default=0) - BEFORE)
+    start = max(0, min(places, default=0) - CONTEXT_CHARACTERS)
     excerpt = ("…" if start else "") + one_line(text[start:], 160)
     head = f"{one_line(line.conversation_id)}  {one_line(line.role, 20)}  {ago(now - line.created_at)}"
     wrapped = textwrap.fill(excerpt, out.width or 1_000, initial_indent="  ", subsequent_indent="  ")

@@ -1,4 +1,4 @@
-"""Columns of text that fit the terminal."""
+"""Text tables that fit the terminal."""
 
 import re
 import textwrap
@@ -7,13 +7,13 @@ from typing import Final
 
 from console.cli.terminal import Output
 
-_OURS: Final = re.compile(r"\x1b\[\d+m")
-"""The colours of `Output.paint`, which take no room."""
-_NARROW: Final = 24
+_COLOUR: Final = re.compile(r"\x1b\[\d+m")
+"""Colours of `Output.paint`, which have no width."""
+MIN_COLUMN_WIDTH: Final = 24
 
 
 def table(rows: Sequence[tuple[str, ...]], out: Output, *, whole: bool = False) -> str:
-    """Rows in columns, two spaces apart; on a terminal the last column is cut at its edge, or wrapped if `whole`."""
+    """Return rows in columns. On a terminal the last column is cut at the edge, or wrapped if `whole`."""
     widths = [max(_width(row[place]) for row in rows) for place in range(len(rows[0]))]
     return "".join(_row(row, widths, out.width, whole=whole) + "\n" for row in rows)
 
@@ -30,12 +30,12 @@ def _row(row: tuple[str, ...], widths: list[int], edge: int | None, *, whole: bo
 
 
 def _wrapped(start: str, last: str, edge: int) -> str:
-    """The last column under itself, or below the row where it would be too narrow to read."""
-    narrow = edge - _width(start) < _NARROW
+    """Wrap the last column; it starts below the row if less than MIN_COLUMN_WIDTH is left."""
+    narrow = edge - _width(start) < MIN_COLUMN_WIDTH
     indent = " " * (4 if narrow else _width(start))
     lines = textwrap.wrap(last, edge, initial_indent=indent, subsequent_indent=indent)
     return "\n".join([start.rstrip(), *lines] if narrow else [start + lines[0].lstrip(), *lines[1:]])
 
 
 def _width(text: str) -> int:
-    return len(_OURS.sub("", text))
+    return len(_COLOUR.sub("", text))

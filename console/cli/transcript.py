@@ -1,4 +1,4 @@
-"""`trackside transcript`: a conversation as it was said."""
+"""`trackside transcript`: print the messages of a session."""
 
 import argparse
 from typing import TYPE_CHECKING
@@ -7,12 +7,14 @@ from console.cli.options import add_database, add_json, add_jsonl, count
 
 if TYPE_CHECKING:
     from console.cli.terminal import Output
-    from engine.api import Line
+    from engine.api import TranscriptLine
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("session", metavar="SESSION", help="a session's id, or `last` for the one that was active last")
-    parser.add_argument("--limit", type=count, default=100, metavar="N", help="the newest so many lines (100)")
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("session", metavar="SESSION", help="a session's id, or `last` for the most recently active one")
+    parser.add_argument(
+        "--limit", type=count, default=100, metavar="N", help="maximum number of lines, the newest (default: 100)"
+    )
     add_json(parser)
     add_jsonl(parser, "line")
     add_database(parser)
@@ -25,50 +27,50 @@ def perform(options: argparse.Namespace) -> int:
 
 
 async def _print(options: argparse.Namespace) -> int:
-    from console.cli.records import print_all
+    from console.cli.json_output import print_all
     from console.cli.terminal import standard_output
-    from console.model.safe import one_line
-    from console.model.words import number
+    from console.model.text.safe import one_line
+    from console.model.text.units import number
     from engine.api import Engine
 
     out = standard_output()
     async with await Engine.open(db=options.db, mode="read") as engine:
-        found = await engine.session(options.session)
+        found = await engine.sessions.get(options.session)
         session = found.session.session_id
-        newest = await engine.transcript(session, limit=options.limit)
+        newest = await engine.sessions.transcript(session, limit=options.limit)
         now = engine.now()
     lines = newest[::-1]
     if options.json or options.jsonl:
-        print_all(out, lines, one_a_line=options.jsonl)
+        print_all(out, lines, as_lines=options.jsonl)
     elif lines:
         earlier = found.history_length - len(lines)
         if earlier > 0 and len(lines) == options.limit:
             out.line(out.paint("dim", f"… {number(earlier, 'earlier line')}; --limit shows more\n"))
-        out.write("\n".join(_told(line, now, out) for line in lines))
+        out.write("\n".join(_format_line(line, now, out) for line in lines))
     else:
-        out.line(f"Nothing was said in {one_line(session)} yet: `trackside run … --session {one_line(session)}` does.")
+        out.line(f"No messages in {one_line(session)} yet. Send one: trackside run … --session {one_line(session)}")
     return 0
 
 
-def _told(line: "Line", now: int, out: "Output") -> str:
-    from console.cli.wrapping import Wrapping
-    from console.model.safe import one_line, safe
-    from console.model.words import ago
+def _format_line(line: "TranscriptLine", now: int, out: "Output") -> str:
+    from console.cli.terminal import TextWrapper
+    from console.model.text.safe import one_line, safe
+    from console.model.text.units import ago
 
     kind = "" if line.item_type == "message" else f" {line.item_type}"
-    said = f"  {ago(now - line.created_at)}  line {line.seq}"
-    head = out.paint("bold", one_line(line.role + kind, 60)) + out.paint("dim", said)
-    text = Wrapping(out.width).add(safe(whole_text(line))).rstrip("\n") + "\n"
+    details = f"  {ago(now - line.created_at)}  line {line.seq}"
+    head = out.paint("bold", one_line(line.role + kind, 60)) + out.paint("dim", details)
+    text = TextWrapper(out.width).add(safe(full_text(line))).rstrip("\n") + "\n"
     refs = "".join(out.paint("dim", f"· artifact {one_line(str(ref), 200)}") + "\n" for ref in line.artifact_refs)
     return f"{head}\n{text if text.strip() else ''}{refs}"
 
 
-def whole_text(line: "Line") -> str:
-    """All of what was said; the line itself has its beginning."""
+def full_text(line: "TranscriptLine") -> str:
+    """Return the whole text of a message; `line.content` may hold only its beginning."""
     from engine.api import text_of
 
     whole = line.content_json
     if isinstance(whole, dict) and line.content is not None and line.content.endswith("..."):
-        said = text_of(whole.get("content"), " ") or str(whole.get("text") or "")
-        return said if len(said) > len(line.content) else line.content
+        text = text_of(whole.get("content"), " ") or str(whole.get("text") or "")
+        return text if len(text) > len(line.content) else line.content
     return line.content or ""

@@ -1,4 +1,4 @@
-"""The host's own form of an event, and how a person's input becomes one."""
+"""The host's form of an event, and how user input becomes one."""
 
 import json
 import re
@@ -18,14 +18,14 @@ Identifier = Annotated[str, Field(min_length=1, max_length=255)]
 
 
 class EventEnvelope(BaseModel):
-    """One event as the host keeps it; the runner sees a projection."""
+    """One event as the host stores it. The runner sees a projection."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     event_id: Identifier
     event_type: EventType
     event_time: Moment | None = None
-    """As the platform told it: RFC 3339, or seconds since 1970."""
+    """As the platform reported it: RFC 3339, or seconds since 1970."""
     source: EventSource
     source_event_type: str | None = None
     bot_id: Identifier | None = None
@@ -43,22 +43,22 @@ class EventEnvelope(BaseModel):
     @classmethod
     def _is_a_time(cls, value: Moment | None) -> Moment | None:
         if value is not None:
-            stamp_of(value)
+            to_microseconds(value)
         return value
 
     @property
     def time(self) -> int | None:
         """`event_time` in microseconds."""
-        return None if self.event_time is None else stamp_of(self.event_time)
+        return None if self.event_time is None else to_microseconds(self.event_time)
 
     @property
     def is_message(self) -> bool:
-        """Only a message is a line that a user said."""
+        """Whether the event is a user's message. Only messages write a user line."""
         return self.event_type is EventType.MESSAGE_RECEIVED
 
 
 class EventProblem(IntakeError):
-    """An event that does not follow the contract; the message names the field."""
+    """An event that violates the contract. The message names the field."""
 
 
 _FIRST, _LAST = microseconds("0001-01-01T00:00:00Z"), microseconds("9999-12-31T23:59:59Z")
@@ -66,19 +66,20 @@ LOCAL_ACTOR: Final = ActorContext(actor_type="user", actor_id="local", actor_nam
 CONSOLE_DELIVERY: Final = DeliveryContext(surface="console", supports_streaming=True)
 
 
-def stamp_of(moment: Moment) -> int:
-    """Microseconds since 1970 of a time as JSON carries it."""
+def to_microseconds(moment: Moment) -> int:
+    """Convert a time from JSON (RFC 3339 or seconds) to microseconds since 1970."""
     stamp = microseconds(moment) if isinstance(moment, str) else moment * 1_000_000
     if not _FIRST <= stamp <= _LAST:
-        raise ValueError("not a time: give RFC 3339 or seconds since 1970")
+        raise ValueError("not a time: use RFC 3339 or seconds since 1970")
     return int(stamp)
 
 
 def message(event_id: str, text: str, *, conversation_id: str | None, thread_id: str | None = None) -> EventEnvelope:
-    """What a person typed."""
+    """Build the event for a message that the user typed."""
     if conversation_id is not None and SESSION_ID.fullmatch(conversation_id) is None:
         raise EventProblem(
-            f"{conversation_id[:140]!r} cannot be a session id: 1 to 128 letters, digits or any of . _ : - (no spaces)."
+            f"{conversation_id[:140]!r} is not a valid session id. "
+            "Use 1 to 128 letters, digits or any of . _ : - (no spaces)."
         )
     return EventEnvelope(
         event_id=event_id,
@@ -93,13 +94,13 @@ def message(event_id: str, text: str, *, conversation_id: str | None, thread_id:
 
 
 def read_event(text: str, where: str, *, defaults: dict[str, Any]) -> EventEnvelope:
-    """An envelope from JSON or YAML that a person wrote; `defaults` fill what they left out."""
+    """Parse an envelope from JSON or YAML text; `defaults` fill missing keys."""
     try:
-        written = parsed(text)
+        written = parse_json_or_yaml(text)
     except EventProblem as problem:
         raise EventProblem(f"{where}: {problem}") from None
     if not isinstance(written, dict):
-        raise EventProblem(f"{where}: an event is an object with at least event_type")
+        raise EventProblem(f"{where}: an event must be an object with at least event_type")
     try:
         return EventEnvelope.model_validate({**defaults, **cast("dict[str, Any]", written)})
     except ValidationError as error:
@@ -108,18 +109,18 @@ def read_event(text: str, where: str, *, defaults: dict[str, Any]) -> EventEnvel
         raise EventProblem(f"{where}: {field}: {first['msg']}") from None
 
 
-def parsed(text: str) -> object:
-    """What JSON or YAML says."""
+def parse_json_or_yaml(text: str) -> object:
+    """Parse JSON or YAML. Raises EventProblem for values that JSON cannot hold."""
     try:
         found = json.loads(text) if text.lstrip().startswith("{") else _yaml(text)
-        # Written once: what JSON cannot hold (half a character, a set, too deep a nesting) is said here.
+        # Encoding it once finds what JSON cannot hold: half a surrogate pair, a set, too deep nesting.
         return orjson.loads(orjson.dumps(found))
     except (ValueError, TypeError, RecursionError) as error:
         raise EventProblem(str(error)) from None
 
 
 def with_text(envelope: EventEnvelope, text: str | None) -> EventEnvelope:
-    """The same event saying this; pictures and files stay."""
+    """Return the event with another text. Images and files stay."""
     given = envelope.input
     if text is None or text == given.to_text():
         return envelope
@@ -128,21 +129,21 @@ def with_text(envelope: EventEnvelope, text: str | None) -> EventEnvelope:
     return envelope.model_copy(update={"input": given.model_copy(update={"text": text, "contents": contents})})
 
 
-def anew(envelope: EventEnvelope, ids: Ids) -> EventEnvelope:
-    """The same said again: a new event with attachments of its own."""
+def copy_with_new_ids(envelope: EventEnvelope, ids: Ids) -> EventEnvelope:
+    """Return a copy of the event with a new id and new attachment ids, to be sent again."""
     attachments = [one.model_copy(update={"artifact_id": ids.new("art")}) for one in envelope.input.attachments]
     given = envelope.input.model_copy(update={"attachments": attachments})
     return envelope.model_copy(update={"event_id": ids.new("evt"), "input": given})
 
 
 def _yaml(text: str) -> object:
-    import yaml  # noqa: PLC0415  (18 ms that an event typed as a message need not pay)
+    import yaml  # noqa: PLC0415  (importing yaml takes 18 ms, which a plain message need not pay)
 
     try:
         return yaml.safe_load(text)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         where = f" (line {mark.line + 1}, column {mark.column + 1})" if mark is not None else ""
-        raise ValueError(f"{error.problem or error.context or 'no YAML'}{where}") from None
+        raise ValueError(f"{error.problem or error.context or 'not YAML'}{where}") from None
     except yaml.YAMLError as error:
         raise ValueError(str(error).replace("\n", " ")) from None

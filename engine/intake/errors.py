@@ -1,5 +1,5 @@
-"""What can be wrong with an event before it becomes a run."""
+"""Errors of events that cannot become a run."""
 
 
 class IntakeError(Exception):
-    """An event that cannot become a run; the message says what to change."""
+    """An event that cannot become a run. The message says what to change."""

@@ -1,4 +1,4 @@
-"""What kind of content a file name promises: the same on every machine."""
+"""MIME types by file name, the same on every machine."""
 
 import mimetypes
 from collections.abc import Mapping
@@ -21,18 +21,18 @@ _MORE: Final[Mapping[str, str]] = {
     ".yaml": "application/yaml",
     ".yml": "application/yaml",
 }
-"""What the library does not know in every version of Python."""
+"""Types that mimetypes does not know in every version of Python."""
 
 
 def mime_type_of(name: str) -> str:
-    """`image/png`, `text/plain`; `application/octet-stream` where the name says nothing."""
+    """Return the MIME type, such as `image/png`; `application/octet-stream` if the name does not tell."""
     kind, packing = _known().guess_type(name.lower(), strict=False)
     return _PACKED.get(packing, UNKNOWN) if packing else kind or UNKNOWN
 
 
 @cache
 def _known() -> mimetypes.MimeTypes:
-    # Its own table: the system's files would make the same name another type on another machine.
+    # An own table: the system's files give the same name different types on different machines.
     known = mimetypes.MimeTypes()
     for ending, kind in _MORE.items():
         known.add_type(kind, ending)

@@ -1,4 +1,4 @@
-"""The contract with runners. Needs pydantic and nothing else, so it can go along into any interpreter."""
+"""The contract with runners. Needs only pydantic, so that any interpreter can load it."""
 
 from engine.protocol.content import ContentElement, Message, MessageChunk, ToolCall
 from engine.protocol.context import AgentRunContext

@@ -1,4 +1,4 @@
-"""The run-scoped API: everything a runner may ask of its host while its run lives."""
+"""The run-scoped API: the calls that a runner may make to its host during its run."""
 
 import base64
 import binascii
@@ -31,19 +31,19 @@ T = TypeVar("T")
 
 
 class Caller(Protocol):
-    """The way to the host. Both raise `AgentAPIException` where the host refuses."""
+    """Sends calls to the host. Both methods raise `AgentAPIException` if the host refuses."""
 
     async def call(self, action: str, data: dict[str, Any]) -> Any:
-        """The data of the one reply."""
+        """Return the data of the reply."""
         ...
 
     def stream(self, action: str, data: dict[str, Any]) -> AsyncGenerator[Any, None]:
-        """The data of each reply until the end; closing it early tells the host to stop."""
+        """Yield the data of each reply; closing it early tells the host to stop."""
         ...
 
 
 class RunnerAPI:
-    """`ctx.api`. Every call carries the run's id, and fails with `AgentAPIException` only."""
+    """`ctx.api`. Every call carries the run's id, and fails only with `AgentAPIException`."""
 
     def __init__(self, caller: Caller, run_id: str) -> None:
         self._caller = caller
@@ -58,7 +58,7 @@ class RunnerAPI:
         funcs: Sequence[Any] | None = None,
         extra_args: Mapping[str, Any] | None = None,
     ) -> Message:
-        """The model's whole answer."""
+        """Return the model's complete reply."""
         arguments = {"model_id": model_id, "messages": messages, "funcs": funcs, "extra_args": extra_args}
         return _parsed("invoke_llm", Message, await self._value("message", "invoke_llm", arguments))
 
@@ -69,7 +69,7 @@ class RunnerAPI:
         funcs: Sequence[Any] | None = None,
         extra_args: Mapping[str, Any] | None = None,
     ) -> AsyncGenerator[MessageChunk, None]:
-        """The model's answer, piece by piece."""
+        """Yield the model's reply in chunks."""
         action = "invoke_llm_stream"
         arguments = {"model_id": model_id, "messages": messages, "funcs": funcs, "extra_args": extra_args}
         async with aclosing(self._caller.stream(action, self._request(action, arguments))) as replies:
@@ -81,23 +81,23 @@ class RunnerAPI:
     async def invoke_rerank(
         self, model_id: str, query: str, documents: Sequence[str], top_k: int | None = None
     ) -> list[dict[str, Any]]:
-        """`{index, relevance_score}` of each document, best first."""
+        """Return `{index, relevance_score}` of each document, best first."""
         arguments = {"model_id": model_id, "query": query, "documents": documents, "top_k": top_k}
         return _objects("invoke_rerank", await self._value("results", "invoke_rerank", arguments))
 
     async def count_tokens(self, model_id: str, messages: Sequence[Said], funcs: Sequence[Any] | None = None) -> int:
-        """How many tokens the model would read."""
+        """Return the number of tokens of the request."""
         arguments = {"model_id": model_id, "messages": messages, "funcs": funcs}
         return _typed("count_tokens", int, await self._value("tokens", "count_tokens", arguments))
 
     # tools
 
     async def get_tool_detail(self, tool_name: str) -> dict[str, Any]:
-        """Name, description and parameters (JSON Schema) of a tool."""
+        """Return name, description and parameters (JSON Schema) of a tool."""
         return _object("get_tool_detail", await self._value("tool", "get_tool_detail", {"tool_name": tool_name}))
 
     async def call_tool(self, tool_name: str, parameters: Mapping[str, Any]) -> Any:
-        """What the tool answered."""
+        """Call a tool and return its result."""
         return await self._value("result", "call_tool", {"tool_name": tool_name, "parameters": parameters})
 
     # knowledge
@@ -105,12 +105,12 @@ class RunnerAPI:
     async def retrieve_knowledge(
         self, kb_id: str, query_text: str, top_k: int = 5, filters: Mapping[str, Any] | None = None
     ) -> list[dict[str, Any]]:
-        """The passages nearest to the query, best first."""
+        """Return the passages nearest to the query, best first."""
         arguments = {"kb_id": kb_id, "query_text": query_text, "top_k": top_k, "filters": filters}
         return _objects("retrieve_knowledge", await self._value("results", "retrieve_knowledge", arguments))
 
     async def list_knowledge_bases(self) -> list[dict[str, Any]]:
-        """The knowledge bases that this run may ask."""
+        """Return the knowledge bases that this run may use."""
         return _objects("list_knowledge_bases", await self._value("knowledge_bases", "list_knowledge_bases", {}))
 
     # history and events
@@ -124,7 +124,7 @@ class RunnerAPI:
         direction: str = "backward",
         include_artifacts: bool = False,
     ) -> HistoryPage:
-        """Lines of the run's own conversation."""
+        """Return lines of the run's own conversation."""
         arguments = {
             "conversation_id": conversation_id,
             "before_cursor": before_cursor,
@@ -138,110 +138,110 @@ class RunnerAPI:
     async def history_search(
         self, query: str, filters: Mapping[str, Any] | None = None, top_k: int = 10
     ) -> SearchResult:
-        """Lines that hold the query; filters are `roles` and `item_types`."""
+        """Return lines that match the query; filters are `roles` and `item_types`."""
         return await self._model(SearchResult, "history_search", {"query": query, "filters": filters, "top_k": top_k})
 
     async def event_get(self, event_id: str) -> EventRecord:
-        """One event of the log."""
+        """Return one event of the log."""
         return await self._model(EventRecord, "event_get", {"event_id": event_id})
 
     async def event_page(self, before_cursor: str | None = None, limit: int = 50) -> EventPage:
-        """Events of the run's own conversation, newest first."""
+        """Return events of the run's own conversation, newest first."""
         return await self._model(EventPage, "event_page", {"before_cursor": before_cursor, "limit": limit})
 
     # steering
 
     async def steering_pull(self, mode: str = "all", limit: int | None = None) -> SteeringPull:
-        """Take what was said meanwhile: `all`, or `one-at-a-time`."""
+        """Take the queued steering messages: `all`, or `one-at-a-time`."""
         return await self._model(SteeringPull, "steering_pull", {"mode": mode, "limit": limit})
 
     # artifacts
 
     async def artifact_metadata(self, artifact_id: str) -> ArtifactMetadata:
-        """What is known of an artifact."""
+        """Return the metadata of an artifact."""
         return await self._model(ArtifactMetadata, "artifact_metadata", {"artifact_id": artifact_id})
 
     async def artifact_read(self, artifact_id: str, offset: int = 0, limit: int | None = None) -> ArtifactRead:
-        """Its content, as much as one read may bring."""
+        """Return an artifact's content, up to the limit of one read."""
         arguments = {"artifact_id": artifact_id, "offset": offset, "limit": limit}
         return await self._model(ArtifactRead, "artifact_read", arguments)
 
     async def artifact_read_range(self, artifact_id: str, offset: int = 0, length: int = 65536) -> ArtifactRead:
-        """Just so many bytes of it."""
+        """Return exactly this range of bytes of an artifact."""
         arguments = {"artifact_id": artifact_id, "offset": offset, "length": length}
         return await self._model(ArtifactRead, "artifact_read_range", arguments)
 
     # state
 
     async def state_get(self, scope: str, key: str) -> Any:
-        """The value; a missing one is None."""
+        """Return a value of the state; a missing one is None."""
         return await self._value("value", "state_get", {"scope": scope, "key": key})
 
     async def state_set(self, scope: str, key: str, value: Any) -> None:
-        """Remember a value; it is on disk when this returns."""
+        """Store a value in the state. It is on disk when this returns."""
         await self._ask("state_set", {"scope": scope, "key": key, "value": value})
 
     async def state_delete(self, scope: str, key: str) -> bool:
-        """Forget a value; says whether it was there."""
+        """Delete a value of the state. Returns whether it existed."""
         return _typed("state_delete", bool, await self._value("deleted", "state_delete", {"scope": scope, "key": key}))
 
     async def state_list(self, scope: str, prefix: str | None = None) -> KeyPage:
-        """The keys of a scope, sorted."""
+        """Return the keys of a scope, sorted."""
         return await self._model(KeyPage, "state_list", {"scope": scope, "prefix": prefix})
 
     # storage
 
     async def get_plugin_storage(self, key: str) -> bytes:
-        """Bytes that the plugin keeps under a key."""
+        """Return the bytes that the plugin stored under a key."""
         return _bytes("get_plugin_storage", await self._value("value_base64", "get_plugin_storage", {"key": key}))
 
     async def set_plugin_storage(self, key: str, value: bytes) -> None:
-        """Keep bytes for the plugin."""
+        """Store bytes for the plugin."""
         await self._ask("set_plugin_storage", {"key": key, "value_base64": _base64("set_plugin_storage", value)})
 
     async def delete_plugin_storage(self, key: str) -> None:
-        """Drop what the plugin keeps under a key."""
+        """Delete the plugin's bytes under a key."""
         await self._ask("delete_plugin_storage", {"key": key})
 
     async def get_plugin_storage_keys(self) -> list[str]:
-        """The keys that the plugin has."""
+        """Return the plugin's storage keys."""
         return (await self._model(KeyPage, "get_plugin_storage_keys", {})).keys
 
     async def get_workspace_storage(self, key: str) -> bytes:
-        """Bytes that the workspace keeps under a key."""
+        """Return the bytes that the workspace stored under a key."""
         return _bytes("get_workspace_storage", await self._value("value_base64", "get_workspace_storage", {"key": key}))
 
     async def set_workspace_storage(self, key: str, value: bytes) -> None:
-        """Keep bytes for the workspace."""
+        """Store bytes for the workspace."""
         await self._ask("set_workspace_storage", {"key": key, "value_base64": _base64("set_workspace_storage", value)})
 
     async def delete_workspace_storage(self, key: str) -> None:
-        """Drop what the workspace keeps under a key."""
+        """Delete the workspace's bytes under a key."""
         await self._ask("delete_workspace_storage", {"key": key})
 
     async def get_workspace_storage_keys(self) -> list[str]:
-        """The keys that the workspace has."""
+        """Return the workspace's storage keys."""
         return (await self._model(KeyPage, "get_workspace_storage_keys", {})).keys
 
     # files and host
 
     async def get_file(self, file_key: str) -> bytes:
-        """A file that the config names."""
+        """Return the content of a file that the config names."""
         return _bytes("get_file", await self._value("file_base64", "get_file", {"file_key": file_key}))
 
     async def get_langbot_version(self) -> str:
-        """The host's version."""
+        """Return the host's version."""
         return _typed("get_langbot_version", str, await self._value("version", "get_langbot_version", {}))
 
     async def get_prompt(self) -> list[Message]:
-        """The prompt that the host holds for this run."""
+        """Return the prompt that the host holds for this run."""
         prompt = _objects("get_prompt", await self._value("prompt", "get_prompt", {}))
         return [_parsed("get_prompt", Message, message) for message in prompt]
 
     # the run itself
 
     async def run_get(self) -> RunRecord:
-        """How the run stands; `cancel_requested_at` is set once someone wants it to stop."""
+        """Return the run's status; `cancel_requested_at` is set once a stop was requested."""
         return await self._model(RunRecord, "run_get", {})
 
     async def run_events_page(
@@ -251,7 +251,7 @@ class RunnerAPI:
         limit: int = 50,
         direction: str = "forward",
     ) -> RunEventPage:
-        """Entries of the run's own journal."""
+        """Return entries of the run's own journal."""
         arguments = {
             "before_cursor": before_cursor,
             "after_cursor": after_cursor,

@@ -1,18 +1,18 @@
-"""What the models of the contract have in common."""
+"""Base classes of the contract's models."""
 
 from typing import Final
 
 from pydantic import BaseModel, ConfigDict
 
 LARGEST_INTEGER: Final = 2**63 - 1
-"""What a database column holds."""
+"""The range of an integer column."""
 
 Moment = str | int | float
 """A point in time as JSON carries it: RFC 3339 with Z from this host, seconds since 1970 from LangBot's."""
 
 
 class Model(BaseModel):
-    """A part of the contract. What a newer peer adds to it is ignored.
+    """A part of the contract. Unknown keys of a newer peer are ignored.
 
     Validators are built at first use: building all of them would double the import that every child waits for.
     """
@@ -22,12 +22,12 @@ class Model(BaseModel):
 
 
 class StrictModel(Model):
-    """A part of the contract where an unknown key is an error."""
+    """A part of the contract in which an unknown key is an error."""
 
     model_config = ConfigDict(extra="forbid")
 
 
 class OpenModel(Model):
-    """A part of the contract that carries along what it does not know."""
+    """A part of the contract that keeps unknown keys."""
 
     model_config = ConfigDict(extra="allow")

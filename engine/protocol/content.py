@@ -1,4 +1,4 @@
-"""What is said: messages, chunks of them, their parts, and the input of an event."""
+"""Messages, chunks, their parts, and the input of an event."""
 
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, cast
@@ -9,7 +9,7 @@ from engine.protocol.base import LARGEST_INTEGER, Model, OpenModel
 
 
 class ImageUrl(OpenModel):
-    """Where an image lies."""
+    """The address of an image."""
 
     url: str
 
@@ -30,14 +30,14 @@ Content = str | list[ContentElement] | None
 
 
 class FunctionCall(OpenModel):
-    """What a model wants called; the arguments are JSON text, as the model wrote them."""
+    """A function that a model wants to call; the arguments are JSON text as the model wrote it."""
 
     name: str
     arguments: str
 
 
 class ToolCall(OpenModel):
-    """One tool call of a whole message."""
+    """One tool call of a complete message."""
 
     id: str
     type: str = "function"
@@ -45,14 +45,14 @@ class ToolCall(OpenModel):
 
 
 class FunctionCallChunk(OpenModel):
-    """A piece of a function call: often the name first and the arguments in bits."""
+    """A part of a function call: often the name first, then the arguments in parts."""
 
     name: str | None = None
     arguments: str | None = None
 
 
 class ToolCallChunk(OpenModel):
-    """A piece of a tool call, as models stream them."""
+    """A part of a tool call, as models stream it."""
 
     id: str | None = None
     type: str | None = None
@@ -60,7 +60,7 @@ class ToolCallChunk(OpenModel):
 
 
 class Message(OpenModel):
-    """One whole message. Keys that are not listed here are kept."""
+    """One complete message. Unknown keys are kept."""
 
     role: str
     content: Content = None
@@ -68,16 +68,16 @@ class Message(OpenModel):
     tool_calls: list[ToolCall] | None = None
     tool_call_id: str | None = None
     artifact_refs: list[str | dict[str, Any]] | None = None
-    """Artifacts that belong to it: ids, or objects with an `artifact_id`."""
+    """Artifacts of the message: ids, or objects with an `artifact_id`."""
 
 
 class MessageChunk(OpenModel):
-    """A piece of a message that is being said. Keys that are not listed here are kept."""
+    """A part of a message that is being streamed. Unknown keys are kept."""
 
     role: str
     content: Content = None
     all_content: str | None = None
-    """The whole text so far; wins over `content`."""
+    """The whole text so far; it wins over `content`."""
     name: str | None = None
     tool_calls: list[ToolCallChunk] | None = None
     tool_call_id: str | None = None
@@ -85,7 +85,7 @@ class MessageChunk(OpenModel):
 
 
 class Attachment(Model):
-    """A file that came with an event; it is an artifact before the run starts."""
+    """A file that came with an event; it becomes an artifact before the run starts."""
 
     artifact_id: str
     artifact_type: str
@@ -96,25 +96,25 @@ class Attachment(Model):
     size: Annotated[StrictInt, Field(ge=0, le=LARGEST_INTEGER)] | None = None
     url: str | None = None
     id: str | None = None
-    """The platform's own id of it."""
+    """The platform's own id of the file."""
     content: str | None = None
     """Base64, or a data URL."""
 
 
 class RunnerInput(Model):
-    """What the event brought for the runner to read."""
+    """The input of an event."""
 
     text: str | None = None
     contents: list[ContentElement] = Field(default_factory=list[ContentElement])
     attachments: list[Attachment] = Field(default_factory=list[Attachment])
 
     def to_text(self) -> str:
-        """The plain text: `text` if there is one, else the text parts of `contents`, joined as they are."""
+        """Return the plain text: `text` if it is set, else the joined text parts of `contents`."""
         return text_of(self.contents) if self.text is None else self.text
 
 
 def text_of(content: object, joiner: str = "") -> str:
-    """The text of a message's content, parsed or still plain JSON. Other parts, and what is no content, say nothing."""
+    """Return the text of a message's content, parsed or as plain JSON. Other parts are left out."""
     if isinstance(content, str):
         return content
     if not isinstance(content, Sequence):

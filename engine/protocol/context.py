@@ -1,4 +1,4 @@
-"""What a runner is handed when its run begins."""
+"""The context that a runner receives when its run starts."""
 
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class InlinePolicy(Model):
-    """How much of the past came along: nothing but the current event."""
+    """How much history is included: only the current event."""
 
     mode: Literal["none", "current_event", "recent_tail", "summary_tail"] = "current_event"
     delivered_count: int = 0
@@ -46,12 +46,12 @@ class AvailableApis(Model):
 
 
 class ContextAccess(Model):
-    """Where this event stands in its conversation, and how to ask for what came before."""
+    """The position of this event in its conversation, and which calls read its history."""
 
     conversation_id: str | None = None
     thread_id: str | None = None
     latest_cursor: str | None = None
-    """Stands after everything said before this event: paging back from it misses nothing."""
+    """Points after everything said before this event, so paging back from it misses nothing."""
     event_seq: int | None = None
     transcript_seq: int | None = None
     has_history_before: bool = False
@@ -60,7 +60,7 @@ class ContextAccess(Model):
 
 
 class StateSnapshot(Model):
-    """The state of each scope as the run began."""
+    """The state of each scope when the run started."""
 
     conversation: dict[str, Any] = Field(default_factory=dict)
     actor: dict[str, Any] = Field(default_factory=dict)
@@ -80,13 +80,13 @@ class RuntimeContext(Model):
 
 
 class AdapterContext(Model):
-    """What only the entry knows of this one event; never a prompt, history, tool schema or grant."""
+    """One-off data of this event; never a prompt, history, tool schema or grant."""
 
     extra: dict[str, Any] = Field(default_factory=dict)
 
 
 class AgentRunContext(Model):
-    """One run, as its runner sees it. History is never in here: ask `ctx.api` for it."""
+    """One run as its runner sees it. It contains no history: ask `ctx.api` for it."""
 
     run_id: str
     trigger: Trigger
@@ -101,14 +101,14 @@ class AgentRunContext(Model):
     state: StateSnapshot = Field(default_factory=StateSnapshot)
     runtime: RuntimeContext = Field(default_factory=RuntimeContext)
     config: dict[str, Any] = Field(default_factory=dict)
-    """The runner's config, defaults filled in."""
+    """The runner's config with defaults filled in."""
     adapter: AdapterContext | None = None
     metadata: dict[str, Any] = Field(default_factory=dict)
 
     _api: "RunnerAPI | None" = PrivateAttr(default=None)
 
     def connect(self, caller: "Caller") -> None:
-        """Give the run its way to the host; whoever runs the runner does this, once."""
+        """Attach the connection to the host. Called once by whoever runs the runner."""
         # Imported here: the answers of all calls are 7 ms of models, which no start should wait for.
         from engine.protocol.api import RunnerAPI  # noqa: PLC0415
 
@@ -116,7 +116,7 @@ class AgentRunContext(Model):
 
     @property
     def api(self) -> "RunnerAPI":
-        """The calls that this run may make of its host."""
+        """The calls that this run may make to its host."""
         if self._api is None:
             raise RuntimeError("this context has no host behind it: call ctx.connect(caller) first")
         return self._api

@@ -1,4 +1,4 @@
-"""How a call to the host fails: one exception, with a stable code."""
+"""Failures of calls to the host: one exception with a stable code."""
 
 from enum import StrEnum
 from typing import Any
@@ -9,7 +9,7 @@ from engine.protocol.base import Model
 
 
 class ErrorCode(StrEnum):
-    """Every reason the host gives for not answering a call."""
+    """The reasons for which the host refuses a call."""
 
     UNAUTHORIZED = "unauthorized"
     NOT_FOUND = "not_found"
@@ -22,17 +22,17 @@ class ErrorCode(StrEnum):
 
 
 class AgentAPIError(Model):
-    """What went wrong, as the host says it."""
+    """An error as the host reports it."""
 
     code: str
-    """One of `ErrorCode`; a newer host may know more."""
+    """One of `ErrorCode`; a newer host may have more."""
     message: str
     retryable: bool = False
     details: dict[str, Any] = Field(default_factory=dict)
 
 
 class AgentAPIException(Exception):
-    """The one exception that a call of the run-scoped API raises; `.error` says why."""
+    """The only exception that run-scoped calls raise; `.error` has the reason."""
 
     def __init__(self, error: AgentAPIError) -> None:
         super().__init__(error.message)
@@ -42,5 +42,5 @@ class AgentAPIException(Exception):
     def of(
         cls, code: ErrorCode, message: str, *, retryable: bool = False, details: dict[str, Any] | None = None
     ) -> "AgentAPIException":
-        """The exception for one of the known codes."""
+        """Build the exception for a known code."""
         return cls(AgentAPIError(code=code.value, message=message, retryable=retryable, details=details or {}))

@@ -1,4 +1,4 @@
-"""What happened, who did it, to what, and where an answer may go."""
+"""Events: type, source, actor, subject and delivery."""
 
 from enum import StrEnum
 from typing import Any, Literal
@@ -9,7 +9,7 @@ from engine.protocol.base import Model, Moment
 
 
 class EventType(StrEnum):
-    """Every kind of event; a platform's own name for it goes to `source_event_type`."""
+    """The event types; a platform's own name goes to `source_event_type`."""
 
     MESSAGE_RECEIVED = "message.received"
     MESSAGE_RECALLED = "message.recalled"
@@ -36,7 +36,7 @@ TriggerSource = Literal["platform", "webui", "api", "scheduler", "system", "host
 
 
 def trigger_source(source: EventSource) -> TriggerSource:
-    """The event's source as a trigger names it: the console is the host's own UI, so it says webui."""
+    """Return the source as a trigger names it: the console is the host's own UI, so it is `webui`."""
     return "webui" if source is EventSource.CONSOLE else source.value
 
 
@@ -49,7 +49,7 @@ class Trigger(Model):
 
 
 class EventContext(Model):
-    """The event, as the runner may see it."""
+    """The event as the runner may see it."""
 
     event_id: str
     event_type: str
@@ -57,12 +57,12 @@ class EventContext(Model):
     source: str
     source_event_type: str | None = None
     raw_ref: str | None = None
-    """The artifact that holds the raw payload, if it was too large for `data`."""
+    """The artifact with the raw payload, if that was too large for `data`."""
     data: dict[str, Any] = Field(default_factory=dict)
 
 
 class ConversationContext(Model):
-    """Where it was said."""
+    """The conversation of the event."""
 
     conversation_id: str | None = None
     thread_id: str | None = None
@@ -75,7 +75,7 @@ class ConversationContext(Model):
 
 
 class ActorContext(Model):
-    """Who did it."""
+    """Who caused the event."""
 
     actor_type: str
     actor_id: str | None = None
@@ -84,7 +84,7 @@ class ActorContext(Model):
 
 
 class SubjectContext(Model):
-    """What it was done to."""
+    """What the event is about."""
 
     subject_type: str
     subject_id: str | None = None
@@ -92,7 +92,7 @@ class SubjectContext(Model):
 
 
 class DeliveryContext(Model):
-    """What the place can do where results are shown."""
+    """What the surface that shows the results can do."""
 
     surface: str
     reply_target: dict[str, Any] | None = None

@@ -1,4 +1,4 @@
-"""A validation error in one short sentence that names the field."""
+"""Turns a validation error into one short sentence that names the field."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -19,19 +19,19 @@ _REASONS: Final[Mapping[str, str]] = {
     "dict_type": "should be an object",
     "model_type": "should be an object",
 }
-"""The commonest of pydantic's findings, in the words of someone who writes JSON."""
+"""The most common pydantic errors, in the words of JSON."""
 
 _UNION_MEMBERS: Final = frozenset({"str", "int", "float", "bool", "list[ContentElement]", "dict[str,any]"})
-"""What pydantic puts into a place for the members of the contract's unions."""
+"""Names that pydantic inserts into a location for members of the contract's unions."""
 
 _MANY: Final = 100
-"""Listing 300,000 faults of one hostile payload would hold the host's loop for 2.5 s."""
+"""Listing 300,000 errors of one hostile payload would block the host's loop for 2.5 s."""
 
 _LONGEST_STEP: Final = 60
 
 
 def sentence(error: ValidationError, root: str) -> str:
-    """The first fault, as in `data.chunk: field required`."""
+    """Return the first problem, such as `data.chunk: field required`."""
     if (count := error.error_count()) > _MANY:
         return f"{root}: {count} faults"
     found: dict[Place, list[str]] = {}
@@ -46,7 +46,7 @@ def sentence(error: ValidationError, root: str) -> str:
 
 
 def path(root: str, place: Place) -> str:
-    """The place as people write it: `data.message.content[0].type`."""
+    """Return the location in the usual notation: `data.message.content[0].type`."""
     return root + "".join(f"[{step}]" if isinstance(step, int) else f".{_cut(step)}" for step in place)
 
 

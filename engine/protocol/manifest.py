@@ -1,4 +1,4 @@
-"""What a runner says about itself: what it can do, what it may ask for, how it is configured."""
+"""A runner's manifest: capabilities, permissions and config form."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -16,23 +16,23 @@ def _by_locale(value: object) -> object:
 
 
 LocalText = Annotated[dict[str, str], BeforeValidator(_by_locale)]
-"""A text in several languages, by locale; a bare string is taken as English."""
+"""A text in several languages, by locale; a plain string counts as English."""
 
 
 class RunnerCapabilities(StrictModel):
-    """What a runner can do. None of it grants a resource by itself."""
+    """What a runner can do. A capability grants no resource by itself."""
 
     streaming: StrictBool = False
     tool_calling: StrictBool = False
-    """Needed for tools."""
+    """Required for tools."""
     knowledge_retrieval: StrictBool = False
-    """Needed for knowledge bases."""
+    """Required for knowledge bases."""
     multimodal_input: StrictBool = False
     skill_authoring: StrictBool = False
-    """Needed for skills."""
+    """Required for skills."""
     interrupt: StrictBool = False
     steering: StrictBool = False
-    """Needed for `steering_pull`."""
+    """Required for `steering_pull`."""
 
 
 ModelOperation = Literal["invoke", "stream", "rerank"]
@@ -59,7 +59,7 @@ class RunnerPermissions(StrictModel):
 
 
 class FieldType(StrEnum):
-    """How a config field is filled in."""
+    """The type of a config field."""
 
     STRING = "string"
     TEXT = "text"
@@ -83,7 +83,7 @@ FIELD_TYPE_ALIASES: Final[Mapping[str, FieldType]] = {
 }
 
 NOTHING_CHOSEN: Final = frozenset({"", "__none__", "__none"})
-"""What a selector holds while nothing is chosen."""
+"""Values of a selector that mean that nothing is chosen."""
 
 
 def _without_alias(value: object) -> object:
@@ -91,10 +91,10 @@ def _without_alias(value: object) -> object:
 
 
 class ConfigOption(OpenModel):
-    """One choice of a select field."""
+    """One option of a select field."""
 
     name: str | int | float | bool
-    """The value that is stored."""
+    """The stored value."""
     label: LocalText = Field(default_factory=dict)
 
 
@@ -118,7 +118,7 @@ class ConfigItem(OpenModel):
 
 
 class AgentRunnerManifest(Model):
-    """All that a runner declares; its id must equal the one made from where it was found."""
+    """Everything that a runner declares. Its id must equal the id made from its location."""
 
     id: str
     name: str = Field(min_length=1)

@@ -1,4 +1,4 @@
-"""What the host answers: pages, records and reads."""
+"""The host's replies: pages, records and reads."""
 
 from typing import Any
 
@@ -10,12 +10,12 @@ from engine.protocol.event import ActorContext, ConversationContext, EventContex
 
 
 class Page(Model):
-    """One page. Cursors are opaque, and belong to one call and one conversation."""
+    """One page. Cursors are opaque and belong to one call and one conversation."""
 
     next_cursor: str | None = None
-    """Only if there is more."""
+    """Set only if there is more."""
     prev_cursor: str | None = None
-    """The first item's."""
+    """The cursor of the first item."""
     has_more: bool = False
     total_count: int | None = None
 
@@ -32,7 +32,7 @@ class TranscriptItem(Model):
     content: str | None = None
     content_json: Any = None
     artifact_refs: list[Any] = Field(default_factory=list)
-    """Empty unless asked for."""
+    """Empty unless requested."""
     seq: int | None = None
     cursor: str | None = None
     created_at: Moment | None = None
@@ -40,13 +40,13 @@ class TranscriptItem(Model):
 
 
 class HistoryPage(Page):
-    """Lines of the conversation; newest first but for forward pages."""
+    """Lines of the conversation, newest first unless the page is forward."""
 
     items: list[TranscriptItem] = Field(default_factory=list[TranscriptItem])
 
 
 class SearchResult(Model):
-    """Lines that hold what was searched for, newest first."""
+    """Lines that match the search, newest first."""
 
     items: list[TranscriptItem] = Field(default_factory=list[TranscriptItem])
     total_count: int | None = None
@@ -54,7 +54,7 @@ class SearchResult(Model):
 
 
 class EventRecord(Model):
-    """One event of the log; nothing more than this, never its raw payload."""
+    """One event of the log, without its raw payload."""
 
     event_id: str
     event_type: str
@@ -85,7 +85,7 @@ class EventPage(Page):
 
 
 class SteeringItem(Model):
-    """Something that was said while the run worked."""
+    """A message that was sent to the run while it was in progress."""
 
     claimed_run_id: str
     runner_id: str
@@ -99,13 +99,13 @@ class SteeringItem(Model):
 
 
 class SteeringPull(Model):
-    """What waited for the run, in the order in which it was said."""
+    """The pulled messages, in the order in which they were sent."""
 
     items: list[SteeringItem] = Field(default_factory=list[SteeringItem])
 
 
 class ArtifactMetadata(Model):
-    """What is known of an artifact; never where it lies."""
+    """Metadata of an artifact, without its location."""
 
     artifact_id: str
     artifact_type: str
@@ -123,7 +123,7 @@ class ArtifactMetadata(Model):
 
 
 class ArtifactRead(Model):
-    """A range of an artifact; no content but its key where the host does not hold it."""
+    """A range of an artifact; without content, but with its key, if the host does not hold it."""
 
     artifact_id: str
     mime_type: str | None = None
@@ -143,7 +143,7 @@ class KeyPage(Model):
 
 
 class RunRecord(Model):
-    """The run as its ledger has it."""
+    """The run as the ledger has it."""
 
     run_id: str
     event_id: str | None = None
@@ -162,7 +162,7 @@ class RunRecord(Model):
     updated_at: Moment | None = None
     deadline_at: Moment | None = None
     cancel_requested_at: Moment | None = None
-    """Set as soon as someone wants the run to stop."""
+    """Set as soon as a stop was requested."""
     usage: dict[str, Any] | None = None
     metadata: dict[str, Any] = Field(default_factory=dict)
 

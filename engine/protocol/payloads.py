@@ -1,4 +1,4 @@
-"""The data of each result that has an effect, as the host checks it. A runner never needs this."""
+"""The host's checks of result data. Runners do not need this module."""
 
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Final
@@ -18,13 +18,13 @@ class MessageDelta(StrictModel):
 
 
 class MessageCompleted(StrictModel):
-    """A whole message, delivered and kept."""
+    """A complete message, delivered and stored."""
 
     message: Message
 
 
 class ArtifactCreated(StrictModel):
-    """Something to store; the next assistant line refers to it."""
+    """An artifact to store; the next assistant line refers to it."""
 
     artifact_type: str = Field(min_length=1)
     artifact_id: Annotated[str, Field(min_length=1)] | None = None
@@ -37,7 +37,7 @@ class ArtifactCreated(StrictModel):
 
 
 class StateUpdated(StrictModel):
-    """One value to remember."""
+    """A state value to store."""
 
     scope: StateScope
     key: str = Field(min_length=1, max_length=255)
@@ -45,7 +45,7 @@ class StateUpdated(StrictModel):
 
 
 class ActionRequested(StrictModel):
-    """Something the runner wants done outside; recorded, never executed."""
+    """An action outside that the runner requests; recorded, never executed."""
 
     action: str = Field(min_length=1)
     target: dict[str, Any] | None = None
@@ -53,14 +53,14 @@ class ActionRequested(StrictModel):
 
 
 class RunCompleted(StrictModel):
-    """The end; a message here is delivered like any other."""
+    """The end of the run; a message here is delivered like any other."""
 
     finish_reason: str = "stop"
     message: Message | None = None
 
 
 class RunFailed(StrictModel):
-    """The end, with what went wrong."""
+    """The end of the run with its error."""
 
     error: str
     code: str = FailureCode.ERROR.value
@@ -76,15 +76,15 @@ PAYLOADS: Final[Mapping[str, type[BaseModel]]] = {
     ResultType.RUN_COMPLETED.value: RunCompleted,
     ResultType.RUN_FAILED.value: RunFailed,
 }
-"""The payload of each type that has an effect. Tool calls are telemetry and taken as they are."""
+"""Validators of the types that have an effect. Tool calls are telemetry and not checked."""
 
 _checks: dict[str, Callable[[object], object]] = {}
 
 
 def validate_payload(type: str, data: object) -> str | None:  # noqa: A002 - the envelope's own name for it
-    """What is wrong with a result's data, in one sentence that names the field; nothing if it will do.
+    """Return the problem of a result's data in one sentence, or None.
 
-    On every result's way, so it goes straight to the compiled validator (see `PAYLOADS` for who has one).
+    Called for every result, so it uses the compiled validator directly.
     """
     check = _checks.get(type)
     if check is None:

@@ -1,4 +1,4 @@
-"""Arguments of a call as JSON can carry them, or a refusal that says where it cannot."""
+"""Converts the arguments of a call to plain JSON, or refuses them with the location of the problem."""
 
 import math
 from collections.abc import Mapping
@@ -11,11 +11,11 @@ from engine.protocol.errors import AgentAPIException, ErrorCode
 
 MAX_DEPTH: Final = 100
 _FRAME: Final = 1
-"""The call's own frame around its data counts as well, else the host would refuse what left here."""
+"""Leaves one level for the call's own frame, which the host counts as well."""
 
 
 def plain(action: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments as plain JSON values; models become objects, tuples lists, lone surrogates U+FFFD."""
+    """Convert to plain JSON values: models become objects, tuples lists, half surrogate pairs U+FFFD."""
     return {name: _plain(value, f"{action}: {name}", _FRAME + 2) for name, value in arguments.items()}
 
 
@@ -35,7 +35,7 @@ def _plain(value: object, place: str, depth: int) -> Any:
 
 
 def _scalar(value: str | float | None, place: str) -> str | float | None:
-    """Enums and other subclasses become what they hold."""
+    """Convert enums and other subclasses to their value."""
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):

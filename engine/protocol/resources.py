@@ -1,4 +1,4 @@
-"""What a run has been granted. Operations are those of the manifest's permissions."""
+"""The resources that a run was granted. Operations are those of the manifest's permissions."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ class ToolResource(Model):
 
 
 class KnowledgeBaseResource(Model):
-    """A knowledge base that may be asked."""
+    """A knowledge base that may be searched."""
 
     kb_id: str
     kb_name: str | None = None
@@ -35,7 +35,7 @@ class KnowledgeBaseResource(Model):
 
 
 class SkillResource(Model):
-    """A skill that may be activated; only facts about it."""
+    """A skill that may be activated."""
 
     skill_name: str
     display_name: str | None = None
@@ -60,7 +60,7 @@ class StorageResource(Model):
 
 
 class Resources(Model):
-    """All that was granted, fixed when the run began."""
+    """All grants, fixed when the run started."""
 
     models: list[ModelResource] = Field(default_factory=list[ModelResource])
     tools: list[ToolResource] = Field(default_factory=list[ToolResource])

@@ -1,4 +1,4 @@
-"""What a runner yields: one envelope with a type; `payloads` says what its data must be."""
+"""The results that a runner yields: one envelope with a type; `payloads` checks its data."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -11,7 +11,7 @@ from engine.protocol.content import Message, MessageChunk
 
 
 class ResultType(StrEnum):
-    """The types that this host knows; a stream may hold others, which are recorded and have no effect."""
+    """The result types that this host knows; others are recorded and have no effect."""
 
     MESSAGE_DELTA = "message.delta"
     MESSAGE_COMPLETED = "message.completed"
@@ -39,7 +39,7 @@ StateScope = Literal["conversation", "actor", "subject", "runner"]
 
 
 def _as_data(said: BaseModel | Mapping[str, Any]) -> dict[str, Any]:
-    """Only what the author set: no wire carries a dozen nulls per delta."""
+    """Only fields that the author set: the wire carries no dozen nulls per delta."""
     return said.model_dump(exclude_unset=True) if isinstance(said, BaseModel) else dict(said)
 
 
@@ -51,23 +51,23 @@ class AgentRunResult(StrictModel):
     type: str
     data: dict[str, Any] = Field(default_factory=dict)
     sequence: int | None = None
-    """The runner's own claim, from 1, rising by 1."""
+    """The runner's own count, from 1, rising by 1."""
     timestamp: Moment | None = None
     usage: dict[str, Any] | None = None
 
     @classmethod
     def message_delta(cls, run_id: str, chunk: MessageChunk | Mapping[str, Any]) -> Self:
-        """A piece of text, as it is being said."""
+        """A part of a message that is being streamed."""
         return cls(run_id=run_id, type="message.delta", data={"chunk": _as_data(chunk)})
 
     @classmethod
     def message_completed(cls, run_id: str, message: Message | Mapping[str, Any]) -> Self:
-        """A whole message; it replaces the pieces that came before it."""
+        """A complete message; it replaces the deltas before it."""
         return cls(run_id=run_id, type="message.completed", data={"message": _as_data(message)})
 
     @classmethod
     def tool_call_started(cls, run_id: str, tool_call_id: str, tool_name: str, parameters: Mapping[str, Any]) -> Self:
-        """A tool is being called."""
+        """Report that a tool call started."""
         data = {"tool_call_id": tool_call_id, "tool_name": tool_name, "parameters": dict(parameters)}
         return cls(run_id=run_id, type="tool.call.started", data=data)
 
@@ -75,7 +75,7 @@ class AgentRunResult(StrictModel):
     def tool_call_completed(
         cls, run_id: str, tool_call_id: str, tool_name: str, result: Any = None, error: str | None = None
     ) -> Self:
-        """A tool has answered, or failed."""
+        """Report that a tool call completed or failed."""
         data = {"tool_call_id": tool_call_id, "tool_name": tool_name, "result": result, "error": error}
         return cls(run_id=run_id, type="tool.call.completed", data=data)
 
@@ -92,7 +92,7 @@ class AgentRunResult(StrictModel):
         metadata: Mapping[str, Any] | None = None,
         content_base64: str | None = None,
     ) -> Self:
-        """Something to store; the host makes up an id if none is given."""
+        """Store an artifact; the host makes an id if none is given."""
         given = {
             "artifact_type": artifact_type,
             "artifact_id": artifact_id,
@@ -108,7 +108,7 @@ class AgentRunResult(StrictModel):
 
     @classmethod
     def state_updated(cls, run_id: str, key: str, value: Any, scope: StateScope) -> Self:
-        """One value to remember in a scope."""
+        """Store one value in a scope of the state."""
         return cls(run_id=run_id, type="state.updated", data={"scope": scope, "key": key, "value": value})
 
     @classmethod
@@ -119,7 +119,7 @@ class AgentRunResult(StrictModel):
         target: Mapping[str, Any] | None = None,
         payload: Mapping[str, Any] | None = None,
     ) -> Self:
-        """Something that the runner would like done; it is recorded, not done."""
+        """Request an action, which is recorded and not executed."""
         data: dict[str, Any] = {"action": action}
         if target is not None:
             data["target"] = dict(target)
@@ -136,7 +136,7 @@ class AgentRunResult(StrictModel):
         *,
         usage: Mapping[str, Any] | None = None,
     ) -> Self:
-        """The run is done."""
+        """End the run."""
         data: dict[str, Any] = {"finish_reason": finish_reason}
         if message is not None:
             data["message"] = _as_data(message)
@@ -152,6 +152,6 @@ class AgentRunResult(StrictModel):
         *,
         usage: Mapping[str, Any] | None = None,
     ) -> Self:
-        """The run cannot go on. `retryable` informs; the host never retries."""
+        """End the run as failed. `retryable` informs; the host never retries."""
         data = {"code": code, "error": error, "retryable": retryable}
         return cls(run_id=run_id, type="run.failed", data=data, usage=None if usage is None else dict(usage))

@@ -1,4 +1,4 @@
-"""The class that an author derives from."""
+"""The base class for runners."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any, ClassVar
@@ -8,10 +8,10 @@ from engine.protocol.results import AgentRunResult
 
 
 class AgentRunner:
-    """One async generator from a context to results.
+    """An async generator from a context to results.
 
-    The class attributes stand in for a manifest where there is none beside the file; they must be literals,
-    because the host reads them without running the code.
+    The class attributes replace a manifest if there is none beside the file. They must be literals, because the host
+    reads them without running the code.
     """
 
     label: ClassVar[str | Mapping[str, str]] = ""

@@ -1,4 +1,4 @@
-"""What there is to be granted: models, tools, knowledge bases, skills and files that this host knows."""
+"""The resources that can be granted: models, tools, knowledge bases and skills of this host."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True)
 class ModelFact:
-    """A model that can be asked."""
+    """A model that runs may be allowed to call."""
 
     model_id: str
     provider: str
@@ -17,7 +17,7 @@ class ModelFact:
 
 @dataclass(frozen=True, slots=True)
 class ToolFact:
-    """A tool that can be called."""
+    """A tool that runs may be allowed to call."""
 
     tool_name: str
     tool_type: str
@@ -26,7 +26,7 @@ class ToolFact:
 
 @dataclass(frozen=True, slots=True)
 class KnowledgeBaseFact:
-    """A knowledge base that can be searched."""
+    """A knowledge base that runs may be allowed to search."""
 
     kb_id: str
     kb_name: str
@@ -35,7 +35,7 @@ class KnowledgeBaseFact:
 
 @dataclass(frozen=True, slots=True)
 class SkillFact:
-    """A skill that can be shown to a runner."""
+    """A skill that can be listed to a runner."""
 
     skill_name: str
     display_name: str = ""
@@ -44,7 +44,7 @@ class SkillFact:
 
 @dataclass(frozen=True, slots=True)
 class Catalog:
-    """Everything by its id. An id that is not here does not exist, whoever asks for it."""
+    """All grantable resources by id. An id that is missing here does not exist."""
 
     models: Mapping[str, ModelFact] = field(default_factory=dict[str, ModelFact])
     tools: Mapping[str, ToolFact] = field(default_factory=dict[str, ToolFact])

@@ -1,4 +1,4 @@
-"""What stands behind a grant: models, tools and knowledge bases, whoever provides them."""
+"""Interfaces of the resources behind a grant: models, tools and knowledge bases."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from engine.resources.catalog import KnowledgeBaseFact, ModelFact, ToolFact
 
 
 class ResourceError(Exception):
-    """A resource that failed; it reaches the runner as a runtime error or what `code` says."""
+    """A failure of a resource. The runner receives it with `code`."""
 
     def __init__(
         self,
@@ -25,13 +25,13 @@ class ResourceError(Exception):
         self.details = details or {}
 
     def as_refusal(self) -> AgentAPIException:
-        """The one exception that a runner sees."""
+        """Convert to the exception type that a runner sees."""
         return AgentAPIException.of(self.code, str(self), retryable=self.retryable, details=self.details)
 
 
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
-    """What a model is asked."""
+    """One request to a model."""
 
     messages: Sequence[Mapping[str, Any]]
     funcs: Sequence[Mapping[str, Any]] = ()
@@ -40,7 +40,7 @@ class ModelRequest:
 
 @dataclass(frozen=True, slots=True)
 class ModelReply:
-    """A model's whole answer."""
+    """A model's complete reply."""
 
     message: Mapping[str, Any]
     usage: Mapping[str, Any] | None = None
@@ -48,7 +48,7 @@ class ModelReply:
 
 @dataclass(frozen=True, slots=True)
 class ModelFrame:
-    """A piece of a model's answer, usage, or both."""
+    """A chunk of a model's reply, its usage, or both."""
 
     chunk: Mapping[str, Any] | None = None
     usage: Mapping[str, Any] | None = None
@@ -61,43 +61,43 @@ class Model(Protocol):
     def fact(self) -> ModelFact: ...
 
     async def invoke(self, request: ModelRequest) -> ModelReply:
-        """The whole answer; raises ResourceError."""
+        """Return the complete reply. Raises ResourceError."""
         ...
 
     def stream(self, request: ModelRequest) -> AsyncIterator[ModelFrame]:
-        """The answer in pieces; raises ResourceError, also in the middle."""
+        """Yield the reply in chunks. Raises ResourceError, also between chunks."""
         ...
 
     async def rerank(self, query: str, documents: Sequence[str], top_k: int | None) -> list[dict[str, Any]]:
-        """`{index, relevance_score}` of the best documents, best first."""
+        """Return `{index, relevance_score}` of the best documents, best first."""
         ...
 
     async def count_tokens(self, request: ModelRequest) -> int:
-        """How many tokens it would read, or an estimate."""
+        """Return the number of tokens of a request, or an estimate."""
         ...
 
 
 class Tool(Protocol):
-    """Something that can be called."""
+    """A callable tool."""
 
     @property
     def fact(self) -> ToolFact: ...
 
     def detail(self) -> dict[str, Any]:
-        """Name, description and parameters as JSON Schema."""
+        """Return name, description, and parameters as JSON Schema."""
         ...
 
     async def call(self, parameters: Mapping[str, Any]) -> Any:
-        """What it answers; raises ResourceError."""
+        """Return the tool's result. Raises ResourceError."""
         ...
 
 
 class KnowledgeBase(Protocol):
-    """Something that can be asked for passages."""
+    """A searchable collection of passages."""
 
     @property
     def fact(self) -> KnowledgeBaseFact: ...
 
     async def retrieve(self, query: str, top_k: int, filters: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """Passages, best first; raises ResourceError."""
+        """Return passages, best first. Raises ResourceError."""
         ...

@@ -1,4 +1,4 @@
-"""What a run's results do to the facts. Everything here runs inside the writer, in the order of the journal."""
+"""Effects of results on the store: messages, artifacts and state. They run in the writer, in journal order."""
 
 import base64
 import binascii
@@ -9,53 +9,54 @@ from typing import Any, Final, cast
 from sqlalchemy.exc import DBAPIError
 
 from engine.clock import Clock, Ids
-from engine.facts import artifacts, event_log, state, transcript
-from engine.facts.artifacts import ArtifactRow, Storage
-from engine.facts.batch import Transaction
-from engine.facts.errors import ArtifactTaken, StateRefused
-from engine.facts.event_log import EventRow
-from engine.facts.journal import Entry
-from engine.facts.state import Change
-from engine.facts.transcript import Line
+from engine.events import EntryKind, Outcome
 from engine.protocol.content import text_of
-from engine.run.normalise import Outcome
-from engine.run.order import RunOrder
+from engine.run.run_order import RunOrder
+from engine.store import artifacts, event_log, state, transcript
+from engine.store.artifacts import ArtifactRow, Storage
+from engine.store.batch import Transaction
+from engine.store.entries import Entry
+from engine.store.errors import ArtifactTaken, StateRefused
+from engine.store.event_log import EventRow
+from engine.store.state import ChangeOrigin
+from engine.store.transcript import TranscriptLine
 
-INLINE_LIMIT: Final = 1024 * 1024
+MAX_INLINE_BYTES: Final = 1024 * 1024
+"""The most content of an artifact that a result may carry."""
 Operation = Callable[[Transaction], None]
 
 
 class Effects:
-    """Makes one operation per result; each records its own entry, so that entry and effect are one decision."""
+    """Builds one operation for each result. It records the entry too, so that entry and effect are one decision."""
 
     def __init__(self, order: RunOrder, clock: Clock, ids: Ids) -> None:
         self._order = order
         self._clock = clock
         self._ids = ids
-        self._pending: list[str] = []
-        """Artifacts made since the last assistant line. Touched by the writer's thread only."""
+        self._new_artifacts: list[str] = []
+        """Artifacts created since the last assistant message. Used by the writer's thread only."""
 
     def message(self, entry: Entry, message: dict[str, Any]) -> Operation:
-        """An assistant line, referring to the artifacts made since the last one."""
+        """Write an assistant message to the transcript, with references to the artifacts created since the last one."""
         transcript_id = self._ids.new("line")
 
         def write(tx: Transaction) -> None:
-            self.line(tx, transcript_id, message, {}, entry.at)
+            self.write_line(tx, transcript_id, message, {}, entry.at)
             tx.record(entry)
 
-        return self._kept(entry, write)
+        return self._or_drop(entry, write)
 
-    def line(
+    def write_line(
         self, tx: Transaction, transcript_id: str, message: dict[str, Any], metadata: dict[str, Any], at: int
     ) -> None:
-        """Write an assistant line now. Without a conversation there is no transcript."""
-        references, self._pending = _merged(self._pending, message.get("artifact_refs")), []
-        envelope, marks = self._order.envelope, self._order.marks
+        """Inside the writer: write an assistant line. An event without a conversation has no transcript."""
+        references, self._new_artifacts = _merge_references(self._new_artifacts, message.get("artifact_refs")), []
+        envelope, mask = self._order.envelope, self._order.secret_mask
         if envelope.conversation_id is None:
             return
         transcript.append(
             tx.connection,
-            Line(
+            TranscriptLine(
                 transcript_id=transcript_id,
                 event_id=envelope.event_id,
                 run_id=self._order.run_id,
@@ -65,8 +66,8 @@ class Effects:
                 workspace_id=envelope.workspace_id,
                 role="assistant",
                 item_type="message",
-                content=marks.cover_words(text_of(message.get("content"), " ")),
-                content_json=marks.cover_value(message),
+                content=mask.cover_words(text_of(message.get("content"), " ")),
+                content_json=mask.cover_value(message),
                 artifact_refs=references,
                 created_at=at,
                 metadata=metadata,
@@ -74,7 +75,7 @@ class Effects:
         )
 
     def artifact(self, entry: Entry, payload: dict[str, Any]) -> Operation:
-        """An artifact of the runner's; what cannot be stored is dropped, and the run goes on."""
+        """Store an artifact of the runner. If it cannot be stored, the result is dropped and the run goes on."""
         artifact_id: str = payload.get("artifact_id") or self._ids.new("art")
         event_id = self._ids.new("evt")
 
@@ -84,18 +85,18 @@ class Effects:
                 try:
                     artifacts.register(tx.connection, self._artifact_row(artifact_id, payload, content, entry), content)
                 except ArtifactTaken:
-                    problem = f"artifact id {artifact_id!r:.80} is taken"
+                    problem = f"artifact id {artifact_id!r:.80} is already used"
             if problem is not None:
                 self._drop(tx, entry, problem)
                 return
-            self._pending.append(artifact_id)
-            self._audit(tx, event_id, "artifact.created", entry.at, {"artifact_id": artifact_id})
+            self._new_artifacts.append(artifact_id)
+            self._log_event(tx, event_id, EntryKind.ARTIFACT_CREATED, entry.at, {"artifact_id": artifact_id})
             tx.record(entry)
 
-        return self._kept(entry, write)
+        return self._or_drop(entry, write)
 
     def state(self, entry: Entry, payload: dict[str, Any]) -> Operation:
-        """One value in a scope that policy and event allow."""
+        """Set one value of a state scope, if the binding's policy and the event allow it."""
         grants = self._order.grants
         scope, key = cast(str, payload["scope"]), cast(str, payload["key"])
         identity = grants.state_scopes.get(scope)
@@ -110,13 +111,15 @@ class Effects:
                 self._drop(tx, entry, str(refusal))
                 return
             row = tx.record(entry)
-            change = Change(editor="runner", at=entry.at, run_id=entry.run_id, position=entry.position, journal_row=row)
+            change = ChangeOrigin(
+                editor="runner", at=entry.at, run_id=entry.run_id, position=entry.position, journal_row=row
+            )
             state.put(tx.connection, identity, key, payload["value"], change)
 
-        return self._kept(entry, write)
+        return self._or_drop(entry, write)
 
-    def _kept(self, entry: Entry, write: Operation) -> Operation:
-        """An effect that cannot be had takes nothing with it: its entry is recorded, and says why."""
+    def _or_drop(self, entry: Entry, write: Operation) -> Operation:
+        """Return an operation that records the entry as dropped, with the reason, if the effect fails."""
 
         def attempt(tx: Transaction) -> None:
             error = tx.attempt(write)
@@ -127,7 +130,7 @@ class Effects:
         return attempt
 
     def _drop(self, tx: Transaction, entry: Entry, reason: str) -> None:
-        tx.record(entry._replace(outcome=Outcome.DROPPED, reason=self._order.marks.cover_words(reason)))
+        tx.record(entry._replace(outcome=Outcome.DROPPED, reason=self._order.secret_mask.cover_words(reason)))
 
     def _artifact_row(
         self, artifact_id: str, payload: dict[str, Any], content: bytes | None, entry: Entry
@@ -152,7 +155,7 @@ class Effects:
             metadata=payload.get("metadata") or {},
         )
 
-    def _audit(self, tx: Transaction, event_id: str, kind: str, at: int, metadata: dict[str, Any]) -> None:
+    def _log_event(self, tx: Transaction, event_id: str, kind: str, at: int, metadata: dict[str, Any]) -> None:
         envelope = self._order.envelope
         event_log.append(
             tx.connection,
@@ -172,27 +175,27 @@ class Effects:
 
 
 def _inline(payload: dict[str, Any]) -> tuple[bytes | None, str | None]:
-    """The inline content, or why it cannot be taken."""
+    """Return the inline content, or why it cannot be used."""
     encoded = payload.get("content_base64")
     if encoded is None:
         return None, None
     try:
         content = base64.b64decode(encoded, validate=True)
     except (binascii.Error, ValueError):
-        return None, "content_base64 is not base64"
-    if len(content) > INLINE_LIMIT:
-        return None, f"{len(content)} bytes inline are more than an artifact may have ({INLINE_LIMIT})"
+        return None, "content_base64 is not valid base64"
+    if len(content) > MAX_INLINE_BYTES:
+        return None, f"{len(content)} bytes exceed the limit of inline content ({MAX_INLINE_BYTES})"
     claimed = payload.get("sha256")
     if claimed is not None and str(claimed).lower() != hashlib.sha256(content).hexdigest():
-        return None, "sha256 is not that of the content"
+        return None, "sha256 does not match the content"
     return content, None
 
 
-def _merged(pending: list[str], own: object) -> list[str]:
-    """Artifact ids made before the message and named by it, each once."""
+def _merge_references(new: list[str], own: object) -> list[str]:
+    """Return the ids of artifacts created before a message and of those that the message names, each once."""
     named: list[str] = []
     for reference in cast("list[object]", own) if isinstance(own, list) else []:
         ident = cast("dict[str, object]", reference).get("artifact_id") if isinstance(reference, dict) else reference
         if isinstance(ident, str):
             named.append(ident)
-    return list(dict.fromkeys([*pending, *named]))
+    return list(dict.fromkeys([*new, *named]))

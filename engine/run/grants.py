@@ -1,4 +1,4 @@
-"""What a run may touch: manifest permissions ∩ binding policy ∩ config and scope, decided once and then frozen."""
+"""The grants of a run: manifest permissions ∩ binding policy ∩ config and scope, decided once and then frozen."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -6,9 +6,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Final, cast
 
-from engine.facts.scopes import ScopeIdentity
-from engine.intake.agents import AgentBinding
 from engine.intake.envelope import EventEnvelope
+from engine.project.agents import AgentBinding
 from engine.protocol.context import AvailableApis
 from engine.protocol.manifest import AgentRunnerManifest
 from engine.protocol.resources import (
@@ -21,22 +20,23 @@ from engine.protocol.resources import (
     ToolResource,
 )
 from engine.resources.catalog import Catalog
-from engine.resources.files import is_there
-from engine.run.apis import Clause, available, decide_apis
-from engine.run.scopes import identities
+from engine.resources.files import file_exists
+from engine.run.call_permissions import Clause, available_apis, decide_call_permissions
+from engine.run.state_scopes import resolve_scopes
+from engine.runners.config_form import ConfigForm
 from engine.runners.descriptor import RunnerDescriptor
-from engine.runners.forms import ConfigForm
+from engine.store.state_scopes import ScopeIdentity
 
-_LANGUAGE: Final = ("invoke", "stream")
+_LANGUAGE_MODEL_OPERATIONS: Final = ("invoke", "stream")
 
 
 @dataclass(frozen=True, slots=True)
 class Grants:
-    """The authorization snapshot: the only truth while the run lives."""
+    """The frozen authorization of a run. Nothing else decides what the run may do."""
 
     resources: Resources
     apis: Mapping[str, Clause]
-    """Every call of the run-scoped API, whether it may be made, and what decided that."""
+    """For every call of the run-scoped API: whether it is allowed, and the clause that decides."""
     available_apis: AvailableApis
     plugin: str
     """`author/name`; the connection must belong to it."""
@@ -47,16 +47,16 @@ class Grants:
     bot_id: str | None
     workspace_id: str | None
     state_scopes: Mapping[str, ScopeIdentity]
-    """The scopes that are on and have an identity."""
+    """The scopes that are enabled and have an identity."""
     scopes_off: Mapping[str, str]
-    """Every other scope, and why it cannot be used."""
+    """Every other scope, with the reason why it cannot be used."""
     operations: Mapping[str, frozenset[str]]
-    """`model:ID`, `tool:NAME` … to the operations granted on it."""
+    """Operations granted on each resource, by `model:ID`, `tool:NAME` …"""
     clauses: Mapping[str, str]
-    """The same names to what granted them, in the author's words."""
+    """The clause that granted each resource, by the same names."""
 
     def snapshot(self) -> dict[str, Any]:
-        """As it is kept with the run."""
+        """Return the grants as they are stored with the run."""
         return {
             "resources": self.resources.model_dump(mode="json"),
             "available_apis": self.available_apis.model_dump(mode="json"),
@@ -75,7 +75,7 @@ class Grants:
         }
 
 
-def grant(
+def compute_grants(
     runner: RunnerDescriptor,
     binding: AgentBinding,
     envelope: EventEnvelope,
@@ -83,24 +83,24 @@ def grant(
     catalog: Catalog,
     file_roots: tuple[Path, ...] = (),
 ) -> tuple[Grants, tuple[str, ...]]:
-    """The grants of one run, and a warning for every id that does not exist. Of files it is looked at on disk."""
+    """Return the grants of a run, and a warning for every id that does not exist. Files are checked on disk."""
     manifest = runner.manifest
-    desk = _Desk(manifest, binding, ConfigForm(manifest), config, catalog, file_roots)
+    builder = _GrantBuilder(manifest, binding, ConfigForm(manifest), config, catalog, file_roots)
     resources = Resources(
-        models=list(desk.models()),
-        tools=list(desk.tools()),
-        knowledge_bases=list(desk.knowledge_bases()),
-        skills=list(desk.skills()),
-        files=list(desk.files()),
-        storage=desk.storage(),
+        models=list(builder.models()),
+        tools=list(builder.tools()),
+        knowledge_bases=list(builder.knowledge_bases()),
+        skills=list(builder.skills()),
+        files=list(builder.files()),
+        storage=builder.storage(),
         platform_capabilities={},
     )
-    on, off = identities(envelope, binding)
-    apis = decide_apis(manifest, binding, envelope)
+    on, off = resolve_scopes(envelope, binding)
+    apis = decide_call_permissions(manifest, binding, envelope)
     grants = Grants(
         resources=resources,
         apis=apis,
-        available_apis=available(apis),
+        available_apis=available_apis(apis),
         plugin=runner.id.plugin_id,
         runner_id=str(runner.id),
         binding_id=binding.binding_id,
@@ -110,14 +110,14 @@ def grant(
         workspace_id=envelope.workspace_id,
         state_scopes=on,
         scopes_off=off,
-        operations=desk.operations,
-        clauses=desk.clauses,
+        operations=builder.operations,
+        clauses=builder.clauses,
     )
-    return grants, tuple(desk.warnings)
+    return grants, tuple(builder.warnings)
 
 
-class _Desk:
-    """Goes through one kind of resource after another, noting operations, clauses and warnings."""
+class _GrantBuilder:
+    """Collects operations, clauses and warnings, one kind of resource after another."""
 
     def __init__(
         self,
@@ -140,40 +140,49 @@ class _Desk:
 
     def models(self) -> Iterator[ModelResource]:
         permitted = self._manifest.permissions.models
-        language = [operation for operation in _LANGUAGE if operation in permitted]
-        chosen = self._named(self._form.language_models(self._config), "the runner's config")
-        extra = self._named(self._policy.allowed_model_uuids, "resource_policy.allowed_model_uuids")
-        for model_id, clause in _first_named(chosen, extra).items():
+        language = [operation for operation in _LANGUAGE_MODEL_OPERATIONS if operation in permitted]
+        chosen = self._with_clause(self._form.language_models(self._config), "the runner's config")
+        extra = self._with_clause(self._policy.allowed_model_uuids, "resource_policy.allowed_model_uuids")
+        for model_id, clause in _merge(chosen, extra).items():
             yield from self._model(model_id, clause, "llm", language)
         rerank = ["rerank"] if "rerank" in permitted else []
-        for model_id, clause in self._named(self._form.rerank_models(self._config), "the runner's config"):
+        for model_id, clause in self._with_clause(self._form.rerank_models(self._config), "the runner's config"):
             yield from self._model(model_id, clause, "rerank", rerank)
 
     def tools(self) -> Iterator[ToolResource]:
         names = self._policy.allowed_tool_names or ()
-        if not self._needs("tool_calling", names):
+        if not self._has_capability("tool_calling", names):
             return
         operations: list[str] = list(self._manifest.permissions.tools)
-        for name, clause in self._named(names, "resource_policy.allowed_tool_names"):
-            fact = self._catalog.tools.get(name)
-            if self._note(f"tool:{name}", operations, clause, "permissions.tools", exists=fact is not None) and fact:
+        for name, clause in self._with_clause(names, "resource_policy.allowed_tool_names"):
+            resource = self._catalog.tools.get(name)
+            if (
+                self._grant(f"tool:{name}", operations, clause, "permissions.tools", exists=resource is not None)
+                and resource
+            ):
                 yield ToolResource(
-                    tool_name=name, tool_type=fact.tool_type, description=fact.description, operations=operations
+                    tool_name=name,
+                    tool_type=resource.tool_type,
+                    description=resource.description,
+                    operations=operations,
                 )
 
     def knowledge_bases(self) -> Iterator[KnowledgeBaseResource]:
-        chosen = self._named(self._form.knowledge_bases(self._config), "the runner's config")
-        extra = self._named(self._policy.allowed_kb_uuids, "resource_policy.allowed_kb_uuids")
-        wanted = _first_named(chosen, extra)
-        if not self._needs("knowledge_retrieval", tuple(wanted)):
+        chosen = self._with_clause(self._form.knowledge_bases(self._config), "the runner's config")
+        extra = self._with_clause(self._policy.allowed_kb_uuids, "resource_policy.allowed_kb_uuids")
+        wanted = _merge(chosen, extra)
+        if not self._has_capability("knowledge_retrieval", tuple(wanted)):
             return
         operations: list[str] = list(self._manifest.permissions.knowledge_bases)
         for kb_id, clause in wanted.items():
-            fact = self._catalog.knowledge_bases.get(kb_id)
+            resource = self._catalog.knowledge_bases.get(kb_id)
             name = f"knowledge_base:{kb_id}"
-            if self._note(name, operations, clause, "permissions.knowledge_bases", exists=fact is not None) and fact:
+            if (
+                self._grant(name, operations, clause, "permissions.knowledge_bases", exists=resource is not None)
+                and resource
+            ):
                 yield KnowledgeBaseResource(
-                    kb_id=kb_id, kb_name=fact.kb_name, kb_type=fact.kb_type, operations=operations
+                    kb_id=kb_id, kb_name=resource.kb_name, kb_type=resource.kb_type, operations=operations
                 )
 
     def skills(self) -> Iterator[SkillResource]:
@@ -181,28 +190,30 @@ class _Desk:
             return
         allowed = self._policy.allowed_skill_names
         for name in allowed if allowed is not None else tuple(self._catalog.skills):
-            fact = self._catalog.skills.get(name)
+            resource = self._catalog.skills.get(name)
             clause = "resource_policy.allowed_skill_names" if allowed is not None else "every visible skill"
-            if self._note(f"skill:{name}", ["activate"], clause, "", exists=fact is not None) and fact:
+            if self._grant(f"skill:{name}", ["activate"], clause, "", exists=resource is not None) and resource:
                 yield SkillResource(
-                    skill_name=name, display_name=fact.display_name or name, description=fact.description
+                    skill_name=name, display_name=resource.display_name or name, description=resource.description
                 )
 
     def files(self) -> Iterator[FileResource]:
         operations = ["config"] if "config" in self._manifest.permissions.files else []
         for chosen in self._form.files(self._config):
-            file = _file(chosen, operations)
+            file = _file_resource(chosen, operations)
             if file is None:
-                self.warnings.append("a file, named by the runner's config, has no file_key; left out")
-            elif not is_there(file.file_id, self._file_roots):
-                self.warnings.append(f"file {file.file_id!r:.200}, named by the runner's config, {self._no_file()}")
-            elif self._note(f"file:{file.file_id}", operations, "the runner's config", "permissions.files"):
+                self.warnings.append("a file in the runner's config has no file_key; left out")
+            elif not file_exists(file.file_id, self._file_roots):
+                self.warnings.append(
+                    f"file {file.file_id!r:.200}, named by the runner's config, {self._missing_file_text()}"
+                )
+            elif self._grant(f"file:{file.file_id}", operations, "the runner's config", "permissions.files"):
                 yield file
 
-    def _no_file(self) -> str:
+    def _missing_file_text(self) -> str:
         if self._file_roots:
             return "does not exist under the project's file_roots; left out"
-        return "is left out: name the folder that it lies in under `file_roots` in trackside.yaml"
+        return "is left out: add its folder to `file_roots` in trackside.yaml"
 
     def storage(self) -> StorageResource:
         permitted = self._manifest.permissions.storage
@@ -217,13 +228,15 @@ class _Desk:
         return StorageResource(plugin_storage=granted["plugin"], workspace_storage=granted["workspace"])
 
     def _model(self, model_id: str, clause: str, kind: str, operations: list[str]) -> Iterator[ModelResource]:
-        fact = self._catalog.models.get(model_id)
-        exists = fact is not None and fact.model_type == kind
-        if self._note(f"model:{model_id}", operations, clause, "permissions.models", exists=exists) and fact:
-            yield ModelResource(model_id=model_id, model_type=kind, provider=fact.provider, operations=operations)
+        resource = self._catalog.models.get(model_id)
+        exists = resource is not None and resource.model_type == kind
+        if self._grant(f"model:{model_id}", operations, clause, "permissions.models", exists=exists) and resource:
+            yield ModelResource(model_id=model_id, model_type=kind, provider=resource.provider, operations=operations)
 
-    def _note(self, name: str, operations: Sequence[str], clause: str, permission: str, *, exists: bool = True) -> bool:
-        """Whether the resource is granted; one that does not exist is left out with a warning."""
+    def _grant(
+        self, name: str, operations: Sequence[str], clause: str, permission: str, *, exists: bool = True
+    ) -> bool:
+        """Grant a resource. Returns False, with a warning, if it does not exist; False if no operation is permitted."""
         if not exists:
             kind, _, ident = name.partition(":")
             self.warnings.append(f"{kind.replace('_', ' ')} {ident!r}, named by {clause}, does not exist; left out")
@@ -234,31 +247,31 @@ class _Desk:
         self.clauses[name] = f"{permission} and {clause}" if permission else clause
         return True
 
-    def _needs(self, capability: str, wanted: Sequence[str]) -> bool:
+    def _has_capability(self, capability: str, names: Sequence[str]) -> bool:
         if getattr(self._manifest.capabilities, capability):
             return True
-        if wanted:
-            self.warnings.append(f"{', '.join(wanted)} not granted: the manifest's capabilities have no {capability}")
+        if names:
+            self.warnings.append(f"{', '.join(names)} not granted: the manifest's capabilities have no {capability}")
         return False
 
     @staticmethod
-    def _named(ids: Iterable[str] | None, clause: str) -> list[tuple[str, str]]:
+    def _with_clause(ids: Iterable[str] | None, clause: str) -> list[tuple[str, str]]:
         return [(ident, clause) for ident in dict.fromkeys(ids or ())]
 
 
-def _first_named(*named: list[tuple[str, str]]) -> dict[str, str]:
-    """Every id once, with the first clause that names it."""
-    wanted: dict[str, str] = {}
+def _merge(*named: list[tuple[str, str]]) -> dict[str, str]:
+    """Return every id once, with the first clause that names it."""
+    merged: dict[str, str] = {}
     for ident, clause in chain.from_iterable(named):
-        wanted.setdefault(ident, clause)
-    return wanted
+        merged.setdefault(ident, clause)
+    return merged
 
 
-def _file(chosen: object, operations: list[str]) -> FileResource | None:
-    """A file field's value: a key, or an object with one and what is known of the file."""
-    known = cast("dict[str, object]", chosen) if isinstance(chosen, dict) else {"file_key": chosen}
-    name, kind = known.get("file_name"), known.get("mime_type", known.get("mimetype"))
-    key = known.get("file_key")
+def _file_resource(chosen: object, operations: list[str]) -> FileResource | None:
+    """Read the value of a file field: a key, or an object with a key and details."""
+    fields = cast("dict[str, object]", chosen) if isinstance(chosen, dict) else {"file_key": chosen}
+    name, kind = fields.get("file_name"), fields.get("mime_type", fields.get("mimetype"))
+    key = fields.get("file_key")
     if not isinstance(key, str) or not key:
         return None
     return FileResource(

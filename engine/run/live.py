@@ -1,4 +1,4 @@
-"""The live session of one run: what its runner says comes in here, is judged, recorded and applied."""
+"""A run in progress: receives what its runner sends, checks it, records it and applies it."""
 
 import asyncio
 from collections.abc import Callable
@@ -7,29 +7,29 @@ from functools import partial
 from typing import Any, Final, Protocol, cast
 
 from engine.clock import Clock
-from engine.facts.batch import Transaction
-from engine.facts.journal import Entry
-from engine.facts.writer import Writer
+from engine.events import Outcome
+from engine.journal.recorder import JOURNAL_LIMIT, Recorder
 from engine.protocol.results import ResultType
-from engine.run.backlog import Backlog
+from engine.run.breakpoints import PauseControl
 from engine.run.deadline import Deadline
 from engine.run.effects import Effects
-from engine.run.holds import Holds
-from engine.run.normalise import UNREADABLE, Judged, Normaliser, Outcome
-from engine.run.order import RunOrder
-from engine.run.recorder import JOURNAL_LIMIT, Recorder
-from engine.run.ticket import Waiting
+from engine.run.held_results import HeldResults
+from engine.run.normalise import UNREADABLE, CheckedResult, Normaliser
+from engine.run.run_order import RunOrder
 from engine.runtimes.runtime import Execution
+from engine.store.batch import Transaction
+from engine.store.entries import Entry
+from engine.store.writer import Writer
 
-LINGER: Final = 1.0
-"""Seconds a runner may go on after its own end before it is stopped."""
-_MOST_USAGE: Final = 2**53
-_MOST_USAGE_NAMES: Final = 100
-_LONGEST_USAGE_NAME: Final = 255
+LINGER_SECONDS: Final = 1.0
+"""How long a runner may go on after its terminal result before it is stopped."""
+_MAX_USAGE: Final = 2**53
+_MAX_USAGE_NAMES: Final = 100
+_MAX_USAGE_NAME_LENGTH: Final = 255
 
 
-class Stop(StrEnum):
-    """Why the host ends a run that has not ended by itself."""
+class StopReason(StrEnum):
+    """Why the host stops a run that has not ended by itself."""
 
     CANCELLED = "cancelled"
     DEADLINE = "deadline"
@@ -37,263 +37,279 @@ class Stop(StrEnum):
     JOURNAL = "journal"
     STORAGE = "storage"
     HOST = "host"
-    """The host itself failed; the run must not stay open for it."""
+    """The host itself failed."""
     LINGERING = "lingering"
-    """It had ended, but its code went on."""
+    """The runner sent its terminal result, but its code went on."""
 
 
-class CallDesk(Protocol):
-    """Answers what a runner asks of its host while its run lives."""
+class CallHandler(Protocol):
+    """Answers the calls of a runner. Implemented above this package, by the call server."""
 
     async def answer(self, run: "LiveRun", action: str, data: dict[str, Any]) -> Any:
-        """The reply's data, or an async iterator of them; raises AgentAPIException."""
+        """Return the reply's data, or an async iterator of parts of it. Raises AgentAPIException."""
         ...
 
 
 class LiveRun:
-    """One run while it lives: the sink of its runtime. All of it belongs to the loop's thread."""
+    """One run while it lives, and the sink of its runtime. Everything here belongs to the loop's thread."""
 
-    def __init__(self, order: RunOrder, writer: Writer, clock: Clock, effects: Effects, calls: CallDesk) -> None:
+    def __init__(self, order: RunOrder, writer: Writer, clock: Clock, effects: Effects, calls: CallHandler) -> None:
         self.order = order
-        self.recorder = Recorder(writer, clock, order.run_id, order.marks)
+        self.recorder = Recorder(writer, clock, order.run_id, order.secret_mask)
         self.effects = effects
-        self.stop: Stop | None = None
+        self.stop_reason: StopReason | None = None
         self.stop_error = ""
-        self.stopped = asyncio.Event()
-        self.is_over = False
-        """Its runner is gone and its last entry is due: nothing of it may be answered or recorded any more."""
+        self.stop_requested = asyncio.Event()
+        self.has_ended = False
+        """The runner is gone and the last entry is due: from here on no call is answered and nothing is recorded."""
         self.execution: Execution | None = None
-        """Its runner at work, once that has begun."""
-        self.end: dict[str, Any] | None = None
+        """The runner's execution, once it was started."""
+        self.final_result: dict[str, Any] | None = None
         """The data of the terminal result, once one came."""
-        self.calls: set[asyncio.Task[Any]] = set()
-        """Calls that are being answered; a stop interrupts them."""
-        self.begun = asyncio.Event()
-        """Its first entry is taken, or there will be none: from here on others may write into its journal."""
-        self.claims: dict[str, Waiting] = {}
-        """By item id, the messages that wait in this run; any may yet become a run of its own."""
+        self.active_calls: set[asyncio.Task[Any]] = set()
+        """Calls that are being answered; a stop cancels them."""
+        self.started = asyncio.Event()
+        """Set once the first entry is recorded, or once it is clear that there will be none.
+
+        From then on others may write into the journal of this run.
+        """
         self.pulls = 0
         self.last_pull_at: int | None = None
         self.started_at: int | None = None
         self.cancel_requested_at: int | None = None
         self.usage: dict[str, int | float] = {}
-        self._spoke = False
-        self._undecided = 0
-        self.deltas_since: int | None = None
+        self.pending_deltas_after: int | None = None
         """The position before the first delta that no completed message has replaced."""
-        told = f"the run took longer than {order.timeout:g} s" if order.timeout is not None else ""
-        self.deadline = Deadline(clock, order.timeout, partial(self.request_stop, Stop.DEADLINE, told))
-        self.holds = Holds(self.recorder, clock, self.deadline)
-        self._backlog = Backlog(self.holds, self._take, writer.when_room)
+        timeout_text = f"the run took longer than {order.timeout:g} s" if order.timeout is not None else ""
+        self.deadline = Deadline(clock, order.timeout, partial(self.request_stop, StopReason.DEADLINE, timeout_text))
+        self.pause_control = PauseControl(self.recorder, clock, self.deadline)
+        self._held_results = HeldResults(self.pause_control, writer.when_room)
         self._writer = writer
         self._calls = calls
         self._normaliser = Normaliser(order.run_id)
+        self._has_message = False
         self._last_message: tuple[Any, Any] | None = None
-        self._apply: dict[str, Callable[[Judged], None]] = {
-            ResultType.MESSAGE_DELTA: self._delta,
-            ResultType.MESSAGE_COMPLETED: self._message,
-            ResultType.ARTIFACT_CREATED: self._artifact,
-            ResultType.STATE_UPDATED: self._state,
-            ResultType.RUN_COMPLETED: self._completed,
-            ResultType.RUN_FAILED: self._failed,
+        self._pending_operations = 0
+        self._handlers: dict[str, Callable[[CheckedResult], None]] = {
+            ResultType.MESSAGE_DELTA: self._apply_delta,
+            ResultType.MESSAGE_COMPLETED: self._apply_message,
+            ResultType.ARTIFACT_CREATED: self._apply_artifact,
+            ResultType.STATE_UPDATED: self._apply_state,
+            ResultType.RUN_COMPLETED: self._apply_run_completed,
+            ResultType.RUN_FAILED: self._apply_run_failed,
         }
 
-    # What the runtime calls
+    # Called by the runtime
 
     @property
     def full(self) -> bool:
-        return self._backlog.keeps or self._writer.full
+        return self._held_results.is_holding or self._writer.full
 
     def when_room(self, call: Callable[[], None]) -> None:
-        self._backlog.when_room(call)
+        self._held_results.when_room(call)
 
     def result(self, result: object, size: int) -> None:  # noqa: ARG002  (the data is measured as it is recorded)
-        self._backlog.result(result)
+        """Handle a result, or hold it back if it reaches a breakpoint or comes after one that did.
 
-    def _take(self, result: object) -> None:
-        if self.recorder.is_broken or self.is_over:
-            return
-        judged = self._normaliser.judge(result)
-        if self.stop is not None and judged.outcome is not Outcome.IGNORED:
-            judged = judged._replace(
-                outcome=Outcome.IGNORED, reason=f"came after the run was stopped ({self.stop})", applies=False
-            )
-        if judged.applies:
-            if (usage := cast("dict[str, Any]", result).get("usage")) is not None:
-                self.count_usage(usage)
-            self._apply.get(judged.kind, self._record)(judged)
-        else:
-            self._record(judged)
-            if judged.protocol_error is not None:
-                self.request_stop(Stop.PROTOCOL, judged.protocol_error)
-        self._mind_the_limit()
+        The hot path of a run: `tests.bench throughput` measures it.
+        """
+        kind = _type_of(result)
+        if not self._held_results.is_holding:
+            location = self.pause_control.match_result(kind)
+            if location is None:
+                self._handle_result(result)
+                return
+            self._held_results.pause_at(location, kind)
+        self._held_results.add(partial(self._handle_result, result), kind)
 
     def unreadable(self, reason: str, size: int) -> None:
-        if self._backlog.keeps:
-            self._backlog.behind(partial(self._unreadable, reason, size))
+        if self._held_results.is_holding:
+            self._held_results.add(partial(self._record_unreadable, reason, size))
         else:
-            self._unreadable(reason, size)
-
-    def _unreadable(self, reason: str, size: int) -> None:
-        if self.is_over:
-            return
-        self.recorder.record("runner", UNREADABLE, {"size": size}, outcome=Outcome.REFUSED, reason=reason[:500])
-        self._mind_the_limit()
+            self._record_unreadable(reason, size)
 
     def output(self, stream: str, text: str) -> None:
         self.recorder.output(stream, text)
 
     def silent(self, seconds: float) -> None:
         self.recorder.warn(
-            f"the runner has not answered for {seconds:.0f} s: its loop is blocked (time.sleep, a long computation or "
-            "import?), so it hears neither steering nor cancel until it returns"
+            f"The runner has not responded for {seconds:.0f} s: its event loop is blocked (time.sleep, a long "
+            "computation or import?). It cannot receive steering messages or a stop until it returns."
         )
 
     def answers_again(self, seconds: float) -> None:
-        self.recorder.warn(f"the runner answers again after {seconds:.0f} s")
+        self.recorder.warn(f"The runner responds again after {seconds:.0f} s.")
 
     def gone(self) -> None:
-        # Nobody is there to wait for a person: what it said before goes through.
-        self.holds.end()
+        # No runner waits for the user any more: deliver what it sent before it went.
+        self.pause_control.end_all()
 
     async def call(self, action: str, data: dict[str, Any]) -> Any:
-        if self._backlog.keeps:
+        if self._held_results.is_holding:
             try:
-                await self._backlog.turn()
+                await self._held_results.wait_for_turn()
             except asyncio.CancelledError:
-                if not self.is_over:
-                    self.recorder.warn(f"{action[:100]} was taken back while it waited behind a held result")
+                if not self.has_ended:
+                    self.recorder.warn(f"The runner cancelled {action[:100]} while the run was paused at a result.")
                 raise
-        self._mind_the_limit()
+        self._check_journal_limit()
         return await self._calls.answer(self, action, data)
 
-    # What the host calls
+    # Called by the host
 
-    def request_stop(self, why: Stop, error: str = "") -> None:
-        """Ask for the run's end; the first reason stands."""
-        if self.stop is None:
-            self.stop = why
+    def request_stop(self, reason: StopReason, error: str = "") -> None:
+        """Ask for the end of the run. The first reason wins."""
+        if self.stop_reason is None:
+            self.stop_reason = reason
             self.stop_error = error
-            self._stopped()
+            self._interrupt()
 
-    def break_off(self, error: str) -> None:
-        """The disk refused entries of this run: none may follow behind the gap, and the run cannot go on."""
+    def stop_for_storage_failure(self, error: str) -> None:
+        """Stop the run because entries of it could not be written. No entry may follow the gap."""
         self.recorder.is_broken = True
-        if self.stop is not Stop.STORAGE:
-            self.stop, self.stop_error = Stop.STORAGE, error
-            self._stopped()
+        if self.stop_reason is not StopReason.STORAGE:
+            self.stop_reason, self.stop_error = StopReason.STORAGE, error
+            self._interrupt()
 
-    def decide(self, operation: Callable[[Transaction], object]) -> None:
-        """Have the writer decide something of this run that nobody waits for."""
-        self._undecided += 1
-        self._writer.submit(operation).add_done_callback(self._decided)
+    def submit_operation(self, operation: Callable[[Transaction], object]) -> None:
+        """Give the writer an operation of this run whose result nobody waits for."""
+        self._pending_operations += 1
+        self._writer.submit(operation).add_done_callback(self._operation_done)
 
-    async def let_through(self) -> None:
-        """Return when no result is held back any more: a person has released it, or the run was stopped."""
-        await self._backlog.emptied()
+    async def wait_for_held_results(self) -> None:
+        """Return when no result is held back: the user has continued, or the run was stopped."""
+        await self._held_results.wait_until_empty()
 
     @property
     def deadline_at(self) -> int | None:
-        """When its time is used up; unknown while it is held."""
-        return self.deadline.at
+        """When the run times out, in microseconds; None while it is paused or if it has no deadline."""
+        return self.deadline.expires_at
 
     @property
-    def is_settled(self) -> bool:
-        """Whether all that this run's results do to the facts is on disk."""
-        return self._undecided == 0
+    def has_pending_writes(self) -> bool:
+        """Whether effects of this run's results are not on disk yet."""
+        return self._pending_operations > 0
 
     @property
-    def has_said_anything(self) -> bool:
-        """Whether there is a message, or text that will become one."""
-        return self._spoke or self.deltas_since is not None
+    def has_output(self) -> bool:
+        """Whether the runner sent a message, or text that will become one."""
+        return self._has_message or self.pending_deltas_after is not None
 
     @property
-    def end_type(self) -> ResultType | None:
-        return self._normaliser.end
+    def final_result_type(self) -> ResultType | None:
+        return self._normaliser.final_type
 
-    # What results do
+    def add_usage(self, usage: object) -> None:
+        """Add the usage that a result or a model's reply reports."""
+        if not isinstance(usage, dict):
+            return
+        for name, amount in cast("dict[str, Any]", usage).items():
+            if not isinstance(amount, int | float) or isinstance(amount, bool) or len(name) > _MAX_USAGE_NAME_LENGTH:
+                continue
+            total = self.usage.get(name, 0) + amount
+            # A larger number is no count of anything, and its sum could not be written as JSON.
+            if abs(total) <= _MAX_USAGE and (name in self.usage or len(self.usage) < _MAX_USAGE_NAMES):
+                self.usage[name] = total
 
-    def _record(self, judged: Judged) -> None:
-        self._writer.append(self._entry(judged))
+    # Results
 
-    def _entry(self, judged: Judged) -> Entry:
+    def _handle_result(self, result: object) -> None:
+        if self.recorder.is_broken or self.has_ended:
+            return
+        checked = self._normaliser.check(result)
+        if self.stop_reason is not None and checked.outcome is not Outcome.IGNORED:
+            checked = checked._replace(
+                outcome=Outcome.IGNORED, reason=f"came after the run was stopped ({self.stop_reason})", applies=False
+            )
+        if checked.applies:
+            if (usage := cast("dict[str, Any]", result).get("usage")) is not None:
+                self.add_usage(usage)
+            self._handlers.get(checked.kind, self._record)(checked)
+        else:
+            self._record(checked)
+            if checked.protocol_error is not None:
+                self.request_stop(StopReason.PROTOCOL, checked.protocol_error)
+        self._check_journal_limit()
+
+    def _record_unreadable(self, reason: str, size: int) -> None:
+        if self.has_ended:
+            return
+        self.recorder.record("runner", UNREADABLE, {"size": size}, outcome=Outcome.REFUSED, reason=reason[:500])
+        self._check_journal_limit()
+
+    def _record(self, checked: CheckedResult) -> None:
+        self._writer.append(self._entry(checked))
+
+    def _entry(self, checked: CheckedResult) -> Entry:
         return self.recorder.entry(
             "runner",
-            judged.kind,
-            judged.data,
-            text=judged.text,
-            outcome=judged.outcome,
-            reason=judged.reason,
-            sequence=judged.sequence,
+            checked.kind,
+            checked.data,
+            text=checked.text,
+            outcome=checked.outcome,
+            reason=checked.reason,
+            sequence=checked.sequence,
         )
 
-    def _delta(self, judged: Judged) -> None:
-        if self.deltas_since is None:
-            chunk = judged.payload["chunk"]
+    def _apply_delta(self, checked: CheckedResult) -> None:
+        if self.pending_deltas_after is None:
+            chunk = checked.payload["chunk"]
             if chunk.get("content") or chunk.get("all_content"):
-                self.deltas_since = self.recorder.position
-        self._record(judged)
+                self.pending_deltas_after = self.recorder.position
+        self._record(checked)
 
-    def _message(self, judged: Judged) -> None:
-        message = judged.payload["message"]
-        self.deltas_since = None
-        self._spoke = True
+    def _apply_message(self, checked: CheckedResult) -> None:
+        message = checked.payload["message"]
+        self.pending_deltas_after = None
+        self._has_message = True
         self._last_message = (message["role"], message.get("content"))
-        self.decide(self.effects.message(self._entry(judged), message))
+        self.submit_operation(self.effects.message(self._entry(checked), message))
 
-    def _artifact(self, judged: Judged) -> None:
-        self.decide(self.effects.artifact(self._entry(judged), judged.payload))
+    def _apply_artifact(self, checked: CheckedResult) -> None:
+        self.submit_operation(self.effects.artifact(self._entry(checked), checked.payload))
 
-    def _state(self, judged: Judged) -> None:
-        self.decide(self.effects.state(self._entry(judged), judged.payload))
+    def _apply_state(self, checked: CheckedResult) -> None:
+        self.submit_operation(self.effects.state(self._entry(checked), checked.payload))
 
-    def _completed(self, judged: Judged) -> None:
-        self._ended(judged)
-        message = judged.payload.get("message")
+    def _apply_run_completed(self, checked: CheckedResult) -> None:
+        self._note_final_result(checked)
+        message = checked.payload.get("message")
         if message is None:
-            self._record(judged)
+            self._record(checked)
             return
-        self.deltas_since = None
-        said = (message["role"], message.get("content"))
-        self._spoke = True
-        if said == self._last_message:
-            self._record(judged)
+        self.pending_deltas_after = None
+        content = (message["role"], message.get("content"))
+        self._has_message = True
+        if content == self._last_message:  # run.completed repeats the last message: it is already in the transcript
+            self._record(checked)
         else:
-            self.decide(self.effects.message(self._entry(judged), message))
+            self.submit_operation(self.effects.message(self._entry(checked), message))
 
-    def _failed(self, judged: Judged) -> None:
-        self._ended(judged)
-        self._record(judged)
+    def _apply_run_failed(self, checked: CheckedResult) -> None:
+        self._note_final_result(checked)
+        self._record(checked)
 
-    def _ended(self, judged: Judged) -> None:
-        self.end = judged.data
-        self.holds.end()
-        asyncio.get_running_loop().call_later(LINGER, self.request_stop, Stop.LINGERING)
+    def _note_final_result(self, checked: CheckedResult) -> None:
+        self.final_result = checked.data
+        self.pause_control.end_all()
+        asyncio.get_running_loop().call_later(LINGER_SECONDS, self.request_stop, StopReason.LINGERING)
 
-    def _decided(self, future: asyncio.Future[object]) -> None:
-        self._undecided -= 1
+    def _operation_done(self, future: asyncio.Future[object]) -> None:
+        self._pending_operations -= 1
         # A failed write reaches every live run through the writer's own failure; nobody else waits for this future.
         if not future.cancelled():
             future.exception()
 
-    def _stopped(self) -> None:
-        self.stopped.set()
-        self.holds.end()
-        for task in self.calls:
+    def _interrupt(self) -> None:
+        self.stop_requested.set()
+        self.pause_control.end_all()
+        for task in self.active_calls:
             task.cancel()
 
-    def _mind_the_limit(self) -> None:
+    def _check_journal_limit(self) -> None:
         if self.recorder.is_full:
-            self.request_stop(Stop.JOURNAL, f"its journal is larger than {JOURNAL_LIMIT // 2**20} MiB")
+            self.request_stop(StopReason.JOURNAL, f"its journal is larger than {JOURNAL_LIMIT // 2**20} MiB")
 
-    def count_usage(self, usage: object) -> None:
-        """Add what a result or a model's answer says it used."""
-        if not isinstance(usage, dict):
-            return
-        for name, amount in cast("dict[str, Any]", usage).items():
-            if not isinstance(amount, int | float) or isinstance(amount, bool) or len(name) > _LONGEST_USAGE_NAME:
-                continue
-            total = self.usage.get(name, 0) + amount
-            # What cannot be a count of anything stays out: its sum would not be JSON any more.
-            if abs(total) <= _MOST_USAGE and (name in self.usage or len(self.usage) < _MOST_USAGE_NAMES):
-                self.usage[name] = total
+
+def _type_of(result: object) -> object:
+    return cast("dict[str, Any]", result).get("type") if isinstance(result, dict) else None

@@ -1,135 +1,179 @@
-"""Conducts runs: begins one, hears it out, stops it if it must, and closes it on every path."""
+"""Executes runs: starts the runner, stops it if necessary, and writes the end of the run on every path."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
 from traceback import format_exception
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import orjson
 from sqlalchemy import Connection
 
 from engine.clock import Clock, Ids
-from engine.facts import event_log, journal, runs, sessions
-from engine.facts.batch import Transaction
-from engine.facts.database import Database
-from engine.facts.errors import AlreadyFinal, FactsError, NotFound
-from engine.facts.event_log import EventRow
-from engine.facts.journal import Entry
-from engine.facts.redact import redact
-from engine.facts.runs import RunRow, Status
-from engine.facts.writer import Writer
+from engine.events import EntryKind, Status
+from engine.journal.delta_text import DeltaText
+from engine.journal.secret_mask import SecretMask
 from engine.protocol.content import text_of
-from engine.run.beginning import begin
-from engine.run.context import build_context
-from engine.run.deltas import DeltaText
 from engine.run.effects import Effects
-from engine.run.live import CallDesk, LiveRun, Stop
-from engine.run.marks import Marks
-from engine.run.order import RunOrder
-from engine.run.verdict import Verdict, judge, storage_failed
-from engine.runtimes.runtime import Ending, Execution, How, Runtime, RuntimeProblem
-from engine.steering.leftovers import drop_leftovers, reason_of
+from engine.run.live import CallHandler, LiveRun, StopReason
+from engine.run.run_order import RunOrder
+from engine.run.run_start import build_context, start_run
+from engine.run.verdict import Verdict, decide_verdict, storage_failure
+from engine.runtimes.runtime import Ending, EndKind, Execution, Runtime, RuntimeProblem
+from engine.store import entries, event_log, runs, sessions
+from engine.store.batch import Transaction
+from engine.store.database import Database
+from engine.store.entries import Entry
+from engine.store.errors import AlreadyFinal, NotFound, StoreError
+from engine.store.event_log import EventRow
+from engine.store.redact import redact
+from engine.store.runs import RunRow
+from engine.store.writer import Writer
 
-GRACE: Final = {
-    Stop.CANCELLED: 1.0,
-    Stop.DEADLINE: 0.4,
-    Stop.PROTOCOL: 0.2,
-    Stop.JOURNAL: 0.2,
-    Stop.STORAGE: 0.2,
-    Stop.HOST: 0.2,
-    Stop.LINGERING: 0.2,
+KILL_GRACE_SECONDS: Final = {
+    StopReason.CANCELLED: 1.0,
+    StopReason.DEADLINE: 0.4,
+    StopReason.PROTOCOL: 0.2,
+    StopReason.JOURNAL: 0.2,
+    StopReason.STORAGE: 0.2,
+    StopReason.HOST: 0.2,
+    StopReason.LINGERING: 0.2,
 }
 """Seconds between asking a runner to stop and killing its process group."""
 HOST_CLOSED: Final = "the host was closed"
 
 
+@dataclass(frozen=True, slots=True)
+class RunEnd:
+    """How a run ends, as its row and its last entry record it."""
+
+    status: Status
+    data: dict[str, Any]
+    usage: dict[str, int | float] | None = None
+    metadata: dict[str, Any] = field(default_factory=dict[str, Any])
+    secret_mask: SecretMask = field(default_factory=SecretMask)
+
+    @property
+    def reason(self) -> str:
+        return str(self.data["reason"])
+
+
+class DropLeftovers(Protocol):
+    """Drops the messages that a run did not receive. Implemented above this package, by the queue."""
+
+    def __call__(self, tx: Transaction, run: RunRow, end: RunEnd, *, at: int) -> Iterable[dict[str, Any]]:
+        """Inside the writer: drop them, and return the data of a `steering.dropped` entry for each."""
+        ...
+
+
 class Orchestrator:
-    """The host's runs. One event, one binding, one run, one runner, one result stream."""
+    """Executes the runs of one host. One event, one binding, one run, one runner, one result stream."""
 
     def __init__(
-        self, database: Database, writer: Writer, runtime: Runtime, calls: CallDesk, clock: Clock, ids: Ids
+        self,
+        database: Database,
+        writer: Writer,
+        runtime: Runtime,
+        calls: CallHandler,
+        drop_leftovers: DropLeftovers,
+        clock: Clock,
+        ids: Ids,
     ) -> None:
         self._database = database
         self._writer = writer
         self._runtime = runtime
         self._calls = calls
+        self._drop_leftovers = drop_leftovers
         self._clock = clock
         self._ids = ids
         self.live: dict[str, LiveRun] = {}
         self._is_closing = False
-        self._owed: list[Callable[[Transaction], RunRow]] = []
-        """Ends that the disk refused to take; tried again until it does."""
+        self._pending_ends: list[Callable[[Transaction], RunRow]] = []
+        """Ends of runs that could not be written; tried again until they can."""
 
-    def admit(self, order: RunOrder) -> LiveRun:
-        """A run that was created lives from here on: it can be stopped and spoken to before its runner begins."""
+    def add_run(self, order: RunOrder) -> LiveRun:
+        """Make a created run live: from here on it can be stopped and steered, even before its runner starts."""
         effects = Effects(order, self._clock, self._ids)
         live = self.live[order.run_id] = LiveRun(order, self._writer, self._clock, effects, self._calls)
         if self._is_closing:
-            live.request_stop(Stop.CANCELLED, HOST_CLOSED)
+            live.request_stop(StopReason.CANCELLED, HOST_CLOSED)
         return live
 
-    async def conduct(self, live: LiveRun) -> None:
-        """One run from its beginning to its last entry; never raises for what a runner did."""
+    async def execute_run(self, live: LiveRun) -> None:
+        """Execute a run from its first entry to its last. Never raises for anything that a runner does."""
         try:
-            ending = await self._play(live)
-        except FactsError as error:
-            live.break_off(str(error))
-            ending = Ending(How.ENDED)
-        except Exception as error:  # noqa: BLE001  (whatever it was, a run that nobody closes would block its slot)
-            live.request_stop(Stop.HOST, f"{type(error).__name__}: {error}")
-            ending = Ending(How.ENDED, traceback="".join(format_exception(error)))
+            ending = await self._start_and_run(live)
+        except StoreError as error:
+            live.stop_for_storage_failure(str(error))
+            ending = Ending(EndKind.ENDED)
+        except Exception as error:  # noqa: BLE001  (whatever it was, a run that is never closed would block its slot)
+            live.request_stop(StopReason.HOST, f"{type(error).__name__}: {error}")
+            ending = Ending(EndKind.ENDED, traceback="".join(format_exception(error)))
         finally:
             del self.live[live.order.run_id]
-            live.is_over = True
-            live.holds.end()
-            live.begun.set()
-        await self._close(live, ending)
+            live.has_ended = True
+            live.pause_control.end_all()
+            live.started.set()
+        await self._write_end(live, ending)
 
     def close(self) -> None:
-        """Stop every run: those that live, and those that were taken in and are only about to begin."""
+        """Stop every run, also those that were accepted and are about to start."""
         self._is_closing = True
         for live in tuple(self.live.values()):
-            live.request_stop(Stop.CANCELLED, HOST_CLOSED)
+            live.request_stop(StopReason.CANCELLED, HOST_CLOSED)
 
-    async def _play(self, live: LiveRun) -> Ending:
+    async def write_pending_ends(self) -> None:
+        """Write the ends of runs that could not be written before."""
+        while self._pending_ends:
+            end = self._pending_ends.pop(0)
+            try:
+                await self._writer.submit(end)
+            except (AlreadyFinal, NotFound):
+                continue  # another process has ended or deleted the run
+            except (StoreError, asyncio.CancelledError) as error:
+                self._pending_ends.insert(0, end)
+                if isinstance(error, asyncio.CancelledError):
+                    raise
+                return
+
+    async def _start_and_run(self, live: LiveRun) -> Ending:
         order = live.order
         now = self._clock.now()
-        beginning = await self._writer.submit(partial(begin, order=order, now=now))
+        facts = await self._writer.submit(partial(start_run, order=order, now=now))
         live.started_at = now
-        context = build_context(order, beginning, self._clock)
-        # At the moment that its row has: how long it took is one time, whichever of them is asked.
-        live.recorder.record("host", "run.started", redact(_started(order, context)), at=now)
-        for warning in (*order.warnings, *beginning.warnings):
+        context = build_context(order, facts, self._clock)
+        # The same time as in the run's row, so that its duration is the same wherever it is read.
+        live.recorder.record("host", EntryKind.RUN_STARTED, redact(_started_data(order, context)), at=now)
+        for warning in (*order.warnings, *facts.warnings):
             live.recorder.warn(warning)
-        if live.stop is None:
-            for point in order.holds:
-                live.holds.arm(point)
-        live.begun.set()
+        if live.stop_reason is None:
+            for location in order.breakpoints:
+                live.pause_control.set_breakpoint(location)
+        live.started.set()
         live.deadline.start(now)
         try:
-            return await self._hear(live, context)
+            return await self._run_runner(live, context)
         finally:
             live.deadline.cancel()
 
-    async def _hear(self, live: LiveRun, context: dict[str, Any]) -> Ending:
-        """Run the runner until it ends, or until it is stopped: asked first, then killed."""
-        execution = await self._begin(live, context)
+    async def _run_runner(self, live: LiveRun, context: dict[str, Any]) -> Ending:
+        """Run the runner until it ends or is stopped. A stop asks first, and kills after a grace period."""
+        execution = await self._start_runner(live, context)
         if isinstance(execution, Ending):
             return execution
         live.execution = execution
         ended = asyncio.ensure_future(execution.ended())
-        stopped = asyncio.ensure_future(live.stopped.wait())
+        stopped = asyncio.ensure_future(live.stop_requested.wait())
         try:
             await asyncio.wait({ended, stopped}, return_when=asyncio.FIRST_COMPLETED)
-            if not ended.done() and live.stop is not None:
+            if not ended.done() and live.stop_reason is not None:
                 execution.cancel()
-                await asyncio.wait({ended}, timeout=GRACE[live.stop])
+                await asyncio.wait({ended}, timeout=KILL_GRACE_SECONDS[live.stop_reason])
             if not ended.done():
                 await execution.kill()
             ending = await ended
-            await live.let_through()
+            await live.wait_for_held_results()
             return ending
         finally:
             stopped.cancel()
@@ -137,135 +181,91 @@ class Orchestrator:
                 ended.cancel()
                 await execution.kill()
 
-    async def _begin(self, live: LiveRun, context: dict[str, Any]) -> Execution | Ending:
-        """The execution, or the ending of one that never began."""
+    async def _start_runner(self, live: LiveRun, context: dict[str, Any]) -> Execution | Ending:
+        """Return the execution, or the ending of a runner that never started."""
         order = live.order
         starting = asyncio.ensure_future(self._runtime.begin(order.launch, order.run_id, context, live))
-        stopped = asyncio.ensure_future(live.stopped.wait())
+        stopped = asyncio.ensure_future(live.stop_requested.wait())
         try:
             await asyncio.wait({starting, stopped}, return_when=asyncio.FIRST_COMPLETED)
             if not starting.done():
-                return Ending(How.CANCELLED, "stopped before it began")
+                return Ending(EndKind.CANCELLED, "stopped before it began")
             return await starting
         except RuntimeProblem as problem:
-            return Ending(How.NOT_LOADED, str(problem))
+            return Ending(EndKind.NOT_LOADED, str(problem))
         finally:
             stopped.cancel()
             if not starting.done():
                 starting.cancel()
                 await asyncio.gather(starting, return_exceptions=True)
 
-    async def _close(self, live: LiveRun, ending: Ending) -> None:
-        """The last entry. Where even that cannot be written it is owed: to this host, or to the next that opens."""
+    async def _write_end(self, live: LiveRun, ending: Ending) -> None:
+        """Write the last entry. If that fails, this host tries again later, or the next host closes the run."""
         if ending.traceback:
             live.recorder.output("traceback", ending.traceback)
         live.recorder.close_output()
-        verdict = judge(live, ending)
-        finish = partial(_finish, live=live, line_id=self._ids.new("line"), clock=self._clock)
+        verdict = decide_verdict(live, ending)
+        finish = partial(self._finish, live=live, line_id=self._ids.new("line"))
         try:
             text = await self._unfinished_text(live) if verdict.status is Status.COMPLETED else ""
             if text:
-                live.recorder.warn("the run ended without a completed message; its line is put together from deltas")
+                live.recorder.warn(
+                    "The run ended without a completed message; its transcript line is assembled from deltas."
+                )
             await self._writer.submit(partial(finish, verdict=verdict, text=text))
         except (AlreadyFinal, NotFound):
-            return  # someone else has ended it, or deleted it
-        except FactsError as error:
-            # What was told is safe. What was not is gone with the disk's refusal, so the run cannot count as done.
-            self._owed.append(partial(finish, verdict=storage_failed(str(error)), text=""))
-
-    async def settle(self) -> None:
-        """Write the ends that could not be written when they came."""
-        while self._owed:
-            end = self._owed.pop(0)
-            try:
-                await self._writer.submit(end)
-            except (AlreadyFinal, NotFound):
-                continue  # someone else has ended it, or deleted it
-            except (FactsError, asyncio.CancelledError) as error:
-                self._owed.insert(0, end)
-                if isinstance(error, asyncio.CancelledError):
-                    raise
-                return
+            return  # another process has ended or deleted the run
+        except StoreError as error:
+            # Everything that was announced is safe. The rest is lost, so the run does not count as completed.
+            self._pending_ends.append(partial(finish, verdict=storage_failure(str(error)), text=""))
 
     async def _unfinished_text(self, live: LiveRun) -> str:
-        """What was streamed since the last completed message."""
-        since = live.deltas_since
-        if since is None:
+        """Return the text that was streamed since the last completed message."""
+        after = live.pending_deltas_after
+        if after is None:
             return ""
         await self._writer.flush()
-        return await self._database.read(lambda conn: _assembled(conn, live.order.run_id, since))
+        return await self._database.read(lambda conn: _join_deltas(conn, live.order.run_id, after))
+
+    def _finish(self, tx: Transaction, *, live: LiveRun, verdict: Verdict, text: str, line_id: str) -> RunRow:
+        """Inside the writer: write the run's line, status, audit row and last entry in one step."""
+        order, now = live.order, self._clock.now()
+        if text:
+            message = {"role": "assistant", "content": text}
+            live.effects.write_line(tx, line_id, message, {"assembled_from": "deltas"}, now)
+        if verdict.status is Status.COMPLETED and order.envelope.conversation_id is not None:
+            sessions.touch(tx.connection, order.envelope.conversation_id, at=now, exchanges=1)
+        mask = order.secret_mask
+        data = mask.cover_value(verdict.data(live.usage))
+        pulls = {"pulls": live.pulls, "last_pull_at": live.last_pull_at}
+        end = RunEnd(verdict.status, data, mask.cover_value(live.usage) or None, {"steering": pulls}, mask)
+        return close_run(tx, order.run_id, end, self._drop_leftovers, at=now)
 
 
-def _assembled(conn: Connection, run_id: str, since: int) -> str:
-    deltas = DeltaText()
-    for data in journal.texts(conn, run_id, "message.delta", since):
-        chunk: dict[str, Any] = orjson.loads(data).get("chunk") or {}
-        deltas.add(text_of(chunk.get("content")), chunk.get("all_content"))
-    return deltas.text
+def close_run(tx: Transaction, run_id: str, end: RunEnd, drop_leftovers: DropLeftovers, *, at: int) -> RunRow:
+    """Inside the writer: drop the messages that the run did not receive, and write its status and last entry.
 
-
-def _started(order: RunOrder, context: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "runner_id": order.binding.runner_id,
-        "binding_id": order.binding.binding_id,
-        "agent_id": order.binding.agent_id,
-        "event_id": order.envelope.event_id,
-        "context": context,
-    }
-
-
-def _finish(tx: Transaction, *, live: LiveRun, verdict: Verdict, text: str, line_id: str, clock: Clock) -> RunRow:
-    """The end of a run in one step: its line, its status, its audit and its last entry."""
-    order, now = live.order, clock.now()
-    if text:
-        said = {"role": "assistant", "content": text}
-        live.effects.line(tx, line_id, said, {"assembled_from": "deltas"}, now)
-    if verdict.status is Status.COMPLETED and order.envelope.conversation_id is not None:
-        sessions.touch(tx.connection, order.envelope.conversation_id, at=now, exchanges=1)
-    data = order.marks.cover_value(verdict.data(live.usage))
-    pulls = {"pulls": live.pulls, "last_pull_at": live.last_pull_at}
-    end = End(verdict.status, data, order.marks.cover_value(live.usage) or None, {"steering": pulls}, order.marks)
-    return close_run(tx, order.run_id, end, at=now)
-
-
-@dataclass(frozen=True, slots=True)
-class End:
-    """How a run ends, as its row and its last entry say it."""
-
-    status: Status
-    data: dict[str, Any]
-    usage: dict[str, int | float] | None = None
-    metadata: dict[str, Any] = field(default_factory=dict[str, Any])
-    marks: Marks = field(default_factory=Marks)
-
-
-def close_run(tx: Transaction, run_id: str, end: End, *, at: int) -> RunRow:
-    """Finalise a run: drop what still waits in it, and write its last entry.
-
-    The position is asked for, not assumed: a host may have died.
+    Reads the last position from the journal, because the host that executed the run may have died.
     """
-    conn, reason = tx.connection, str(end.data["reason"])
+    conn = tx.connection
     metadata = {**end.metadata, **({"error": end.data["error"]} if end.data.get("error") else {})}
-    last = journal.page(conn, run_id, before=2**62, limit=1)
+    last = entries.page(conn, run_id, before=2**62, limit=1)
     position, turn = (last[0].position, last[0].turn) if last else (0, 1)
 
     def record(kind: str, data: dict[str, Any]) -> None:
         nonlocal position
         position += 1
-        text = end.marks.cover(orjson.dumps(data).decode())
+        text = end.secret_mask.cover(orjson.dumps(data).decode())
         tx.record(Entry(run_id, position, at, "host", kind, text, None, None, None, turn))
 
-    why = reason_of(end.status, reason)
-    for item in drop_leftovers(tx, runs.get(conn, run_id), why, end.marks, at=at):
-        record(
-            "steering.dropped", {"item_id": item.item_id, "event_id": item.event_id, "text": item.text, "reason": why}
-        )
-    run = runs.finish(conn, run_id, end.status, at=at, reason=reason, usage=end.usage, metadata=metadata)
+    for dropped in drop_leftovers(tx, runs.get(conn, run_id), end, at=at):
+        record(EntryKind.STEERING_DROPPED, dropped)
+    run = runs.finish(conn, run_id, end.status, at=at, reason=end.reason, usage=end.usage, metadata=metadata)
     event_log.append(
         conn,
         EventRow(
             event_id=f"{run_id}:finished",
-            event_type="run.finished",
+            event_type=EntryKind.RUN_FINISHED,
             source="host",
             conversation_id=run.conversation_id,
             thread_id=run.thread_id,
@@ -273,8 +273,26 @@ def close_run(tx: Transaction, run_id: str, end: End, *, at: int) -> RunRow:
             workspace_id=run.workspace_id,
             run_id=run_id,
             created_at=at,
-            metadata={"status": end.status, "reason": reason},
+            metadata={"status": end.status, "reason": end.reason},
         ),
     )
-    record("run.finished", end.data)
+    record(EntryKind.RUN_FINISHED, end.data)
     return run
+
+
+def _join_deltas(conn: Connection, run_id: str, after: int) -> str:
+    deltas = DeltaText()
+    for data in entries.texts(conn, run_id, EntryKind.MESSAGE_DELTA, after):
+        chunk: dict[str, Any] = orjson.loads(data).get("chunk") or {}
+        deltas.add(text_of(chunk.get("content")), chunk.get("all_content"))
+    return deltas.text
+
+
+def _started_data(order: RunOrder, context: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "runner_id": order.binding.runner_id,
+        "binding_id": order.binding.binding_id,
+        "agent_id": order.binding.agent_id,
+        "event_id": order.envelope.event_id,
+        "context": context,
+    }

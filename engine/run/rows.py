@@ -1,15 +1,15 @@
-"""A run and its event as the facts keep them."""
+"""Database rows of a new run and its event."""
 
-from engine.facts.event_log import EventRow
-from engine.facts.runs import INPUT_GLIMPSE, KEPT, RunRow
-from engine.run.order import RunOrder
+from engine.run.run_order import RunOrder
+from engine.store.event_log import EventRow
+from engine.store.runs import INPUT_GLIMPSE, KEPT, RunRow
 
 
 def run_row(order: RunOrder, host: str, now: int) -> RunRow:
-    """The run as it is created: who, where, and the frozen grants."""
+    """Build the row of a run that is being created, with its frozen grants."""
     envelope = order.envelope
-    # What it is known by where runs are listed: what was said, else what came with it; and what it is, if no message.
-    named = envelope.input.to_text() or ", ".join(filter(None, (one.name for one in envelope.input.attachments)))
+    # The title of the run in lists: its text, else the names of its attachments.
+    title = envelope.input.to_text() or ", ".join(filter(None, (one.name for one in envelope.input.attachments)))
     kind = {} if envelope.is_message else {"event_type": envelope.event_type}
     return RunRow(
         run_id=order.run_id,
@@ -25,13 +25,13 @@ def run_row(order: RunOrder, host: str, now: int) -> RunRow:
         created_at=now,
         updated_at=now,
         authorization=order.grants.snapshot(),
-        metadata={"input": order.marks.cover_words(named)[:INPUT_GLIMPSE], **kind}
-        | ({KEPT: True} if order.takes_kept else {}),
+        metadata={"input": order.secret_mask.cover_words(title)[:INPUT_GLIMPSE], **kind}
+        | ({KEPT: True} if order.uses_kept_settings else {}),
     )
 
 
 def event_row(order: RunOrder, run_id: str | None, now: int) -> EventRow:
-    """The event as the log keeps it."""
+    """Build the row of an event for the event log."""
     envelope = order.envelope
     actor, subject = envelope.actor, envelope.subject
     return EventRow(
@@ -49,7 +49,7 @@ def event_row(order: RunOrder, run_id: str | None, now: int) -> EventRow:
         actor_name=actor.actor_name if actor else None,
         subject_type=subject.subject_type if subject else None,
         subject_id=subject.subject_id if subject else None,
-        input_summary=order.marks.cover_words(envelope.input.to_text()) or None,
+        input_summary=order.secret_mask.cover_words(envelope.input.to_text()) or None,
         raw_ref=envelope.raw_ref,
         run_id=run_id,
         created_at=now,

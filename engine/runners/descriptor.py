@@ -1,4 +1,4 @@
-"""What the host knows of a runner after discovery, and what it could not use."""
+"""Runners as discovery describes them, and files that it left out."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -6,13 +6,13 @@ from enum import StrEnum
 from pathlib import Path
 
 from engine.protocol.manifest import AgentRunnerManifest
-from engine.runners.errors import Broken
+from engine.runners.errors import InvalidFile
 from engine.runners.ids import RunnerId
 from engine.runtimes.runtime import Launch
 
 
 class Origin(StrEnum):
-    """How a runner was found."""
+    """Where a runner was found."""
 
     BUNDLED = "bundled"
     FILE = "file"
@@ -22,13 +22,13 @@ class Origin(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A file that discovery left out, in whole or in part, and why."""
+    """A file that discovery left out completely or in part, with the reason."""
 
     path: Path
     reason: str
     line: int | None = None
     folder: Path | None = None
-    """The plugin's, where it is a file of one."""
+    """The plugin that the file belongs to, if any."""
 
     def __str__(self) -> str:
         place = f"{self.path}:{self.line}" if self.line else str(self.path)
@@ -37,26 +37,26 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class RunnerDescriptor:
-    """A validated manifest and where its code lives."""
+    """A validated manifest and the place of its code."""
 
     id: RunnerId
     manifest: AgentRunnerManifest
     launch: Launch
     origin: Origin
     path: Path
-    """The file that declares it: a component file, or the Python file itself."""
+    """The file that declares the runner: a component file or a Python file."""
 
     def __post_init__(self) -> None:
         if self.manifest.id != str(self.id):
-            raise Broken(f"its manifest says {self.manifest.id!r}, but where it lies makes it {str(self.id)!r}")
+            raise InvalidFile(f"its manifest says {self.manifest.id!r}, but where it lies makes it {str(self.id)!r}")
 
     def launch_with(self, *, python: str | None, env: Iterable[str], environ: Mapping[str, str]) -> Launch:
-        """The launch with a chosen interpreter and the named variables, as far as they are set in `environ`."""
+        """Return the launch with the chosen interpreter and those of the named variables that `environ` has."""
         named = tuple((name, environ[name]) for name in sorted(set(env)) if name in environ)
         return replace(self.launch, python=python or self.launch.python, env=named)
 
 
 def interpreter_of(folder: Path) -> str | None:
-    """The interpreter of the folder's own `.venv`, if it has one; none means ours."""
+    """Return the interpreter of the folder's own `.venv`, or None for ours."""
     python = folder / ".venv" / "bin" / "python"
     return str(python) if python.is_file() else None

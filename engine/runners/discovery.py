@@ -1,13 +1,13 @@
-"""Finds runners: in a Python file, in a plugin's folder, in a folder of both, and the bundled ones."""
+"""Finds runners in Python files, plugin folders, folders of both, and the bundled ones."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from engine.runners.bare import looks_like_a_runner, read_bare
 from engine.runners.descriptor import Origin, Problem, RunnerDescriptor
 from engine.runners.ids import RunnerId
+from engine.runners.single_file import looks_like_a_runner, read_bare
 
 NOT_THERE: Final = "no such file or folder"
 _MANIFEST: Final = "manifest.yaml"
@@ -16,18 +16,18 @@ _ENGINE: Final = Path(__file__).resolve().parent.parent
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A place to look for runners."""
+    """A place in which discovery looks for runners."""
 
     path: Path
     origin: Origin | None = None
-    """Where it is not said, a file's runners are `file` and a folder's `plugin`."""
+    """Default: `file` for the runners of a file, `plugin` for those of a folder."""
     named_by: str = ""
-    """Who asked to look there, for the message when nothing is there."""
+    """Where the place was named, for the error if it does not exist."""
 
 
 @dataclass(frozen=True, slots=True)
 class Discovery:
-    """What was found, and what was left out and why."""
+    """The runners that were found, and the files that were left out."""
 
     runners: tuple[RunnerDescriptor, ...]
     problems: tuple[Problem, ...]
@@ -37,7 +37,7 @@ Found = tuple[list[RunnerDescriptor], list[Problem]]
 
 
 def discover(sources: Iterable[Source], cwd: Path) -> Discovery:
-    """Look in all places, in order. No runner's code is run, and nothing broken hides what is sound."""
+    """Look in all places, in order. Runs no runner code; a broken file hides no other."""
     taken: dict[RunnerId, RunnerDescriptor] = {}
     problems: list[Problem] = []
     for source in sources:
@@ -51,7 +51,7 @@ def discover(sources: Iterable[Source], cwd: Path) -> Discovery:
 
 
 def bundled_folder() -> Path:
-    """Where the bundled runners are: inside the installed package, else in the checkout around it."""
+    """Return the folder of the bundled runners: in the installed package, else in the checkout."""
     installed = _ENGINE / "bundled"
     return installed if installed.is_dir() else _ENGINE.parent / "fixtures" / "runners"
 
@@ -82,7 +82,7 @@ def _look(source: Source, cwd: Path) -> Found:
 
 
 def _look_in(folder: Path, source: Source, cwd: Path) -> Iterator[Found]:
-    """The folder's own plugin; without one, the plugins and runner files right in it."""
+    """Find the folder's own plugin, or else the plugins and runner files directly in it."""
     # Imported here: YAML costs 26 ms that a run of a single file need not pay.
     from engine.runners.plugin import read_plugin  # noqa: PLC0415
 

@@ -1,4 +1,4 @@
-"""A YAML file as plain values that remember their lines."""
+"""Reads a YAML file into plain values that know their lines."""
 
 import math
 from dataclasses import dataclass
@@ -7,8 +7,18 @@ from typing import TYPE_CHECKING, Any, Final
 
 import yaml
 
-from engine.runners.errors import Broken
-from engine.runners.keys import KeyPath
+from engine.runners.errors import InvalidFile
+
+KeyPath = tuple[str | int, ...]
+
+
+def dotted(keys: KeyPath) -> str:
+    """Return the key path in the usual notation: `agents[1].runner`."""
+    text = ""
+    for key in keys:
+        text += f"[{key}]" if isinstance(key, int) else f".{key}" if text else key
+    return text
+
 
 if TYPE_CHECKING:
     from yaml import SafeLoader as _Safe
@@ -18,13 +28,13 @@ else:
 MAX_BYTES: Final = 1 << 20
 MAX_DEPTH: Final = 100
 MAX_VALUES: Final = 100_000
-"""Counted with aliases written out, so that a few lines cannot stand for gigabytes."""
+"""Values are counted with aliases expanded, so that a few lines cannot stand for gigabytes."""
 _TAG: Final = "tag:yaml.org,2002:"
 _JSON_LIKE: Final = frozenset(_TAG + name for name in ("null", "bool", "int", "float", "str", "seq", "map", "merge"))
 
 
 class _Loader(_Safe):
-    """Safe, and JSON-like: a date stays the text that was written."""
+    """A safe, JSON-like loader: a date stays text."""
 
 
 _Loader.yaml_implicit_resolvers = {
@@ -35,7 +45,7 @@ _Loader.yaml_implicit_resolvers = {
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """What a YAML file says, and on which line it says it."""
+    """The values of a YAML file with their lines."""
 
     path: Path
     value: Any
@@ -43,7 +53,7 @@ class Document:
     _root: yaml.Node | None
 
     def line(self, keys: KeyPath) -> int | None:
-        """The line of the key; where it is not written, of the nearest one above it that is."""
+        """Return the line of a key, or of its nearest written parent."""
         node, line = self._root, None
         for key in keys:
             found = _step(node, key)
@@ -55,23 +65,23 @@ class Document:
 
 
 def read(path: Path) -> Document:
-    """Read one YAML document; `Broken` names the line where it is no YAML."""
+    """Read one YAML document. Raises InvalidFile with the line if it is not YAML."""
     try:
         with path.open("rb") as file:
             raw = file.read(MAX_BYTES + 1)
     except OSError as error:
-        raise Broken(f"cannot be read: {error.strerror or error}") from error
+        raise InvalidFile(f"cannot be read: {error.strerror or error}") from error
     return parse(raw, path)
 
 
 def parse(raw: bytes, path: Path) -> Document:
-    """The same of a text that lies in no file yet, or is read already."""
+    """Parse YAML text that is not in a file or was read already."""
     if len(raw) > MAX_BYTES:
-        raise Broken(f"larger than {MAX_BYTES:,} bytes")
+        raise InvalidFile(f"larger than {MAX_BYTES:,} bytes")
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise Broken(f"not UTF-8: {error.reason}", raw[: error.start].count(b"\n") + 1) from error
+        raise InvalidFile(f"not UTF-8: {error.reason}", raw[: error.start].count(b"\n") + 1) from error
     try:
         _refuse_deep(text)
         root, value = _load(text)
@@ -79,12 +89,12 @@ def parse(raw: bytes, path: Path) -> Document:
         raise _not_yaml(error, text) from error
     except (ValueError, LookupError, AttributeError, OverflowError, TypeError) as error:
         # PyYAML's own: `!!bool perhaps`, a number of ten thousand digits.
-        raise Broken("not YAML that can be used: a value does not fit its tag") from error
+        raise InvalidFile("not YAML that can be used: a value does not fit its tag") from error
     return Document(path, value, root)
 
 
 def _refuse_deep(text: str) -> None:
-    """Events come without recursion; composing deep nesting in C would take the whole process down."""
+    """Check the nesting. Events need no recursion; composing deep nesting in C would crash the process."""
     depth = 0
     loader: Any = _Loader(text)
     while loader.check_event():
@@ -92,7 +102,7 @@ def _refuse_deep(text: str) -> None:
         if isinstance(event, yaml.CollectionStartEvent):
             depth += 1
             if depth > MAX_DEPTH:
-                raise Broken(f"nested deeper than {MAX_DEPTH} levels", event.start_mark.line + 1)
+                raise InvalidFile(f"nested deeper than {MAX_DEPTH} levels", event.start_mark.line + 1)
         elif isinstance(event, yaml.CollectionEndEvent):
             depth -= 1
 
@@ -109,19 +119,19 @@ def _load(text: str) -> tuple[yaml.Node | None, Any]:
         loader.dispose()
 
 
-def _not_yaml(error: yaml.YAMLError, text: str) -> Broken:
+def _not_yaml(error: yaml.YAMLError, text: str) -> InvalidFile:
     if isinstance(error, yaml.MarkedYAMLError):
         mark = error.problem_mark or error.context_mark
         problem = " ".join(part for part in (error.context, error.problem) if part)
-        return Broken(f"not YAML: {problem}", mark.line + 1 if mark else None)
+        return InvalidFile(f"not YAML: {problem}", mark.line + 1 if mark else None)
     if isinstance(error, yaml.reader.ReaderError):
         before = text.encode()[: error.position]
-        return Broken(f"not YAML: {error.reason}", before.count(b"\n") + 1)
-    return Broken(f"not YAML: {error}")
+        return InvalidFile(f"not YAML: {error.reason}", before.count(b"\n") + 1)
+    return InvalidFile(f"not YAML: {error}")
 
 
 def _step(node: yaml.Node | None, key: str | int) -> tuple[yaml.Node, yaml.Node] | None:
-    """The node that carries the mark of this key, and the node of its value."""
+    """Return the node with the position of this key, and the node of its value."""
     if isinstance(node, yaml.MappingNode):
         for name, value in node.value:
             if isinstance(name, yaml.ScalarNode) and name.value == key:
@@ -132,11 +142,11 @@ def _step(node: yaml.Node | None, key: str | int) -> tuple[yaml.Node, yaml.Node]
 
 
 def _weigh(node: yaml.Node, known: dict[int, int], above: set[int]) -> int:
-    """How many values the node stands for; refuses one that holds itself or grows too large."""
+    """Count the values that a node stands for. Raises if it contains itself or grows too large."""
     if (weight := known.get(id(node))) is not None:
         return weight
     if id(node) in above:
-        raise Broken("not YAML that can be used: an alias holds itself", node.start_mark.line + 1)
+        raise InvalidFile("not YAML that can be used: an alias holds itself", node.start_mark.line + 1)
     above.add(id(node))
     weight = 1
     _refuse_unlike_json(node)
@@ -147,29 +157,29 @@ def _weigh(node: yaml.Node, known: dict[int, int], above: set[int]) -> int:
         weight += sum(_weigh(value, known, above) for value in node.value)
     above.discard(id(node))
     if weight > MAX_VALUES:
-        raise Broken(f"stands for more than {MAX_VALUES:,} values", node.start_mark.line + 1)
+        raise InvalidFile(f"stands for more than {MAX_VALUES:,} values", node.start_mark.line + 1)
     known[id(node)] = weight
     return weight
 
 
 def _refuse_unlike_json(node: yaml.Node) -> None:
     if node.tag not in _JSON_LIKE:
-        raise Broken(f"the tag {node.tag.replace(_TAG, '!!')} has no place here", node.start_mark.line + 1)
+        raise InvalidFile(f"the tag {node.tag.replace(_TAG, '!!')} has no place here", node.start_mark.line + 1)
     if isinstance(node, yaml.ScalarNode) and node.tag == _TAG + "float":
         digits = node.value.replace("_", "").lower().replace(".inf", "inf").replace(".nan", "nan")
         if ":" not in digits and not math.isfinite(float(digits)):  # with a colon it counts in sixties
-            raise Broken("a number must be finite", node.start_mark.line + 1)
+            raise InvalidFile("a number must be finite", node.start_mark.line + 1)
 
 
 def _settle_keys(node: yaml.MappingNode) -> None:
-    """Every key is text, also `on` and `1`, and is said once."""
+    """Build a mapping. Every key is text, also `on` and `1`, and must be unique."""
     seen: set[str] = set()
     for name, _ in node.value:
         if not isinstance(name, yaml.ScalarNode):
-            raise Broken("a key must be text", name.start_mark.line + 1)
+            raise InvalidFile("a key must be text", name.start_mark.line + 1)
         if name.tag == _TAG + "merge":
             continue
         name.tag = _TAG + "str"
         if name.value in seen:
-            raise Broken(f"the key {name.value!r} is written twice", name.start_mark.line + 1)
+            raise InvalidFile(f"the key {name.value!r} is written twice", name.start_mark.line + 1)
         seen.add(name.value)

@@ -1,16 +1,16 @@
-"""What can be wrong with a runner before it is run."""
+"""Errors of runners that cannot be used."""
 
 
 class RunnersError(Exception):
-    """A runner that cannot be used as asked; the message says what to change."""
+    """A runner that cannot be used as requested. The message says what to change."""
 
 
 class TargetNotFound(RunnersError):
-    """Nothing lies where the target should be."""
+    """The target does not exist."""
 
 
 class RunnerNotFound(RunnersError):
-    """No runner goes by this name."""
+    """No runner has this name."""
 
 
 class RunnerNotAllowed(RunnersError):
@@ -18,20 +18,20 @@ class RunnerNotAllowed(RunnersError):
 
 
 class AmbiguousRunner(RunnersError):
-    """More than one could be meant."""
+    """The name matches more than one runner."""
 
     def __init__(self, found: str, advice: str = "Name one.") -> None:
         super().__init__(f"{found}. {advice}")
         self.found = found
-        """The same without what to do: that is another thing at a screen."""
+        """The message without the advice, which differs on the screen."""
 
 
 class FormError(RunnersError):
     """A runner's config does not fit its form."""
 
 
-class Broken(RunnersError):
-    """One file that cannot be read as what it should be; discovery turns it into a `Problem`."""
+class InvalidFile(RunnersError):
+    """A file that cannot be read. Discovery turns it into a `Problem`."""
 
     def __init__(self, reason: str, line: int | None = None) -> None:
         super().__init__(reason)

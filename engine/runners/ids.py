@@ -1,4 +1,4 @@
-"""Runner ids: `plugin:AUTHOR/PLUGIN/RUNNER`, and no other form."""
+"""Runner ids of the form `plugin:AUTHOR/PLUGIN/RUNNER`."""
 
 import re
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ _ID: Final = re.compile(rf"plugin:({_PART})/({_PART})/({_PART})")
 
 @dataclass(frozen=True, slots=True, order=True)
 class RunnerId:
-    """Who wrote a runner, the plugin it comes in, and its name there."""
+    """The parts of a runner id."""
 
     author: str
     plugin: str
@@ -20,7 +20,7 @@ class RunnerId:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """The id that the text spells; any other form is not found."""
+        """Parse a runner id. Raises RunnerNotFound for any other form."""
         match = _ID.fullmatch(text)
         if match is None:
             raise RunnerNotFound(f"{text!r} is no runner id. One looks like plugin:AUTHOR/PLUGIN/RUNNER.")
@@ -28,7 +28,7 @@ class RunnerId:
 
     @property
     def plugin_id(self) -> str:
-        """`author/plugin`, as allowed lists and storage name it."""
+        """`author/plugin`, as allowed lists and storage use it."""
         return f"{self.author}/{self.plugin}"
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""Texts in the language of whoever reads them."""
+"""Chooses texts in the user's language."""
 
 import os
 from collections.abc import Mapping
@@ -14,18 +14,18 @@ _SCRIPTS: Final = {
     "zh_hk": "zh_hant",
     "zh_mo": "zh_hant",
 }
-"""LangBot names Chinese by its script, systems by a country."""
+"""Chinese scripts by country: LangBot names the script, systems name the country."""
 
 
 def user_locale(environ: Mapping[str, str] = os.environ) -> str:
-    """The language that the terminal was told to speak."""
+    """Return the language of the terminal's environment."""
     said = next((environ[name] for name in ("LC_ALL", "LC_MESSAGES", "LANG") if environ.get(name)), "")
     name = said.partition(".")[0].partition("@")[0]
     return DEFAULT_LOCALE if name in {"", "C", "POSIX"} else name
 
 
 def local(texts: Mapping[str, str] | None, locale: str) -> str:
-    """The text in this language, or one like it; else in English, else whichever there is."""
+    """Return the text in this language or a related one, else English, else any."""
     if not texts:
         return ""
     said = {_plain(name): text for name, text in texts.items() if text.strip()}

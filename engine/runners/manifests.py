@@ -1,4 +1,4 @@
-"""From what an author wrote to a checked manifest; what does not fit is said in one sentence."""
+"""Builds checked manifests from what an author wrote."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -6,16 +6,16 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from engine.protocol.manifest import AgentRunnerManifest, RunnerCapabilities, RunnerPermissions
-from engine.runners.errors import Broken
-from engine.runners.faults import UNKNOWN, faults
+from engine.runners.document import KeyPath, dotted
+from engine.runners.errors import InvalidFile
 from engine.runners.ids import RunnerId
-from engine.runners.keys import KeyPath, dotted
+from engine.runners.validation_text import UNKNOWN, faults
 
 _CLOSED: Final = {"capabilities": RunnerCapabilities, "permissions": RunnerPermissions}
 
 
-class BrokenManifest(Broken):
-    """A manifest that the contract refuses, with the key that is to blame."""
+class BrokenManifest(InvalidFile):
+    """A manifest that the contract refuses, with the key at fault."""
 
     def __init__(self, reason: str, keys: KeyPath) -> None:
         super().__init__(reason)
@@ -23,7 +23,7 @@ class BrokenManifest(Broken):
 
 
 def make_manifest(runner_id: RunnerId, said: Mapping[str, Any]) -> AgentRunnerManifest:
-    """The manifest of what was said under `label, description, capabilities, permissions, config_schema, metadata`."""
+    """Build a manifest from `label, description, capabilities, permissions, config_schema, metadata`."""
     fields = {key: value for key, value in said.items() if value is not None}
     own = {"id": str(runner_id), "name": runner_id.name}
     try:
@@ -39,6 +39,6 @@ def make_manifest(runner_id: RunnerId, said: Mapping[str, Any]) -> AgentRunnerMa
 
 
 def _known(keys: KeyPath, words: str) -> str:
-    """The keys that there are, where one was written that is none of them."""
+    """Return the known keys, if the problem is an unknown key."""
     closed = _CLOSED.get(str(keys[0])) if words == UNKNOWN and len(keys) > 1 else None
     return "" if closed is None else f". Known: {', '.join(closed.model_fields)}"

@@ -1,4 +1,4 @@
-"""Runners in a folder of LangBot's plugin layout: `manifest.yaml`, component files, Python beside them."""
+"""Finds runners in a folder of LangBot's plugin layout: `manifest.yaml`, component files and Python code."""
 
 import re
 from collections.abc import Iterator
@@ -7,13 +7,12 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final, cast
 
-from engine.runners.bare import read_source
 from engine.runners.descriptor import Origin, Problem, RunnerDescriptor, interpreter_of
-from engine.runners.document import Document, read
-from engine.runners.errors import Broken, RunnerNotFound
+from engine.runners.document import Document, KeyPath, dotted, read
+from engine.runners.errors import InvalidFile, RunnerNotFound
 from engine.runners.ids import RunnerId
-from engine.runners.keys import KeyPath, dotted
 from engine.runners.manifests import BrokenManifest, make_manifest
+from engine.runners.single_file import read_source
 from engine.runtimes.runtime import Launch
 
 MANIFEST: Final = "manifest.yaml"
@@ -21,7 +20,7 @@ KINDS: Final = ("AgentRunner", "Runner")
 MAX_DEPTH: Final = 8
 NEAR: Final = 3
 MOST_FILES: Final = 50
-"""How deep, and through how many files, a component is looked for that no manifest names."""
+"""Limits of the search for a component that the manifest does not name: depth and number of files."""
 _WRITTEN_AS: Final[dict[str, tuple[str, ...]]] = {
     "label": ("metadata", "label"),
     "description": ("metadata", "description"),
@@ -29,12 +28,12 @@ _WRITTEN_AS: Final[dict[str, tuple[str, ...]]] = {
     "permissions": ("spec", "permissions"),
     "config_schema": ("spec", "config"),
 }
-"""Where the component file says what the manifest calls so."""
+"""Keys of a component file by the manifest's name for them."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Plugin:
-    """What a component takes from the plugin around it."""
+    """Values that a component inherits from its plugin."""
 
     folder: Path
     author: str
@@ -44,13 +43,13 @@ class _Plugin:
 
 
 def read_plugin(folder: Path, origin: Origin = Origin.PLUGIN) -> tuple[list[RunnerDescriptor], list[Problem]]:
-    """Every runner of the plugin. A broken component is left out and named; the others stay."""
+    """Return every runner of the plugin. A broken component is left out and reported; the others stay."""
     manifest = folder / MANIFEST
     try:
         document = read(manifest)
         author, name = _text(document, "metadata", "author"), _text(document, "metadata", "name")
         groups = _groups(document)
-    except Broken as error:
+    except InvalidFile as error:
         return [], [Problem(manifest, error.reason, error.line, folder)]
     plugin = _Plugin(folder, author, name, _at(document, "metadata", "version"), origin)
     runners: list[RunnerDescriptor] = []
@@ -61,7 +60,7 @@ def read_plugin(folder: Path, origin: Origin = Origin.PLUGIN) -> tuple[list[Runn
             continue
         try:
             found = _component(plugin, path)
-        except Broken as error:
+        except InvalidFile as error:
             problems.append(Problem(path, error.reason, error.line))
         else:
             runners += [] if found is None else [found]
@@ -73,11 +72,11 @@ def read_plugin(folder: Path, origin: Origin = Origin.PLUGIN) -> tuple[list[Runn
 
 
 def _unnamed(folder: Path) -> str:
-    """How to name the component file that lies there, if one does and the manifest only does not name it."""
+    """Return advice on how to name a component file that exists but is missing in the manifest."""
     for path in islice(_yaml_files(folder, NEAR), MOST_FILES):
         try:
             kind = _at(read(path), "kind")
-        except Broken:
+        except InvalidFile:
             continue
         if kind in KINDS:
             name = path.relative_to(folder)
@@ -86,19 +85,19 @@ def _unnamed(folder: Path) -> str:
 
 
 def _groups(document: Document) -> list[tuple[str, dict[str, Any]]]:
-    """The component groups that hold runners, by kind."""
+    """Return the component groups that hold runners, by kind."""
     components = _at(document, "spec", "components")
     if components is None:
         return []
     if not isinstance(components, dict):
-        raise Broken("spec.components must be a mapping of kinds", document.line(("spec", "components")))
+        raise InvalidFile("spec.components must be a mapping of kinds", document.line(("spec", "components")))
     groups: list[tuple[str, dict[str, Any]]] = []
     for kind in KINDS:
         group = cast("dict[str, Any]", components).get(kind)
         if group is None:
             continue
         if not isinstance(group, dict):
-            raise Broken(
+            raise InvalidFile(
                 f"spec.components.{kind} must be a mapping with fromDirs or fromFiles",
                 document.line(("spec", "components", kind)),
             )
@@ -109,7 +108,7 @@ def _groups(document: Document) -> list[tuple[str, dict[str, Any]]]:
 def _component_files(
     folder: Path, document: Document, groups: list[tuple[str, dict[str, Any]]]
 ) -> Iterator[tuple[Path, Problem | None]]:
-    """The component files in order, each once; an entry that leads nowhere comes with its problem."""
+    """Yield the component files in order, each once. An entry that leads nowhere is yielded with its problem."""
     seen: set[Path] = set()
     for kind, group in groups:
         for key in ("fromFiles", "fromDirs"):
@@ -121,7 +120,7 @@ def _component_files(
                 keys: KeyPath = ("spec", "components", kind, key, place)
                 try:
                     paths = _files(folder, key, entry)
-                except Broken as error:
+                except InvalidFile as error:
                     yield document.path, Problem(document.path, f"{dotted(keys)}: {error.reason}", document.line(keys))
                     continue
                 fresh = [path for path in paths if path not in seen]
@@ -132,18 +131,18 @@ def _component_files(
 def _files(folder: Path, key: str, entry: object) -> list[Path]:
     if key == "fromFiles":
         if not isinstance(entry, str):
-            raise Broken("must be a path")
+            raise InvalidFile("must be a path")
         path = _inside(folder, folder / entry)
         if not path.is_file():
-            raise Broken(f"no such file: {entry}")
+            raise InvalidFile(f"no such file: {entry}")
         return [path]
     described: dict[str, Any] = cast("dict[str, Any]", entry) if isinstance(entry, dict) else {"path": entry}
     where, depth = described.get("path"), described.get("maxDepth", 1)
     if not isinstance(where, str) or not isinstance(depth, int) or depth < 1:
-        raise Broken("must be {path: FOLDER, maxDepth: a number from 1}")
+        raise InvalidFile("must be {path: FOLDER, maxDepth: a number from 1}")
     root = _inside(folder, folder / where)
     if not root.is_dir():
-        raise Broken(f"no such folder: {where}")
+        raise InvalidFile(f"no such folder: {where}")
     return list(_yaml_files(root, min(depth, MAX_DEPTH)))
 
 
@@ -156,11 +155,11 @@ def _yaml_files(folder: Path, depth: int) -> Iterator[Path]:
 
 
 def _component(plugin: _Plugin, path: Path) -> RunnerDescriptor | None:
-    """The runner that a component file declares; none where it declares something else."""
+    """Read the runner that a component file declares, or None if it declares something else."""
     document = read(path)
     kind = _at(document, "kind")
     if kind is None:
-        raise Broken("kind is missing")
+        raise InvalidFile("kind is missing")
     if kind not in KINDS:
         return None
     runner_id = _runner_id(document, plugin)
@@ -180,49 +179,49 @@ def _runner_id(document: Document, plugin: _Plugin) -> RunnerId:
         runner_id = RunnerId.parse(f"plugin:{plugin.author}/{plugin.name}/{name}")
     except RunnerNotFound as error:
         reason = f"author {plugin.author!r}, plugin {plugin.name!r} and name {name!r} make no runner id"
-        raise Broken(reason, document.line(("metadata", "name"))) from error
+        raise InvalidFile(reason, document.line(("metadata", "name"))) from error
     claimed = _at(document, "metadata", "id")
     if claimed not in (None, str(runner_id)):
         reason = f"metadata.id says {claimed!r}, but where it lies makes it {str(runner_id)!r}"
-        raise Broken(reason, document.line(("metadata", "id")))
+        raise InvalidFile(reason, document.line(("metadata", "id")))
     return runner_id
 
 
 def _launch(document: Document, folder: Path) -> Launch:
-    """Where the code is. That it is there, is ours and holds the name is seen without running it."""
+    """Locate the code. Existence, place and name are checked without running it."""
     written, attr = _text(document, "execution", "python", "path"), _text(document, "execution", "python", "attr")
     path_line = document.line(("execution", "python", "path"))
     try:
         path = _inside(folder, document.path.parent / written)
         source = read_source(path) if path.is_file() else None
-    except Broken as error:
-        raise Broken(f"{written}: {error.reason}", path_line) from error
+    except InvalidFile as error:
+        raise InvalidFile(f"{written}: {error.reason}", path_line) from error
     if source is None:
-        raise Broken(f"execution.python.path: no such file: {written}", path_line)
+        raise InvalidFile(f"execution.python.path: no such file: {written}", path_line)
     if re.search(rb"\b" + re.escape(attr.encode()) + rb"\b", source) is None:
-        raise Broken(f"{written} has no {attr!r}", document.line(("execution", "python", "attr")))
+        raise InvalidFile(f"{written} has no {attr!r}", document.line(("execution", "python", "attr")))
     return Launch(path=path, attr=attr, folder=folder, cwd=folder, python=interpreter_of(folder))
 
 
-def _as_written(error: BrokenManifest, document: Document) -> Broken:
-    """The same fault with the key path and line of the component file."""
+def _as_written(error: BrokenManifest, document: Document) -> InvalidFile:
+    """Convert an error to one with the key path and line of the component file."""
     written = _WRITTEN_AS.get(str(error.keys[0])) if error.keys else None
     if written is None:
         return error
     keys: KeyPath = (*written, *error.keys[1:])
-    return Broken(error.reason.replace(dotted(error.keys), dotted(keys), 1), document.line(keys))
+    return InvalidFile(error.reason.replace(dotted(error.keys), dotted(keys), 1), document.line(keys))
 
 
 def _inside(folder: Path, path: Path) -> Path:
-    """The real path, which must not leave the plugin's folder, not by a link either."""
+    """Resolve a path that must stay inside the plugin's folder, also through links."""
     real = path.resolve()
     if not real.is_relative_to(folder.resolve()):
-        raise Broken("leads out of the plugin's folder")
+        raise InvalidFile("leads out of the plugin's folder")
     return real
 
 
 def _at(document: Document, *keys: str) -> Any:
-    """The value at the key path, or none."""
+    """Return the value at a key path, or None."""
     value = document.value
     for key in keys:
         if not isinstance(value, dict):
@@ -232,9 +231,9 @@ def _at(document: Document, *keys: str) -> Any:
 
 
 def _text(document: Document, *keys: str) -> str:
-    """The text at the key path; a manifest without it is broken."""
+    """Return the text at a key path. Raises InvalidFile if it is missing."""
     value = _at(document, *keys)
     if not isinstance(value, str) or not value.strip():
         what = "is missing" if value is None else "must be text"
-        raise Broken(f"{dotted(keys)} {what}", document.line(keys))
+        raise InvalidFile(f"{dotted(keys)} {what}", document.line(keys))
     return value.strip()

@@ -6,13 +6,13 @@ from pathlib import Path
 from engine.runners.descriptor import Origin, Problem, RunnerDescriptor
 from engine.runners.discovery import NOT_THERE, Discovery, Source, bundled_folder, discover
 from engine.runners.errors import AmbiguousRunner, RunnerNotAllowed, RunnerNotFound
-from engine.runners.files import files_of
 from engine.runners.ids import RunnerId
-from engine.runtimes.inside.stamps import Mark
+from engine.runners.source_files import files_of
+from engine.runtimes.worker.file_stamps import Mark
 
 
 class Registry:
-    """Remembers what discovery found until it is asked to look again."""
+    """Caches what discovery found until it is refreshed."""
 
     def __init__(
         self,
@@ -22,7 +22,7 @@ class Registry:
         allowed: Collection[str] | None = None,
         bundled: Path | None = None,
     ) -> None:
-        """`allowed` lists plugins as `author/name`; none allows all. `bundled` stands in for the bundled folder."""
+        """`allowed` lists plugins as `author/name`; None allows all. `bundled` replaces the bundled folder."""
         self._own = tuple(sources)
         self._cwd = cwd
         self._allowed = None if allowed is None else frozenset(allowed)
@@ -32,36 +32,36 @@ class Registry:
         self._found_bundled: Discovery | None = None
 
     def refresh(self) -> None:
-        """Forget what was found: the next question looks again."""
+        """Forget what was found; the next access discovers again."""
         self._found_own = self._found_bundled = None
 
     def look(self) -> None:
-        """Find what a run that names no runner is made from, before anyone asks. Blocks: it parses files.
+        """Discover the runners that a run without a named runner may use. Blocks, because it parses files.
 
-        The bundled are left for later where one has runners of one's own: most runs need no other.
+        Bundled runners are discovered later if the project has its own: most runs need no other.
         """
         if not self._own_discovery().runners:
             self._bundled_discovery()
 
     def runners(self) -> tuple[RunnerDescriptor, ...]:
-        """Every runner that is allowed: one's own first, then the bundled."""
+        """Return every allowed runner: the project's first, then the bundled ones."""
         return tuple(runner for runner in self._everything() if self._allows(runner))
 
     def problems(self) -> tuple[Problem, ...]:
-        """What was left out, and why."""
+        """Return the files that were left out, with reasons."""
         return self._own_discovery().problems + self._bundled_discovery().problems
 
     def places(self) -> tuple[Path, ...]:
-        """Where one's own runners are looked for."""
+        """Return the places in which the project's runners are discovered."""
         return tuple(source.path for source in self._own)
 
     def marks(self) -> dict[Path, Mark]:
-        """The files of one's own runners as they were when they were read."""
+        """Return the files of the project's runners as they were when they were read."""
         self._own_discovery()
         return self._marks
 
     def get(self, name: str) -> RunnerDescriptor:
-        """The runner with this id; or the only one with this short name: of its plugin, file or class."""
+        """Return the runner with this id, or the only one with this short name (plugin, file or class)."""
         fitting = self._fitting(name)
         allowed = [runner for runner in fitting if self._allows(runner)]
         if not fitting and (problem := self._left_out(name)) is not None:
@@ -77,7 +77,7 @@ class Registry:
         return allowed[0]
 
     def choose(self, name: str | None = None) -> RunnerDescriptor:
-        """The named runner; without a name, the only one of one's own; with nothing of one's own, rehearsal."""
+        """Return the named runner; without a name, the project's only runner, or rehearsal if it has none."""
         if name is not None:
             return self.get(name)
         if not self._own:
@@ -106,7 +106,7 @@ class Registry:
         return [runner for runner in self._everything() if name in short_names(runner.id)]
 
     def _left_out(self, name: str) -> Problem | None:
-        """What is wrong with the file or the plugin's folder that has this name, where that is why it is not found."""
+        """Return the problem of the file or plugin folder with this name, if that is why it is not found."""
         plugin = RunnerId.parse(name).plugin if name.startswith("plugin:") else name
         names = {plugin, *plugin.split("/")}
         found = (problem for problem in self.problems() if not names.isdisjoint(_names_of(problem.path)))
@@ -136,12 +136,12 @@ class Registry:
 
 
 def short_names(runner_id: RunnerId) -> frozenset[str]:
-    """What a runner may be called, where that means no other."""
+    """Return the names by which a runner can be called, if they are unique."""
     return frozenset({runner_id.name, runner_id.plugin, runner_id.plugin_id, f"{runner_id.plugin}/{runner_id.name}"})
 
 
 def _names_of(path: Path) -> tuple[str, ...]:
-    """What a runner of this file would be called by: a Python file's own name, or that of a plugin's folder."""
+    """Return the name of a file's runner: a Python file's stem, or the name of the plugin's folder."""
     return (path.stem,) if path.suffix == ".py" else (path.parent.name, path.parent.parent.name)
 
 

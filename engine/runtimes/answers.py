@@ -1,4 +1,4 @@
-"""The host's side of a run's calls: each is answered by its own task, many at a time."""
+"""Answers a run's calls on the host's side, each in its own task."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -7,14 +7,14 @@ from typing import Any, Final, cast
 
 from engine.protocol.errors import AgentAPIException, ErrorCode
 from engine.runtimes import wire
-from engine.runtimes.runtime import Receipted, Sink
+from engine.runtimes.runtime import ConfirmedReply, Sink
 
 MAX_TASKS: Final = 1024
 """Far above what the gate lets through: a flood of calls must not become a flood of tasks."""
 
 
 class Answers:
-    """Answers the calls of one run while it lives."""
+    """Answers the calls of one run while it is active."""
 
     def __init__(self, sink: Sink, write: Callable[[bytes], bool], room: Callable[[], Awaitable[object]]) -> None:
         self._sink = sink
@@ -23,7 +23,7 @@ class Answers:
         self._tasks: dict[int, asyncio.Task[None]] = {}
 
     def take(self, number: int, action: str, data: object) -> None:
-        """Begin to answer; the runner may take a call back."""
+        """Start to answer a call; the runner may cancel it."""
         if action == "__cancel_action":
             called = cast("dict[str, Any]", data).get("seq_id") if isinstance(data, dict) else None
             if isinstance(called, int) and (task := self._tasks.get(called)) is not None:
@@ -43,7 +43,7 @@ class Answers:
         task.add_done_callback(lambda _: self._tasks.pop(number))
 
     def stop(self) -> None:
-        """The run is over: nobody waits for these any more."""
+        """Cancel all calls, because the run has ended."""
         for task in self._tasks.values():
             task.cancel()
 
@@ -52,7 +52,7 @@ class Answers:
             reply = await self._sink.call(action, data)
             if hasattr(reply, "__aiter__"):
                 await self._stream(number, reply)
-            elif isinstance(reply, Receipted):
+            elif isinstance(reply, ConfirmedReply):
                 self._hand_over(number, reply)
             else:
                 self._reply(number, reply, "continue")
@@ -67,7 +67,7 @@ class Answers:
             self._refuse(number, ErrorCode.RUNTIME_ERROR, f"{action}: {type(error).__name__}: {error}")
             raise
 
-    def _hand_over(self, number: int, reply: Receipted) -> None:
+    def _hand_over(self, number: int, reply: ConfirmedReply) -> None:
         is_written = False
         try:
             is_written = self._reply(number, reply.data, "continue")
@@ -88,12 +88,12 @@ class Answers:
             await self._room()
 
     def _reply(self, number: int, data: object, status: str) -> bool:
-        """Whether there was still someone to write to."""
+        """Write a reply. Returns whether the runner could still be reached."""
         frame = {"seq_id": number, "code": 0, "message": "success", "data": data, "chunk_status": status}
         return self._write(wire.encode(frame))
 
     def _turn_away(self, number: int, code: ErrorCode, message: str) -> None:
-        """Refuse what never becomes a call, so that only this can record it."""
+        """Refuse a request that never becomes a call. Nothing else records it."""
         self._sink.unreadable(message, 0)
         self._refuse(number, code, message)
 

@@ -1,4 +1,4 @@
-"""The host's side of one child: it serves one run at a time, and its end is noticed whatever it does."""
+"""The host's side of one child process, which serves one run at a time."""
 
 import asyncio
 import secrets
@@ -10,54 +10,54 @@ from typing import Any, Final, cast
 from engine.runtimes import wire
 from engine.runtimes.answers import Answers
 from engine.runtimes.guardian import Guardian
-from engine.runtimes.inside.stamps import Stamp
+from engine.runtimes.heartbeat import Heartbeat, HeartbeatTimeouts
 from engine.runtimes.output import OutputLines
-from engine.runtimes.pipes import Inlet, Outlet
+from engine.runtimes.pipes import ReadPipe, WritePipe
 from engine.runtimes.processes import ProcessGroup
-from engine.runtimes.pulse import Patience, Pulse
-from engine.runtimes.runtime import Ending, How, Launch, RuntimeProblem, Sink
-from engine.runtimes.spawning import Spawned, python_of, spawn, unfit
+from engine.runtimes.runtime import Ending, EndKind, Launch, RuntimeProblem, Sink
+from engine.runtimes.spawn import StartedProcess, python_of, spawn, unfit
+from engine.runtimes.worker.file_stamps import Stamp
 
 READY_WITHIN: Final = 10.0
 DRAIN_WITHIN: Final = 0.3
-"""Seconds that the last output of a run may take; time in which the sink was full does not count."""
+"""Seconds to wait for the last output of a run; time in which the sink was full does not count."""
 EARLY_LINES: Final = 256
-"""Lines printed before the first run that are kept for it: a module may print as it is imported."""
+"""Lines printed before the first run that are kept for it: a module may print while it is imported."""
 ENVELOPE: Final = len(b'{"seq_id":,"code":0,"message":"success","data":,"chunk_status":"continue"}')
 
 
 class State(StrEnum):
-    """Where a child stands."""
+    """The state of a child."""
 
     STARTING = "starting"
     IDLE = "idle"
     BUSY = "busy"
     SPENT = "spent"
-    """Served, but not to be used again."""
+    """The child served a run and must not be used again."""
     GONE = "gone"
 
 
 class Child:
     """One worker process."""
 
-    def __init__(self, launch: Launch, guardian: Guardian, patience: Patience | None = None) -> None:
+    def __init__(self, launch: Launch, guardian: Guardian, patience: HeartbeatTimeouts | None = None) -> None:
         self.launch = launch
         self.state = State.STARTING
         self.is_old = False
-        """Someone asked for new code since: it may end its run, but gets no other."""
+        """New code was requested: the child may finish its run but gets no other."""
         self.files: list[Stamp] = []
-        """Each module that it loaded from the launch's folder."""
+        """Every module that was loaded from the launch's folder."""
         self.loaded: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         """Whether the runner could be imported."""
         self._guardian = guardian
         self._ready: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
         self._group: ProcessGroup | None = None
         self._decoder = wire.Decoder()
-        self._wire_in = Outlet(self._mind_the_brake)
-        self._wire_out = Inlet(self._received, self._wire_ended)
-        self._pulse = Pulse(self._wire_in.write, patience or Patience(), asyncio.get_running_loop())
+        self._wire_in = WritePipe(self._mind_the_brake)
+        self._wire_out = ReadPipe(self._received, self._wire_ended)
+        self._pulse = Heartbeat(self._wire_in.write, patience or HeartbeatTimeouts(), asyncio.get_running_loop())
         self._streams = {name: OutputLines() for name in ("stdout", "stderr")}
-        self._outputs = {name: Inlet(self._reader_of(name)) for name in self._streams}
+        self._outputs = {name: ReadPipe(self._reader_of(name)) for name in self._streams}
         self._early: deque[tuple[str, str]] = deque(maxlen=EARLY_LINES)
         self._run: ChildExecution | None = None
         self._runs = 0
@@ -67,7 +67,7 @@ class Child:
         self._watching: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """Until it is ready; raises RuntimeProblem if it never will be."""
+        """Wait until the child is ready. Raises RuntimeProblem if it never will be."""
         spawned = await asyncio.to_thread(spawn, self.launch, self._guardian)
         self._group = ProcessGroup(spawned.process, asyncio.get_running_loop())
         if self._was_killed:  # someone closed the host meanwhile
@@ -89,11 +89,11 @@ class Child:
 
     @property
     def pid(self) -> int:
-        """Its process id, which is its group's as well."""
+        """The process id, which is also the id of the process group."""
         return 0 if self._group is None else self._group.pid
 
     def run(self, run_id: str, context: dict[str, Any], sink: Sink) -> "ChildExecution":
-        """Begin a run. The child must be idle."""
+        """Start a run. The child must be idle."""
         number = self._runs + 1
         nonce = secrets.token_hex(16)
         order = {"run_id": run_id, "context": context, "nonce": nonce}
@@ -116,11 +116,11 @@ class Child:
         return run
 
     def cancel(self, number: int) -> None:
-        """Pass on the wish to stop a run."""
+        """Pass a stop request on to the run."""
         self._wire_in.write(wire.encode({"seq_id": 0, "action": "__cancel_action", "data": {"seq_id": number}}))
 
     async def kill(self) -> None:
-        """End its whole group; returns when it is gone."""
+        """Kill the whole process group. Returns when it is gone."""
         self._was_killed = True
         if self._group is not None:
             self._group.kill()
@@ -171,8 +171,8 @@ class Child:
             reported = data.get("size")
             run.sink.unreadable(str(data.get("reason"))[:500], reported if isinstance(reported, int) else size)
         else:
-            ending = _ending(data) if frame.get("code") != 0 else Ending(How.ENDED)
-            reusable = self._take_files(data) and data.get("clean") is True and ending.how is How.ENDED
+            ending = _ending(data) if frame.get("code") != 0 else Ending(EndKind.ENDED)
+            reusable = self._take_files(data) and data.get("clean") is True and ending.how is EndKind.ENDED
             self._pulse.stop()
             run.close(ending)
             run.concluding = asyncio.get_running_loop().create_task(self._conclude(run, reusable))
@@ -205,7 +205,7 @@ class Child:
             self._spoil()
 
     def _spoil(self) -> None:
-        """Something of an earlier run still speaks: no other run should hear it."""
+        """Whether something of an earlier run still produces output, which no other run must receive."""
         if self.state is State.IDLE:
             self.state = State.SPENT
 
@@ -237,7 +237,7 @@ class Child:
     # The end
 
     async def _conclude(self, run: "ChildExecution", reusable: bool) -> None:
-        """The runner has ended; what it printed may still be on its way."""
+        """Handle the end of the runner. Its output may still be on the way."""
         await self._settled([self._settled_by(run, stream) for stream in self._streams])
         if self._run is run:
             self._tell_rest(run)
@@ -249,7 +249,7 @@ class Child:
             run.tell()
 
     async def _watch(self, group: ProcessGroup) -> None:
-        """Until the whole group is gone; then nothing can come any more but what the pipes still hold."""
+        """Wait until the whole group is gone; after that only the pipes' content can arrive."""
         code = await asyncio.shield(group.gone)
         self._pulse.stop()
         self._guardian.forget(group.pid)
@@ -264,7 +264,7 @@ class Child:
                 if run.is_open:
                     run.sink.unreadable(fault.reason, fault.size)
             self._tell_rest(run)
-            run.close(Ending(How.LOST, self._epitaph(code), exit_code=code))
+            run.close(Ending(EndKind.LOST, self._epitaph(code), exit_code=code))
             run.tell()
         for pipe in pipes:
             pipe.close()
@@ -275,7 +275,7 @@ class Child:
             self.loaded.set_result(False)
 
     async def _settled(self, events: list[asyncio.Event]) -> None:
-        """Wait for all of them, within reason."""
+        """Wait for all tasks, up to a limit."""
         for event in events:
             while not event.is_set():
                 try:
@@ -314,7 +314,7 @@ class Child:
         how = f"was killed by {_signal(-code)}" if code < 0 else f"ended with code {code}"
         return f"{how} before it was ready. Is it a Python? {words}".strip()
 
-    async def _connect(self, spawned: Spawned) -> None:
+    async def _connect(self, spawned: StartedProcess) -> None:
         await self._wire_in.open(spawned.wire_in)
         await self._wire_out.open(spawned.wire_out)
         await self._outputs["stdout"].open(spawned.stdout)
@@ -354,21 +354,23 @@ class ChildExecution:
             await self._child.kill()
 
     def close(self, ending: Ending) -> None:
-        """No more results; the first ending stands."""
+        """Set the ending, after which no results come. The first ending stands."""
         if self.is_open:
             self.is_open = False
             self._ending = ending
             self.answers.stop()
 
     def tell(self) -> None:
-        """All is read: let those who wait know."""
+        """Mark everything as read and wake those who wait."""
         if self._ending is not None and not self.told.done():
             self.told.set_result(self._ending)
 
 
 def _ending(data: dict[str, Any]) -> Ending:
-    how = {"runner.not_loaded": How.NOT_LOADED, "cancelled": How.CANCELLED}.get(str(data.get("code")), How.RAISED)
-    if how is How.CANCELLED:
+    how = {"runner.not_loaded": EndKind.NOT_LOADED, "cancelled": EndKind.CANCELLED}.get(
+        str(data.get("code")), EndKind.RAISED
+    )
+    if how is EndKind.CANCELLED:
         return Ending(how)
     return Ending(how, str(data.get("message", "")), str(data.get("traceback", "")))
 

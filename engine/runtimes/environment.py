@@ -1,4 +1,4 @@
-"""What a child sees of the world: a small base and what it was given, nothing by accident."""
+"""The environment of a child: a small base plus named variables."""
 
 import os
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ BASE: Final = ("PATH", "HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "TZ", "TMP
 
 
 def environment_of(launch: Launch, host: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """The child's whole environment. PYTHONPATH and secrets of the host stay with the host."""
+    """Build the child's whole environment. PYTHONPATH and secrets of the host are not passed on."""
     small = {name: value for name, value in host.items() if name in BASE or name.startswith("LC_")}
     return {
         **small,

@@ -1,4 +1,4 @@
-"""One small shell that outlives the host for a moment, to end what the host can no longer end."""
+"""A small shell process that outlives the host for a moment and kills the process groups that it left."""
 
 import contextlib
 import os
@@ -22,12 +22,13 @@ while read -r process session; do
     case $groups in *" $session "*) kill -9 "$process" ;; esac
 done
 """
-"""End of input means that the host is gone, however it went. First the groups go, then, where there is a /proc, what
-made a group of its own within their sessions. A shell reads byte by byte, so sed makes short lines of /proc first."""
+"""End of input means that the host is gone. The script kills the groups first, then, if there is a /proc, processes
+that made a group of their own within their sessions. A shell reads byte by byte, so sed shortens /proc first.
+"""
 
 
 class Guardian:
-    """Knows the process groups of one host. Safe to use from any thread."""
+    """Tracks the process groups of one host. Safe to use from any thread."""
 
     def __init__(self) -> None:
         self._groups: set[int] = set()
@@ -35,7 +36,7 @@ class Guardian:
         self._lock = threading.Lock()
 
     def watch(self, group: int) -> None:
-        """This group must not outlive the host. Blocks for a millisecond; the first time starts the shell."""
+        """Watch a group. Blocks for a millisecond; the first call starts the shell."""
         with self._lock:
             self._groups.add(group)
             if self._shell is None:
@@ -44,7 +45,7 @@ class Guardian:
                 self._say(b"+ %d\n" % group)
 
     def forget(self, group: int) -> None:
-        """This group is gone; its number may soon be someone else's."""
+        """Stop watching a group that is gone, because its number may be reused."""
         with self._lock:
             if group in self._groups:
                 self._groups.discard(group)

@@ -1,4 +1,4 @@
-"""Runs runners in this process: for unit tests and benchmarks, where nothing has to survive its code."""
+"""Runs runners in this process, for unit tests and benchmarks."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Mapping
@@ -7,19 +7,19 @@ from typing import Any, Final, cast
 
 from engine.protocol import AgentRunContext
 from engine.runtimes import wire
-from engine.runtimes.inside.calls import unsendable
-from engine.runtimes.inside.driving import drive, opened
-from engine.runtimes.inside.encoding import encoded
-from engine.runtimes.inside.stamps import Stamp, stamp_of
-from engine.runtimes.inside.tracing import report, sentence
-from engine.runtimes.runtime import Ending, How, Launch, Receipted, RuntimeProblem, Sink
+from engine.runtimes.runtime import ConfirmedReply, Ending, EndKind, Launch, RuntimeProblem, Sink
+from engine.runtimes.worker.file_stamps import Stamp, stamp_of
+from engine.runtimes.worker.host_calls import unsendable
+from engine.runtimes.worker.result_encoding import encoded
+from engine.runtimes.worker.runner_driver import drive, opened
+from engine.runtimes.worker.tracebacks import report, sentence
 
 BREATH: Final = 64
-"""Results between two turns of the loop: a turn for each costs more than recording it."""
+"""Results per loop iteration: yielding after each result costs more than recording it."""
 
 
 class InProcessRuntime:
-    """Knows its runners by the launch's attribute, or by the stem of its path where it names none."""
+    """Looks up runners by the launch's attribute, or by the stem of its path."""
 
     def __init__(self, runners: Mapping[str, Any]) -> None:
         self._runners = runners
@@ -36,13 +36,13 @@ class InProcessRuntime:
         return execution
 
     async def warm(self, launch: Launch) -> None:
-        """Nothing is colder than this process."""
+        """Do nothing: in-process runs have no cold start."""
 
     def renew(self) -> None:
-        """What lives in this process stays as it is."""
+        """Do nothing: in-process code is never reloaded."""
 
     async def close(self) -> None:
-        """Cancel what still runs."""
+        """Cancel runs in progress."""
         await asyncio.gather(*(execution.kill() for execution in list(self._live)))
 
 
@@ -58,7 +58,7 @@ class InProcessExecution:
     async def ended(self) -> Ending:
         await asyncio.wait({self.task})
         # Cancelled before its first step, it has no ending of its own.
-        return Ending(How.CANCELLED) if self.task.cancelled() else self.task.result()
+        return Ending(EndKind.CANCELLED) if self.task.cancelled() else self.task.result()
 
     def cancel(self) -> None:
         self.task.cancel()
@@ -74,14 +74,14 @@ class InProcessExecution:
             await drive(opened(runner, ctx), self._emit, self._breathe)
         except asyncio.CancelledError as error:
             if self.task.cancelling():
-                return Ending(How.CANCELLED)
-            return Ending(How.RAISED, sentence(error), report(error))
+                return Ending(EndKind.CANCELLED)
+            return Ending(EndKind.RAISED, sentence(error), report(error))
         except Exception as error:  # noqa: BLE001 - the author's code may raise anything
-            return Ending(How.RAISED, sentence(error), report(error))
-        return Ending(How.ENDED)
+            return Ending(EndKind.RAISED, sentence(error), report(error))
+        return Ending(EndKind.ENDED)
 
     def _emit(self, result: Any) -> bool:
-        """Through JSON and back, so that a run here sees exactly what one behind the wire sees."""
+        """Convert through JSON and back, so that a run sees exactly what the wire would bring."""
         line = encoded(result)
         value = line if isinstance(line, wire.Fault) else wire.parse(line, wire.MAX_DEPTH)
         if isinstance(value, wire.Fault):
@@ -106,7 +106,7 @@ class _DirectCalls:
 
     async def call(self, action: str, data: dict[str, Any]) -> Any:
         reply = await self._sink.call(action, _carried(action, data))
-        if isinstance(reply, Receipted):
+        if isinstance(reply, ConfirmedReply):
             reply.written()
             return reply.data
         return reply
@@ -119,7 +119,7 @@ class _DirectCalls:
 
 
 def _carried(action: str, data: dict[str, Any]) -> dict[str, Any]:
-    """A request as it would come out of the wire, or the refusal of one that could not go in."""
+    """Encode a request as the wire would, or raise the refusal."""
     try:
         line = wire.dumps(data)
         if len(line) > wire.MAX_FRAME:

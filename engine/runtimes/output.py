@@ -1,21 +1,21 @@
-"""What a child prints, as lines of bounded length."""
+"""Splits a child's output into lines of bounded length."""
 
 from typing import Final
 
 PIECE: Final = 64 * 1024
-"""Bytes of a line that are shown at once; a longer one, or one that never ends, comes in pieces."""
+"""Bytes of a line; a longer or endless line is split."""
 
 
 class OutputLines:
-    """Splits one stream into lines. A mark that the worker writes tells that a run's output has all been read."""
+    """Splits one stream into lines. A marker from the worker shows that a run's output is complete."""
 
     def __init__(self) -> None:
         self.mark = b""
-        """The end of a run's output, without its newline; empty while none is awaited."""
+        """The marker at the end of a run's output, without its newline; empty if none is expected."""
         self._held = bytearray()
 
     def feed(self, data: bytes) -> tuple[list[str], bool]:
-        """The lines that are complete now, and whether the mark came by."""
+        """Return the lines that are complete now, and whether the marker was seen."""
         lines: list[str] = []
         marked = False
         *ended, rest = data.split(b"\n")
@@ -39,7 +39,7 @@ class OutputLines:
         return lines, marked
 
     def rest(self) -> list[str]:
-        """The last line, which had no newline."""
+        """Return the last line, which has no newline."""
         held = bytes(self._held)
         self._held.clear()
         return _pieces(held) if held else []
@@ -58,7 +58,7 @@ def _pieces(line: bytes) -> list[str]:
 
 
 def _character_end(data: bytes | bytearray, place: int) -> int:
-    """The last place up to this one that does not cut a character in two."""
+    """Return the last position up to this one that does not split a character."""
     if place >= len(data):
         return len(data)
     for back in range(4):

@@ -1,34 +1,34 @@
-"""Runs runners in child processes, and keeps one of each kind warm."""
+"""Runs runners in child processes, and keeps one warm child per launch."""
 
 import asyncio
 from typing import Any, Final
 
 from engine.runtimes.child import Child, ChildExecution, State
 from engine.runtimes.guardian import Guardian
-from engine.runtimes.inside.stamps import are_unchanged
+from engine.runtimes.heartbeat import HeartbeatTimeouts
 from engine.runtimes.processes import others
-from engine.runtimes.pulse import Patience
 from engine.runtimes.runtime import Launch, RuntimeProblem, Sink
+from engine.runtimes.worker.file_stamps import are_unchanged
 
 IDLE: Final = 8
-"""Children that wait for work; one that is warm holds some 30 MiB."""
+"""Warm children that are kept; each holds about 30 MiB."""
 
 
 class ChildPool:
-    """The runtime for real runners. Nothing that it starts outlives it, or the host."""
+    """The runtime for real runners. No process that it starts outlives it or the host."""
 
-    def __init__(self, patience: Patience | None = None) -> None:
+    def __init__(self, patience: HeartbeatTimeouts | None = None) -> None:
         self._patience = patience
         self._guardian = Guardian()
         self._children: set[Child] = set()
         self._idle: dict[Launch, Child] = {}
         self._coming: dict[Launch, asyncio.Task[None]] = {}
-        """Children that are about to be idle: being warmed, or looked over after a run."""
+        """Children that will be idle soon: being warmed, or checked after a run."""
         self._tasks: set[asyncio.Task[Any]] = set()
         self._is_closed = False
 
     async def begin(self, launch: Launch, run_id: str, context: dict[str, Any], sink: Sink) -> ChildExecution:
-        """Start a run, in the warm child if it is still good."""
+        """Start a run, in the warm child if it is still usable."""
         child = await self._take(launch)
         try:
             execution = child.run(run_id, context, sink)
@@ -40,21 +40,21 @@ class ChildPool:
         return execution
 
     async def warm(self, launch: Launch) -> None:
-        """Have a child ready, its runner loaded, before it is needed."""
+        """Start a child and load its runner before it is needed."""
         if launch not in self._coming and (launch not in self._idle or not await self._is_good(self._idle[launch])):
             self._expect(launch, self._prepare(launch))
         if (coming := self._coming.get(launch)) is not None:
             await asyncio.shield(coming)
 
     def renew(self) -> None:
-        """Use none of the children again that stand now; those at work go on to the end of their run."""
+        """Do not use the present children again; those with a run finish it."""
         for child in self._children:
             child.is_old = True
         while self._idle:
             self._discard(self._idle.popitem()[1])
 
     async def close(self) -> None:
-        """End every child, whatever it does, and the guardian."""
+        """Kill every child and end the guardian."""
         self._is_closed = True
         while self._tasks or self._children:
             await asyncio.gather(*(child.kill() for child in list(self._children)))
@@ -102,7 +102,7 @@ class ChildPool:
             self._discard(child)
 
     async def _look_over(self, child: Child) -> None:
-        """After a run: back to its place if it is as good as new."""
+        """Keep a child after its run if it is as good as new."""
         if child.state is State.IDLE and not await asyncio.to_thread(others, child.pid):
             self._keep(child.launch, child)
         else:

@@ -1,4 +1,4 @@
-"""A child process and all that it starts: one session, one group, one end."""
+"""A child process with everything it starts: one session, one group."""
 
 import asyncio
 import contextlib
@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Final
 
 LONGEST_DYING: Final = 2.0
-"""Seconds that killed processes of a group are waited for; only the kernel itself takes longer."""
+"""Seconds to wait for killed processes of a group."""
 
 
 class ProcessGroup:
-    """Watches the group's leader from a thread; when it is gone, so is the rest, and only then is it reaped.
+    """Watches the group's leader from a thread, kills the rest when it is gone, and reaps it last.
 
-    A leader that is not reaped keeps its number, so a kill can never hit a stranger.
+    A leader that is not reaped keeps its number, so a kill can never hit a foreign process.
     """
 
     def __init__(self, leader: "subprocess.Popen[bytes]", loop: asyncio.AbstractEventLoop) -> None:
@@ -33,7 +33,7 @@ class ProcessGroup:
         threading.Thread(target=self._watch, name=f"trackside-child-{self.pid}", daemon=True).start()
 
     def kill(self) -> None:
-        """SIGKILL to every process of the group, now."""
+        """Send SIGKILL to every process of the group."""
         with self._lock:
             if not self._is_reaped:
                 kill_group(self.pid)
@@ -65,13 +65,13 @@ class ProcessGroup:
 
 
 def kill_group(group: int) -> None:
-    """SIGKILL the group; none left is fine."""
+    """Send SIGKILL to the group. Does nothing if it is gone."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(group, signal.SIGKILL)
 
 
 def others(group: int) -> list[int]:
-    """Living processes of the group or its session, the leader not counted. Blocks for some milliseconds."""
+    """Return living processes of the group or its session, without the leader. Blocks for some milliseconds."""
     listing = _from_proc() if sys.platform == "linux" else _from_ps()
     return [pid for pid, of, state in listing if group in of and pid != group and state not in "ZX"]
 

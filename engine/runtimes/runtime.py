@@ -1,4 +1,4 @@
-"""Where runner code lives, seen from a run: begin it, hear from it, stop it."""
+"""The interface between a run and the place of its runner's code."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -6,15 +6,15 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Protocol
 
-from engine.runtimes.inside.stamps import Stamp
+from engine.runtimes.worker.file_stamps import Stamp
 
 
 class RuntimeProblem(Exception):
-    """A runner cannot be started at all; the message names the fix."""
+    """A runner that cannot be started. The message names the fix."""
 
 
-class How(StrEnum):
-    """How an execution came to its end."""
+class EndKind(StrEnum):
+    """How an execution ended."""
 
     ENDED = "ended"
     RAISED = "raised"
@@ -25,38 +25,38 @@ class How(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """The last thing that is known of an execution."""
+    """The end of an execution."""
 
-    how: How
+    how: EndKind
     message: str = ""
     traceback: str = ""
-    """The runner's own frames; ours are cut off."""
+    """The runner's own frames; frames of Trackside are cut off."""
     exit_code: int | None = None
-    """Of a lost child: what it exited with, or minus the signal that killed it."""
+    """For a lost child: its exit code, or minus the signal that killed it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """What to start and where. Equal launches may share a warm child."""
+    """What to start, and where. Equal launches may share a warm child."""
 
     path: Path
     """The Python file."""
     attr: str | None
-    """Its class or function; none means the module's own `run`."""
+    """The class or function; None means the module's own `run`."""
     folder: Path
-    """Goes on the child's `sys.path`; a changed module below it means a new child."""
+    """Added to the child's `sys.path`; a changed module below it requires a new child."""
     cwd: Path
     python: str | None = None
-    """The interpreter; none means ours."""
+    """The interpreter; None means ours."""
     env: tuple[tuple[str, str], ...] = ()
-    """What the child sees beyond the small base environment."""
+    """Variables in addition to the small base environment."""
     package_path: Path | None = None
     """Reserved for plugins that bring LangBot's own SDK."""
 
 
 @dataclass(frozen=True, slots=True)
-class Receipted:
-    """A reply of which the host must know whether it was written to the runner; one of the two is called, once."""
+class ConfirmedReply:
+    """A reply for which the host must know whether the runner received it. Exactly one callback is called, once."""
 
     data: Any
     written: Callable[[], None]
@@ -64,43 +64,43 @@ class Receipted:
 
 
 class Sink(Protocol):
-    """How a run hears from its runner. All of it is called on the loop's thread; none of it raises but `call`."""
+    """Receives what a runner produces. All methods are called on the loop's thread; only `call` raises."""
 
     @property
     def full(self) -> bool:
-        """True asks the runtime to stop reading until there is room."""
+        """Whether the runtime should stop reading until there is room."""
         ...
 
     def when_room(self, call: Callable[[], None]) -> None:
-        """Call once, on the loop, as soon as the sink is no longer full."""
+        """Call back once, on the loop, when the sink is no longer full."""
         ...
 
     def result(self, result: object, size: int) -> None:
-        """One decoded result, usually a dict but anything JSON can be; `size` counts its encoded bytes."""
+        """Take one decoded result, usually a dict but any JSON; `size` is its encoded size in bytes."""
         ...
 
     def unreadable(self, reason: str, size: int) -> None:
-        """Something came that cannot be a result: too large, too deep, not JSON, badly split."""
+        """Report input that cannot be a result: too large, too deep, not JSON, badly split."""
         ...
 
     def output(self, stream: str, text: str) -> None:
-        """One line that the runner printed to `stdout` or `stderr`, without its newline; long ones come in pieces."""
+        """Take one line of `stdout` or `stderr` without its newline; long lines come in parts."""
         ...
 
     def silent(self, seconds: float) -> None:
-        """The runner's loop has not answered for so long; told once, until it answers."""
+        """Report once that the runner's loop has not answered for this long."""
         ...
 
     def answers_again(self, seconds: float) -> None:
-        """It does, after a silence that was told; `seconds` is all of it."""
+        """Report that the loop answers again after a reported silence of `seconds`."""
         ...
 
     def gone(self) -> None:
-        """The runner's process is gone; what it said before may still be on its way."""
+        """Report that the runner's process is gone. Earlier results may still be on the way."""
         ...
 
     async def call(self, action: str, data: dict[str, Any]) -> Any:
-        """A run-scoped call: its reply's data, plain or receipted, or an iterator of them; raises AgentAPIException."""
+        """Answer a run-scoped call with data, a confirmed reply, or an iterator. Raises AgentAPIException."""
         ...
 
 
@@ -109,19 +109,19 @@ class Execution(Protocol):
 
     @property
     def code(self) -> Sequence[Stamp]:
-        """The files that its code came from, as they were when it was loaded; none as long as that is not known."""
+        """The source files as they were when they were loaded; None until that is known."""
         ...
 
     async def ended(self) -> Ending:
-        """Resolves when no more results can come and the output has been read."""
+        """Wait until no more results can come and all output was read."""
         ...
 
     def cancel(self) -> None:
-        """Ask the runner to stop: it sees CancelledError where it waits."""
+        """Ask the runner to stop: it gets a CancelledError where it waits."""
         ...
 
     async def kill(self) -> None:
-        """End the runner and all it started, now; returns when they are gone."""
+        """Kill the runner and everything it started. Returns when they are gone."""
         ...
 
 
@@ -129,7 +129,7 @@ class Runtime(Protocol):
     """A place that runs runners."""
 
     async def begin(self, launch: Launch, run_id: str, context: dict[str, Any], sink: Sink) -> Execution:
-        """Start one run; raises RuntimeProblem where nothing can be started."""
+        """Start one run. Raises RuntimeProblem if nothing can be started."""
         ...
 
     async def warm(self, launch: Launch) -> None:
@@ -137,9 +137,9 @@ class Runtime(Protocol):
         ...
 
     def renew(self) -> None:
-        """Load all code anew for runs that begin from here on; those at work keep theirs."""
+        """Load code again for runs that start from now on; runs in progress keep theirs."""
         ...
 
     async def close(self) -> None:
-        """End all that was started here."""
+        """End everything that was started here."""
         ...

@@ -1,4 +1,4 @@
-"""LangBot's plugin wire: one JSON object a line, large ones split into fragments.
+"""LangBot's plugin wire: one JSON object per line, large ones split into fragments.
 
 Both ends use this module, and one of them is the user's interpreter: standard library only.
 """
@@ -16,13 +16,13 @@ except ImportError:  # the user's interpreter need not have it
     _quick_loads: Callable[[bytes], Any] | None = None
 
 FRAGMENT: Final = 16 * 1024
-"""A longer line travels in fragments of this many bytes: readers with a 64 KiB limit still understand us."""
+"""A longer line is sent in fragments of this many bytes, so that readers with a 64 KiB limit work."""
 MAX_FRAME: Final = 2 * 1024 * 1024
 MAX_REPLY: Final = 16 * 1024 * 1024
-"""What the host may send: an artifact of 10 MiB in base64 fits."""
+"""Limit of a frame from the host: an artifact of 10 MiB in base64 fits."""
 MAX_FRAGMENTS: Final = 4096
 MAX_DEPTH: Final = 100
-"""Of what a frame carries; the frame around it is one level more."""
+"""Nesting of a frame's content; the frame itself is one level more."""
 
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _FRAGMENT_TYPES: Final = frozenset({"chunk_start", "chunk_data", "chunk_end"})
@@ -31,23 +31,23 @@ Frame: TypeAlias = dict[str, Any]
 
 
 class Unencodable(ValueError):
-    """A value that JSON cannot carry, or not within our limits."""
+    """A value that JSON cannot carry, or that exceeds our limits."""
 
 
 class TooLarge(Unencodable):
-    """JSON, but more of it than a frame may have."""
+    """JSON that is larger than a frame may be."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Something on the wire that is not a frame."""
+    """Input on the wire that is not a frame."""
 
     reason: str
     size: int
 
 
 def dumps(value: object) -> bytes:
-    """Strict JSON: no NaN, nothing deeper than 100; half surrogate pairs become U+FFFD."""
+    """Encode strict JSON: no NaN, at most 100 levels; half surrogate pairs become U+FFFD."""
     try:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     except RecursionError:
@@ -63,7 +63,7 @@ def dumps(value: object) -> bytes:
 
 
 def encode(frame: Frame, limit: int = MAX_REPLY) -> bytes:
-    """One frame as it is written, split if it is long."""
+    """Encode one frame, split if it is long."""
     data: object = frame.get("data")
     head = {key: value for key, value in frame.items() if key != "data"}
     line = dumps(head)
@@ -75,7 +75,7 @@ def encode(frame: Frame, limit: int = MAX_REPLY) -> bytes:
 
 
 def split(line: bytes) -> bytes:
-    """The line with its newline, or its fragments where it is longer than 16 KiB."""
+    """Return the line with its newline, or its fragments if it is longer than 16 KiB."""
     if len(line) <= FRAGMENT:
         return line + b"\n"
     parts = [b'{"type":"chunk_start","total_size":%d}\n' % len(line)]
@@ -92,7 +92,7 @@ def split(line: bytes) -> bytes:
 
 
 def too_deep(value: object, limit: int) -> bool:
-    """Whether containers nest deeper than so many levels. Walks level by level, so it cannot overflow itself."""
+    """Whether containers nest deeper than this. Walks level by level, so it cannot overflow the stack."""
     level: list[object] = [value]
     for _ in range(limit):
         inner: list[object] = []
@@ -108,7 +108,7 @@ def too_deep(value: object, limit: int) -> bool:
 
 
 def parse(line: bytes, depth: int = MAX_DEPTH + 1) -> object:
-    """The value of one line, or the fault that it is. A line of plain results costs 1 to 2 µs."""
+    """Decode one line to a value or a fault. A line of plain results costs 1 to 2 µs."""
     if _quick_loads is not None:
         try:
             value = _quick_loads(line)
@@ -123,18 +123,18 @@ def parse(line: bytes, depth: int = MAX_DEPTH + 1) -> object:
 
 
 class Decoder:
-    """Bytes in, frames and faults out; whatever comes, it never raises and never holds more than one frame."""
+    """Turns bytes into frames and faults. Never raises, and never holds more than one frame."""
 
     def __init__(self, limit: int = MAX_FRAME) -> None:
         self._limit = limit
         self._tail = bytearray()
         self._skipped = 0
-        """Bytes seen of a line that is too long to be kept; 0 means that none is being skipped."""
+        """Bytes seen of a line that is too long to be kept; 0 if none is being skipped."""
         self._joining: _Joining | None = None
         self._ignores_fragments = False
 
     def feed(self, data: bytes) -> list[tuple[Frame, int] | Fault]:
-        """What these bytes complete: each frame with its encoded size, each fault in its place."""
+        """Return what these bytes complete: each frame with its encoded size, and each fault in its place."""
         found: list[tuple[Frame, int] | Fault] = []
         lines = data.split(b"\n")
         rest = lines.pop()
@@ -153,7 +153,7 @@ class Decoder:
         return found
 
     def finish(self) -> list[Fault]:
-        """What the end of the wire cut in half."""
+        """Return what the end of the wire cut off."""
         size = self._skipped or len(self._tail)
         if self._joining is not None:
             size += self._joining.size
@@ -240,7 +240,7 @@ class Decoder:
 
 
 class _Joining:
-    """A split frame on its way."""
+    """A split frame that is being received."""
 
     __slots__ = ("parts", "size", "total")
 
@@ -250,7 +250,7 @@ class _Joining:
         self.parts: list[bytes] = []
 
     def add(self, text: object, offset: object) -> str | None:
-        """Take one fragment; a sentence says what is wrong with it."""
+        """Take one fragment. Returns the problem if it is wrong."""
         if type(text) is not str or offset != self.size:
             return f"a fragment at {offset!r:.40} where {self.size} was due"
         if len(self.parts) >= MAX_FRAGMENTS:
@@ -271,7 +271,7 @@ def _is_frame(value: object) -> bool:
 
 
 def _careful_loads(line: bytes) -> object:
-    """For lines that the quick parser refused: repairs half surrogate pairs, says why it refuses the rest."""
+    """Decode a line that the fast parser refused: repair half surrogate pairs, or return the reason."""
     try:
         value = json.loads(
             line.decode("utf-8", "surrogatepass"),
@@ -291,7 +291,7 @@ def _careful_loads(line: bytes) -> object:
 
 
 class _NotFinite(ValueError):
-    """NaN and Infinity are Python's idea of JSON, nobody else's."""
+    """Refuse NaN and Infinity, which are not JSON."""
 
 
 def _refuse_constant(name: str) -> object:

@@ -10,10 +10,10 @@ from tempfile import TemporaryDirectory
 
 import yaml
 
-from engine.access.desk import ACTIONS
-from engine.access.gate import decide
-from engine.api import Choice, Engine, Grants, Setting, message
-from tests.bench.lines import Line, at_most, say, within
+from engine.access.gate import decide_call
+from engine.access.server import CALL_TYPES
+from engine.api import Engine, Grants, RunOptions, Workspace, message, prepare
+from tests.bench.lines import Line, at_most, print_lines, within
 from tests.bench.stage import RUNNERS
 from tests.bench.warm import through_pipes
 
@@ -41,18 +41,18 @@ def _grants(count: int) -> Grants:
     with TemporaryDirectory(prefix="trackside-bench-") as folder:
         Path(folder, "caller.py").write_text(TOOLS)
         Path(folder, "trackside.yaml").write_text(yaml.safe_dump(config))
-        return Setting.find(Path(folder)).prepare(message("e", "hi", conversation_id="s")).grants
+        return prepare(Workspace.find(Path(folder)), message("e", "hi", conversation_id="s"), RunOptions()).grants
 
 
 def _decisions(count: int) -> tuple[float, float]:
     """Nanoseconds of a decision with so many resources granted, and of one look-up among them."""
-    grants, action = _grants(count), ACTIONS["call_tool"]
+    grants, action = _grants(count), CALL_TYPES["call_tool"]
     name = f"tool_{count // 2}"
     arguments = action.arguments.model_validate({"tool_name": name, "parameters": {}})
-    if not decide(action, grants, arguments).allowed:
+    if not decide_call(action, grants, arguments).allowed:
         raise AssertionError("the tool was not granted")
     operations, key = grants.operations, f"tool:{name}"
-    decision = min(timeit.repeat(lambda: decide(action, grants, arguments), number=20_000, repeat=20))
+    decision = min(timeit.repeat(lambda: decide_call(action, grants, arguments), number=20_000, repeat=20))
     look_up = min(timeit.repeat(lambda: operations[key], number=20_000, repeat=20))
     return decision / 20_000 * 1e9, look_up / 20_000 * 1e9
 
@@ -67,15 +67,15 @@ async def _calls(*, beside_results: bool) -> dict[str, list[float]]:
             streaming = await _begin(engine, "steady", f"{RATE} 3600")
             await _streams(engine, streaming)
             took = await _ask(engine, CALLS)
-            await engine.cancel(streaming)
-            await engine.finished(streaming)
+            await engine.runs.cancel(streaming)
+            await engine.runs.wait_for_end(streaming)
             return took
 
 
 async def _ask(engine: Engine, count: int) -> dict[str, list[float]]:
     run_id = await _begin(engine, "asks", str(count))
-    await engine.finished(run_id)
-    entries = [entry async for entry in engine.entries(run_id)]
+    await engine.runs.wait_for_end(run_id)
+    entries = [entry async for entry in engine.runs.entries(run_id)]
     if sum(entry.type.startswith("call.") for entry in entries) != 6 * count:
         raise AssertionError("calls are not in the journal")
     (said,) = (entry for entry in entries if entry.type == "message.completed")
@@ -85,7 +85,7 @@ async def _ask(engine: Engine, count: int) -> dict[str, list[float]]:
 
 async def _begin(engine: Engine, runner: str, text: str) -> str:
     event = message(engine.ids.new("evt"), text, conversation_id=runner)
-    return await (await engine.submit(event, Choice(runner=runner))).started
+    return await (await engine.runs.submit(event, RunOptions(runner=runner))).started
 
 
 async def _streams(engine: Engine, run_id: str) -> None:
@@ -117,4 +117,4 @@ def _at(numbers: list[float], percent: int) -> float:
 
 
 if __name__ == "__main__":
-    say(measure())
+    print_lines(measure())

@@ -10,11 +10,11 @@ from tempfile import TemporaryDirectory
 from sqlalchemy import Connection
 
 from engine.api import Engine
-from engine.facts import search, state
-from engine.facts.database import Database
-from engine.facts.scopes import Scope, ScopeIdentity
-from engine.facts.state import Change
-from tests.bench.lines import Line, say, within
+from engine.store import search, state
+from engine.store.database import Database
+from engine.store.state import ChangeOrigin
+from engine.store.state_scopes import Scope, ScopeIdentity
+from tests.bench.lines import Line, print_lines, within
 from tests.bench.search import ADD, RARE, Writing
 
 SESSIONS = 10_000
@@ -73,7 +73,7 @@ def fill_state(conn: Connection) -> None:
         scope = ScopeIdentity(
             scope=Scope.CONVERSATION, runner_id="plugin:a/b/c", binding_id="x", conversation_id=_talk(number)
         )
-        state.put(conn, scope, f"key_{number}", "x" * 100, Change(editor="runner", at=number, journal_row=number))
+        state.put(conn, scope, f"key_{number}", "x" * 100, ChangeOrigin(editor="runner", at=number, journal_row=number))
     conn.exec_driver_sql("COMMIT")
 
 
@@ -90,20 +90,20 @@ def _line(run: int, place: int, writing: Writing) -> tuple[object, ...]:
 
 async def measure(path: Path, writing: Writing) -> AsyncIterator[Line]:
     async with await Engine.open(db=path, mode="read") as engine:
-        deep_session = (await engine.browse_sessions(limit=1_000))[-1]
-        deep_state = (await engine.states(limit=1_000))[-1]
+        deep_session = (await engine.sessions.browse(limit=1_000))[-1]
+        deep_state = (await engine.state.browse(limit=1_000))[-1]
         common = writing.common
-        deep_hit = (await engine.hits(common, limit=1_000)).hits[-1].line.seq
+        deep_hit = (await engine.search.hits(common, limit=1_000)).hits[-1].line.seq
         asked: dict[str, Callable[[], Awaitable[object]]] = {
-            "sessions, first page": engine.browse_sessions,
-            "sessions, a page deep": lambda: engine.browse_sessions(before=deep_session),
-            "sessions, a title that is nowhere": lambda: engine.browse_sessions(text="nowhere at all"),
-            "hits of a common word": lambda: engine.hits(common),
-            "hits of a common word, a page deep": lambda: engine.hits(common, before=deep_hit),
-            "hits of a rare word": lambda: engine.hits(RARE),
-            "state, first page": engine.states,
-            "state, a page deep": lambda: engine.states(after=deep_state),
-            "state, a key that is nowhere": lambda: engine.states(text="nowhere at all"),
+            "sessions, first page": engine.sessions.browse,
+            "sessions, a page deep": lambda: engine.sessions.browse(before=deep_session),
+            "sessions, a title that is nowhere": lambda: engine.sessions.browse(text="nowhere at all"),
+            "hits of a common word": lambda: engine.search.hits(common),
+            "hits of a common word, a page deep": lambda: engine.search.hits(common, before=deep_hit),
+            "hits of a rare word": lambda: engine.search.hits(RARE),
+            "state, first page": engine.state.browse,
+            "state, a page deep": lambda: engine.state.browse(after=deep_state),
+            "state, a key that is nowhere": lambda: engine.state.browse(text="nowhere at all"),
         }
         for name, ask in asked.items():
             took, stood, idle = await _asked(ask)
@@ -148,4 +148,4 @@ async def _all(path: Path, writing: Writing) -> list[Line]:
 
 
 if __name__ == "__main__":
-    say(lines())
+    print_lines(lines())

@@ -10,14 +10,14 @@ from statistics import quantiles
 from tempfile import TemporaryDirectory
 
 from console.app import Trackside
-from console.model.situation import Situation
-from console.opening import Opening
-from console.screens.full import FullScreen
-from console.screens.sessions.screen import Sessions
+from console.launch import LaunchOptions
+from console.model.commands.situation import Situation
+from console.ui.sessions.screen import SessionsScreen
+from console.ui.shared.full_screen import FullScreen
 from engine.api import Engine
-from engine.facts.database import Database
+from engine.store.database import Database
 from tests.bench.browse import FRAME, fill_talks
-from tests.bench.lines import Line, say, within
+from tests.bench.lines import Line, print_lines, within
 from tests.bench.search import RARE, Writing
 from tests.bench.stage import RUNNERS
 
@@ -89,7 +89,7 @@ async def _leave(app: Trackside) -> None:
 
 async def _empty(app: Trackside, watch: "_Watch") -> None:
     async with watch.looking():
-        app.push_screen(_Empty(app.glyphs))
+        app.push_screen(_Empty())
         await _until(lambda: isinstance(app.screen, _Empty) and app.screen.footer.is_mounted)
         await _painted(app)
     await _leave(app)
@@ -133,17 +133,17 @@ async def _scroll(app: Trackside, watch: "_Watch") -> None:
     await _leave(app)
 
 
-async def _opened(app: Trackside) -> Sessions:
+async def _opened(app: Trackside) -> SessionsScreen:
     app.action_sessions()
-    await _until(lambda: isinstance(app.screen, Sessions) and app.screen.list.shelf.height > 0)
+    await _until(lambda: isinstance(app.screen, SessionsScreen) and app.screen.list.shelf.height > 0)
     screen = app.screen
-    assert isinstance(screen, Sessions)
+    assert isinstance(screen, SessionsScreen)
     return screen
 
 
 async def _measured(path: Path, acts: dict[str, Act]) -> dict[str, list[float]]:
     """Milliseconds of every turn of the loop during each of these, after one that is not counted."""
-    app = Trackside(Opening(), partial(Engine.open, RUNNERS / "talks.py", db=path))
+    app = Trackside(LaunchOptions(), partial(Engine.open, RUNNERS / "talks.py", db=path))
     stood: dict[str, list[float]] = {}
     async with app.run_test(size=SIZE) as pilot:
         await _until(lambda: app.drafts is not None)  # the last that is begun when it is opened
@@ -188,4 +188,4 @@ def lines() -> Iterator[Line]:
 
 
 if __name__ == "__main__":
-    say(lines())
+    print_lines(lines())

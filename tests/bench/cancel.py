@@ -12,9 +12,9 @@ from statistics import median
 from tempfile import TemporaryDirectory
 
 from engine.api import Engine, Status, message
-from engine.run.live import Stop
-from engine.run.orchestrator import GRACE
-from tests.bench.lines import Line, say, within
+from engine.run.live import StopReason
+from engine.run.orchestrator import KILL_GRACE_SECONDS
+from tests.bench.lines import Line, print_lines, within
 from tests.bench.stage import RUNNERS, watch
 
 ROUNDS = 20
@@ -23,7 +23,7 @@ SETTLING = 0.1
 LIMITS = {
     "cooperates": 100,
     "sleeps in a call": 300,
-    "blocks its loop": GRACE[Stop.CANCELLED] * 1_000 + 500,
+    "blocks its loop": KILL_GRACE_SECONDS[StopReason.CANCELLED] * 1_000 + 500,
 }
 """Milliseconds."""
 PROJECT = {
@@ -71,7 +71,7 @@ async def _cancel(where: str) -> Cancelled:
     started: set[int] = set()
     async with _stage() as engine:
         for _ in range(ROUNDS):
-            ticket = await engine.submit(message(engine.ids.new("evt"), where, conversation_id="bench"))
+            ticket = await engine.runs.submit(message(engine.ids.new("evt"), where, conversation_id="bench"))
             run_id = await ticket.started
             pids = await _here(engine, run_id)
             await asyncio.sleep(SETTLING)
@@ -79,8 +79,8 @@ async def _cancel(where: str) -> Cancelled:
                 raise AssertionError(f"{where}: it should have two processes")
             started |= pids
             began = time.perf_counter()
-            await engine.cancel(run_id)
-            run = await engine.finished(run_id)
+            await engine.runs.cancel(run_id)
+            run = await engine.runs.wait_for_end(run_id)
             took.append((time.perf_counter() - began) * 1_000)
             if run.status != Status.CANCELLED:
                 raise AssertionError(f"{where}: it ended as {run.status} ({run.status_reason})")
@@ -118,4 +118,4 @@ def measure() -> Iterator[Line]:
 
 
 if __name__ == "__main__":
-    say(measure())
+    print_lines(measure())

@@ -14,7 +14,7 @@ from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 
-from tests.bench.lines import Line, at_most, say
+from tests.bench.lines import Line, at_most, print_lines
 from tests.bench.start import COMMAND, ENVIRONMENT
 
 ROUNDS = 15
@@ -102,4 +102,4 @@ def measure() -> Iterator[Line]:
 
 
 if __name__ == "__main__":
-    say(measure())
+    print_lines(measure())

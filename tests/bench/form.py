@@ -13,9 +13,9 @@ from textual.pilot import Pilot
 from textual.screen import Screen
 
 from console.app import Trackside
-from console.opening import Opening
+from console.launch import LaunchOptions
 from engine.api import Engine
-from tests.bench.lines import Line, say, within
+from tests.bench.lines import Line, print_lines, within
 
 SIZE = (160, 45)
 FIELDS, TIMES = 100, 15
@@ -66,7 +66,7 @@ async def measure() -> AsyncIterator[Line]:
     with TemporaryDirectory(prefix="trackside-bench-") as folder:
         path = _runner(Path(folder))
         open_engine: Callable[[], Awaitable[Engine]] = partial(Engine.open, path, db=Path(folder, "bench.db"))
-        app = Trackside(Opening(), open_engine)
+        app = Trackside(LaunchOptions(), open_engine)
         async with app.run_test(size=SIZE) as pilot:
             while not app.stage.is_open:
                 await pilot.pause(0.05)
@@ -117,7 +117,7 @@ def _look(app: Trackside, *words: str) -> None:
 
 async def main() -> None:
     async for line in measure():
-        say([line])
+        print_lines([line])
 
 
 if __name__ == "__main__":

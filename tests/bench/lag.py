@@ -9,9 +9,9 @@ from statistics import quantiles
 from tempfile import TemporaryDirectory
 
 from engine.api import Entry
-from engine.facts.database import Database
-from engine.facts.journal import INSERT_ONE
-from tests.bench.lines import Line, say, within
+from engine.store.database import Database
+from engine.store.entries import INSERT_ONE
+from tests.bench.lines import Line, print_lines, within
 from tests.bench.stage import in_this_process, stage, watch
 
 RATE = 2_000
@@ -63,4 +63,4 @@ def _at(numbers: list[float], percent: int) -> float:
 
 
 if __name__ == "__main__":
-    say(measure())
+    print_lines(measure())

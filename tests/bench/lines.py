@@ -1,4 +1,4 @@
-"""What a measurement says: its value, what it stands beside, and how good it should be."""
+"""The lines that a measurement prints: value, baseline, and the limit."""
 
 import json
 from collections.abc import Iterable
@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One measurement. `aim` and `limit` speak of the ratio, or of the value where the unit is what matters."""
+    """One figure. `aim` and `limit` apply to the ratio, or to the value if the unit is what matters."""
 
     bench: str
     value: float
@@ -18,19 +18,23 @@ class Line:
     aim: float | None
     limit: float | None
     ok: bool | None
-    """Whether the limit is kept, or the aim where there is no limit; nothing where there is neither."""
+    """Whether the limit is kept, or the aim if there is no limit; None if there is neither."""
+    is_more_better: bool = False
+    """Whether a larger ratio is better, as for a rate."""
 
 
 def at_least(bench: str, value: float, unit: str, baseline: float, *, aim: float, limit: float) -> Line:
-    """More is better: a share of the baseline."""
+    """A figure that is better if larger: a share of the baseline."""
     ratio = value / baseline
-    return Line(bench, _short(value), unit, _short(baseline), _short(ratio), aim, limit, ratio >= limit)
+    return Line(
+        bench, _short(value), unit, _short(baseline), _short(ratio), aim, limit, ratio >= limit, is_more_better=True
+    )
 
 
 def at_most(
     bench: str, value: float, unit: str, baseline: float, *, aim: float | None = None, limit: float | None = None
 ) -> Line:
-    """Less is better: a multiple of the baseline."""
+    """A figure that is better if smaller: a multiple of the baseline."""
     ratio = value / baseline
     ok = _within(ratio, aim, limit)
     return Line(bench, _short(value), unit, _short(baseline), _short(ratio), aim, limit, ok)
@@ -39,14 +43,14 @@ def at_most(
 def within(
     bench: str, value: float, unit: str, baseline: float, *, aim: float | None = None, limit: float | None = None
 ) -> Line:
-    """Less is better, in the unit itself; the baseline tells what the machine was like."""
+    """A figure that is better if smaller, with its limit in its own unit; the baseline shows the machine's state."""
     ok = _within(value, aim, limit)
     ratio = _short(value / baseline) if baseline else None
     return Line(bench, _short(value), unit, _short(baseline), ratio, aim, limit, ok)
 
 
-def say(lines: Iterable[Line]) -> None:
-    """Print each as soon as it is known."""
+def print_lines(lines: Iterable[Line]) -> None:
+    """Print each line as soon as it is measured."""
     for line in lines:
         print(json.dumps(asdict(line)), flush=True)
 
@@ -57,5 +61,5 @@ def _within(number: float, aim: float | None, limit: float | None) -> bool | Non
 
 
 def _short(number: float) -> float:
-    """Four digits that mean something."""
+    """The number with four significant digits."""
     return float(f"{number:.4g}")

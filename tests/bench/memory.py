@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from engine.api import Entry
-from tests.bench.lines import Line, say, within
+from tests.bench.lines import Line, print_lines, within
 from tests.bench.stage import stage, watch
 
 EVENTS = 1_000_000
@@ -49,4 +49,4 @@ def measure() -> Iterator[Line]:
 
 
 if __name__ == "__main__":
-    say(measure())
+    print_lines(measure())

@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from engine.api import Entry
-from tests.bench.lines import Line, say, within
+from tests.bench.lines import Line, print_lines, within
 from tests.bench.stage import stage, watch
 
 STATES = ("idle", "busy in Python", "busy in C", "blocked", "with a grandchild")
@@ -103,4 +103,4 @@ if __name__ == "__main__":
     if len(sys.argv) > 1:
         asyncio.run(host(sys.argv[1]))
     else:
-        say(measure())
+        print_lines(measure())

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from engine.facts import journal
-from engine.facts.database import Database
-from tests.bench.lines import Line, at_most, say
+from engine.store import entries
+from engine.store.database import Database
+from tests.bench.lines import Line, at_most, print_lines
 
 ENTRIES = 1_000_000
 DEPTH = 990_000
@@ -37,7 +37,7 @@ def _page(database: Database, after: int | None) -> float:
     """Milliseconds for a hundred entries after a position, or for the last hundred."""
     before = ENTRIES + 1 if after is None else None
     began = time.perf_counter()
-    page = database.read_now(lambda conn: journal.page(conn, "run", after=after, before=before))
+    page = database.read_now(lambda conn: entries.page(conn, "run", after=after, before=before))
     took = time.perf_counter() - began
     if len(page) != 100:
         raise AssertionError(f"{len(page)} entries on a page of 100")
@@ -45,4 +45,4 @@ def _page(database: Database, after: int | None) -> float:
 
 
 if __name__ == "__main__":
-    say(measure())
+    print_lines(measure())

@@ -5,8 +5,8 @@ import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from engine.facts.database import Database
-from engine.facts.journal import INSERT_ONE, Entry
+from engine.store.database import Database
+from engine.store.entries import INSERT_ONE, Entry
 
 
 def rows_per_second(entries: list[Entry]) -> float:

@@ -11,10 +11,10 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from engine.facts import search, transcript
-from engine.facts.database import Database
-from engine.facts.rows import Place
-from tests.bench.lines import Line, at_least, at_most, say
+from engine.store import search, transcript
+from engine.store.database import Database
+from engine.store.row_mapping import ConversationKey
+from tests.bench.lines import Line, at_least, at_most, print_lines
 
 LINES = 1_000_000
 TALKS = 1_000
@@ -82,7 +82,7 @@ def _search(path: Path) -> Iterator[Line]:
         conn.exec_driver_sql("COMMIT")
         size = _size(conn, path)
     indexed = time.perf_counter() - began - filled
-    one = Place("talk_7")
+    one = ConversationKey("talk_7")
     for name, query in (("rare Latin word", RARE), ("absent word", ABSENT), ("two-character Chinese", PAIR)):
         took = _median(database, lambda conn, query=query: search.find(conn, query, None), ROUNDS)
         scan = _median(database, lambda conn, query=query: _scan(conn, query), SCANS)
@@ -129,7 +129,7 @@ def _pages(path: Path) -> Iterator[Line]:
     database = Database.open(path, write=True)
     with database.writing_connection() as conn:
         conn.exec_driver_sql(COPY, (LINES, "x" * 100))
-    long = Place("long")
+    long = ConversationKey("long")
     first, deep = [], []
     for _ in range(ROUNDS * 4):
         first.append(_took(database, lambda conn: transcript.page(conn, long)))
@@ -152,4 +152,4 @@ def _took(database: Database, query: Callable[[Connection], object]) -> float:
 
 
 if __name__ == "__main__":
-    say(measure())
+    print_lines(measure())

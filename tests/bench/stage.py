@@ -43,7 +43,7 @@ async def watch(engine: Engine, text: str, heard: Callable[[list[Entry]], None] 
     since = await engine.last_row()
     entries = 0
     began = time.perf_counter()
-    ticket = await engine.submit(message(engine.ids.new("evt"), text, conversation_id="bench"))
+    ticket = await engine.runs.submit(message(engine.ids.new("evt"), text, conversation_id="bench"))
     run_id = await ticket.started
     async with engine.subscribe(since, run_id=run_id) as news:
         async for batch in news:
@@ -53,5 +53,5 @@ async def watch(engine: Engine, text: str, heard: Callable[[list[Entry]], None] 
             if batch[-1].entry.type == "run.finished":
                 break
     seconds = time.perf_counter() - began
-    await engine.finished(run_id)
+    await engine.runs.wait_for_end(run_id)
     return Watched(run_id, seconds, entries)

@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from engine.runtimes.child import Child
 from engine.runtimes.guardian import Guardian
 from engine.runtimes.runtime import Launch
-from tests.bench.lines import Line, at_most, say
+from tests.bench.lines import Line, at_most, print_lines
 from tests.bench.stage import RUNNERS
 
 ROUNDS = 20
@@ -78,4 +78,4 @@ def _best(times: tuple[float, ...]) -> float:
 
 
 if __name__ == "__main__":
-    say(measure())
+    print_lines(measure())

@@ -10,8 +10,8 @@ from statistics import quantiles
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from engine.api import Choice, Engine, message
-from tests.bench.lines import Line, say, within
+from engine.api import Engine, RunOptions, message
+from tests.bench.lines import Line, print_lines, within
 from tests.bench.stage import RUNNERS
 
 RATE = 500
@@ -34,9 +34,9 @@ async def _round() -> tuple[list[float], list[float]]:
             run_id = await _begin(engine, "pulls", f"{ASKS} {MESSAGES}")
             await _streams(engine, run_id, 1)
             sent = await _send(engine, run_id)
-            await engine.finished(run_id)
-            await engine.cancel(streaming)
-            await engine.finished(streaming)
+            await engine.runs.wait_for_end(run_id)
+            await engine.runs.cancel(streaming)
+            await engine.runs.wait_for_end(streaming)
             told = await _told(engine, run_id)
     asked = [seconds * 1_000 for seconds in told["asked"]]
     return [(told["pulled"][text] - at) / 1e6 for text, at in sent.items()], asked
@@ -49,15 +49,15 @@ async def _send(engine: Engine, run_id: str) -> dict[str, int]:
         await asyncio.sleep(chance.uniform(*BETWEEN))
         event = message(engine.ids.new("evt"), str(number), conversation_id="pulls")
         sent[str(number)] = time.time_ns()
-        ticket = await engine.submit(event, Choice(runner="pulls"))
+        ticket = await engine.runs.submit(event, RunOptions(runner="pulls"))
         if ticket.claimed_by != run_id:
-            raise AssertionError(f"a message was not claimed: {ticket.why}")
+            raise AssertionError(f"a message was not claimed: {ticket.not_claimed_reason}")
     return sent
 
 
 async def _told(engine: Engine, run_id: str) -> dict[str, Any]:
     """What the runner noted."""
-    entries = [entry async for entry in engine.entries(run_id)]
+    entries = [entry async for entry in engine.runs.entries(run_id)]
     if sum(entry.type == "steering.injected" for entry in entries) != MESSAGES:
         raise AssertionError("messages are not in the journal")
     (said,) = (entry for entry in entries if entry.type == "message.completed")
@@ -66,7 +66,7 @@ async def _told(engine: Engine, run_id: str) -> dict[str, Any]:
 
 async def _begin(engine: Engine, runner: str, text: str) -> str:
     event = message(engine.ids.new("evt"), text, conversation_id=runner)
-    return await (await engine.submit(event, Choice(runner=runner))).started
+    return await (await engine.runs.submit(event, RunOptions(runner=runner))).started
 
 
 async def _streams(engine: Engine, run_id: str, deltas: int) -> None:
@@ -92,4 +92,4 @@ def _at(numbers: list[float], percent: int) -> float:
 
 
 if __name__ == "__main__":
-    say(measure())
+    print_lines(measure())

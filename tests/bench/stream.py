@@ -15,14 +15,14 @@ from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 from textual.widgets import RichLog
 
-from console.model.stream.chunks import SIZE as SIZE_OF_CHUNK
-from console.model.stream.supply import supply
+from console.model.stream.index import SIZE as SIZE_OF_CHUNK
+from console.model.stream.reader import supply
 from console.model.stream.timeline import Timeline
-from console.widgets.stream.pane import StreamPane
+from console.ui.stream.pane import StreamPane
 from engine.api import Engine, Entry
-from engine.facts.database import Database
-from tests.bench.lines import Line, at_most, say, within
-from tests.console.alone import Alone
+from engine.store.database import Database
+from tests.bench.lines import Line, at_most, print_lines, within
+from tests.support.console.single_pane_app import Alone
 
 SIZE = (160, 45)
 TICKS, LOG_TICKS = 60, 12
@@ -141,7 +141,7 @@ async def _openings() -> dict[str, list[float]]:
                 for _ in range(ROUNDS):
                     for run_id in ("short", "long"):
                         began = time.perf_counter()
-                        app.timeline = Timeline(run_id, last=await engine.last_position(run_id))
+                        app.timeline = Timeline(run_id, last=await engine.runs.last_position(run_id))
                         app.pane.show(app.timeline)
                         await _settle(app, engine, pilot)
                         took.setdefault(f"open {run_id}", []).append((time.perf_counter() - began) * 1_000)
@@ -159,7 +159,7 @@ async def _settle(app: _Pane, engine: Engine, pilot: Pilot[None]) -> None:
     app.pane.on_batch()
     while wants := app.timeline.wanted():
         for want in wants:
-            await supply(app.timeline, want, engine)
+            await supply(app.timeline, want, engine.runs)
         app.pane.on_batch()
     await pilot.pause()
 
@@ -187,4 +187,4 @@ def measure() -> Iterator[Line]:
 
 
 if __name__ == "__main__":
-    say(measure())
+    print_lines(measure())

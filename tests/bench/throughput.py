@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Iterator
 
 from engine.api import Entry
-from tests.bench.lines import Line, at_least, say
+from tests.bench.lines import Line, at_least, print_lines
 from tests.bench.raw import rows_per_second
 from tests.bench.stage import in_this_process, stage, watch
 
@@ -44,4 +44,4 @@ def _middle(rounds: list[Round], ratio: Callable[[Round], float]) -> Round:
 
 
 if __name__ == "__main__":
-    say(measure())
+    print_lines(measure())

@@ -12,7 +12,7 @@ import orjson
 from engine.api import Engine, message
 from engine.runtimes.pool import ChildPool
 from engine.runtimes.runtime import Launch
-from tests.bench.lines import Line, say, within
+from tests.bench.lines import Line, print_lines, within
 from tests.bench.stage import RUNNERS, stage, watch
 
 ROUNDS = 40
@@ -74,7 +74,7 @@ async def _context() -> dict[str, Any]:
     """A context as a real run gets it."""
     async with stage("stream") as engine:
         run = await watch(engine, "1")
-        started = (await engine.journal(run.run_id, limit=1))[0]
+        started = (await engine.runs.journal(run.run_id, limit=1))[0]
     return orjson.loads(started.data)["context"]
 
 
@@ -89,12 +89,12 @@ async def _first_told(engine: Engine) -> float:
     async with engine.subscribe(await engine.last_row()) as news:
         batches = aiter(news)
         began = time.perf_counter()
-        ticket = await engine.submit(message(engine.ids.new("evt"), "1", conversation_id="bench"))
+        ticket = await engine.runs.submit(message(engine.ids.new("evt"), "1", conversation_id="bench"))
         async for batch in batches:
             if any(told.entry.type == "message.delta" for told in batch):
                 break
         took = time.perf_counter() - began
-    await engine.finished(await ticket.started)
+    await engine.runs.wait_for_end(await ticket.started)
     await asyncio.sleep(0.02)  # as above: the child is looked over
     return took * 1_000
 
@@ -127,4 +127,4 @@ def _middle(numbers: list[float]) -> float:
 
 
 if __name__ == "__main__":
-    say(measure())
+    print_lines(measure())

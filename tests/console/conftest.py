@@ -1,16 +1,17 @@
-"""Keys go in as fast as the screen takes them.
-
-Textual's pilot waits after each key until the process has done next to nothing for 20 ms; a screen that looks for news
-30 times a second hardly ever does, so that every key would take up to a second.
-"""
-
 import pytest
-import textual._wait
+from textual._compositor import Compositor
 
-MOMENT = 0.005
+from tests.support.console import quick_textual
+
+render_update = Compositor.render_update
 
 
 @pytest.fixture(autouse=True)
-def _keys_wait_for_a_shorter_rest(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(textual._wait, "SLEEP_GRANULARITY", MOMENT)
-    monkeypatch.setattr(textual._wait, "SLEEP_IDLE", MOMENT / 5)
+def _quick_textual(monkeypatch: pytest.MonkeyPatch) -> None:
+    quick_textual.apply(monkeypatch)
+
+
+@pytest.fixture
+def every_frame(_quick_textual: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Draw every frame, as on a terminal, for tests about the drawing itself: stale lines, failures while drawing."""
+    monkeypatch.setattr(Compositor, "render_update", render_update)

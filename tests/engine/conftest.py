@@ -2,8 +2,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from tests.engine.holding import House
-from tests.support import Engines
+from tests.support.engines import Engines
+from tests.support.paused_runs import House
 
 
 @pytest.fixture

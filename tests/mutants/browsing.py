@@ -4,15 +4,15 @@ from typing import Final
 
 from tests.mutants.mutant import Mutant
 
-_EDITS: Final = "engine/facts/state_edits.py"
-_PAGES: Final = "engine/facts/state_pages.py"
-_SESSIONS: Final = "engine/facts/session_pages.py"
-_HITS: Final = "engine/facts/hits.py"
-_ATTACHING: Final = "engine/intake/attaching.py"
-_COMPOSING: Final = "engine/intake/composing.py"
-_PAST: Final = "engine/run/past.py"
+_EDITS: Final = "engine/store/state_edits.py"
+_PAGES: Final = "engine/store/state_pages.py"
+_SESSIONS: Final = "engine/store/sessions.py"
+_HITS: Final = "engine/store/search.py"
+_ATTACHING: Final = "engine/intake/attachments.py"
+_COMPOSING: Final = "engine/intake/compose.py"
+_PAST: Final = "engine/api/past_event.py"
 _HANGS: Final = (
-    "tests/intake/test_attaching.py::test_what_is_no_file_that_can_be_read_is_said_in_words_and_nothing_hangs"
+    "tests/engine/intake/test_attachments.py::test_what_is_no_file_that_can_be_read_is_said_in_words_and_nothing_hangs"
 )
 
 MUTANTS: Final = (
@@ -22,21 +22,21 @@ MUTANTS: Final = (
         "tuple_(*order) > tuple_(after.identity.key, after.key)",
         "tuple_(*order) >= tuple_(after.identity.key, after.key)",
         "pages of state meet every key once",
-        "tests/facts/test_state_pages.py::test_pages_meet_every_key_once_and_those_of_one_scope_side_by_side",
+        "tests/engine/store/test_state_pages.py::test_pages_meet_every_key_once_and_those_of_one_scope_side_by_side",
     ),
     Mutant(
         _PAGES,
         "if identity is None or identity.key != scope_key:",
         "if identity is None:",
         "what a run was given has the last word on its scopes",
-        "tests/facts/test_state_pages.py::test_a_scope_that_the_run_was_not_given_is_none_of_its_scopes",
+        "tests/engine/store/test_state_pages.py::test_a_scope_that_the_run_was_not_given_is_none_of_its_scopes",
     ),
     Mutant(
         _PAGES,
         "if len(found) > 1:",
         "if len(found) > 2:",
         "a beginning that fits several scopes is none of them",
-        "tests/facts/test_state_pages.py::test_a_scope_is_found_by_the_beginning_of_its_key",
+        "tests/engine/store/test_state_pages.py::test_a_scope_is_found_by_the_beginning_of_its_key",
     ),
     # State by hand
     Mutant(
@@ -44,42 +44,42 @@ MUTANTS: Final = (
         "return is_whole or state_pages",
         "return True or state_pages",
         "what a run wrote meanwhile is not deleted as if it were what was seen",
-        "tests/facts/test_state_edits.py::test_of_a_long_value_also_what_no_list_shows_is_as_it_was",
+        "tests/engine/store/test_state_edits.py::test_of_a_long_value_also_what_no_list_shows_is_as_it_was",
     ),
     Mutant(
         _EDITS,
         "if newest > last:\n                continue",
         "if newest > last + 99:\n                continue",
         "what was written since an edit stays when it is taken back",
-        "tests/facts/test_state_edits.py::test_what_a_runner_wrote_since_stays",
+        "tests/engine/store/test_state_edits.py::test_what_a_runner_wrote_since_stays",
     ),
     Mutant(
         _EDITS,
         "former.change < ?",
         "former.change <= ?",
         "an edit that is taken back leaves what was before it",
-        "tests/facts/test_state_edits.py::test_an_edit_that_is_taken_back_leaves_what_was_before",
+        "tests/engine/store/test_state_edits.py::test_an_edit_that_is_taken_back_leaves_what_was_before",
     ),
     Mutant(
         _EDITS,
         "if noted is None or noted.event_type not in _KINDS:",
         "if noted is None:",
         "only a person's edit of state can be taken back",
-        "tests/facts/test_state_edits.py::test_only_a_persons_edit_of_state_can_be_taken_back",
+        "tests/engine/store/test_state_edits.py::test_only_a_persons_edit_of_state_can_be_taken_back",
     ),
     Mutant(
         _EDITS,
         "source=EDITOR,",
         "source=EDITOR, conversation_id=identity.conversation_id,",
         "no runner reads of a person's edits",
-        "tests/facts/test_state_edits.py::test_no_runner_can_page_to_what_a_person_did_to_state",
+        "tests/engine/store/test_state_edits.py::test_no_runner_can_page_to_what_a_person_did_to_state",
     ),
     Mutant(
-        "engine/facts/state.py",
+        "engine/store/state.py",
         "SELECT scope_key, state_key, NULL, conversation_id, ?, ?, ?, ?, ? FROM state WHERE scope_key = ?",
         "SELECT scope_key, state_key, value, conversation_id, ?, ?, ?, ?, ? FROM state WHERE scope_key = ?",
         "a cleared key is known as deleted",
-        "tests/facts/test_state.py::test_a_cleared_scope_is_empty_from_that_entry_on_and_not_before",
+        "tests/engine/store/test_state.py::test_a_cleared_scope_is_empty_from_that_entry_on_and_not_before",
     ),
     # Sessions and hits
     Mutant(
@@ -87,35 +87,35 @@ MUTANTS: Final = (
         '"(last_active, session_id) < (:active, :id)"',
         '"last_active < :active AND session_id <> :id"',
         "pages of sessions meet every session once",
-        "tests/facts/test_session_pages.py::test_pages_meet_every_session_once_the_last_active_first",
+        "tests/engine/store/test_session_pages.py::test_pages_meet_every_session_once_the_last_active_first",
     ),
     Mutant(
         _SESSIONS,
         "SELECT max(rowid) FROM runs",
         "SELECT min(rowid) FROM runs",
         "a session stands where its last run does",
-        "tests/facts/test_session_pages.py::test_a_row_tells_where_its_session_stands_and_how_large_it_is",
+        "tests/engine/store/test_session_pages.py::test_a_row_tells_where_its_session_stands_and_how_large_it_is",
     ),
     Mutant(
-        "engine/facts/search.py",
+        "engine/store/search.py",
         "_index.c.rowid < before",
         "_index.c.rowid <= before",
         "pages of hits meet every line once",
-        "tests/facts/test_hits.py::test_pages_meet_every_hit_once_newest_first_with_the_title_of_its_session",
+        "tests/engine/store/test_hits.py::test_pages_meet_every_hit_once_newest_first_with_the_title_of_its_session",
     ),
     Mutant(
         _HITS,
         "if found is not None and found < at:",
         "if found is not None and found <= at:",
         "a line leads to the entry that said it",
-        "tests/facts/test_hits.py::test_a_line_is_found_at_the_entry_that_said_it",
+        "tests/engine/store/test_hits.py::test_a_line_is_found_at_the_entry_that_said_it",
     ),
     Mutant(
         _HITS,
         "coalesce(pulled_position, json_extract",
         "coalesce(NULL, json_extract",
         "a message that was pulled leads to its pull",
-        "tests/facts/test_hits.py::test_what_a_person_said_is_where_the_run_began_or_where_it_was_pulled",
+        "tests/engine/store/test_hits.py::test_what_a_person_said_is_where_the_run_began_or_where_it_was_pulled",
     ),
     # Files
     Mutant(
@@ -137,63 +137,63 @@ MUTANTS: Final = (
         "_key_of(path.resolve(strict=True), size, roots)",
         "_key_of(path, size, roots)",
         "a link is where it leads",
-        "tests/intake/test_attaching.py::test_a_link_into_a_root_is_where_it_leads",
+        "tests/engine/intake/test_attachments.py::test_a_link_into_a_root_is_where_it_leads",
     ),
     Mutant(
         _ATTACHING,
         "if status.st_size > INLINE_LIMIT:",
         "if status.st_size >= INLINE_LIMIT:",
         "a file of exactly the limit travels",
-        "tests/intake/test_attaching.py::test_an_empty_file_and_one_of_exactly_the_limit_travel",
+        "tests/engine/intake/test_attachments.py::test_an_empty_file_and_one_of_exactly_the_limit_travel",
     ),
     Mutant(
         "engine/intake/attachments.py",
         "if path.is_relative_to(real) and path.is_file():",
         "if path.is_file():",
         "what leads out of a root is not there",
-        "tests/intake/test_attaching.py::test_a_file_that_left_its_root_is_refused_before_anything_is_recorded",
+        "tests/engine/intake/test_attachments.py::test_a_file_that_left_its_root_is_refused_before_anything_is_recorded",
     ),
     Mutant(
-        "engine/run/arrival.py",
+        "engine/run/store_event.py",
         "except (NotFound, PathEscapes):",
         "except PathEscapes.__subclasses__():",
         "a file that goes while its event waits fails no run",
-        "tests/intake/test_attaching.py::test_a_file_that_goes_while_its_event_waits_is_left_out_with_a_warning",
+        "tests/engine/intake/test_attachments.py::test_a_file_that_goes_while_its_event_waits_is_left_out_with_a_warning",
     ),
     # Events by hand
     Mutant(
         _COMPOSING,
-        "metadata=before.metadata if before is not None and stays else {},",
-        "metadata=before.metadata if before is not None else {},",
+        "metadata=base.metadata if base is not None and is_same else {},",
+        "metadata=base.metadata if base is not None else {},",
         "another actor does not inherit what was known of the first",
-        "tests/intake/test_composing.py::test_another_actor_does_not_inherit_what_was_known_of_the_first",
+        "tests/engine/intake/test_compose.py::test_another_actor_does_not_inherit_what_was_known_of_the_first",
     ),
     Mutant(
         _COMPOSING,
         '"delivery": draft.base.delivery if draft.base else CONSOLE_DELIVERY,',
         '"delivery": CONSOLE_DELIVERY,',
         "an event that is edited keeps what no field shows",
-        "tests/intake/test_composing.py::test_an_event_that_is_edited_keeps_what_no_field_shows",
+        "tests/engine/intake/test_compose.py::test_an_event_that_is_edited_keeps_what_no_field_shows",
     ),
     Mutant(
         _PAST,
-        "row.metadata.get(EVENT) != event_id",
-        "row.metadata.get(EVENT) is None",
+        "row.metadata.get(EVENT_ID_KEY) != event_id",
+        "row.metadata.get(EVENT_ID_KEY) is None",
         "another event's artifact of the same id is not brought back",
-        "tests/engine/test_amending.py::test_bytes_of_another_event_under_the_same_id_are_not_brought_back",
+        "tests/engine/api/test_state_and_events.py::test_bytes_of_another_event_with_the_same_artifact_id_are_not_read",
     ),
     Mutant(
         _PAST,
         "if has_mark(envelope.model_dump_json()):",
         "if has_mark(envelope.event_id):",
         "a secret that comes back as a mark is said",
-        "tests/engine/test_amending.py::test_a_secret_comes_back_as_its_mark_and_that_is_said",
+        "tests/engine/api/test_state_and_events.py::test_secret_stays_masked_in_past_event_and_is_reported",
     ),
     Mutant(
-        "engine/controlling.py",
+        "engine/api/runs.py",
         'envelope.model_copy(update={"event_time": None})',
         "envelope",
         "a run again is an event of now",
-        "tests/engine/test_amending.py::test_a_run_again_has_the_files_of_the_first_as_artifacts_of_its_own",
+        "tests/engine/api/test_state_and_events.py::test_run_again_has_its_own_copies_of_attached_files",
     ),
 )

@@ -4,45 +4,45 @@ from typing import Final
 
 from tests.mutants.mutant import Mutant
 
-_APIS: Final = "engine/run/apis.py"
-_TESTS: Final = "tests/run/test_context.py"
+_APIS: Final = "engine/run/call_permissions.py"
+_TESTS: Final = "tests/engine/run/test_context.py"
 
 MUTANTS: Final = (
     # Where the event stands
     Mutant(
-        "engine/run/beginning.py",
-        "cursors.history(order.place, before + 1)",
-        "cursors.history(order.place, before)",
+        "engine/run/run_start.py",
+        "cursors.history(order.conversation_key, before + 1)",
+        "cursors.history(order.conversation_key, before)",
         "paging back from latest_cursor misses nothing",
         f"{_TESTS}::test_the_latest_cursor_stands_after_everything_said_before_this_event",
     ),
     Mutant(
-        "engine/facts/rows.py",
+        "engine/store/row_mapping.py",
         "for each in fields(self)))",
         "for each in fields(self)[:2]))",
         "latest_cursor looks at no other bot or workspace",
         f"{_TESTS}::test_the_latest_cursor_looks_at_no_other_thread_bot_or_workspace",
     ),
     Mutant(
-        "engine/run/context.py",
+        "engine/run/run_start.py",
         "trace_id=order.run_id,",
         "trace_id=envelope.event_id,",
         "trace_id is the run id",
         f"{_TESTS}::test_the_trace_id_is_the_run_id_and_the_host_says_its_version",
     ),
     Mutant(
-        "engine/run/context.py",
+        "engine/run/run_start.py",
         "timestamp=rfc3339(envelope.time if envelope.time is not None else clock.now())",
         "timestamp=rfc3339(clock.now())",
         "the trigger has the event's time",
         f"{_TESTS}::test_the_trigger_has_the_events_time_else_now",
     ),
     Mutant(
-        "engine/run/context.py",
+        "engine/run/run_start.py",
         'update={"content": None}',
         "update={}",
         "the runner gets references to attachments, not their bytes",
-        "tests/intake/test_events.py::test_the_bytes_of_an_attachment_are_read_as_an_artifact_only",
+        "tests/engine/intake/test_events.py::test_the_bytes_of_an_attachment_are_read_as_an_artifact_only",
     ),
     # The calls that it may make
     Mutant(
@@ -82,14 +82,14 @@ MUTANTS: Final = (
     ),
     # Delivery and config
     Mutant(
-        "engine/run/context.py",
+        "engine/run/run_start.py",
         "delivery.supports_streaming and policy.enable_streaming",
         "policy.enable_streaming",
         "a policy cannot add streaming that the surface lacks",
         f"{_TESTS}::test_a_policy_cannot_add_streaming_that_the_surface_lacks",
     ),
     Mutant(
-        "engine/run/context.py",
+        "engine/run/run_start.py",
         "min(sizes, default=None)",
         "max(sizes, default=None)",
         "the smaller message size of envelope and policy holds",
@@ -97,35 +97,35 @@ MUTANTS: Final = (
     ),
     Mutant(
         "engine/run/prepare.py",
-        "{**binding.runner_config, **choice.config}",
+        "{**binding.runner_config, **options.config}",
         "{**choice.config, **binding.runner_config}",
         "what a person sets wins over the agent's config",
         f"{_TESTS}::test_the_config_is_the_bindings_with_the_forms_defaults",
     ),
     # Deadline
     Mutant(
-        "engine/run/order.py",
-        "DEFAULT_TIMEOUT: Final = 300.0",
-        "DEFAULT_TIMEOUT: Final = 600.0",
+        "engine/run/run_order.py",
+        "DEFAULT_TIMEOUT_SECONDS: Final = 300.0",
+        "DEFAULT_TIMEOUT_SECONDS: Final = 600.0",
         "the deadline is 300 s where none is set",
         f"{_TESTS}::test_the_deadline_is_the_configs_timeout_else_300_s_and_none_where_it_is_no_time",
     ),
     Mutant(
-        "engine/run/order.py",
-        "not 0 < value < _NEVER",
-        "not 0 <= value < _NEVER",
+        "engine/run/run_order.py",
+        "not 0 < value < _MAX_TIMEOUT_SECONDS",
+        "not 0 <= value < _MAX_TIMEOUT_SECONDS",
         "a timeout of 0 means no deadline",
         f"{_TESTS}::test_the_deadline_is_the_configs_timeout_else_300_s_and_none_where_it_is_no_time",
     ),
     Mutant(
-        "engine/run/order.py",
+        "engine/run/run_order.py",
         "if isinstance(value, bool) or not isinstance",
         "if not isinstance",
         "a timeout that is no number means no deadline",
         f"{_TESTS}::test_the_deadline_is_the_configs_timeout_else_300_s_and_none_where_it_is_no_time",
     ),
     Mutant(
-        "engine/run/beginning.py",
+        "engine/run/run_start.py",
         "now + int(order.timeout * 1_000_000)",
         "now + int(order.timeout * 1_000)",
         "the runner is told its deadline",

@@ -4,16 +4,16 @@ from typing import Final
 
 from tests.mutants.mutant import Mutant
 
-_EDITS: Final = "tests/steering/test_edits.py"
-_CHANGES: Final = "tests/steering/test_changes.py"
-_LEFT: Final = "tests/steering/test_leftovers.py"
-_RECEIPTS: Final = "tests/steering/test_receipts.py"
-_GUARDS: Final = "tests/steering/test_guards.py"
+_EDITS: Final = "tests/engine/queue/test_edits.py"
+_CHANGES: Final = "tests/engine/queue/test_changes.py"
+_LEFT: Final = "tests/engine/queue/test_leftovers.py"
+_RECEIPTS: Final = "tests/engine/queue/test_receipts.py"
+_GUARDS: Final = "tests/engine/queue/test_guards.py"
 
 MUTANTS: Final = (
     # Edits
     Mutant(
-        "engine/steering/edits.py",
+        "engine/queue/edits.py",
         "return queue.save(tx.connection, edited), {",
         "return queue.save(tx.connection, item), {",
         "the runner gets what a message was edited to",
@@ -27,85 +27,85 @@ MUTANTS: Final = (
         f"{_EDITS}::test_an_edit_changes_the_words_and_leaves_the_pictures",
     ),
     Mutant(
-        "engine/steering/edits.py",
-        "gone = queue.decide(tx.connection, item.item_id, Fate.WITHDRAWN, at=now)",
+        "engine/queue/edits.py",
+        "withdrawn = queue.decide(tx.connection, item.item_id, Fate.WITHDRAWN, at=now)",
         "gone = queue.advance(item, Fate.WITHDRAWN)",
         "what was withdrawn is never said",
         f"{_EDITS}::test_a_withdrawn_item_is_never_said",
     ),
     Mutant(
-        "engine/steering/edits.py",
-        "waiting.ticket.started.cancel()",
-        "waiting.ticket.started.done()",
+        "engine/queue/edits.py",
+        "event.ticket.started.cancel()",
+        "event.ticket.started.done()",
         "who waits for a message that is withdrawn is told",
         f"{_EDITS}::test_a_message_that_waits_for_the_slot_can_be_withdrawn_too",
     ),
     Mutant(
-        "engine/steering/edits.py",
+        "engine/queue/edits.py",
         "return queue.save(tx.connection, replace(item, mode=Mode.AFTER)), {",
         "return replace(item, mode=Mode.AFTER), {",
         "what is turned into after this run is not pulled",
         f"{_EDITS}::test_a_claimed_item_can_be_turned_into_after_this_run_and_back",
     ),
     Mutant(
-        "engine/steering/edits.py",
-        "why = why_not(run, waiting.order) or unfit(said(item))",
-        "why = unfit(said(item))",
+        "engine/queue/edits.py",
+        "reason = reason_not_claimable(run, event.order) or reason_not_deliverable(current_envelope(item))",
+        "reason = reason_not_deliverable(current_envelope(item))",
         "nothing is turned into a run at its end",
         f"{_EDITS}::test_nothing_is_turned_into_a_run_at_its_end",
     ),
     Mutant(
-        "engine/steering/edits.py",
-        "if item.host != self._host and item.fate not in queue.FINAL:",
-        "if item.host is None and item.fate not in queue.FINAL:",
+        "engine/queue/edits.py",
+        "if item.host != self._host and item.fate not in FINAL_FATES:",
+        "if item.host is None and item.fate not in FINAL_FATES:",
         "what waits in another process is changed there",
         f"{_CHANGES}::test_what_waits_in_another_process_is_changed_there",
     ),
     # Leftovers
     Mutant(
-        "engine/steering/leftovers.py",
-        "Fate.DROPPED, at=at, reason=reason)\n        write_line(tx, dropped, marks",
-        "Fate.DROPPED, at=at)\n        write_line(tx, dropped, marks",
+        "engine/queue/leftovers.py",
+        "Fate.DROPPED, at=at, reason=reason)\n        write_transcript_line(tx, dropped, end.secret_mask",
+        "Fate.DROPPED, at=at)\n        write_transcript_line(tx, dropped, end.secret_mask",
         "what a run leaves behind is dropped with the reason",
         f"{_LEFT}::test_what_still_waits_when_a_run_ends_is_dropped_with_the_reason",
     ),
     Mutant(
-        "engine/facts/queue.py",
+        "engine/store/queue.py",
         "queue.c.fate.in_(_OPEN), _CLAIMED_BY).order_by",
         "queue.c.fate.in_(_OPEN)).order_by",
         "the end of a run drops only what waits in it",
         f"{_GUARDS}::test_the_end_of_a_run_drops_only_what_waits_in_it",
     ),
     Mutant(
-        "engine/steering/leftovers.py",
-        "write_line(tx, dropped, marks, run_id=run.run_id, at=at)",
+        "engine/queue/leftovers.py",
+        "write_transcript_line(tx, dropped, end.secret_mask, run_id=run.run_id, at=at)",
         "str(dropped)",
         "what was dropped was said all the same",
         f"{_LEFT}::test_a_person_did_say_it_so_what_is_dropped_is_a_line",
     ),
     Mutant(
-        "engine/steering/leftovers.py",
+        "engine/queue/leftovers.py",
         "reason in (FailureCode.LOST, FailureCode.HOST_RESTARTED)",
         "reason == FailureCode.HOST_RESTARTED",
         "a message whose runner was lost says so",
         f"{_GUARDS}::test_there_is_one_word_for_each_way_in_which_a_run_leaves_messages_behind",
     ),
     Mutant(
-        "engine/facts/queue.py",
+        "engine/store/queue.py",
         "if SENT_AGAIN in item.metadata:",
         "if item.metadata.get(SENT_AGAIN) == event_id:",
         "what was dropped is sent again once",
         f"{_LEFT}::test_it_is_sent_again_once",
     ),
     Mutant(
-        "engine/facts/queue.py",
+        "engine/store/queue.py",
         "if item.fate not in (Fate.DROPPED, Fate.WITHDRAWN):",
         "if item.fate in EDITABLE:",
         "what was heard is not sent again",
         f"{_LEFT}::test_only_what_was_dropped_or_withdrawn_is_sent_again[injected]",
     ),
     Mutant(
-        "engine/controlling.py",
+        "engine/api/runs.py",
         "(item for item in items if item.mode == Mode.STEER and item.fate == Fate.DROPPED)",
         "(item for item in items if item.mode == Mode.STEER)",
         "a stop gives back what was not delivered, and only that",
@@ -113,21 +113,21 @@ MUTANTS: Final = (
     ),
     # Receipts
     Mutant(
-        "engine/steering/receipts.py",
+        "engine/queue/receipts.py",
         "else after.at - item.pulled_at",
         "else after.at - item.created_at",
         "the latency is that from the pull to the first result",
         f"{_RECEIPTS}::test_a_receipt_tells_when_it_was_queued_pulled_and_injected_and_what_came_first_after_it",
     ),
     Mutant(
-        "engine/facts/journal.py",
+        "engine/store/entries.py",
         "type NOT IN ('call.requested', 'output')",
         "type NOT IN ('output')",
         "a call is no result",
         f"{_RECEIPTS}::test_calls_and_output_are_no_result_and_neither_is_what_had_no_effect",
     ),
     Mutant(
-        "engine/access/steering.py",
+        "engine/access/calls/steering.py",
         "run.last_pull_at = now",
         "run.last_pull_at = run.last_pull_at or now",
         "a run says when it pulled last",

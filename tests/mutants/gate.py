@@ -4,19 +4,19 @@ from typing import Final
 
 from tests.mutants.mutant import Mutant
 
-_DESK: Final = "engine/access/desk.py"
+_DESK: Final = "engine/access/server.py"
 _GATE: Final = "engine/access/gate.py"
-_MODEL: Final = "engine/access/model.py"
-_APIS: Final = "engine/run/apis.py"
-_ATTACK: Final = "tests/access/test_attacks.py::test_an_attack_is_refused_recorded_and_harmless"
-_CALLS: Final = "tests/access/test_calls.py"
-_CONTEXT: Final = "tests/run/test_context.py"
-_LACKS: Final = (
-    "tests/access/test_gate.py::test_a_runner_that_asks_for_nothing_is_told_for_each_call_what_its_manifest_lacks"
+_MODEL: Final = "engine/access/calls/model.py"
+_APIS: Final = "engine/run/call_permissions.py"
+_ATTACK: Final = "tests/engine/access/test_attacks.py::test_an_attack_is_refused_recorded_and_harmless"
+_CALLS: Final = "tests/engine/access/test_calls.py"
+_CONTEXT: Final = "tests/engine/run/test_context.py"
+_LACKS: Final = "tests/engine/access/test_gate.py::" + (
+    "test_a_runner_that_asks_for_nothing_is_told_for_each_call_what_its_manifest_lacks"
 )
-_EITHER: Final = "tests/access/test_gate.py::test_one_operation_on_a_model_is_not_the_other_but_either_may_count"
+_EITHER: Final = "tests/engine/access/test_gate.py::test_one_operation_on_a_model_is_not_the_other_but_either_may_count"
 _STOPPED: Final = (
-    "tests/access/test_attacks.py::test_a_stopped_run_has_its_call_interrupted_and_may_only_look_at_itself"
+    "tests/engine/access/test_attacks.py::test_a_stopped_run_has_its_call_interrupted_and_may_only_look_at_itself"
 )
 
 MUTANTS: Final = (
@@ -41,7 +41,7 @@ MUTANTS: Final = (
         "return Decision(True, grants.clauses[name], resource=name)",
         "return Decision(True, grants.clauses[name])",
         "a decision names what the call touches",
-        "tests/access/test_resources.py::test_a_models_answer_is_a_message_and_its_usage_counts_for_the_run",
+        "tests/engine/access/test_resources.py::test_a_models_answer_is_a_message_and_its_usage_counts_for_the_run",
     ),
     Mutant(
         _GATE,
@@ -52,8 +52,8 @@ MUTANTS: Final = (
     ),
     Mutant(
         _GATE,
-        'is no state scope", ErrorCode.INVALID_ARGUMENT)',
-        'is no state scope")',
+        'is not a state scope", ErrorCode.INVALID_ARGUMENT)',
+        'is not a state scope")',
         "a scope that there is not is an invalid argument, even to read",
         f"{_ATTACK}[a scope that there is not]",
     ),
@@ -62,12 +62,12 @@ MUTANTS: Final = (
         "if decision.allowed or decision.code is not ErrorCode.UNAUTHORIZED:",
         "if decision.allowed or decision.code is ErrorCode.UNAUTHORIZED:",
         "a scope that is off reads as empty",
-        "tests/access/test_attacks.py::test_a_scope_that_is_off_or_has_no_identity_reads_as_empty",
+        "tests/engine/access/test_attacks.py::test_a_scope_that_is_off_or_has_no_identity_reads_as_empty",
     ),
     Mutant(
-        "engine/access/state.py",
-        'Action("state_delete", KeyArguments, (of_scope,), delete)',
-        'Action("state_delete", KeyArguments, (of_readable_scope,), delete)',
+        "engine/access/calls/state.py",
+        'CallType("state_delete", KeyArguments, (require_scope,), delete)',
+        'CallType("state_delete", KeyArguments, (require_readable_scope,), delete)',
         "in a scope without identity nothing is deleted",
         f"{_ATTACK}[delete in a scope without identity]",
     ),
@@ -87,35 +87,35 @@ MUTANTS: Final = (
     ),
     Mutant(
         _GATE,
-        "if name in PLACE and value != getattr(grants, name):",
-        "if name in PLACE and value not in (None, getattr(grants, name)):",
+        "if name in CONVERSATION_FIELDS and value != getattr(grants, name):",
+        "if name in CONVERSATION_FIELDS and value not in (None, getattr(grants, name)):",
         "a filter that is nothing is no way around the scope",
         f"{_ATTACK}[thread_id None by filter]",
     ),
     Mutant(
         _GATE,
-        "if name in PLACE and value != getattr(grants, name):",
-        "if name in PLACE and value is None:",
+        "if name in CONVERSATION_FIELDS and value != getattr(grants, name):",
+        "if name in CONVERSATION_FIELDS and value is None:",
         "a filter names no other place",
         f"{_ATTACK}[bot_id 'b2' by filter]",
     ),
     Mutant(
         _GATE,
-        'if name not in PLACE and name not in ("roles", "item_types"):',
-        'if name not in PLACE and name not in ("roles", "item_types", "run_id"):',
+        'if name not in CONVERSATION_FIELDS and name not in ("roles", "item_types"):',
+        'if name not in CONVERSATION_FIELDS and name not in ("roles", "item_types", "run_id"):',
         "only roles and item_types filter",
         f"{_ATTACK}[a filter that there is not]",
     ),
     Mutant(
         _GATE,
-        "if name not in PLACE and not _is_list_of_texts(value):",
-        "if name not in PLACE and not value:",
+        "if name not in CONVERSATION_FIELDS and not _is_list_of_strings(value):",
+        "if name not in CONVERSATION_FIELDS and not value:",
         "a filter is a list of texts",
         f"{_ATTACK}[a filter that is no list]",
     ),
     Mutant(
-        "engine/access/history.py",
-        "SearchArguments, (of_own_filters,), find",
+        "engine/access/calls/history.py",
+        "SearchArguments, (require_own_filters,), search_history",
         "SearchArguments, (), find",
         "search asks the gate about its filters",
         f"{_ATTACK}[conversation_id 'theirs' by filter]",
@@ -130,8 +130,8 @@ MUTANTS: Final = (
     ),
     Mutant(
         _MODEL,
-        '(of_resource("model", "model_id", "stream"),),',
-        '(of_resource("model", "model_id", "stream", "rerank"),),',
+        '(require_resource("model", "model_id", "stream"),),',
+        '(require_resource("model", "model_id", "stream", "rerank"),),',
         "a model that may only rerank does not stream",
         f"{_ATTACK}[stream by a rerank model]",
     ),
@@ -159,10 +159,10 @@ MUTANTS: Final = (
     ),
     Mutant(
         _APIS,
-        "if clause.allowed and not self._talks:",
+        "if clause.allowed and not self._has_conversation:",
         "if clause.allowed and not clause.words:",
         "without a conversation there is nothing to page and nothing to pull",
-        "tests/access/test_attacks.py::test_without_a_conversation_a_run_reads_its_own_artifacts_and_event_only",
+        "tests/engine/access/test_attacks.py::test_without_a_conversation_a_run_reads_its_own_artifacts_and_event_only",
     ),
     Mutant(
         _APIS,
@@ -202,19 +202,19 @@ MUTANTS: Final = (
         'if not getattr(self._binding.resource_policy, f"allow_{kind}_storage"):',
         "if not self._binding.resource_policy.allow_plugin_storage:",
         "each storage needs its own policy",
-        "tests/access/test_guards.py::test_plugin_storage_that_is_allowed_does_not_open_the_workspaces",
+        "tests/engine/access/test_guards.py::test_plugin_storage_that_is_allowed_does_not_open_the_workspaces",
     ),
     Mutant(
         _APIS,
         "if not policy.enable_state:",
         "if policy.enable_state is None:",
         "the policy can turn the state calls off",
-        "tests/access/test_state_and_storage.py::test_with_state_off_by_policy_its_calls_are_refused",
+        "tests/engine/access/test_state_and_storage.py::test_with_state_off_by_policy_its_calls_are_refused",
     ),
     # Breaking off
     Mutant(
         _DESK,
-        "raise _over(run.stop).refusal() from None\n        except AgentAPIException",
+        "raise _stopped_decision(run.stop_reason).refusal() from None\n        except AgentAPIException",
         "raise\n        except AgentAPIException",
         "a call that a stop interrupts says why",
         _STOPPED,
@@ -228,8 +228,8 @@ MUTANTS: Final = (
     ),
     Mutant(
         _DESK,
-        '"the run was cancelled", ErrorCode.CANCELLED',
-        '"the run was cancelled", ErrorCode.DEADLINE_EXCEEDED',
+        '"the run was stopped", ErrorCode.CANCELLED',
+        '"the run was stopped", ErrorCode.DEADLINE_EXCEEDED',
         "in a cancelled run the code is cancelled",
         _STOPPED,
     ),
@@ -242,8 +242,8 @@ MUTANTS: Final = (
     ),
     Mutant(
         _DESK,
-        'reply={"frames": told}, error=error)',
-        'reply={"frames": told})',
+        'reply={"frames": sent}, error=error)',
+        'reply={"frames": sent})',
         "a stream that is left early is recorded as such",
         f"{_CALLS}::test_a_stream_that_is_left_early_is_closed_and_keeps_what_was_given",
     ),

@@ -5,12 +5,12 @@ from typing import Final
 from tests.mutants.mutant import Mutant
 
 _FILE: Final = "engine/run/grants.py"
-_TESTS: Final = "tests/run/test_grants.py"
+_TESTS: Final = "tests/engine/run/test_grants.py"
 
 MUTANTS: Final = (
     Mutant(
         _FILE,
-        "language = [operation for operation in _LANGUAGE if operation in permitted]",
+        "language = [operation for operation in _LANGUAGE_MODEL_OPERATIONS if operation in permitted]",
         "language = list(_LANGUAGE)",
         "a language model has only the operations that the manifest permits",
         f"{_TESTS}::test_a_model_has_only_the_operations_that_the_manifest_permits",
@@ -24,15 +24,15 @@ MUTANTS: Final = (
     ),
     Mutant(
         _FILE,
-        "exists = fact is not None and fact.model_type == kind",
+        "exists = resource is not None and resource.model_type == kind",
         "exists = fact is not None",
         "rerank models come only from rerank selectors",
         f"{_TESTS}::test_the_policys_extra_models_are_language_models_with_invoke_and_stream",
     ),
     Mutant(
         _FILE,
-        'if not self._needs("tool_calling", names):',
-        'if not self._needs("tool_calling", names) and not names:',
+        'if not self._has_capability("tool_calling", names):',
+        'if not self._has_capability("tool_calling", names) and not names:',
         "tools need the capability tool_calling",
         f"{_TESTS}::test_tools_need_the_capability_tool_calling",
     ),
@@ -45,8 +45,8 @@ MUTANTS: Final = (
     ),
     Mutant(
         _FILE,
-        'if not self._needs("knowledge_retrieval", tuple(wanted)):',
-        'if not self._needs("knowledge_retrieval", tuple(wanted)) and not wanted:',
+        'if not self._has_capability("knowledge_retrieval", tuple(wanted)):',
+        'if not self._has_capability("knowledge_retrieval", tuple(wanted)) and not wanted:',
         "knowledge bases need the capability knowledge_retrieval",
         f"{_TESTS}::test_knowledge_bases_need_the_capability_knowledge_retrieval",
     ),
@@ -83,14 +83,14 @@ MUTANTS: Final = (
         '"plugin" in permitted and self._policy.allow_plugin_storage',
         '"plugin" in permitted',
         "plugin storage needs the policy",
-        "tests/run/test_context.py::test_storage_needs_permission_and_policy",
+        "tests/engine/run/test_context.py::test_storage_needs_permission_and_policy",
     ),
     Mutant(
         _FILE,
         '"workspace" in permitted and self._policy.allow_workspace_storage',
         "self._policy.allow_workspace_storage",
         "workspace storage needs the permission",
-        "tests/run/test_context.py::test_storage_needs_permission_and_policy",
+        "tests/engine/run/test_context.py::test_storage_needs_permission_and_policy",
     ),
     Mutant(
         _FILE,
@@ -101,9 +101,9 @@ MUTANTS: Final = (
     ),
     Mutant(
         "engine/run/prepare.py",
-        "without_raw(envelope.model_copy(deep=True), ",
-        "without_raw(envelope, ",
+        "move_large_data_out(envelope.model_copy(deep=True), ",
+        "move_large_data_out(envelope, ",
         "what a run was given is frozen by deep copy",
-        "tests/run/test_context.py::test_what_the_sender_changes_after_submitting_does_not_reach_the_run",
+        "tests/engine/run/test_context.py::test_what_the_sender_changes_after_submitting_does_not_reach_the_run",
     ),
 )

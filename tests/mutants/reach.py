@@ -4,18 +4,18 @@ from typing import Final
 
 from tests.mutants.mutant import Mutant
 
-_PLACES: Final = "engine/access/places.py"
-_CURSORS: Final = "engine/facts/cursors.py"
-_PAGES: Final = "engine/access/pages.py"
-_HISTORY: Final = "engine/access/history.py"
-_RUN: Final = "engine/access/run.py"
-_ATTACK: Final = "tests/access/test_attacks.py::test_an_attack_is_refused_recorded_and_harmless"
-_GUARDS: Final = "tests/access/test_guards.py"
+_PLACES: Final = "engine/access/ownership.py"
+_CURSORS: Final = "engine/store/cursors.py"
+_PAGES: Final = "engine/access/paging.py"
+_HISTORY: Final = "engine/access/calls/history.py"
+_RUN: Final = "engine/access/calls/run.py"
+_ATTACK: Final = "tests/engine/access/test_attacks.py::test_an_attack_is_refused_recorded_and_harmless"
+_GUARDS: Final = "tests/engine/access/test_guards.py"
 _VERY_PLACE: Final = f"{_GUARDS}::test_a_run_reads_the_lines_and_events_of_its_very_place"
 _NO_CURSOR: Final = f"{_GUARDS}::test_a_cursor_with_something_behind_it_is_no_cursor"
-_LINES: Final = "tests/access/test_pages.py::TestHistory"
-_ENTRIES: Final = "tests/access/test_pages.py::TestOwnJournal"
-_FOUND: Final = "tests/access/test_search.py::test_it_finds_words_in_its_own_place_newest_first"
+_LINES: Final = "tests/engine/access/test_paging.py::TestHistory"
+_ENTRIES: Final = "tests/engine/access/test_paging.py::TestOwnJournal"
+_FOUND: Final = "tests/engine/access/test_search.py::test_it_finds_words_in_its_own_place_newest_first"
 _SEAL: Final = "parts = [api, place.conversation_id, place.thread_id, place.bot_id, place.workspace_id]"
 
 MUTANTS: Final = (
@@ -50,15 +50,15 @@ MUTANTS: Final = (
         f"{_ATTACK}[artifact of another no thread: artifact_metadata]",
     ),
     Mutant(
-        "engine/access/event.py",
-        'check_place(run, "event", given.event_id, place, run_id=row.run_id)',
-        'row.run_id or check_place(run, "event", given.event_id, place, run_id=row.run_id)',
+        "engine/access/calls/event.py",
+        'check_ownership(run, "event", arguments.event_id, place, run_id=row.run_id)',
+        'row.run_id or check_ownership(run, "event", arguments.event_id, place, run_id=row.run_id)',
         "an event's place is checked",
         f"{_ATTACK}[event of another conversation]",
     ),
     # Which rows are of a place
     *(
-        Mutant("engine/facts/rows.py", "for each in fields(self)))", after, rule, f"{_VERY_PLACE}[{seen}]")
+        Mutant("engine/store/row_mapping.py", "for each in fields(self)))", after, rule, f"{_VERY_PLACE}[{seen}]")
         for after, rule, seen in (
             ("for each in fields(self)[1:]))", "no line of another conversation is read", "own"),
             (
@@ -94,16 +94,16 @@ MUTANTS: Final = (
         for name in ("thread", "bot", "workspace")
     ),
     Mutant(
-        "engine/access/event.py",
-        "position_in(cursors.read_events, place, given.before_cursor)",
-        "position_in(cursors.read_history, place, given.before_cursor)",
+        "engine/access/calls/event.py",
+        "read_cursor(cursors.read_events, place, arguments.before_cursor)",
+        "read_cursor(cursors.read_history, place, arguments.before_cursor)",
         "a cursor of another call opens nothing",
         f"{_ATTACK}[events by a cursor of the history]",
     ),
     Mutant(
         _RUN,
-        "= Place(run.order.run_id), at_most(given.limit), run.order.run_id",
-        '= Place(""), at_most(given.limit), run.order.run_id',
+        "= ConversationKey(run.order.run_id), clamp_limit(arguments.limit), run.order.run_id",
+        '= ConversationKey(""), clamp_limit(arguments.limit), run.order.run_id',
         "a cursor of another run's journal opens nothing",
         f"{_ATTACK}[another run's entries by cursor]",
     ),
@@ -111,15 +111,15 @@ MUTANTS: Final = (
     Mutant(_CURSORS, "[0-9a-f]{1,15})", "[0-9a-f]+)", "no cursor has a position that no row can have", _NO_CURSOR),
     Mutant(
         _PLACES,
-        "raise Refused(Decision(False, str(error), ErrorCode.INVALID_ARGUMENT)) from None",
-        "raise Refused(Decision(False, str(error))) from None",
+        "raise CallRefused(Decision(False, str(error), ErrorCode.INVALID_ARGUMENT)) from None",
+        "raise CallRefused(Decision(False, str(error))) from None",
         "what is no cursor is an invalid argument",
         f"{_ATTACK}[made-up cursor]",
     ),
     # Pages
     Mutant(
         _PAGES,
-        "return min(limit, LONGEST)",
+        "return min(limit, MAX_PAGE_ITEMS)",
         "return limit",
         "a limit above 100 is cut to 100",
         f"{_LINES}::test_a_limit_above_100_is_cut_to_100",
@@ -161,84 +161,84 @@ MUTANTS: Final = (
     ),
     Mutant(
         _HISTORY,
-        'oldest_first=has_cursor and given.direction == "forward"',
-        'oldest_first=given.direction == "forward"',
+        'oldest_first = has_cursor and arguments.direction == "forward"',
+        'oldest_first = arguments.direction == "forward"',
         "a page without a cursor is newest first",
         f"{_LINES}::test_a_page_without_a_cursor_is_newest_first",
     ),
     Mutant(
         _HISTORY,
-        'oldest_first=has_cursor and given.direction == "forward"',
-        "oldest_first=after is not None",
+        'oldest_first = has_cursor and arguments.direction == "forward"',
+        "oldest_first = after is not None",
         "the direction holds whichever edges are given",
         f"{_LINES}::test_both_edges_hold_in_either_direction",
     ),
     Mutant(
         _HISTORY,
-        "with_artifacts=given.include_artifacts",
+        "with_artifacts=arguments.include_artifacts",
         "with_artifacts=True",
         "a page has artifacts only when asked for",
         f"{_LINES}::test_artifacts_come_only_when_asked_for",
     ),
     Mutant(
         _RUN,
-        'given.direction == "backward" or (before is None and after is None)',
-        'given.direction == "backward"',
+        'arguments.direction == "backward" or (before is None and after is None)',
+        'arguments.direction == "backward"',
         "the journal without a cursor is newest first",
         f"{_ENTRIES}::test_a_page_without_a_cursor_is_newest_first_and_one_after_a_cursor_oldest_first",
     ),
     Mutant(
         _RUN,
-        "(before is None or entry.position < before) and entry.position > (after or 0)]",
-        "entry.position > (after or 0)]",
+        "if (before is None or entry.position < before) and entry.position",
+        "if entry.position",
         "a forward page of the journal ends at its edge",
         f"{_GUARDS}::test_a_page_of_the_journal_stays_between_both_its_edges",
     ),
     # Search
     Mutant(
         _HISTORY,
-        "search.find(conn, given.query, place, roles=roles",
-        "search.find(conn, given.query, None, roles=roles",
+        "conn, arguments.query, place, roles=roles",
+        "conn, arguments.query, None, roles=roles",
         "search stays in the run's own place",
         _FOUND,
     ),
     Mutant(
         _HISTORY,
-        'wanted.get("roles"), wanted.get("item_types")',
-        'None, wanted.get("item_types")',
+        'filters.get("roles"), filters.get("item_types")',
+        'None, filters.get("item_types")',
         "search is filtered by roles",
         _FOUND,
     ),
     Mutant(
         _HISTORY,
-        "limit=at_most(given.top_k)",
-        "limit=at_most(100)",
+        "limit=clamp_limit(arguments.top_k)",
+        "limit=clamp_limit(100)",
         "top_k limits what search gives",
-        "tests/access/test_search.py::test_top_k_limits_the_items_and_not_the_count_and_artifacts_are_included",
+        "tests/engine/access/test_search.py::test_top_k_limits_the_items_and_not_the_count_and_artifacts_are_included",
     ),
     Mutant(
-        "engine/facts/search.py",
+        "engine/store/search.py",
         "hits.order_by(_index.c.rowid.desc())",
         "hits.order_by(_index.c.rowid)",
         "search gives the newest",
-        "tests/access/test_search.py::test_top_k_limits_the_items_and_not_the_count_and_artifacts_are_included",
+        "tests/engine/access/test_search.py::test_top_k_limits_the_items_and_not_the_count_and_artifacts_are_included",
     ),
     Mutant(
-        "engine/facts/search.py",
+        "engine/store/search.py",
         "conditions.append(place.within(transcript))",
         "conditions.append(transcript.c.seq > 0)",
         "the line itself has the last word on where it was said",
-        "tests/facts/test_search.py::test_a_mark_that_two_places_share_by_chance_lets_nothing_through",
+        "tests/engine/store/test_search.py::test_a_mark_that_two_places_share_by_chance_lets_nothing_through",
     ),
     Mutant(
-        "engine/facts/search.py",
+        "engine/store/search.py",
         """return f'"{" ".join(phrase.terms)}"{""",
         """return f'{" ".join(phrase.terms)}{""",
         "what was typed together is found side by side",
-        "tests/facts/test_search.py::test_what_was_typed_does_not_find_the_line",
+        "tests/engine/store/test_search.py::test_what_was_typed_does_not_find_the_line",
     ),
     Mutant(
-        "engine/facts/words.py",
+        "engine/store/tokenizer.py",
         "for stretch in folded(query).split():",
         "for stretch in [folded(query)]:",
         "words between spaces are found in any order",

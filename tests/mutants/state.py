@@ -4,10 +4,10 @@ from typing import Final
 
 from tests.mutants.mutant import Mutant
 
-_SCOPES: Final = "engine/facts/scopes.py"
+_SCOPES: Final = "engine/store/state_scopes.py"
 _OWNER: Final = '_OWNER: Final = ("runner_id", "binding_id", "bot_id", "workspace_id")'
-_WHOSE: Final = "tests/run/test_state.py::test_a_scope_is_another_where_any_part_of_its_identity_is"
-_KEY: Final = "tests/run/test_state.py::test_the_key_of_a_scope_is_a_hash_over_sorted_compact_json"
+_WHOSE: Final = "tests/engine/run/test_state.py::test_a_scope_is_another_where_any_part_of_its_identity_is"
+_KEY: Final = "tests/engine/run/test_state.py::test_the_key_of_a_scope_is_a_hash_over_sorted_compact_json"
 
 MUTANTS: Final = (
     # The parts of a scope's key
@@ -23,7 +23,7 @@ MUTANTS: Final = (
         _OWNER,
         '_OWNER: Final = ("runner_id", "bot_id", "workspace_id")',
         "a scope's key holds the binding",
-        "tests/run/test_state.py::test_another_binding_has_its_own_state",
+        "tests/engine/run/test_state.py::test_another_binding_has_its_own_state",
     ),
     Mutant(
         _SCOPES,
@@ -65,85 +65,85 @@ MUTANTS: Final = (
         '"actor_type": actor_type or "user"',
         '"actor_type": actor_type or "unknown"',
         "an actor is a user where nothing else is said",
-        "tests/facts/test_state.py::test_an_identity_holds_only_what_makes_its_key_and_the_default_types",
+        "tests/engine/store/test_state.py::test_an_identity_holds_only_what_makes_its_key_and_the_default_types",
     ),
     Mutant(
         _SCOPES,
         'sort_keys=True, separators=(",", ":")',
         "sort_keys=True",
         "a scope's key is made of compact JSON",
-        "tests/facts/test_state.py::test_a_scope_key_is_a_digest_of_sorted_compact_json",
+        "tests/engine/store/test_state.py::test_a_scope_key_is_a_digest_of_sorted_compact_json",
     ),
     Mutant(
         _SCOPES,
         "if needed is not None and not known[needed]:",
         "if needed is not None and needed not in known:",
         "a scope whose identity the event lacks has no key",
-        "tests/run/test_state.py::test_a_scope_whose_identity_the_event_lacks_reads_empty_and_refuses_writes",
+        "tests/engine/run/test_state.py::test_a_scope_whose_identity_the_event_lacks_reads_empty_and_refuses_writes",
     ),
     # Policy
     Mutant(
-        "engine/run/scopes.py",
+        "engine/run/state_scopes.py",
         "elif scope not in policy.state_scopes:",
         "elif not policy.state_scopes:",
         "a scope that is off by policy reads empty and refuses writes",
-        "tests/run/test_state.py::test_a_scope_that_is_off_by_policy_reads_empty_and_refuses_writes",
+        "tests/engine/run/test_state.py::test_a_scope_that_is_off_by_policy_reads_empty_and_refuses_writes",
     ),
     Mutant(
-        "engine/run/scopes.py",
+        "engine/run/state_scopes.py",
         "if not policy.enable_state:",
         "if policy.enable_state is None:",
         "state that is off reads empty and refuses writes",
-        "tests/run/test_state.py::test_state_that_is_off_reads_empty_and_refuses_writes",
+        "tests/engine/run/test_state.py::test_state_that_is_off_reads_empty_and_refuses_writes",
     ),
     # What is kept
     Mutant(
-        "engine/facts/state.py",
+        "engine/store/state.py",
         "LONGEST_KEY: Final = 255",
         "LONGEST_KEY: Final = 256",
         "a state key has at most 255 characters",
-        "tests/facts/test_state.py::test_limits_of_keys_and_values_hold_to_the_byte",
+        "tests/engine/store/test_state.py::test_limits_of_keys_and_values_hold_to_the_byte",
     ),
     Mutant(
-        "engine/facts/state.py",
+        "engine/store/state.py",
         "LARGEST_VALUE: Final = 256 << 10",
         "LARGEST_VALUE: Final = 257 << 10",
         "a state value has at most 256 KiB",
-        "tests/facts/test_state.py::test_limits_of_keys_and_values_hold_to_the_byte",
+        "tests/engine/store/test_state.py::test_limits_of_keys_and_values_hold_to_the_byte",
     ),
     Mutant(
-        "engine/facts/state.py",
+        "engine/store/state.py",
         "size = len(text.encode())",
         "size = len(text)",
         "a state value is measured in bytes",
-        "tests/facts/test_state.py::test_limits_of_keys_and_values_hold_to_the_byte",
+        "tests/engine/store/test_state.py::test_limits_of_keys_and_values_hold_to_the_byte",
     ),
     Mutant(
-        "engine/facts/state.py",
+        "engine/store/state.py",
         "return EXTERNAL if key == ALIAS else key",
         "return key",
         "conversation_id is an alias of external.conversation_id",
-        "tests/facts/test_state.py::test_the_alias_reads_as_the_conversation_until_it_is_set",
+        "tests/engine/store/test_state.py::test_the_alias_reads_as_the_conversation_until_it_is_set",
     ),
     Mutant(
-        "engine/facts/state.py",
+        "engine/store/state.py",
         "func.substr(state.c.state_key, 1, len(prefix)) == prefix",
         'state.c.state_key.like(prefix + "%")',
         "a prefix is taken literally",
-        "tests/facts/test_state.py::test_keys_are_sorted_and_a_prefix_is_taken_literally",
+        "tests/engine/store/test_state.py::test_keys_are_sorted_and_a_prefix_is_taken_literally",
     ),
     Mutant(
-        "engine/facts/state.py",
+        "engine/store/state.py",
         "state_changes.c.journal_row <= journal_row",
         "state_changes.c.journal_row < journal_row",
         "a scope can be read as of any entry",
-        "tests/facts/test_state.py::test_a_scope_can_be_read_as_of_any_entry_with_who_wrote_it",
+        "tests/engine/store/test_state.py::test_a_scope_can_be_read_as_of_any_entry_with_who_wrote_it",
     ),
     Mutant(
-        "engine/facts/state.py",
+        "engine/store/state.py",
         "if gone:\n        _note(",
         "if not gone:\n        _note(",
         "every change is kept, also a deletion",
-        "tests/facts/test_state.py::test_every_change_of_a_key_is_kept",
+        "tests/engine/store/test_state.py::test_every_change_of_a_key_is_kept",
     ),
 )

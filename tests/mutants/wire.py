@@ -5,7 +5,7 @@ from typing import Final
 from tests.mutants.mutant import Mutant
 
 _FILE: Final = "engine/runtimes/wire.py"
-_TESTS: Final = "tests/runtimes/test_wire.py"
+_TESTS: Final = "tests/engine/runtimes/test_wire.py"
 
 MUTANTS: Final = (
     Mutant(

@@ -4,91 +4,91 @@ from typing import Final
 
 from tests.mutants.mutant import Mutant
 
-_TESTS: Final = "tests/facts/test_writer.py"
+_TESTS: Final = "tests/engine/store/test_writer.py"
 
 MUTANTS: Final = (
     Mutant(
-        "engine/facts/writer.py",
+        "engine/store/writer.py",
         "items = [queue.popleft() for _ in",
         "items = [queue.pop() for _ in",
         "the order of the queue is the order in the database",
         f"{_TESTS}::test_the_order_of_the_queue_is_the_order_in_the_database",
     ),
     Mutant(
-        "engine/facts/batch.py",
+        "engine/store/batch.py",
         'driver.execute("ROLLBACK TO operation")',
         'driver.execute("SELECT 1")',
         "an operation that raises is undone",
         f"{_TESTS}::test_an_operation_that_raises_is_undone_alone",
     ),
     Mutant(
-        "engine/facts/batch.py",
+        "engine/store/batch.py",
         "self.results.append((operation.future, None, error))",
         "raise",
         "an operation that raises takes no other with it",
         f"{_TESTS}::test_an_operation_that_raises_is_undone_alone",
     ),
     Mutant(
-        "engine/facts/writer.py",
+        "engine/store/writer.py",
         'self._patiently(driver, "COMMIT")',
         'self._tell(self._told, batch.first_row, batch.entries) and time.sleep(0.02) or driver.execute("COMMIT")',
         "nothing is told before it is committed",
         f"{_TESTS}::test_what_is_told_is_committed_before",
     ),
     Mutant(
-        "engine/facts/batch.py",
+        "engine/store/batch.py",
         "self.first_row = last - len(self.entries) + 1",
         "self.first_row = last - len(self.entries)",
         "entries are told with their rows",
         f"{_TESTS}::test_told_gives_the_first_row_and_rows_follow_without_gap",
     ),
     Mutant(
-        "engine/facts/writer.py",
+        "engine/store/writer.py",
         "self._told(batch.first_row, batch.entries)",
         "self._loop.call_later(0.02, self._told, batch.first_row, batch.entries)",
         "a decision's entries are told before its waiter hears of it",
         f"{_TESTS}::test_a_future_resolves_after_its_entries_were_told",
     ),
     Mutant(
-        "engine/facts/writer.py",
+        "engine/store/writer.py",
         "        self._queue.clear()\n        self._taken = self._done",
         "        self._queue.copy()\n        self._taken = self._done",
         "after a failure nothing is written behind a gap",
         f"{_TESTS}::test_after_a_failure_no_entry_is_written_behind_a_gap",
     ),
     Mutant(
-        "engine/facts/batch.py",
+        "engine/store/batch.py",
         "_UNSTORABLE: Final = (sqlite3.Error, UnicodeError, OverflowError)",
         "_UNSTORABLE: Final = (UnicodeError, OverflowError)",
         "an entry that cannot be stored harms no other",
         f"{_TESTS}::test_an_entry_that_cannot_be_stored_harms_no_other",
     ),
     Mutant(
-        "engine/facts/writer.py",
+        "engine/store/writer.py",
         "            self._failed(error)",
         "            self._make_room()",
         "a disk that is full is reported",
         f"{_TESTS}::test_a_full_disk_fails_the_batch_and_all_behind_it_and_loses_nothing_told",
     ),
     Mutant(
-        "engine/facts/writer.py",
+        "engine/store/writer.py",
         "        self._disconnect()\n        self.hindrance = error",
         "        self._driver.execute('COMMIT')\n        self.hindrance = error",
         "a batch that failed leaves nothing half written",
         f"{_TESTS}::test_a_full_disk_fails_the_batch_and_all_behind_it_and_loses_nothing_told",
     ),
     Mutant(
-        "engine/facts/writer.py",
+        "engine/store/writer.py",
         "if sqlite_code(error) not in _BUSY or time.monotonic() >= until:",
         "if sqlite_code(error) in _BUSY or time.monotonic() >= until:",
         "a lock of another process is waited for",
         f"{_TESTS}::test_a_lock_of_another_process_is_waited_for_and_nothing_is_lost",
     ),
     Mutant(
-        "engine/facts/batch.py",
+        "engine/store/batch.py",
         "            del self._entries[before:]",
         "            self._entries[before:]",
         "what an attempt took back is not told",
-        "tests/facts/test_writer.py::test_an_attempt_that_fails_is_undone_and_its_operation_goes_on",
+        "tests/engine/store/test_writer.py::test_an_attempt_that_fails_is_undone_and_its_operation_goes_on",
     ),
 )

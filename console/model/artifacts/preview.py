@@ -5,16 +5,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
-from console.model.artifacts.facts import facts_of, name_of
-from console.model.artifacts.pixels import pixels
-from console.model.commands.naming import key_of
-from console.model.inspect.folds import Folds
-from console.model.inspect.sheet import Source, Stack, Text
-from console.model.inspect.tree import Tree
-from console.model.piece import Piece
-from console.model.safe import safe
-from console.model.states.text import NotJson, read
-from console.model.words import size
+from console.model.artifacts.image_size import pixels
+from console.model.artifacts.rows import facts_of, name_of
+from console.model.commands.key_labels import key_of
+from console.model.inspector.json_tree import Tree
+from console.model.state.json_text import NotJson, read
+from console.model.text.folds import Folds
+from console.model.text.lists import Source, Stack, Text
+from console.model.text.piece import Piece
+from console.model.text.safe import safe
+from console.model.text.units import size
 
 if TYPE_CHECKING:
     from engine.api import ArtifactRow

@@ -1,13 +1,13 @@
-"""What a command is: one thing that a person can do, with its keys and its words."""
+"""A command: one thing that the user can do, with its keys and its texts."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final
 
-from console.model.situation import Situation
+from console.model.commands.situation import Situation
 
 WhyNot = Callable[[Situation], str | None]
-"""Why a command cannot be carried out now; nothing where it can."""
+"""Returns why a command is not available, as a sentence; None if it is available."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,54 +15,54 @@ class Command:
     """A row of the table."""
 
     id: str
-    """`where.what`; stable, so that a keymap can name it."""
+    """`where.what`. Stable, because a keymap names it."""
     keys: str
-    """Textual's names, several by comma; empty: from the palette only."""
-    words: str
-    """What the footer says."""
+    """Textual's key names, separated by commas. Empty: the command is in the palette only."""
+    label: str
+    """Text in the footer."""
     help: str
-    """One sentence."""
+    """One sentence for the help screen and the palette."""
     palette: str = ""
-    """`noun: Verb`; empty: a move that nobody looks for by name."""
+    """`noun: Verb`. Empty: the command is not listed in the palette."""
     rank: int = 0
-    """Its place in the footer, the lowest first; 0 keeps it out."""
+    """Position in the footer, lowest first; 0 keeps the command out of it."""
     why_not: WhyNot = lambda _: None
     action: str = ""
-    """Textual's action, where it is not the command's own id."""
-    says: Callable[[Situation], str] | None = None
-    """What the footer says, where that depends on the moment."""
+    """Textual's action, if it differs from the command's id."""
+    label_for: Callable[[Situation], str] | None = None
+    """Computes the footer text, if it depends on the situation."""
     group: str = ""
-    """The heading that it stands under in the help."""
-    over: bool = False
-    """One of everywhere that can be carried out over a full screen, too: it does not speak of the panes."""
+    """Heading in the help screen."""
+    over_screens: bool = False
+    """Whether a command of `app` also works while a full screen lies over the panes."""
 
     @property
     def where(self) -> str:
-        """The pane it belongs to; `app` is everywhere."""
+        """The pane or screen that the command belongs to; `app` means everywhere."""
         return self.id.partition(".")[0]
 
     @property
     def what(self) -> str:
-        """Its name within the pane."""
+        """The name of the command within its pane."""
         return self.id.partition(".")[2]
 
     @property
     def key(self) -> str:
-        """Its first key as people read it: `^t`, `f8`, `enter`."""
+        """The first key as it is printed: `^t`, `f8`, `enter`."""
         return shown_key(self.keys.partition(",")[0])
 
     @property
     def all_keys(self) -> str:
-        """All of them: `G end`."""
+        """All keys as they are printed: `G end`."""
         return " ".join(shown_key(key) for key in self.keys.split(",")) if self.keys else ""
 
-    def words_in(self, now: Situation) -> str:
-        """What the footer says at this moment."""
-        return self.words if self.says is None else self.says(now)
+    def label_in(self, now: Situation) -> str:
+        """The footer text in this situation."""
+        return self.label if self.label_for is None else self.label_for(now)
 
 
-def grouped(group: str, *commands: Command) -> tuple[Command, ...]:
-    """These, under one heading."""
+def in_group(group: str, *commands: Command) -> tuple[Command, ...]:
+    """Return these commands under one heading of the help screen."""
     return tuple(replace(command, group=group) for command in commands)
 
 
@@ -80,7 +80,7 @@ _SHOWN: Final = {
 
 
 def shown_key(key: str) -> str:
-    """A key as the footer prints it."""
+    """Return a key as the footer prints it."""
     name = key.strip()
     if name.startswith("ctrl+"):
         return "^" + _SHOWN.get(name[5:], name[5:])

@@ -1,26 +1,26 @@
-"""What was sent before, to be sent again."""
+"""The history of sent messages."""
 
 from collections.abc import Iterable
 from typing import Final
 
-MOST: Final = 500
+MAX_HISTORY_ITEMS: Final = 500
 
 
-class Recall:
-    """Walks through what was sent, newest first. What is being written is kept, wherever one goes meanwhile."""
+class PromptHistory:
+    """Walks through the sent messages, newest first, and keeps the draft and edits meanwhile."""
 
     def __init__(self, sent: Iterable[str] = ()) -> None:
         self._sent: list[str] = []
         self._place = 0
-        """Which of them is shown; behind the last, none."""
+        """The index of the shown message; behind the last one it is the draft."""
         self._written: dict[int, str] = {}
-        """What a person made of each place they left: the draft is the one behind the last."""
+        """The edited text by index; the draft is behind the last message."""
         for text in sent:
             self.note(text)
 
     @property
     def sent(self) -> list[str]:
-        """All of it, oldest first."""
+        """All sent messages, oldest first."""
         return list(self._sent)
 
     def __len__(self) -> int:
@@ -28,29 +28,29 @@ class Recall:
 
     @property
     def is_browsing(self) -> bool:
-        """Something that was sent is shown, not the draft."""
+        """Whether a sent message is shown and not the draft."""
         return self._place < len(self._sent)
 
     def note(self, text: str) -> None:
-        """This was sent. What was sent twice is there once, at its last place; the walk is over."""
+        """Add a sent message. A repeated message is kept once, at the end. Ends browsing."""
         if text.strip():
             if text in self._sent:
                 self._sent.remove(text)
             self._sent.append(text)
-            del self._sent[:-MOST]
+            del self._sent[:-MAX_HISTORY_ITEMS]
         self._place = len(self._sent)
         self._written.clear()
 
     def earlier(self, shown: str) -> str | None:
-        """What was sent before that which is shown; nothing where there is none."""
+        """The message before the shown one, or None."""
         return self._go(shown, self._place - 1)
 
     def later(self, shown: str) -> str | None:
-        """What was sent after it, and at last the draft."""
+        """The message after the shown one, and finally the draft."""
         return self._go(shown, self._place + 1)
 
     def go_to(self, shown: str, text: str) -> str | None:
-        """This one of what was sent; the walk goes on from there."""
+        """Go to a sent message."""
         return self._go(shown, self._sent.index(text)) if text in self._sent else None
 
     def _go(self, shown: str, place: int) -> str | None:

@@ -1,19 +1,18 @@
-"""What Enter does now, in words: the title of the prompt."""
+"""The title of the prompt: what enter does now."""
 
 from typing import Final, NamedTuple
 
-from console.model.commands.naming import keyed
-from console.model.safe import one_line
-from console.model.situation import Situation
+from console.model.commands.key_labels import with_keys
+from console.model.commands.situation import Situation
+from console.model.text.safe import one_line
+from engine.events import Mode
 
-STEER: Final = "steer"
-AFTER: Final = "after"
-EDITING: Final = "editing a queued message ▸ {prompt.send} saves · esc leaves it"
-AGAIN: Final = "a dropped message ▸ {prompt.send} sends it again · esc leaves it"
+EDITING: Final = "editing a queued message ▸ {prompt.send} saves · esc cancels"
+AGAIN: Final = "dropped message ▸ {prompt.send} sends it again · esc cancels"
 
 
 class Title(NamedTuple):
-    """A title, and the same where there is little room."""
+    """A title in full and in short."""
 
     full: str
     short: str
@@ -23,56 +22,66 @@ class Title(NamedTuple):
 
 
 def mode_of(now: Situation, wanted: str) -> str:
-    """How a message goes: what the run at work cannot take in waits for its end, whatever was wanted."""
+    """The mode of a message: it waits for the end of a run that cannot be steered, whatever the user chose."""
     cannot = now.is_elsewhere or now.is_stopping or (now.is_running and now.cannot_steer)
-    return AFTER if cannot else wanted
+    return Mode.AFTER if cannot else wanted
 
 
-def title_of(now: Situation, *, mode: str = STEER, runner: str = "", turn: int = 0, is_editing: bool = False) -> Title:
-    """For a mode that a person chose, a runner's name and the turn that is on, as far as they are known."""
+def title_of(
+    now: Situation, *, mode: str = Mode.STEER, runner: str = "", turn: int = 0, is_editing: bool = False
+) -> Title:
+    """The title for the chosen mode, the display name of the runner and the current turn, if known."""
     if is_editing and now.is_again:
-        return Title(keyed(AGAIN), keyed("dropped ▸ {prompt.send} sends · esc leaves"))
+        return Title(with_keys(AGAIN), with_keys("dropped ▸ {prompt.send} sends · esc cancels"))
     if is_editing:
-        return Title(keyed(EDITING), keyed("editing ▸ {prompt.send} saves · esc leaves"))
+        return Title(with_keys(EDITING), with_keys("editing ▸ {prompt.send} saves · esc cancels"))
     if now.is_stopping:
-        return Title("after ▸ the run is being stopped; it is said after that", "after ▸ being stopped")
+        return Title("after ▸ sent when the run has stopped", "after ▸ stopping")
     if now.is_elsewhere:
-        return Title("after ▸ the run works in another process; it is said when that ends", "after ▸ works elsewhere")
+        return Title("after ▸ sent when the run in another process ends", "after ▸ other process")
     if now.is_running:
         return _to_the_run(now, mode, turn)
     name = one_line(runner, 80)
     if now.trouble:
         return Title(f"send ▸ {one_line(now.trouble, 200)}", f"send ▸ {name}".rstrip())
     if not now.is_ready:
-        return Title(f"send ▸ {name}, as soon as it is open" if name else "send ▸ as soon as it is open", "send ▸")
+        return Title(f"send ▸ {name}, when the engine is open" if name else "send ▸ when the engine is open", "send ▸")
     return Title(f"send ▸ {name}".rstrip(), f"send ▸ {name.partition(' ')[0]}".rstrip())
 
 
 def placeholder_of(now: Situation, mode: str) -> str:
-    """What an empty prompt says."""
+    """The placeholder of an empty prompt."""
     if not (now.is_running or now.is_elsewhere):
-        return "Say something"
-    return "Say something for after the run" if mode_of(now, mode) == AFTER else "Say something to the run at work"
+        return "Type a message"
+    return (
+        "Type a message for after the run"
+        if mode_of(now, mode) == Mode.AFTER
+        else "Type a message to the run in progress"
+    )
 
 
 def why_no_mode(now: Situation) -> str | None:
-    """Why there is nothing to choose between steer and after; nothing where there is."""
+    """The reason why the user cannot choose between steer and after, or None."""
     if now.is_stopping:
-        return "the run is being stopped: what you say waits for its end"
+        return "The run is being stopped. Messages wait for its end."
     if now.is_elsewhere:
-        return "the run works in another process: what you say waits for its end"
+        return "The run is in another process. Messages wait for its end."
     if not now.is_running:
-        return "nothing runs: what you say is sent at once"
-    return None if now.cannot_steer is None else f"what you say waits for the run's end: {one_line(now.cannot_steer)}"
+        return "No run in progress. Messages are sent at once."
+    return None if now.cannot_steer is None else f"Messages wait for the end of the run: {one_line(now.cannot_steer)}"
 
 
 def _to_the_run(now: Situation, mode: str, turn: int) -> Title:
     if now.cannot_steer is not None:
-        return Title(f"after ▸ {one_line(now.cannot_steer, 200)}", "after ▸ it cannot be steered")
-    if mode == AFTER:
-        return Title("after ▸ waits for the end of the run", "after ▸ when the run ends")
-    if now.is_held_at_pull:
-        return Title("steer ▸ lands now", "steer ▸ lands now")
+        return Title(f"after ▸ {one_line(now.cannot_steer, 200)}", "after ▸ cannot be steered")
+    if mode == Mode.AFTER:
+        return Title("after ▸ sent when the run ends", "after ▸ when the run ends")
+    if now.is_paused_at_steering_point:
+        return Title("steer ▸ delivered now", "steer ▸ delivered now")
     where = f"≈ T{turn + 1}" if turn else ""
-    full = f"steer ▸ lands at the next turn boundary ({where})" if where else "steer ▸ lands at the next turn boundary"
-    return Title(full, f"steer ▸ lands {where or 'next turn'}")
+    full = (
+        f"steer ▸ delivered at the next steering point ({where})"
+        if where
+        else "steer ▸ delivered at the next steering point"
+    )
+    return Title(full, f"steer ▸ delivered {where or 'next turn'}")

@@ -1,23 +1,23 @@
-"""What the border of the stream says: the filter and what it hides, and where one looks."""
+"""The text in the border of the stream: the filter, hidden entries and the follow state."""
 
-from console.model.glyphs import Glyphs
-from console.model.safe import one_line
-from console.model.stream.follow import Hold
-from console.model.stream.look import Look
-from console.model.words import number
+from console.model.stream.cursor import StreamCursor
+from console.model.text.follow import FollowState
+from console.model.text.glyphs import GLYPHS
+from console.model.text.safe import one_line
+from console.model.text.units import number
 
 
-def status(look: Look, filter_text: str, glyphs: Glyphs, width: int) -> str:
-    """The most important stands last, and long filters are cut: it must fit a narrow border."""
-    parts = [*_filtered(look, filter_text, max(8, width - 44)), *_where(look, glyphs)]
+def status(view: StreamCursor, filter_text: str, width: int) -> str:
+    """The border text. The most important part is last, and long filters are cut."""
+    parts = [*_filtered(view, filter_text, max(8, width - 44)), *_where(view)]
     return " · ".join(parts)
 
 
-def _filtered(look: Look, text: str, room: int) -> list[str]:
-    timeline = look.timeline
+def _filtered(view: StreamCursor, text: str, room: int) -> list[str]:
+    timeline = view.timeline
     parts = ["raw"] if timeline.is_raw else []
-    if look.flags:
-        parts.append(number(len(look.flags), "mark"))
+    if view.flags:
+        parts.append(number(len(view.flags), "mark"))
     if timeline.is_hiding:
         parts += [one_line(text, room), f"{timeline.hidden:,} hidden"]
         if (progress := timeline.progress) is not None:
@@ -25,12 +25,12 @@ def _filtered(look: Look, text: str, room: int) -> list[str]:
     return parts
 
 
-def _where(look: Look, glyphs: Glyphs) -> list[str]:
-    follow = look.follow
-    if follow.hold is Hold.TAIL:
-        return [f"follow {glyphs['running']}" if look.timeline.is_live else "end"]
-    new = [f"{glyphs['injected']} {follow.new:,} new"] if follow.new else []
-    if follow.hold is Hold.LOCKED:
-        return [*(new or [glyphs["injected"]]), "end"]
-    aside = [f"#{look.aside} is hidden"] if look.aside is not None else []
+def _where(view: StreamCursor) -> list[str]:
+    follow = view.follow
+    if follow.hold is FollowState.TAIL:
+        return [f"follow {GLYPHS['running']}" if view.timeline.is_live else "end"]
+    new = [f"{GLYPHS['injected']} {follow.new:,} new"] if follow.new else []
+    if follow.hold is FollowState.LOCKED:
+        return [*(new or [GLYPHS["injected"]]), "end"]
+    aside = [f"#{view.aside} is hidden"] if view.aside is not None else []
     return [*new, *aside, f"as of #{follow.position}"]

@@ -1,47 +1,47 @@
-"""The rows of one chunk as they are shown now: what is hidden is left out, deltas in a row share one."""
+"""The rows of one chunk: hidden entries have none, consecutive deltas share one."""
 
 from array import array
 from bisect import bisect_left, bisect_right
 from typing import NamedTuple
 
-from console.model.stream.chunks import Chunk
+from console.model.stream.index import Chunk
 
 
 class Span(NamedTuple):
-    """The entries of one row: mostly one, or a run of deltas."""
+    """The entries of one row: one entry, or consecutive deltas."""
 
     first: int
     last: int
     entries: int
-    """How many."""
+    """Number of entries."""
     size: int
-    """Characters of data in all."""
+    """Characters of data of all its entries."""
     at: int
     until: int
-    """When the last of them was written."""
+    """The time of the last entry."""
     kind: str
     turn: int
     is_joined: bool
-    """Deltas, told by their number and size and not by what they say."""
+    """A row of deltas, shown by number and size."""
 
 
 class Layout:
-    """Where the rows of a chunk begin. A live chunk grows, and its layout with it."""
+    """Where the rows of a chunk begin. Grows with a live chunk."""
 
     __slots__ = ("_raw", "_turn", "done", "starts", "visible")
 
     def __init__(self, *, raw: bool, hides: bool) -> None:
         self._raw = raw
         self._turn = -1
-        """Of the row of deltas that may go on."""
+        """The turn of the last row if it is a row of deltas that may grow."""
         self.visible: bytearray | None = bytearray() if hides else None
-        """A byte an entry; none where all are shown."""
+        """A byte per entry; None if all are visible."""
         self.done = 0
-        """Entries that have their place."""
+        """Number of entries that are laid out."""
         self.starts = array("H")
 
     def grow(self, chunk: Chunk, visible: bytes | None) -> None:
-        """Give the next entries their rows; `visible` has a byte for each of them if any may be hidden."""
+        """Lay out the next entries. `visible` has a byte for each of them if any may be hidden."""
         start, stop = self.done, chunk.known
         self.done = stop
         if self.visible is not None and visible is not None:
@@ -63,7 +63,7 @@ class Layout:
         self._turn = turn
 
     def after(self, offset: int) -> int:
-        """The first row that begins behind an offset."""
+        """The first row that begins after an offset."""
         return bisect_right(self.starts, offset)
 
     def before(self, offset: int) -> int:

@@ -1,17 +1,16 @@
-"""An entry as one row: what it says in a line, its tone, and the glyph before it."""
+"""A journal entry as one row of the stream."""
 
 from typing import Final, NamedTuple
 
-from console.model.safe import one_line
-from console.model.stream.names import LONGEST, PARSED, Names
-from console.model.stream.tellers import TELLERS, Said
-from console.model.talk.loose import parsed
-from console.model.words import duration, size
-from engine.events import Entry
+from console.model.journal.entry_words import entry_words
+from console.model.journal.names import MAX_NAME_CHARS, Names
+from console.model.text.safe import one_line
+from console.model.text.units import duration, size
+from engine.events import BREAKPOINT_KINDS, Entry, Outcome, Source
 
 
 class Row(NamedTuple):
-    """One line of a stream, harmless."""
+    """One row. Its texts are safe to print and have no line breaks."""
 
     position: int
     at: int
@@ -19,50 +18,35 @@ class Row(NamedTuple):
     summary: str
     tone: str
     glyph: str = ""
-    """Name of the glyph that stands before the summary."""
+    """The name of the glyph before the summary."""
 
 
-_TONES: Final = (
-    "message", "tool", "state", "artifact", "steering", "call", "hold", "output", "warning", "run", "cancel", "action",
+_FAMILIES: Final = (
+    "message", "tool", "state", "artifact", "steering", "call", "output", "warning", "run", "cancel", "action",
 )  # fmt: skip
-TONES: Final = (*_TONES, "error", "host", "runner", "person")
-"""All that a row may have; a kind that is not known has the tone of who wrote it."""
-_WITHOUT_EFFECT: Final = frozenset({"dropped", "refused", "ignored", "unknown"})
+TONES: Final = (*_FAMILIES, "pause", "error", *Source)
+"""All tones of a row. A kind of an unknown family has the tone of its source."""
 
 
 def tone_of(kind: str, source: str) -> str:
     """The tone of a kind of entry."""
+    if kind in BREAKPOINT_KINDS:
+        return "pause"
     family = kind.partition(".")[0]
-    return family if family in _TONES else source if source in TONES else "runner"
+    return family if family in _FAMILIES else source if source in TONES else Source.RUNNER
 
 
 def describe(entry: Entry, names: Names) -> Row:
     """The row of one entry."""
-    said = _said(entry, names)
-    tone = said.tone or tone_of(entry.type, entry.source)
+    found = entry_words(entry, names)
+    tone = found.tone or tone_of(entry.type, entry.source)
     if entry.outcome is not None:
-        said, tone = _judged(entry, said), "warning" if entry.outcome == "warned" else "error"
-    return Row(entry.position, entry.at, one_line(entry.type, 100), one_line(said.text, LONGEST), tone, said.glyph)
+        tone = "warning" if entry.outcome == Outcome.WARNED else "error"
+    return Row(
+        entry.position, entry.at, one_line(entry.type, 100), one_line(found.text, MAX_NAME_CHARS), tone, found.glyph
+    )
 
 
-def many_deltas(bytes_in_all: int, took: int, *, is_live: bool) -> str:
-    """What a run of deltas says: how much, and for how long."""
-    return f"{size(bytes_in_all)} · {'live' if is_live else duration(took)}"
-
-
-def _said(entry: Entry, names: Names) -> Said:
-    if len(entry.data) > PARSED:
-        return Said(f"{size(len(entry.data))} · {entry.data[:LONGEST]}")
-    data = parsed(entry.data)
-    teller = TELLERS.get(entry.type)
-    if teller is None or not data:
-        return Said("" if entry.data == "{}" else entry.data)
-    return teller(data, names)
-
-
-def _judged(entry: Entry, said: Said) -> Said:
-    """An entry that was not simply applied says so first."""
-    if entry.type.startswith("call."):
-        return said  # its own words hold the clause or the error
-    glyph = "failed" if entry.outcome in _WITHOUT_EFFECT else said.glyph
-    return Said(f"{entry.outcome}: {entry.reason or 'no reason'} · {said.text}", glyph)
+def describe_deltas(total_chars: int, took: int, *, is_live: bool) -> str:
+    """The summary of joined deltas: their size and how long they took."""
+    return f"{size(total_chars)} · {'live' if is_live else duration(took)}"

@@ -1,13 +1,12 @@
-"""What a scripted model says, as YAML has it."""
+"""The YAML form of a scripted model."""
 
 from re import Pattern
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
 
-from engine.resources.scripted.failing import Failing, Seconds
-from engine.resources.scripted.rules import Rule
-from engine.section import PathText, ResourceName, Section
+from engine.resources.scripted.behaviour import Rule, ScriptedBehaviour, Seconds
+from engine.yaml_model import PathText, ResourceName, YamlModel
 
 
 def _mapping_or_text(value: Any) -> Any:
@@ -21,58 +20,58 @@ Arguments = Annotated[
 ]
 
 
-class ScriptedCall(Section):
-    """A tool that the model wants called."""
+class ScriptedCall(YamlModel):
+    """A tool call in a scripted reply."""
 
     name: ResourceName
     arguments: Arguments = Field(default_factory=dict[str, Any])
-    """A mapping, or text as it is: that is how a model's broken JSON is scripted."""
+    """A mapping, or literal text, for example to script broken JSON."""
     id: str | None = None
-    """Not set: call_1, call_2 … over the model's life."""
+    """Default: call_1, call_2 … over the model's lifetime."""
 
 
-class Reply(Failing):
-    """One answer of the model: text, tool calls, or a failure."""
+class Reply(ScriptedBehaviour):
+    """One reply of the model: text, tool calls, or a failure."""
 
     text: str | None = None
     pieces: list[str] | None = None
-    """The text as it is streamed; not set: word by word."""
+    """The text in the pieces in which it is streamed. Default: word by word."""
     tool_calls: Annotated[list[ScriptedCall], Field(min_length=1)] | None = None
-    """More than one are parallel calls."""
+    """Several calls are parallel calls."""
     usage: dict[str, Annotated[int, Field(ge=0)]] | None = None
     pace: Seconds | None = None
-    """Seconds between pieces; not set: the script's."""
+    """Seconds between pieces. Default: the script's pace."""
     first_token: Seconds = 0.0
-    """Seconds before the first piece, on top of the delay."""
+    """Seconds before the first piece, in addition to the delay."""
     cut_after: Annotated[int, Field(ge=0)] | None = None
-    """The stream breaks after so many pieces; error and status say with what."""
+    """The stream breaks after this many pieces, with `error` or `status`."""
 
     @model_validator(mode="after")
     def _check(self) -> Self:
         self.check_failure()
         if self.text is not None and self.pieces is not None:
-            raise ValueError("has both text and pieces: keep one, the pieces are joined to the text")
-        says = self.text is not None or self.pieces is not None or self.tool_calls is not None
-        if self.fails() and self.cut_after is None and (says or self.usage is not None):
-            raise ValueError("fails and says something too: add cut_after to fail in the middle")
-        if not says and not self.fails():
-            raise ValueError("says nothing: give it text, pieces, tool_calls, error or status")
+            raise ValueError("has both text and pieces: keep one of them")
+        has_content = self.text is not None or self.pieces is not None or self.tool_calls is not None
+        if self.fails() and self.cut_after is None and (has_content or self.usage is not None):
+            raise ValueError("has both content and a failure: add cut_after to fail after some pieces")
+        if not has_content and not self.fails():
+            raise ValueError("is empty: add text, pieces, tool_calls, error or status")
         return self
 
     def whole_text(self) -> str:
-        """The text, however it is streamed."""
+        """Return the complete text."""
         return "".join(self.pieces) if self.pieces is not None else self.text or ""
 
 
 class ReplyRule(Reply, Rule):
-    """A reply and when it is given; all conditions must hold."""
+    """A reply with its conditions, which must all hold."""
 
     turn: Annotated[int, Field(ge=1)] | None = None
-    """The model's nth turn: the request holds n - 1 assistant messages."""
+    """The model's turn n: the request has n - 1 assistant messages."""
     match: Pattern[str] | None = None
-    """Found in the text of the last user message."""
+    """A pattern that the last user message contains."""
     tool_result: Pattern[str] | None = None
-    """Found in a tool result that came since the model's last message."""
+    """A pattern in a tool result since the model's last message."""
 
     def conditions(self) -> list[str]:
         named = (
@@ -83,18 +82,18 @@ class ReplyRule(Reply, Rule):
         return [f"{name} {value}" for name, value in named if value is not None]
 
 
-class Score(Section):
-    """How relevant documents are that fit a pattern."""
+class Score(YamlModel):
+    """The relevance of documents that match a pattern."""
 
     match: Pattern[str]
     score: Annotated[float, Field(ge=0, le=1)]
 
 
-class Reranking(Failing):
-    """How documents are scored."""
+class Reranking(ScriptedBehaviour):
+    """How documents are scored for reranking."""
 
     scores: list[Score] = Field(default_factory=list[Score])
-    """The first that fits a document; where none does, the share of the query's words that it holds."""
+    """The first match gives a document's score. Without a match, the share of query words in it does."""
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -102,20 +101,20 @@ class Reranking(Failing):
         return self
 
 
-class ModelScript(Section):
-    """What a script file of a model holds."""
+class ModelScript(YamlModel):
+    """The content of a model's script file."""
 
     replies: list[ReplyRule] = Field(default_factory=list[ReplyRule])
-    """The first that fits is given. One without conditions fits once."""
+    """The first reply that fits is used. A reply without conditions is used once."""
     otherwise: Reply | None = None
-    """When no reply fits; not set: the last reply without conditions again, if there is one."""
+    """Used if no reply fits. Default: the last reply without conditions again."""
     pace: Seconds = 0.0
-    """Seconds between pieces, where a reply does not say."""
+    """Seconds between pieces, unless a reply sets its own."""
     rerank: Reranking = Field(default_factory=Reranking)
 
 
 class ModelEntry(ModelScript):
-    """A model, with its script here or in a file of its own."""
+    """A model, with its script inline or in a file."""
 
     id: ResourceName
     kind: Literal["scripted"]
@@ -123,7 +122,7 @@ class ModelEntry(ModelScript):
     provider: str = "scripted"
     context_window_tokens: Annotated[int, Field(ge=1)] | None = None
     script: PathText | None = None
-    """A YAML file with the keys of a script, instead of them; relative to this file."""
+    """A YAML file with the keys of a script instead of inline keys; relative to this file."""
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -131,8 +130,8 @@ class ModelEntry(ModelScript):
         return self
 
 
-def refuse_both(entry: Section, script: type[Section]) -> None:
-    """For validators: a script lies in its file or here."""
+def refuse_both(entry: YamlModel, script: type[YamlModel]) -> None:
+    """For validators: raise ValueError if a script is given both inline and as a file."""
     both = [name for name in script.model_fields if name in entry.model_fields_set]
     if "script" in entry.model_fields_set and both:
-        raise ValueError(f"has a script file and {', '.join(both)} too: keep one")
+        raise ValueError(f"has both a script file and {', '.join(both)}: keep one")

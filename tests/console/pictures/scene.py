@@ -1,4 +1,4 @@
-"""A scene: what is on the stage when the curtain rises, how it is played, and at which sizes it is pictured."""
+"""A scene: how the console and its engine are set up, what the user does, and the sizes of its pictures."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -8,15 +8,15 @@ from typing import Any
 
 from textual.pilot import Pilot
 
-from console.opening import Opening
-from tests.console.pictures.studio import OpenEngine, Posed, Prepare, Studio
-from tests.support import Runner
+from console.launch import LaunchOptions
+from tests.support.console.console_driver import ConsoleDriver, DrivenConsole, OpenEngine, Prepare
+from tests.support.engines import Runner
 
 WIDE, MEDIUM, NARROW, TINY = (160, 45), (120, 35), (80, 24), (60, 15)
 BOTH = (WIDE, NARROW)
 
-Play = Callable[[Studio], Awaitable[None]]
-MakeRunner = Callable[[Studio], Runner]
+Steps = Callable[[ConsoleDriver], Awaitable[None]]
+MakeRunner = Callable[[ConsoleDriver], Runner]
 
 
 @dataclass(frozen=True)
@@ -24,74 +24,75 @@ class Scene:
     """One state of the screen."""
 
     name: str
-    play: Play
+    steps: Steps
     runners: tuple[MakeRunner, ...]
-    """The console is opened on the first."""
+    """The console opens with the first."""
     sizes: tuple[tuple[int, int], ...]
-    opening: Opening
-    engine: OpenEngine | None
-    """Opens another engine than the studio's own."""
+    options: LaunchOptions
+    engine_factory: OpenEngine | None
+    """Opens the engine instead of the driver."""
     prepare: Prepare | None
     agent: dict[str, Any]
     project: dict[str, Any]
 
-    def studio(self, folder: Path) -> Studio:
-        """Everything ready, nothing opened yet."""
-        studio = Studio(folder)
-        studio.runners = tuple(make(studio) for make in self.runners)
-        studio.engine, studio.prepare = self.engine, self.prepare
-        studio.project = dict(self.project)
-        if studio.runners:
-            name = studio.runners[0].__name__
-            studio.project["agents"] = [{"id": name, "runner": name} | self.agent]
-        studio.app = Posed(studio, self.opening)
-        return studio
+    def create_driver(self, folder: Path) -> ConsoleDriver:
+        """Make the driver and its app; the app is not started."""
+        driver = ConsoleDriver(folder)
+        driver.runners = tuple(make(driver) for make in self.runners)
+        driver.engine_factory, driver.prepare = self.engine_factory, self.prepare
+        driver.project = dict(self.project)
+        if driver.runners:
+            name = driver.runners[0].__name__
+            driver.project["agents"] = [{"id": name, "runner": name} | self.agent]
+        driver.app = DrivenConsole(driver, self.options)
+        return driver
 
-    def before(self, studio: Studio) -> Callable[[Pilot[None]], Awaitable[None]]:
-        """What happens until the picture is taken."""
+    def run_before(self, driver: ConsoleDriver) -> Callable[[Pilot[None]], Awaitable[None]]:
+        """Make the function that brings the started app to the state of the picture."""
 
-        async def perform(pilot: Pilot[None]) -> None:
-            studio.pilot = pilot
-            await studio.opened()
-            await self.play(studio)
-            await studio.settled()
+        async def bring_to_state(pilot: Pilot[None]) -> None:
+            driver.pilot = pilot
+            await driver.wait_until_open()
+            await self.steps(driver)
+            await driver.wait_until_settled()
 
-        return perform
+        return bring_to_state
 
 
 @dataclass
-class Scenes:
-    """All of them, by name, in the order in which they are written."""
+class SceneRegistry:
+    """All scenes, in the order of their definitions."""
 
-    all: dict[str, Scene] = field(default_factory=dict[str, Scene])
+    by_name: dict[str, Scene] = field(default_factory=dict[str, Scene])
 
     def __call__(
         self,
         *runners: MakeRunner,
         sizes: tuple[tuple[int, int], ...] = BOTH,
-        opening: Opening | None = None,
+        options: LaunchOptions | None = None,
         engine: OpenEngine | None = None,
         prepare: Prepare | None = None,
         agent: dict[str, Any] | None = None,
         **project: Any,
-    ) -> Callable[[Play], Play]:
-        """Note a scene; it has the name of its function."""
+    ) -> Callable[[Steps], Steps]:
+        """Decorate the function that does the steps of a scene; its name is the name of the scene."""
 
-        def note(play: Play) -> Play:
-            name = play.__name__
-            self.all[name] = Scene(
-                name, play, runners, sizes, opening or Opening(), engine, prepare, agent or {}, project
+        def register(steps: Steps) -> Steps:
+            name = steps.__name__
+            self.by_name[name] = Scene(
+                name, steps, runners, sizes, options or LaunchOptions(), engine, prepare, agent or {}, project
             )
-            return play
+            return steps
 
-        return note
+        return register
 
-    def with_(self, *runners: MakeRunner, **given: Any) -> Callable[..., Callable[[Play], Play]]:
-        """Scenes that have this in common."""
-        return partial(self, *runners, **given)
+    def with_defaults(self, *runners: MakeRunner, **options: Any) -> Callable[..., Callable[[Steps], Steps]]:
+        """Make a decorator for scenes with these runners and options in common."""
+        return partial(self, *runners, **options)
 
     def pictures(self) -> list[tuple[Scene, tuple[int, int]]]:
-        return [(scene, size) for scene in self.all.values() for size in scene.sizes]
+        return [(scene, size) for scene in self.by_name.values() for size in scene.sizes]
 
 
-scene = Scenes()
+scene = SceneRegistry()
+"""The decorator `@scene(…)`, which holds every scene."""

@@ -1,4 +1,4 @@
-"""Takes every picture many times and counts how many different ones come out. It must be one of each.
+"""Draw every picture many times and count how many different ones there are. There must be one of each.
 
 python -m tests.console.pictures.stable [--times 20] [SCENE …]
 """
@@ -11,22 +11,24 @@ from multiprocessing import get_context
 from pathlib import Path
 from tempfile import mkdtemp
 
-from tests.console.pictures.scenes import PICTURES, SCENES
-from tests.console.pictures.taking import take
+from tests.console.pictures.all_scenes import PICTURES, SCENES
+from tests.console.pictures.screenshot import take
 
 PROCESSES = 2
 Job = tuple[str, tuple[int, int], int]
 
 
-def many(job: Job) -> Counter[str]:
-    """The different pictures of one scene, and how often each came."""
+def draw_repeatedly(job: Job) -> Counter[str]:
+    """Draw one scene several times. Returns the different pictures and how often each occurred."""
     name, size, times = job
     return Counter(take(SCENES[name], size) for _ in range(times))
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="stable", description="Count the different pictures of each scene.")
-    parser.add_argument("scenes", nargs="*", metavar="SCENE", help="only these; all where none is named")
+    parser = argparse.ArgumentParser(
+        prog="stable", description="Draw each scene many times and count the different pictures."
+    )
+    parser.add_argument("scenes", nargs="*", metavar="SCENE", help="only these (default: all)")
     parser.add_argument("--times", type=int, default=20, help="pictures of each (default 20)")
     options = parser.parse_args()
     jobs: list[Job] = [
@@ -36,15 +38,15 @@ def main() -> int:
     ]
     most = 0
     with ProcessPoolExecutor(PROCESSES, mp_context=get_context("spawn")) as pool:
-        for (name, (width, height), _), found in zip(jobs, pool.map(many, jobs), strict=True):
+        for (name, (width, height), _), found in zip(jobs, pool.map(draw_repeatedly, jobs), strict=True):
             most = max(most, len(found))
-            print(f"{len(found):3} {name} {width}x{height}{kept(name, width, found)}", flush=True)
+            print(f"{len(found):3} {name} {width}x{height}{save_if_different(name, width, found)}", flush=True)
     print(f"{most:3} different pictures at most, of {len(jobs)} scenes taken {options.times} times each")
     return 0 if most == 1 else 1
 
 
-def kept(name: str, width: int, found: Counter[str]) -> str:
-    """Where they can be looked at, if they differ."""
+def save_if_different(name: str, width: int, found: Counter[str]) -> str:
+    """Save the pictures if they differ. Returns a note with their folder."""
     if len(found) == 1:
         return ""
     folder = Path(mkdtemp(prefix=f"trackside-{name}-{width}-"))

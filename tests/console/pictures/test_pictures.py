@@ -1,13 +1,13 @@
-"""Every state of the screen, compared with how it was accepted. `make pictures` accepts how it is now."""
+"""Compares the picture of every scene with the accepted one. `make pictures` accepts the current ones."""
 
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.console.pictures.all_scenes import PICTURES
 from tests.console.pictures.scene import Scene
-from tests.console.pictures.scenes import PICTURES
-from tests.console.pictures.studio import steady
+from tests.support.console.console_driver import fixed_environment
 
 
 @pytest.mark.parametrize(
@@ -15,6 +15,6 @@ from tests.console.pictures.studio import steady
     [pytest.param(scene, size, id=f"{scene.name}-{size[0]}x{size[1]}") for scene, size in PICTURES],
 )
 def test_picture(scene: Scene, size: tuple[int, int], tmp_path: Path, snap_compare: Any):
-    with steady(tmp_path):
-        studio = scene.studio(tmp_path)
-        assert snap_compare(studio.app, terminal_size=size, run_before=scene.before(studio))
+    with fixed_environment(tmp_path):
+        driver = scene.create_driver(tmp_path)
+        assert snap_compare(driver.app, terminal_size=size, run_before=scene.run_before(driver))

@@ -1,0 +1,36 @@
+"""JSON output of rows, with times as RFC 3339."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, Final
+
+from console.cli.terminal import Output
+from engine.events import rfc3339
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+_TIMES: Final = frozenset({"last_active"})
+
+
+def record(row: "DataclassInstance") -> dict[str, Any]:
+    """Return a row as a dict, with its times as RFC 3339."""
+    return {
+        name: rfc3339(value) if isinstance(value, int) and (name.endswith("_at") or name in _TIMES) else value
+        for name, value in asdict(row).items()
+    }
+
+
+def print_json(out: Output, value: object) -> None:
+    """Print one JSON value, indented."""
+    out.write_lines([json.dumps(value, ensure_ascii=False, indent=2)])
+
+
+def print_all(out: Output, rows: Iterable["DataclassInstance"], *, as_lines: bool) -> None:
+    """Print rows as one JSON array, or one row per line."""
+    records = [record(row) for row in rows]
+    if as_lines:
+        out.write_lines([json.dumps(row, ensure_ascii=False, separators=(",", ":")) for row in records])
+    else:
+        print_json(out, records)

@@ -1,0 +1,146 @@
+"""Why a command is not available, as far as that depends on the run; and footer labels that change with the run.
+
+A reason is one sentence for the user. None means that the command is available.
+"""
+
+from console.model.commands.key_labels import key_of
+from console.model.commands.situation import TO_LIST, Situation
+from console.model.prompt.intent import mode_of, why_no_mode
+from engine.events import Mode
+
+NO_RUN = "No run in progress."
+
+
+def needs_active_run(now: Situation) -> str | None:
+    if now.is_elsewhere:
+        return "This run is in progress in another process. Control it there."
+    if now.is_stopping:
+        return "The run is being stopped."
+    return None if now.is_running else NO_RUN
+
+
+def needs_paused_run(now: Situation) -> str | None:
+    reason = needs_active_run(now)
+    if reason is None and not now.is_paused:
+        reason = f"The run is not paused. {key_of('app.pause')} pauses it at its next steering point."
+    return reason
+
+
+def can_pause(now: Situation) -> str | None:
+    reason = needs_active_run(now)
+    if reason is None and now.is_paused:
+        reason = f"The run is already paused. {key_of('app.continue')} continues it."
+    return reason
+
+
+def can_stop(now: Situation) -> str | None:
+    return None if now.is_running or now.is_elsewhere else NO_RUN
+
+
+def can_run_again(now: Situation) -> str | None:
+    if now.is_stopping:
+        return "The run is being stopped. Run it again when it has ended."
+    if now.is_running or now.is_elsewhere:
+        return f"A run is in progress. {key_of('app.stop')} stops it."
+    return None if now.can_run_again else "There is nothing to run again. Send a message first."
+
+
+def can_edit_reply(now: Situation) -> str | None:
+    reason = needs_paused_run(now)
+    if reason is None and not now.can_edit_reply:
+        reason = "Only the reply of a model or a tool can be edited."
+    return reason
+
+
+def needs_queue(now: Situation) -> str | None:
+    return None if now.waiting else "No queued messages."
+
+
+def needs_run(now: Situation) -> str | None:
+    return None if now.has_run else "Nothing is recorded yet. Send a message first."
+
+
+def needs_engine(now: Situation) -> str | None:
+    if now.is_ready:
+        return None
+    return f"The engine could not be opened: {now.trouble}" if now.trouble else "The engine is not open yet."
+
+
+def needs_path(now: Situation) -> str | None:
+    return None if now.has_path else "Type a part of the path, or select one."
+
+
+def can_zoom(now: Situation) -> str | None:
+    return "Only one pane fits in this terminal." if now.is_narrow else None
+
+
+def can_go_back(now: Situation) -> str | None:
+    """esc is shown unless the prompt has the focus and there is nothing to close or to stop."""
+    can_stop_run = now.is_running and not now.is_stopping
+    has_target = now.is_covered or now.is_editing or now.is_as_of or can_stop_run or not now.is_at_prompt
+    return None if has_target else "There is nothing to close."
+
+
+def can_choose_mode(now: Situation) -> str | None:
+    is_edit = now.is_editing and not now.is_again
+    return (
+        f"Save the message first; in the queue, {key_of('queue.turn')} changes its mode."
+        if is_edit
+        else why_no_mode(now)
+    )
+
+
+def needs_failure(now: Situation) -> str | None:
+    return None if now.has_failed else "No pane has failed."
+
+
+# Footer labels
+
+
+def send_label(now: Situation) -> str:
+    """Label of enter in the prompt."""
+    if now.is_editing and not now.is_again:
+        return "save"
+    if not (now.is_running or now.is_elsewhere):
+        return "send again" if now.is_again else "send"
+    return "queue" if mode_of(now, now.mode) == Mode.AFTER else "steer"
+
+
+def details_label(now: Situation) -> str:
+    """Label of tab in a browser."""
+    return "list" if now.back == TO_LIST else "details"
+
+
+def artifact_label(now: Situation) -> str:
+    """Label of enter on an artifact."""
+    return "fold" if now.back == TO_LIST else "content"
+
+
+def queue_edit_label(now: Situation) -> str:
+    """Label of enter in the queue."""
+    return {"dropped": "to prompt", "withdrawn": "undo"}.get(now.chosen, "edit")
+
+
+def withdraw_label(now: Situation) -> str:
+    """Label of the key that removes a message from the queue."""
+    return "dismiss" if now.chosen == "dropped" else "withdraw"
+
+
+def other_mode_label(now: Situation) -> str:
+    """The mode that the mode key switches to."""
+    return "steer" if now.mode == Mode.AFTER else "after run"
+
+
+def escape_label(now: Situation) -> str:
+    """Label of esc."""
+    if now.is_covered:
+        return now.back
+    if now.is_editing:
+        return "cancel edit"
+    if now.is_as_of:
+        return "live"
+    return "twice stops" if now.is_running and not now.is_stopping else "prompt"
+
+
+def stop_label(now: Situation) -> str:
+    return "stopping…" if now.is_stopping else "stop"

@@ -1,0 +1,49 @@
+"""The frozen grants of a run as a list of permissions with their clauses."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, cast
+
+from console.model.inspector.data import Permission
+
+_STORAGE = ("plugin", "workspace")
+
+
+def granted(authorization: Mapping[str, Any] | None) -> Sequence[tuple[str, Sequence[Permission]]]:
+    """The permissions by kind, from the snapshot of the run; empty without a snapshot."""
+    if not authorization:
+        return ()
+    return tuple((title, tuple(rows)) for title, rows in _sections(authorization) if rows)
+
+
+def _sections(snapshot: Mapping[str, Any]) -> Iterator[tuple[str, list[Permission]]]:
+    apis = cast("dict[str, dict[str, Any]]", snapshot.get("apis", {}))
+    calls = [(name, bool(api.get("allowed")), str(api.get("clause", ""))) for name, api in apis.items()]
+    yield "Calls", [Permission(name, allowed, _word(allowed), clause) for name, allowed, clause in calls]
+    operations = cast("dict[str, list[str]]", snapshot.get("operations", {}))
+    clauses = cast("dict[str, str]", snapshot.get("clauses", {}))
+    yield (
+        "Resources",
+        [
+            Permission(name, True, ", ".join(able), clauses.get(name, ""))
+            for name, able in operations.items()
+            if not name.startswith("storage:")
+        ],
+    )
+    on = cast("dict[str, str]", snapshot.get("state_scopes", {}))
+    off = cast("dict[str, str]", snapshot.get("scopes_off", {}))
+    scopes = [Permission(scope, True, "on", f"state_policy.state_scopes has {scope}") for scope in on]
+    yield "State", [*scopes, *(Permission(scope, False, "off", clause) for scope, clause in off.items())]
+    yield "Storage", [_storage(kind, operations, clauses, apis) for kind in _STORAGE]
+
+
+def _storage(
+    kind: str, operations: Mapping[str, list[str]], clauses: Mapping[str, str], apis: Mapping[str, Mapping[str, Any]]
+) -> Permission:
+    name = f"storage:{kind}"
+    if name in operations:
+        return Permission(kind, True, ", ".join(operations[name]), clauses.get(name, ""))
+    return Permission(kind, False, "no", str(apis.get(f"get_{kind}_storage", {}).get("clause", "")))
+
+
+def _word(allowed: bool) -> str:
+    return "yes" if allowed else "no"

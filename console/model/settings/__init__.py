@@ -1,1 +1,0 @@
-"""What a person may settle for themselves: keys, colours and letters."""

@@ -1,0 +1,52 @@
+"""Whether a list follows its end, stays at a scroll position, or is pinned to an entry."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final, Self
+
+NEAR: Final = 2
+"""Rows from the end within which a move down follows again, because a moving end is hard to hit."""
+
+
+class FollowState(StrEnum):
+    """What a list shows."""
+
+    TAIL = "tail"
+    """The end, and it moves with it."""
+    LOCKED = "locked"
+    """A scroll position further up."""
+    PINNED = "pinned"
+    """The entry under the cursor; the screen shows the session as of that entry."""
+
+
+@dataclass(frozen=True, slots=True)
+class Follow:
+    """The follow state of a list, and the number of rows added since it left the end."""
+
+    hold: FollowState = FollowState.TAIL
+    new: int = 0
+    position: int | None = None
+    """The position of the pinned entry."""
+
+    @property
+    def is_tail(self) -> bool:
+        return self.hold is FollowState.TAIL
+
+    def grown(self, count: int) -> Self:
+        """Rows were added at the end."""
+        return self if self.is_tail or not count else type(self)(self.hold, self.new + count, self.position)
+
+    def moved_up(self) -> Self:
+        """A move up stops following."""
+        return type(self)(FollowState.LOCKED) if self.is_tail else self
+
+    def moved_down(self, below: int) -> Self:
+        """A move down with `below` rows left under the view; near the end it follows again. A pin stays."""
+        return type(self)() if self.hold is FollowState.LOCKED and below <= NEAR else self
+
+    def pinned(self, position: int) -> Self:
+        return type(self)(FollowState.PINNED, self.new, position)
+
+    def end(self) -> Self:
+        """Follow the end."""
+        return type(self)()

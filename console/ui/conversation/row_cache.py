@@ -1,0 +1,130 @@
+"""Caches the drawn rows of blocks, piece by piece; draws again only what has changed."""
+
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+from itertools import chain, repeat
+from typing import Final, NamedTuple
+
+from rich.segment import Segment
+from rich.style import Style as RichStyle
+from textual.content import Content
+from textual.strip import Strip
+from textual.style import Style
+
+from console.model.conversation.blocks import AgentMessage, Block, ToolCall, ToolResult
+from console.model.conversation.conversation import ConversationModel
+from console.model.text.glyphs import GLYPHS
+from console.model.text.units import duration
+from console.ui.conversation.block_painter import WIDEST, BlockPainter, BlockStyle
+
+KEPT: Final = 400
+"""Cached rows; a screen shows about sixty. Each is dozens of objects, which the garbage collector has to visit."""
+NARROWEST: Final = 16
+_NO_MARK: Final = Content(" ")
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What all blocks of one frame have in common."""
+
+    width: int = 80
+    now: int = 0
+    cursor: int | None = None
+    """The number of the block under the cursor."""
+    after: int | None = None
+    """The number of the first block after the entry as of which the session is shown."""
+    unfolded: AbstractSet[str] = frozenset()
+    base: Style = field(default_factory=Style)
+    selected: Style = field(default_factory=Style)
+    later: RichStyle = field(default_factory=RichStyle.null)
+    """The style of blocks after that entry."""
+
+
+class _Drawn(NamedTuple):
+    source: tuple[object, ...]
+    """Everything that the rows were drawn from."""
+    strips: list[Strip]
+
+
+class RowCache:
+    """Draws blocks as strips and caches them."""
+
+    def __init__(self) -> None:
+        self._painter = BlockPainter()
+        self._mark = Content.styled(GLYPHS["cursor"], "bold $text-accent")
+        self._later = Content(GLYPHS["later"])
+        self._drawn: dict[tuple[int, int], _Drawn] = {}
+        self._rows = 0
+        self._styles: dict[str | Style, Style] = {}
+
+    def strips(self, conversation: ConversationModel, block: Block, piece: int, view: View) -> list[Strip]:
+        """The rows of one piece of a block."""
+        place = (block.number, piece)
+        is_selected = block.number == view.cursor
+        is_after = view.after is not None and block.number >= view.after
+        is_unfolded = block.key in view.unfolded
+        gap = 0 if piece else gap_above(conversation, block)
+        style_key = (view.width, view.base, is_selected, is_after, is_unfolded, gap)
+        source = (block.key, *style_key, *_source_of(block, piece, view.now))
+        drawn = self._drawn.pop(place, None)
+        self._rows -= len(drawn.strips) if drawn is not None else 0
+        if drawn is None or drawn.source != source:
+            # The first column is for the cursor.
+            lines = self._lines(
+                block, piece, BlockStyle(max(NARROWEST, min(view.width - 1, WIDEST)), view.now, is_unfolded)
+            )
+            base = view.selected if is_selected else view.base
+            mark = self._later if is_after else _NO_MARK
+            marks = chain((self._mark if is_selected and not piece else mark,), repeat(mark))
+            strips = [self.strip(mark + line, base, view.width) for mark, line in zip(marks, lines, strict=False)]
+            if is_after:
+                strips = [_all_in(strip, view.later) for strip in strips]
+            drawn = _Drawn(source, [*([Strip.blank(view.width, view.base.rich_style)] * gap), *strips])
+        self._drawn[place] = drawn  # at the end, so that the least recently used is first
+        self._rows += len(drawn.strips)
+        while self._rows > KEPT and len(self._drawn) > 1:
+            self._rows -= len(self._drawn.pop(next(iter(self._drawn))).strips)
+        return drawn.strips
+
+    def strip(self, line: Content, base: Style, width: int) -> Strip:
+        """One line as a strip of exactly this width."""
+        parts = line.render(base, end="", parse_style=self._style)
+        return Strip([Segment(text, style.rich_style) for text, style in parts]).adjust_cell_length(
+            width, base.rich_style
+        )
+
+    def _lines(self, block: Block, piece: int, style: BlockStyle) -> list[Content]:
+        if piece and isinstance(block, AgentMessage):
+            return self._painter.part(block, piece - 1, style)
+        return self._painter.head(block, style)
+
+    def _style(self, words: str | Style) -> Style:
+        if (style := self._styles.get(words)) is None:
+            style = self._styles[words] = words if isinstance(words, Style) else Style.parse(words)
+        return style
+
+
+def gap_above(conversation: ConversationModel, block: Block) -> int:
+    """Blank rows above a block: one-line blocks have no gap between them."""
+    number = block.number - 1
+    while (before := conversation.block(number)) is not None and before.is_hidden:
+        number -= 1
+    return 0 if before is None or (block.is_line and before.is_line) else 1
+
+
+def _all_in(strip: Strip, style: RichStyle) -> Strip:
+    """The strip in one colour; bold text stays bold."""
+    plain = (Segment(part.text, part.style + style if part.style else style, part.control) for part in strip)
+    return Strip(plain, strip.cell_length)
+
+
+def _source_of(block: Block, piece: int, now: int) -> tuple[object, ...]:
+    """The values of a block that its piece is drawn from."""
+    if piece and isinstance(block, AgentMessage):
+        is_last = piece == block.text_parts.parts
+        return (block.text_parts.part(piece - 1), *((block.progress, block.extras) if is_last else ()))
+    if isinstance(block, AgentMessage):
+        return (block.progress, block.role)
+    if isinstance(block, ToolCall) and block.answer is ToolResult.OPEN:
+        return (block.version, duration(now - block.at))
+    return (block.version,)

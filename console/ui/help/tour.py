@@ -1,0 +1,85 @@
+"""The tour: leads from pane to pane with a sentence about each, and can be left at any step."""
+
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.widgets import Static
+
+from console.model.commands.key_labels import with_keys
+from console.model.commands.tour import STEPS
+from console.ui.shared.dialog import Dialog
+
+if TYPE_CHECKING:
+    from console.ui.main.screen import MainScreen
+
+_EDGES: Final = 6
+"""Columns of the line at the top that are neither title nor keys."""
+SIZES: Final = frozenset({"-wide", "-medium", "-narrow", "-tall", "-short"})
+"""Classes that follow the size, which may be another at the end."""
+_KEYS: Final = ("enter next · left back · esc leaves", "enter next · esc leaves")
+
+
+class Tour(Dialog[None]):
+    """Below the panes, which make room for it: it covers nothing. At the end, or by esc, one is where one was."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter,space,right,down", "step(1)", "next"),
+        Binding("left,up,backspace", "step(-1)", "back"),
+        Binding("escape,q", "leave", "leave", priority=True),
+    ]
+    SCOPED_CSS = False
+    DEFAULT_CSS = """
+    Tour { background: $background 0%; align: center bottom; }
+    Tour > Static { width: 1fr; height: auto; padding: 0 1; background: $panel; border-top: solid $warning; }
+    Tour > Static { border-title-color: $foreground; }
+    """
+
+    def __init__(self, main: "MainScreen") -> None:
+        super().__init__()
+        self._main = main
+        self._began = main.where()
+        self._looked = {name for name in main.classes if name not in SIZES}
+        """Which panes were to be seen."""
+        self._step = 0
+        self._said = Static(markup=False)
+
+    def compose(self) -> ComposeResult:
+        yield self._said
+
+    def on_mount(self) -> None:
+        self._show()
+
+    def on_resize(self) -> None:
+        self._show()
+
+    def action_step(self, by: int) -> None:
+        self._step = max(0, self._step + by)
+        if self._step < len(STEPS):
+            self._show()
+        else:
+            self.action_leave()
+
+    def on_click(self) -> None:
+        self.action_step(1)
+
+    def action_leave(self) -> None:
+        main = self._main
+        main.styles.padding, main.footer.display = 0, True
+        main.go_to(self._began if self._began in main.panes else "prompt")
+        main.set_classes([*self._looked, *(name for name in main.classes if name in SIZES)])
+        self.dismiss()
+
+    def _show(self) -> None:
+        step, width = STEPS[self._step], self.app.size.width
+        self._main.go_to(step.where)
+        is_last = self._step == len(STEPS) - 1
+        title = f"{self._step + 1} of {len(STEPS)} · {step.title}"
+        room = width - len(title) - _EDGES
+        keys = "enter ends it" if is_last else next((keys for keys in _KEYS if len(keys) < room), "esc leaves")
+        self._said.border_title = Content(f" {title} {'─' * (room - len(keys))} {keys} ")
+        self._said.update(Content(with_keys(step.words)))
+        # The panes end where it begins, and keys of which none is heard now are not shown.
+        self._main.footer.display = False
+        self._main.styles.padding = (0, 0, self._said.get_content_height(self.size, self.size, width - 2) + 1, 0)

@@ -1,0 +1,5 @@
+"""The inspector pane."""
+
+from console.ui.inspector.pane import Inspector
+
+__all__ = ["Inspector"]

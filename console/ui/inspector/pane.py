@@ -1,0 +1,333 @@
+"""The inspector pane: seven tabs over one list, about one run as of an entry or now."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import Any, ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.message import Message
+
+from console.model.commands.key_labels import key_of
+from console.model.inspector.data import CallData, InspectorData, Unknown
+from console.ui.inspector.calls import CallsTab, positions
+from console.ui.inspector.context import ContextTab
+from console.ui.inspector.event import EventTab
+from console.ui.inspector.find_bar import FindBar
+from console.ui.inspector.output import OutputTab
+from console.ui.inspector.receipts import ReceiptsTab
+from console.ui.inspector.refresh_timer import REST, RefreshTimer
+from console.ui.inspector.state import StateTab
+from console.ui.inspector.tab import Tab
+from console.ui.inspector.tab_strip import TabStrip
+from console.ui.inspector.transcript import TranscriptTab
+from console.ui.shared.bindings import bindings_for
+from console.ui.shared.crash_guard import PaneGuard
+from console.ui.shared.list import RowList
+from console.ui.shared.refused import refuse
+
+_TABS: tuple[type[Tab[Any]], ...] = (
+    EventTab, StateTab, TranscriptTab, ContextTab, CallsTab, ReceiptsTab, OutputTab,
+)  # fmt: skip
+
+
+class Inspector(PaneGuard, Vertical):
+    """Requests data with `Need`; the answer is `show`."""
+
+    DEFAULT_CSS = """
+    Inspector { height: 1fr; width: 1fr; border: round $panel-lighten-2; border-title-align: right; }
+    Inspector:focus-within { border: round $accent; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = bindings_for("inspector")
+
+    @dataclass
+    class Need(Message):
+        """Posted when the open tab needs data."""
+
+        tab: str
+        run_id: str
+        position: int | None
+        number: int = field(default=0, compare=False)
+        """The number of the request; the answer repeats it."""
+
+    @dataclass
+    class NeedCall(Message):
+        """Posted when the user unfolds a call whose request and reply have not been read."""
+
+        run_id: str
+        number: int
+        positions: tuple[int, ...]
+
+    @dataclass
+    class Copy(Message):
+        """Posted when the user copies a value or a path."""
+
+        text: str
+        what: str
+        """What is copied: `value` or `path`."""
+
+    @dataclass
+    class Jump(Message):
+        """Posted when the user opens a related entry."""
+
+        position: int
+
+    def __init__(self) -> None:
+        super().__init__(id="inspector")
+        self._tabs: Mapping[str, Tab[Any]] = {kind.id: kind() for kind in _TABS}
+        self._order = tuple(self._tabs)
+        self._run_id: str | None = None
+        self._position: int | None = None
+        self._last = 0
+        """The entry that is shown if the user chose none."""
+        self._is_newest = True
+        """Whether it is the newest entry of the run."""
+        self._asking = RefreshTimer(self.set_timer, self._ask, self._is_busy)
+        self._tab = self._order[0]
+        self._strip = TabStrip(tuple((tab.name, tab.short) for tab in self._tabs.values()))
+        self._list = RowList()
+        self._bar = FindBar()
+
+    def compose(self) -> ComposeResult:
+        yield self._strip
+        yield self._list
+        yield self._bar
+
+    def on_mount(self) -> None:
+        self._look()
+
+    # Called by the screen
+
+    @property
+    def tab(self) -> str:
+        """The id of the open tab."""
+        return self._tab
+
+    def look_at(self, run_id: str | None, position: int | None, last: int = 0, current: int | None = None) -> None:
+        """Show a run as of an entry, or as of now (with `last` entries) if `position` is None.
+
+        `current` is the entry that the Event tab shows then, if it is not the newest.
+        """
+        before, self._last, self._is_newest = (self._last, self._is_newest), current or last, current is None
+        if (run_id, position) == (self._run_id, self._position):
+            if position is None and before != (self._last, self._is_newest):
+                self._entitle()
+                if self._tabs[self._tab].needs_entry:
+                    self._asking.heard()
+            return
+        if run_id != self._run_id:
+            for tab in self._tabs.values():
+                tab.view = tab.facts = None
+        self._run_id, self._position = run_id, position
+        self._look()
+
+    def hear(self, kinds: Iterable[str]) -> None:
+        """New entries of these kinds arrived: request data again if the open tab depends on them."""
+        if self._tabs[self._tab].is_touched(kinds, self._position):
+            self._asking.heard()
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether a request is planned or unanswered."""
+        return self._asking.is_waiting
+
+    def ask(self) -> None:
+        """Request the data of the open tab again."""
+        if self._run_id is not None:
+            self._asking.moved()
+
+    def show(self, tab: str, facts: InspectorData, number: int | None = None) -> None:
+        """Show the answer to a request. Only the last request counts; unrequested data is shown if it is of now."""
+        is_wanted = facts.position == self._position if number is None else self._asking.answered(number)
+        if not is_wanted or facts.run_id != self._run_id:
+            return
+        if isinstance(facts, Unknown):
+            self._tabs[tab].show_words(facts.words)
+        else:
+            self._tabs[tab].show(facts)
+        self._draw(tab)
+
+    def show_call(self, facts: CallData | Unknown) -> None:
+        """Show the answer to `NeedCall`."""
+        calls = self._tabs["calls"]
+        if isinstance(calls, CallsTab) and isinstance(facts, CallData) and facts.run_id == self._run_id:
+            calls.take(facts)
+            self._draw("calls")
+
+    def focus(self, scroll_visible: bool = True) -> "Inspector":
+        """Focus the rows."""
+        self._list.focus(scroll_visible)
+        return self
+
+    def close_line(self) -> bool:
+        """Close the search line. Returns whether it was open."""
+        was_open = self._bar.display
+        self._bar.hide()
+        if was_open:
+            self._list.focus()
+        return was_open
+
+    def why_not(self, what: str) -> str | None:
+        """The reason why a command cannot be carried out now, or None."""
+        view, tab = self._list.view, self._tabs[self._tab]
+        if what in self._order or what in ("next_tab", "previous_tab", "find", "find_next"):
+            return None
+        if what == "refused_first":
+            return (
+                None
+                if isinstance(tab, CallsTab)
+                else f"Only the Calls tab has an order. Press {key_of('inspector.calls')} to open it."
+            )
+        if tab.facts is None or view is None or not view.source.height:
+            return "This tab is empty."
+        if what == "copy_path" and not view.source.path_at(view.cursor):
+            return "This row has no path."
+        return None
+
+    # Requests
+
+    def _ask(self, number: int) -> None:
+        tab = self._tabs[self._tab]
+        place = self._position or (self._last or None if tab.needs_entry else None)
+        if self._run_id is None or (tab.needs_entry and place is None):
+            self._asking.answered(number)
+        else:
+            self.post_message(self.Need(self._tab, self._run_id, place, number))
+
+    def _is_busy(self) -> bool:
+        """Whether the user searches, moves in the list, or reads an entry that was the last one."""
+        is_reading = self._tabs[self._tab].needs_entry and self._position is None and self._list.has_focus
+        return self._bar.has_focus_within or is_reading or monotonic() - self._list.moved_at < REST
+
+    # Keys
+
+    def action_choose(self, tab: str) -> None:
+        """Open a tab."""
+        if tab == self._tab:
+            refuse(self, "This tab is already open.")
+        else:
+            self.choose(tab)
+
+    def choose(self, tab: str) -> None:
+        """Open a tab, whichever is open."""
+        if tab != self._tab:
+            self._tab = tab
+            self._strip.shown = self._order.index(tab)
+            self._bar.hide()
+            self._look()
+
+    def action_next_tab(self, step: int) -> None:
+        place = self._order.index(self._tab) + step
+        self.choose(self._order[place % len(self._order)])
+
+    def action_move(self, rows: int) -> None:
+        if not self._refuse("up"):
+            self._bar.hide()
+            self._list.move(rows)
+
+    def action_page(self, pages: int) -> None:
+        if not self._refuse("page_up"):
+            self._list.move(pages * max(1, self._list.size.height - 1))
+
+    def action_edge(self, end: int) -> None:
+        if not self._refuse("first"):
+            self._list.go_to(2**31 if end else 0)
+
+    def action_fold(self) -> None:
+        if not self._refuse("fold") and not self._list.fold():
+            refuse(self, "This row cannot be unfolded and has no entry.")
+
+    def action_copy(self) -> None:
+        view = self._list.view
+        if not self._refuse("copy") and view is not None:
+            self.post_message(self.Copy(view.source.copied(view.cursor), "value"))
+
+    def action_copy_path(self) -> None:
+        view = self._list.view
+        if not self._refuse("copy_path") and view is not None:
+            self.post_message(self.Copy(view.source.path_at(view.cursor), "path"))
+
+    def action_find(self) -> None:
+        self._bar.open()
+
+    def action_find_next(self) -> None:
+        self._bar.tell(found=self._list.find(self._bar.text))
+
+    def action_refused_first(self) -> None:
+        tab = self._tabs[self._tab]
+        if not self._refuse("refused_first") and isinstance(tab, CallsTab):
+            tab.is_refused_first = not tab.is_refused_first
+            tab.again()
+            self._draw(self._tab)
+
+    # Private
+
+    def _refuse(self, command: str) -> bool:
+        """Post the reason if a command cannot be carried out now. Returns whether there was one."""
+        return refuse(self, self.why_not(command))
+
+    @on(TabStrip.Chosen)
+    def _chosen(self, event: TabStrip.Chosen) -> None:
+        event.stop()
+        self.choose(self._order[event.index])
+        self._list.focus()
+
+    @on(RowList.Jump)
+    def _jumped(self, event: RowList.Jump) -> None:
+        event.stop()
+        self.post_message(self.Jump(event.position))
+
+    @on(RowList.Folded)
+    def _folded(self, event: RowList.Folded) -> None:
+        event.stop()
+        self._want_calls()
+
+    @on(FindBar.Wanted)
+    def _wanted(self, event: FindBar.Wanted) -> None:
+        event.stop()
+        self._list.focus()
+        self._bar.tell(found=self._list.find(event.text))
+
+    @on(FindBar.Left)
+    def _left(self, event: FindBar.Left) -> None:
+        event.stop()
+        self._list.focus()
+
+    def _look(self) -> None:
+        self._entitle()
+        tab = self._tabs[self._tab]
+        if self._run_id is None:
+            tab.show_words(tab.empty)
+        self._draw(self._tab)
+        if self._run_id is not None and self.is_attached:
+            self._asking.moved()
+
+    def _draw(self, tab: str) -> None:
+        if tab == self._tab and self.is_attached:
+            self._list.show(self._tabs[tab].view)
+            self._want_calls()
+
+    def _want_calls(self) -> None:
+        tab = self._tabs[self._tab]
+        if isinstance(tab, CallsTab) and tab.wanted and self._run_id is not None:
+            for call in tab.wanted:
+                self.post_message(self.NeedCall(self._run_id, call.number, positions(call)))
+            tab.wanted = []
+
+    def _entitle(self) -> None:
+        """Show the entry in the border, or beside the tabs if there is no border."""
+        words = "" if self._position is None else f"as of #{self._position}"
+        if self._position is None and self._run_id is not None and self._tabs[self._tab].needs_entry:
+            words = "the last entry" if self._is_newest else f"#{self._last}, the last that is seen"
+        has_border = bool(self.gutter.top)
+        # Textual puts spaces around it only if the border has corners.
+        space = "" if self.styles.border_left[0] or not words else " "
+        self.border_title = Content(f"{space}{words}{space}" if has_border else "")
+        self._strip.remark = "" if has_border else words
+
+    def on_resize(self) -> None:
+        self._entitle()

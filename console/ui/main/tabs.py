@@ -1,0 +1,59 @@
+"""The names of the panes, where only one is seen at a time."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from textual import events
+from textual.content import Content
+from textual.geometry import Offset
+from textual.message import Message
+from textual.reactive import reactive
+
+from console.model.text.piece import Piece
+from console.ui.shared.styled_text import StyledText
+
+
+class PaneTabs(StyledText):
+    """`[1 Chat]  2 Stream 2.1k  3 State  4 Runs`."""
+
+    DEFAULT_CSS = """
+    PaneTabs { height: 1; padding: 0 1; }
+    """
+
+    shown: reactive[str] = reactive("")
+    counts: reactive[Mapping[str, str]] = reactive({})
+
+    @dataclass
+    class Chosen(Message):
+        """Someone clicked on a name."""
+
+        name: str
+
+    def __init__(self, names: Sequence[str]) -> None:
+        super().__init__(id="tabs")
+        self._names = names
+
+    def render(self) -> Content:
+        return Content("  ").join(self._tab(number, name) for number, name in enumerate(self._names, start=1))
+
+    def on_click(self, event: events.Click) -> None:
+        """The name under the pointer."""
+        column = 1
+        for number, name in enumerate(self._names, start=1):
+            width = self._tab(number, name).cell_length
+            if column <= event.x < column + width:
+                self.post_message(self.Chosen(name))
+                return
+            column += width + 2
+
+    def landings(self) -> Iterator[Offset]:
+        """Where the names begin."""
+        column = 1
+        for number, name in enumerate(self._names, start=1):
+            yield Offset(column, 0)
+            column += self._tab(number, name).cell_length + 2
+
+    def _tab(self, number: int, name: str) -> Content:
+        words = " ".join([str(number), name.capitalize(), *([self.counts[name]] if name in self.counts else [])])
+        is_shown = name == self.shown
+        return self.content_of([Piece(f"[{words}]" if is_shown else words, "key" if is_shown else "faint")])

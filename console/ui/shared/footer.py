@@ -1,0 +1,31 @@
+"""The line at the bottom."""
+
+from collections.abc import Sequence
+
+from textual.content import Content
+from textual.reactive import reactive
+from textual.style import Style
+
+from console.model.commands.footer import GAP_COLUMNS, FooterKey
+from console.model.text.piece import Piece
+from console.ui.shared.styled_text import StyledText
+
+
+class Footer(StyledText):
+    """The keys that can be pressed now; each can be clicked."""
+
+    DEFAULT_CSS = """
+    Footer { height: 1; dock: bottom; padding: 0 1; background: $panel; }
+    Footer { link-style: none; link-style-hover: underline; }
+    """
+
+    keys: reactive[Sequence[FooterKey]] = reactive(())
+
+    def render(self) -> Content:
+        return Content(" " * GAP_COLUMNS).join(self._shown(key) for key in self.keys)
+
+    def _shown(self, key: FooterKey) -> Content:
+        said = self.content_of([Piece(key.key, "key"), Piece(f" {key.label}", "faint")])
+        if not key.command_id:  # a dialog's, which hears the mouse itself
+            return said
+        return said.stylize(Style.from_meta({"@click": f"app.perform('{key.command_id}')"}))

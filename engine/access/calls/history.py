@@ -1,0 +1,84 @@
+"""Calls for the transcript of the run's own conversation: pages and search."""
+
+from functools import partial
+from typing import Any, Literal
+
+from sqlalchemy import Connection
+
+from engine.access.call import Arguments, CallType
+from engine.access.gate import require_own_conversation, require_own_filters
+from engine.access.ownership import conversation_key_of_run, read_cursor
+from engine.access.paging import Limit, build_page, clamp_limit
+from engine.access.services import Services, format_time
+from engine.run.live import LiveRun
+from engine.store import cursors, search, transcript
+from engine.store.row_mapping import ConversationKey
+from engine.store.transcript import TranscriptLine
+
+
+class PageArguments(Arguments):
+    conversation_id: str | None = None
+    before_cursor: str | None = None
+    after_cursor: str | None = None
+    limit: Limit = 50
+    direction: Literal["backward", "forward"] = "backward"
+    include_artifacts: bool = False
+
+
+class SearchArguments(Arguments):
+    query: str
+    filters: dict[str, Any] | None = None
+    top_k: Limit = 10
+
+
+async def page(services: Services, run: LiveRun, arguments: PageArguments) -> dict[str, Any]:
+    place, limit = conversation_key_of_run(run), clamp_limit(arguments.limit)
+    before = read_cursor(cursors.read_history, place, arguments.before_cursor)
+    after = read_cursor(cursors.read_history, place, arguments.after_cursor)
+    has_cursor = before is not None or after is not None
+    oldest_first = has_cursor and arguments.direction == "forward"
+    query = transcript.page_query(place, before=before, after=after, limit=limit + 1, oldest_first=oldest_first)
+    found = await services.fetch(run, query)
+    return build_page(found, limit, partial(_line_data, place, with_artifacts=arguments.include_artifacts))
+
+
+async def search_history(services: Services, run: LiveRun, arguments: SearchArguments) -> dict[str, Any]:
+    place = conversation_key_of_run(run)
+    filters = arguments.filters or {}
+
+    def query(conn: Connection) -> tuple[list[TranscriptLine], int]:
+        roles, item_types = filters.get("roles"), filters.get("item_types")
+        return search.find(
+            conn, arguments.query, place, roles=roles, item_types=item_types, limit=clamp_limit(arguments.top_k)
+        )
+
+    lines, total = await services.read(run, query)
+    return {
+        "items": [_line_data(place, line, with_artifacts=True) for line in lines],
+        "total_count": total,
+        "query": arguments.query,
+    }
+
+
+def _line_data(place: ConversationKey, line: TranscriptLine, *, with_artifacts: bool) -> dict[str, Any]:
+    return {
+        "transcript_id": line.transcript_id,
+        "event_id": line.event_id,
+        "conversation_id": line.conversation_id,
+        "thread_id": line.thread_id,
+        "role": line.role,
+        "item_type": line.item_type,
+        "content": line.content,
+        "content_json": line.content_json,
+        "artifact_refs": list(line.artifact_refs) if with_artifacts else [],
+        "seq": line.seq,
+        "cursor": cursors.history(place, line.seq),
+        "created_at": format_time(line.created_at),
+        "metadata": dict(line.metadata),
+    }
+
+
+CALLS = (
+    CallType("history_page", PageArguments, (require_own_conversation,), page),
+    CallType("history_search", SearchArguments, (require_own_filters,), search_history),
+)

@@ -1,0 +1,36 @@
+"""Checks that a row or cursor belongs to the conversation of the run that asks for it."""
+
+from collections.abc import Callable
+
+from engine.access.call import CallRefused, Decision
+from engine.protocol.errors import ErrorCode
+from engine.run.live import LiveRun
+from engine.store.cursors import CursorForeign, CursorRefused
+from engine.store.row_mapping import ConversationKey
+
+
+def conversation_key_of_run(run: LiveRun) -> ConversationKey:
+    """Return the conversation, thread, bot and workspace of a run, from its frozen grants."""
+    grants = run.order.grants
+    return ConversationKey(grants.conversation_id, grants.thread_id, grants.bot_id, grants.workspace_id)
+
+
+def read_cursor(read: Callable[[ConversationKey, str], int], place: ConversationKey, cursor: str | None) -> int | None:
+    """Return the position of a cursor. Raises CallRefused for a cursor of another conversation or a broken one."""
+    if cursor is None:
+        return None
+    try:
+        return read(place, cursor)
+    except CursorForeign as error:
+        raise CallRefused(Decision(False, str(error))) from None
+    except CursorRefused as error:
+        raise CallRefused(Decision(False, str(error), ErrorCode.INVALID_ARGUMENT)) from None
+
+
+def check_ownership(run: LiveRun, kind: str, ident: str, place: ConversationKey, *, run_id: str | None) -> None:
+    """Raise CallRefused unless a row is of the run's own conversation; without a conversation, of the run itself."""
+    own, what, resource = conversation_key_of_run(run), f"{kind} {ident!r:.80}", f"{kind}:{ident:.80}"
+    if own.conversation_id is None and run_id != run.order.run_id:
+        raise CallRefused(Decision(False, f"{what} does not belong to this run", resource=resource))
+    if place != own:
+        raise CallRefused(Decision(False, f"{what} does not belong to this run's conversation", resource=resource))

@@ -1,0 +1,28 @@
+"""Pages with cursors, the same for every call that returns pages."""
+
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, Final, TypeVar
+
+from pydantic import Field
+
+T = TypeVar("T")
+MAX_PAGE_ITEMS: Final = 100
+Limit = Annotated[int, Field(ge=1)]
+"""More than 100 is reduced to 100; less than 1 is an error."""
+
+
+def clamp_limit(limit: int) -> int:
+    return min(limit, MAX_PAGE_ITEMS)
+
+
+def build_page(found: Sequence[T], limit: int, item: Callable[[T], dict[str, Any]]) -> dict[str, Any]:
+    """Build a page from up to `limit + 1` rows; the last one only shows that there are more."""
+    items = [item(row) for row in found[:limit]]
+    has_more = len(found) > limit
+    return {
+        "items": items,
+        "next_cursor": items[-1]["cursor"] if has_more and items else None,
+        "prev_cursor": items[0]["cursor"] if items else None,
+        "has_more": has_more,
+        "total_count": None,
+    }

@@ -1,0 +1,169 @@
+"""The facade of the engine: everything that the console, the commands and scripts import."""
+
+from engine.api.engine import Engine, default_database, project_database, saved_settings_in
+from engine.api.past_event import PastEvent
+from engine.api.runs import StoppedRun
+from engine.events import Entry, EntryHead, Fate, Mode, PauseStage, Status, Subscription
+from engine.intake.attachments import AttachmentProblem, read_attachment
+from engine.intake.compose import DraftProblem, EventDraft, default_draft, draft_of, example_draft
+from engine.intake.envelope import CONSOLE_DELIVERY, LOCAL_ACTOR, SESSION_ID, EventEnvelope, message, read_event
+from engine.intake.errors import IntakeError
+from engine.journal.delta_text import DeltaText
+from engine.journal.secret_mask import has_mark
+from engine.project.agents import AgentConfig
+from engine.project.config import ConfigError, InvalidAgent, Project, find_project, json_schema
+from engine.project.form import Choices, Form
+from engine.project.kept_settings import KeptSettings
+from engine.project.reload import Reloaded
+from engine.project.settings_yaml import LineProblem, to_yaml
+from engine.project.watch import CodeChange
+from engine.project.workspace import Workspace
+from engine.protocol.content import Attachment, text_of
+from engine.protocol.event import EventSource, EventType
+from engine.protocol.manifest import NOTHING_CHOSEN, FieldType
+from engine.queue.receipts import Receipt, SteeringReport
+from engine.queue.ticket import Ticket
+from engine.run.breakpoints import Breakpoint, BreakpointLocation, Pause
+from engine.run.call_permissions import Clause
+from engine.run.grants import Grants
+from engine.run.prepare import RunOptions, prepare
+from engine.run.run_order import RunOrder
+from engine.runners.config_form import ConfigForm, FieldProblem
+from engine.runners.descriptor import Origin, Problem, RunnerDescriptor
+from engine.runners.errors import FormError, RunnersError, TargetNotFound
+from engine.runners.form_fields import Field, Option
+from engine.runners.registry import Registry
+from engine.runners.summaries import RunnerSummary
+from engine.store.artifacts import ArtifactRow
+from engine.store.errors import (
+    AlreadyDecided,
+    AlreadyFinal,
+    BreakpointError,
+    NotFound,
+    OwnedByOtherHost,
+    StateConflict,
+    StateRefused,
+    StoreError,
+)
+from engine.store.health import DatabaseHealth, HostStatus, examine
+from engine.store.queue import QueueItem
+from engine.store.recent_places import RecentPlace
+from engine.store.retention import Deleted
+from engine.store.runs import INPUT_GLIMPSE, RunRow
+from engine.store.search import Hit, Hits, Reach, reach
+from engine.store.sessions import Session, SessionRow, Summary
+from engine.store.state import Kept, Written
+from engine.store.state_edits import Expected, StateEdit
+from engine.store.state_pages import StateChange, StateRow
+from engine.store.state_scopes import Scope, ScopeIdentity
+from engine.store.transcript import TranscriptLine
+from engine.version import VERSION
+
+__all__ = [
+    "CONSOLE_DELIVERY",
+    "INPUT_GLIMPSE",
+    "LOCAL_ACTOR",
+    "NOTHING_CHOSEN",
+    "SESSION_ID",
+    "VERSION",
+    "AgentConfig",
+    "AlreadyDecided",
+    "AlreadyFinal",
+    "ArtifactRow",
+    "Attachment",
+    "AttachmentProblem",
+    "Breakpoint",
+    "BreakpointError",
+    "BreakpointLocation",
+    "Choices",
+    "Clause",
+    "CodeChange",
+    "ConfigError",
+    "ConfigForm",
+    "DatabaseHealth",
+    "Deleted",
+    "DeltaText",
+    "DraftProblem",
+    "Engine",
+    "Entry",
+    "EntryHead",
+    "EventDraft",
+    "EventEnvelope",
+    "EventSource",
+    "EventType",
+    "Expected",
+    "Fate",
+    "Field",
+    "FieldProblem",
+    "FieldType",
+    "Form",
+    "FormError",
+    "Grants",
+    "Hit",
+    "Hits",
+    "HostStatus",
+    "IntakeError",
+    "InvalidAgent",
+    "Kept",
+    "KeptSettings",
+    "LineProblem",
+    "Mode",
+    "NotFound",
+    "Option",
+    "Origin",
+    "OwnedByOtherHost",
+    "PastEvent",
+    "Pause",
+    "PauseStage",
+    "Problem",
+    "Project",
+    "QueueItem",
+    "Reach",
+    "Receipt",
+    "RecentPlace",
+    "Registry",
+    "Reloaded",
+    "RunOptions",
+    "RunOrder",
+    "RunRow",
+    "RunnerDescriptor",
+    "RunnerSummary",
+    "RunnersError",
+    "Scope",
+    "ScopeIdentity",
+    "Session",
+    "SessionRow",
+    "StateChange",
+    "StateConflict",
+    "StateEdit",
+    "StateRefused",
+    "StateRow",
+    "Status",
+    "SteeringReport",
+    "StoppedRun",
+    "StoreError",
+    "Subscription",
+    "Summary",
+    "TargetNotFound",
+    "Ticket",
+    "TranscriptLine",
+    "Workspace",
+    "Written",
+    "default_database",
+    "default_draft",
+    "draft_of",
+    "examine",
+    "example_draft",
+    "find_project",
+    "has_mark",
+    "json_schema",
+    "message",
+    "prepare",
+    "project_database",
+    "reach",
+    "read_attachment",
+    "read_event",
+    "saved_settings_in",
+    "text_of",
+    "to_yaml",
+]

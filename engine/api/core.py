@@ -1,0 +1,127 @@
+"""What the groups of the facade share: the open database, the workspace in force and the host."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Any, TypeVar
+
+from sqlalchemy import Connection
+
+from engine.clock import Clock, Ids
+from engine.events import LIVE_STATUSES, Hub
+from engine.host import Host
+from engine.project.workspace import Workspace
+from engine.run.live import LiveRun
+from engine.run.prepare import RunOptions
+from engine.store import entries, runs, transcript
+from engine.store.async_reader import Query
+from engine.store.batch import Transaction
+from engine.store.database import Database
+from engine.store.errors import BreakpointError, NotFound, OwnedByOtherHost, StoreError
+from engine.store.row_mapping import ConversationKey
+from engine.store.runs import RunRow
+from engine.store.writer import Writer
+
+T = TypeVar("T")
+
+
+class EngineCore:
+    """One open database with its workspace, and its host if this process may run runners."""
+
+    def __init__(self, workspace: Workspace, database: Database, clock: Clock) -> None:
+        self.workspace = workspace
+        """The project, runners and resources that new runs are made from; a reload replaces it."""
+        self.database = database
+        self.clock = clock
+        self.hub = Hub(lambda row, limit: database.fetch(entries.since_query(row, limit)))
+        self.host: Host | None = None
+        """None in an engine that was opened to read."""
+        self._reader_edits: tuple[Database, Writer] | None = None
+
+    @property
+    def ids(self) -> Ids:
+        return self.workspace.ids
+
+    def now(self) -> int:
+        """The engine's time, in microseconds since 1970, UTC."""
+        return self.clock.now()
+
+    async def read(self, query: Callable[[Connection], T]) -> T:
+        """Run a query in a thread, on a connection that cannot write."""
+        return await self.database.read(query)
+
+    async def fetch(self, query: Query[T]) -> T:
+        """Run one statement that is compiled already."""
+        return await self.database.fetch(query)
+
+    async def find_run(self, name: str) -> RunRow:
+        """The run that the user means: a whole id, the start of just one, or `last`."""
+        found = await self.fetch(runs.exact_query(name))
+        return found[0] if found else await self.read(lambda conn: runs.find(conn, name))
+
+    async def edit(self, operation: Callable[[Transaction], T]) -> T:
+        """Make a user's change through the host's writer; a reader opens a writer of its own for its first change."""
+        if self.host is not None:
+            return await self.host.writer.submit(operation)
+        if self._reader_edits is None:
+            writable = await asyncio.to_thread(Database.open, self.database.path, write=True)
+            writer = Writer(writable.writing_connection, writable.path, told=self.hub.publish, failed=lambda _: None)
+            self._reader_edits = writable, writer
+        return await self._reader_edits[1].submit(operation)
+
+    def require_host(self) -> Host:
+        """The host of this process; raises StoreError if the database was opened to read."""
+        if self.host is None:
+            raise StoreError("this database was opened to read; open it to host runs")
+        return self.host
+
+    def live_run(self, run_id: str) -> LiveRun | None:
+        """A run in progress in this process, by its full id."""
+        return self.host.orchestrator.live.get(run_id) if self.host is not None else None
+
+    async def find_live_run(self, name: str) -> LiveRun | None:
+        """A run in progress in this process, once it has started; None if it has ended.
+
+        Raises OwnedByOtherHost if another process hosts it.
+        """
+        run, host = await self.find_run(name), self.require_host()
+        live = host.orchestrator.live.get(run.run_id)
+        if live is not None:
+            await live.started.wait()
+        elif run.status in LIVE_STATUSES and run.host != host.host_id:
+            raise OwnedByOtherHost(f"run {run.run_id} is in progress in another process; pause and continue it there.")
+        return live
+
+    async def require_live_run(self, name: str) -> LiveRun:
+        """The same; raises BreakpointError if the run has ended."""
+        live = await self.find_live_run(name)
+        if live is None or live.has_ended:
+            run = await self.find_run(name)
+            raise BreakpointError(f"run {run.run_id} has ended; only a run in progress can be paused.")
+        return live
+
+    async def conversation_key(self, conversation_id: str) -> ConversationKey:
+        """The conversation with the bot and workspace of its last run, for a user who names only the conversation."""
+        found = await self.read(lambda conn: runs.page(conn, conversation_id=conversation_id, limit=1))
+        if found:
+            return ConversationKey(conversation_id, None, found[0].bot_id, found[0].workspace_id)
+        with suppress(NotFound):
+            # A fork has lines before it has a run.
+            line = await self.read(lambda conn: transcript.line_of(conn, conversation_id, None))
+            return ConversationKey(conversation_id, None, line.bot_id, line.workspace_id)
+        return ConversationKey(conversation_id)
+
+    def same_runner(self, agent: str | None, runner_id: str | None, metadata: Mapping[str, Any]) -> RunOptions:
+        """Options for the agent that an earlier event went to; for its runner if no agent has that name now."""
+        known = {entry.id for entry in self.workspace.project.config.agents}
+        return RunOptions(runner=agent if agent in known else runner_id, kept=bool(metadata.get(runs.KEPT)))
+
+    async def close(self) -> None:
+        """Stop the runs in progress and close the database."""
+        if self.host is not None:
+            await self.host.close()
+        if self._reader_edits is not None:
+            writable, writer = self._reader_edits
+            await writer.close()
+            await asyncio.to_thread(writable.close)
+        await asyncio.to_thread(self.database.close)

@@ -1,0 +1,219 @@
+"""The facade's entry point: opens a database, to host runs or to read, and holds the groups of actions."""
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Final, Literal
+
+from platformdirs import user_data_path
+
+from engine.api.artifacts import ArtifactsApi
+from engine.api.breakpoints import BreakpointsApi
+from engine.api.core import EngineCore
+from engine.api.queue import QueueApi
+from engine.api.resources import ResourcesApi
+from engine.api.runners import RunnersApi
+from engine.api.runs import RunsApi
+from engine.api.search import SearchApi
+from engine.api.sessions import SessionsApi
+from engine.api.settings import SettingsApi
+from engine.api.state import StateApi
+from engine.clock import Clock, Ids, SystemClock, TimeIds
+from engine.events import Subscription
+from engine.host import Host
+from engine.project.config import Project, find_project
+from engine.project.kept_settings import AllKept
+from engine.project.workspace import Workspace, WorkspaceOptions
+from engine.resources.catalog import Catalog
+from engine.resources.resource_set import ResourceSet
+from engine.runtimes.pool import ChildPool
+from engine.runtimes.runtime import Runtime
+from engine.store import entries, kept_settings, retention
+from engine.store.database import Database
+from engine.store.errors import DatabaseMissing, StoreError
+from engine.store.health import HostStatus, hosts_seen
+from engine.store.retention import Deleted
+
+FOLLOW_SECONDS: Final = 0.1
+"""How often a reader with subscribers looks for entries of other processes."""
+
+
+def default_database() -> Path:
+    """The database of a project that names none."""
+    return user_data_path("trackside", appauthor=False) / "trackside.db"
+
+
+def project_database(folder: Path) -> Path:
+    """The database that a command uses in this folder if none is named."""
+    return find_project(None, folder).database_path() or default_database()
+
+
+def saved_settings_in(path: Path) -> AllKept:
+    """The settings that are saved in a database; none if the database does not exist."""
+    try:
+        database = Database.open(path, write=False)
+    except DatabaseMissing:
+        return {}
+    try:
+        return database.read_now(kept_settings.every)
+    finally:
+        database.close()
+
+
+class Engine:
+    """One open database, to host runs or to read. Open it with `Engine.open`."""
+
+    def __init__(self, workspace: Workspace, database: Database, clock: Clock) -> None:
+        core = EngineCore(workspace, database, clock)
+        self._core = core
+        self._follower: asyncio.Task[None] | None = None
+        self.recovered_runs: Sequence[str] = ()
+        """The ids of the runs that dead hosts had left open, and that were closed on opening."""
+        self.runs = RunsApi(core)
+        self.breakpoints = BreakpointsApi(core)
+        self.queue = QueueApi(core)
+        self.sessions = SessionsApi(core)
+        self.state = StateApi(core)
+        self.artifacts = ArtifactsApi(core)
+        self.search = SearchApi(core)
+        self.runners = RunnersApi(core)
+        self.resources = ResourcesApi(core)
+        self.settings = SettingsApi(core, self.resources)
+
+    @classmethod
+    async def open(
+        cls,
+        target: Path | None = None,
+        *,
+        db: Path | None = None,
+        mode: Literal["host", "read"] = "host",
+        project: Project | None = None,
+        runtime: Runtime | None = None,
+        clock: Clock | None = None,
+        ids: Ids | None = None,
+        resources: ResourceSet | None = None,
+        catalog: Catalog | None = None,
+    ) -> "Engine":
+        """Open to host runs, or only to read: a reader closes no runs of dead hosts."""
+        clock = clock or SystemClock()
+        options = WorkspaceOptions(target, project, resources, catalog)
+        workspace = await asyncio.to_thread(Workspace.find, options=options, ids=ids or TimeIds(clock))
+        project = workspace.project
+        path = db or project.database_path() or default_database()
+        synchronous = project.config.database.synchronous
+        hosting = mode == "host"
+        if hosting:
+            await asyncio.to_thread(workspace.registry.look)
+        # Last, so that no error before this leaves the database open.
+        database = await asyncio.to_thread(Database.open, path, write=hosting, synchronous=synchronous)
+        engine = cls(workspace, database, clock)
+        if hosting:
+            core = engine._core
+            try:
+                core.host = Host(database, runtime or ChildPool(), core.hub, clock, core.ids)
+                engine.recovered_runs = await core.host.start()
+                workspace.kept = await database.read(kept_settings.every)
+            except BaseException:
+                await engine.close()
+                raise
+        return engine
+
+    async def close(self) -> None:
+        """Stop the runs in progress, end all subscriptions and close the database."""
+        self._core.hub.close()
+        self.runners.close()
+        if self._follower is not None:
+            self._follower.cancel()
+        await self._core.close()
+
+    async def __aenter__(self) -> "Engine":
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    @property
+    def project(self) -> Project:
+        """The project in force; a reload replaces it."""
+        return self._core.workspace.project
+
+    @property
+    def ids(self) -> Ids:
+        """Makes the ids of runs, events and sessions."""
+        return self._core.ids
+
+    def now(self) -> int:
+        """The engine's time, in microseconds since 1970, UTC."""
+        return self._core.now()
+
+    # The database
+
+    @property
+    def database_path(self) -> Path:
+        return self._core.database.path
+
+    async def integrity(self) -> list[str]:
+        """The problems that SQLite finds in the database; empty if it is sound."""
+        return await asyncio.to_thread(self._core.database.integrity)
+
+    @property
+    def last_error(self) -> StoreError | None:
+        """The last failure of the disk or the database."""
+        return self._core.host.last_error if self._core.host else None
+
+    @property
+    def write_error(self) -> StoreError | None:
+        """The error that keeps this host from writing now; None again after the next successful write."""
+        return self._core.host.writer.hindrance if self._core.host else None
+
+    async def check_writable(self) -> None:
+        """Make a write that changes nothing; raises the error that keeps this host from writing."""
+        await self._core.require_host().check_writable()
+
+    async def prune(self, older_than: int) -> Deleted:
+        """Delete data from before a time, in microseconds, and artifacts that have expired."""
+        event_id, now = self.ids.new("evt"), self.now()
+        return await self._core.edit(lambda tx: retention.prune(tx.connection, older_than, now, event_id=event_id))
+
+    # Hosts
+
+    @property
+    def host_id(self) -> str | None:
+        """The id of this process among the hosts; None in a reader."""
+        return self._core.host.host_id if self._core.host else None
+
+    async def hosts(self) -> list[HostStatus]:
+        """The processes that host runs on this database, and hosts that died without closing it."""
+        return await self._core.read(hosts_seen)
+
+    async def recover(self) -> list[str]:
+        """Close the runs of hosts that have died since opening. Returns the ids of the runs."""
+        return await self._core.require_host().recover()
+
+    # Subscriptions
+
+    def subscribe(self, since: int = 0, *, run_id: str | None = None) -> Subscription:
+        """Entries after a global row, of all runs or of one, as they are committed."""
+        if self._core.host is None and self._follower is None:
+            self._follower = asyncio.ensure_future(self._follow())
+        return self._core.hub.subscribe(since, run_id)
+
+    async def last_row(self) -> int:
+        """The newest global row: subscribe since this row to get only new entries."""
+        return await self._core.read(entries.last_row)
+
+    async def data_version(self) -> int:
+        """A number that changes with every write of any process: cheap to compare before reading again."""
+        return await self._core.database.version()
+
+    async def _follow(self) -> None:
+        last = -1
+        while True:
+            # A failed read must not end the loop, or subscribers would wait forever.
+            with suppress(StoreError):
+                newest = await self.last_row()
+                if newest != last:
+                    last = newest
+                    self._core.hub.notify()
+            await asyncio.sleep(FOLLOW_SECONDS)

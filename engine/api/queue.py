@@ -1,0 +1,93 @@
+"""Queued messages: what waits for a run in progress or for its end."""
+
+from dataclasses import replace
+
+from engine.api.core import EngineCore
+from engine.events import Mode
+from engine.intake.envelope import copy_with_new_ids
+from engine.queue.items import current_envelope
+from engine.queue.leftovers import Resend, resend_withdrawn
+from engine.queue.receipts import SteeringReport, read_steering_report
+from engine.queue.ticket import Ticket
+from engine.run.prepare import RunOptions, prepare
+from engine.run.run_order import RunOrder
+from engine.store import queue
+from engine.store.queue import QueueItem
+
+
+class QueueApi:
+    """List, change, withdraw and resend queued messages."""
+
+    def __init__(self, core: EngineCore) -> None:
+        self._core = core
+
+    async def receipts(self, name: str) -> SteeringReport:
+        """The steering messages of a run with their fates, when it last pulled, or why it cannot be steered."""
+        run = await self._core.find_run(name)
+        live = self._core.live_run(run.run_id)
+        pulls, last = (live.pulls, live.last_pull_at) if live is not None else (None, None)
+        return await self._core.read(lambda conn: read_steering_report(conn, run, pulls=pulls, last_pull_at=last))
+
+    async def edit(self, item_id: str, text: str) -> QueueItem:
+        """Replace the text of a queued message."""
+        return await self._core.require_host().queue_editor.edit(item_id, text)
+
+    async def move(self, item_id: str, before: str | None = None) -> QueueItem:
+        """Move a queued message before another, or to the end."""
+        return await self._core.require_host().queue_editor.move(item_id, before)
+
+    async def pause(self, item_id: str) -> QueueItem:
+        """Keep a queued message back until it is resumed."""
+        return await self._core.require_host().queue_editor.pause(item_id)
+
+    async def resume(self, item_id: str) -> QueueItem:
+        return await self._core.require_host().queue_editor.resume(item_id)
+
+    async def withdraw(self, item_id: str) -> QueueItem:
+        """Withdraw a queued message, so that it is never delivered."""
+        return await self._core.require_host().queue_editor.withdraw(item_id)
+
+    async def set_mode(self, item_id: str, mode: Mode) -> QueueItem:
+        """Offer a queued message to the run in progress (`steer`), or start a run with it afterwards (`after`)."""
+        return await self._core.require_host().queue_editor.set_mode(item_id, mode)
+
+    async def dismiss(self, item_id: str) -> QueueItem:
+        """Take a dropped message off the list of messages that can be sent again."""
+        return await self._core.require_host().queue_editor.dismiss(item_id)
+
+    async def resend(
+        self, item_id: str, options: RunOptions | None = None, *, text: str | None = None, after: bool = False
+    ) -> Ticket:
+        """Send a dropped or withdrawn message as a new message to the same runner, with another text if given."""
+        item = await self._core.read(lambda conn: queue.get(conn, item_id))
+        item = item if text is None else replace(item, text=text)
+        return await self._core.require_host().submit(
+            self._new_order(item, options), after=after, resend=Resend(item_id)
+        )
+
+    async def restore(self, item_id: str) -> Ticket:
+        """Undo a withdrawal: queue the same message again, in its former mode and place."""
+        item = await self._core.read(lambda conn: queue.get(conn, item_id))
+        resend = resend_withdrawn(item)
+        return await self._core.require_host().submit(
+            self._new_order(item), after=item.mode == Mode.AFTER, resend=resend
+        )
+
+    async def list_resendable(self, conversation_id: str, *, withdrawn_since: int, limit: int = 100) -> list[QueueItem]:
+        """The newest messages that were dropped, or withdrawn since a time, and neither resent nor dismissed.
+
+        The message that was lost last comes last.
+        """
+        return await self._core.read(
+            lambda conn: queue.returnable(conn, conversation_id, withdrawn_since=withdrawn_since, limit=limit)
+        )
+
+    async def list(self, conversation_id: str | None = None, *, run_id: str | None = None) -> list[QueueItem]:
+        """Messages that are queued, in their order."""
+        return await self._core.fetch(queue.waiting_query(conversation_id=conversation_id, run_id=run_id))
+
+    def _new_order(self, item: QueueItem, options: RunOptions | None = None) -> RunOrder:
+        """The message of an item as a new event, prepared for the same runner unless `options` names another."""
+        core = self._core
+        same = options or core.same_runner(item.metadata.get(queue.AGENT), item.runner_id, item.metadata)
+        return prepare(core.workspace, copy_with_new_ids(current_envelope(item), core.ids), same)

@@ -1,0 +1,92 @@
+"""Sessions and their transcripts."""
+
+from collections.abc import Mapping, Sequence
+from itertools import count
+from typing import Any
+
+from engine.api.core import EngineCore
+from engine.store import sessions, transcript
+from engine.store.retention import Deleted
+from engine.store.sessions import Session, SessionRow, Summary
+from engine.store.transcript import TranscriptLine
+
+
+class SessionsApi:
+    """Read, rename, fork and delete sessions."""
+
+    def __init__(self, core: EngineCore) -> None:
+        self._core = core
+
+    async def get(self, session_id: str) -> Summary:
+        """One session by its id, or the one that was active `last`."""
+        return await self._core.read(lambda conn: sessions.summary(conn, sessions.find(conn, session_id).session_id))
+
+    async def exists(self, session_id: str) -> bool:
+        """Whether the session is stored: not before its first event, and not after its deletion."""
+        return await self._core.read(lambda conn: sessions.is_there(conn, session_id))
+
+    async def rename(self, session_id: str, title: str | None) -> None:
+        await self._core.edit(lambda tx: sessions.rename(tx.connection, session_id, title))
+
+    async def set_metadata(self, session_id: str, metadata: Mapping[str, Any]) -> Session:
+        return await self._core.edit(lambda tx: sessions.set_metadata(tx.connection, session_id, metadata))
+
+    async def spawn(self, parent_id: str, *, title: str | None = None) -> Session:
+        """Create a child of a session, with an empty transcript."""
+        child_id, now = self._core.ids.new("ses"), self._core.now()
+        return await self._core.edit(lambda tx: sessions.spawn(tx.connection, parent_id, child_id, at=now, title=title))
+
+    async def fork(self, session_id: str, *, at: int | str | None = None, title: str | None = None) -> Session:
+        """Create a child with a session's transcript up to a line, by its `seq` or id, and its state of that time.
+
+        Without a line, the child gets everything on disk now; output of a live run that is not committed is left out.
+        """
+        child_id, now, numbers = self._core.ids.new("ses"), self._core.now(), count(1)
+        return await self._core.edit(
+            lambda tx: sessions.fork(
+                tx.connection,
+                session_id,
+                child_id,
+                until=at,
+                at=now,
+                new_id=lambda: f"{child_id}:{next(numbers)}",
+                title=title,
+            )
+        )
+
+    async def delete(self, session_id: str) -> Deleted:
+        """Delete a session with its transcript, conversation state, artifacts and runs, but not its children."""
+        event_id, now = self._core.ids.new("evt"), self._core.now()
+        return await self._core.edit(lambda tx: sessions.delete(tx.connection, session_id, at=now, event_id=event_id))
+
+    async def transcript(
+        self, conversation_id: str, *, before: int | None = None, after: int | None = None, limit: int = 100
+    ) -> list[TranscriptLine]:
+        """Lines of a conversation's main thread: newest first, or ascending after a line."""
+        key = await self._core.conversation_key(conversation_id)
+        return await self._core.fetch(transcript.page_query(key, before=before, after=after, limit=limit))
+
+    async def browse(
+        self,
+        *,
+        text: str = "",
+        user_id: str | None = None,
+        parent_id: str | None = None,
+        ids: Sequence[str] | None = None,
+        before: SessionRow | None = None,
+        limit: int = 100,
+    ) -> list[SessionRow]:
+        """A page of sessions with counts, last active first, after `before`, the last row of the previous page.
+
+        Every word of `text` must be in the title or id; `parent_id` selects one session's children, `ids` the named
+        sessions that exist. Runs, lines and children are counted up to 10,000.
+        """
+        return await self._core.read(
+            lambda conn: sessions.browse_page(
+                conn, text=text, user_id=user_id, parent_id=parent_id, ids=ids, before=before, limit=limit
+            )
+        )
+
+    async def list(self, *, user_id: str | None = None, before: str | None = None, limit: int = 100) -> list[Session]:
+        """Sessions, last active first."""
+        return await self._core.read(lambda conn: sessions.page(conn, user_id=user_id, before=before, limit=limit))

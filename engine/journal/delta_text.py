@@ -1,0 +1,74 @@
+"""Joins the chunks of a streamed message, which may be fragments or snapshots."""
+
+from typing import Final
+
+TEXT_LIMIT: Final = 16 * 1024 * 1024
+"""Characters of one message that are joined; a runner that streams more has gone wrong."""
+
+
+class DeltaText:
+    """Reads chunks one by one and returns the text so far.
+
+    `all_content` takes precedence. Without it the chunks are snapshots as long as each starts with the previous one and
+    some chunk grew; otherwise they are fragments and are joined. Snapshots are stored as the longest one and the length
+    of each, so that a stream which turns out to be fragments is still joined correctly.
+    """
+
+    def __init__(self) -> None:
+        self._head = ""
+        self._fragments: list[str] = []
+        self._size = 0
+        self._snapshot = ""
+        self._lengths: list[int] = []
+        self._grew = False
+        self.was_cut = False
+
+    def add(self, content: str, all_content: str | None = None) -> None:
+        """Add the next chunk. Chunks without text, such as a bare final mark, change nothing."""
+        if all_content:
+            self._head = self._within_limit(all_content)
+            self._fragments, self._size = [], 0
+        elif not content:
+            return
+        elif self._head or self._fragments:
+            self._join(content)
+        elif not self._lengths or content.startswith(self._snapshot):
+            self._grew = self._grew or (bool(self._lengths) and len(content) > len(self._snapshot))
+            self._snapshot = content
+            self._lengths.append(len(content))
+        else:
+            for length in self._lengths:
+                self._join(self._snapshot[:length])
+            self._join(content)
+
+    @property
+    def text(self) -> str:
+        """Return the whole text so far."""
+        if self._head or self._fragments:
+            return self._head + "".join(self._fragments)
+        if self._grew or len(self._lengths) < 2:
+            return self._within_limit(self._snapshot)
+        return self._within_limit(self._snapshot * len(self._lengths))
+
+    @property
+    def is_bare_fragments(self) -> bool:
+        """Return whether LangBot, which reads chunks as snapshots, would show only the last chunk."""
+        return len(self._fragments) > 1 or (len(self._lengths) > 1 and not self._grew)
+
+    @property
+    def is_joined(self) -> bool:
+        """Return whether the next chunk without `all_content` is simply appended to the text."""
+        return bool(self._head or self._fragments)
+
+    def _join(self, fragment: str) -> None:
+        room = TEXT_LIMIT - len(self._head) - self._size
+        if len(fragment) > room:
+            self.was_cut = True
+            fragment = fragment[:room]
+        if fragment:
+            self._fragments.append(fragment)
+            self._size += len(fragment)
+
+    def _within_limit(self, text: str) -> str:
+        self.was_cut = self.was_cut or len(text) > TEXT_LIMIT
+        return text[:TEXT_LIMIT]

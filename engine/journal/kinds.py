@@ -1,0 +1,750 @@
+"""The kinds of journal entries and the payload of each, as standard-library dataclasses.
+
+A payload is decoded when an entry is read, never when it is recorded: the recorder keeps JSON text. Recorded data may
+be old, or come from a misbehaving runner, so decoding never raises: a missing field is empty, and a text field that
+holds another JSON value is shown as JSON.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from enum import StrEnum
+from functools import partial
+from typing import Any, Final, cast
+
+Data = Mapping[str, Any]
+NO_DATA: Final[Data] = {}
+
+
+class Source(StrEnum):
+    """Who caused an entry."""
+
+    HOST = "host"
+    RUNNER = "runner"
+    USER = "user"
+
+
+class EntryKind(StrEnum):
+    """The type of a journal entry. A runner may yield other types; they are recorded and have no effect."""
+
+    # Written by the host
+    RUN_STARTED = "run.started"
+    RUN_FINISHED = "run.finished"
+    CANCEL_REQUESTED = "cancel.requested"
+    CALL_REQUESTED = "call.requested"
+    CALL_DECIDED = "call.decided"
+    CALL_REPLIED = "call.replied"
+    STEERING_QUEUED = "steering.queued"
+    STEERING_EDITED = "steering.edited"
+    STEERING_MOVED = "steering.moved"
+    STEERING_PAUSED = "steering.paused"
+    STEERING_RESUMED = "steering.resumed"
+    STEERING_WITHDRAWN = "steering.withdrawn"
+    STEERING_TURNED = "steering.turned"
+    STEERING_PULLED = "steering.pulled"
+    STEERING_RETURNED = "steering.returned"
+    STEERING_INJECTED = "steering.injected"
+    STEERING_DROPPED = "steering.dropped"
+    BREAKPOINT_SET = "breakpoint.set"
+    BREAKPOINT_REMOVED = "breakpoint.removed"
+    PAUSE_STARTED = "pause.started"
+    PAUSE_EDITED = "pause.edited"
+    PAUSE_ENDED = "pause.ended"
+    OUTPUT = "output"
+    WARNING = "warning"
+    RESULT_UNTYPED = "result.untyped"
+    RESULT_UNREADABLE = "result.unreadable"
+    # Results of a runner
+    MESSAGE_DELTA = "message.delta"
+    MESSAGE_COMPLETED = "message.completed"
+    TOOL_CALL_STARTED = "tool.call.started"
+    TOOL_CALL_COMPLETED = "tool.call.completed"
+    ARTIFACT_CREATED = "artifact.created"
+    STATE_UPDATED = "state.updated"
+    ACTION_REQUESTED = "action.requested"
+    RUN_COMPLETED = "run.completed"
+    RUN_FAILED = "run.failed"
+
+
+LAST_KIND: Final = EntryKind.RUN_FINISHED
+"""The type of the last entry of every run."""
+TERMINAL_RESULTS: Final = frozenset({EntryKind.RUN_COMPLETED, EntryKind.RUN_FAILED})
+"""Results with which a runner ends its run."""
+CALL_KINDS: Final = frozenset({EntryKind.CALL_REQUESTED, EntryKind.CALL_DECIDED, EntryKind.CALL_REPLIED})
+STEERING_KINDS: Final = frozenset(kind for kind in EntryKind if kind.startswith("steering."))
+STEERING_ENDS: Final = (EntryKind.STEERING_INJECTED, EntryKind.STEERING_DROPPED, EntryKind.STEERING_WITHDRAWN)
+"""Kinds after which nothing more happens to a steering message."""
+BREAKPOINT_KINDS: Final = frozenset(
+    {
+        EntryKind.BREAKPOINT_SET,
+        EntryKind.BREAKPOINT_REMOVED,
+        EntryKind.PAUSE_STARTED,
+        EntryKind.PAUSE_EDITED,
+        EntryKind.PAUSE_ENDED,
+    }
+)
+NOT_IN_OUTLINE: Final = (EntryKind.MESSAGE_DELTA, EntryKind.OUTPUT, *sorted(CALL_KINDS))
+"""Kinds that an outline of a run leaves out: a run may have very many of them."""
+
+
+def repeats_last_message(kind: str, message: object, last_message: object) -> bool:
+    """Return whether a `run.completed` only repeats the message of the last `message.completed`."""
+    return kind == EntryKind.RUN_COMPLETED and message == last_message
+
+
+# Readers of single fields
+
+
+def text(value: object) -> str:
+    """Return text unchanged, None as empty text, and another JSON value as JSON."""
+    if isinstance(value, str):
+        return value
+    return "" if value is None else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def mapping(value: object) -> Data:
+    """Return a JSON object; empty if the value is something else."""
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else NO_DATA
+
+
+def array(value: object) -> Sequence[Any]:
+    """Return a JSON array; empty if the value is something else."""
+    return cast("list[Any]", value) if isinstance(value, list) else ()
+
+
+def content_text(content: object, joiner: str = "") -> str:
+    """Return the text of a message's content: a string, or the text parts of an array. Other values have none."""
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list):
+        return ""
+    parts = (cast("dict[str, object]", part) for part in cast("list[object]", content) if isinstance(part, dict))
+    texts = (part.get("text") for part in parts if part.get("type") == "text")
+    return joiner.join(text for text in texts if isinstance(text, str) and text)
+
+
+def _optional_text(value: object) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _optional_integer(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    return tuple(text(each) for each in array(value))
+
+
+def _mappings(value: object) -> tuple[Data, ...]:
+    return tuple(cast("dict[str, Any]", each) for each in array(value) if isinstance(each, dict))
+
+
+# Payloads
+
+
+class Payload:
+    """The decoded data of an entry. Each kind has a subclass, which reads its fields from the parsed data."""
+
+    __slots__ = ()
+
+    def __init__(self, data: Data) -> None:
+        pass
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self._values() == cast(Payload, other)._values()
+
+    __hash__ = None  # pyright: ignore[reportAssignmentType]  (fields may hold objects and arrays)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self._values())})"
+
+    def _values(self) -> list[tuple[str, object]]:
+        return [(each.name, getattr(self, each.name)) for each in fields(cast(Any, self))]
+
+
+_payload: Final = partial(dataclass, init=False, repr=False, eq=False, slots=True)
+"""Decorator of payload classes. Generated methods would cost every start 9 ms; `frozen` triples the decoding time."""
+
+
+@_payload
+class UnknownPayload(Payload):
+    """The data of an entry whose kind is not in `EntryKind`."""
+
+    data: Data
+
+    def __init__(self, data: Data) -> None:
+        self.data = data
+
+
+@_payload
+class NoPayload(Payload):
+    """The payload of an entry that has no data."""
+
+
+@_payload
+class RunStarted(Payload):
+    """The event, the runner and the context that a run started with."""
+
+    runner_id: str
+    binding_id: str
+    agent_id: str | None
+    event_id: str
+    context: Data
+
+    def __init__(self, data: Data) -> None:
+        self.runner_id = text(data.get("runner_id"))
+        self.binding_id = text(data.get("binding_id"))
+        self.agent_id = _optional_text(data.get("agent_id"))
+        self.event_id = text(data.get("event_id"))
+        self.context = mapping(data.get("context"))
+
+    @property
+    def event(self) -> Data:
+        return mapping(self.context.get("event"))
+
+    @property
+    def event_type(self) -> str:
+        return text(self.event.get("event_type"))
+
+    @property
+    def input(self) -> Data:
+        return mapping(self.context.get("input"))
+
+    @property
+    def input_text(self) -> str:
+        return text(self.input.get("text"))
+
+    @property
+    def conversation_id(self) -> str | None:
+        return _optional_text(mapping(self.context.get("conversation")).get("conversation_id"))
+
+    @property
+    def actor(self) -> Data:
+        return mapping(self.context.get("actor"))
+
+    @property
+    def subject(self) -> Data:
+        return mapping(self.context.get("subject"))
+
+    @property
+    def available_apis(self) -> Data:
+        """Return the calls that the runner may make, by name."""
+        return mapping(mapping(self.context.get("context")).get("available_apis"))
+
+    @property
+    def can_steer(self) -> bool:
+        """Return whether the runner may pull steering messages."""
+        return bool(self.available_apis.get("steering_pull"))
+
+
+@_payload
+class RunFinished(Payload):
+    """How a run ended. `status` is a `Status`, `reason` an `EndReason` or the runner's own word."""
+
+    status: str
+    reason: str
+    error: str
+    retryable: bool
+    usage: Data
+
+    def __init__(self, data: Data) -> None:
+        self.status = text(data.get("status"))
+        self.reason = text(data.get("reason"))
+        self.error = text(data.get("error"))
+        self.retryable = data.get("retryable") is True
+        self.usage = mapping(data.get("usage"))
+
+
+@_payload
+class CallRequested(Payload):
+    """A call of the runner. Large arguments are an artifact, `arguments_ref`."""
+
+    call_id: str
+    action: str
+    arguments: Data
+    arguments_ref: str | None
+    arguments_size: int | None
+
+    def __init__(self, data: Data) -> None:
+        self.call_id = text(data.get("call_id"))
+        self.action = text(data.get("action"))
+        self.arguments = mapping(data.get("arguments"))
+        self.arguments_ref = _optional_text(data.get("arguments_ref"))
+        self.arguments_size = _optional_integer(data.get("arguments_size"))
+
+
+@_payload
+class CallDecided(Payload):
+    """Whether the gate allowed a call, and by which clause."""
+
+    call_id: str
+    allowed: bool
+    clause: str
+    resource: str | None
+    code: str | None
+
+    def __init__(self, data: Data) -> None:
+        self.call_id = text(data.get("call_id"))
+        self.allowed = bool(data.get("allowed"))
+        self.clause = text(data.get("clause"))
+        self.resource = _optional_text(data.get("resource"))
+        self.code = _optional_text(data.get("code"))
+
+
+@_payload
+class CallReplied(Payload):
+    """The reply of a call, its error, or both if a stream failed. A large reply is an artifact, `reply_ref`."""
+
+    call_id: str
+    reply: object
+    reply_ref: str | None
+    reply_size: int | None
+    error: Data
+
+    def __init__(self, data: Data) -> None:
+        self.call_id = text(data.get("call_id"))
+        self.reply = data.get("reply")
+        self.reply_ref = _optional_text(data.get("reply_ref"))
+        self.reply_size = _optional_integer(data.get("reply_size"))
+        self.error = mapping(data.get("error"))
+
+    @property
+    def error_code(self) -> str:
+        return text(self.error.get("code"))
+
+    @property
+    def error_message(self) -> str:
+        return text(self.error.get("message"))
+
+
+@_payload
+class SteeringItem(Payload):
+    """A steering message of which only the id is recorded."""
+
+    item_id: str
+
+    def __init__(self, data: Data) -> None:
+        self.item_id = text(data.get("item_id"))
+
+
+@_payload
+class SteeringQueued(Payload):
+    """A steering message that the run has claimed."""
+
+    item_id: str
+    event_id: str
+    text: str | None
+    attachments: tuple[Data, ...]
+    warnings: tuple[str, ...]
+    paused: bool
+
+    def __init__(self, data: Data) -> None:
+        self.item_id = text(data.get("item_id"))
+        self.event_id = text(data.get("event_id"))
+        self.text = _optional_text(data.get("text"))
+        self.attachments = _mappings(data.get("attachments"))
+        self.warnings = _texts(data.get("warnings"))
+        self.paused = data.get("paused") is True
+
+
+@_payload
+class SteeringEdited(Payload):
+    """A steering message whose text was changed."""
+
+    item_id: str
+    before: str | None
+    after: str | None
+
+    def __init__(self, data: Data) -> None:
+        after = data.get("after", data.get("text"))
+        self.item_id = text(data.get("item_id"))
+        self.before = _optional_text(data.get("before"))
+        self.after = _optional_text(after)
+
+
+@_payload
+class SteeringMoved(Payload):
+    """A steering message that was moved before another one, or to the end."""
+
+    item_id: str
+    before: str | None
+
+    def __init__(self, data: Data) -> None:
+        self.item_id = text(data.get("item_id"))
+        self.before = _optional_text(data.get("before"))
+
+
+@_payload
+class SteeringWithdrawn(Payload):
+    """A steering message that the user withdrew."""
+
+    item_id: str
+    text: str | None
+
+    def __init__(self, data: Data) -> None:
+        self.item_id = text(data.get("item_id"))
+        self.text = _optional_text(data.get("text"))
+
+
+@_payload
+class SteeringTurned(Payload):
+    """A message that now waits for the end of the run, or that the run has now claimed. `mode` is a `Mode`."""
+
+    item_id: str
+    mode: str
+    text: str | None
+    attachments: tuple[Data, ...]
+    warnings: tuple[str, ...]
+
+    def __init__(self, data: Data) -> None:
+        self.item_id = text(data.get("item_id"))
+        self.mode = text(data.get("mode"))
+        self.text = _optional_text(data.get("text"))
+        self.attachments = _mappings(data.get("attachments"))
+        self.warnings = _texts(data.get("warnings"))
+
+
+@_payload
+class SteeringItems(Payload):
+    """The steering messages that a pull took, or that went back to the queue."""
+
+    items: tuple[str, ...]
+
+    def __init__(self, data: Data) -> None:
+        self.items = _texts(data.get("items"))
+
+
+@_payload
+class SteeringInjected(Payload):
+    """A steering message that was delivered to the runner's process."""
+
+    item_id: str
+    event_id: str
+
+    def __init__(self, data: Data) -> None:
+        self.item_id = text(data.get("item_id"))
+        self.event_id = text(data.get("event_id"))
+
+
+@_payload
+class SteeringDropped(Payload):
+    """A steering message that was not delivered before the run ended. `reason` is a `DropReason`."""
+
+    item_id: str
+    event_id: str
+    text: str | None
+    reason: str
+
+    def __init__(self, data: Data) -> None:
+        self.item_id = text(data.get("item_id"))
+        self.event_id = text(data.get("event_id"))
+        self.text = _optional_text(data.get("text"))
+        self.reason = text(data.get("reason"))
+
+
+@_payload
+class BreakpointChanged(Payload):
+    """A breakpoint that was set or removed."""
+
+    when: str
+    once: bool
+
+    def __init__(self, data: Data) -> None:
+        self.when = text(data.get("when"))
+        self.once = data.get("once") is True
+
+
+@_payload
+class PauseStarted(Payload):
+    """The call, reply or result at which a run pauses. `stage` is a `PauseStage`; `when` names the breakpoint."""
+
+    when: str
+    stage: str
+    call_id: str | None
+    action: str | None
+    type: str | None
+
+    def __init__(self, data: Data) -> None:
+        self.when = text(data.get("when"))
+        self.stage = text(data.get("stage"))
+        self.call_id = _optional_text(data.get("call_id"))
+        self.action = _optional_text(data.get("action"))
+        self.type = _optional_text(data.get("type"))
+
+
+@_payload
+class PauseEnded(Payload):
+    """How a pause ended and how long it took. `how` is a `ContinueMode`."""
+
+    when: str
+    stage: str
+    call_id: str | None
+    action: str | None
+    type: str | None
+    seconds: float
+    how: str
+
+    def __init__(self, data: Data) -> None:
+        seconds = data.get("seconds")
+        self.when = text(data.get("when"))
+        self.stage = text(data.get("stage"))
+        self.call_id = _optional_text(data.get("call_id"))
+        self.action = _optional_text(data.get("action"))
+        self.type = _optional_text(data.get("type"))
+        self.seconds = float(seconds) if isinstance(seconds, int | float) else 0.0
+        self.how = text(data.get("how"))
+
+
+@_payload
+class PauseEdited(Payload):
+    """The reply that the user set for a paused call. Large values are artifacts, `original_ref` and `edit_ref`."""
+
+    call_id: str
+    original: object
+    original_ref: str | None
+    edit: object
+    edit_ref: str | None
+    editor: str
+
+    def __init__(self, data: Data) -> None:
+        self.call_id = text(data.get("call_id"))
+        self.original = data.get("original")
+        self.original_ref = _optional_text(data.get("original_ref"))
+        self.edit = data.get("edit")
+        self.edit_ref = _optional_text(data.get("edit_ref"))
+        self.editor = text(data.get("editor"))
+
+
+OUTPUT_CUT: Final = "cut"
+"""The stream of an output entry that counts lines which were not recorded."""
+OUTPUT_TRACEBACK: Final = "traceback"
+
+
+@_payload
+class Output(Payload):
+    """A line that the runner printed, a traceback, or the count of lines beyond the limit."""
+
+    stream: str
+    text: str
+    lines: int
+    bytes: int
+
+    def __init__(self, data: Data) -> None:
+        self.stream = text(data.get("stream"))
+        self.text = text(data.get("text"))
+        self.lines = _optional_integer(data.get("lines")) or 0
+        self.bytes = _optional_integer(data.get("bytes")) or 0
+
+
+@_payload
+class Warned(Payload):
+    """A warning of the host about the run."""
+
+    message: str
+
+    def __init__(self, data: Data) -> None:
+        self.message = text(data.get("message"))
+
+
+@_payload
+class ResultUntyped(Payload):
+    """A result without a type; `value` is a shortened copy of it."""
+
+    value: object
+
+    def __init__(self, data: Data) -> None:
+        self.value = data.get("value")
+
+
+@_payload
+class ResultUnreadable(Payload):
+    """A line of the runner that is not a result; `size` in bytes."""
+
+    size: int
+
+    def __init__(self, data: Data) -> None:
+        self.size = _optional_integer(data.get("size")) or 0
+
+
+@_payload
+class MessageDelta(Payload):
+    """A chunk of a streamed message; `DeltaText` joins chunks."""
+
+    role: str
+    content: str
+    """The text of this chunk."""
+    all_content: str | None
+    """The whole text so far, if the chunk has it."""
+
+    def __init__(self, data: Data) -> None:
+        chunk = mapping(data.get("chunk"))
+        self.role = text(chunk.get("role"))
+        self.content = content_text(chunk.get("content"))
+        self.all_content = _optional_text(chunk.get("all_content"))
+
+
+@_payload
+class MessageCompleted(Payload):
+    """A complete message."""
+
+    message: Data
+
+    def __init__(self, data: Data) -> None:
+        self.message = mapping(data.get("message"))
+
+    @property
+    def role(self) -> str:
+        return text(self.message.get("role"))
+
+    @property
+    def content(self) -> object:
+        return self.message.get("content")
+
+    @property
+    def text(self) -> str:
+        return content_text(self.content, " ")
+
+
+@_payload
+class RunCompleted(MessageCompleted):
+    """The end of the run as the runner reports it, with a last message if there is one."""
+
+    finish_reason: str
+
+    def __init__(self, data: Data) -> None:
+        self.message = mapping(data.get("message"))
+        self.finish_reason = text(data.get("finish_reason"))
+
+
+@_payload
+class RunFailed(Payload):
+    """The failure of the run as the runner reports it."""
+
+    code: str
+    error: str
+    retryable: bool
+
+    def __init__(self, data: Data) -> None:
+        self.code = text(data.get("code"))
+        self.error = text(data.get("error"))
+        self.retryable = data.get("retryable") is True
+
+
+@_payload
+class ToolCallStarted(Payload):
+    """The start of a tool call that the runner reports."""
+
+    tool_call_id: str
+    tool_name: str
+    parameters: object
+
+    def __init__(self, data: Data) -> None:
+        self.tool_call_id = text(data.get("tool_call_id"))
+        self.tool_name = text(data.get("tool_name"))
+        self.parameters = data.get("parameters")
+
+
+@_payload
+class ToolCallCompleted(Payload):
+    """The end of a tool call that the runner reports."""
+
+    tool_call_id: str
+    tool_name: str
+    result: object
+    error: object
+
+    def __init__(self, data: Data) -> None:
+        self.tool_call_id = text(data.get("tool_call_id"))
+        self.tool_name = text(data.get("tool_name"))
+        self.result = data.get("result")
+        self.error = data.get("error") or None
+
+
+@_payload
+class ArtifactCreated(Payload):
+    """An artifact of the runner. The content is stored separately."""
+
+    artifact_id: str | None
+    artifact_type: str
+    name: str | None
+    mime_type: str | None
+    size_bytes: int | None
+
+    def __init__(self, data: Data) -> None:
+        self.artifact_id = _optional_text(data.get("artifact_id"))
+        self.artifact_type = text(data.get("artifact_type"))
+        self.name = _optional_text(data.get("name"))
+        self.mime_type = _optional_text(data.get("mime_type"))
+        self.size_bytes = _optional_integer(data.get("size_bytes"))
+
+
+@_payload
+class StateUpdated(Payload):
+    """A value that the runner stores in a scope."""
+
+    scope: str
+    key: str
+    value: object
+
+    def __init__(self, data: Data) -> None:
+        self.scope = text(data.get("scope"))
+        self.key = text(data.get("key"))
+        self.value = data.get("value")
+
+
+@_payload
+class ActionRequested(Payload):
+    """An external action that the runner requests. The host records it and never executes it."""
+
+    action: str
+    target: Data
+    payload: Data
+
+    def __init__(self, data: Data) -> None:
+        self.action = text(data.get("action"))
+        self.target = mapping(data.get("target"))
+        self.payload = mapping(data.get("payload"))
+
+
+PAYLOADS: Final[Mapping[str, type[Payload]]] = {
+    EntryKind.RUN_STARTED: RunStarted,
+    EntryKind.RUN_FINISHED: RunFinished,
+    EntryKind.CANCEL_REQUESTED: NoPayload,
+    EntryKind.CALL_REQUESTED: CallRequested,
+    EntryKind.CALL_DECIDED: CallDecided,
+    EntryKind.CALL_REPLIED: CallReplied,
+    EntryKind.STEERING_QUEUED: SteeringQueued,
+    EntryKind.STEERING_EDITED: SteeringEdited,
+    EntryKind.STEERING_MOVED: SteeringMoved,
+    EntryKind.STEERING_PAUSED: SteeringItem,
+    EntryKind.STEERING_RESUMED: SteeringItem,
+    EntryKind.STEERING_WITHDRAWN: SteeringWithdrawn,
+    EntryKind.STEERING_TURNED: SteeringTurned,
+    EntryKind.STEERING_PULLED: SteeringItems,
+    EntryKind.STEERING_RETURNED: SteeringItems,
+    EntryKind.STEERING_INJECTED: SteeringInjected,
+    EntryKind.STEERING_DROPPED: SteeringDropped,
+    EntryKind.BREAKPOINT_SET: BreakpointChanged,
+    EntryKind.BREAKPOINT_REMOVED: BreakpointChanged,
+    EntryKind.PAUSE_STARTED: PauseStarted,
+    EntryKind.PAUSE_EDITED: PauseEdited,
+    EntryKind.PAUSE_ENDED: PauseEnded,
+    EntryKind.OUTPUT: Output,
+    EntryKind.WARNING: Warned,
+    EntryKind.RESULT_UNTYPED: ResultUntyped,
+    EntryKind.RESULT_UNREADABLE: ResultUnreadable,
+    EntryKind.MESSAGE_DELTA: MessageDelta,
+    EntryKind.MESSAGE_COMPLETED: MessageCompleted,
+    EntryKind.TOOL_CALL_STARTED: ToolCallStarted,
+    EntryKind.TOOL_CALL_COMPLETED: ToolCallCompleted,
+    EntryKind.ARTIFACT_CREATED: ArtifactCreated,
+    EntryKind.STATE_UPDATED: StateUpdated,
+    EntryKind.ACTION_REQUESTED: ActionRequested,
+    EntryKind.RUN_COMPLETED: RunCompleted,
+    EntryKind.RUN_FAILED: RunFailed,
+}
+
+
+def decode_payload(kind: str, data: Data) -> Payload:
+    """Return the payload of an entry of this kind, from its parsed data."""
+    return PAYLOADS.get(kind, UnknownPayload)(data)

@@ -1,1 +1,0 @@
-"""The runner's side of the wire: all of it runs in the user's interpreter, on the standard library and pydantic."""

@@ -1,0 +1,100 @@
+"""Starts one worker process with pipes for its wire and its output."""
+
+import contextlib
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from engine.runtimes.environment import environment_of
+from engine.runtimes.guardian import Guardian
+from engine.runtimes.runtime import Launch, RuntimeProblem
+
+WORKER: Final = Path(__file__).resolve().parent / "worker" / "main.py"
+ROOT: Final = WORKER.parents[3]
+"""The folder that holds the engine; the child imports only the protocol and the wire from it."""
+
+ANOTHER: Final = "Name another one with --python, or `python:` in trackside.yaml."
+
+
+@dataclass(frozen=True, slots=True)
+class StartedProcess:
+    """A started process and the host's ends of its pipes."""
+
+    process: "subprocess.Popen[bytes]"
+    wire_in: int
+    wire_out: int
+    stdout: int
+    stderr: int
+
+
+def python_of(launch: Launch) -> str:
+    """Return the interpreter of a launch."""
+    return launch.python or sys.executable
+
+
+def spawn(launch: Launch, guardian: Guardian) -> StartedProcess:
+    """Start the worker. Blocks until the interpreter is executed, so call it in a thread."""
+    child_in, wire_in, wire_out, child_out, stdout, child_stdout, stderr, child_stderr = _pipes(4)
+    where = [str(launch.path.absolute()), launch.attr or "", str(launch.folder.absolute())]
+    try:
+        process = subprocess.Popen(
+            [python_of(launch), str(WORKER), str(child_out), str(ROOT), *where],
+            stdin=child_in,
+            stdout=child_stdout,
+            stderr=child_stderr,
+            pass_fds=(child_out,),
+            start_new_session=True,
+            cwd=launch.cwd,
+            env=environment_of(launch),
+        )
+    except OSError as error:
+        _close(wire_in, wire_out, stdout, stderr)
+        raise RuntimeProblem(_why_not(launch, error)) from error
+    finally:
+        _close(child_in, child_out, child_stdout, child_stderr)
+    try:
+        guardian.watch(process.pid)
+    except OSError:  # unwatched, it might outlive the host
+        process.kill()
+        process.wait()
+        _close(wire_in, wire_out, stdout, stderr)
+        raise
+    return StartedProcess(process, wire_in, wire_out, stdout, stderr)
+
+
+def _why_not(launch: Launch, error: OSError) -> str:
+    python = python_of(launch)
+    if not launch.cwd.is_dir():
+        return f"The working folder {launch.cwd} does not exist."
+    if isinstance(error, FileNotFoundError):
+        return f"There is no interpreter at {python}. {ANOTHER}"
+    return f"{python} cannot be started: {error.strerror}. {ANOTHER}"
+
+
+def unfit(launch: Launch, problem: str) -> str:
+    """Return the advice for an interpreter that started and reported what it lacks."""
+    python = python_of(launch)
+    if "pydantic" in problem:
+        return f"{python} {problem}, which runners need. Install it: {python} -m pip install 'pydantic>=2.10,<3'"
+    return f"{python} {problem}; runners need 3.11 or newer. {ANOTHER}"
+
+
+def _pipes(count: int) -> list[int]:
+    """Open this many pipes, or none: after a failure all are closed again."""
+    ends: list[int] = []
+    try:
+        for _ in range(count):
+            ends += os.pipe()
+    except OSError:
+        _close(*ends)
+        raise
+    return ends
+
+
+def _close(*descriptors: int) -> None:
+    for descriptor in descriptors:
+        with contextlib.suppress(OSError):
+            os.close(descriptor)

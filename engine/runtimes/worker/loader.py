@@ -1,0 +1,92 @@
+"""Imports the runner's file, and remembers which files of its folder were loaded."""
+
+import importlib
+import os
+import sys
+from importlib.machinery import EXTENSION_SUFFIXES, ExtensionFileLoader, FileFinder, SourceFileLoader
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from typing import Any, Final
+
+from engine.runtimes.worker.file_stamps import Stamp, stamp_of
+
+_STAMPS: Final[dict[str, Stamp]] = {}
+"""Loaded files as they were when they were first read; the process never has newer code than that."""
+
+
+def load(path: Path, attr: str | None, folder: Path) -> Any:
+    """Import the class or function. Raises whatever the import raises."""
+    sys.path_hooks.insert(0, _fresh_below(folder))
+    sys.path_importer_cache.clear()
+    sys.path.insert(0, str(folder))
+    sys.argv = [str(path)]
+    module = _import(path, folder)
+    name = attr or "run"
+    runner = getattr(module, name, None)
+    if runner is None:
+        raise ImportError(f"{path} has no `{name}`", path=str(path))
+    if not callable(runner):
+        raise TypeError(f"`{name}` in {path} is neither a class nor a function")
+    return runner
+
+
+def loaded_files(folder: Path) -> list[Stamp]:
+    """Return every module that came from the folder, except installed packages below it."""
+    for module in list(sys.modules.values()):
+        name = getattr(module, "__file__", None)
+        if isinstance(name, str) and name not in _STAMPS and _is_own(name, folder):
+            _STAMPS[name] = stamp_of(name)
+    return list(_STAMPS.values())
+
+
+class _FreshLoader(SourceFileLoader):
+    """Compiles the file's current content. Cached bytecode is matched by whole seconds, and users save faster."""
+
+    def path_stats(self, path: Any) -> Any:
+        raise OSError(f"no bytecode is kept for {path}")
+
+    def exec_module(self, module: Any) -> None:
+        # Before it is read: a person may save in the middle of an import, or while a run is at work.
+        _STAMPS.setdefault(self.path, stamp_of(self.path))
+        super().exec_module(module)
+
+
+def _fresh_below(folder: Path) -> Any:
+    fresh = FileFinder.path_hook((ExtensionFileLoader, EXTENSION_SUFFIXES), (_FreshLoader, [".py"]))
+
+    def hook(place: str) -> Any:
+        if not _is_own(place, folder):
+            raise ImportError(f"{place} is not the runner's", path=place)
+        return fresh(place)
+
+    return hook
+
+
+def _is_own(place: str, folder: Path) -> bool:
+    # By text: it is asked for every loaded module at the end of every run, and pathlib makes 4 ms of that.
+    below = place == str(folder) or place.startswith(f"{folder}{os.sep}")
+    return below and "site-packages" not in place and "dist-packages" not in place
+
+
+def _import(path: Path, folder: Path) -> Any:
+    name = _module_name(path, folder)
+    package, _, _ = name.rpartition(".")
+    if package:
+        importlib.import_module(package)
+    spec = spec_from_file_location(name, path, loader=_FreshLoader(name, str(path)))
+    assert spec is not None  # noqa: S101 - it is None only where neither loader nor suffix is known
+    assert spec.loader is not None  # noqa: S101
+    module = module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def _module_name(path: Path, folder: Path) -> str:
+    """Return a name such as `components.runner.default` if the path allows it, so that relative imports work."""
+    if path.is_relative_to(folder):
+        parts = path.relative_to(folder).with_suffix("").parts
+        name = ".".join(parts)
+        if all(part.isidentifier() for part in parts) and name not in sys.modules:
+            return name
+    return "runner_" + "".join(letter if letter.isalnum() else "_" for letter in path.stem)

@@ -1,0 +1,1 @@
+"""The SQLite store: journal, runs, events, transcript, artifacts, state, sessions and queue."""

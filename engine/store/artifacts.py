@@ -1,0 +1,206 @@
+"""Artifacts: blobs in the database, files under a root directory, and references to content stored elsewhere."""
+
+import hashlib
+import os
+import stat
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Final, cast
+
+from sqlalchemy import Connection, delete, func, insert, or_, select, tuple_
+from sqlalchemy.dialects.sqlite import insert as insert_or
+
+from engine.store.errors import ArtifactTaken, NotFound, PathEscapes
+from engine.store.redact import redact
+from engine.store.row_mapping import driver_of, every, first, teach_folding, values
+from engine.store.tables import artifact_blobs, artifacts
+from engine.store.tokenizer import folded
+
+READ: Final = 1 << 20
+LONGEST_READ: Final = 10 << 20
+
+
+class Storage(StrEnum):
+    """Where the content of an artifact is. The last three have no content here: reading them returns no bytes."""
+
+    BLOB = "blob"
+    FILE = "file"
+    URL = "url"
+    PLATFORM = "platform"
+    METADATA = "metadata"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArtifactRow:
+    """The metadata of an artifact. The host never passes `location` and `root` to a runner."""
+
+    artifact_id: str
+    artifact_type: str
+    storage: str
+    source: str
+    created_at: int
+    mime_type: str | None = None
+    name: str | None = None
+    size_bytes: int | None = None
+    sha256: str | None = None
+    conversation_id: str | None = None
+    thread_id: str | None = None
+    bot_id: str | None = None
+    workspace_id: str | None = None
+    run_id: str | None = None
+    runner_id: str | None = None
+    expires_at: int | None = None
+    blob_key: str | None = None
+    location: str | None = None
+    root: str | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+    def has_expired(self, now: int) -> bool:
+        """Return whether the artifact has expired. An expired artifact cannot be read; it is listed only on request."""
+        return self.expires_at is not None and self.expires_at <= now
+
+
+def register(conn: Connection, row: ArtifactRow, content: bytes | None = None) -> ArtifactRow:
+    """Store an artifact and return its row. Raises ArtifactTaken if the id exists.
+
+    Size and digest of a blob are computed here. A file must be inside its root; otherwise PathEscapes is raised.
+    """
+    if first(conn, select(artifacts).where(artifacts.c.artifact_id == row.artifact_id), ArtifactRow) is not None:
+        raise ArtifactTaken(f"artifact {row.artifact_id} exists already; an artifact id names one artifact.")
+    if row.storage == Storage.BLOB:
+        content = content or b""
+        digest = hashlib.sha256(content).hexdigest()
+        row = replace(row, size_bytes=len(content), sha256=digest, blob_key=digest)
+        conn.execute(insert_or(artifact_blobs).values(blob_key=digest, content=content).on_conflict_do_nothing())
+    elif row.storage == Storage.FILE:
+        descriptor = _open_file(row)
+        try:
+            row = replace(row, size_bytes=os.fstat(descriptor).st_size, location=str(_real(row)))
+        finally:
+            os.close(descriptor)
+    row = replace(row, metadata=redact(dict(row.metadata)))
+    conn.execute(insert(artifacts), values(row))
+    return row
+
+
+def get(conn: Connection, artifact_id: str, *, now: int, expired: bool = False) -> ArtifactRow:
+    """Return the artifact. Raises NotFound if it does not exist, or has expired and `expired` is false."""
+    row = first(conn, select(artifacts).where(artifacts.c.artifact_id == artifact_id), ArtifactRow)
+    if row is None or (row.has_expired(now) and not expired):
+        raise NotFound(f"no artifact {artifact_id}; it never was, or it has expired.")
+    return row
+
+
+def read_range(conn: Connection, artifact_id: str, offset: int = 0, limit: int = READ, *, now: int) -> bytes:
+    """Return at most 10 MiB of the content, without loading the rest. An offset past the end returns no bytes."""
+    if offset < 0 or limit < 0:
+        raise ValueError("offset and limit count bytes from the start")
+    row = get(conn, artifact_id, now=now)
+    limit = min(limit, LONGEST_READ)
+    if row.storage == Storage.BLOB:
+        return _read_blob(conn, row, offset, limit)
+    if row.storage == Storage.FILE:
+        return _read_file(row, offset, limit)
+    return b""
+
+
+def page(
+    conn: Connection,
+    *,
+    conversation_id: str | None = None,
+    run_id: str | None = None,
+    now: int,
+    before: str | None = None,
+    limit: int = 100,
+    expired: bool = False,
+    text: str = "",
+) -> list[ArtifactRow]:
+    """Return artifacts of a conversation, of a run or of all, newest first; `before` is an artifact id.
+
+    Expired artifacts are omitted unless `expired` is true. `text` is searched for in name, types and id.
+    """
+    order = tuple_(artifacts.c.created_at, artifacts.c.artifact_id)
+    query = select(artifacts)
+    if text:
+        teach_folding(conn)
+        named = (artifacts.c.name, artifacts.c.artifact_type, artifacts.c.mime_type, artifacts.c.artifact_id)
+        query = query.where(or_(*(func.instr(func.folded(each), folded(text)) > 0 for each in named)))
+    if not expired:
+        query = query.where(or_(artifacts.c.expires_at.is_(None), artifacts.c.expires_at > now))
+    if conversation_id is not None:
+        query = query.where(artifacts.c.conversation_id == conversation_id)
+    if run_id is not None:
+        query = query.where(artifacts.c.run_id == run_id)
+    if before is not None:
+        edge = select(artifacts.c.created_at, artifacts.c.artifact_id).where(artifacts.c.artifact_id == before)
+        query = query.where(order < edge.scalar_subquery())
+    query = query.order_by(artifacts.c.created_at.desc(), artifacts.c.artifact_id.desc()).limit(limit)
+    return every(conn, query, ArtifactRow)
+
+
+def delete_orphans(conn: Connection) -> int:
+    """Delete the blobs that no artifact refers to. Returns their number."""
+    named = select(artifacts.c.blob_key).where(artifacts.c.blob_key.is_not(None))
+    return conn.execute(delete(artifact_blobs).where(artifact_blobs.c.blob_key.not_in(named))).rowcount
+
+
+def _read_blob(conn: Connection, row: ArtifactRow, offset: int, limit: int) -> bytes:
+    rowid = conn.exec_driver_sql("SELECT rowid FROM artifact_blobs WHERE blob_key = ?", (row.blob_key,)).scalar()
+    if rowid is None:
+        raise NotFound(f"the content of artifact {row.artifact_id} is gone.")
+    # substr() would read the whole value first; incremental reading does not.
+    with driver_of(conn).blobopen("artifact_blobs", "content", rowid, readonly=True) as blob:
+        if offset >= len(blob):
+            return b""
+        blob.seek(offset)
+        return blob.read(limit)
+
+
+def _read_file(row: ArtifactRow, offset: int, limit: int) -> bytes:
+    descriptor = _open_file(row)
+    with os.fdopen(descriptor, "rb") as file:
+        if offset >= os.fstat(descriptor).st_size:
+            return b""
+        file.seek(offset)
+        return file.read(limit)
+
+
+def _open_file(row: ArtifactRow) -> int:
+    """Open the file and return its descriptor. Raises PathEscapes if the file is not inside its root.
+
+    The check is made on the opened file, so a symbolic link that is swapped in meanwhile is detected.
+    """
+    if row.location is None or row.root is None:
+        raise PathEscapes(f"artifact {row.artifact_id} names no file under a root.")
+    try:
+        descriptor = os.open(_path(row), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        raise NotFound(f"the file of artifact {row.artifact_id} is gone or cannot be read.") from error
+    try:
+        _check(row, os.fstat(descriptor))
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def _check(row: ArtifactRow, opened: os.stat_result) -> None:
+    try:
+        real = _real(row)
+        root = Path(cast(str, row.root)).resolve(strict=True)
+        same = os.path.samestat(opened, real.lstat())
+    except (OSError, RuntimeError) as error:
+        raise NotFound(f"the file of artifact {row.artifact_id} is gone or cannot be read.") from error
+    if not real.is_relative_to(root) or not same or not stat.S_ISREG(opened.st_mode):
+        raise PathEscapes(f"the file of artifact {row.artifact_id} does not lie under its root.")
+
+
+def _path(row: ArtifactRow) -> Path:
+    """Return the path as it was given; a relative path starts at the root."""
+    return Path(cast(str, row.root)) / cast(str, row.location)
+
+
+def _real(row: ArtifactRow) -> Path:
+    return _path(row).resolve(strict=True)

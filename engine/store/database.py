@@ -1,0 +1,274 @@
+"""A SQLite database file: opening and upgrading it, its connections, and short reads in threads."""
+
+import asyncio
+import shutil
+import sqlite3
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Final, Literal, TypeVar, cast
+
+from sqlalchemy import Connection, NullPool, QueuePool, create_engine
+from sqlalchemy.exc import DBAPIError
+
+from engine.store import tables
+from engine.store.async_reader import AsyncReader, Query
+from engine.store.errors import (
+    DatabaseForeign,
+    DatabaseNewer,
+    DatabaseOlder,
+    StoreError,
+    missing,
+    speaks_of_the_file,
+    sqlite_code,
+    translate,
+)
+
+T = TypeVar("T")
+Synchronous = Literal["NORMAL", "FULL"]
+_Mode = Literal["ro", "rw", "rwc", "ro&immutable=1"]
+
+BUSY_SECONDS: Final = 5.0
+READERS: Final = 3
+STAMP: Final = "alembic_version"
+BASE: Final = ""
+"""The version of a database that alembic has prepared and no migration has changed."""
+_WAL_LIMIT: Final = 64 << 20
+_CHECKPOINT_PAGES: Final = 4_000
+"""WAL pages after which SQLite makes a checkpoint.
+
+A commit with a checkpoint waits for the disk, for 5 ms or more. With SQLite's default of 1,000 pages every 90th commit
+would make one, and about 1 % of the calls would notice.
+"""
+_NO_PLACE: Final = frozenset({sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN})
+
+
+class Database:
+    """An open database. Writes go through a `Writer` on `writing_connection`; each read sees one snapshot."""
+
+    def __init__(self, path: Path, *, synchronous: Synchronous, busy: float, reading: _Mode) -> None:
+        self.path = path
+        self._mode: _Mode = reading
+        self._synchronous = synchronous
+        self._busy = busy
+        # The driver is always in autocommit mode, so that every BEGIN is explicit and states its kind.
+        url = "sqlite+pysqlite://"
+        self._writing = create_engine(url, creator=self._connect_to_write, poolclass=NullPool)
+        self._reading = create_engine(
+            url, creator=self._connect_to_read, poolclass=QueuePool, pool_size=READERS, max_overflow=-1
+        )
+        self._threads = ThreadPoolExecutor(READERS, thread_name_prefix="facts-reader")
+        self._async_reader = AsyncReader(path, self._connect_to_read)
+        self._sign: sqlite3.Connection | None = None
+        """A connection only for `PRAGMA data_version`, whose value is specific to one connection."""
+
+    @classmethod
+    def open(
+        cls, path: Path, *, write: bool, synchronous: Synchronous = "NORMAL", busy: float = BUSY_SECONDS
+    ) -> "Database":
+        """Open a database; with `write`, create or upgrade it. A newer, damaged or foreign file is not changed."""
+        path = path.expanduser().absolute()
+        try:
+            if write:
+                path.parent.mkdir(parents=True, exist_ok=True)
+            mode, found = _look(path, busy)
+            if found is None and not write:
+                raise missing(path)
+            if found != tables.SCHEMA_VERSION and not write:
+                raise DatabaseOlder(f"{path} is of an older Trackside. `trackside run --db {path}` upgrades it.")
+            database = cls(path, synchronous=synchronous, busy=busy, reading=mode)
+            if write:
+                database._prepare(current=found == tables.SCHEMA_VERSION)
+        except (DBAPIError, sqlite3.Error, OSError) as error:
+            raise translate(error, path) from error
+        return database
+
+    def writing_connection(self) -> Connection:
+        """Return a connection for the thread of the writer; no other thread may write."""
+        return self._writing.connect()
+
+    async def read(self, query: Callable[[Connection], T]) -> T:
+        """Run a short query in a thread, on one snapshot."""
+        return await asyncio.get_running_loop().run_in_executor(self._threads, self.read_now, query)
+
+    async def fetch(self, query: Query[T]) -> T:
+        """Run one statement on the connection that is kept for short reads. Takes half as long as `read`."""
+        return await self._async_reader.read(query)
+
+    def read_now(self, query: Callable[[Connection], T]) -> T:
+        """Run a short query on one snapshot. Blocks."""
+        try:
+            with self._reading.connect() as connection:
+                # Returning the connection to the pool rolls back and so ends the snapshot; an open snapshot lets the
+                # WAL grow.
+                connection.exec_driver_sql("BEGIN")
+                return query(connection)
+        except (DBAPIError, sqlite3.Error) as error:
+            if speaks_of_the_file(error):
+                raise translate(error, self.path) from error
+            raise
+
+    async def version(self) -> int:
+        """Return a number that changes after every write of any process."""
+        return await asyncio.get_running_loop().run_in_executor(self._threads, self._version)
+
+    def _version(self) -> int:
+        try:
+            self._sign = self._sign or self._connect_to_read()
+            return int(self._sign.execute("PRAGMA data_version").fetchone()[0])
+        except sqlite3.Error as error:
+            raise translate(error, self.path) from error
+
+    def integrity(self) -> list[str]:
+        """Return the problems that SQLite's integrity check finds in the file; empty if there are none."""
+        try:
+            found = self.read_now(
+                lambda connection: [str(row[0]) for row in connection.exec_driver_sql("PRAGMA integrity_check")]
+            )
+        except StoreError as error:
+            return [str(error)]
+        return [] if found == ["ok"] else found
+
+    def close(self) -> None:
+        self._async_reader.close()
+        self._threads.shutdown()
+        if self._sign is not None:
+            self._sign.close()
+        self._reading.dispose()
+        self._writing.dispose()
+
+    def _connect_to_read(self) -> sqlite3.Connection:
+        return _connect(self.path, self._mode, self._busy)
+
+    def _connect_to_write(self) -> sqlite3.Connection:
+        driver = _connect(self.path, "rw", self._busy)
+        driver.execute(f"PRAGMA synchronous = {self._synchronous}")
+        driver.execute(f"PRAGMA journal_size_limit = {_WAL_LIMIT}")
+        driver.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT_PAGES}")
+        return driver
+
+    def _prepare(self, *, current: bool) -> None:
+        """Check that the file is writable, switch it to WAL mode, and create or upgrade its tables."""
+        if not self.path.exists():
+            _connect(self.path, "rwc", self._busy).close()
+        with self.writing_connection() as connection:
+            self._into_wal(connection)
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
+            if current:
+                # BEGIN succeeds on a read-only file, too; only a write fails. This write is rolled back.
+                connection.exec_driver_sql("PRAGMA user_version = 0")
+                connection.exec_driver_sql("ROLLBACK")
+            else:
+                backup = self._bring_up(connection)
+                connection.exec_driver_sql("COMMIT")
+                if backup is not None:
+                    backup.unlink(missing_ok=True)
+
+    def _into_wal(self, connection: Connection) -> None:
+        # SQLite ignores the busy timeout if another process switches the mode at the same time, so this loop waits.
+        until = time.monotonic() + self._busy
+        while True:
+            try:
+                connection.exec_driver_sql("PRAGMA journal_mode = WAL")
+            except DBAPIError as error:
+                if sqlite_code(error) != sqlite3.SQLITE_BUSY or time.monotonic() >= until:
+                    raise
+                time.sleep(0.01)
+            else:
+                return
+
+    def _bring_up(self, connection: Connection) -> Path | None:
+        """Create or upgrade the tables inside a transaction. Returns the backup that was made before an upgrade."""
+        # Read again under the lock: another process may have created or upgraded the tables meanwhile.
+        driver = cast(sqlite3.Connection, connection.connection.driver_connection)
+        found = _stamp_of(driver, self.path)
+        if found is None:
+            tables.metadata.create_all(connection)
+            connection.exec_driver_sql(f"CREATE TABLE {STAMP} (version_num VARCHAR(32) NOT NULL PRIMARY KEY)")
+            connection.exec_driver_sql(f"INSERT INTO {STAMP} VALUES (?)", (tables.SCHEMA_VERSION,))  # noqa: S608
+        elif found != tables.SCHEMA_VERSION:
+            return self._upgrade(connection, found)
+        return None
+
+    def _upgrade(self, connection: Connection, found: str) -> Path:
+        """Back up the file, then migrate it. If the migration fails, the backup is kept and the error names it."""
+        from engine.store.migrations import upgrade  # noqa: PLC0415  (alembic costs 430 ms)
+
+        backup = self._back_up(found)
+        try:
+            upgrade(connection)
+        except (DBAPIError, sqlite3.Error, OSError) as error:
+            problem = translate(error, self.path)
+            raise type(problem)(
+                f"{problem} The upgrade from schema {found or 'none'} failed and changed nothing; "
+                f"a copy of the database is at {backup}."
+            ) from error
+        return backup
+
+    def _back_up(self, found: str) -> Path:
+        """Copy the database with all committed changes, including those in the WAL. Returns the path of the copy."""
+        backup = self.path.with_name(f"{self.path.name}.backup-v{int(found or 0)}")
+        backup.unlink(missing_ok=True)  # from an upgrade that failed before; the database has not changed since
+        source, target = self._connect_to_read(), sqlite3.connect(backup)
+        try:
+            shutil.copymode(self.path, backup)
+            source.backup(target)
+        except BaseException:
+            backup.unlink(missing_ok=True)
+            raise
+        finally:
+            target.close()
+            source.close()
+        return backup
+
+
+def _connect(path: Path, mode: _Mode, busy: float) -> sqlite3.Connection:
+    address = f"{path.as_uri()}?mode={mode}"
+    driver = sqlite3.connect(address, uri=True, timeout=busy, isolation_level=None, check_same_thread=False)
+    driver.execute("PRAGMA temp_store = MEMORY")
+    return driver
+
+
+def _look(path: Path, busy: float) -> tuple[_Mode, str | None]:
+    """Return the mode to read the database with, and its version; None if the file is missing or empty.
+
+    Does not change the file.
+    """
+    if not path.exists():
+        return "ro", None
+    try:
+        return "ro", _stamp(path, "ro", busy)
+    except sqlite3.OperationalError as error:
+        # SQLite cannot create its shared memory file in a read-only folder. If there is no WAL, or an empty one, the
+        # file itself is complete and can be opened as immutable.
+        log = path.with_name(path.name + "-wal")
+        if sqlite_code(error) not in _NO_PLACE or (log.exists() and log.stat().st_size):
+            raise
+        return "ro&immutable=1", _stamp(path, "ro&immutable=1", busy)
+
+
+def _stamp(path: Path, mode: _Mode, busy: float) -> str | None:
+    driver = _connect(path, mode, busy)
+    try:
+        return _stamp_of(driver, path)
+    finally:
+        driver.close()
+
+
+def _stamp_of(driver: sqlite3.Connection, path: Path) -> str | None:
+    try:
+        row = driver.execute(f"SELECT version_num FROM {STAMP}").fetchone()  # noqa: S608
+    except sqlite3.OperationalError as error:
+        if sqlite_code(error) != sqlite3.SQLITE_ERROR:
+            raise
+        if driver.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]:
+            raise DatabaseForeign(f"{path} is a database of something else. Name another file with --db.") from error
+        return None
+    version = str(row[0]) if row else BASE
+    if version > tables.SCHEMA_VERSION:
+        raise DatabaseNewer(
+            f"{path} was written by a newer Trackside (schema {version}, this one knows {tables.SCHEMA_VERSION}). "
+            "Upgrade trackside, or name another file with --db."
+        )
+    return version

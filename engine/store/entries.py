@@ -1,0 +1,176 @@
+"""Queries on the journal. Positions order the entries of one run; a global row orders the entries of all runs."""
+
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from typing import Final
+
+import orjson
+from sqlalchemy import Connection
+
+from engine.events import NOT_IN_OUTLINE, Entry, EntryHead, EntryKind
+from engine.store.async_reader import Query, Row, run_query
+
+COLUMNS: Final = ", ".join(Entry._fields)
+SIZES: Final = (256, 64, 16, 4, 1)
+"""Rows per INSERT. A multi-row INSERT runs without the GIL; executemany takes the GIL again for every row."""
+
+_NOT_IN_OUTLINE: Final = ", ".join(f"'{kind}'" for kind in NOT_IN_OUTLINE)
+_ONE_ROW: Final = "(" + ", ".join("?" * len(Entry._fields)) + ")"
+INSERTS: Final = {size: f"INSERT INTO journal ({COLUMNS}) VALUES " + ", ".join([_ONE_ROW] * size) for size in SIZES}  # noqa: S608
+INSERT_ONE: Final = INSERTS[1]
+
+
+def inserts(entries: Sequence[Entry]) -> Iterator[tuple[str, tuple[object, ...], Sequence[Entry]]]:
+    """Yield the statements that insert these entries in order, each with its flat parameters and its entries."""
+    start = 0
+    left = len(entries)
+    for size in SIZES:
+        while left >= size:
+            piece = entries[start : start + size]
+            yield INSERTS[size], tuple(chain.from_iterable(piece)), piece
+            start += size
+            left -= size
+
+
+def page(
+    conn: Connection, run_id: str, *, after: int | None = None, before: int | None = None, limit: int = 100
+) -> list[Entry]:
+    """Return entries of a run: those after a position, ascending, or those before one, descending.
+
+    Without either, starts at the first entry.
+    """
+    return run_query(conn, page_query(run_id, after=after, before=before, limit=limit))
+
+
+def page_query(
+    run_id: str, *, after: int | None = None, before: int | None = None, limit: int = 100
+) -> Query[list[Entry]]:
+    """Return the query of `page`."""
+    if before is not None:
+        where, edge, order = "position < ?", before, "DESC"
+    else:
+        where, edge, order = "position > ?", after or 0, "ASC"
+    statement = f"SELECT {COLUMNS} FROM journal WHERE run_id = ? AND {where} ORDER BY position {order} LIMIT ?"  # noqa: S608
+    return Query(statement, (run_id, edge, limit), _entries)
+
+
+def since(conn: Connection, row: int, limit: int) -> list[tuple[int, Entry]]:
+    """Return the entries of all runs after a global row, each with its row."""
+    return run_query(conn, since_query(row, limit))
+
+
+def since_query(row: int, limit: int) -> Query[list[tuple[int, Entry]]]:
+    """Return the query of `since`."""
+    statement = f"SELECT row, {COLUMNS} FROM journal WHERE row > ? ORDER BY row LIMIT ?"  # noqa: S608
+    return Query(statement, (row, limit), _numbered_entries)
+
+
+def _entries(rows: Sequence[Row]) -> list[Entry]:
+    return [Entry._make(row) for row in rows]
+
+
+def _numbered_entries(rows: Sequence[Row]) -> list[tuple[int, Entry]]:
+    return [(row[0], Entry._make(row[1:])) for row in rows]
+
+
+def last_row(conn: Connection) -> int:
+    """Return the highest global row that was ever assigned. Deleting runs does not lower it."""
+    return run_query(conn, LAST_ROW)
+
+
+def _first_number(rows: Sequence[Row]) -> int:
+    return rows[0][0] if rows else 0
+
+
+LAST_ROW: Final = Query("SELECT seq FROM sqlite_sequence WHERE name = 'journal'", (), _first_number)
+"""The query of `last_row`."""
+
+
+def last_position(conn: Connection, run_id: str) -> int:
+    return conn.exec_driver_sql("SELECT max(position) FROM journal WHERE run_id = ?", (run_id,)).scalar() or 0
+
+
+def row_of(conn: Connection, run_id: str, position: int) -> int | None:
+    statement = "SELECT row FROM journal WHERE run_id = ? AND position = ?"
+    return conn.exec_driver_sql(statement, (run_id, position)).scalar()
+
+
+def index(conn: Connection, run_id: str, *, after: int = 0, limit: int = 16_384) -> list[EntryHead]:
+    """Return the heads of a run's entries after a position, in ascending order."""
+    statement = (
+        "SELECT position, at, source, type, outcome, turn, length(data) FROM journal"
+        " WHERE run_id = ? AND position > ? ORDER BY position LIMIT ?"
+    )
+    return [EntryHead._make(row) for row in conn.exec_driver_sql(statement, (run_id, after, limit))]
+
+
+def at_positions(conn: Connection, run_id: str, positions: Sequence[int]) -> list[Entry]:
+    """Return the entries of a run at these positions, in ascending order."""
+    statement = (
+        f"SELECT {COLUMNS} FROM journal WHERE run_id = ? AND position IN (SELECT value FROM json_each(?))"  # noqa: S608
+        " ORDER BY position"
+    )
+    wanted = orjson.dumps(list(positions)).decode()
+    return [Entry._make(row) for row in conn.exec_driver_sql(statement, (run_id, wanted))]
+
+
+def outline(
+    conn: Connection, run_id: str, *, before: int | None = None, after: int | None = None, limit: int = 400
+) -> list[Entry]:
+    """Return entries of a run without deltas, output and calls, in ascending order.
+
+    With `after` the first entries after that position; otherwise the last ones before `before`.
+    """
+    statement = (
+        f"SELECT {COLUMNS} FROM journal WHERE run_id = ? AND position > ? AND position < ?"  # noqa: S608
+        f" AND type NOT IN ({_NOT_IN_OUTLINE})"
+        f" ORDER BY position {'DESC' if after is None else 'ASC'} LIMIT ?"
+    )
+    edges = after if after is not None else 0, before if before is not None else 2**62
+    found = [Entry._make(row) for row in conn.exec_driver_sql(statement, (run_id, *edges, limit))]
+    return found[::-1] if after is None else found
+
+
+def deltas(conn: Connection, run_id: str, *, after: int, before: int, limit: int = 1_000) -> list[Entry]:
+    """Return the first message deltas of a run between two positions, in ascending order."""
+    statement = (
+        f"SELECT {COLUMNS} FROM journal WHERE run_id = ? AND position > ? AND position < ?"  # noqa: S608
+        f" AND type = '{EntryKind.MESSAGE_DELTA}' ORDER BY position LIMIT ?"
+    )
+    return [Entry._make(row) for row in conn.exec_driver_sql(statement, (run_id, after, before, limit))]
+
+
+def holding(conn: Connection, run_id: str, text: str, *, first: int, last: int) -> list[int]:
+    """Return the positions in a range whose entry has the text in its type or data. Case is ignored for ASCII."""
+    statement = (
+        "SELECT position FROM journal WHERE run_id = ? AND position BETWEEN ? AND ?"
+        " AND (instr(lower(data), lower(?)) OR instr(type, lower(?))) ORDER BY position"
+    )
+    return list(conn.exec_driver_sql(statement, (run_id, first, last, text, text)).scalars())
+
+
+def last_at(conn: Connection, run_id: str, type: str) -> int | None:  # noqa: A002
+    """Return the time of a run's newest entry of a type; None if there is none."""
+    statement = "SELECT at FROM journal WHERE run_id = ? AND type = ? ORDER BY position DESC LIMIT 1"
+    return conn.exec_driver_sql(statement, (run_id, type)).scalar()
+
+
+def first_result(conn: Connection, run_id: str, after: int) -> Entry | None:
+    """Return the first applied result of a runner after a position. Calls and output are not results."""
+    statement = (
+        f"SELECT {COLUMNS} FROM journal WHERE run_id = ? AND position > ? AND source = 'runner'"  # noqa: S608
+        " AND type NOT IN ('call.requested', 'output') AND (outcome IS NULL OR outcome = 'warned')"
+        " ORDER BY position LIMIT 1"
+    )
+    row = conn.exec_driver_sql(statement, (run_id, after)).first()
+    return None if row is None else Entry._make(row)
+
+
+def texts(conn: Connection, run_id: str, type: str, after_position: int = 0) -> Iterator[str]:  # noqa: A002
+    """Yield the data of a run's applied entries of one type, in ascending order, with one row in memory at a time."""
+    statement = (
+        "SELECT data FROM journal WHERE run_id = ? AND position > ? AND type = ?"
+        " AND (outcome IS NULL OR outcome = 'warned') ORDER BY position"
+    )
+    for (data,) in conn.exec_driver_sql(statement, (run_id, after_position, type)):
+        yield data

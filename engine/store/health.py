@@ -1,0 +1,83 @@
+"""Examines a database without changing it: version, integrity, size and hosts."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from sqlalchemy import Connection, func, select
+
+from engine.events import LIVE_STATUSES
+from engine.store import hosts, tables
+from engine.store.database import Database
+from engine.store.errors import StoreError
+
+_BESIDE: Final = ("", "-wal", "-shm")
+
+
+@dataclass(frozen=True, slots=True)
+class HostStatus:
+    """A process that is registered as a host of the database, alive or dead."""
+
+    host_id: str
+    pid: int
+    version: str
+    is_alive: bool
+    live_runs: int
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseHealth:
+    """The result of `examine`."""
+
+    path: Path
+    exists: bool
+    size_bytes: int = 0
+    """Includes the WAL and the shared memory file."""
+    schema: str | None = None
+    faults: tuple[str, ...] = ()
+    """Reasons why the database cannot be used; each says what to do."""
+    hosts: tuple[HostStatus, ...] = ()
+
+
+def examine(path: Path) -> DatabaseHealth:
+    """Examine a database. Problems are part of the result. Blocks for a time that grows with the size of the file."""
+    path = path.expanduser().absolute()
+    if not path.exists():
+        return DatabaseHealth(path, exists=False)
+    size = sum(file.stat().st_size for suffix in _BESIDE if (file := path.with_name(path.name + suffix)).exists())
+    try:
+        database = Database.open(path, write=False)
+    except StoreError as error:
+        return DatabaseHealth(path, exists=True, size_bytes=size, faults=(str(error),))
+    try:
+        faults = database.integrity()
+        seen = database.read_now(hosts_seen) if not faults else []
+    except StoreError as error:
+        faults, seen = [str(error)], []
+    finally:
+        database.close()
+    return DatabaseHealth(
+        path,
+        exists=True,
+        size_bytes=size,
+        schema=tables.SCHEMA_VERSION,
+        faults=tuple(faults),
+        hosts=tuple(seen),
+    )
+
+
+def hosts_seen(conn: Connection) -> list[HostStatus]:
+    """Return the registered hosts, each with whether its lock is held."""
+    dead = set(hosts.dead_hosts(conn))
+    table = tables.hosts
+    live = (
+        select(func.count())
+        .select_from(tables.runs)
+        .where(tables.runs.c.host == table.c.host_id, tables.runs.c.status.in_(LIVE_STATUSES))
+        .scalar_subquery()
+    )
+    found = conn.execute(select(table.c.host_id, table.c.pid, table.c.version, live).order_by(table.c.started_at))
+    return [
+        HostStatus(host_id, pid, version, is_alive=host_id not in dead, live_runs=count)
+        for host_id, pid, version, count in found
+    ]

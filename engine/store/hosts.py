@@ -1,0 +1,108 @@
+"""Host processes. Each holds an OS lock on its own file beside the database while it is alive."""
+
+import fcntl
+import os
+from pathlib import Path
+from typing import Final
+
+from sqlalchemy import Connection, delete, insert, select, update
+
+from engine.store.errors import translate
+from engine.store.tables import hosts
+
+_SUFFIX: Final = ".lock"
+
+
+class HostLock:
+    """The lock that shows that a host is alive. The system releases it when the process ends, even in a crash."""
+
+    def __init__(self, path: Path, descriptor: int) -> None:
+        self.path = path
+        self._descriptor: int | None = descriptor
+
+    @classmethod
+    def take(cls, database: Path, host_id: str) -> "HostLock":
+        """Lock the file of this host. Must come before `register`: a row without a lock counts as a dead host."""
+        path = lock_path(database, host_id)
+        try:
+            # Python's descriptors are not inherited by children, so a runner that outlives this process holds no lock.
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise translate(error, path) from error
+        return cls(path, descriptor)
+
+    def release(self) -> None:
+        """Release the lock and delete its file. Must come after `unregister`."""
+        if self._descriptor is not None:
+            self.path.unlink(missing_ok=True)
+            os.close(self._descriptor)
+            self._descriptor = None
+
+
+def lock_path(database: Path, host_id: str) -> Path:
+    """Return the path of a host's lock file, beside the real database file even if that was opened through a link."""
+    database = database.resolve()
+    return database.with_name(f"{database.name}.host-{host_id}{_SUFFIX}")
+
+
+def register(conn: Connection, host_id: str, lock: HostLock, *, started_at: int, version: str) -> None:
+    """Register this process as a host. Only the name of the lock file is stored, so a copied database finds no lock."""
+    row = {
+        "host_id": host_id,
+        "pid": os.getpid(),
+        "lock_file": lock.path.name,
+        "started_at": started_at,
+        "version": version,
+    }
+    conn.execute(insert(hosts).values(row))
+
+
+def touch(conn: Connection, host_id: str) -> None:
+    """Write the row of this host unchanged, to test whether the database is writable."""
+    conn.execute(update(hosts).where(hosts.c.host_id == host_id).values(host_id=host_id))
+
+
+def unregister(conn: Connection, host_id: str) -> None:
+    conn.execute(delete(hosts).where(hosts.c.host_id == host_id))
+
+
+def dead_hosts(conn: Connection) -> list[str]:
+    """Return the hosts whose lock is free.
+
+    Must run inside the writer's transaction, so that only one process recovers their runs.
+    """
+    folder = _folder(conn)
+    query = select(hosts.c.host_id, hosts.c.lock_file).order_by(hosts.c.started_at)
+    return [host_id for host_id, name in conn.execute(query) if _is_free(folder / name)]
+
+
+def bury(conn: Connection, host_id: str) -> None:
+    """Delete the row and the lock file of a dead host, after its runs were closed."""
+    name = conn.execute(select(hosts.c.lock_file).where(hosts.c.host_id == host_id)).scalar()
+    if name is not None:
+        (_folder(conn) / name).unlink(missing_ok=True)
+    unregister(conn, host_id)
+
+
+def _folder(conn: Connection) -> Path:
+    rows = conn.exec_driver_sql("PRAGMA database_list")
+    return Path(next(row[2] for row in rows if row[1] == "main")).resolve().parent
+
+
+def _is_free(path: Path) -> bool:
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return True
+    except OSError:
+        # The host of another user: whether it is alive cannot be determined, so its runs are left alone.
+        return False
+    try:
+        # A shared lock, so that two processes that check at the same time do not take each other for the host.
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)
+    return True

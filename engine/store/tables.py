@@ -1,0 +1,286 @@
+"""The tables. New databases are created from this metadata, and migrations must produce the same schema."""
+
+from typing import Any, Final
+
+from sqlalchemy import (
+    DDL,
+    Column,
+    Dialect,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    PrimaryKeyConstraint,
+    Table,
+    Text,
+    TypeDecorator,
+    UniqueConstraint,
+    event,
+    func,
+    text,
+)
+
+from engine.store.json_text import decode, encode
+
+SCHEMA_VERSION: Final = "0004"
+"""The revision of the newest migration. Versions have four digits, so they can be compared as text."""
+
+metadata: Final = MetaData()
+
+
+class Json(TypeDecorator[Any]):
+    """A column type that stores a Python value as JSON text; None is NULL."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: Any, dialect: Dialect) -> str | None:  # noqa: ARG002
+        return None if value is None else encode(value)
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> Any:  # noqa: ARG002
+        return None if value is None else decode(value)
+
+
+def _texts(*names: str) -> list[Column[Any]]:
+    return [Column(name, Text) for name in names]
+
+
+def _needed(*names: str) -> list[Column[Any]]:
+    return [Column(name, Text, nullable=False) for name in names]
+
+
+def _stamps(*names: str) -> list[Column[Any]]:
+    """Columns for times: integer microseconds since 1970, UTC."""
+    return [Column(name, Integer) for name in names]
+
+
+def _number(name: str) -> Column[Any]:
+    return Column(name, Integer, nullable=False)
+
+
+def _place() -> list[Column[Any]]:
+    """Columns that identify a conversation."""
+    return _texts("conversation_id", "thread_id", "bot_id", "workspace_id")
+
+
+journal: Final = Table(
+    "journal",
+    metadata,
+    Column("row", Integer, primary_key=True),
+    *_needed("run_id"),
+    _number("position"),
+    _number("at"),
+    *_needed("source", "type", "data"),
+    *_texts("outcome", "reason"),
+    Column("sequence", Integer),
+    _number("turn"),
+    UniqueConstraint("run_id", "position", name="journal_position"),
+    sqlite_autoincrement=True,
+)
+
+runs: Final = Table(
+    "runs",
+    metadata,
+    Column("run_id", Text, primary_key=True),
+    *_texts("event_id", "agent_id", "binding_id"),
+    *_needed("runner_id"),
+    *_texts("host"),
+    *_place(),
+    *_needed("status"),
+    *_texts("status_reason"),
+    _number("created_at"),
+    *_stamps("started_at", "finished_at"),
+    _number("updated_at"),
+    *_stamps("deadline_at", "cancel_requested_at"),
+    Column("usage", Json),
+    Column("authorization", Json),
+    Column("metadata", Json, nullable=False),
+)
+ONE_LIVE_RUN: Final = "one_live_run"
+Index(
+    ONE_LIVE_RUN,
+    runs.c.conversation_id,
+    func.coalesce(runs.c.thread_id, text("''")),
+    unique=True,
+    sqlite_where=text("status IN ('created', 'running') AND conversation_id IS NOT NULL"),
+)
+Index("runs_created", runs.c.created_at, runs.c.run_id)
+Index("runs_conversation", runs.c.conversation_id)
+Index("runs_status_host", runs.c.status, runs.c.host)
+Index("runs_event", runs.c.event_id)
+Index("runs_runner", runs.c.runner_id, runs.c.created_at)
+
+hosts: Final = Table(
+    "hosts",
+    metadata,
+    Column("host_id", Text, primary_key=True),
+    _number("pid"),
+    *_needed("lock_file"),
+    _number("started_at"),
+    *_needed("version"),
+)
+
+events: Final = Table(
+    "events",
+    metadata,
+    Column("seq", Integer, primary_key=True),
+    *_needed("event_id", "event_type"),
+    *_stamps("event_time"),
+    *_needed("source"),
+    *_texts("source_event_type"),
+    *_place(),
+    *_texts("actor_type", "actor_id", "actor_name", "subject_type", "subject_id"),
+    *_texts("input_summary", "input_ref", "raw_ref", "run_id"),
+    _number("created_at"),
+    Column("metadata", Json, nullable=False),
+    UniqueConstraint("event_id", name="events_id"),
+    sqlite_autoincrement=True,
+)
+Index("events_conversation", events.c.conversation_id, events.c.seq)
+Index("events_created", events.c.created_at)
+
+transcript: Final = Table(
+    "transcript",
+    metadata,
+    Column("seq", Integer, primary_key=True),
+    *_needed("transcript_id"),
+    *_texts("event_id", "run_id"),
+    *_needed("conversation_id"),
+    *_texts("thread_id", "bot_id", "workspace_id"),
+    *_needed("role", "item_type"),
+    *_texts("content"),
+    Column("content_json", Json),
+    Column("artifact_refs", Json, nullable=False),
+    _number("created_at"),
+    Column("metadata", Json, nullable=False),
+    UniqueConstraint("transcript_id", name="transcript_id"),
+    sqlite_autoincrement=True,
+)
+Index("transcript_conversation", transcript.c.conversation_id, transcript.c.seq)
+Index("transcript_created", transcript.c.created_at)
+
+SEARCH: Final = (
+    # The index has its own copy of the words, so that a line can be removed after its text is gone. It stores no column
+    # sizes, because nothing is ranked. Words are split by `tokenizer`; the ascii tokenizer keeps all characters beyond
+    # ASCII. Three letters are the shortest prefix that is searched for.
+    "CREATE VIRTUAL TABLE transcript_search USING fts5(words, tokenize='ascii', prefix='3', columnsize=0)",
+    "CREATE VIRTUAL TABLE transcript_words USING fts5vocab(transcript_search, instance)",
+    "CREATE TRIGGER transcript_deleted AFTER DELETE ON transcript "
+    "BEGIN DELETE FROM transcript_search WHERE rowid = old.seq; END",
+)
+"""The index over the transcript's lines, which no `Table` can describe."""
+for _statement in SEARCH:
+    event.listen(transcript, "after_create", DDL(_statement))
+
+artifacts: Final = Table(
+    "artifacts",
+    metadata,
+    Column("artifact_id", Text, primary_key=True),
+    *_needed("artifact_type", "storage"),
+    *_texts("mime_type", "name"),
+    Column("size_bytes", Integer),
+    *_texts("sha256"),
+    *_needed("source"),
+    *_place(),
+    *_texts("run_id", "runner_id"),
+    _number("created_at"),
+    *_stamps("expires_at"),
+    *_texts("blob_key", "location", "root"),
+    Column("metadata", Json, nullable=False),
+)
+Index("artifacts_conversation", artifacts.c.conversation_id, artifacts.c.created_at)
+Index("artifacts_run", artifacts.c.run_id)
+Index("artifacts_blob", artifacts.c.blob_key)
+Index("artifacts_expiry", artifacts.c.expires_at)
+
+artifact_blobs: Final = Table(
+    "artifact_blobs",
+    metadata,
+    Column("blob_key", Text, primary_key=True),
+    Column("content", LargeBinary, nullable=False),
+)
+
+state: Final = Table(
+    "state",
+    metadata,
+    *_needed("scope_key", "state_key"),
+    *_needed("value", "scope", "runner_id", "binding_id"),
+    *_texts("bot_id", "workspace_id", "conversation_id", "thread_id"),
+    *_texts("actor_type", "actor_id", "subject_type", "subject_id"),
+    _number("updated_at"),
+    PrimaryKeyConstraint("scope_key", "state_key", name="state_place"),
+)
+Index("state_conversation", state.c.conversation_id)
+
+state_changes: Final = Table(
+    "state_changes",
+    metadata,
+    Column("change", Integer, primary_key=True),
+    *_needed("scope_key", "state_key"),
+    *_texts("value", "conversation_id", "run_id"),
+    Column("position", Integer),
+    _number("journal_row"),
+    *_needed("editor"),
+    _number("at"),
+    sqlite_autoincrement=True,
+)
+Index("state_changes_place", state_changes.c.scope_key, state_changes.c.state_key, state_changes.c.change)
+Index("state_changes_conversation", state_changes.c.conversation_id)
+
+sessions: Final = Table(
+    "sessions",
+    metadata,
+    Column("session_id", Text, primary_key=True),
+    *_texts("parent_session_id"),
+    *_needed("root_session_id"),
+    _number("depth"),
+    *_texts("user_id", "title"),
+    _number("created_at"),
+    _number("last_active"),
+    _number("message_count"),
+    Column("metadata", Json, nullable=False),
+)
+Index("sessions_active", sessions.c.last_active, sessions.c.session_id)
+Index("sessions_user", sessions.c.user_id, sessions.c.last_active)
+Index("sessions_parent", sessions.c.parent_session_id)
+
+queue: Final = Table(
+    "queue",
+    metadata,
+    Column("item_id", Text, primary_key=True),
+    *_needed("event_id"),
+    *_place(),
+    *_texts("runner_id"),
+    *_needed("mode"),
+    _number("place"),
+    *_needed("fate"),
+    *_texts("reason", "run_id", "own_run_id", "host"),
+    Column("envelope", Json, nullable=False),
+    *_texts("text"),
+    _number("created_at"),
+    *_stamps("pulled_at"),
+    Column("pulled_position", Integer),
+    *_stamps("injected_at", "decided_at"),
+    Column("metadata", Json, nullable=False),
+)
+Index("queue_conversation", queue.c.conversation_id, queue.c.fate, queue.c.place)
+Index("queue_run", queue.c.run_id)
+Index("queue_host", queue.c.host, queue.c.fate)
+
+storage: Final = Table(
+    "storage",
+    metadata,
+    *_needed("owner", "key"),
+    Column("value", LargeBinary, nullable=False),
+    _number("updated_at"),
+    PrimaryKeyConstraint("owner", "key", name="storage_place"),
+)
+
+settings: Final = Table(
+    "settings",
+    metadata,
+    *_needed("binding_id", "path"),
+    Column("value", Json, nullable=False),
+    _number("updated_at"),
+    PrimaryKeyConstraint("binding_id", "path", name="settings_place"),
+)

@@ -1,0 +1,186 @@
+"""`runs`, `doctor`, `new`, `schema`, `prune`, `--help` and `--version`."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from engine.version import VERSION
+from tests.support.commands import Trackside
+
+
+def test_help_and_version_do_not_load_the_engine(trackside: Trackside):
+    probe = (
+        "import sys; from console.cli.main import main\n"
+        "try: main(sys.argv[1:])\n"
+        "except SystemExit: pass\n"
+        "print(sorted({'engine.api', 'sqlalchemy', 'pydantic', 'asyncio', 'textual', 'rich'} & set(sys.modules)))"
+    )
+
+    def modules(*typed: str) -> str:
+        line = [sys.executable, "-c", probe, *typed]
+        done = subprocess.run(line, env=trackside.environment, capture_output=True, encoding="utf-8", check=True)
+        return done.stdout.splitlines()[-1]
+
+    assert modules("--version") == modules("--help") == modules("run", "--help") == modules() == "[]"
+    ran = modules("run", "--runner", "echo", "-m", "hi", "--db", str(trackside.database))
+    assert ran == "['asyncio', 'engine.api', 'pydantic', 'sqlalchemy']"
+
+
+def test_runs_and_sessions_are_listed_newest_first(trackside: Trackside):
+    for message, session in (("one", "a"), ("raise", "b")):
+        trackside("run", "--runner", "chaos" if session == "b" else "echo", "-m", message, "--session", session)
+
+    table = trackside("runs").stdout.splitlines()
+    rows = json.loads(trackside("runs", "--json").stdout)
+    failed = trackside("runs", "--status", "failed", "--jsonl").stdout.splitlines()
+    older = json.loads(trackside("runs", "--json", "--before", rows[0]["run_id"]).stdout)
+    sessions = [json.loads(line)["session_id"] for line in trackside("sessions", "--jsonl").stdout.splitlines()]
+
+    assert [line.split()[:2] for line in table] == [["✗", "failed"], ["✓", "completed"]]
+    assert table[0].split()[2] == rows[0]["run_id"][:17]
+    assert [json.loads(line)["run_id"] for line in failed] == [rows[0]["run_id"]]
+    assert older == rows[1:]
+    assert rows[0]["created_at"].endswith("Z")
+    assert sessions == ["b", "a"]
+
+
+def test_unknown_run_cannot_be_shown_and_ended_run_cannot_be_stopped(trackside: Trackside):
+    trackside("run", "--runner", "echo", "-m", "one")
+    trackside("run", "--runner", "echo", "-m", "two")
+    newest, oldest = [run["run_id"] for run in json.loads(trackside("runs", "--json").stdout)]
+
+    assert trackside.error("show", "run_none") == "no run run_none. `trackside runs` lists them."
+    assert trackside.error("show", "run_") == f"'run_' fits several runs: {newest}, {oldest}. Type more of the id."
+    assert trackside.error("stop", "last") == f"run {newest} is completed already; there is nothing to cancel."
+
+
+def test_doctor_finds_no_problems(trackside: Trackside):
+    done = trackside("doctor")
+
+    assert done.returncode == 0
+    assert done.stdout.endswith("\nNo problems found.\n")
+    assert f"  ✓ {trackside.database} does not exist yet; `trackside run` creates it\n" in done.stdout
+    assert not trackside.database.exists()
+
+
+def test_doctor_prints_problems_and_warnings_with_their_fix(trackside: Trackside):
+    trackside.write("broken.py", "async def run(:\n")
+    trackside.write(
+        "needy.py",
+        "config = [{'name': 'model', 'type': 'string', 'label': {'en_US': 'Model'}, 'required': True}]\n"
+        "async def run(ctx):\n    yield {}\n",
+    )
+    path = trackside.write(
+        "trackside.yaml",
+        "runners: [broken.py, needy.py]\npython: /nowhere/python\nenv: [NO_SUCH_NAME]\n"
+        "agents:\n  - {id: a, runner: echo}\n  - {id: b, runner: echo}\n",
+    )
+    trackside.database.write_text("no database at all" * 1_000)
+
+    done = trackside("doctor")
+    found = json.loads(trackside("doctor", "--json").stdout)
+
+    assert done.returncode == 1
+    assert (found["problems"], found["warnings"]) == (3, 3)
+    assert done.stdout.endswith("\n3 problems found, 3 warnings.\n")
+    for line in (
+        f"  ✗ {trackside.folder / 'broken.py'}:1: SyntaxError: invalid syntax",
+        "  ! needy  plugin:local/needy/default  project: model is required. Set it: --set model=…",
+        "  ! env: NO_SUCH_NAME is not set, so no runner will see it. Set it, or remove it from `env`.",
+        "  ! a and b take message.received. Name one with --runner.",
+        "  ✗ there is no Python interpreter at /nowhere/python. Name another one with `python:` in trackside.yaml, "
+        "or --python.",
+        f"  ✗ {trackside.database} is not a database. It was left as it is; move it away, or name another file "
+        "with --db.",
+    ):
+        assert line in done.stdout.splitlines()
+
+    path.write_text("agents: 5\n")
+    invalid = trackside("doctor")
+    assert f"  ✗ {path}:1: agents: must be a list" in invalid.stdout.splitlines()
+
+
+def test_doctor_names_the_line_of_a_syntax_error(trackside: Trackside):
+    path = trackside.write("runners/half.py", "class Half\n    pass\n")
+    trackside.write("trackside.yaml", "runners: [runners]\n")
+
+    assert f"  ✗ {path}:1: SyntaxError: expected ':'" in trackside("doctor").stdout.splitlines()
+
+
+def test_doctor_lists_other_processes_on_the_database(trackside: Trackside):
+    host = trackside.start("run", "--runner", "chaos", "-m", "hang", "--jsonl")
+    assert host.stdout is not None
+    host.stdout.readline()
+
+    while_it_lives = trackside("doctor").stdout
+    host.kill()
+    host.communicate()
+    after = trackside("doctor")
+
+    assert f"  ✓ process {host.pid} uses it too (1 run in progress, trackside {VERSION})" in while_it_lives
+    assert (
+        f"  ! process {host.pid} is gone and left 1 run in progress. The next `trackside run` closes them."
+        in after.stdout
+    )
+    assert after.returncode == 0
+
+
+def test_new_runner_runs_and_its_test_passes(trackside: Trackside):
+    made = trackside("new", "trip-planner")
+
+    ran = trackside("run", "trip_planner.py", "-m", "Hi")
+    tested = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "test_trip_planner.py", "-p", "no:cacheprovider"],
+        env=trackside.environment | {"PYTHONWARNINGS": ""},
+        cwd=trackside.folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert made.stdout == (
+        "Wrote trip_planner.py and test_trip_planner.py. Now:\n\n"
+        '  trackside run trip_planner.py -m "Hi"\n  python -m pytest test_trip_planner.py\n'
+    )
+    assert "\n\nHello! You said: Hi (greeting 1 of this session)\n\n✓ completed in " in ran.stdout
+    assert tested.returncode == 0, tested.stdout
+    assert trackside.error("new", "trip_planner") == (
+        "trip_planner.py and test_trip_planner.py already exist; nothing was written. Choose another name."
+    )
+    assert trackside.error("new", "json") == "a file called json.py would hide the module json. Choose another name."
+    assert trackside.error("new", "a b") == (
+        "NAME must be a name for a Python file: letters, digits and _, such as hello or trip_planner."
+    )
+
+
+def test_schema_has_the_keys_of_the_config(trackside: Trackside):
+    schema = json.loads(trackside("schema").stdout)
+
+    assert {"runners", "agents", "env", "python", "database"} <= schema["properties"].keys()
+    assert schema["additionalProperties"] is False
+
+
+def test_prune_asks_and_prints_what_it_deleted(trackside: Trackside):
+    trackside("run", "--runner", "echo", "-m", "hi")
+
+    assert trackside.error("prune", "--older-than", "1d") == (
+        "prune asks before it deletes, and there is no terminal to ask on. Add --yes."
+    )
+    assert trackside.error("prune", "--older-than", "soon") == (
+        "argument --older-than: must be an age, such as 30d (also s, m, h, w). See `trackside prune --help`."
+    )
+    kept = json.loads(trackside("prune", "--older-than", "1d", "--yes", "--json").stdout)
+    gone = trackside("prune", "--older-than", "0s", "--yes").stdout
+
+    assert kept["deleted"]["runs"] == 0
+    assert ": 1 run, 5 journal entries, " in gone
+    assert trackside("runs").stdout == "No runs yet. Start one: trackside run\n"
+
+
+def test_unwritable_output_exits_1():
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "console", "schema"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+
+    assert (done.returncode, "cannot write the output" in done.stderr) == (1, True)

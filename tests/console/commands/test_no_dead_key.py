@@ -1,0 +1,247 @@
+"""No key is dead: in every place each of its keys changes what is seen, or it is said why it does not."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from textual.keys import key_to_character
+from textual.widget import Widget
+from textual.widgets import OptionList
+
+from console.model.commands.table import Command, commands_of
+from console.ui.composer.files import Files
+from console.ui.shared.bindings import keys_of
+from console.ui.shared.dialog import Dialog
+from console.ui.shared.full_screen import FullScreen
+from tests.console.shared.test_every_screen import played
+from tests.support.console.console_driver import ConsoleDriver
+
+UP = {"up", "above", "earlier", "previous", "page_up", "half_up", "first", "turn_before", "previous_match", "next_mark"}
+"""Moves that lead nowhere from the beginning; all others are tried from there."""
+LAST = {
+    "conversation.fork", "prompt.send", "queue.withdraw", "queue.edit", "sessions.delete", "states.delete",
+    "states.clear", "states.whose", "states.history", "artifacts.whose", "composer.send", "composer.anew",
+}  # fmt: skip
+"""After these one is somewhere else, or there is less."""
+Go = Callable[[ConsoleDriver], Awaitable[None]]
+
+
+class Place(NamedTuple):
+    """Where keys are tried."""
+
+    scene: str
+    go: Go
+    """Be there, wherever one is."""
+    end: Go
+    """Be where there is something above."""
+    home: tuple[str, ...] = ("home",)
+    """Keys that lead to where there is something below."""
+
+
+async def nothing(_: ConsoleDriver) -> None:
+    pass
+
+
+def pressing(*keys: str) -> Go:
+    async def press(driver: ConsoleDriver) -> None:
+        await driver.press(*keys)
+
+    return press
+
+
+def pane(name: str) -> Go:
+    async def go(driver: ConsoleDriver) -> None:
+        while driver.app.screen is not driver.app.main:
+            await driver.app.pop_screen()
+            await driver.wait_until_drawn()
+        main = driver.app.main
+        for each in (main.stream, main.inspector):
+            each.close_line()
+        main.go_to(name)
+        await driver.wait_until_drawn()
+
+    return go
+
+
+async def in_context(driver: ConsoleDriver) -> None:
+    """In the inspector, where there is most to see."""
+    await pane("inspector")(driver)
+    if driver.app.main.inspector.tab != "context":
+        driver.app.main.inspector.choose("context")
+        await driver.wait_until_settled()
+
+
+async def with_two_files(driver: ConsoleDriver) -> None:
+    """In the list of files that go along with an event."""
+    await screen("app.compose", "#path")(driver)
+    files = driver.app.screen.query_one(Files)
+    await asyncio.to_thread(Path("more.txt").write_text, "and more")
+    for name in {"notes.txt", "more.txt"} - {file.name for file in files.files}:
+        await driver.press(*name, "enter")
+        await driver.wait_until(lambda name=name: name in [file.name for file in files.files])
+    files.focus()
+    await driver.wait_until_drawn()
+
+
+async def not_found(driver: ConsoleDriver) -> None:
+    """In a search that has found nothing."""
+    await screen("app.sessions", "", "slash", *"xylophone", "enter")(driver)
+    await driver.wait_until("No results for")
+
+
+async def offered(driver: ConsoleDriver) -> None:
+    """In the prompt, while paths are offered."""
+    await pane("prompt")(driver)
+    driver.app.main.prompt.load("")
+    await driver.press(*"@no")
+    await driver.wait_until("tab takes it")
+
+
+def screen(command: str, focus: str = "", *keys: str) -> Go:
+    """A full screen as it is opened, or something in it."""
+
+    async def go(driver: ConsoleDriver) -> None:
+        app = driver.app
+        if [app.screen, app.screen.focused] == opened:
+            return  # it is as it was, but for the cursor
+        await pane("prompt")(driver)
+        await app.action_perform(command)
+        await driver.wait_until(lambda: isinstance(app.screen, FullScreen))
+        await quiet(driver)
+        if focus:
+            app.screen.query_one(focus).focus()
+            await driver.wait_until_drawn()
+        await driver.press(*keys)
+        await quiet(driver)
+        opened[:] = (app.screen, app.screen.focused)
+
+    opened: list[Any] = []
+    return go
+
+
+async def quiet(driver: ConsoleDriver) -> None:
+    """Nothing is being done any more; what waits for a runner is not waited for."""
+    await driver.wait_until_drawn()
+    with suppress(TimeoutError):
+        async with asyncio.timeout(0.5):
+            await driver.wait_for_reads()
+
+
+PLACES = {
+    "prompt": Place("queued", pane("prompt"), nothing),
+    "queue": Place("queued", pane("queue"), pressing("down")),
+    "conversation": Place("completed", pane("conversation"), pressing("end", "alt+up")),
+    "stream": Place("completed", pane("stream"), pressing("G", "k")),
+    "inspector": Place("completed", in_context, pressing("end")),
+    "rail": Place("completed", pane("rail"), pressing("end")),
+    "sessions": Place("sessions", screen("app.sessions"), pressing("end")),
+    "states": Place("states", screen("app.states"), pressing("end")),
+    "artifacts": Place("artifacts", screen("app.artifacts"), pressing("end")),
+    "runners": Place("runners", screen("app.runners"), pressing("pagedown")),
+    "form": Place("form", screen("app.settings"), pressing("end")),
+    "composer": Place("composer", screen("app.compose"), pressing("down", "down")),
+    "choice": Place("composer", screen("app.compose", "#event_type"), nothing),
+    "files": Place("composer_event", with_two_files, pressing("down"), ()),
+    "field": Place("form", screen("app.settings", "", "slash", *"pace", "enter", "enter"), pressing("down")),
+    "paths": Place("path_offered", offered, nothing, ()),
+}
+NOTHING = {
+    **{name: Place("idle", pane(name), nothing) for name in ("prompt", "conversation", "stream", "inspector")},
+    "rail": Place("first_run", pane("rail"), nothing),
+    "sessions": Place("sessions_not_found", not_found, nothing),
+    "states": Place("states_empty", screen("app.states"), nothing),
+    "artifacts": Place("no_artifacts", screen("app.artifacts"), nothing),
+    "runners": Place("runners_none", screen("app.runners", "", *"zebra"), nothing),
+}
+"""The same with nothing in it."""
+FULL = {"sessions", "states", "artifacts", "runners", "form", "composer"}
+TRIES = 20
+"""What a key asks of the engine may take a moment."""
+SIZE = (140, 22)
+"""All panes side by side, and so few rows that not all is in view."""
+
+
+def tries(place: str) -> list[tuple[Command, str]]:
+    """All keys of a place, those that lead away at the end."""
+    commands = sorted(commands_of(place), key=lambda command: command.id in LAST)
+    return [(command, key) for command in commands for key in keys_of(command)]
+
+
+def picture(driver: ConsoleDriver) -> tuple[Any, ...]:
+    """All that a key could change."""
+    app = driver.app
+    focused: Widget | None = app.screen.focused
+    at = getattr(focused, "cursor_location", None), [one.highlighted for one in app.screen.query(OptionList)]
+    return (
+        driver.screen_text,
+        id(focused),
+        len(app._notifications),
+        app.clipboard,
+        id(app.screen),
+        at,
+        app.main.prompt.mode,
+    )
+
+
+async def is_dead(driver: ConsoleDriver, key: str) -> bool:
+    """Whether pressing a key does nothing at all."""
+    driver.app.clear_notifications()
+    driver.app._clipboard = ""
+    await quiet(driver)
+    before = picture(driver)
+    sent = key_to_character(key)
+    await driver.press(sent if sent is not None and sent.isprintable() else key)
+    for _ in range(TRIES):
+        await quiet(driver)
+        if picture(driver) != before:
+            return False
+        await asyncio.sleep(0.01)
+        await driver.tick()
+    return True
+
+
+async def dead_keys(place: Place, keys: list[tuple[Command, str]], folder: Path) -> str:
+    async with played(place.scene, folder, SIZE) as driver:
+        dead: list[str] = []
+        for command, key in keys:
+            await place.go(driver)
+            await driver.press(*place.home)
+            if command.what in UP:
+                await place.end(driver)
+            if await is_dead(driver, key):
+                dead.append(f"{command.id}: {key}")
+        return ", ".join(dead)
+
+
+@pytest.mark.parametrize("name", PLACES)
+async def test_no_key_is_dead_where_there_is_something_to_see(name: str, tmp_path: Path):
+    everywhere = tries("app") if name == "stream" or name in FULL else []
+    keys = [*tries(name), *(one for one in everywhere if one[0].id != "app.quit")]
+    assert await dead_keys(PLACES[name], keys, tmp_path) == ""
+
+
+@pytest.mark.parametrize("name", NOTHING)
+async def test_no_key_is_dead_where_there_is_nothing(name: str, tmp_path: Path):
+    assert await dead_keys(NOTHING[name], tries(name), tmp_path) == ""
+
+
+async def test_no_key_of_what_lies_over_the_panes_is_dead(tmp_path: Path):
+    dead: list[str] = []
+    async with played("completed", tmp_path, SIZE) as driver:
+        for command in ("app.help", "app.theme", "app.tour", "app.jump", "prompt.history"):
+            await pane("prompt")(driver)
+            await driver.app.action_perform(command)
+            await driver.wait_until_drawn()
+            kinds = [kind for kind in type(driver.app.screen).__mro__ if kind.__module__.startswith("console.")]
+            ours = [vars(kind) for kind in kinds if kind is not Dialog]  # what it adds ends the run, or the console
+            for key in {key for kind in ours for one in kind.get("BINDINGS", ()) for key in one.key.split(",")}:
+                await pane("prompt")(driver)
+                await driver.app.action_perform(command)
+                await driver.wait_until_drawn()
+                await driver.press(*(("down",) if command in ("app.tour", "app.theme", "prompt.history") else ()))
+                if await is_dead(driver, key):
+                    dead.append(f"{command}: {key}")
+    assert ", ".join(dead) == ""

@@ -1,0 +1,511 @@
+"""Events put together by hand: six types, checked at the field, sent, and those of before changed and sent again."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+
+from console.app import Trackside
+from console.data.event_draft import TYPES
+from console.launch import LaunchOptions
+from console.ui.composer.screen import ComposerScreen
+from console.ui.shared.fields import Choice, LineField, TextField
+from console.ui.shared.finder import Finder
+from tests.support.console.pilot import Cue, at_both_sizes, at_the_screen, listener, sees, shown, until
+from tests.support.engines import Engines, declares, done, said
+
+Size = tuple[int, int]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where the console is."""
+    here = tmp_path / "here"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    return here
+
+
+class Ear:
+    """A runner that keeps what it was handed."""
+
+    def __init__(self) -> None:
+        self.heard: list[Any] = []
+
+    @property
+    def runner(self) -> Any:
+        async def listens(ctx: Any):
+            self.heard.append(ctx)
+            yield said(f"That was number {len(self.heard)}.")
+            yield done()
+
+        return listens
+
+
+async def composing(pilot: Pilot[Any], app: Trackside) -> ComposerScreen:
+    await pilot.press("ctrl+n")
+    await until(pilot, lambda: isinstance(app.screen, ComposerScreen))
+    await sees(pilot, "New event")
+    screen = app.screen
+    assert isinstance(screen, ComposerScreen)
+    return screen
+
+
+async def choose(pilot: Pilot[Any], app: Trackside, event_type: str) -> None:
+    """Another type, from the list of them."""
+    choice = app.screen.query_one("#event_type", Choice)
+    choice.focus()
+    await pilot.press("enter")
+    await until(pilot, lambda: isinstance(app.screen, Finder))
+    await pilot.press(*event_type, "enter")
+    await until(pilot, lambda: choice.value == event_type and isinstance(app.screen, ComposerScreen))
+
+
+async def into(pilot: Pilot[Any], app: Trackside, field: str, text: str) -> None:
+    app.screen.query_one(f"#{field}").focus()
+    await until(pilot, lambda: app.screen.focused is not None and app.screen.focused.id == field)
+    await pilot.press(*text)
+
+
+async def test_another_type_brings_its_usual_values_also_where_the_event_is_kept_just_then(open_engine: Engines):
+    app = Trackside(LaunchOptions(), lambda: open_engine(Ear().runner))
+    async with at_the_screen(app) as pilot:
+        screen = await composing(pilot, app)
+        screen.query_one("#event_type", Choice).value = "api.invoked"
+        screen.collect()  # before the change is heard of
+        await until(pilot, lambda: screen.query_one("#source", Choice).value == "api")
+
+
+@at_both_sizes
+async def test_a_message_is_written_and_sent_into_this_session(open_engine: Engines, size: Size):
+    ear = Ear()
+    app = Trackside(LaunchOptions(), lambda: open_engine(ear.runner))
+    async with at_the_screen(app, size) as pilot:
+        await composing(pilot, app)
+        await pilot.press(*"hello", "f9")
+        await sees(pilot, "That was number 1.")
+        assert app.screen is app.main
+        (heard,) = ear.heard
+        assert (heard.event.event_type, heard.input.text) == ("message.received", "hello")
+        assert heard.conversation.conversation_id == app.stage.session
+
+
+@at_both_sizes
+async def test_an_event_that_is_no_message_is_shown_as_what_it_is(open_engine: Engines, size: Size):
+    ear = Ear()
+    app = Trackside(LaunchOptions(), lambda: open_engine(ear.runner))
+    async with at_the_screen(app, size) as pilot:
+        await composing(pilot, app)
+        await choose(pilot, app, "group.member_joined")
+        await pilot.press("ctrl+r", "f9")
+        await sees(pilot, "◇ group.member_joined  platform", "by Ann (user ann) · membership", "That was number 1.")
+        (heard,) = ear.heard
+        assert heard.actor.actor_id == "ann"
+        assert heard.subject.data == {"group": "travellers"}
+        lines = await app.stage.engine.sessions.transcript(app.stage.session)
+        assert [line.role for line in lines] == ["assistant"], "it is no line that a user said"
+
+
+async def test_where_the_runner_lacks_settings_it_is_said_which_key_opens_them(open_engine: Engines):
+    @declares(config=[{"name": "must", "type": "string", "required": True}])
+    async def needs(ctx: Any):
+        yield done()
+
+    app = Trackside(LaunchOptions(), lambda: open_engine(needs))
+    async with at_the_screen(app) as pilot:
+        await composing(pilot, app)
+        await pilot.press(*"hello", "f9")
+        await sees(pilot, "must is required. f12 opens its settings.")
+
+
+FIELDS = {
+    "data": '{"n": 9}', "event_time": "2026-01-02", "actor_id": "ann", "actor_name": "Ann", "subject_id": "s1",
+    "subject_data": "a: 1", "thread_id": "t1", "bot_id": "b1", "workspace_id": "w1", "source_event_type": "hook",
+}  # fmt: skip
+SAYS = {
+    "message.received": "hello", "message.recalled": "", "group.member_joined": "",
+    "friend.request_received": "we met", "schedule.triggered": "tidy up", "api.invoked": "sum up",
+}  # fmt: skip
+USUAL = {
+    "message.received": ("console", "user", "message"),
+    "message.recalled": ("platform", "user", "message"),
+    "group.member_joined": ("platform", "user", "membership"),
+    "friend.request_received": ("platform", "user", "friend_request"),
+    "schedule.triggered": ("scheduler", "system", "schedule"),
+    "api.invoked": ("api", "api_client", "request"),
+}
+"""Source, actor and subject, by the contract's table."""
+
+
+async def filled_in(pilot: Pilot[Any], app: Trackside, field: str, text: str) -> None:
+    """Tab to a field and type."""
+    for _ in range(20):
+        if (focused := app.screen.focused) is not None and focused.id == field:
+            break
+        await pilot.press("tab")
+    await pilot.press(*(["ctrl+u"] if field.startswith("actor") else []), *text)
+
+
+@pytest.mark.parametrize("event_type", TYPES)
+async def test_an_event_of_each_type_is_put_together_with_keys_alone_and_arrives_whole(
+    open_engine: Engines, event_type: str, folder: Path
+):
+    (folder / "notes.txt").write_text("hello")
+    ear, (source, actor, subject) = Ear(), USUAL[event_type]
+    app = Trackside(LaunchOptions(), lambda: open_engine(ear.runner))
+    async with at_the_screen(app) as pilot:
+        await composing(pilot, app)
+        session = app.stage.session
+        await pilot.press("shift+tab", *["right"] * TYPES.index(event_type), "tab", *SAYS[event_type])
+        await filled_in(pilot, app, "path", "notes.txt")
+        await pilot.press("enter")
+        await sees(pilot, "◆ notes.txt  text/plain · 5 B")
+        for field, text in FIELDS.items():
+            await filled_in(pilot, app, field, text)
+        await pilot.press("f9")
+        await sees(pilot, "That was number 1.")
+
+        (heard,) = ear.heard
+        event, place = heard.event, heard.conversation
+        assert (event.event_type, event.source, event.source_event_type) == (event_type, source, "hook")
+        assert (event.data, heard.input.text or "") == ({"n": 9}, SAYS[event_type])
+        assert heard.trigger.timestamp == "2026-01-02T00:00:00.000000Z"
+        assert (heard.actor.actor_type, heard.actor.actor_id, heard.actor.actor_name) == (actor, "ann", "Ann")
+        assert (heard.subject.subject_type, heard.subject.subject_id, heard.subject.data) == (subject, "s1", {"a": 1})
+        assert (place.conversation_id, place.thread_id, place.bot_id, place.workspace_id) == (session, "t1", "b1", "w1")
+        assert [(file.name, file.mime_type, file.size) for file in heard.input.attachments] == [
+            ("notes.txt", "text/plain", 5)
+        ]
+
+        await sees(pilot, SAYS[event_type], "◆ notes.txt ")
+        if event_type != "message.received":
+            by = f'by Ann ({actor} ann) · {subject} s1 {{"a":1}}'
+            await sees(pilot, f"◇ {event_type}  {source} · hook", by, '{"n":9}', "run.started")
+            assert f"run.started            ◇ {event_type[:16]}" in shown(app), "the stream says it, too"
+
+
+async def test_an_event_is_sent_again_and_changed_with_all_that_it_was(open_engine: Engines, folder: Path):
+    (folder / "notes.txt").write_text("hello")
+    ear = Ear()
+    app = Trackside(LaunchOptions(), lambda: open_engine(ear.runner))
+    async with at_the_screen(app) as pilot:
+        await composing(pilot, app)
+        await choose(pilot, app, "friend.request_received")
+        await pilot.press("ctrl+r")
+        await into(pilot, app, "path", "notes.txt")
+        await pilot.press("enter")
+        await sees(pilot, "◆ notes.txt")
+        await pilot.press("f9")
+        await sees(pilot, "That was number 1.")
+        await until(pilot, lambda: not app.situation.is_running)
+        await pilot.press("f5")
+        await sees(pilot, "That was number 2.")
+        await until(pilot, lambda: not app.situation.is_running)
+        await app.action_perform("app.edit_event")
+        await sees(pilot, "Edit and send", "We met on the train", "◆ notes.txt")
+        await into(pilot, app, "actor_name", "a")
+        await pilot.press("f9")
+        await sees(pilot, "That was number 3.")
+        heard = [(one.event.event_type, one.actor.actor_name, one.subject.subject_id) for one in ear.heard]
+        assert heard == [("friend.request_received", name, "request-1") for name in ("Ann", "Ann", "Anna")]
+        assert [[file.name for file in one.input.attachments] for one in ear.heard] == [["notes.txt"]] * 3
+        assert len({one.event.event_id for one in ear.heard}) == 3
+
+
+@at_both_sizes
+async def test_what_is_wrong_is_said_at_its_field_and_nothing_is_sent(open_engine: Engines, size: Size):
+    ear = Ear()
+    app = Trackside(LaunchOptions(), lambda: open_engine(ear.runner))
+    async with at_the_screen(app, size) as pilot:
+        await composing(pilot, app)
+        await pilot.press("f9")
+        await sees(pilot, "a message needs text or a file")
+        assert app.screen.focused is not None
+        assert app.screen.focused.id == "text"
+        await pilot.press(*"hi")
+        await until(pilot, lambda: "a message needs text" not in shown(app))
+        await into(pilot, app, "data", "[1")
+        await pilot.press("tab")
+        await sees(pilot, "✗ expected ',' or ']', but got", "(line 1, column", "(now; or as in")
+        await pilot.press("f9")
+        await until(pilot, lambda: app.screen.focused is not None and app.screen.focused.id == "data")
+        assert ear.heard == []
+        await pilot.press("backspace", "backspace", "f9")
+        await sees(pilot, "That was number 1.")
+
+
+async def test_what_the_engine_refuses_is_said_and_the_event_stays(open_engine: Engines):
+    agents = [{"id": "a", "runner": "listens", "events": ["message.received"]}]
+    app = Trackside(LaunchOptions(), lambda: open_engine(Ear().runner, agents=agents))
+    async with at_the_screen(app) as pilot:
+        await composing(pilot, app)
+        await choose(pilot, app, "schedule.triggered")
+        await pilot.press("f9")
+        await until(pilot, lambda: app.screen.query_one("#wrong").display)
+        assert isinstance(app.screen, ComposerScreen)
+        assert "schedule.triggered" in str(app.screen.query_one("#wrong").render())
+
+
+async def test_what_is_left_is_found_again_and_begun_anew_and_brought_back(open_engine: Engines):
+    app = Trackside(LaunchOptions(), lambda: open_engine(Ear().runner))
+    async with at_the_screen(app) as pilot:
+        await composing(pilot, app)
+        await pilot.press(*"half a thought", "escape")
+        await until(pilot, lambda: app.screen is app.main)
+        assert app.main.where() == "prompt"
+        await composing(pilot, app)
+        await sees(pilot, "half a thought")
+        await pilot.press("ctrl+t")
+        await until(pilot, lambda: "half a thought" not in shown(app))
+        await pilot.press("ctrl+t")
+        await sees(pilot, "half a thought")
+        await pilot.press("f9")
+        await sees(pilot, "That was number 1.")
+        screen = await composing(pilot, app)
+        assert screen.writing.values["text"] == ""
+
+
+async def test_an_event_is_begun_by_what_is_typed_or_changed(open_engine: Engines):
+    app = Trackside(LaunchOptions(), lambda: open_engine(Ear().runner))
+    async with at_the_screen(app) as pilot:
+        await composing(pilot, app)
+        assert not app.has_begun_event, "nothing was typed"
+        await pilot.press(*"half a thought")
+        assert app.has_begun_event
+        await pilot.press("f9")
+        await sees(pilot, "That was number 1.")
+        await until(pilot, lambda: not app.situation.is_running)
+        await app.action_perform("app.edit_event")
+        await sees(pilot, "Edit and send", "half a thought")
+        assert not app.has_begun_event, "nothing was changed"
+        await pilot.press("escape")
+        await until(pilot, lambda: app.screen is app.main)
+        assert (await composing(pilot, app)).writing.base is None
+
+
+async def test_event_draft_is_offered_again_only_in_its_session(open_engine: Engines):
+    app = Trackside(LaunchOptions(), lambda: open_engine(Ear().runner))
+    async with at_the_screen(app) as pilot:
+        await composing(pilot, app)
+        await pilot.press(*"half a thought", "escape")
+        await until(pilot, lambda: app.screen is app.main)
+        first = app.stage.session
+        await app.action_perform("app.new_session")
+        await until(pilot, lambda: app.stage.session != first)
+        screen = await composing(pilot, app)
+        assert screen.writing.values["text"] == ""
+        await pilot.press("escape")
+        await until(pilot, lambda: app.screen is app.main)
+        await app.hearing.enter(first)
+        await composing(pilot, app)
+        await sees(pilot, "half a thought")
+
+
+async def test_quitting_warns_that_an_event_draft_is_lost(open_engine: Engines):
+    app = Trackside(LaunchOptions(), lambda: open_engine(Ear().runner))
+    async with at_the_screen(app) as pilot:
+        await composing(pilot, app)
+        await pilot.press(*"half a thought", "ctrl+q")
+        await sees(pilot, "The event draft will be lost.")
+
+
+async def test_an_event_of_another_session_is_followed_there(open_engine: Engines):
+    ear = Ear()
+    app = Trackside(LaunchOptions(), lambda: open_engine(ear.runner))
+    async with at_the_screen(app) as pilot:
+        screen = await composing(pilot, app)
+        screen.query_one("#conversation_id").focus()
+        await pilot.press("ctrl+u", *"elsewhere")
+        await into(pilot, app, "text", "hi there")
+        await pilot.press("f9")
+        await until(pilot, lambda: app.stage.session == "elsewhere")
+        await sees(pilot, "That was number 1.")
+
+
+async def test_an_event_of_no_conversation_runs_and_its_run_is_looked_at(open_engine: Engines):
+    ear = Ear()
+    app = Trackside(LaunchOptions(), lambda: open_engine(ear.runner))
+    async with at_the_screen(app) as pilot:
+        screen = await composing(pilot, app)
+        session = app.stage.session
+        await choose(pilot, app, "schedule.triggered")
+        screen.query_one("#conversation_id").focus()
+        await pilot.press("ctrl+u", "f9")
+        await until(pilot, lambda: bool(ear.heard) and app.hearing.view is not None)
+        assert app.stage.session == session
+        assert ear.heard[0].conversation is None or ear.heard[0].conversation.conversation_id is None
+
+
+async def test_one_that_has_to_wait_says_so(open_engine: Engines):
+    cue = Cue()
+    app = Trackside(LaunchOptions(), lambda: open_engine(listener(cue)))
+    async with at_the_screen(app) as pilot:
+        await pilot.press(*"hello", "enter")
+        await sees(pilot, "You said: hello")
+        await composing(pilot, app)
+        await choose(pilot, app, "group.member_joined")
+        await pilot.press("ctrl+r", "f9")
+        await sees(pilot, "it waits for the end of the run")
+        assert app.screen is app.main
+
+
+# Files
+
+
+async def test_a_file_is_completed_attached_removed_and_sent(open_engine: Engines, folder: Path):
+    (folder / "notes.txt").write_text("hello")
+    (folder / "north.txt").write_text("up")
+    ear = Ear()
+    app = Trackside(LaunchOptions(), lambda: open_engine(ear.runner))
+    async with at_the_screen(app) as pilot:
+        screen = await composing(pilot, app)
+        for name in ("north", "notes"):
+            await into(pilot, app, "path", name[:3])
+            await sees(pilot, "tab takes it")
+            await pilot.press("tab")
+            assert screen.query_one("#path", LineField).value == f"{name}.txt", "tab completes"
+            assert f"{name}.txt" not in [file.name for file in screen.writing.attachments]
+            await pilot.press("enter")
+            await sees(pilot, f"◆ {name}.txt  text/plain")
+            assert _field(app) == "path", "enter attaches"
+        await pilot.press(*"nowhere", "enter")
+        await sees(pilot, "nowhere does not exist")
+        await pilot.press("ctrl+u", "up")
+        await sees(pilot, "delete remove")
+        await pilot.press("d")
+        await until(pilot, lambda: [file.name for file in screen.writing.attachments] == ["notes.txt"])
+        await pilot.press("f9")
+        await sees(pilot, "That was number 1.")
+        assert [file.name for file in ear.heard[0].input.attachments] == ["notes.txt"]
+
+
+async def test_a_file_goes_along_once_however_often_it_is_named(open_engine: Engines, folder: Path):
+    (folder / "notes.txt").write_text("hello")
+    app = Trackside(LaunchOptions(), lambda: open_engine(Ear().runner))
+    async with at_the_screen(app) as pilot:
+        screen = await composing(pilot, app)
+        await screen._add_file("notes.txt")
+        await screen._add_file("./notes.txt")
+        await sees(pilot, "notes.txt goes along already")
+        assert len(screen.writing.attachments) == 1
+        (folder / "notes.txt").write_text("hello again")
+        await screen._add_file("notes.txt")
+        assert len(screen.writing.attachments) == 2, "it is another by now"
+
+
+# What came in before
+
+
+@at_both_sizes
+async def test_the_event_of_a_run_is_changed_and_sent_as_a_new_one(open_engine: Engines, size: Size):
+    ear = Ear()
+    app = Trackside(LaunchOptions(), lambda: open_engine(ear.runner))
+    async with at_the_screen(app, size) as pilot:
+        await pilot.press(*"hello", "enter")
+        await sees(pilot, "That was number 1.")
+        await until(pilot, lambda: not app.situation.is_running)
+        app.main.go_to("conversation")
+        await pilot.press(*["alt+up"] * 3)
+        await until(pilot, lambda: app.main.conversation.why_not("edit") is None)
+        await pilot.press("e")
+        await sees(pilot, "Edit and send", "hello")
+        app.screen.query_one("#text").focus()
+        await pilot.press("end", *" again", "f9")
+        await sees(pilot, "That was number 2.")
+        assert [heard.input.text for heard in ear.heard] == ["hello", "hello again"]
+        assert ear.heard[0].event.event_id != ear.heard[1].event.event_id
+
+
+async def test_a_letter_on_a_block_that_is_no_event_goes_to_the_prompt(open_engine: Engines):
+    app = Trackside(LaunchOptions(), lambda: open_engine(Ear().runner))
+    async with at_the_screen(app) as pilot:
+        await pilot.press(*"hello", "enter")
+        await sees(pilot, "That was number 1.")
+        app.main.go_to("conversation")
+        await pilot.press("alt+up", "e")
+        await until(pilot, lambda: app.main.prompt.text == "e")
+
+
+async def test_what_came_in_is_shown_harmless(open_engine: Engines):
+    ear = Ear()
+    app = Trackside(LaunchOptions(), lambda: open_engine(ear.runner))
+    async with at_the_screen(app) as pilot:
+        screen = await composing(pilot, app)
+        screen.writing.values |= {"text": "a\x1b[31mred", "actor_name": "b\x1b]0;x\x07[/bold]", "data": '{"c": "\x9b"}'}
+        screen._show()
+        await sees(pilot, "a␛[31mred", "b␛]0;x␇[/bold]")
+        assert not {"\x1b", "\x07", "\x9b"} & set(shown(app))
+
+
+@pytest.mark.parametrize(("size", "ascii_only"), [((160, 45), True), ((120, 35), False), ((60, 15), True)])
+async def test_it_fits_every_screen(open_engine: Engines, size: Size, ascii_only: bool):
+    app = Trackside(LaunchOptions(ascii_only=ascii_only), lambda: open_engine(Ear().runner))
+    async with at_the_screen(app, size) as pilot:
+        await composing(pilot, app)
+        await pilot.press("f9")
+        await sees(pilot, "a message needs text")
+        assert not ascii_only or shown(app).isascii()
+        app.screen.query_one("#path").focus()
+        await until(pilot, lambda: app.screen.can_view_entire(app.screen.query_one("#path")))
+
+
+def _field(app: Trackside) -> str | None:
+    return app.screen.focused.id if app.screen.focused is not None else None
+
+
+@at_both_sizes
+async def test_up_and_down_lead_through_the_lines_of_a_text_and_on_to_the_fields_around_it(
+    open_engine: Engines, size: Size
+):
+    app = Trackside(LaunchOptions(), lambda: open_engine(Ear().runner))
+    async with at_the_screen(app, size) as pilot:
+        await composing(pilot, app)
+        for key, field in (("up", "event_type"), ("down", "text"), ("down", "path"), ("down", "data")):
+            await pilot.press(key)
+            await until(pilot, lambda field=field: _field(app) == field)
+        data = app.screen.query_one("#data", TextField)
+        data.load_text("{\n" + "word " * 60)  # two lines, of which the second is wrapped
+        data.move_cursor(data.document.end)
+        rows = 0
+        while _field(app) == "data" and rows < 12:
+            await pilot.press("up")
+            rows += 1
+        assert (_field(app), data.cursor_location[0]) == ("path", 0)
+        assert rows > 2, "it went through the rows of the wrapped line"
+        await into(pilot, app, "subject_data", "")
+        await pilot.press("up")
+        await until(pilot, lambda: _field(app) == "subject_id")
+        await pilot.press("down", "down")
+        await until(pilot, lambda: _field(app) == "conversation_id")
+
+
+async def test_marking_upwards_stays_in_the_text(open_engine: Engines):
+    app = Trackside(LaunchOptions(), lambda: open_engine(Ear().runner))
+    async with at_the_screen(app) as pilot:
+        screen = await composing(pilot, app)
+        await pilot.press(*"hello", "shift+up")
+        assert _field(app) == "text"
+        assert screen.query_one("#text", TextField).selected_text == "hello"
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("{name: 1}", "✗ not JSON: line 1, column 2: a name in double quotes belongs here"),
+        ('{"a" 1}', "✗ not JSON: line 1, column 6: a : is missing"),
+        ('{"a": wild}', "✗ not JSON: line 1, column 7: a value belongs here"),
+    ],
+)
+async def test_data_that_is_no_json_is_told_in_plain_words(open_engine: Engines, typed: str, said: str):
+    app = Trackside(LaunchOptions(), lambda: open_engine(Ear().runner))
+    async with at_the_screen(app) as pilot:
+        await composing(pilot, app)
+        for field in ("data", "subject_data"):
+            await into(pilot, app, field, typed)
+            await pilot.press("tab")
+            await sees(pilot, said)
+            assert "Expecting" not in shown(app)
+            await into(pilot, app, field, "")
+            await pilot.press("ctrl+a", "delete")
+            await until(pilot, lambda: said not in shown(app))

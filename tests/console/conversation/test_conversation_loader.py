@@ -1,0 +1,315 @@
+"""A session is read in windows, without a gap, as far as someone looks: back to its first words and on to its last."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+import console.data.conversation_loader
+from console.data.conversation_loader import ENTRIES, ConversationLoader
+from console.model.conversation.blocks import (
+    AgentMessage,
+    Block,
+    Event,
+    Note,
+    SteeringMessage,
+    ToolCall,
+    ToolResult,
+    UserMessage,
+)
+from console.model.conversation.conversation import ConversationModel
+from engine.api import EventEnvelope, Mode
+from tests.support.console.journal_writer import Journal
+from tests.support.engines import (
+    Engines,
+    Stage,
+    declares,
+    done,
+    event,
+    forever,
+    kept,
+    message,
+    open_stage,
+    said,
+    send,
+    until,
+)
+
+
+def yous(talk: ConversationModel) -> list[str]:
+    return [block.text for block in talk.blocks if isinstance(block, UserMessage)]
+
+
+def shown(talk: ConversationModel) -> list[Block]:
+    return [block for block in talk.blocks if not block.is_hidden]
+
+
+def numbered(talk: ConversationModel) -> bool:
+    first = talk.blocks[0].number
+    return [block.number for block in talk.blocks] == list(range(first, first + len(talk.blocks)))
+
+
+async def twelve(stage: Stage) -> list[str]:
+    """Runs of one session."""
+    return [(await stage(said(f"answer {n}"), done(), event=f"ask {n}")).run_id for n in range(12)]
+
+
+async def test_earlier_runs_are_loaded_three_at_a_time(open_engine: Engines):
+    stage = await open_stage(open_engine)
+    await twelve(stage)
+    telling = ConversationLoader(stage.engine, "s")
+
+    await telling.read_end()
+    assert yous(telling.talk) == ["ask 9", "ask 10", "ask 11"]
+    for first in (6, 3, 0):
+        await telling.read_earlier()
+        assert yous(telling.talk) == [f"ask {n}" for n in range(first, 12)]
+    await telling.read_earlier()
+
+    assert len(telling.talk.run_ids) == 12
+    assert numbered(telling.talk)
+
+
+async def test_later_runs_are_loaded_from_a_run_in_the_middle(open_engine: Engines):
+    stage = await open_stage(open_engine)
+    runs = await twelve(stage)
+    telling = ConversationLoader(stage.engine, "s")
+
+    await telling.read_at(runs[4])
+    assert yous(telling.talk) == ["ask 1", "ask 2", "ask 3", "ask 4"]
+    assert telling.talk.has_later
+    while telling.talk.has_later:
+        await telling.read_later()
+    await telling.read_earlier()
+
+    assert yous(telling.talk) == [f"ask {n}" for n in range(12)]
+    assert telling.talk.run_ids == tuple(runs)
+
+
+async def test_concurrent_loads_read_different_windows(open_engine: Engines):
+    stage = await open_stage(open_engine)
+    await twelve(stage)
+    telling = ConversationLoader(stage.engine, "s")
+    await telling.read_end()
+
+    await asyncio.gather(telling.read_earlier(), telling.read_earlier())
+
+    assert yous(telling.talk) == [f"ask {n}" for n in range(3, 12)]
+
+
+def tool(number: int) -> list[dict[str, Any]]:
+    name = {"tool_call_id": f"c{number}", "tool_name": "look"}
+    return [
+        {"type": "tool.call.started", "data": name | {"parameters": {"n": number}}},
+        {"type": "tool.call.completed", "data": name | {"result": f"saw {number}"}},
+    ]
+
+
+async def test_long_run_is_loaded_in_windows_before_the_run_above(open_engine: Engines):
+    stage = await open_stage(open_engine)
+    await stage(said("before"), done(), event="short")
+    long = await stage(*(each for n in range(700) for each in tool(n)), done(), event="long")
+    telling = ConversationLoader(stage.engine, "s")
+
+    await telling.read_end()
+    assert telling.talk.run_ids == (long.run_id,)
+    assert len(telling.talk.blocks) < ENTRIES
+    while yous(telling.talk) != ["short", "long"]:
+        count = len(telling.talk.blocks)
+        await telling.read_earlier()
+        assert 0 < len(telling.talk.blocks) - count <= ENTRIES
+
+    tools = [block for block in shown(telling.talk) if isinstance(block, ToolCall)]
+    assert [block.arguments for block in tools] == [f"n={n}" for n in range(700)]
+    assert {block.answer for block in tools} == {ToolResult.OK}
+    assert all(block.microseconds is not None and block.since is not None for block in tools)
+
+
+async def test_long_run_is_loaded_downwards_in_windows(open_engine: Engines):
+    stage = await open_stage(open_engine)
+    first = await stage(said("before"), done(), event="short")
+    await stage(*(each for n in range(700) for each in tool(n)), done(), event="long")
+    telling = ConversationLoader(stage.engine, "s")
+
+    await telling.read_at(first.run_id)
+    while telling.talk.has_later:
+        count = len(telling.talk.blocks)
+        await telling.read_later()
+        assert len(telling.talk.blocks) - count <= ENTRIES
+
+    tools = [block for block in shown(telling.talk) if isinstance(block, ToolCall)]
+    assert [block.summary for block in tools] == [f"saw {n}" for n in range(700)]
+
+
+async def test_window_without_blocks_does_not_end_loading(open_engine: Engines):
+    stage = await open_stage(open_engine)
+    quiet = [kept("n", n) for n in range(3 * ENTRIES)]
+    await stage(said("first"), *quiet, said("last"), done())
+    telling = ConversationLoader(stage.engine, "s")
+
+    await telling.read_end()
+    await telling.read_earlier()
+
+    texts = [block.text_parts.text for block in telling.talk.blocks if isinstance(block, AgentMessage)]
+    assert (yous(telling.talk), texts) == (["hi"], ["first", "last"])
+
+
+async def test_fork_shows_inherited_lines_above_its_runs(open_engine: Engines):
+    stage = await open_stage(open_engine)
+    await stage(said("**one**"), done(), event="first")
+    fork = await stage.engine.sessions.fork("s")
+    alone = ConversationLoader(stage.engine, fork.session_id)
+    await alone.read_end()
+    assert yous(alone.talk) == ["first"]
+
+    await stage(said("two"), done(), event=message("second", session=fork.session_id))
+    telling = ConversationLoader(stage.engine, fork.session_id)
+    await telling.read_end()
+    await telling.read_earlier()
+    await telling.read_earlier()
+
+    assert yous(telling.talk) == ["first", "second"]
+    (note,) = [block for block in telling.talk.blocks if isinstance(block, Note)]
+    assert note.text == "forked here from “first”"
+    assert [block.text_parts.text for block in telling.talk.blocks if isinstance(block, AgentMessage)] == [
+        "**one**",
+        "two",
+    ]
+    assert len({block.key for block in telling.talk.blocks}) == len(telling.talk.blocks)
+
+
+def joined(group: str = "travellers", **fields: Any) -> EventEnvelope:
+    actor = {"actor_type": "user", "actor_id": "ann", "actor_name": "Ann"}
+    subject = {"subject_type": "membership", "subject_id": f"{group}/ann"}
+    given = {"conversation_id": "s", "actor": actor, "subject": subject, "data": {"group": group}}
+    return event("group.member_joined", **given | fields)
+
+
+def exchanged(talk: ConversationModel) -> list[str]:
+    """What was said and what happened, without how it went."""
+    return [block.markdown() for block in shown(talk) if isinstance(block, UserMessage | Event | AgentMessage)]
+
+
+async def test_fork_shows_inherited_events_like_its_parent(open_engine: Engines):
+    stage = await open_stage(open_engine)
+    for n in range(3):
+        await stage(said(f"welcome {n}"), said("sit down"), done(), event=joined(f"group {n}"))
+    await stage(said("yes"), done(), event="ready?")
+    parent = ConversationLoader(stage.engine, "s")
+    await parent.read_end()
+    await parent.read_earlier()
+
+    fork = await stage.engine.sessions.fork("s")
+    again = await stage.engine.sessions.fork(fork.session_id)
+
+    for session in (fork.session_id, again.session_id):
+        telling = ConversationLoader(stage.engine, session)
+        await telling.read_end()
+        assert exchanged(telling.talk) == exchanged(parent.talk)
+        kinds = [type(block).__name__ for block in telling.talk.blocks]
+        assert kinds[:4] == ["Event", "AgentMessage", "AgentMessage", "Event"]
+        assert len({block.key for block in telling.talk.blocks}) == len(telling.talk.blocks)
+
+
+@pytest.mark.parametrize("lines", range(2, 9))
+async def test_inherited_event_is_shown_once_at_any_page_edge(
+    open_engine: Engines, monkeypatch: pytest.MonkeyPatch, lines: int
+):
+    stage = await open_stage(open_engine)
+    for n in range(4):
+        what = joined(f"group {n}") if n % 2 else f"message {n}"
+        await stage(said(f"welcome {n}"), said("sit down"), done(), event=what)
+    fork = await stage.engine.sessions.fork("s")
+    whole, pages = ConversationLoader(stage.engine, fork.session_id), ConversationLoader(stage.engine, fork.session_id)
+    await whole.read_end()
+
+    monkeypatch.setattr(console.data.conversation_loader, "LINES", lines)
+    await pages.read_end()
+    for _ in range(10):
+        await pages.read_earlier()
+
+    assert exchanged(pages.talk) == exchanged(whole.talk)
+    assert len(exchanged(whole.talk)) == 12
+
+
+async def test_fork_of_a_deleted_session_shows_its_own_lines(open_engine: Engines):
+    stage = await open_stage(open_engine)
+    await stage(said("welcome"), done(), event=joined())
+    fork = await stage.engine.sessions.fork("s")
+    await stage.engine.sessions.delete("s")
+    telling = ConversationLoader(stage.engine, fork.session_id)
+
+    await telling.read_end()
+
+    assert exchanged(telling.talk) == ["welcome"]
+
+
+async def test_live_entries_continue_loaded_blocks(open_engine: Engines):
+    async def works(ctx: Any):
+        yield said("so far")
+        await forever()
+
+    engine = await open_engine(works)
+    run_id = await send(engine, "go")
+    await until(engine, run_id, "message.completed")
+    telling = ConversationLoader(engine, "s")
+    await telling.read_end()
+
+    journal = [entry async for entry in engine.runs.entries(run_id)]
+    telling.talk.apply(journal)  # what was read already is passed over
+    await engine.runs.stop(run_id)
+    telling.talk.apply([entry async for entry in engine.runs.entries(run_id)])
+
+    assert [type(block).__name__ for block in telling.talk.blocks] == ["UserMessage", "AgentMessage", "RunEnd"]
+
+
+# Windows join
+
+
+def test_blocks_are_joined_across_windows() -> None:
+    journal = Journal().began().tool(call_id="1", city="Kyoto")
+    journal("steering.queued", {"item_id": "i", "text": "use metric"})
+    journal("steering.pulled", {"items": ["i"]}, turn=2)
+    journal("steering.injected", {"item_id": "i"}, turn=2)
+    journal.answered("sun").finished(turn=2)
+    whole = journal.talk()
+
+    for cut in range(1, len(journal.entries)):
+        talk = ConversationModel.of(journal.entries[cut:], began={"run": 0})
+        talk.put_above(ConversationModel.of(journal.entries[:cut]))
+        assert [block.markdown() for block in shown(talk)] == [block.markdown() for block in shown(whole)], cut
+        assert numbered(talk)
+
+
+def test_unanswered_tool_call_above_the_window_has_no_result() -> None:
+    journal = Journal().began().tool().said("x").finished()
+    talk = ConversationModel.of(journal.entries[2:])
+
+    talk.put_above(ConversationModel.of(journal.entries[:2]))
+
+    (found,) = [block for block in talk.blocks if isinstance(block, ToolCall)]
+    assert found.answer is ToolResult.NONE
+
+
+async def test_message_switched_to_steering_is_shown_with_its_text(open_engine: Engines):
+    go = asyncio.Event()
+
+    @declares(capabilities={"steering": True})
+    async def listens(ctx: Any):
+        await go.wait()
+        await ctx.api.steering_pull()
+        yield said("ok")
+        yield done()
+
+    engine = await open_engine(listens)
+    run_id = await send(engine, "go")
+    ticket = await engine.runs.submit(message("use metric"), after=True)
+    await engine.queue.set_mode(str(ticket.item_id), Mode.STEER)
+    go.set()
+    await engine.runs.wait_for_end(run_id)
+
+    telling = ConversationLoader(engine, "s")
+    await telling.read_end()
+
+    (steered,) = [block for block in telling.talk.blocks if isinstance(block, SteeringMessage)]
+    assert steered.text == "use metric"

@@ -1,0 +1,51 @@
+"""Two processes on one database: each knows of the other, sees its runs live, and closes them when it is gone."""
+
+import asyncio
+from pathlib import Path
+
+from console.app import Trackside
+from console.launch import LaunchOptions
+from tests.support.console.pilot import at_the_screen, say, sees, shown, until
+from tests.support.engines import Engines, waits
+from tests.support.faults.faults import line_of, other_process
+
+HOST = Path(__file__).parents[2] / "support" / "dying_host.py"
+
+
+async def test_a_run_of_another_process_is_seen_live_and_told_as_lost_with_its_host(
+    tmp_path: Path, open_engine: Engines
+):
+    app = Trackside(LaunchOptions(session="s"), lambda: open_engine(waits))
+    async with at_the_screen(app) as pilot:
+        with other_process(HOST, tmp_path) as other:
+            await asyncio.to_thread(line_of, other)
+            await sees(pilot, "one", "running", f"also open in process {other.pid}")
+            await sees(pilot, "in another process", "after ▸ sent when the run in another process ends")
+            for key, words in (("f6", "Control it there."), ("ctrl+t", "The run is in another process.")):
+                await pilot.press(key)
+                await sees(pilot, words)
+
+            await say(pilot, "after that")
+            await sees(pilot, "2 queued")
+            await pilot.press("ctrl+q")
+            await sees(pilot, "1 message waits: it is dropped")  # the other one is not ours to drop
+            await pilot.press("escape")
+            other.kill()
+            await asyncio.to_thread(other.wait)
+        await sees(pilot, "the process that hosted the run was lost")
+        await until(pilot, lambda: app.situation.is_running)
+        assert "after that" in shown(app)
+        await until(pilot, lambda: "also open" not in shown(app))
+
+
+async def test_a_run_of_another_process_that_began_before_is_known_as_one(tmp_path: Path, open_engine: Engines):
+    with other_process(HOST, tmp_path) as other:
+        await asyncio.to_thread(line_of, other)
+        app = Trackside(LaunchOptions(session="s"), lambda: open_engine(waits))
+        async with at_the_screen(app, (80, 24)) as pilot:
+            await sees(pilot, "one", "in another process")
+            assert app.situation.is_elsewhere
+            other.kill()
+            await asyncio.to_thread(other.wait)
+            await until(pilot, lambda: not app.situation.is_elsewhere)
+            assert not app.situation.is_running

@@ -1,0 +1,149 @@
+"""The first minute at the screen, with the real engine behind it and a runner that waits for the test."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual import events
+
+from console.app import Trackside
+from console.launch import LaunchOptions
+from console.model.preferences.palette import PALETTES
+from console.ui.main.quit import FIRST_WORDS
+from tests.console.shared.test_every_screen import played
+from tests.support.console.drawn_screen import weak
+from tests.support.console.pilot import Cue, at_both_sizes, listener, shown, until
+from tests.support.engines import Engines
+
+
+@at_both_sizes
+async def test_a_newcomer_sends_steers_and_sees_it_land(open_engine: Engines, size: tuple[int, int]):
+    cue = Cue()
+    app = Trackside(LaunchOptions(), lambda: open_engine(listener(cue)))
+    async with app.run_test(size=size) as pilot:
+        await until(pilot, lambda: app.stage.is_open)
+        await pilot.press(*"hello", "enter")
+        await until(pilot, lambda: "You said: hello" in shown(app))
+        assert "running" in shown(app)
+
+        await pilot.press(*"be brief", "enter")
+        await until(pilot, lambda: "be brief" in shown(app) and "1 queued" in shown(app))
+
+        cue.go()
+        await until(pilot, lambda: "Then you said: be brief" in shown(app) and "delivered" in shown(app))
+
+        cue.go()
+        await until(pilot, lambda: "completed" in shown(app))
+
+
+async def test_stopping_gives_back_what_was_not_delivered(open_engine: Engines):
+    app = Trackside(LaunchOptions(), lambda: open_engine(listener(Cue())))
+    async with app.run_test(size=(160, 45)) as pilot:
+        await until(pilot, lambda: app.stage.is_open)
+        await pilot.press(*"hello", "enter")
+        await until(pilot, lambda: "You said: hello" in shown(app))
+        await pilot.press(*"too late", "enter")
+        await until(pilot, lambda: "1 queued" in shown(app))
+        await pilot.press("f8")
+        await until(pilot, lambda: "stopped by you" in shown(app))
+        await until(pilot, lambda: "dropped" in shown(app))
+        assert "too late" in shown(app)
+
+
+async def test_keys_typed_before_the_engine_is_there_are_kept(open_engine: Engines):
+    loaded = asyncio.Event()
+
+    async def slowly() -> Any:
+        await loaded.wait()
+        return await open_engine(listener(Cue()))
+
+    app = Trackside(LaunchOptions(), slowly)
+    async with app.run_test(size=(160, 45)) as pilot:
+        await pilot.press(*"early", "enter", *"bird")
+        loaded.set()
+        await until(pilot, lambda: "You said: early" in shown(app))
+        assert app.main.prompt.text == "bird"
+
+
+async def test_what_cannot_be_opened_is_said_and_the_screen_lives():
+    async def broken() -> Any:
+        raise OSError("the database is on the moon [/b]")
+
+    app = Trackside(LaunchOptions(), broken)
+    async with app.run_test(size=(160, 45)) as pilot:
+        await until(pilot, lambda: "on the moon" in shown(app))
+        await pilot.press(*"still typing")
+        assert app.main.prompt.text == "still typing"
+
+
+@pytest.mark.parametrize(
+    ("keys", "wanted"),
+    [
+        ("hello there", "hello there"),
+        (["tab", "shift+tab", "h", "i"], "hi"),
+        (["backspace"], FIRST_WORDS[:-1]),
+        (["end", *" now"], f"{FIRST_WORDS} now"),
+        (["left", "X"], f"{FIRST_WORDS[:-1]}X{FIRST_WORDS[-1]}"),
+        (["home", *"Do: "], f"Do: {FIRST_WORDS}"),
+        (["ctrl+j", "x"], f"{FIRST_WORDS}\nx"),
+        (["up", *"Do: "], f"Do: {FIRST_WORDS}"),
+    ],
+    ids=str,
+)
+async def test_what_is_typed_takes_the_place_of_the_example_and_other_keys_keep_it(
+    keys: list[str], wanted: str, tmp_path: Path
+):
+    async with played("first_run", tmp_path, (160, 45)) as driver:
+        prompt = driver.app.main.prompt
+        assert prompt.text == prompt.selected_text == FIRST_WORDS
+        await driver.press(*keys)
+        await driver.wait_until(lambda: prompt.text == wanted)
+
+
+async def test_what_is_pasted_takes_the_place_of_the_example(tmp_path: Path):
+    async with played("first_run", tmp_path, (160, 45)) as driver:
+        driver.app.post_message(events.Paste("two\nlines"))
+        await driver.wait_until(lambda: driver.app.main.prompt.text == "two\nlines")
+
+
+async def test_a_letter_that_is_typed_in_the_conversation_takes_the_place_of_the_example(tmp_path: Path):
+    async with played("first_run", tmp_path, (160, 45)) as driver:
+        driver.app.main.go_to("conversation")
+        await driver.press(*"hello")
+        await driver.wait_until(lambda: driver.app.main.prompt.text == "hello")
+
+
+async def test_a_file_goes_along_with_the_example(tmp_path: Path):
+    async with played("first_run", tmp_path, (160, 45)) as driver:
+        await driver.app.action_perform("app.attach")
+        await driver.press(*"no")
+        await driver.wait_until(lambda: driver.app.main.prompt.text == f"{FIRST_WORDS} @no")
+
+
+async def test_enter_sends_the_example_as_it_is(tmp_path: Path):
+    async with played("first_run", tmp_path, (160, 45)) as driver:
+        prompt = driver.app.main.prompt
+        await driver.press("enter")
+        await driver.wait_until(lambda: prompt.text == "" and prompt.sent == [FIRST_WORDS])
+
+
+@pytest.mark.parametrize(("keys", "kept"), [("", ""), ("My own words", "My own words")], ids=["untouched", "typed"])
+async def test_the_card_and_its_example_go_with_the_runner_that_they_speak_of(keys: str, kept: str, tmp_path: Path):
+    async with played("first_run", tmp_path, (160, 45)) as driver:
+        app, main = driver.app, driver.app.main
+        await driver.press(*keys, "f3")
+        await driver.wait_until(lambda: "Says back" in driver.screen_text)
+        await driver.press(*"echo", "enter")
+        await driver.wait_until(lambda: app.screen is main and not main.card.display and main.prompt.text == kept)
+
+
+async def test_the_example_can_be_read_and_ctrl_c_does_not_copy_it(tmp_path: Path):
+    async with played("first_run", tmp_path, (160, 45)) as driver:
+        for theme in PALETTES:
+            driver.app.wear(theme)
+            await driver.wait_until_drawn()
+            assert weak(driver.app) == {}, theme
+        await driver.press("ctrl+c")
+        await driver.wait_until(lambda: driver.app.main.prompt.selected_text == "")
+        assert driver.app.clipboard == ""

@@ -1,0 +1,57 @@
+"""Scenes of jump mode, themes, the tour and the prompt's history."""
+
+from tests.console.pictures.run_end_scenes import completed
+from tests.console.pictures.run_scenes import guided
+from tests.console.pictures.scene import BOTH, TINY
+from tests.support.console.console_driver import ConsoleDriver
+
+
+@guided(sizes=(*BOTH, TINY))
+async def jump(driver: ConsoleDriver) -> None:
+    await completed(driver)
+    await driver.wait_until_settled()  # jump mode draws its letters over a copy of the screen
+    await driver.press("ctrl+o")
+
+
+@guided()
+async def found_again(driver: ConsoleDriver) -> None:
+    await driver.press("ctrl+r")
+    await driver.press(*"is")
+
+
+@guided()
+async def found_nothing(driver: ConsoleDriver) -> None:
+    await driver.press("ctrl+r")
+    await driver.press(*"xyz")
+
+
+async def wearing(driver: ConsoleDriver, theme: str) -> None:
+    await completed(driver)
+    driver.app.wear(theme)
+    await driver.wait_until_drawn()
+
+
+@guided()
+async def light(driver: ConsoleDriver) -> None:
+    await wearing(driver, "light")
+
+
+@guided()
+async def high_contrast(driver: ConsoleDriver) -> None:
+    await wearing(driver, "high-contrast")
+
+
+@guided()
+async def themes(driver: ConsoleDriver) -> None:
+    await completed(driver)
+    await driver.app.action_perform("app.theme")
+    await driver.wait_until_drawn()
+    await driver.press(*"latte")
+    await driver.wait_until(lambda: driver.app.theme == "catppuccin-latte")
+
+
+@guided(sizes=(*BOTH, TINY))
+async def tour(driver: ConsoleDriver) -> None:
+    await driver.app.action_perform("app.tour")
+    await driver.wait_until_drawn()
+    await driver.press("enter", "enter")

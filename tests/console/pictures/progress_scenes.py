@@ -1,0 +1,58 @@
+"""Scenes of operations in progress and of their messages."""
+
+from console.launch import LaunchOptions
+from console.ui.main.quit_progress import QuitProgress
+from tests.console.pictures.run_scenes import guided, running
+from tests.console.pictures.scene import BOTH, TINY
+from tests.support.console.console_driver import ConsoleDriver
+
+LOCKED = "Leaving: waiting for the database…\n/data/facts.db is locked by another process. Wait for it or end it."
+
+
+@guided(sizes=(*BOTH, TINY))
+async def stopping(driver: ConsoleDriver) -> None:
+    """A runner that does not react was asked to stop."""
+    await running(driver)
+    view = driver.app.hearing.view
+    assert view is not None
+    driver.app.hearing.ask_to_stop(view.run_id, driver.clock.now())
+    driver.advance_clock(0.6)
+
+
+@guided()
+async def sending(driver: ConsoleDriver) -> None:
+    """A message cannot be written yet."""
+    await running(driver)
+    driver.app.sending.append("use Fahrenheit")
+    await driver.wait_until("sending…")
+
+
+@guided()
+async def leaving_waits(driver: ConsoleDriver) -> None:
+    await running(driver)
+    driver.app.push_screen(QuitProgress(lambda: LOCKED))
+    await driver.wait_until("leaves now")
+
+
+@guided(options=LaunchOptions(session="ses_mornign"))
+async def session_mistyped(driver: ConsoleDriver) -> None:
+    """An unknown session name, with a similar one suggested."""
+    await driver.wait_until("Did you mean")
+
+
+@guided()
+async def no_such_entry(driver: ConsoleDriver) -> None:
+    """The number of an entry that does not exist."""
+    await running(driver)
+    await driver.focus_pane("stream")
+    await driver.press("colon", *"9999", "enter")
+    await driver.wait_until("Enter a number from 1 to")
+
+
+@guided()
+async def cursor_hidden_by_a_filter(driver: ConsoleDriver) -> None:
+    """A filter hides the cursor's row, and the cursor moves to the nearest row."""
+    await running(driver)
+    await driver.focus_pane("stream")
+    await driver.press("k", "k", "slash", *"kind:run.*", "enter")
+    await driver.wait_until("is hidden")

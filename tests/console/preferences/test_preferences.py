@@ -1,0 +1,366 @@
+"""Shorter ways at the whole screen: editor, history, colours that are kept, keys of one's own, the tour."""
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.drivers.headless_driver import HeadlessDriver
+from textual.pilot import Pilot
+from textual.widgets import Static
+
+from console.launch import LaunchOptions
+from console.model.commands.key_labels import with_keys
+from console.model.commands.tour import STEPS
+from console.model.preferences.file import read
+from console.model.preferences.store import Preferences, SavedChoices
+from console.model.text.word_match import matching, spans
+from console.ui.help.jump import Jump
+from console.ui.help.screen import Help
+from tests.console.shared.test_every_screen import played
+from tests.support.console.pilot import (
+    SIZES,
+    WIDE,
+    Cue,
+    at_both_sizes,
+    at_the_screen,
+    listener,
+    say,
+    sees,
+    shown,
+    until,
+)
+from tests.support.console.recorded_toasts import Telling, telling
+from tests.support.engines import Engines
+
+
+def settled_as(open_engine: Engines, text: str = "", memory: SavedChoices | None = None) -> Telling:
+    """A console of someone with this file, and with what was kept."""
+    settled = Preferences(read(text, "console.yaml"), memory or SavedChoices())
+    return Telling(LaunchOptions(preferences=settled), lambda: open_engine(listener(Cue())))
+
+
+async def talked(pilot: Pilot[Any]) -> None:
+    await say(pilot, "hello")
+    await sees(pilot, "You said: hello")
+
+
+# The editor
+
+
+@pytest.fixture
+def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if there were one to be given away."""
+    monkeypatch.setattr(HeadlessDriver, "can_suspend", True)
+
+
+def editing(tmp_path: Path, code: str) -> str:
+    script = tmp_path / "editor.py"
+    script.write_text(f"import sys, pathlib\nfile = pathlib.Path(sys.argv[-1])\n{code}\n")
+    return f"{sys.executable} {script}"
+
+
+async def test_without_a_terminal_no_editor_is_begun(open_engine: Engines):
+    app = telling(open_engine)
+    async with at_the_screen(app, WIDE) as pilot:
+        await pilot.press(*"this", "ctrl+g")
+        await until(pilot, lambda: any("no terminal here" in told for told in app.told))
+        assert app.main.prompt.text == "this"
+
+
+@pytest.mark.usefixtures("terminal")
+async def test_the_editor_gives_back_what_was_written_in_it(
+    open_engine: Engines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.delenv("VISUAL", raising=False)
+    monkeypatch.setenv("EDITOR", editing(tmp_path, "file.write_text(file.read_text() + ' and\\nmore\\n')"))
+    app = telling(open_engine)
+    async with at_the_screen(app, WIDE) as pilot:
+        await pilot.press(*"this", "ctrl+g")
+        await until(pilot, lambda: app.main.prompt.text == "this and\nmore")
+        assert app.main.where() == "prompt"
+
+
+@pytest.mark.usefixtures("terminal")
+@pytest.mark.parametrize("typed", ["this", ""])
+async def test_what_could_not_be_sent_meanwhile_stands_before_what_the_editor_gives_back(
+    open_engine: Engines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, typed: str
+):
+    os.mkfifo(pipe := tmp_path / "pipe")  # it ends when this is written to
+    code = f"pathlib.Path({str(pipe)!r}).read_text()\nfile.write_text(file.read_text() + ' and more')"
+    monkeypatch.setenv("VISUAL", editing(tmp_path, code))
+    app = telling(open_engine)
+    async with at_the_screen(app, WIDE) as pilot:
+        await until(pilot, lambda: app.drafts is not None)
+        app.main.prompt.load(typed)
+        await pilot.press("ctrl+g")
+        await until(pilot, lambda: app.is_away)
+        app.main.prompt.give_back("sent too early")
+        await asyncio.to_thread(pipe.write_text, "go")
+        await until(pilot, lambda: app.main.prompt.text == f"sent too early\n{typed} and more")
+
+
+@pytest.mark.usefixtures("terminal")
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [("no-such-editor -w", "no such program"), ("'open", "cannot be read as a command"), ("false", "ended with 1")],
+)
+async def test_where_the_editor_fails_the_message_is_as_it_was(
+    open_engine: Engines, monkeypatch: pytest.MonkeyPatch, command: str, words: str
+):
+    monkeypatch.setenv("VISUAL", command)
+    app = telling(open_engine)
+    async with at_the_screen(app, WIDE) as pilot:
+        await pilot.press(*"this", "ctrl+g")
+        await until(pilot, lambda: any(words in told for told in app.told))
+        assert app.main.prompt.text == "this"
+
+
+# What was sent before
+
+
+def test_every_word_must_be_there_in_any_order():
+    texts = ["Plan a day in Kyoto", "plan B", "a day off"]
+    assert matching(texts, "DAY plan") == ["Plan a day in Kyoto"]
+    assert matching(texts, "") == texts
+    assert list(spans("Plan a day", "day p")) == [(7, 10), (0, 1)]
+
+
+@at_both_sizes
+async def test_what_was_sent_is_found_by_a_part_of_it(open_engine: Engines, size: tuple[int, int]):
+    app = telling(open_engine)
+    async with at_the_screen(app, size) as pilot:
+        await talked(pilot)
+        await say(pilot, "be brief")
+        await say(pilot, "use metric")
+        await pilot.press(*"draft", "ctrl+r")
+        await sees(pilot, "Sent before", "hello", "use metric")
+        await pilot.press(*"bri")
+        await until(pilot, lambda: app.screen.row == "be brief")
+        await pilot.press("enter")
+        await until(pilot, lambda: app.main.prompt.text == "be brief")
+        await pilot.press("down", "down")
+        await until(pilot, lambda: app.main.prompt.text == "draft")
+
+
+async def test_what_was_sent_before_the_console_was_opened_is_found(open_engine: Engines):
+    long = "word " * 100 + "end"
+    first = telling(open_engine)
+    async with at_the_screen(first, WIDE) as pilot:
+        first.main.prompt.load(long)
+        await pilot.press("enter")
+        await sees(pilot, "running")
+    again = telling(open_engine)
+    async with at_the_screen(again, WIDE) as pilot:
+        await until(pilot, lambda: again.main.prompt.sent == [long])
+        await pilot.press("ctrl+r", "enter")
+        await until(pilot, lambda: again.main.prompt.whole == long)
+
+
+@pytest.mark.parametrize(("ascii_only", "mark"), [(False, "›"), (True, ">")])
+@at_both_sizes
+async def test_the_chosen_row_of_a_list_has_a_mark(
+    open_engine: Engines, ascii_only: bool, mark: str, size: tuple[int, int]
+):
+    app = telling(open_engine, ascii_only=ascii_only)
+    async with at_the_screen(app, size) as pilot:
+        await talked(pilot)
+        await say(pilot, "be brief")
+        await pilot.press("ctrl+r")
+        await sees(pilot, f"{mark} be brief", " hello ")
+        await pilot.press("down")
+        await sees(pilot, f"{mark} hello", " be brief ")
+        assert f"{mark} be brief" not in shown(app)
+        await pilot.press("escape")
+        await app.action_perform("app.theme")
+        await sees(pilot, f"{mark} dark", " light ")
+        await pilot.press("down")
+        await sees(pilot, f"{mark} light", " dark ")
+
+
+async def test_where_nothing_was_sent_it_says_so(open_engine: Engines):
+    app = telling(open_engine)
+    async with at_the_screen(app, WIDE) as pilot:
+        await pilot.press("ctrl+r")
+        await sees(pilot, "No earlier message.")
+        await pilot.press("enter", "escape")
+        await until(pilot, lambda: app.screen is app.main)
+
+
+# Colours and letters
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_a_theme_is_seen_as_one_comes_to_it_and_esc_gives_back_the_old(
+    open_engine: Engines, size: tuple[int, int]
+):
+    memory = SavedChoices()
+    app = settled_as(open_engine, memory=memory)
+    async with at_the_screen(app, size) as pilot:
+        assert app.theme == "dark"
+        await app.action_perform("app.theme")
+        await sees(pilot, "high-contrast-light")
+        await pilot.press("down")
+        await until(pilot, lambda: app.theme == "light")
+        await pilot.press("escape")
+        await until(pilot, lambda: app.theme == "dark" and app.screen is app.main)
+        assert memory.theme is None
+
+
+async def test_a_theme_that_was_chosen_is_there_the_next_time(open_engine: Engines, tmp_path: Path):
+    app = settled_as(open_engine, memory=SavedChoices(tmp_path / "kept.json"))
+    async with at_the_screen(app, WIDE) as pilot:
+        await app.action_perform("app.theme")
+        await sees(pilot, "type a part of it")
+        await pilot.press(*"nord", "enter")
+        await until(pilot, lambda: app.theme == "nord")
+        await app.action_perform("app.ascii")
+    again = settled_as(open_engine, memory=SavedChoices(tmp_path / "kept.json"))
+    async with at_the_screen(again, WIDE) as pilot:
+        assert again.theme == "nord"
+        assert again.is_ascii
+        await sees(pilot, "+- ")
+
+
+async def test_a_choice_that_cannot_be_kept_is_told_and_holds_for_now(open_engine: Engines, tmp_path: Path):
+    (tmp_path / "file").touch()
+    app = settled_as(open_engine, memory=SavedChoices(tmp_path / "file" / "kept.json"))
+    async with at_the_screen(app, WIDE) as pilot:
+        app._chosen_theme("light")
+        await until(pilot, lambda: app.theme == "light")
+        assert any("cannot be kept" in told for told in app.told)
+
+
+# Keys of one's own
+
+
+async def test_another_key_is_heard_and_shown_and_the_old_one_is_not(open_engine: Engines):
+    app = settled_as(
+        open_engine,
+        "keys:\n  app.pause: alt+a\n  app.continue: alt+a\n  stream.mark: M\n  prompt.mode: ctrl+y\n",
+    )
+    async with at_the_screen(app, WIDE) as pilot:
+        await talked(pilot)
+        await sees(pilot, "alt+a pause", "^y after run")
+        await pilot.press("f6")
+        await pilot.press("alt+a")
+        await until(pilot, lambda: app.told == ["The run will pause at its next steering point."])
+        await pilot.press("ctrl+y")
+        await until(pilot, lambda: app.main.prompt.mode == "after")
+        app.main.go_to("stream")
+        await until(pilot, lambda: app.main.where() == "stream")
+        await pilot.press("M", "k")
+        await sees(pilot, "◆")
+        await pilot.press("f1")
+        await until(pilot, lambda: app.screen is not app.main)
+        await sees(pilot, "alt+a  Pause the run")
+
+
+async def test_a_key_that_is_taken_away_is_not_heard_nor_shown_and_sentences_name_the_command_instead(
+    open_engine: Engines,
+):
+    app = settled_as(open_engine, "keys:\n  app.pause: null\n  app.continue: null\n  app.jump: []\n")
+    async with at_the_screen(app, WIDE) as pilot:
+        await talked(pilot)
+        await pilot.press("ctrl+o", "f6", "f7")
+        await until(pilot, lambda: bool(app.told))
+        assert app.told == [
+            "The run is not paused. ^p “run: Pause at the next steering point” pauses it at its next steering point."
+        ]
+        assert not {"^o jump", "f6 pause"} & set(shown(app).split("  "))
+        await pilot.press("f1")
+        await sees(pilot, "Help · ")
+        assert "Go to anything on the screen" not in shown(app)
+
+
+async def test_sentences_name_the_keys_that_hold(open_engine: Engines):
+    app = settled_as(open_engine, "keys:\n  app.pause: alt+a\n  app.help: alt+h\n  app.jump: alt+j\n  stream.mark: K")
+    async with at_the_screen(app, WIDE) as pilot:
+        await talked(pilot)
+        await pilot.press("f7")
+        await until(pilot, lambda: app.told == ["The run is not paused. alt+a pauses it at its next steering point."])
+        await app.action_perform("app.tour")
+        await pilot.press(*["enter"] * (len(STEPS) - 1))
+        await sees(pilot, "alt+j jumps to anything on the screen, alt+h explains")
+        await pilot.press("escape")
+        await until(pilot, lambda: app.screen is app.main)
+        for key, screen in (("alt+h", Help), ("alt+j", Jump)):
+            await pilot.press(key)
+            await until(pilot, lambda screen=screen: isinstance(app.screen, screen))
+            await pilot.press(key)
+            await until(pilot, lambda: app.screen is app.main)
+
+
+async def test_what_had_no_key_can_have_one(open_engine: Engines):
+    app = settled_as(open_engine, "keys:\n  app.theme: alt+a\n  stream.only_tools: alt+o")
+    async with at_the_screen(app, WIDE) as pilot:
+        await talked(pilot)
+        await pilot.press("alt+o")
+        await sees(pilot, "kind:tool.*")
+        await pilot.press("alt+a")
+        await sees(pilot, "high-contrast")
+
+
+async def test_what_is_wrong_in_the_file_is_told_on_the_screen(open_engine: Engines):
+    app = settled_as(open_engine, "keys:\n  app.puase: alt+a\n  app.stop: f6\n")
+    async with at_the_screen(app, WIDE) as pilot:
+        await sees(pilot, "console.yaml, line 2: Unknown command 'app.puase'; did you mean app.pause?", "1 more")
+
+
+# The tour
+
+
+@pytest.mark.parametrize("size", [(160, 45), (120, 35), (80, 24), (60, 15)])
+async def test_the_tour_leads_through_the_panes_covers_none_and_leads_back(open_engine: Engines, size: tuple[int, int]):
+    app = telling(open_engine)
+    async with at_the_screen(app, size) as pilot:
+        await talked(pilot)
+        seen = app.main.classes
+        await pilot.press(*"typed", "f1", "t")
+        for step in STEPS:
+            await sees(pilot, step.title, with_keys(step.words).split()[-1])
+            assert app.main.where() == step.where
+            pane, said = app.main.panes[step.where], app.screen.query_one(Static)
+            await until(pilot, lambda pane=pane, said=said: pane.region.bottom <= said.region.y)
+            assert pane.region.height >= 2
+            assert said.region.bottom == size[1]
+            await pilot.press("enter")
+        await until(pilot, lambda: app.screen is app.main and app.main.where() == "prompt")
+        assert app.main.prompt.text == "typed"
+        assert (app.main.classes, app.main.footer.display) == (seen, True)
+        await sees(pilot, "^p commands")
+
+
+async def test_the_tour_is_offered_to_a_newcomer(tmp_path: Path):
+    async with played("first_run", tmp_path, (60, 15)) as studio:
+        assert "f1 t  a tour of 40 seconds" in studio.screen_text
+        await studio.press("f1", "t")
+        assert STEPS[0].title in studio.screen_text
+        await studio.press("escape")
+        assert "f1 t  a tour of 40 seconds" in studio.screen_text
+
+
+async def test_the_tour_is_left_at_any_step_to_where_one_was(open_engine: Engines):
+    app = telling(open_engine)
+    async with at_the_screen(app, WIDE) as pilot:
+        await talked(pilot)
+        app.main.go_to("inspector")
+        await until(pilot, lambda: app.main.where() == "inspector")
+        for steps in range(len(STEPS)):
+            await app.action_perform("app.tour")
+            await until(pilot, lambda: app.screen is not app.main)
+            await pilot.press(*["enter"] * steps, "escape")
+            await until(pilot, lambda: app.screen is app.main and app.main.where() == "inspector")
+
+
+def test_the_tour_takes_forty_seconds_to_read():
+    words = sum(len(with_keys(step.words).split()) for step in STEPS)
+    assert words / 4 <= 40, "at four words a second"
+
+
+def test_the_tour_names_every_screen_that_a_key_opens():
+    said = " ".join(step.words for step in STEPS)
+    opening = ("app.sessions", "app.states", "app.runners", "app.settings", "app.compose", "app.palette", "app.help")
+    assert [command for command in opening if f"{{{command}}}" not in said] == []

@@ -1,0 +1,460 @@
+"""Files that go along with what is said: found by their paths, seen as a token, sent with the message."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual import events
+
+from console.app import Trackside
+from console.launch import LaunchOptions
+from engine.api.runs import RunsApi
+from tests.support.console.pilot import Cue, at_both_sizes, at_the_screen, listener, sees, shown, until
+from tests.support.console.sample_files import folder_of_files
+from tests.support.engines import Engines, said
+
+Size = tuple[int, int]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where the console is, with a few files in it."""
+    here = folder_of_files(tmp_path)
+    monkeypatch.chdir(here)
+    return here
+
+
+class Ear:
+    """A runner that keeps what came in."""
+
+    def __init__(self) -> None:
+        self.heard: list[tuple[str, list[str]]] = []
+
+    @property
+    def runner(self) -> Any:
+        async def listens(ctx: Any):
+            files = ctx.input.attachments
+            self.heard.append((ctx.input.to_text(), [file.name for file in files]))
+            yield said(f"That was number {len(self.heard)}.")
+
+        return listens
+
+
+async def typed(pilot: Any, text: str, offered: str) -> None:
+    """Type, and wait until this name is offered."""
+    await pilot.press(*text)
+    await until(pilot, lambda: any(one.name == offered for one in pilot.app.main.prompt.attachments.picker.offered))
+
+
+@at_both_sizes
+async def test_file_is_completed_and_attached(open_engine: Engines, size: Size):
+    ear = Ear()
+    app = Trackside(LaunchOptions(), lambda: open_engine(ear.runner))
+    async with at_the_screen(app, size) as pilot:
+        await typed(pilot, "read @note", "notes.txt")
+        await sees(pilot, "notes.txt", "tab takes it")
+        await pilot.press("tab")
+        assert app.main.prompt.text == "read ⟦notes.txt · text/plain · 18 B⟧ "
+        await pilot.press("enter")
+        await sees(pilot, "That was number 1.", "◆ notes.txt", "text/plain · 18 B")
+        assert ear.heard == [("read notes.txt", ["notes.txt"])]
+        (row,) = await app.stage.engine.artifacts.list(conversation_id=app.stage.session)
+        assert await app.stage.engine.artifacts.read_bytes(row.artifact_id) == b"Two days in Kyoto\n"
+
+
+@at_both_sizes
+async def test_footer_shows_the_keys_of_the_path_picker(open_engine: Engines, size: Size):
+    app = Trackside(LaunchOptions(), lambda: open_engine(Ear().runner))
+    async with at_the_screen(app, size) as pilot:
+        await typed(pilot, "@", "notes.txt")
+        await sees(pilot, "  tab takes it · esc closes", " enter send", " tab take", " esc close")
+        await pilot.press(*"note")
+        await sees(pilot, "enter or tab takes it", " enter take  tab take  esc close")
+        assert "enter send" not in shown(app)
+
+        await app.action_perform("paths.enter")  # as a click on it does
+        await sees(pilot, "⟦notes.txt · text/plain · 18 B⟧", " enter send")
+        assert not app.main.prompt.attachments.picker.is_open
+
+
+async def test_folder_can_be_completed_even_with_a_space(open_engine: Engines):
+    ear = Ear()
+    app = Trackside(LaunchOptions(), lambda: open_engine(ear.runner))
+    async with at_the_screen(app) as pilot:
+        await typed(pilot, "@my", "my maps/")
+        await pilot.press("tab")
+        assert app.main.prompt.text == '@"my maps/'
+        await typed(pilot, "", "city map.txt")
+        await pilot.press("enter", *"where?", "enter")
+        await sees(pilot, "That was number 1.")
+        assert ear.heard == [("city map.txt where?", ["city map.txt"])]
+
+
+async def test_outdated_completion_is_not_taken(open_engine: Engines):
+    app = Trackside(LaunchOptions(), lambda: open_engine(Ear().runner))
+    async with at_the_screen(app) as pilot:
+        await typed(pilot, "@no", "notes.txt")
+        prompt = app.main.prompt
+        setattr(prompt, "offer", lambda *_: None)  # noqa: B010  (the disk is slow)
+        await pilot.press("t", "tab")
+        assert prompt.text.startswith("⟦notes.txt"), "and not the first that began with no"
+
+
+async def test_arrows_choose_a_path_and_escape_closes_the_picker(open_engine: Engines):
+    app = Trackside(LaunchOptions(), lambda: open_engine(Ear().runner))
+    async with at_the_screen(app) as pilot:
+        await typed(pilot, "@no", "notes.txt")
+        await pilot.press("down", "tab")
+        assert app.main.prompt.text.startswith("⟦notes.txt")
+        await typed(pilot, "@no", "notes.txt")
+        await pilot.press("escape")
+        assert not app.main.prompt.attachments.picker.is_open
+        assert app.main.prompt.text.endswith("@no")
+        assert app.main.where() == "prompt"
+
+
+async def test_token_is_deleted_with_its_file_by_one_key(open_engine: Engines):
+    ear = Ear()
+    app = Trackside(LaunchOptions(), lambda: open_engine(ear.runner))
+    async with at_the_screen(app) as pilot:
+        await typed(pilot, "hello @note", "notes.txt")
+        await pilot.press("tab", "backspace", "backspace")
+        assert app.main.prompt.text == "hello "
+        await pilot.press("enter")
+        await sees(pilot, "That was number 1.")
+        assert ear.heard == [("hello ", [])]
+
+
+async def test_files_that_were_not_chosen_are_not_attached(open_engine: Engines):
+    """A text that was copied from somewhere must not take files with it."""
+    ear = Ear()
+    app = Trackside(LaunchOptions(), lambda: open_engine(ear.runner))
+    async with at_the_screen(app) as pilot:
+        app.main.prompt.post_message(events.Paste("say hello @notes.txt please"))
+        await sees(pilot, "please")
+        await pilot.press("enter")
+        await sees(pilot, "That was number 1.")
+        assert ear.heard == [("say hello @notes.txt please", [])]
+
+
+async def test_pasted_path_becomes_a_file_and_undo_restores_the_text(open_engine: Engines, folder: Path):
+    ear = Ear()
+    app = Trackside(LaunchOptions(), lambda: open_engine(ear.runner))
+    async with at_the_screen(app) as pilot:
+        path = str(folder / "notes.txt")
+        app.main.prompt.post_message(events.Paste(path))
+        await until(pilot, lambda: app.main.prompt.text.startswith("⟦notes.txt"))
+        await pilot.press("ctrl+z")
+        await until(pilot, lambda: app.main.prompt.text == path)
+        await pilot.press("ctrl+y", "enter")
+        await sees(pilot, "That was number 1.")
+        assert ear.heard == [("", ["notes.txt"])]
+
+
+async def test_several_pasted_paths_are_attached(open_engine: Engines, folder: Path):
+    ear = Ear()
+    app = Trackside(LaunchOptions(), lambda: open_engine(ear.runner))
+    async with at_the_screen(app) as pilot:
+        await pilot.press(*"see")
+        await pilot.press("ctrl+j")
+        urls = [(folder / name).as_uri() for name in ("notes.txt", "my maps/city map.txt")]
+        app.main.prompt.post_message(events.Paste("\r\n".join(urls)))
+        await until(pilot, lambda: app.main.prompt.text.count("⟦") == 2)
+        await pilot.press("enter")
+        await sees(pilot, "That was number 1.")
+        assert ear.heard == [("see\nnotes.txt city map.txt", ["notes.txt", "city map.txt"])]
+
+
+@pytest.mark.parametrize("way", ["{}", "'{}'"])
+async def test_pasted_path_may_have_spaces_and_non_ascii_letters(open_engine: Engines, folder: Path, way: str):
+    (folder / "京都 plan.txt").write_text("day one")
+    ear = Ear()
+    app = Trackside(LaunchOptions(), lambda: open_engine(ear.runner))
+    async with at_the_screen(app) as pilot:
+        app.main.prompt.post_message(events.Paste(way.format(folder / "京都 plan.txt")))
+        await until(pilot, lambda: app.main.prompt.text.startswith("⟦京都 plan.txt"))
+        await pilot.press("enter")
+        await sees(pilot, "That was number 1.")
+        assert ear.heard == [("", ["京都 plan.txt"])]
+
+
+@pytest.mark.parametrize(("name", "words"), [("my maps", "is a folder"), ("gone.txt", "is not there")])
+async def test_pasted_path_that_is_not_a_file_stays_text_with_a_reason(
+    open_engine: Engines, folder: Path, name: str, words: str
+):
+    app = Trackside(LaunchOptions(), lambda: open_engine(Ear().runner))
+    async with at_the_screen(app) as pilot:
+        app.main.prompt.post_message(events.Paste(str(folder / name)))
+        await sees(pilot, words, "it stays as text")
+        assert app.main.prompt.text == str(folder / name)
+
+
+async def test_unreadable_file_shows_an_error(open_engine: Engines, monkeypatch: pytest.MonkeyPatch):
+    def refuse(path: Path) -> Any:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr("engine.intake.attachments._read", refuse)
+    app = Trackside(LaunchOptions(), lambda: open_engine(Ear().runner))
+    async with at_the_screen(app) as pilot:
+        await typed(pilot, "@note", "notes.txt")
+        await pilot.press("tab")
+        await sees(pilot, "notes.txt cannot be read: permission denied. Change its permissions.")
+        assert app.main.prompt.text == "@notes.txt "
+
+
+async def test_picker_without_matches_takes_no_key(open_engine: Engines):
+    ear = Ear()
+    app = Trackside(LaunchOptions(), lambda: open_engine(ear.runner))
+    async with at_the_screen(app) as pilot:
+        await pilot.press(*"hi @nobody")
+        await sees(pilot, "no file or folder matches nobody")
+        await pilot.press(*" there")
+        await until(pilot, lambda: "no file or folder" not in shown(app))
+        await pilot.press(*" @qq")
+        await sees(pilot, "no file or folder matches qq")
+        await pilot.press("enter")
+        await sees(pilot, "That was number 1.")
+        assert ear.heard == [("hi @nobody there @qq", [])]
+
+
+@pytest.mark.parametrize("size", [(160, 45), (80, 24), (60, 15)])
+async def test_prompt_stays_visible_with_many_offered_paths(open_engine: Engines, folder: Path, size: Size):
+    for number in range(20):
+        (folder / f"part-{number:02}.txt").touch()
+    app = Trackside(LaunchOptions(), lambda: open_engine(Ear().runner))
+    async with at_the_screen(app, size) as pilot:
+        app.main.show_card(is_shown=True)
+        await typed(pilot, "see @part", "part-00.txt")
+        await sees(pilot, "see @part", "1 of 20", "part-00.txt")
+        await pilot.press(*["down"] * 10)
+        await sees(pilot, "see @part", "11 of 20", "› part-10.txt")
+
+
+async def test_home_folder_is_completed(open_engine: Engines, folder: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("HOME", str(folder))
+    ear = Ear()
+    app = Trackside(LaunchOptions(), lambda: open_engine(ear.runner))
+    async with at_the_screen(app) as pilot:
+        await typed(pilot, "@~", "~/")
+        await pilot.press("tab")
+        await typed(pilot, ".hid", ".hidden")
+        await pilot.press("tab", "enter")
+        await sees(pilot, "That was number 1.")
+        assert ear.heard == [("", [".hidden"])]
+
+
+async def test_history_restores_attached_files(open_engine: Engines):
+    ear = Ear()
+    app = Trackside(LaunchOptions(), lambda: open_engine(ear.runner))
+    async with at_the_screen(app) as pilot:
+        await typed(pilot, "read @note", "notes.txt")
+        await pilot.press("tab", "enter")
+        await sees(pilot, "That was number 1.")
+        await until(pilot, lambda: not app.situation.is_running)
+        await pilot.press("up", "end", "enter")
+        await sees(pilot, "That was number 2.")
+        assert ear.heard == [("read notes.txt", ["notes.txt"])] * 2
+
+
+async def test_unusable_file_is_reported_and_becomes_text_again(open_engine: Engines, folder: Path):
+    (folder / "large.bin").write_bytes(b"\0" * (1024 * 1024 + 1))
+    app = Trackside(LaunchOptions(), lambda: open_engine(Ear().runner))
+    async with at_the_screen(app, (160, 45)) as pilot:
+        await typed(pilot, "see @lar", "large.bin")
+        await pilot.press("tab")
+        await sees(pilot, "an event carries files up to 1 MiB")
+        assert app.main.prompt.text == "see @large.bin "
+
+
+async def test_file_is_sent_as_it_was_when_attached(open_engine: Engines, folder: Path):
+    """As one that is put together: what the token says of it stays true, whatever becomes of the file."""
+    ear = Ear()
+    app = Trackside(LaunchOptions(), lambda: open_engine(ear.runner))
+    async with at_the_screen(app) as pilot:
+        await typed(pilot, "read @note", "notes.txt")
+        await pilot.press("tab")
+        await until(pilot, lambda: "notes.txt" in app.stage._held)
+        (folder / "notes.txt").unlink()
+        await pilot.press("enter")
+        await sees(pilot, "That was number 1.", "◆ notes.txt", "text/plain · 18 B")
+        assert not app.stage._held, "and nothing of it is held any longer"
+        await until(pilot, lambda: not app.situation.is_running)
+        await pilot.press("up", "end", "enter")
+        await sees(pilot, "notes.txt does not exist.")
+        await until(pilot, lambda: app.main.prompt.text == "read @notes.txt ")
+        await pilot.press("enter")
+        await sees(pilot, "notes.txt is not attached; enter again sends the message without it")
+        assert ear.heard == [("read notes.txt", ["notes.txt"])]
+
+
+@pytest.fixture
+def slow_file(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
+    """The disk gives what is sent along when this is set."""
+    go, at_once = asyncio.Event(), RunsApi.attach
+
+    async def slowly(runs: RunsApi, path: Path) -> Any:
+        await go.wait()
+        return await at_once(runs, path)
+
+    monkeypatch.setattr(RunsApi, "attach", slowly)
+    return go
+
+
+async def sent_slowly(pilot: Any, app: Trackside) -> None:
+    """A message is on its way, with a file that is not read yet."""
+    await typed(pilot, "@note", "notes.txt")
+    await pilot.press("tab", *"read it", "enter")
+    await until(pilot, lambda: len(app.sending) == 1)
+
+
+async def test_message_with_a_slow_file_goes_to_the_session_it_was_sent_in(
+    open_engine: Engines, slow_file: asyncio.Event
+):
+    ear = Ear()
+    app = Trackside(LaunchOptions(session="kyoto"), lambda: open_engine(ear.runner))
+    async with at_the_screen(app) as pilot:
+        await until(pilot, lambda: app.drafts is not None)
+        await sent_slowly(pilot, app)
+        await app.resume("lima")
+        slow_file.set()
+        await until(pilot, lambda: not app.sending)
+        (run,) = await app.stage.engine.runs.list()
+        assert (run.conversation_id, app.stage.session) == ("kyoto", "lima")
+
+
+async def test_message_after_a_slow_file_keeps_its_order(open_engine: Engines, slow_file: asyncio.Event):
+    ear = Ear()
+    app = Trackside(LaunchOptions(), lambda: open_engine(ear.runner))
+    async with at_the_screen(app) as pilot:
+        await until(pilot, lambda: app.drafts is not None)
+        await sent_slowly(pilot, app)
+        await pilot.press(*"and this", "enter")
+        await until(pilot, lambda: len(app.sending) == 2)
+        await pilot.press(*"typed on")
+        assert app.main.prompt.text == "typed on"
+        slow_file.set()
+        await sees(pilot, "That was number 2.")
+        assert [text for text, _ in ear.heard] == ["notes.txt read it", "and this"]
+
+
+async def test_file_is_delivered_to_a_run_in_progress(open_engine: Engines):
+    cue, heard = Cue(), list[str]()
+    app = Trackside(LaunchOptions(), lambda: open_engine(listener(cue, heard)))
+    async with at_the_screen(app) as pilot:
+        await pilot.press(*"hello", "enter")
+        await sees(pilot, "You said: hello")
+        await typed(pilot, "see @note", "notes.txt")
+        await pilot.press("tab", "enter")
+        await sees(pilot, "1 queued", "see notes.txt · 1 file")
+        cue.go()
+        await sees(pilot, "Then you said: see notes.txt", "▼ steered", "◆ notes.txt", "text/plain · 18 B")
+        names = [row.name for row in await app.stage.engine.artifacts.list(conversation_id=app.stage.session)]
+        assert names == ["notes.txt"]
+
+
+async def test_file_without_text_is_delivered_to_a_run_in_progress(open_engine: Engines):
+    cue = Cue()
+    app = Trackside(LaunchOptions(), lambda: open_engine(listener(cue)))
+    async with at_the_screen(app) as pilot:
+        await pilot.press(*"hello", "enter")
+        await sees(pilot, "You said: hello")
+        await typed(pilot, "@note", "notes.txt")
+        await pilot.press("tab", "enter")
+        await sees(pilot, "1 queued", "▲ steer   notes.txt")
+        cue.go()
+        await sees(pilot, "▼ steered · delivered", "◆ notes.txt")
+        assert "said before" not in shown(app)
+
+
+class Late:
+    """A console whose engine opens when it may, with something sent before; at first it cannot, if so wished."""
+
+    def __init__(self, open_engine: Engines, *, fails: bool = False) -> None:
+        self.ear, self._may_open, self._fails = Ear(), asyncio.Event(), fails
+        self._open_engine = open_engine
+        self.app = Trackside(LaunchOptions(), self._opened)
+
+    async def _opened(self) -> Any:
+        await self._may_open.wait()
+        if self._fails and self.app.trouble is None:
+            raise RuntimeError("the disk is full")
+        return await self._open_engine(self.ear.runner)
+
+    async def send_early(self, pilot: Any) -> None:
+        await until(pilot, lambda: self.app.main.prompt.has_focus)
+        await typed(pilot, "read @note", "notes.txt")
+        await pilot.press("tab", "enter")
+        await until(pilot, lambda: bool(self.app.early))
+        assert self.app.unsent == "read ⟦notes.txt · text/plain · 18 B⟧ "
+        self._may_open.set()
+
+
+async def test_message_sent_before_the_engine_is_open_keeps_its_file(open_engine: Engines):
+    late = Late(open_engine)
+    async with late.app.run_test(size=(160, 45), notifications=True) as pilot:
+        await late.send_early(pilot)
+        await sees(pilot, "That was number 1.", "◆ notes.txt")
+        assert late.ear.heard == [("read notes.txt", ["notes.txt"])]
+
+
+async def test_message_that_cannot_be_sent_comes_back_with_its_file(open_engine: Engines):
+    late = Late(open_engine, fails=True)
+    async with late.app.run_test(size=(160, 45), notifications=True) as pilot:
+        await late.send_early(pilot)
+        await until(pilot, lambda: late.app.main.prompt.text == "read ⟦notes.txt · text/plain · 18 B⟧ ")
+        await until(pilot, lambda: late.app.stage.is_open)
+        await pilot.press("enter")
+        await sees(pilot, "That was number 1.")
+        assert late.ear.heard == [("read notes.txt", ["notes.txt"])]
+
+
+async def test_unsent_message_is_restored_with_its_files(
+    open_engine: Engines, folder: Path, monkeypatch: pytest.MonkeyPatch
+):
+    ear = Ear()
+    app = Trackside(LaunchOptions(), lambda: open_engine(ear.runner))
+    async with at_the_screen(app) as pilot:
+        await typed(pilot, "read @note", "notes.txt")
+        await pilot.press("tab")
+        await typed(pilot, "and @nor", "north.png")
+        await pilot.press("tab")
+    (folder / "north.png").unlink()
+    monkeypatch.chdir(folder.parent)
+    app = Trackside(LaunchOptions(), lambda: open_engine(ear.runner))
+    async with at_the_screen(app) as pilot:
+        await sees(pilot, "what was typed and not sent the last time", "north.png does not exist.")
+        await until(pilot, lambda: f"and @{folder}/north.png" in app.main.prompt.text)
+        await pilot.press("enter")
+        await sees(pilot, "north.png is not attached; enter again sends the message without it")
+        await pilot.press("enter")
+        await sees(pilot, "That was number 1.")
+        assert ear.heard == [(f"read notes.txt and @{folder}/north.png", ["notes.txt"])]
+
+
+async def test_edited_queued_message_keeps_its_files(open_engine: Engines):
+    cue = Cue()
+    app = Trackside(LaunchOptions(), lambda: open_engine(listener(cue)))
+    async with at_the_screen(app) as pilot:
+        await pilot.press(*"hello", "enter")
+        await sees(pilot, "You said: hello")
+        await pilot.press(*"later", "enter")
+        await sees(pilot, "1 queued")
+        await pilot.press("up", "enter")
+        await until(pilot, lambda: app.main.prompt.item_id is not None)
+        await typed(pilot, " @note", "notes.txt")
+        await pilot.press("tab", "enter")
+        await sees(pilot, "A queued message keeps its own files")
+        assert app.main.prompt.item_id is not None
+
+
+async def test_palette_begins_a_path(open_engine: Engines):
+    app = Trackside(LaunchOptions(), lambda: open_engine(Ear().runner))
+    async with at_the_screen(app) as pilot:
+        await pilot.press(*"read")
+        await app.action_perform("app.attach")
+        await until(pilot, lambda: app.main.prompt.attachments.picker.is_open)
+        assert app.main.prompt.text == "read @"
+        await pilot.press("enter")  # a lone @ is no wish for the first file there is
+        await sees(pilot, "That was number 1.")
+        assert "⟦" not in shown(app)

@@ -1,0 +1,142 @@
+"""Several agents, some of one runner: who answers is called by its name, and a session goes on with who was there."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from console.launch import LaunchOptions
+from console.ui.runners.screen import RunnersScreen
+from tests.console.sessions.test_other_runner import resumed
+from tests.support.console.browser_data import begun, talked
+from tests.support.console.pilot import at_both_sizes, at_the_screen, go_to, say, sees, shown, until
+from tests.support.console.recorded_toasts import Telling
+from tests.support.engines import Engines, declares, done, said
+
+TONE = [{"name": "tone", "type": "string", "required": True}]
+
+
+@declares(config=TONE)
+async def guide(ctx: Any):
+    yield said(f"{ctx.config['tone']}: {ctx.input.to_text()}")
+    yield done()
+
+
+def agent(name: str, **more: Any) -> dict[str, Any]:
+    return {"id": name, "runner": "guide", "config": {"tone": name}} | more
+
+
+AGENTS = [agent("warm"), agent("cold")]
+
+
+def console(open_engine: Engines, now: list[dict[str, Any]] = AGENTS, **opening: Any) -> Telling:
+    """Over a session in which the agent `cold` answered, with these agents now."""
+
+    async def given() -> Any:
+        engine = await open_engine(guide, agents=AGENTS)
+        await talked(engine, "kyoto", "the castle", runner="cold")
+        open_engine.clock.advance(60)
+        await open_engine.close(engine)
+        return await open_engine(guide, agents=now)
+
+    return Telling(LaunchOptions(**opening), given)
+
+
+async def go_on(pilot: Any, app: Telling) -> None:
+    await say(pilot, "the gardens")
+    await sees(pilot, "cold: the gardens")
+    assert app.stage.agent_id == "cold"
+
+
+@pytest.mark.parametrize("opening", [{"goes_on": True}, {"session": "kyoto"}], ids=["-c", "--session"])
+async def test_a_session_goes_on_with_the_agent_that_answered_last(open_engine: Engines, opening: dict[str, Any]):
+    app = console(open_engine, **opening)
+    async with at_the_screen(app) as pilot:
+        await begun(pilot, app)
+        assert app.screen is app.main
+        assert app.told == []
+        await go_on(pilot, app)
+
+
+async def test_a_session_that_is_resumed_where_nobody_was_chosen_goes_on_with_it_too(open_engine: Engines):
+    app = console(open_engine)
+    async with at_the_screen(app) as pilot:
+        await until(pilot, lambda: isinstance(app.screen, RunnersScreen))
+        await pilot.press("escape")
+        await resumed(pilot, app, "kyoto")
+        await until(pilot, lambda: app.stage.agent_id == "cold")
+        await go_on(pilot, app)
+
+
+async def test_a_run_that_is_opened_from_the_rail_brings_its_agent_where_nobody_was_chosen(open_engine: Engines):
+    app = console(open_engine)
+    async with at_the_screen(app) as pilot:
+        await until(pilot, lambda: isinstance(app.screen, RunnersScreen))
+        await pilot.press("escape")
+        (run,) = await app.stage.engine.runs.list()
+        rail = app.main.rail
+        await until(pilot, lambda: rail.option_count >= 2)
+        await go_to(pilot, app, "rail")
+        rail.highlighted = rail.get_option_index(f"run {run.run_id}")
+        await pilot.press("enter")
+        await until(pilot, lambda: app.stage.agent_id == "cold")
+        await go_on(pilot, app)
+
+
+@pytest.mark.parametrize(
+    "cold",
+    [None, {"enabled": False}, {"config": {}}, {"runner": "nobody"}],
+    ids=["gone", "off", "unfit", "without a runner"],
+)
+async def test_where_it_cannot_answer_any_more_one_is_chosen(open_engine: Engines, cold: dict[str, Any] | None):
+    others = [agent("warm"), agent("mild")]
+    app = console(open_engine, [*others, *([] if cold is None else [agent("cold", **cold)])], goes_on=True)
+    async with at_the_screen(app) as pilot:
+        await until(pilot, lambda: isinstance(app.screen, RunnersScreen))
+        assert (app.stage.session, app.stage.runner, app.stage.runner_id) == ("kyoto", None, "")
+        assert len(app.told) == 1
+
+
+async def test_who_was_named_answers_whoever_did_before(open_engine: Engines):
+    app = console(open_engine, goes_on=True, runner="warm")
+    async with at_the_screen(app) as pilot:
+        await begun(pilot, app)
+        await say(pilot, "the gardens")
+        await sees(pilot, "warm: the gardens")
+
+
+@pytest.mark.parametrize("has_agents", [True, False])
+async def test_who_is_to_choose_is_told_the_key_that_is_there_and_no_option(
+    open_engine: Engines, tmp_path: Path, has_agents: bool
+):
+    async def other(ctx: Any):
+        yield done()
+
+    app = Telling(LaunchOptions(), lambda: open_engine(guide, other, agents=AGENTS if has_agents else []))
+    async with at_the_screen(app) as pilot:
+        await until(pilot, lambda: isinstance(app.screen, RunnersScreen))
+        await pilot.press("escape")
+        await until(pilot, lambda: app.screen is app.main)
+        await say(pilot, "hello")
+        await until(pilot, lambda: app.main.prompt.text == "hello")
+        names = "warm (plugin:local/guide/default)" if has_agents else "plugin:local/guide/default"
+        assert len([words for words in app.told if names in words]) == 2
+        assert all(words.endswith("f3 chooses one.") and "--" not in words for words in app.told)
+
+
+@at_both_sizes
+async def test_an_agent_is_called_by_its_name_and_its_runner_where_there_is_room(
+    open_engine: Engines, size: tuple[int, int]
+):
+    app = console(open_engine, runner="warm", session="kyoto")
+    async with at_the_screen(app, size) as pilot:
+        await begun(pilot, app)
+        header = lambda: shown(app).splitlines()[0]  # noqa: E731
+        await until(pilot, lambda: "cold (guide)" in header() or (size[0] < 100 and "cold" in header()))
+        await sees(pilot, "send ▸ warm (guide)")  # the run that is shown is of cold; the next is of warm
+        await say(pilot, "the gardens")
+        await until(pilot, lambda: "warm" in header() and "cold" not in header())
+        await pilot.press("ctrl+n")
+        await until(pilot, lambda: "warm" in header())
+        await app.action_perform("app.compose")
+        await sees(pilot, "to warm (guide)")

@@ -1,0 +1,170 @@
+"""An agent of trackside.yaml whose config does not fit is mended from the screen, the way a person does."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from console.launch import LaunchOptions
+from console.model.runners.choices import offers
+from console.ui.runners.screen import RunnersScreen
+from console.ui.settings_form.screen import FormScreen
+from engine.api import ConfigError, FormError, KeptSettings, RunOptions, message
+from tests.support.console.form_app import to_the_form
+from tests.support.console.pilot import at_both_sizes, at_the_screen, becomes, say, sees, shown, until
+from tests.support.console.recorded_toasts import Telling
+from tests.support.engines import Engines, declares, done, said
+
+FIELDS: list[dict[str, Any]] = [
+    *({"name": f"extra{number}", "type": "string", "label": f"Extra {number}"} for number in range(20)),
+    {"name": "city", "type": "string", "label": "City", "required": True, "description": "Where it asks for"},
+    {"name": "tone", "type": "select", "label": "Tone", "default": "warm", "options": ["warm", "cold"]},
+]
+AGENTS = [{"id": "poor", "runner": "asks", "config": {"extra1": "as written"}}, {"id": "good", "runner": "plain"}]
+
+
+@declares(config=FIELDS)
+async def asks(ctx: Any) -> AsyncIterator[Any]:
+    yield said(f"in {ctx.config['city']}, {ctx.config['extra1']}")
+    yield done()
+
+
+async def plain(ctx: Any) -> AsyncIterator[Any]:
+    yield said("I am good")
+    yield done()
+
+
+def opened(open_engine: Engines, *, runner: str | None = "good", agents: Any = AGENTS) -> Telling:
+    return Telling(LaunchOptions(runner=runner), lambda: open_engine(asks, plain, agents=agents))
+
+
+async def kept(app: Telling) -> dict[str, Any]:
+    settings = await app.stage.engine.settings.get("poor")
+    return {} if settings is None else settings.to_json()
+
+
+@pytest.mark.parametrize("size", [(160, 45), (80, 24), (60, 15)])
+async def test_its_form_opens_from_the_list_at_what_is_missing_and_then_it_can_be_picked(
+    open_engine: Engines, size: tuple[int, int]
+):
+    app = opened(open_engine)
+    async with at_the_screen(app, size) as pilot:
+        await pilot.press("f3")
+        await sees(pilot, "poor", "config.city is required", "2 to mend", "f12 mends it")
+        assert "left out" not in shown(app)
+        await pilot.press(*"poor")
+        await sees(pilot, "f12 opens its form")
+        form = await to_the_form(pilot, app)
+        await sees(pilot, "Settings of poor", "✗ City", "is required", "1 field to mend")
+        assert form.slot is not None
+        assert form.slot.name == "city"
+        await pilot.press("enter", *"Rome", "enter")
+        await becomes(pilot, lambda: kept(app), {"config": {"city": "Rome"}})
+        await until(pilot, lambda: "it fits now: it can run" in app.told)
+        assert app.stage.agent_id == "good", "only its form was filled in"
+        await pilot.press("escape")
+        await until(pilot, lambda: isinstance(app.screen, RunnersScreen) and "is required" not in shown(app))
+        await pilot.press("enter")
+        await until(pilot, lambda: app.screen is app.main and app.stage.agent_id == "poor")
+        await say(pilot, "go")
+        await sees(pilot, "in Rome, as written")
+
+
+@at_both_sizes
+async def test_a_runner_that_lacks_settings_is_marked_before_it_is_chosen(open_engine: Engines, size: tuple[int, int]):
+    app = opened(open_engine, agents=AGENTS[1:])
+    async with at_the_screen(app, size) as pilot:
+        await pilot.press("f3")
+        await sees(pilot, "✗ asks", "city is required", "f12 mends it", "1 to mend")
+        await pilot.press(*"asks")
+        await to_the_form(pilot, app)
+        await sees(pilot, "Settings of asks", "1 field to mend")
+        await pilot.press("enter", *"Rome", "enter")
+        await until(pilot, lambda: "it fits now: it can run" in app.told)
+        await pilot.press("escape")
+        await until(pilot, lambda: isinstance(app.screen, RunnersScreen) and "is required" not in shown(app))
+        assert "to mend" not in shown(app)
+
+
+@at_both_sizes
+async def test_one_that_was_chosen_says_what_it_lacks_and_its_form_opens_there(
+    open_engine: Engines, size: tuple[int, int]
+):
+    app = opened(open_engine)
+    async with at_the_screen(app, size) as pilot:
+        await pilot.press("f3")
+        await sees(pilot, "poor")
+        await pilot.press(*"poor", "enter")
+        await until(pilot, lambda: any("city is required" in words and "f12" in words for words in app.told))
+        await sees(pilot, "settings to mend · f12")
+        form = await to_the_form(pilot, app)
+        assert form.slot is not None
+        assert form.slot.name == "city"
+        await pilot.press("enter", *"Rome", "enter")
+        await until(pilot, lambda: app.stage.unready is None)
+        await pilot.press("escape")
+        await say(pilot, "go")
+        await sees(pilot, "in Rome, as written")
+
+
+async def test_the_only_agent_opens_although_it_lacks_something_and_again_lacks_it_when_that_is_reset(
+    open_engine: Engines,
+):
+    app = opened(open_engine, runner=None, agents=AGENTS[:1])
+    async with at_the_screen(app) as pilot:
+        await until(pilot, lambda: any("city is required" in words for words in app.told))
+        form = await to_the_form(pilot, app)
+        await pilot.press("enter", *"Rome", "enter")
+        await until(pilot, lambda: app.stage.unready is None)
+        await pilot.press("r")
+        await until(pilot, lambda: app.stage.lacks_settings and app.stage.unready is not None)
+        assert len(form.filling.problems()) == 1
+
+
+async def test_a_value_that_is_written_and_does_not_fit_is_mended_too(open_engine: Engines):
+    agents = [{"id": "poor", "runner": "asks", "config": {"city": "Rome", "extra1": "x", "tone": "hot"}}]
+    app = opened(open_engine, runner=None, agents=agents)
+    async with at_the_screen(app) as pilot:
+        await until(pilot, lambda: any("tone must be one of warm, cold" in words for words in app.told))
+        await pilot.press("f12")
+        await until(pilot, lambda: isinstance(app.screen, FormScreen) and app.screen.list.size.height > 0)
+        await sees(pilot, "✗ Tone", "must be one of")
+        await pilot.press("enter", *"cold", "enter")
+        await becomes(pilot, lambda: kept(app), {"config": {"tone": "cold"}})
+        await pilot.press("escape")
+        await say(pilot, "go")
+        await sees(pilot, "in Rome, x")
+
+
+async def test_the_engine_counts_it_among_those_that_fit_only_with_what_is_kept(open_engine: Engines):
+    engine = await open_engine(asks, plain, agents=AGENTS)
+    assert [agent.agent_id for agent in engine.runners.agents()] == ["good"]
+    assert [agent.agent_id for agent in engine.runners.invalid_agents()] == ["poor"]
+    with pytest.raises(FormError, match="city is required"):
+        engine.runs.prepare(message("evt_1", "x", conversation_id="s"), RunOptions(runner="poor", kept=True))
+
+    await engine.settings.save("poor", KeptSettings(config={"city": "Rome"}))
+
+    assert [agent.agent_id for agent in engine.runners.agents()] == ["good", "poor"]
+    assert engine.runners.invalid_agents() == ()
+    assert (
+        engine.runs.prepare(message("evt_2", "x", conversation_id="s"), RunOptions(runner="poor", kept=True)).config[
+            "city"
+        ]
+        == "Rome"
+    )
+    with pytest.raises(ConfigError, match=r"agents\[0\]\.config\.city: is required"):
+        engine.runs.prepare(
+            message("evt_3", "x", conversation_id="s"), RunOptions(runner="poor")
+        )  # without them it is as it is written
+
+
+async def test_one_whose_runner_is_not_there_is_left_out(open_engine: Engines):
+    engine = await open_engine(plain, agents=[{"id": "ghost", "runner": "nobody"}])
+    found = offers(
+        engine.runners.agents(),
+        await engine.runners.summaries(),
+        engine.runners.problems(),
+        engine.runners.invalid_agents(),
+    )
+    assert [(one.kind, one.unfit) for one in found if "ghost" in one.label] == [("problem", "")]

@@ -1,0 +1,407 @@
+"""The moment between deleting a session and its being gone."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+import console.ui.sessions.delete
+from console.ui.sessions.delete import Parting
+from console.ui.sessions.screen import SessionsScreen
+from engine.api import Engine
+from engine.api.sessions import SessionsApi
+from tests.support.console.browser_data import browsing, listed, talked
+from tests.support.console.pilot import Cue, at_the_screen, becomes, listener, say, sees, shown, until
+from tests.support.engines import Engines
+
+TRIPS = (("kyoto", ("plan a day in Kyoto", "use metric")), ("lima", ("where is the museum of gold",)))
+
+
+async def opened(pilot, app) -> SessionsScreen:
+    await pilot.press("ctrl+l")
+    await until(pilot, lambda: isinstance(app.screen, SessionsScreen) and app.screen.list.current is not None)
+    return app.screen
+
+
+async def sessions(engine: Engine) -> set[str]:
+    return {one.session_id for one in await engine.sessions.list()}
+
+
+async def entered(pilot, app, session: str) -> None:
+    """Go on with a session, from the browser."""
+    screen = await opened(pilot, app)
+    await pilot.press("g", *["down"] * listed(screen).index(session), "enter")
+    await until(pilot, lambda: app.stage.session == session and app.screen is app.main)
+
+
+class Hand:
+    """Timers that a test lets go off."""
+
+    def __init__(self) -> None:
+        self.waiting: list[Callable[[], object]] = []
+        self.stopped = 0
+        self.tasks: list[Any] = []
+        self.over_for: list[tuple[str, bool]] = []
+
+    def later(self, seconds: float, call: Callable[[], object]) -> Any:
+        self.waiting.append(call)
+        return self
+
+    def stop(self) -> None:
+        self.stopped += 1
+
+    def begin(self, act: Awaitable[object]) -> None:
+        self.tasks.append(asyncio.ensure_future(act))
+
+    async def over(self) -> None:
+        for call in self.waiting:
+            call()
+        await asyncio.gather(*self.tasks, return_exceptions=True)
+
+
+def parting(
+    hand: Hand,
+    gone: list[str],
+    why_not: Exception | None = None,
+    delete: Callable[[str], Awaitable[str]] | None = None,
+) -> Parting:
+    async def at_once(name: str) -> str:
+        if why_not is not None:
+            raise why_not
+        gone.append(name)
+        return f"deleted {name}"
+
+    def over(name: str, is_gone: bool) -> None:
+        hand.over_for.append((name, is_gone))
+
+    return Parting(delete or at_once, hand.later, hand.begin, over)
+
+
+async def test_nothing_is_deleted_before_the_moment_is_over():
+    hand, gone = Hand(), list[str]()
+    leaving = parting(hand, gone)
+    leaving.put("a")
+    assert (leaving.going, gone) == ({"a"}, [])
+    await hand.over()
+    assert (leaving.going, gone, hand.over_for) == (set(), ["a"], [("a", True)])
+
+
+async def test_the_last_comes_back_first_and_is_not_deleted():
+    hand, gone = Hand(), list[str]()
+    leaving = parting(hand, gone)
+    leaving.put("a")
+    leaving.put("b")
+    assert leaving.take_back() == "b"
+    await hand.over()
+    assert gone == ["a"]
+    assert leaving.take_back() is None
+
+
+async def test_what_could_not_be_deleted_is_seen_again():
+    hand = Hand()
+    leaving = parting(hand, [], OSError("busy"))
+    leaving.put("a")
+    await hand.over()
+    assert (leaving.going, hand.over_for) == (set(), [("a", False)])
+
+
+async def test_at_the_end_all_goes_once_and_it_is_said_since_its_moment_was_cut_short():
+    hand, gone = Hand(), list[str]()
+    leaving = parting(hand, gone)
+    leaving.put("a")
+    assert await leaving.finish() == ["deleted a"]
+    await hand.over()
+    assert gone == ["a"]
+
+
+async def test_what_cannot_go_at_the_end_does_not_keep_the_others():
+    hand = Hand()
+    leaving = parting(hand, [], OSError("busy"))
+    leaving.put("a")
+    leaving.put("b")
+    assert await leaving.finish() == ["busy", "busy"]
+    assert leaving.going == set()
+
+
+async def test_what_is_being_deleted_stays_hidden_cannot_come_back_and_is_waited_for_at_the_end():
+    hand, gone, begun, go = Hand(), list[str](), asyncio.Event(), asyncio.Event()
+
+    async def slowly(name: str) -> str:
+        begun.set()
+        await go.wait()
+        gone.append(name)
+        return f"deleted {name}"
+
+    leaving = parting(hand, gone, delete=slowly)
+    leaving.put("a")
+    moment = asyncio.ensure_future(hand.over())
+    await begun.wait()
+    leaving.put("b")
+    assert leaving.take_back() == "b"
+    assert (leaving.take_back(), leaving.going, leaving.can_be_undone) == (None, {"a"}, False)
+    assert leaving.why_no_undo == "its moment is over: it is being deleted, and cannot come back"
+    finishing = asyncio.ensure_future(leaving.finish())
+    go.set()
+    assert (await finishing, gone, leaving.going, hand.over_for) == ([], ["a"], set(), [("a", True)])
+    await moment
+
+
+# At the screen
+
+
+@pytest.fixture
+def slow_to_go(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
+    """A moment is short, and what is deleted is gone when this is set."""
+    go, at_once = asyncio.Event(), SessionsApi.delete
+
+    async def slowly(sessions: SessionsApi, session_id: str) -> Any:
+        await go.wait()
+        return await at_once(sessions, session_id)
+
+    monkeypatch.setattr(console.ui.sessions.delete, "MOMENT", 0.01)
+    monkeypatch.setattr(SessionsApi, "delete", slowly)
+    return go
+
+
+async def test_u_while_a_session_is_just_going_says_that_it_is_too_late(
+    open_engine: Engines, slow_to_go: asyncio.Event
+):
+    app = browsing(open_engine, *TRIPS)
+    async with at_the_screen(app) as pilot:
+        screen = await opened(pilot, app)
+        await pilot.press("d")
+        await until(pilot, lambda: bool(app.parting.going) and not app.parting.can_be_undone)
+        await pilot.press("u")
+        await sees(pilot, "its moment is over: it is being deleted, and cannot come back")
+        assert (app.screen, listed(screen)) == (screen, ["kyoto"])
+        slow_to_go.set()
+        await becomes(pilot, lambda: sessions(app.stage.engine), {"kyoto"})
+
+
+async def test_leaving_while_a_session_is_just_going_waits_for_it(open_engine: Engines, slow_to_go: asyncio.Event):
+    app = browsing(open_engine, *TRIPS)
+    async with at_the_screen(app) as pilot:
+        await opened(pilot, app)
+        await pilot.press("d")
+        await until(pilot, lambda: bool(app.parting.going) and not app.parting.can_be_undone)
+        await pilot.press("ctrl+q")
+        await until(pilot, lambda: app.is_leaving)
+        slow_to_go.set()
+    assert app.last_words == ()
+    assert await sessions(await open_engine()) == {"kyoto"}
+
+
+async def test_what_has_no_fork_any_more_is_not_to_be_unfolded(open_engine: Engines, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(console.ui.sessions.delete, "MOMENT", 0.01)
+    app = browsing(open_engine, *TRIPS)
+    async with at_the_screen(app) as pilot:
+        fork = (await app.stage.engine.sessions.fork("kyoto")).session_id
+        screen = await opened(pilot, app)
+        branches = screen.desk.tree.branches
+        await pilot.press("g", *["down"] * listed(screen).index(fork), "d")
+        await until(
+            pilot, lambda: {one.row.session.session_id: one.is_open for one in branches}.get("kyoto", 0) is None
+        )
+
+
+async def test_what_was_deleted_comes_back_by_u(open_engine: Engines):
+    app = browsing(open_engine, *TRIPS)
+    async with at_the_screen(app) as pilot:
+        screen = await opened(pilot, app)
+        await pilot.press("d")
+        await until(pilot, lambda: listed(screen) == ["kyoto"])
+        await sees(pilot, "u undoes it; quitting makes it final")
+        await pilot.press("u")
+        await until(pilot, lambda: listed(screen) == ["lima", "kyoto"])
+        await pilot.press("u")
+        await until(pilot, lambda: "nothing was deleted in the last 8 seconds" in app.told)
+    engine = await open_engine()
+    assert {one.session_id for one in await engine.sessions.list()} == {"kyoto", "lima"}
+
+
+async def test_what_was_deleted_is_gone_when_the_moment_is_over(open_engine: Engines, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(console.ui.sessions.delete, "MOMENT", 0.05)
+    app = browsing(open_engine, *TRIPS)
+    async with at_the_screen(app) as pilot:
+        screen = await opened(pilot, app)
+        await pilot.press("d")
+
+        async def left() -> list[str]:
+            return [one.session_id for one in await app.stage.engine.sessions.list()]
+
+        await becomes(pilot, left, ["kyoto"])
+        screen.show()
+        assert listed(screen) == ["kyoto"]
+
+
+async def test_leaving_the_console_does_not_keep_what_was_deleted(open_engine: Engines):
+    app = browsing(open_engine, *TRIPS)
+    async with at_the_screen(app) as pilot:
+        await opened(pilot, app)
+        await pilot.press("d")
+        await until(pilot, lambda: app.parting.can_be_undone)
+    engine = await open_engine()
+    assert [one.session_id for one in await engine.sessions.list()] == ["kyoto"]
+
+
+async def test_two_that_were_deleted_come_back_the_last_first(open_engine: Engines):
+    app = browsing(open_engine, *TRIPS)
+    async with at_the_screen(app) as pilot:
+        screen = await opened(pilot, app)
+        await pilot.press("d", "d")
+        await sees(pilot, "There is no session yet", "0 sessions")
+        await pilot.press("u")
+        await until(pilot, lambda: listed(screen) == ["kyoto"])
+        await pilot.press("u")
+        await until(pilot, lambda: listed(screen) == ["lima", "kyoto"])
+        assert screen.branch.row.session.session_id == "lima", "one is on what came back"
+        await sees(pilot, "“where is the museum of gold” is back")
+
+
+async def test_who_deletes_the_session_one_is_in_is_in_a_new_one_at_once(open_engine: Engines):
+    app = browsing(open_engine, *TRIPS)
+    async with at_the_screen(app) as pilot:
+        await entered(pilot, app, "lima")
+        await opened(pilot, app)
+        await sees(pilot, "you are here")
+        await pilot.press("d")
+        await until(pilot, lambda: app.stage.session not in ("lima", "kyoto"))
+        await pilot.press("escape")
+        await until(pilot, lambda: app.screen is app.main)
+        await sees(pilot, "No messages yet")
+        await say(pilot, "elsewhere")
+        await sees(pilot, "You said: elsewhere")
+        assert app.stage.session not in ("lima", "kyoto")
+
+
+async def test_undone_it_is_the_session_one_is_in_again(open_engine: Engines):
+    app = browsing(open_engine, *TRIPS)
+    async with at_the_screen(app) as pilot:
+        await entered(pilot, app, "lima")
+        await opened(pilot, app)
+        await pilot.press("d")
+        await until(pilot, lambda: app.stage.session != "lima")
+        await pilot.press("u")
+        await until(pilot, lambda: app.stage.session == "lima")
+        await sees(pilot, "you are here")
+        await pilot.press("escape")
+        await sees(pilot, "You said: where is the museum of gold")
+
+
+async def test_undone_after_one_went_on_one_stays_where_one_is(open_engine: Engines):
+    app = browsing(open_engine, *TRIPS)
+    async with at_the_screen(app) as pilot:
+        await entered(pilot, app, "lima")
+        await opened(pilot, app)
+        await pilot.press("d")
+        await until(pilot, lambda: app.stage.session != "lima")
+        here = app.stage.session
+        await pilot.press("escape")
+        await until(pilot, lambda: app.screen is app.main)
+        await say(pilot, "elsewhere")
+        await sees(pilot, "You said: elsewhere")
+        await opened(pilot, app)
+        await pilot.press("u")
+        await until(pilot, lambda: "“where is the museum of gold” is back" in app.told)
+        assert app.stage.session == here
+
+
+async def test_the_rail_leaves_it_out_at_once_with_its_runs_and_has_it_again_when_it_is_back(open_engine: Engines):
+    app = browsing(open_engine, *TRIPS)
+    async with at_the_screen(app) as pilot:
+        rail = app.main.rail
+        await until(pilot, lambda: len(rail._shown.runs) == 3 and len(rail._shown.sessions) == 2)
+        await opened(pilot, app)
+        await pilot.press("d")
+        await until(pilot, lambda: len(rail._shown.runs) == 2 and len(rail._shown.sessions) == 1)
+        await pilot.press("u")
+        await until(pilot, lambda: len(rail._shown.runs) == 3 and len(rail._shown.sessions) == 2)
+
+
+async def test_the_runs_of_what_is_gone_are_listed_no_more(open_engine: Engines, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(console.ui.sessions.delete, "MOMENT", 0.05)
+    app = browsing(open_engine, *TRIPS)
+    async with at_the_screen(app) as pilot:
+        rail = app.main.rail
+        await until(pilot, lambda: len(rail._shown.runs) == 3)
+        await opened(pilot, app)
+        await pilot.press("d")
+        await becomes(pilot, lambda: sessions(app.stage.engine), {"kyoto"})
+        await until(pilot, lambda: len(rail._shown.runs) == 2)
+        app.hearing.refresh("rail")
+        await until(pilot, lambda: not app.parting.can_be_undone and len(rail._shown.runs) == 2)
+
+
+async def test_leaving_the_console_deletes_the_session_one_was_in_and_says_so(open_engine: Engines):
+    app = browsing(open_engine, *TRIPS)
+    async with at_the_screen(app) as pilot:
+        await entered(pilot, app, "lima")
+        await opened(pilot, app)
+        await pilot.press("d")
+        await until(pilot, lambda: app.parting.can_be_undone)
+        await pilot.press("ctrl+q")
+    engine = await open_engine()
+    assert await sessions(engine) == {"kyoto"}
+    assert await engine.runs.list(conversation_id="lima") == []
+    assert app.last_words == ("deleted “where is the museum of gold”",)
+
+
+async def test_one_in_which_something_was_said_since_is_not_deleted(
+    open_engine: Engines, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(console.ui.sessions.delete, "MOMENT", 600.0)
+    app = browsing(open_engine, *TRIPS)
+    async with at_the_screen(app) as pilot:
+        screen = await opened(pilot, app)
+        later, moments = app.parting._later, list[Callable[[], object]]()
+
+        def noted(seconds: float, over: Callable[[], object]) -> Any:
+            moments.append(over)
+            return later(seconds, over)
+
+        monkeypatch.setattr(app.parting, "_later", noted)
+        open_engine.clock.advance(60)
+        await pilot.press("d")
+        await until(pilot, lambda: listed(screen) == ["kyoto"])
+        await talked(app.stage.engine, "lima", "wait, I need it")
+        moments[0]()
+        await until(pilot, lambda: any("is not deleted: something was said in it since" in told for told in app.told))
+        await until(pilot, lambda: listed(screen) == ["lima", "kyoto"])
+    assert await sessions(await open_engine()) == {"kyoto", "lima"}
+
+
+async def test_what_was_found_in_it_goes_with_it(open_engine: Engines, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(console.ui.sessions.delete, "MOMENT", 0.05)
+    app = browsing(open_engine, *TRIPS)
+    async with at_the_screen(app) as pilot:
+        screen = await opened(pilot, app)
+        await pilot.press("slash", *"gold", "enter")
+        await until(pilot, lambda: len(listed(screen)) == 3)
+        await pilot.press("d")
+        await sees(pilot, "No results for “gold”")
+
+        async def left() -> set[str]:
+            return await sessions(app.stage.engine)
+
+        await becomes(pilot, left, {"kyoto"})
+        await until(pilot, lambda: not app.parting.can_be_undone)
+        screen.show()
+        await pilot.pause()
+        assert listed(screen) == []
+
+
+async def test_one_at_work_is_not_deleted_and_it_is_said_why(open_engine: Engines):
+    cue = Cue()
+    app = browsing(open_engine, runner=listener(cue))
+    async with at_the_screen(app) as pilot:
+        await until(pilot, lambda: app.drafts is not None)
+        await say(pilot, "begin")
+        await sees(pilot, "You said: begin")
+        await opened(pilot, app)
+        await sees(pilot, "at work")
+        assert "delete" not in shown(app).splitlines()[-1]
+        await pilot.press("d")
+        await until(pilot, lambda: "a run is at work in it; stop it first" in app.told)
+        cue.go()
+        cue.go()

@@ -1,0 +1,77 @@
+"""A session is named when the console is opened: one that there is, the last, or a new one, which is said."""
+
+from typing import Any
+
+import pytest
+
+from console.app import Trackside
+from console.cli import open as opening
+from console.cli.exit_codes import UsageError
+from console.data.session_names import new_session
+from console.launch import LaunchOptions
+from tests.console.main.test_run_control import echoes, with_a_past
+from tests.support.console.pilot import at_both_sizes, at_the_screen, say, sees, shown, until
+from tests.support.engines import Engines
+
+Size = tuple[int, int]
+
+
+@at_both_sizes
+async def test_a_name_that_was_mistyped_is_said_to_be_new_and_the_nearest_is_named(open_engine: Engines, size: Size):
+    app = Trackside(LaunchOptions(session="odl"), lambda: with_a_past(open_engine))
+    async with at_the_screen(app, size) as pilot:
+        await sees(pilot, "session odl is new. Did you mean old?", "lists all sessions.")
+
+        await say(pilot, "and yet")
+        await sees(pilot, "You said: and yet")
+        await until(pilot, lambda: "Did you mean" not in shown(app))
+        assert (await app.stage.engine.runs.list(limit=1))[0].conversation_id == "odl"
+
+
+async def test_one_that_there_is_goes_on_without_a_word(open_engine: Engines):
+    app = Trackside(LaunchOptions(session="old"), lambda: with_a_past(open_engine))
+    async with at_the_screen(app) as pilot:
+        await sees(pilot, "You said: beta")
+        assert "is new" not in shown(app)
+
+
+async def test_last_is_the_last(open_engine: Engines):
+    app = Trackside(LaunchOptions(session="last"), lambda: with_a_past(open_engine))
+    async with at_the_screen(app) as pilot:
+        await sees(pilot, "You said: gamma")
+        assert app.stage.session == "new"
+
+
+async def test_the_first_of_all_is_named_as_one_likes(open_engine: Engines):
+    app = Trackside(LaunchOptions(session="demo"), lambda: open_engine(echoes))
+    async with at_the_screen(app) as pilot:
+        await sees(pilot, "No messages yet.")
+        assert app.stage.session == "demo"
+
+
+async def test_another_session_is_not_said_to_be_new(open_engine: Engines):
+    app = Trackside(LaunchOptions(session="odl"), lambda: with_a_past(open_engine))
+    async with at_the_screen(app) as pilot:
+        await sees(pilot, "session odl is new.")
+        app.action_new_session()
+        await sees(pilot, "No messages yet.")
+        await until(pilot, lambda: "odl" not in shown(app))
+
+
+def test_what_cannot_be_a_name_is_refused(monkeypatch: pytest.MonkeyPatch):
+    class Somebody:
+        def isatty(self) -> bool:
+            return True
+
+    for stream in ("stdin", "stdout", "stderr"):
+        monkeypatch.setattr(f"sys.{stream}", Somebody())
+    typed: Any = opening.parser().parse_args(["--session", "a b"])
+    with pytest.raises(UsageError, match="no spaces"):
+        opening.perform(typed)
+
+
+def test_hostile_names_stay_on_their_line():
+    said = new_session("a\nb", ["a\x1bb"])
+
+    assert said.startswith("session a")
+    assert said.isprintable()

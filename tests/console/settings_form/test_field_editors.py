@@ -1,0 +1,293 @@
+"""Every type of field and every policy, filled in by keys; also in a terminal that is hardly one."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from console.launch import LaunchOptions
+from console.ui.settings_form.screen import FormScreen
+from tests.support.console.form_app import at_the_form, kept, to_field, to_the_form
+from tests.support.console.pilot import at_both_sizes, at_the_screen, becomes, say, sees, shown, until
+from tests.support.console.recorded_toasts import Telling
+from tests.support.engines import Engines, declares, done, said
+
+BOTH_SMALL = pytest.mark.parametrize("size", [(80, 24), (60, 15)])
+TINY = (60, 15)
+HOSTILE = "[red]x[/] \x1b[31m"
+PROMPT = [{"role": "system", "content": "Be brief.\n\nBe kind."}, {"role": "user", "content": "Hello"}]
+FIELDS: list[dict[str, Any]] = [
+    {"name": "line", "type": "string", "default": HOSTILE, "label": HOSTILE, "description": HOSTILE},
+    {"name": "page", "type": "text", "default": "one\ntwo"},
+    {"name": "whole", "type": "integer", "default": 3},
+    {"name": "number", "type": "float", "default": 0.5},
+    {"name": "switch", "type": "boolean"},
+    {"name": "tone", "type": "select", "default": "warm", "options": ["warm", {"name": "cold", "label": "Icy"}]},
+    {"name": "free", "type": "select"},
+    {"name": "prompt", "type": "prompt-editor", "default": PROMPT},
+    {"name": "model", "type": "llm-model-selector"},
+    {"name": "models", "type": "model-fallback-selector"},
+    {"name": "sorter", "type": "rerank-model-selector"},
+    {"name": "bases", "type": "knowledge-base-multi-selector"},
+    {"name": "file", "type": "file"},
+    {"name": "files", "type": "array[file]"},
+    {"name": "words", "type": "array[string]", "default": ["a"]},
+    {"name": "api_keys", "type": "array[string]", "default": ["hush", "quiet"]},
+    {"name": "signing_key", "type": "text", "default": "-----BEGIN\nhushhush"},
+]
+PROJECT: dict[str, Any] = {
+    "models": [
+        *({"id": name, "kind": "scripted", "replies": [{"text": "x"}]} for name in ("small", "large")),
+        {"id": "sorts", "kind": "scripted", "type": "rerank"},
+    ],
+    "tools": [{"name": "weather", "kind": "scripted", "answers": [{"result": 1}]}],
+    "knowledge_bases": [{"id": "kb", "name": "Handbook", "kind": "scripted"}],
+    "file_roots": ["files"],
+}
+
+
+@declares(config=FIELDS)
+async def asks(ctx: Any) -> AsyncIterator[Any]:
+    yield said(f"{ctx.config['whole']} of {ctx.config['tone']}")
+    yield done()
+
+
+@declares(config=[{"name": "count", "type": "integer", "label": "Count", "required": True}])
+async def counts(ctx: Any) -> AsyncIterator[Any]:
+    yield said(f"I count to {ctx.config['count']}")
+    yield done()
+
+
+async def other(ctx: Any) -> AsyncIterator[Any]:
+    yield said("nothing to fill in")
+    yield done()
+
+
+def opened(open_engine: Engines, *runners: Any, runner: str | None = None) -> Telling:
+    (open_engine.folder / "files").mkdir(exist_ok=True)
+    for name in ("a.txt", "b.txt"):
+        (open_engine.folder / "files" / name).touch()
+    return Telling(LaunchOptions(runner=runner), lambda: open_engine(*runners, **PROJECT))
+
+
+@pytest.mark.parametrize(
+    ("name", "keys", "value"),
+    [
+        ("line", ["enter", *"y", "enter"], f"{HOSTILE}y"),
+        ("page", ["enter", "enter", *"three", "escape"], "one\ntwo\nthree"),
+        ("whole", ["enter", *"7", "enter"], 37),
+        ("number", ["enter", *"5", "enter"], 0.55),
+        ("switch", ["space"], True),
+        ("switch", ["space", "space"], False),
+        ("tone", ["enter", *"icy", "enter"], "cold"),
+        ("free", ["enter", *"any", "enter"], "any"),
+        ("prompt", ["enter", "!", "escape"], [PROMPT[0], {"role": "user", "content": "Hello!"}]),
+        ("model", ["enter", *"lar", "enter"], "large"),
+        ("models", ["enter", *"lar", "enter", *"small", "enter", "escape"],
+         {"primary": "large", "fallbacks": ["small"]}),
+        ("sorter", ["enter", "down", "enter"], "sorts"),
+        ("bases", ["enter", *"hand", "enter", "escape"], ["kb"]),
+        ("file", ["enter", *"b.txt", "enter"], "b.txt"),
+        ("files", ["enter", "enter", "down", "enter", "escape"], ["a.txt", "b.txt"]),
+        ("words", ["enter", "enter", *"b", "escape"], ["a", "b"]),
+        ("timeout", ["enter", *"2.5", "enter"], 2.5),
+    ],
+)  # fmt: skip
+async def test_every_type_of_field_is_filled_in_by_keys(open_engine: Engines, name: str, keys: list[str], value: Any):
+    app = opened(open_engine, asks)
+    async with at_the_form(app) as (pilot, form):
+        await to_field(pilot, form, name)
+        for key in keys:
+            await pilot.press(key)
+        await becomes(pilot, lambda: kept(app), {"config": {name: value}})
+        assert "\x1b" not in shown(app)
+
+
+@pytest.mark.parametrize(
+    ("section", "name", "keys", "value"),
+    [
+        ("resources", "allowed_model_uuids", ["enter", *"small", "enter", "escape"], ["small"]),
+        ("resources", "allowed_tool_names", ["enter", "enter", "escape"], ["weather"]),
+        ("resources", "allowed_kb_uuids", ["enter", "enter", "escape"], ["kb"]),
+        ("resources", "allowed_skill_names", ["enter", *"plan", "enter", "escape"], ["plan"]),
+        ("resources", "allow_plugin_storage", ["space"], False),
+        ("resources", "allow_workspace_storage", ["space"], True),
+        ("state", "enable_state", ["space"], False),
+        ("state", "state_scopes", ["enter", *"runner", "enter", "escape"], ["conversation", "actor", "runner"]),
+        ("delivery", "enable_streaming", ["space"], False),
+        ("delivery", "enable_reply", ["space"], False),
+        ("delivery", "max_message_size", ["enter", *"500", "enter"], 500),
+    ],
+)
+async def test_every_policy_is_set_by_keys(open_engine: Engines, section: str, name: str, keys: list[str], value: Any):
+    app = opened(open_engine, asks)
+    async with at_the_form(app) as (pilot, form):
+        await to_field(pilot, form, name)
+        for key in keys:
+            await pilot.press(key)
+        await becomes(pilot, lambda: kept(app), {section: {name: value}})
+        await pilot.press("u")
+        await becomes(pilot, lambda: kept(app), {})
+
+
+async def test_without_its_last_skill_a_run_has_none_at_all_and_a_reset_gives_all_that_are_visible(
+    open_engine: Engines,
+):
+    app = opened(open_engine, asks)
+    async with at_the_form(app) as (pilot, form):
+        await to_field(pilot, form, "allowed_skill_names")
+        await pilot.press("enter", *"plan", "enter")
+        await becomes(pilot, lambda: kept(app), {"resources": {"allowed_skill_names": ["plan"]}})
+        await pilot.press("enter")
+        await becomes(pilot, lambda: kept(app), {"resources": {"allowed_skill_names": []}})
+        await pilot.press("escape")
+        await sees(pilot, "none at all")
+        await pilot.press("r")
+        await becomes(pilot, lambda: kept(app), {})
+        assert "none at all" not in shown(app)
+
+
+async def test_what_does_not_fit_a_policy_is_said_at_the_field(open_engine: Engines):
+    app = opened(open_engine, asks)
+    async with at_the_form(app) as (pilot, form):
+        await to_field(pilot, form, "max_message_size")
+        await pilot.press("enter", *"-5", "enter")
+        await sees(pilot, "max_message_size must be greater than 0")
+        assert await kept(app) == {}
+
+
+async def test_secrets_are_hidden_whatever_their_type_and_survive_the_yaml(open_engine: Engines):
+    app = opened(open_engine, asks)
+    async with at_the_form(app) as (pilot, form):
+        for name in ("api_keys", "signing_key"):
+            await to_field(pilot, form, name)
+            await pilot.press("enter")
+            await sees(pilot, "••••")
+            assert "hush" not in shown(app)
+            await pilot.press("escape")
+        await to_field(pilot, form, "whole")
+        await pilot.press("y")
+        await sees(pilot, "(secret, as it was)", "(secret 2, as it was)")
+        assert "hush" not in shown(app)
+        page: Any = app.screen
+        page.page.load_text(page.page.text.replace("whole: 3", "whole: 4"))
+        await sees(pilot, "fits · esc keeps it", "esc keep it")
+        await pilot.press("escape")
+        await becomes(pilot, lambda: kept(app), {"config": {"whole": 4}})
+
+
+@pytest.mark.parametrize("name", ["line", "page", "tone", "whole"])
+async def test_in_the_smallest_terminal_a_field_is_edited_and_seen(open_engine: Engines, name: str):
+    app = opened(open_engine, asks)
+    async with at_the_form(app, TINY) as (pilot, form):
+        await to_field(pilot, form, name)
+        await pilot.press("enter")
+        await until(pilot, lambda: form.editor is not None and form.editor.region.height > 0)
+        assert form.editor is not None
+        await until(pilot, lambda: _is_within(form))
+
+
+async def test_in_the_smallest_terminal_what_is_wrong_is_seen_whole(open_engine: Engines):
+    app = opened(open_engine, asks)
+    async with at_the_form(app, TINY) as (pilot, form):
+        await to_field(pilot, form, "timeout")
+        await pilot.press("enter", *"none of it")
+        await until(pilot, lambda: "no deadline" in shown(app) and _is_within(form))
+
+
+def _is_within(form: FormScreen) -> bool:
+    """The editor lies on the list, all of it."""
+    return form.editor is not None and form.query_one("#fields").region.contains_region(form.editor.region)
+
+
+@at_both_sizes
+async def test_pick_configure_wrongly_see_the_error_mend_it_and_run(open_engine: Engines, size: tuple[int, int]):
+    app = opened(open_engine, counts, other, runner="other")
+    async with at_the_screen(app, size) as pilot:
+        await sees(pilot, "other")
+        await pilot.press("f3")
+        await sees(pilot, "counts", "in use")
+        await pilot.press(*"counts", "enter")
+        await until(pilot, lambda: any("count is required" in words for words in app.told))
+        await until(pilot, lambda: app.screen is app.main)
+        await sees(pilot, "settings to mend · f12")
+
+        await pilot.press("f12")
+        await sees(pilot, "1 field to mend", "is required")
+        await pilot.press("enter", *"many", "enter")
+        await sees(pilot, "✗ count must be an integer, not text")
+        assert await kept(app) == {}
+
+        await pilot.press(*["backspace"] * 4, *"12", "enter")
+        await until(pilot, lambda: "to mend" not in shown(app) and "yours" in shown(app))
+        await becomes(pilot, lambda: kept(app), {"config": {"count": 12}})
+        await pilot.press("escape")
+        await until(pilot, lambda: app.screen is app.main)
+        await say(pilot, "go")
+        await sees(pilot, "I count to 12")
+        assert "settings to mend" not in shown(app)
+
+
+async def test_settings_are_kept_for_each_agent_by_itself(open_engine: Engines):
+    agents = [{"id": name, "runner": "counts", "config": {"count": 1}} for name in ("one", "two")]
+    app = Telling(LaunchOptions(runner="one"), lambda: open_engine(counts, agents=agents))
+    async with at_the_screen(app) as pilot:
+        await to_the_form(pilot, app)
+        await sees(pilot, "Settings of one")
+        await pilot.press("enter", "0", "enter")
+        await becomes(pilot, lambda: kept(app), {"config": {"count": 10}})
+        await pilot.press("escape", "f3")
+        await sees(pilot, "one", "two", "in use")
+        await pilot.press(*"two", "f12")
+        await sees(pilot, "Settings of two", "nothing of your own")
+
+
+@pytest.mark.parametrize(
+    ("name", "typed", "said"),
+    [
+        ("number", "nan", "number must be finite"),
+        ("number", "1e999", "number must be finite"),
+        ("timeout", "inf", "timeout must be finite"),
+        ("whole", "1.5", "whole must be an integer, not a decimal number"),
+        ("whole", "many", "whole must be an integer, not text"),
+    ],
+)
+async def test_a_number_that_does_not_fit_is_told_by_what_it_is(open_engine: Engines, name: str, typed: str, said: str):
+    app = Telling(LaunchOptions(), lambda: open_engine(asks))
+    async with at_the_form(app) as (pilot, form):
+        await to_field(pilot, form, name)
+        await pilot.press("enter", *["backspace"] * 3, *typed, "enter")
+        await sees(pilot, f"✗ {said}")
+        assert await kept(app) == {}
+
+
+@BOTH_SMALL
+@pytest.mark.parametrize(
+    ("name", "said", "also"),
+    [
+        ("allowed_skill_names", "none is known here; type an id", "enter adds what is typed"),
+        ("file", "set `file_roots` in trackside.yaml to choose", "nothing"),
+    ],
+)
+async def test_a_list_with_nothing_to_choose_from_says_so(
+    open_engine: Engines, size: tuple[int, int], name: str, said: str, also: str
+):
+    app = Telling(LaunchOptions(), lambda: open_engine(asks))
+    async with at_the_form(app, size) as (pilot, form):
+        await to_field(pilot, form, name)
+        await pilot.press("enter")
+        await sees(pilot, said, also)
+
+
+@BOTH_SMALL
+async def test_what_is_granted_is_not_edited(open_engine: Engines, size: tuple[int, int]):
+    app = Telling(LaunchOptions(), lambda: open_engine(asks))
+    async with at_the_form(app, size) as (pilot, form):
+        await sees(pilot, "enter edit")
+        await pilot.press("g")
+        await until(pilot, lambda: form.grants.has_focus and "enter edit" not in shown(app))
+        await pilot.press("enter")
+        await until(pilot, lambda: any("follows from the fields" in words for words in app.told))
+        assert form.editor is None
+        await pilot.press("escape")
+        await sees(pilot, "enter edit")

@@ -1,0 +1,252 @@
+"""Seeing less, seeing all of one entry, and seeing the world as it was."""
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+
+from console.app import Trackside
+from console.launch import LaunchOptions
+from engine.api.runs import RunsApi
+from tests.support.console.pilot import Cue, at_both_sizes, at_the_screen, go_to, narrow, say, sees, shown, until
+from tests.support.engines import Engines, delta, done, kept, said
+
+Size = tuple[int, int]
+
+
+def traveller(cue: Cue) -> Any:
+    """A runner that remembers more with each turn."""
+
+    async def travels(ctx: Any):
+        for call_id, city, hotels in (
+            ("c_1", "Kyoto", []),
+            ("c_2", "Kyoto", ["Ryokan"]),
+            ("c_3", "Lisbon", ["Ryokan"]),
+        ):
+            call = {"tool_call_id": call_id, "tool_name": "look"}
+            yield {"type": "tool.call.started", "data": {**call, "parameters": {}}}
+            yield kept("trip", {"city": city, "hotels": hotels})
+            yield {"type": "tool.call.completed", "data": {**call, "result": "rain"}}
+        yield said("Three times rain.")
+        await cue.wait()
+        yield done()
+
+    return travels
+
+
+async def after_a_journey(pilot: Pilot[None], app: Trackside) -> None:
+    """The run stands before its end, and the stream has the keys."""
+    await say(pilot, "go")
+    await sees(pilot, "Three times rain.")
+    await go_to(pilot, app, "stream")
+
+
+async def positions_of(app: Trackside, kind: str) -> list[int]:
+    view = app.hearing.view
+    assert view is not None
+    return [entry.position async for entry in app.stage.engine.runs.entries(view.run_id) if entry.type == kind]
+
+
+async def count(app: Trackside) -> int:
+    """Entries there are; all of them fit on the screen."""
+    view = app.hearing.view
+    assert view is not None
+    return await app.stage.engine.runs.last_position(view.run_id)
+
+
+def rows(app: Trackside) -> list[str]:
+    """The kinds in the rows of the stream, from above."""
+    look = app.main.stream._view
+    return [] if look is None else [row.span.kind for row in look.page().rows]
+
+
+def inspected(app: Trackside) -> str:
+    """What stands in the inspector."""
+    region = app.main.inspector.region
+    lines = shown(app).splitlines()[region.y : region.bottom]
+    return "\n".join(line[region.x : region.right] for line in lines)
+
+
+@at_both_sizes
+async def test_typed_filter_shows_how_much_it_hides(open_engine: Engines, size: Size):
+    app = Trackside(LaunchOptions(), lambda: open_engine(traveller(Cue())))
+    async with at_the_screen(app, size) as pilot:
+        await after_a_journey(pilot, app)
+        total = await count(app)
+        states = await positions_of(app, "state.updated")
+
+        await narrow(pilot, app, "kind:state.*")
+        await sees(pilot, f"kind:state.* · {total - len(states)} hidden")
+        assert rows(app) == ["state.updated"] * 3
+
+        await narrow(pilot, app, " Lisbon")
+        await sees(pilot, f"kind:state.* Lisbon · {total - 1} hidden")
+        assert rows(app) == ["state.updated"]
+
+        await pilot.press("X")
+        await until(pilot, lambda: len(rows(app)) == total)
+        assert "hidden" not in shown(app)
+
+
+@at_both_sizes
+async def test_invalid_filter_shows_the_reason_and_stays_open(open_engine: Engines, size: Size):
+    app = Trackside(LaunchOptions(), lambda: open_engine(traveller(Cue())))
+    async with at_the_screen(app, size) as pilot:
+        await after_a_journey(pilot, app)
+        await pilot.press("slash", *"turn:last", "enter")
+        await sees(pilot, "turn:last is no turn")
+        await pilot.press(*["backspace"] * 4, "1", "enter")
+        await sees(pilot, "turn:1 · ")
+
+
+@at_both_sizes
+async def test_only_hide_and_clear_change_the_filter(open_engine: Engines, size: Size):
+    app = Trackside(LaunchOptions(), lambda: open_engine(traveller(Cue())))
+    async with at_the_screen(app, size) as pilot:
+        await after_a_journey(pilot, app)
+        total = await count(app)
+        await pilot.press("g", "x")
+        await until(pilot, lambda: "run.started" not in rows(app))
+        assert len(rows(app)) == total - 1
+        await pilot.press("o")
+        await until(pilot, lambda: len(set(rows(app))) == 1)
+        await pilot.press("X")
+        await until(pilot, lambda: len(rows(app)) == total)
+
+
+@at_both_sizes
+async def test_matches_are_visited_among_all_entries_after_the_filter_is_cleared(open_engine: Engines, size: Size):
+    app = Trackside(LaunchOptions(), lambda: open_engine(traveller(Cue())))
+    async with at_the_screen(app, size) as pilot:
+        await after_a_journey(pilot, app)
+        first, second, third = await positions_of(app, "state.updated")
+        await narrow(pilot, app, "kind:state.updated")
+        await pilot.press("X", "g", "n")
+        await until(pilot, lambda: app.hearing.as_of == first)
+        await pilot.press("n")
+        await until(pilot, lambda: app.hearing.as_of == second)
+        await pilot.press("n", "N")
+        await until(pilot, lambda: app.hearing.as_of == second)
+        await pilot.press("n")
+        await until(pilot, lambda: app.hearing.as_of == third)
+
+
+@at_both_sizes
+async def test_enter_opens_an_entry_that_can_be_folded_and_copied(open_engine: Engines, size: Size):
+    app = Trackside(LaunchOptions(), lambda: open_engine(traveller(Cue())))
+    async with at_the_screen(app, size) as pilot:
+        await after_a_journey(pilot, app)
+        _, second, _ = await positions_of(app, "state.updated")
+        await narrow(pilot, app, "kind:state.updated")
+        await pilot.press("g", "j", "enter")
+        await sees(pilot, f"#{second}", "Data", '"Ryokan"')
+        assert (app.main.where(), app.main.inspector.tab) == ("inspector", "event")
+
+        await pilot.press("slash", *"Kyoto", "enter", "y")
+        await until(pilot, lambda: app.clipboard == '"Kyoto"')
+        await pilot.press("Y")
+        await until(pilot, lambda: app.clipboard.endswith("value.city"))
+        await pilot.press("k", "space")
+        await until(pilot, lambda: "▸ value" in inspected(app))
+        await pilot.press("space")
+        await until(pilot, lambda: "▾ value" in inspected(app))
+
+
+@at_both_sizes
+async def test_entry_and_payload_are_copied_by_one_letter(open_engine: Engines, size: Size):
+    app = Trackside(LaunchOptions(), lambda: open_engine(traveller(Cue())))
+    async with at_the_screen(app, size) as pilot:
+        await after_a_journey(pilot, app)
+        await narrow(pilot, app, "Lisbon")
+        await pilot.press("g", "y", "p")
+        await until(pilot, lambda: "Lisbon" in app.clipboard)
+        assert json.loads(app.clipboard)["value"]["city"] == "Lisbon"
+        await pilot.press("y", "e")
+        await until(pilot, lambda: '"state.updated"' in app.clipboard)
+        (position,) = [
+            p for p in await positions_of(app, "state.updated") if p == json.loads(app.clipboard)["position"]
+        ]
+        assert app.hearing.as_of == position
+
+
+async def test_long_search_shows_progress_and_finds_matches(open_engine: Engines, monkeypatch: pytest.MonkeyPatch):
+    async def talks(ctx: Any):
+        for number in range(40_000):
+            yield delta("needle " if number in (7, 39_000) else "hay ")
+        yield done()
+
+    may_search, find = asyncio.Event(), RunsApi.find_text
+
+    async def find_in_a_while(runs: RunsApi, run_id: str, text: str, *, first: int, last: int) -> list[int]:
+        await may_search.wait()
+        return await find(runs, run_id, text, first=first, last=last)
+
+    monkeypatch.setattr(RunsApi, "find_text", find_in_a_while)
+    app = Trackside(LaunchOptions(), lambda: open_engine(talks))
+    async with at_the_screen(app) as pilot:
+        await say(pilot, "go")
+        await sees(pilot, "completed")
+        await go_to(pilot, app, "stream")
+        await pilot.press("slash", *"needle", "enter")
+        await sees(pilot, "searching… 0%")
+        may_search.set()
+        await until(pilot, lambda: "searching" not in shown(app))
+        await pilot.press("g")
+        await until(pilot, lambda: app.hearing.as_of == 9)
+        await pilot.press("n")
+        await until(pilot, lambda: app.hearing.as_of == 39_002)
+        last = await app.stage.engine.runs.last_position((await app.stage.engine.runs.list())[0].run_id)
+        await sees(pilot, f"{last - 2:,} hidden")
+
+
+@at_both_sizes
+async def test_moving_in_the_stream_shows_the_state_as_of_the_entry(open_engine: Engines, size: Size):
+    app = Trackside(LaunchOptions(), lambda: open_engine(traveller(Cue())))
+    async with at_the_screen(app, size) as pilot:
+        await after_a_journey(pilot, app)
+        first, second, _ = await positions_of(app, "state.updated")
+        await narrow(pilot, app, "kind:state.updated")
+        await pilot.press("g", "enter", "2")
+        await sees(pilot, f"as of #{first}")
+        await until(pilot, lambda: '"Kyoto"' in inspected(app) and "Ryokan" not in inspected(app))
+
+        await go_to(pilot, app, "stream")
+        await pilot.press("j")
+        await go_to(pilot, app, "inspector")
+        await sees(pilot, f"as of #{second}")
+        await until(pilot, lambda: "Ryokan" in inspected(app) and "Lisbon" not in inspected(app))
+        assert f"#{second}" in inspected(app)
+
+        await go_to(pilot, app, "stream")
+        await pilot.press("j")
+        await go_to(pilot, app, "inspector")
+        await until(pilot, lambda: "Lisbon" in inspected(app) and "Kyoto" in inspected(app))
+
+        await pilot.press("escape", "escape", "escape")
+        await until(pilot, lambda: app.hearing.as_of is None)
+        await until(pilot, lambda: "as of" not in shown(app))
+
+
+@at_both_sizes
+async def test_brackets_move_by_turns_and_escape_follows_the_end(open_engine: Engines, size: Size):
+    app = Trackside(LaunchOptions(), lambda: open_engine(traveller(Cue())))
+    async with at_the_screen(app, size) as pilot:
+        await after_a_journey(pilot, app)
+        view = app.hearing.view
+        assert view is not None
+        entries = [entry async for entry in app.stage.engine.runs.entries(view.run_id)]
+        starts = [next(e.position for e in entries if e.turn == turn) for turn in (1, 2, 3)]
+        await pilot.press("g")
+        await until(pilot, lambda: app.hearing.as_of == starts[0])
+        await pilot.press("right_square_bracket")
+        await until(pilot, lambda: app.hearing.as_of == starts[1])
+        await pilot.press("right_square_bracket")
+        await until(pilot, lambda: app.hearing.as_of == starts[2])
+        await sees(pilot, f"as of #{starts[2]}")
+        await pilot.press("left_square_bracket")
+        await until(pilot, lambda: app.hearing.as_of == starts[1])
+        await pilot.press("escape")
+        await until(pilot, lambda: app.hearing.as_of is None)
+        await until(pilot, lambda: "as of" not in shown(app))

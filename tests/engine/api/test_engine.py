@@ -1,0 +1,132 @@
+"""The facade: open an engine, find and read runs."""
+
+import pytest
+
+from engine.api import NotFound, StoreError
+from engine.runners.errors import AmbiguousRunner, FormError, RunnerNotFound
+from tests.support.engines import Engines, FakeClock, Stage, declares, done, failed, lines_of, message, perform, send
+
+
+async def test_run_ids_sort_by_time_and_last_is_newest(play: Stage, clock: FakeClock):
+    ids = []
+    for _ in range(3):
+        clock.advance(1)
+        ids.append((await play(done("x"))).run_id)
+
+    assert ids == sorted(ids)
+    assert (await play.engine.runs.get("last")).run_id == ids[-1]
+    assert [run.run_id for run in await play.engine.runs.list()] == ids[::-1]
+
+
+async def test_run_is_found_by_unique_id_prefix(play: Stage):
+    first, second = await play(done("x")), await play(done("y"))
+
+    assert (await play.engine.runs.get(first.run_id)).run_id == first.run_id
+    with pytest.raises(StoreError, match=f"'run_' fits several runs: {second.run_id}, {first.run_id}"):
+        await play.engine.runs.get("run_")
+    with pytest.raises(NotFound, match="no run zzz"):
+        await play.engine.runs.get("zzz")
+
+
+async def test_runs_are_paged_and_filtered(play: Stage, clock: FakeClock):
+    runs = []
+    for session, result in (("a", done("x")), ("b", failed()), ("a", failed())):
+        clock.advance(1)
+        runs.append((await play(result, event=message(session=session))).run_id)
+
+    engine = play.engine
+    assert [run.run_id for run in await engine.runs.list(status="failed")] == [runs[2], runs[1]]
+    assert [run.run_id for run in await engine.runs.list(conversation_id="a")] == [runs[2], runs[0]]
+    assert [run.run_id for run in await engine.runs.list(before=runs[2], limit=1)] == [runs[1]]
+    assert [run.run_id for run in await engine.runs.list(after=runs[0], limit=2)] == [runs[1], runs[2]]
+    assert await engine.runs.list(runner_id="plugin:a/b/c") == []
+
+
+async def test_run_row_has_created_started_and_finished_times(play: Stage, clock: FakeClock):
+    run = (await play(done("x"))).row
+
+    assert run.created_at == run.started_at == run.finished_at == run.updated_at == clock.now()
+    assert run.binding_id == "agent_default_plugin:local/play/default"
+    assert run.host.startswith("host_")
+
+
+async def test_transcript_is_paged_in_both_directions(play: Stage):
+    for text in ("one", "two"):
+        await play(done(f"re {text}"), event=text)
+    engine = play.engine
+
+    newest = await engine.sessions.transcript("s", limit=2)
+    assert [line.content for line in newest] == ["re two", "two"]
+    assert [line.content for line in await engine.sessions.transcript("s", before=newest[-1].seq)] == ["re one", "one"]
+    assert [line.content for line in await engine.sessions.transcript("s", after=newest[-1].seq)] == ["re two"]
+
+
+async def test_runner_must_be_named_if_there_are_several(open_engine: Engines):
+    async def one(ctx):
+        yield done("one")
+
+    async def two(ctx):
+        yield done("two")
+
+    engine = await open_engine(one, two)
+
+    with pytest.raises(AmbiguousRunner):
+        await send(engine)
+    with pytest.raises(RunnerNotFound):
+        await send(engine, runner="three")
+    await perform(engine, runner="two")
+    assert await lines_of(engine) == [("user", "hi"), ("assistant", "two")]
+
+
+async def test_invalid_config_is_refused_before_anything_is_recorded(open_engine: Engines):
+    @declares(config=[{"name": "depth", "type": "integer", "required": True}])
+    async def strict(ctx):
+        yield done()
+
+    engine = await open_engine(strict)
+
+    with pytest.raises(FormError, match="depth is required"):
+        await send(engine)
+    with pytest.raises(FormError, match="depth must be an integer, not text"):
+        await send(engine, config={"depth": "deep"})
+    assert await engine.runs.list() == []
+
+
+async def test_text_setting_is_parsed_by_runner_form(open_engine: Engines):
+    @declares(config=[{"name": "depth", "type": "integer"}, {"name": "tone", "type": "string"}])
+    async def strict(ctx):
+        yield done()
+
+    run = await perform(await open_engine(strict), settings={"depth": "3", "tone": "3"})
+
+    assert run.context["config"] == {"depth": 3, "tone": "3"}
+
+
+async def test_reader_requires_existing_database(open_engine: Engines):
+    with pytest.raises(StoreError, match=r"there is no database at .*facts\.db"):
+        await open_engine(mode="read")
+
+
+async def test_reader_sees_everything_a_closed_host_recorded(open_engine: Engines):
+    async def answers(ctx):
+        yield done("kept")
+
+    engine = await open_engine(answers)
+    run = await perform(engine)
+    await open_engine.close(engine)
+    reader = await open_engine(mode="read")
+
+    assert (await reader.runs.get("last")).run_id == run.run_id
+    assert await lines_of(reader) == [("user", "hi"), ("assistant", "kept")]
+    assert await reader.integrity() == []
+
+
+async def test_closing_host_removes_its_lock_file(open_engine: Engines):
+    async def answers(ctx):
+        yield done("x")
+
+    engine = await open_engine(answers)
+    assert list(open_engine.db.parent.glob("*.lock"))
+    await open_engine.close(engine)
+
+    assert list(open_engine.db.parent.glob("*.lock")) == []

@@ -1,0 +1,109 @@
+"""Sessions and their tree of parents and children."""
+
+import pytest
+
+from engine.api import NotFound, StoreError
+from tests.support.engines import (
+    Engines,
+    FakeClock,
+    Stage,
+    done,
+    events_of,
+    failed,
+    kept,
+    lines_of,
+    made,
+    message,
+    said,
+    send,
+    until,
+    waits,
+)
+
+
+async def test_first_event_creates_a_root_session(play: Stage, clock: FakeClock):
+    await play(done("x"))
+
+    session = (await play.engine.sessions.get("s")).session
+    assert (session.root_session_id, session.parent_session_id, session.depth) == ("s", None, 0)
+    assert (session.user_id, session.created_at) == ("ann", clock.now())
+
+
+async def test_message_count_counts_exchanges_and_summary_has_history_length(play: Stage):
+    await play(said("one"), said("two"), done())
+    await play(failed())
+
+    summary = await play.engine.sessions.get("s")
+    assert (summary.session.message_count, summary.history_length) == (1, 4)
+
+
+async def test_sessions_of_a_user_are_listed_last_active_first(play: Stage, clock: FakeClock):
+    for name, user in (("a", "ann"), ("b", "bob"), ("c", "ann"), ("a", "ann")):
+        clock.advance(1)
+        await play(done("x"), event=message(session=name, actor={"actor_type": "user", "actor_id": user}))
+
+    names = [session.session_id for session in await play.engine.sessions.list(user_id="ann")]
+    assert names == ["a", "c"]
+    assert [session.session_id for session in await play.engine.sessions.list()] == ["a", "c", "b"]
+    assert [session.session_id for session in await play.engine.sessions.list(before="a", limit=1)] == ["c"]
+
+
+async def test_child_derives_root_depth_and_user_from_its_parent(play: Stage):
+    await play(done("x"))
+    child = await play.engine.sessions.spawn("s", title="aside")
+    grandchild = await play.engine.sessions.spawn(child.session_id)
+
+    assert (child.parent_session_id, child.root_session_id, child.depth) == ("s", "s", 1)
+    assert (child.user_id, child.title) == ("ann", "aside")
+    assert (grandchild.root_session_id, grandchild.depth) == ("s", 2)
+    assert await lines_of(play.engine, child.session_id) == []
+
+
+async def test_spawn_from_unknown_parent_raises_not_found(play: Stage):
+    with pytest.raises(NotFound):
+        await play.engine.sessions.spawn("nobody")
+
+
+async def test_title_and_metadata_can_be_changed(play: Stage):
+    await play(done("x"))
+    await play.engine.sessions.rename("s", "Holiday")
+    await play.engine.sessions.set_metadata("s", {"a": 1})
+    session = await play.engine.sessions.set_metadata("s", {"b": 2})
+
+    assert (session.title, session.metadata) == ("Holiday", {"a": 1, "b": 2})
+
+
+async def test_deleting_session_deletes_its_data_and_not_its_children(play: Stage):
+    run = await play(kept("k", 1), kept("mine", 1, "actor"), made(artifact_id="a"), done("x"))
+    child = await play.engine.sessions.spawn("s")
+
+    await play.engine.sessions.delete("s")
+
+    engine = play.engine
+    with pytest.raises(NotFound):
+        await engine.sessions.get("s")
+    with pytest.raises(NotFound):
+        await engine.runs.get(run.run_id)
+    assert await lines_of(engine) == []
+    assert await engine.runs.journal(run.run_id) == []
+    assert await engine.artifacts.list() == []
+    assert [row.key for row in await engine.state.read()] == ["mine"]
+    assert (await engine.sessions.get(child.session_id)).session.parent_session_id == "s"
+    assert len(events_of(engine, "session.deleted")) == 1
+
+
+async def test_session_with_run_in_progress_cannot_be_deleted(open_engine: Engines):
+    engine = await open_engine(waits)
+    run_id = await send(engine)
+    await until(engine, run_id, "message.delta")
+
+    with pytest.raises(StoreError, match=f"session s is busy with run {run_id}"):
+        await engine.sessions.delete("s")
+
+
+async def test_reader_can_rename_session_while_another_process_hosts(open_engine: Engines):
+    host, reader = await open_engine(waits), await open_engine(mode="read")
+    await send(host)
+    await reader.sessions.rename("s", "Seen from here")
+
+    assert (await host.sessions.get("s")).session.title == "Seen from here"

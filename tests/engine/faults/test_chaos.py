@@ -1,0 +1,331 @@
+"""Every misbehaviour of the bundled chaos runner: its run ends as it should, and only its run."""
+
+import json
+import os
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from engine.runners.discovery import bundled_folder
+from tests.support.faults.faults import MARK, Played, Stage, descendants, marked, stage, until
+
+SHORT = 1.0
+"""Seconds for what would never end by itself."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """What must become of one misbehaviour."""
+
+    name: str
+    status: str
+    reason: str
+    shows: Callable[[Played], None]
+    config: dict[str, Any] = field(default_factory=dict)
+
+
+def _reasons(played: Played, kind: str, outcome: str) -> list[str]:
+    return [entry.reason or "" for entry in played.of(kind, outcome)]
+
+
+def _messages(played: Played) -> list[str]:
+    return [json.loads(entry.data)["message"]["content"] for entry in played.of("message.completed")]
+
+
+def _deltas(played: Played) -> list[str]:
+    return [json.loads(entry.data)["chunk"]["content"] for entry in played.of("message.delta")]
+
+
+def _raised(text: str) -> Callable[[Played], None]:
+    def shows(played: Played) -> None:
+        assert played.last["error"] == f"RuntimeError: {text}"
+        (traceback,) = played.output("traceback")
+        assert f'raise RuntimeError("{text}")' in traceback
+        assert "engine/runtimes" not in traceback
+
+    return shows
+
+
+def _timed_out(said: str) -> Callable[[Played], None]:
+    def shows(played: Played) -> None:
+        assert _deltas(played)[:1] == [said]
+        assert played.last["error"] == f"the run took longer than {SHORT:g} s"
+        assert played.last["retryable"] is True
+
+    return shows
+
+
+def _ignored_cancel(played: Played) -> None:
+    _timed_out("I shall not be moved.")(played)
+    assert played.output("stdout") == ["cancel ignored"]
+
+
+def _flooded_on(played: Played) -> None:
+    _timed_out("0 ")(played)
+    assert _reasons(played, "message.delta", "ignored")[:1] in (
+        [],
+        ["came after the run was stopped (deadline)"],
+    )
+
+
+def _lost(error: str) -> Callable[[Played], None]:
+    def shows(played: Played) -> None:
+        assert played.last["error"] == error
+
+    return shows
+
+
+def _left_a_grandchild(played: Played) -> None:
+    (line,) = played.output("stdout")
+    assert line.startswith("grandchild ")
+    assert _messages(played) == [f"I leave {line.removeprefix('grandchild ')} behind."]
+
+
+def _flooded(played: Played) -> None:
+    assert _deltas(played) == [f"{number} " for number in range(5_000)]
+    assert _messages(played) == ["5000 deltas."]
+
+
+def _was_noisy(played: Played) -> None:
+    out, err = played.output("stdout"), played.output("stderr")
+    assert out[0] == "noise on standard output"
+    assert '"type": "run.failed"' in out[1]
+    assert out[2:] == [*(f"line {number}" for number in range(200)), "not UTF-8: \ufffd\ufffd\ufffd"]
+    assert err == ["noise on standard error", "half a line"]
+
+
+def _had_long_lines(played: Played) -> None:
+    for stream in ("stdout", "stderr"):
+        assert "".join(played.output(stream)) == "".join(letter * 100_000 for letter in "abc")
+        assert [len(piece) for piece in played.output(stream)] == [65_536, 34_464] * 3
+
+
+def _said_nothing(played: Played) -> None:
+    assert [entry.type for entry in played.entries] == ["run.started", "run.finished"]
+
+
+def _verbatim(telltale: str) -> Callable[[Played], None]:
+    """Recorded as it was said: making it harmless is the screen's business."""
+
+    def shows(played: Played) -> None:
+        (message,) = _messages(played)
+        assert telltale in message
+        assert _deltas(played) == [message]
+        assert "".join(played.output("stdout")).rstrip("\r") == message
+        assert json.loads(played.of("tool.call.started")[0].data)["tool_name"] == message
+
+    return shows
+
+
+def _assembled(played: Played) -> None:
+    (warning,) = played.of("warning")
+    assert "assembled from deltas" in warning.data
+
+
+def _was_malformed(played: Played) -> None:
+    assert _reasons(played, "message.completed", "dropped") == [
+        "data: should be an object",
+        "data.message: should be an object",
+        "data.message.role: field required",
+        "data.extra: unknown key",
+    ]
+    assert _reasons(played, "message.delta", "dropped") == [
+        "data.chunk: should be an object",
+        "data: should be an object",
+    ]
+    scope, key = _reasons(played, "state.updated", "dropped")
+    assert scope.startswith("data.scope: ")
+    assert key == "data.key: field required"
+    assert _reasons(played, "artifact.created", "dropped") == [
+        "data.artifact_type: field required",
+        "content_base64 is not valid base64",
+    ]
+    assert _reasons(played, "action.requested", "dropped") == ["data: should be an object"]
+    assert _messages(played) == ["Only this one was good."]
+
+
+def _was_not_json(played: Played) -> None:
+    unserialisable, not_a_number = _reasons(played, "result.unreadable", "refused")
+    assert "object" in unserialisable
+    assert not_a_number == "not JSON: NaN is no JSON number"
+    applied = {json.loads(entry.data)["key"]: json.loads(entry.data)["value"] for entry in played.of("state.updated")}
+    assert applied == {"set": [1, 2, 3], "half a character": "\ufffd"}
+    assert _messages(played) == ["Only this one was good."]
+
+
+def _broke_the_protocol(kind: str, reason: str) -> Callable[[Played], None]:
+    def shows(played: Played) -> None:
+        assert _reasons(played, kind, "refused") == [reason]
+        assert played.last["error"] == reason
+        # Whether a later result still arrives is a race with the stop; that it counts for nothing is not.
+        late = [(entry.outcome, entry.reason) for entry in played.entries if entry.type == "run.completed"]
+        assert late in ([], [("ignored", "came after the run was stopped (protocol)")])
+
+    return shows
+
+
+def _was_oversize(played: Played) -> None:
+    (delta,) = played.of("message.delta", "refused")
+    assert json.loads(delta.data)["size"] > 1 << 20
+    assert "exceed the limit of a result (1048576)" in (delta.reason or "")
+    (unreadable,) = played.of("result.unreadable", "refused")
+    assert json.loads(unreadable.data)["size"] > 3 << 20
+    assert unreadable.reason == "larger than 2097152 bytes"
+    (artifact,) = played.of("artifact.created", "dropped")
+    assert artifact.reason == "1048577 bytes exceed the limit of inline content (1048576)"
+    assert json.loads(artifact.data)["content_redacted"] is True
+    assert _messages(played) == ["Only this one was small enough."]
+
+
+def _was_unknown(played: Played) -> None:
+    unknown = [entry for entry in played.entries if entry.outcome == "unknown"]
+    assert [entry.type for entry in unknown] == ["telepathy.received", "message.Delta", "x" * 200]
+    assert {entry.reason for entry in unknown} == {"the host does not know this type"}
+    assert _messages(played) == ["Only this one is known."]
+
+
+def _repeated_itself(played: Played) -> None:
+    assert _reasons(played, "message.delta", "dropped") == [f"sequence {n} was seen before" for n in range(1, 5)]
+    assert _deltas(played) == ["once ", "and ", "only ", "once"]
+
+
+def _left_numbers_out(played: Played) -> None:
+    assert _reasons(played, "message.delta", "warned") == [
+        "sequence 4, expected 2",
+        "sequence 3 came after 4",
+        "sequence 0 is not positive",
+        "sequence -7 is not positive",
+    ]
+    assert _reasons(played, "message.completed", "warned") == ["sequence 100, expected 5"]
+
+
+def _went_on(played: Played) -> None:
+    ignored = [entry for entry in played.entries if entry.outcome == "ignored"]
+    assert [entry.type for entry in ignored] == ["message.delta", "message.completed", "state.updated", "run.failed"]
+    assert {entry.reason for entry in ignored} == {"came after run.completed"}
+    assert _messages(played) == ["The end."]
+
+
+def _was_deep(played: Played) -> None:
+    deep, deeper, call = _reasons(played, "result.unreadable", "refused")
+    assert deep == call == "nested deeper than 100"
+    assert "depth" in deeper
+    assert _messages(played) == ["Only this one was shallow."]
+
+
+def _kept_too_much(played: Played) -> None:
+    value, key = _reasons(played, "state.updated", "dropped")
+    assert "at most 262144 are kept" in value
+    assert key == "data.key: should have at most 255 characters"
+    assert [json.loads(entry.data)["key"] for entry in played.of("state.updated")] == ["fits"]
+
+
+ENDLESS = {"timeout": SHORT}
+CASES = (
+    Case("raise", "failed", "runner.exception", _raised("chaos was asked to raise")),
+    Case("raise after text", "failed", "runner.exception", _raised("chaos was asked to raise after text")),
+    Case("hang", "timeout", "runner.timeout", _timed_out("Waiting…"), ENDLESS),
+    Case("ignore cancel", "timeout", "runner.timeout", _ignored_cancel, ENDLESS),
+    Case("block", "timeout", "runner.timeout", _timed_out("Blocking the loop…"), ENDLESS),
+    Case("spin", "timeout", "runner.timeout", _timed_out("Spinning…"), ENDLESS),
+    Case("block in c", "timeout", "runner.timeout", _timed_out("Holding the lock…"), ENDLESS),
+    Case("exit", "failed", "runner.lost", _lost("the runner exited with code 3")),
+    Case("sys exit", "failed", "runner.lost", _lost("the runner exited with code 3")),
+    Case("kill", "failed", "runner.lost", _lost("the runner was killed by SIGKILL")),
+    Case("grandchild", "completed", "stop", _left_a_grandchild),
+    Case("flood", "completed", "stop", _flooded, {"count": 5_000}),
+    Case("flood forever", "timeout", "runner.timeout", _flooded_on, ENDLESS),
+    Case("print noise", "completed", "stop", _was_noisy),
+    Case("100 kb lines", "completed", "stop", _had_long_lines),
+    Case("no output", "completed", "no output", _said_nothing),
+    Case("terminal escapes", "completed", "stop", _verbatim("\x1b]0;owned\x07")),
+    Case("markup", "completed", "stop", _verbatim("[@click=app.quit]quit[/]")),
+    Case("delta fragments", "completed", "stop", _assembled),
+    Case("delta snapshots", "completed", "stop", _assembled),
+    Case("delta all content", "completed", "stop", _assembled),
+    Case("malformed results", "completed", "stop", _was_malformed),
+    Case("not json", "completed", "stop", _was_not_json),
+    Case(
+        "not an object",
+        "failed",
+        "protocol.error",
+        _broke_the_protocol("result.untyped", "a result must be an object, not an array"),
+    ),
+    Case("oversize results", "completed", "stop", _was_oversize),
+    Case("unknown types", "completed", "stop", _was_unknown),
+    Case("no type", "failed", "protocol.error", _broke_the_protocol("result.untyped", "a result must have a type")),
+    Case("duplicate sequences", "completed", "stop", _repeated_itself),
+    Case("missing sequences", "completed", "stop", _left_numbers_out),
+    Case(
+        "wrong run id",
+        "failed",
+        "protocol.error",
+        _broke_the_protocol("message.completed", "run_id 'run_of_someone_else' is not this run's"),
+    ),
+    Case("results after the end", "completed", "stop", _went_on),
+    Case("deep json", "completed", "stop", _was_deep),
+    Case("huge state", "completed", "stop", _kept_too_much),
+)
+LINES = {
+    "delta fragments": "The whole is the sum of its parts.",
+    "delta snapshots": "The whole is here.",
+    "delta all content": "The whole is the sum of its parts.",
+    "duplicate sequences": "once and only once",
+    "missing sequences": "all of it is said",
+    "results after the end": "The end.",
+}
+"""The one assistant line that must come of these, whatever was streamed."""
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def chaos(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Stage]:
+    """One engine for all cases: what one of them broke, the next would feel."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(MARK, "chaos")
+        async with stage(tmp_path_factory.mktemp("chaos") / "facts.db") as opened:
+            yield opened
+        await until(lambda: not marked("chaos"), 1.0)
+
+
+async def test_every_misbehaviour_has_its_case():
+    source = (bundled_folder() / "chaos" / "runner.py").read_text()
+    named = [line.split('"')[1] for line in source.splitlines() if line.startswith('@called("')]
+    assert [case.name for case in CASES] == named
+
+
+@pytest.mark.asyncio(loop_scope="module")
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+async def test_a_misbehaving_runner_harms_its_own_run_only(chaos: Stage, case: Case):
+    played = await chaos.play("chaos", case.name, session=f"s-{case.name.replace(' ', '-')}", warm=True, **case.config)
+
+    assert (played.run.status, played.run.status_reason) == (case.status, case.reason)
+    case.shows(played)
+    if case.name in LINES:
+        lines = await chaos.engine.sessions.transcript(str(played.run.conversation_id))
+        assert [(line.role, line.content) for line in lines] == [
+            ("assistant", LINES[case.name]),
+            ("user", case.name),
+        ]
+    await chaos.check_normal()
+    # A child that ended well waits for the next run of its kind; nothing else may be left.
+    await until(lambda: marked("chaos") == {child.pid for child in chaos.pool._idle.values()}, 1.0)
+
+
+async def test_a_host_that_closes_leaves_no_process_whatever_its_runners_do(tmp_path: Path, mark: str):
+    before = descendants(os.getpid())
+    async with stage(tmp_path / "facts.db") as opened:
+        for name in ("hang", "ignore cancel", "block", "block in c", "flood forever"):
+            run_id = await opened.begin("chaos", name, session=f"s-{name.replace(' ', '-')}")
+            await opened.told(run_id, "message.delta")
+        assert len(marked(mark)) == 5
+    assert marked(mark) == set()
+    assert descendants(os.getpid()) == before
+
+    async with stage(tmp_path / "facts.db") as opened:
+        assert opened.engine.recovered_runs == []
+        runs = await opened.engine.runs.list()
+        assert [(run.status, run.status_reason) for run in runs] == [("cancelled", "cancelled")] * 5

@@ -1,0 +1,276 @@
+"""What an event leaves behind when it comes in: its row in the log, its user line, its artifacts."""
+
+import base64
+import json
+
+import pytest
+from sqlalchemy import select
+
+from engine.api import NotFound
+from engine.events import Fate
+from engine.intake.attachments import DATA_LIMIT, INLINE_LIMIT
+from engine.intake.envelope import EventProblem
+from engine.protocol.event import EventType
+from engine.store.artifacts import Storage
+from engine.store.queue import QueueItem
+from engine.store.row_mapping import every
+from engine.store.tables import queue
+from tests.support.engines import (
+    Engines,
+    Stage,
+    done,
+    event,
+    events_of,
+    facts,
+    lines_of,
+    message,
+    perform,
+    played,
+    send,
+    until,
+    waits,
+)
+
+OTHERS = [kind for kind in EventType if kind != "message.received"]
+B64 = base64.b64encode(b"hello").decode()
+
+
+def attachment(**fields: object) -> dict:
+    return {"artifact_id": "a1", "artifact_type": "file", "source": "platform"} | fields
+
+
+# The log and the line
+
+
+@pytest.mark.parametrize("kind", list(EventType))
+async def test_every_event_is_logged_with_who_where_and_what_about(play: Stage, kind: EventType):
+    given = event(
+        kind,
+        conversation_id="s",
+        thread_id="t",
+        bot_id="b",
+        workspace_id="w",
+        source_event_type="raw.name",
+        event_time="2026-01-01T00:00:00Z",
+        actor={"actor_type": "user", "actor_id": "ann", "actor_name": "Ann"},
+        subject={"subject_type": "thing", "subject_id": "7"},
+        input={"text": "payload"},
+    )
+    run = await play(done("x"), event=given)
+
+    (row,) = events_of(play.engine, kind)
+    assert (row.event_id, row.run_id, row.source) == (given.event_id, run.run_id, "platform")
+    assert (row.conversation_id, row.thread_id, row.bot_id, row.workspace_id) == ("s", "t", "b", "w")
+    assert (row.actor_type, row.actor_id, row.actor_name) == ("user", "ann", "Ann")
+    assert (row.subject_type, row.subject_id) == ("thing", "7")
+    assert (row.source_event_type, row.input_summary) == ("raw.name", "payload")
+    assert row.event_time == given.time
+
+
+@pytest.mark.parametrize("kind", OTHERS)
+async def test_an_event_that_is_no_message_writes_no_user_line(play: Stage, kind: EventType):
+    await play(done("noted"), event=event(kind, conversation_id="s", input={"text": "its payload"}))
+
+    assert await lines_of(play.engine) == [("assistant", "noted")]
+
+
+async def test_a_message_writes_its_user_line_as_the_run_begins(open_engine: Engines):
+    engine = await open_engine(waits)
+    run_id = await send(engine, "hello")
+    await until(engine, run_id, "message.delta")
+
+    assert await lines_of(engine) == [("user", "hello")]
+
+
+async def test_the_summary_in_the_log_is_cut_to_1000_characters(play: Stage):
+    await play(event="x" * 2_000)
+
+    assert len(events_of(play.engine, "message.received")[0].input_summary) == 1_000
+
+
+async def test_the_end_of_a_run_is_audited(play: Stage):
+    run = await play(done("x"))
+
+    (audit,) = events_of(play.engine, "run.finished")
+    assert (audit.source, audit.run_id) == ("host", run.run_id)
+    assert audit.metadata == {"status": "completed", "reason": "stop"}
+
+
+# Seen before
+
+
+async def test_a_repeated_event_id_is_answered_with_its_first_run(play: Stage):
+    first = await play(done("once"), event=message(event_id="e1"))
+
+    ticket = await play.engine.runs.submit(message("other text", event_id="e1"))
+
+    assert ticket.is_repeat
+    assert await ticket.started == first.run_id
+    assert len(await play.engine.runs.list()) == 1
+    assert await lines_of(play.engine) == [("user", "hi"), ("assistant", "once")]
+
+
+async def test_an_event_repeated_while_it_runs_or_waits_is_answered_with_its_first_run(open_engine: Engines):
+    engine = await open_engine(waits)
+    running = await engine.runs.submit(message(event_id="e1"))
+    waiting = await engine.runs.submit(message(event_id="e2"))
+
+    again = [await engine.runs.submit(message(event_id=event_id)) for event_id in ("e1", "e2")]
+    await engine.runs.cancel(await running.started)
+
+    assert all(ticket.is_repeat for ticket in again)
+    assert await again[0].started == await running.started
+    assert await again[1].started == await waiting.started
+    assert len(await engine.runs.list()) == 2
+
+
+async def test_an_event_whose_message_was_dropped_says_so_when_it_is_repeated(open_engine: Engines):
+    first = await open_engine(waits)
+    await send(first, message(event_id="e1"))
+    await first.runs.submit(message(event_id="e2"))
+    await open_engine.close(first)
+    second = await open_engine(waits)
+
+    ticket = await second.runs.submit(message(event_id="e2"))
+
+    with pytest.raises(NotFound, match="Event e2 was accepted before and has no run"):
+        await ticket.started
+
+
+async def test_a_message_that_waits_when_its_host_closes_is_dropped_and_stays_said(open_engine: Engines):
+    first = await open_engine(waits)
+    await send(first, "one")
+    await first.runs.submit(message("two"))
+    await open_engine.close(first)
+    reader = await open_engine(mode="read")
+
+    (item,) = facts(reader, lambda conn: every(conn, select(queue), QueueItem))
+    assert (item.fate, item.reason) == (Fate.DROPPED, "host_closed")
+    assert await lines_of(reader) == [("user", "one"), ("user", "two")]
+
+
+# Raw payloads
+
+
+async def test_a_large_raw_payload_goes_to_an_artifact_and_raw_ref(play: Stage):
+    data = {"blob": "x" * DATA_LIMIT}
+    run = await play(done("x"), event=message(data=data))
+
+    seen = run.context["event"]
+    assert seen["data"] == {}
+    (artifact,) = await play.engine.artifacts.list(run_id=run.run_id)
+    assert artifact.artifact_id == seen["raw_ref"] == events_of(play.engine, "message.received")[0].raw_ref
+    assert (artifact.storage, artifact.source, artifact.mime_type) == (Storage.BLOB, "host", "application/json")
+    assert json.loads(await play.engine.artifacts.read_bytes(artifact.artifact_id)) == data
+
+
+async def test_a_small_payload_stays_in_data(play: Stage):
+    run = await play(done("x"), event=message(data={"a": 1}))
+
+    assert (run.context["event"]["data"], run.context["event"]["raw_ref"]) == ({"a": 1}, None)
+
+
+# Attachments
+
+
+@pytest.mark.parametrize(
+    ("fields", "storage", "location", "content"),
+    [
+        ({"content": B64, "url": "https://x/y", "id": "p1"}, Storage.BLOB, None, b"hello"),
+        ({"content": f"data:text/plain;base64,{B64}"}, Storage.BLOB, None, b"hello"),
+        ({"content": "data:text/plain,hello%20you"}, Storage.BLOB, None, b"hello you"),
+        ({"url": "https://x/y", "id": "p1"}, Storage.URL, "https://x/y", b""),
+        ({"id": "p1"}, Storage.PLATFORM, "p1", b""),
+        ({"name": "lost.txt"}, Storage.METADATA, None, b""),
+    ],
+    ids=["blob", "data url", "plain data url", "url", "platform", "metadata"],
+)
+async def test_an_attachment_becomes_a_blob_else_a_url_else_a_reference_else_metadata(
+    play: Stage, fields: dict, storage: Storage, location: str | None, content: bytes
+):
+    run = await play(done("x"), event=message(input={"text": "see", "attachments": [attachment(**fields)]}))
+
+    (row,) = await play.engine.artifacts.list(run_id=run.run_id)
+    assert (row.artifact_id, row.storage, row.location) == ("a1", storage, location)
+    assert (row.source, row.conversation_id) == ("platform", "s")
+    assert await play.engine.artifacts.read_bytes("a1") == content
+
+
+async def test_the_runner_and_the_log_get_a_reference_and_no_bytes(play: Stage):
+    run = await play(done("x"), event=message(input={"text": "see", "attachments": [attachment(content=B64)]}))
+
+    assert run.context["input"]["attachments"][0]["content"] is None
+    (line,) = [line for line in await play.engine.sessions.transcript("s") if line.role == "user"]
+    assert line.artifact_refs == ["a1"]
+    assert line.content_json["attachments"][0]["content"] is None
+    assert line.content_json["attachments"][0]["content_redacted"] is True
+
+
+async def test_the_bytes_of_an_attachment_are_read_as_an_artifact_only(open_engine: Engines):
+    seen = []
+
+    async def looks(ctx):
+        seen.extend(ctx.input.attachments)
+        yield done("nice")
+
+    await perform(await open_engine(looks), message(input={"attachments": [attachment(content=B64)]}))
+
+    (given,) = seen
+    assert (given.artifact_id, given.content) == ("a1", None)
+
+
+async def test_an_inline_image_reaches_the_runner_and_only_a_mark_the_journal(open_engine: Engines):
+    seen = []
+
+    async def looks(ctx):
+        seen.append(ctx.input.contents[0].image_base64)
+        yield done("nice")
+
+    picture = {"type": "image_base64", "image_base64": B64}
+    run = await perform(await open_engine(looks), message(input={"contents": [picture]}))
+
+    assert seen == [B64]
+    (shown,) = run.context["input"]["contents"]
+    assert (shown["image_base64"], shown["content_redacted"]) == (None, True)
+
+
+async def test_an_attachment_whose_id_is_taken_is_left_out_with_a_warning(play: Stage):
+    given = {"text": "see", "attachments": [attachment(content=B64)]}
+    await play(done("x"), event=message(input=given))
+
+    run = await play(done("y"), event=message(input=given))
+
+    assert run.warnings == ["attachment 'a1' was left out: its artifact id is already used"]
+    assert run.row.status == "completed"
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ("not base64!", "input.attachments: a1: the content is neither base64 nor a data URL"),
+        (
+            base64.b64encode(b"x" * (INLINE_LIMIT + 1)).decode(),
+            f"input.attachments: a1: {INLINE_LIMIT + 1} bytes exceed the limit for inline "
+            f"content ({INLINE_LIMIT} bytes). Use a url instead.",
+        ),
+    ],
+    ids=["bad", "large"],
+)
+async def test_an_attachment_that_cannot_be_kept_is_refused_before_anything_is_recorded(
+    play: Stage, content: str, problem: str
+):
+    with pytest.raises(EventProblem) as caught:
+        await play(event=message(input={"attachments": [attachment(content=content)]}))
+
+    assert str(caught.value) == problem
+    assert await play.engine.runs.list() == []
+
+
+async def test_an_event_without_a_conversation_holds_no_slot(open_engine: Engines):
+    engine = await open_engine(waits)
+    ids = [await send(engine, message(session=None)) for _ in range(2)]
+
+    assert len(set(ids)) == 2
+    for run_id in ids:
+        await engine.runs.cancel(run_id)
+        assert (await played(engine, run_id)).row.status == "cancelled"

@@ -1,0 +1,100 @@
+"""Streamed text: fragments, snapshots or the whole with each chunk; shown and stored text is right for all."""
+
+import pytest
+
+from engine.journal.delta_text import TEXT_LIMIT, DeltaText
+from engine.protocol.content import text_of
+from tests.support.engines import Stage, delta, done, lines_of, message, said
+
+STREAMS = {
+    "fragments are joined": ([delta("Hel"), delta("lo "), delta("you")], "Hello you"),
+    "snapshots replace": ([delta("Hel"), delta("Hello "), delta("Hello you")], "Hello you"),
+    "all_content wins": ([delta("x", all_content="Hel"), delta("y", all_content="Hello you")], "Hello you"),
+    "equal chunks are fragments": ([delta("ha"), delta("ha"), delta("ha")], "hahaha"),
+    "a snapshot may repeat": ([delta("a"), delta("ab"), delta("ab"), delta("abc")], "abc"),
+    "fragments that began like snapshots": ([delta("a"), delta("ab"), delta("c")], "aabc"),
+    "one chunk is the text": ([delta("alone")], "alone"),
+    "empty chunks say nothing": ([delta(""), delta("a"), delta(None), delta("b"), delta("", is_final=True)], "ab"),
+    "parts of content": ([delta([{"type": "text", "text": "a"}]), delta([{"type": "text", "text": "b"}])], "ab"),
+    "fragments after a whole": ([delta(all_content="Hello"), delta(" you")], "Hello you"),
+    "a whole after fragments": ([delta("Hex"), delta("lo"), delta(all_content="Hello you")], "Hello you"),
+}
+
+
+@pytest.mark.parametrize(("deltas", "text"), STREAMS.values(), ids=STREAMS)
+async def test_the_stored_text_is_what_was_streamed(play: Stage, deltas: list, text: str):
+    await play(*deltas, done())
+
+    assert await lines_of(play.engine) == [("user", "hi"), ("assistant", text)]
+
+
+@pytest.mark.parametrize(("deltas", "text"), STREAMS.values(), ids=STREAMS)
+async def test_the_shown_text_is_the_stored_text(deltas: list, text: str):
+    shown = DeltaText()
+    for result in deltas:
+        chunk = result["data"]["chunk"]
+        shown.add(text_of(chunk["content"]), chunk.get("all_content"))
+
+    assert shown.text == text
+
+
+async def test_a_completed_message_replaces_what_was_streamed(play: Stage):
+    await play(delta("Hel"), delta("lo"), said("Goodbye"), done())
+
+    assert await lines_of(play.engine) == [("user", "hi"), ("assistant", "Goodbye")]
+
+
+async def test_deltas_and_then_the_end_make_one_line_that_says_so_and_a_warning(play: Stage):
+    run = await play(delta("Hel"), delta("lo"), done())
+
+    (line,) = [line for line in await play.engine.sessions.transcript("s") if line.role == "assistant"]
+    assert (line.content, line.metadata) == ("Hello", {"assembled_from": "deltas"})
+    assert run.warnings == ["The run ended without a completed message; its transcript line is assembled from deltas."]
+    assert run.types[-2:] == ["warning", "run.finished"]
+
+
+async def test_deltas_after_a_completed_message_make_a_line_of_their_own(play: Stage):
+    await play(delta("o"), delta("ne"), said("one"), delta("t"), delta("wo"), done())
+
+    assert await lines_of(play.engine) == [("user", "hi"), ("assistant", "one"), ("assistant", "two")]
+
+
+async def test_deltas_and_a_stream_that_just_ends_make_a_line_too(play: Stage):
+    run = await play(delta("Hel"), delta("lo"))
+
+    assert run.row.status == "completed"
+    assert await lines_of(play.engine) == [("user", "hi"), ("assistant", "Hello")]
+
+
+async def test_deltas_without_a_conversation_make_no_line(play: Stage):
+    run = await play(delta("Hello"), done(), event=message(session=None))
+
+    assert run.row.status == "completed"
+    assert run.row.conversation_id is None
+
+
+async def test_dropped_and_ignored_deltas_are_no_part_of_the_text(play: Stage):
+    await play(delta("a"), {"type": "message.delta", "data": {"chunk": "b"}}, delta("c"), done(), delta("d"))
+
+    assert await lines_of(play.engine) == [("user", "hi"), ("assistant", "ac")]
+
+
+def test_a_message_is_joined_up_to_a_limit():
+    text = DeltaText()
+    for _ in range(3):
+        text.add("a" * (TEXT_LIMIT // 2))
+        text.add("b")
+
+    assert len(text.text) == TEXT_LIMIT
+    assert text.was_cut
+
+
+def test_bare_fragments_are_told_from_snapshots():
+    fragments, snapshots, single = DeltaText(), DeltaText(), DeltaText()
+    for chunk in ("a", "b"):
+        fragments.add(chunk)
+    for chunk in ("a", "ab"):
+        snapshots.add(chunk)
+    single.add("a")
+
+    assert (fragments.is_bare_fragments, snapshots.is_bare_fragments, single.is_bare_fragments) == (True, False, False)

@@ -1,0 +1,115 @@
+"""Entry kinds: every kind has a payload, and decoding never fails, whatever was recorded."""
+
+import ast
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine import events
+from engine.events import EndReason, Entry, EntryKind, Outcome, Status
+from engine.journal import delta_text, kinds
+from engine.protocol.content import text_of
+from engine.protocol.results import FailureCode, ResultType
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=8,
+)
+FIELDS = sorted(
+    {"items", "chunk", "message", "context", "reply", "error", "text", "seconds", "usage", "parameters", "all_content"}
+    | {"item_id", "call_id", "attachments", "warnings", "lines", "size", "status", "edit", "content", "role", "when"}
+)
+
+
+def entry(kind: str, data: str, outcome: str | None = None) -> Entry:
+    return Entry("run_1", 1, 0, "runner", kind, data, outcome)
+
+
+def test_every_kind_has_a_payload_class():
+    assert set(kinds.PAYLOADS) == set(EntryKind)
+
+
+def test_every_result_type_is_an_entry_kind():
+    assert {kind.value for kind in ResultType} <= {kind.value for kind in EntryKind}
+    assert {str(kind) for kind in kinds.TERMINAL_RESULTS} == {"run.completed", "run.failed"}
+
+
+def test_every_failure_code_of_the_protocol_is_an_end_reason():
+    assert {code.value for code in FailureCode} <= {reason.value for reason in EndReason}
+
+
+@given(kind=st.sampled_from([*EntryKind, "something.else"]), data=JSON | st.dictionaries(st.sampled_from(FIELDS), JSON))
+def test_decoding_accepts_any_json(kind: str, data: Any):
+    payload = events.payload_of(entry(kind, json.dumps(data)))
+
+    assert isinstance(payload, kinds.PAYLOADS.get(kind, kinds.UnknownPayload))
+    for name in dir(payload):
+        getattr(payload, name)  # properties read nested data
+    assert payload == payload  # noqa: PLR0124
+    assert type(payload).__name__ in repr(payload)
+
+
+@pytest.mark.parametrize("data", ["", "{", "[]", "7", "null"])
+def test_data_that_is_no_json_object_counts_as_empty(data: str):
+    finished = events.payload_as(events.RunFinished, entry(EntryKind.RUN_FINISHED, data))
+
+    assert (finished.status, finished.reason, finished.error, finished.usage) == ("", "", "", {})
+
+
+def test_payload_of_a_finished_run_has_status_reason_and_usage():
+    data = '{"status":"failed","reason":"runner.lost","error":"gone","retryable":true,"usage":{"tokens":3}}'
+    finished = events.payload_of(entry("run.finished", data))
+
+    assert isinstance(finished, events.RunFinished)
+    assert (finished.status, finished.reason, finished.error) == (Status.FAILED, EndReason.LOST, "gone")
+    assert finished.retryable
+    assert finished.usage == {"tokens": 3}
+
+
+def test_text_field_that_holds_another_value_is_shown_as_json():
+    assert events.payload_as(events.Warned, entry("warning", '{"message":{"a":"é"}}')).message == '{"a": "é"}'
+
+
+def test_refused_call_has_its_effect_and_refused_result_has_none():
+    assert not events.has_effect(entry(EntryKind.MESSAGE_DELTA, "{}", Outcome.REFUSED))
+    assert events.has_effect(entry(EntryKind.CALL_DECIDED, "{}", Outcome.REFUSED))
+    assert events.has_effect(entry(EntryKind.MESSAGE_DELTA, "{}", Outcome.WARNED))
+    assert events.has_effect(entry(EntryKind.MESSAGE_DELTA, "{}"))
+
+
+def test_only_run_completed_can_repeat_the_last_message():
+    assert kinds.repeats_last_message(EntryKind.RUN_COMPLETED, "hi", "hi")
+    assert not kinds.repeats_last_message(EntryKind.RUN_COMPLETED, "hi", "ho")
+    assert not kinds.repeats_last_message(EntryKind.MESSAGE_COMPLETED, "hi", "hi")
+
+
+@given(JSON)
+def test_text_of_json_content_is_the_same_as_in_the_protocol(content: Any):
+    for value in (content, [{"type": "text", "text": content}, {"type": "image", "text": "no"}, content]):
+        assert kinds.content_text(value, " ") == text_of(value, " ")
+
+
+@pytest.mark.parametrize("module", [kinds, delta_text])
+def test_kinds_and_delta_text_use_the_standard_library_only(module: Any):
+    tree = ast.parse(Path(module.__file__).read_text("utf-8"))
+    names = {
+        name
+        for node in ast.walk(tree)
+        for name in (
+            [alias.name for alias in node.names]
+            if isinstance(node, ast.Import)
+            else [str(node.module)]
+            if isinstance(node, ast.ImportFrom)
+            else []
+        )
+    }
+
+    assert {name for name in names if name.split(".")[0] not in sys.stdlib_module_names} <= {
+        "engine.journal.delta_text"
+    }

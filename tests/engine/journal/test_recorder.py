@@ -1,0 +1,252 @@
+"""The journal of a run: ordered, complete, with one last entry."""
+
+import json
+
+import pytest
+
+from engine.clock import rfc3339
+from engine.journal import recorder
+from engine.journal.recorder import OUTPUT_LIMIT, Recorder
+from engine.journal.secret_mask import SecretMask
+from engine.journal.turns import Turns
+from engine.protocol import AgentAPIException
+from tests.support.engines import (
+    START,
+    Engines,
+    FakeClock,
+    Played,
+    Stage,
+    delta,
+    done,
+    failed,
+    kept,
+    made,
+    perform,
+    played,
+    said,
+    send,
+    until,
+    waits,
+)
+
+
+def assert_invariants(run: Played) -> None:
+    assert [entry.position for entry in run.journal] == list(range(1, len(run.journal) + 1))
+    assert run.types[0] == "run.started"
+    assert run.types.count("run.finished") == 1
+    assert run.types[-1] == "run.finished"
+
+
+async def test_positions_rise_from_1_without_a_gap_and_run_finished_is_last(play: Stage):
+    run = await play(delta("a"), kept("k", 1), made(), kept("k", 2, "subject"), said("b"), {"type": "x"}, done())
+
+    assert_invariants(run)
+    assert run.types[1:-1] == [
+        "message.delta",
+        "state.updated",
+        "artifact.created",
+        "state.updated",
+        "message.completed",
+        "x",
+        "run.completed",
+    ]
+
+
+async def test_every_way_to_end_has_run_finished_as_its_last_entry(open_engine: Engines):
+    async def ends(ctx):
+        match ctx.input.to_text():
+            case "raise":
+                raise RuntimeError
+            case "fail":
+                yield failed()
+            case "break the protocol":
+                yield {}
+            case "late":
+                yield done()
+                yield delta("x")
+
+    engine = await open_engine(ends)
+    for how in ("raise", "fail", "break the protocol", "late", "just end"):
+        assert_invariants(await perform(engine, how))
+
+
+async def test_a_cancelled_run_has_run_finished_as_its_last_entry(open_engine: Engines):
+    engine = await open_engine(waits)
+    run_id = await send(engine)
+    await until(engine, run_id, "message.delta")
+    await engine.runs.cancel(run_id)
+
+    assert_invariants(await played(engine, run_id))
+
+
+async def test_sources_tell_host_runner_and_person_apart(open_engine: Engines):
+    engine = await open_engine(waits)
+    run_id = await send(engine)
+    await until(engine, run_id, "message.delta")
+    await engine.runs.cancel(run_id)
+
+    run = await played(engine, run_id)
+
+    assert [(entry.source, entry.type) for entry in run.journal] == [
+        ("host", "run.started"),
+        ("runner", "message.delta"),
+        ("user", "cancel.requested"),
+        ("host", "run.finished"),
+    ]
+
+
+async def test_an_entry_is_one_line_of_json_that_never_changes(play: Stage):
+    run = await play(said("ä") | {"sequence": 2}, done())
+
+    lines = [entry.line() async for entry in play.engine.runs.entries(run.run_id)]
+    assert lines == [entry.line() async for entry in play.engine.runs.entries(run.run_id)]
+    assert lines[1] == (
+        f'{{"run_id":"{run.run_id}","position":2,"at":"{rfc3339(START)}","source":"runner",'
+        '"type":"message.completed","data":{"message":{"role":"assistant","content":"ä"}},'
+        '"outcome":"warned","reason":"sequence 2, expected 1","sequence":2}'
+    )
+    assert all(json.loads(line)["run_id"] == run.run_id for line in lines)
+
+
+async def test_a_global_row_orders_the_entries_of_all_runs(play: Stage):
+    first, second = await play(done("a")), await play(done("b"))
+
+    async with play.engine.subscribe() as news:
+        batch = await anext(aiter(news))
+    rows = [told.row for told in batch]
+    assert rows == list(range(1, len(first.journal) + len(second.journal) + 1))
+    assert [told.entry.run_id for told in batch] == [first.run_id] * 3 + [second.run_id] * 3
+
+
+async def test_pages_of_the_journal_go_both_ways(play: Stage):
+    run = await play(*(delta(str(number)) for number in range(6)), done())
+    page = play.engine.runs.journal
+
+    assert [entry.position for entry in await page(run.run_id, limit=3)] == [1, 2, 3]
+    assert [entry.position for entry in await page(run.run_id, after=3, limit=3)] == [4, 5, 6]
+    assert [entry.position for entry in await page(run.run_id, before=4, limit=2)] == [3, 2]
+    assert await page(run.run_id, after=99) == []
+
+
+async def test_a_call_and_its_reply_are_entries(open_engine: Engines):
+    seen = []
+
+    async def asks(ctx):
+        seen.append(await ctx.api.run_get())
+        yield done("x")
+
+    run = await perform(await open_engine(asks))
+
+    asked, replied = run.one("call.requested"), run.one("call.replied")
+    assert (asked.source, asked.data["action"]) == ("runner", "run_get")
+    assert (replied.source, replied.data["call_id"]) == ("host", asked.data["call_id"])
+    assert replied.data["reply"]["status"] == "running"
+
+
+async def test_a_call_that_this_host_does_not_answer_is_refused_and_recorded(open_engine: Engines):
+    seen = []
+
+    async def asks(ctx):
+        try:
+            await ctx.api.history_page()
+        except AgentAPIException as problem:
+            seen.append(problem.error.code)
+        yield done("x")
+
+    run = await perform(await open_engine(asks))
+
+    assert seen == ["unauthorized"]
+    assert run.one("call.decided").outcome == "refused"
+    assert run.row.status == "completed"
+
+
+class Pages:
+    """A writer that only keeps what it is given."""
+
+    def __init__(self) -> None:
+        self.entries = []
+
+    def append(self, entry) -> None:
+        self.entries.append(entry)
+
+
+def test_output_beyond_8_mib_is_counted_in_one_entry():
+    pages = Pages()
+    pen = Recorder(pages, FakeClock(), "run", SecretMask())
+    line = "x" * (1 << 20)
+    for _ in range(10):
+        pen.output("stdout", line)
+    pen.close_output()
+
+    assert len(pages.entries) == OUTPUT_LIMIT // len(line) + 1
+    assert json.loads(pages.entries[-1].data) == {
+        "stream": "cut",
+        "lines": 2,
+        "bytes": 2 * len(line),
+        "limit": OUTPUT_LIMIT,
+    }
+
+
+async def test_a_journal_over_its_limit_fails_the_run(play: Stage, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(recorder, "JOURNAL_LIMIT", 10_000)
+    run = await play(delta("x" * 10_000), said("too late"))
+
+    assert (run.row.status, run.row.status_reason) == ("failed", "journal.full")
+    assert run.one("message.completed").outcome == "ignored"
+    assert_invariants(run)
+
+
+# Turns
+
+
+def turns_of(*entries: tuple[str, dict]) -> list[int]:
+    turns = Turns()
+    return [turns.note(kind, data) for kind, data in entries]
+
+
+DELTA = ("message.delta", {})
+
+
+def started(ident: str) -> tuple[str, dict]:
+    return "tool.call.started", {"tool_call_id": ident}
+
+
+def completed(ident: str) -> tuple[str, dict]:
+    return "tool.call.completed", {"tool_call_id": ident}
+
+
+def test_the_next_turn_starts_at_the_first_delta_after_all_open_tool_calls_have_completed():
+    assert turns_of(DELTA, started("a"), started("b"), completed("a"), DELTA, completed("b"), DELTA, DELTA) == [
+        *(1, 1, 1, 1, 1, 1, 2, 2)
+    ]
+
+
+def test_a_tool_start_or_a_model_call_starts_the_next_turn_too():
+    assert turns_of(started("a"), completed("a"), started("b"), completed("b")) == [1, 1, 2, 2]
+    ask = ("call.requested", {"action": "invoke_llm"})
+    assert turns_of(started("a"), completed("a"), ask) == [1, 1, 2]
+
+
+def test_a_pull_that_returned_items_starts_a_turn():
+    turns = Turns()
+    turns.note(*DELTA)
+    turns.begin()
+
+    assert turns.note(*DELTA) == 2
+
+
+def test_without_a_tool_call_there_is_one_turn():
+    assert turns_of(DELTA, ("message.completed", {}), DELTA, completed("never started"), DELTA) == [1] * 5
+
+
+async def test_every_entry_knows_its_turn(play: Stage):
+    call = {"tool_call_id": "1", "tool_name": "t", "parameters": {}}
+    run = await play(
+        delta("a"),
+        {"type": "tool.call.started", "data": call},
+        {"type": "tool.call.completed", "data": call},
+        delta("b"),
+        done("b"),
+    )
+
+    assert [entry.turn for entry in run.journal] == [1, 1, 1, 1, 2, 2, 2]

@@ -1,0 +1,191 @@
+"""Every change of what waits is decided once, noted, and made by the process in which it waits."""
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from engine.api import Engine, Fate, Mode, StoreError
+from engine.store.errors import AlreadyDecided, NotFound, OwnedByOtherHost
+from tests.support.engines import Engines, done, events_of, journal_of
+from tests.support.queue.steering import Talk, comes_true, items_of, log_of, open_talk, pen_held
+
+Change = Callable[[Engine, str], Awaitable[Any]]
+CHANGES: dict[str, Change] = {
+    "edited": lambda engine, item_id: engine.queue.edit(item_id, "better"),
+    "moved": lambda engine, item_id: engine.queue.move(item_id),
+    "paused": lambda engine, item_id: engine.queue.pause(item_id),
+    "withdrawn": lambda engine, item_id: engine.queue.withdraw(item_id),
+    "turned": lambda engine, item_id: engine.queue.set_mode(item_id, Mode.AFTER),
+}
+
+
+# Every change is an audit entry
+
+
+@pytest.mark.parametrize("word", CHANGES)
+async def test_every_change_is_an_audit_entry_in_the_journal_and_in_the_log(talk: Talk, word: str):
+    run = await talk.start()
+    ticket = await talk.say("one")
+    await CHANGES[word](talk.engine, str(ticket.item_id))
+
+    (entry,) = [e for e in await journal_of(talk.engine, run.run_id) if e.type == f"steering.{word}"]
+    told = {
+        "edited": {"before": "one", "after": "better"},
+        "moved": {"before": None},
+        "paused": {},
+        "withdrawn": {"text": "one"},
+        "turned": {"mode": "after"},
+    }
+    assert (entry.source, entry.outcome) == ("user", None)
+    assert entry.data == {"item_id": ticket.item_id, **told[word]}
+    (row,) = events_of(talk.engine, f"steering.{word}")
+    assert (row.source, row.conversation_id, row.run_id) == ("user", "s", run.run_id)
+    assert row.metadata == {"steering": {"status": word, "item_id": ticket.item_id, "source_event_id": ticket.event_id}}
+    await run.end(done())
+
+
+async def test_a_release_is_an_audit_entry_too(talk: Talk):
+    run = await talk.start()
+    (item_id,) = await talk.claimed("one")
+    await talk.engine.queue.pause(item_id)
+    await talk.engine.queue.resume(item_id)
+
+    types = [entry.type for entry in await journal_of(talk.engine, run.run_id)]
+    assert types[-2:] == ["steering.paused", "steering.resumed"]
+    assert [note["status"] for note in log_of(talk.engine, "steering.resumed")] == ["resumed"]
+    await run.end(done())
+
+
+# Edit and pull are decided in one step
+
+
+@pytest.mark.parametrize("word", CHANGES)
+async def test_what_was_pulled_can_no_longer_be_changed_and_says_so(talk: Talk, word: str):
+    run = await talk.start()
+    (item_id,) = await talk.claimed("one")
+    await run.pull()
+    with pytest.raises(AlreadyDecided, match="it can no longer be changed"):
+        await CHANGES[word](talk.engine, item_id)
+
+    assert (talk.item(item_id).fate, talk.item(item_id).text) == (Fate.INJECTED, "one")
+    await run.end(done())
+
+
+@pytest.mark.parametrize("first", ["edit", "pull"])
+async def test_edit_and_pull_are_decided_in_one_step(talk: Talk, first: str):
+    run = await talk.start()
+    (item_id,) = await talk.claimed("old")
+    recorder = talk.engine._core.host.orchestrator.live[run.run_id].recorder
+    acts: dict[str, tuple[Callable[[], Any], int]] = {
+        # With each, how many entries it takes before the writer is asked.
+        "edit": (lambda: asyncio.ensure_future(talk.engine.queue.edit(item_id, "new")), 1),
+        "pull": (lambda: asyncio.ensure_future(run.pull()), 3),
+    }
+    doing: dict[str, Any] = {}
+    with pen_held(talk.engine):
+        for name in sorted(acts, key=lambda name: name != first):
+            act, entries = acts[name]
+            wanted = recorder.position + entries
+            doing[name] = act()
+            await comes_true(lambda wanted=wanted: recorder.position == wanted)
+
+    if first == "edit":
+        assert (await doing["edit"]).text == "new"
+        assert await doing["pull"] == ["new"]
+    else:
+        assert await doing["pull"] == ["old"]
+        with pytest.raises(AlreadyDecided, match="is pulled; it can no longer be changed"):
+            await doing["edit"]
+    over = await run.end(done())
+    assert [entry.outcome for entry in over.all("steering.edited")] == [None if first == "edit" else "refused"]
+
+
+async def test_what_is_turned_meanwhile_must_be_looked_at_again(talk: Talk):
+    run = await talk.start()
+    (item_id,) = await talk.claimed("old")
+    recorder = talk.engine._core.host.orchestrator.live[run.run_id].recorder
+    with pen_held(talk.engine):
+        before = recorder.position
+        turning = asyncio.ensure_future(talk.engine.queue.set_mode(item_id, Mode.AFTER))
+        await comes_true(lambda: recorder.position == before + 1)
+        editing = asyncio.ensure_future(talk.engine.queue.edit(item_id, "new"))
+        await comes_true(lambda: recorder.position == before + 2)
+    assert (await turning).mode == Mode.AFTER
+    with pytest.raises(AlreadyDecided, match="was changed in the meantime"):
+        await editing
+
+    assert talk.item(item_id).text == "old"
+    over = await run.end(done())
+    assert (over.one("steering.turned").outcome, over.one("steering.edited").outcome) == (None, "refused")
+
+
+async def test_however_edits_and_pulls_race_the_run_gets_what_the_editor_was_told(talk: Talk, capsys: Any):
+    seed = random.randrange(2**32)
+    chance = random.Random(seed)
+    run = await talk.start()
+    won = {"edit": 0, "pull": 0}
+    for number in range(60):
+        (item_id,) = await talk.claimed(f"old {number}")
+        editing = asyncio.ensure_future(talk.engine.queue.edit(item_id, f"new {number}"))
+        for _ in range(chance.randrange(40)):
+            await asyncio.sleep(0)
+        pulled = await run.pull()
+        (edited,) = await asyncio.gather(editing, return_exceptions=True)
+        if isinstance(edited, AlreadyDecided):
+            assert pulled == [f"old {number}"], f"seed {seed}"
+            won["pull"] += 1
+        else:
+            assert pulled == [f"new {number}"], f"seed {seed}"
+            won["edit"] += 1
+    await run.end(done())
+    with capsys.disabled():
+        print(f"\nedits against pulls, seed {seed}: {won}")
+
+
+# Whose they are
+
+
+def _turn_back(engine: Engine, item_id: str) -> Awaitable[Any]:
+    return engine.queue.set_mode(item_id, Mode.STEER)
+
+
+@pytest.mark.parametrize("word", [*CHANGES, "turned back"])
+async def test_what_waits_in_another_process_is_changed_there(open_engine: Engines, word: str):
+    talk = await open_talk(open_engine)
+    other = await open_engine()
+    run = await talk.start()
+    ticket = await talk.say("one", after=word == "turned back")
+    before = items_of(talk.engine)
+    with pytest.raises(OwnedByOtherHost, match="is queued in another process"):
+        await (CHANGES | {"turned back": _turn_back})[word](other, str(ticket.item_id))
+
+    assert items_of(talk.engine) == before
+    await run.end(done())
+
+
+async def test_a_reader_changes_nothing(open_engine: Engines):
+    talk = await open_talk(open_engine)
+    reader = await open_engine(mode="read")
+    await talk.start()
+    (item_id,) = await talk.claimed("one")
+
+    for change in CHANGES.values():
+        with pytest.raises(StoreError, match="opened to read"):
+            await change(reader, item_id)
+    assert [item.text for item in await reader.queue.list("s")] == ["one"]
+
+
+async def test_what_never_waited_cannot_be_changed(talk: Talk):
+    await talk.start()
+    await talk.start(session="elsewhere")
+    (item_id,) = await talk.claimed("one")
+    (elsewhere,) = await talk.claimed("two", session="elsewhere")
+
+    for change in CHANGES.values():
+        with pytest.raises(NotFound, match="no message item_zzz in the queue"):
+            await change(talk.engine, "item_zzz")
+    with pytest.raises(NotFound, match="does not wait in the same conversation"):
+        await talk.engine.queue.move(item_id, before=elsewhere)

@@ -1,0 +1,346 @@
+"""A message for a taken slot is first offered to the run at work there."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from engine.api import Fate, Mode, RunOptions
+from engine.store.queue import QueueItem
+from tests.support.engines import (
+    Engines,
+    FakeClock,
+    done,
+    event,
+    events_of,
+    forever,
+    journal_of,
+    lines_of,
+    message,
+    played,
+    until,
+)
+from tests.support.queue.steering import (
+    Conducted,
+    Puppets,
+    Talk,
+    comes_true,
+    items_of,
+    log_of,
+    open_talk,
+    pen_held,
+    trigger,
+)
+
+PLACES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "another bot": ({"bot_id": "b1"}, {"bot_id": "b2"}),
+    "no bot": ({"bot_id": "b1"}, {}),
+    "a bot, and the run has none": ({}, {"bot_id": "b1"}),
+    "another workspace": ({"workspace_id": "w1"}, {"workspace_id": "w2"}),
+    "no workspace": ({"workspace_id": "w1"}, {}),
+    "a workspace, and the run has none": ({}, {"workspace_id": "w1"}),
+}
+SLOTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "another conversation": ({}, {"session": "elsewhere"}),
+    "another thread": ({"thread_id": "t1"}, {"thread_id": "t2"}),
+    "no thread": ({"thread_id": "t1"}, {}),
+    "a thread, and the run has none": ({}, {"thread_id": "t1"}),
+}
+
+
+def refused(journal: list[Any]) -> list[Any]:
+    return [entry for entry in journal if entry.type == "steering.queued" and entry.outcome == "refused"]
+
+
+async def test_a_message_for_a_taken_slot_goes_into_the_run_at_work(talk: Talk):
+    run = await talk.start()
+    ticket = await talk.say("more")
+
+    assert (ticket.claimed_by, await ticket.started, ticket.not_claimed_reason) == (run.run_id, run.run_id, None)
+    assert await run.pull() == ["more"]
+    await run.end(done("both"))
+    await talk.engine.runs.wait_until_idle()
+    assert [each.run_id for each in await talk.engine.runs.list()] == [run.run_id]
+    assert await lines_of(talk.engine) == [("user", "go"), ("user", "more"), ("assistant", "both")]
+
+
+async def test_a_run_takes_in_what_is_said_in_its_very_place(talk: Talk):
+    place = {"session": "c", "thread_id": "t", "bot_id": "b", "workspace_id": "w"}
+    run = await talk.start(**place)
+
+    assert (await talk.say("here", **place)).claimed_by == run.run_id
+
+
+@pytest.mark.parametrize(("of_run", "of_message"), PLACES.values(), ids=PLACES)
+async def test_what_is_said_to_another_bot_or_workspace_waits_for_the_slot(
+    talk: Talk, of_run: dict[str, Any], of_message: dict[str, Any]
+):
+    run = await talk.start(**of_run)
+    ticket = await talk.say("not yours", **of_message)
+
+    assert (ticket.claimed_by, ticket.waits_for) == (None, run.run_id)
+    assert ticket.not_claimed_reason == "the run in progress is for another bot or workspace"
+    assert await run.pull() == []
+    await run.end(done())
+    assert await ticket.started != run.run_id
+
+
+@pytest.mark.parametrize(("of_run", "of_message"), SLOTS.values(), ids=SLOTS)
+async def test_what_is_said_in_another_conversation_or_thread_has_a_slot_of_its_own(
+    talk: Talk, of_run: dict[str, Any], of_message: dict[str, Any]
+):
+    run = await talk.start(**of_run)
+    ticket = await talk.say("not yours", **of_message)
+
+    assert (ticket.claimed_by, ticket.waits_for, ticket.started.done()) == (None, None, True)
+    assert await run.pull() == []
+
+
+async def test_a_message_for_another_runner_waits_for_the_slot(open_engine: Engines):
+    puppets = Puppets()
+    talk = Talk(await open_engine(puppets.runner(), puppets.runner("other")), puppets)
+    run = await talk.start()
+    ticket = await talk.say("for the other", runner="other")
+
+    assert (ticket.claimed_by, ticket.waits_for) == (None, run.run_id)
+    assert ticket.not_claimed_reason == "the run in progress uses another runner (plugin:local/puppet/default)"
+    await run.end(done())
+    own = await played(talk.engine, await ticket.started)
+    assert own.row.runner_id == "plugin:local/other/default"
+
+
+async def test_a_runner_that_cannot_steer_takes_nothing_in(open_engine: Engines):
+    puppets = Puppets()
+    talk = Talk(await open_engine(puppets.runner(capabilities={"steering": False})), puppets)
+    run = await talk.start()
+    ticket = await talk.say("more")
+
+    clause = "steering is not in the manifest's capabilities"
+    assert (ticket.claimed_by, ticket.not_claimed_reason) == (None, f"this runner cannot be steered: {clause}")
+    assert talk.item(ticket.item_id).reason == ticket.not_claimed_reason
+    steering = await talk.engine.queue.receipts(run.run_id)
+    assert (steering.can_steer, steering.why_not) == (False, clause)
+    await run.end(done())
+
+
+async def test_a_hundred_messages_wait_in_a_run_and_the_next_waits_for_the_slot_and_says_why(talk: Talk):
+    run = await talk.start()
+    claimed = await talk.claimed(*(f"number {number}" for number in range(100)))
+    ticket = await talk.say("one too many")
+
+    why = "100 messages are queued for the run already"
+    assert (ticket.claimed_by, ticket.waits_for, ticket.not_claimed_reason) == (None, run.run_id, why)
+    row = talk.item(ticket.item_id)
+    assert (row.mode, row.fate, row.reason) == (Mode.SLOT, Fate.QUEUED, why)
+    (entry,) = refused(await journal_of(talk.engine, run.run_id))
+    assert (entry.data["item_id"], entry.reason) == (ticket.item_id, why)
+    assert [item.item_id for item in items_of(talk.engine) if item.mode == Mode.STEER] == claimed
+
+    assert len(await run.pull()) == 100
+    assert (await talk.say("there is room again")).claimed_by == run.run_id
+    await run.end(done())
+    assert (await played(talk.engine, await ticket.started)).row.status == "completed"
+
+
+async def test_what_is_held_in_a_run_takes_room_there_too(talk: Talk):
+    run = await talk.start()
+    claimed = await talk.claimed(*map(str, range(100)))
+    await talk.engine.queue.pause(claimed[7])
+
+    assert (await talk.say("one too many")).claimed_by is None
+    assert await run.pull(limit=1) == ["0"]
+    assert (await talk.say("room for one")).claimed_by == run.run_id
+
+
+async def test_a_message_is_claimed_from_the_runs_creation_on_and_stands_behind_run_started(talk: Talk):
+    first = await talk.engine.runs.submit(message("go"), RunOptions(runner="puppet"))
+    live = talk.engine._core.host.orchestrator.live[first.started.result()]
+    assert (live.started.is_set(), live.started_at) == (False, None), "it has only been created"
+    (item_id,) = await talk.claimed("at once")
+
+    run = Conducted(talk.engine, talk.puppets, await first.started)
+    assert await run.pull() == ["at once"]
+    over = await run.end(done())
+    assert over.types[0] == "run.started"
+    assert over.one("steering.queued").data == {
+        "item_id": item_id,
+        "event_id": talk.item(item_id).event_id,
+        "text": "at once",
+    }
+
+
+async def test_nothing_is_claimed_once_the_runner_has_said_its_end(talk: Talk):
+    run = await talk.start()
+    await run.yields(done("that is it"))
+    ticket = await talk.say("too late")
+
+    assert (ticket.claimed_by, ticket.waits_for, ticket.not_claimed_reason) == (None, run.run_id, "the run is ending")
+    await run.end()
+    assert (await played(talk.engine, await ticket.started)).row.status == "completed"
+
+
+@pytest.mark.parametrize("status", ["cancelled", "timeout"])
+async def test_nothing_is_claimed_once_a_stop_was_asked(talk: Talk, clock: FakeClock, status: str):
+    run, leave = await talk.start(), asyncio.Event()
+
+    async def takes_its_time(ctx: Any) -> None:
+        try:
+            await forever()
+        except asyncio.CancelledError:
+            await leave.wait()
+            raise
+
+    run.do(takes_its_time)
+    if status == "cancelled":
+        await talk.engine.runs.cancel(run.run_id)
+    else:
+        clock.advance(300)
+    ticket = await talk.say("too late")
+
+    assert (ticket.claimed_by, ticket.waits_for, ticket.not_claimed_reason) == (None, run.run_id, "the run is ending")
+    leave.set()
+    assert (await run.over()).row.status == status
+    assert (await played(talk.engine, await ticket.started)).row.status == "completed"
+
+
+async def test_nothing_is_claimed_once_another_process_has_asked_for_a_stop(open_engine: Engines):
+    talk = await open_talk(open_engine)
+    other = await open_engine(mode="read")
+    run = await talk.start()
+    await other.runs.cancel(run.run_id)
+    ticket = await talk.say("too late")
+
+    assert (ticket.claimed_by, ticket.not_claimed_reason) == (None, "the run is ending")
+    assert (await run.over()).row.status == "cancelled"
+    assert (await played(talk.engine, await ticket.started)).row.status == "completed"
+
+
+@pytest.mark.parametrize(
+    "event_type",
+    ["message.recalled", "group.member_joined", "friend.request_received", "schedule.triggered", "api.invoked"],
+)
+async def test_only_messages_are_claimed_and_other_events_wait_for_the_slot(talk: Talk, event_type: str):
+    run = await talk.start()
+    ticket = await talk.engine.runs.submit(event(event_type, conversation_id="s"), RunOptions(runner="puppet"))
+
+    assert (ticket.claimed_by, ticket.waits_for) == (None, run.run_id)
+    assert ticket.not_claimed_reason == f"a run can only receive messages, and this is {event_type}"
+    assert await run.pull() == []
+    await run.end(done())
+    assert (await played(talk.engine, await ticket.started)).row.status == "completed"
+    assert await lines_of(talk.engine) == [("user", "go"), ("assistant", "answer to ")]
+
+
+async def test_a_message_for_after_the_run_is_never_claimed(talk: Talk):
+    run = await talk.start()
+    ticket = await talk.say("later", after=True)
+    await talk.claimed("now")
+
+    assert (ticket.claimed_by, ticket.waits_for, ticket.not_claimed_reason) == (None, run.run_id, None)
+    assert talk.item(ticket.item_id).mode == Mode.AFTER
+    assert await run.pull() == ["now"]
+    await run.end(done("first"))
+    await talk.engine.runs.wait_for_end(await ticket.started)
+    assert await lines_of(talk.engine) == [
+        ("user", "go"),
+        ("user", "now"),
+        ("assistant", "first"),
+        ("user", "later"),
+        ("assistant", "answer to later"),
+    ]
+
+
+async def test_a_message_for_after_the_run_starts_at_once_where_nothing_runs(talk: Talk):
+    ticket = await talk.say("nothing to wait for", after=True)
+
+    assert (await played(talk.engine, await ticket.started)).row.status == "completed"
+    assert items_of(talk.engine) == []
+
+
+async def test_a_claimed_message_is_logged_as_absorbed_into_the_active_run(talk: Talk, clock: FakeClock):
+    run = await talk.start()
+    clock.advance(2.5)
+    ticket = await talk.say("more")
+
+    row = events_of(talk.engine, "message.received")[-1]
+    assert (row.event_id, row.input_summary) == (ticket.event_id, "more")
+    assert row.metadata == {
+        "steering": {
+            "status": "queued",
+            "trigger_behavior": "absorbed_into_active_run",
+            "claimed_by_run_id": run.run_id,
+            "claimed_runner_id": "plugin:local/puppet/default",
+            "claimed_at": "2026-01-02T03:04:07.500000Z",
+        }
+    }
+
+
+FAILURES = {
+    "its row": "BEFORE INSERT ON queue WHEN new.mode = 'steer'",
+    "its event": "BEFORE INSERT ON events WHEN new.metadata LIKE '%absorbed%'",
+    "its attachment": "BEFORE INSERT ON artifacts",
+}
+
+
+@pytest.mark.parametrize("when", FAILURES.values(), ids=FAILURES)
+async def test_a_claim_that_fails_puts_the_message_on_the_normal_path_and_the_loop_lives_on(talk: Talk, when: str):
+    attachment = {"artifact_id": "a", "artifact_type": "file", "source": "user", "content": "aGk="}
+    run = await talk.start()
+    with trigger(talk.engine, when):
+        ticket = await talk.say("unlucky", input={"text": "unlucky", "attachments": [attachment]})
+    assert (ticket.claimed_by, ticket.waits_for) == (None, run.run_id)
+    assert "not today" in str(ticket.not_claimed_reason)
+    row: QueueItem = talk.item(ticket.item_id)
+    assert (row.mode, row.fate, row.reason) == (Mode.SLOT, Fate.QUEUED, ticket.not_claimed_reason)
+    (entry,) = refused(await journal_of(talk.engine, run.run_id))
+    assert "not today" in str(entry.reason)
+    assert log_of(talk.engine, "message.received") == []
+
+    assert (await talk.say("lucky")).claimed_by == run.run_id
+    assert await run.pull() == ["lucky"]
+    await run.end(done())
+    own = await played(talk.engine, await ticket.started)
+    assert (own.row.status, own.row.event_id) == ("completed", ticket.event_id)
+    assert await talk.engine.artifacts.read_bytes("a") == b"hi"
+
+
+async def test_the_run_that_follows_at_once_takes_messages_in_too(talk: Talk):
+    run, host = await talk.start(), talk.engine._core.host
+    with pen_held(talk.engine):
+        # The writer waits with something else in its hand, so that the end of the one and the beginning of the next
+        # are decided in the same breath.
+        host.writer.submit(lambda _: None)
+        await comes_true(lambda: host.writer._taken == host.writer._added)
+        ending = asyncio.ensure_future(run.end(done("over")))
+        await comes_true(lambda: run.run_id not in host.orchestrator.live)
+        following = asyncio.ensure_future(talk.say("go on"))
+        await comes_true(lambda: host.dispatcher.pending)
+    ticket = await following
+    await ending
+    second = Conducted(talk.engine, talk.puppets, await ticket.started)
+    await until(talk.engine, second.run_id, "message.delta")
+
+    assert (await talk.say("for the second")).claimed_by == second.run_id
+    assert await second.pull() == ["for the second"]
+    await second.end(done())
+
+
+async def test_an_event_that_was_claimed_is_recognised_when_it_comes_again(talk: Talk):
+    run = await talk.start()
+    said = message("once")
+    first = await talk.engine.runs.submit(said, RunOptions(runner="puppet"))
+    assert first.claimed_by == run.run_id
+    for happens in (run.pull, lambda: run.end(done())):
+        again = await talk.engine.runs.submit(said, RunOptions(runner="puppet"))
+        assert (again.is_repeat, await again.started, again.item_id) == (True, run.run_id, None)
+        await happens()
+    await talk.engine.runs.wait_until_idle()
+    again = await talk.engine.runs.submit(said, RunOptions(runner="puppet"))
+
+    assert (again.is_repeat, await again.started) == (True, run.run_id)
+    assert len(items_of(talk.engine)) == 1
+    assert [(e.type, e.outcome) for e in await journal_of(talk.engine, run.run_id) if e.type == "steering.queued"] == [
+        ("steering.queued", None),
+        ("steering.queued", "refused"),
+        ("steering.queued", "refused"),
+    ]

@@ -1,0 +1,112 @@
+"""Several processes on one database: each claims and changes its own, and what a dead one left is dropped, not lost."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.api import Fate, Mode
+from engine.store.errors import OwnedByOtherHost
+from tests.support.engines import START, Engines, journal_of, played
+from tests.support.faults.faults import line_of, other_process, say
+from tests.support.queue.steering import items_of, open_talk
+
+OTHER = Path(__file__).parents[2] / "support" / "queue" / "other_host.py"
+TEXTS = {
+    "injected": "injected",
+    "pulled": "pulled",
+    "queued": "queued with walnut-4711-walnut",
+    "held": "held",
+    "after": "after",
+}
+
+
+@asynccontextmanager
+async def other_host(root: Path) -> AsyncIterator[tuple[Any, dict[str, Any]]]:
+    """Another process with a run at work, and what it says of it."""
+    with other_process(OTHER, root) as process:
+        yield process, json.loads(await asyncio.to_thread(line_of, process))
+
+
+async def test_what_a_host_that_was_killed_left_is_dropped_as_host_restarted(open_engine: Engines, tmp_path: Path):
+    async with other_host(tmp_path) as (process, told):
+        process.kill()
+        await asyncio.to_thread(process.wait)
+    talk = await open_talk(open_engine)
+    engine, run_id = talk.engine, told["run_id"]
+
+    assert list(engine.recovered_runs) == [run_id]
+    fates = {name: (talk.item(item).fate, talk.item(item).reason) for name, item in told["items"].items()}
+    dropped = (Fate.DROPPED, "host_restarted")
+    assert fates == {"injected": (Fate.INJECTED, None)} | dict.fromkeys(("pulled", "queued", "held", "after"), dropped)
+    journal = await journal_of(engine, run_id)
+    assert [entry.type for entry in journal][-4:] == ["steering.dropped"] * 3 + ["run.finished"]
+    assert {entry.data["reason"] for entry in journal[-4:-1]} == {"host_restarted"}
+    lines = [line.content for line in await engine.sessions.transcript("s", after=0)]
+    said = [text.replace("walnut-4711-walnut", "‹secret api_key›") for text in TEXTS.values()]
+    assert sorted(map(str, lines)) == sorted(["go", *said])
+    steering = await engine.queue.receipts(run_id)
+    assert steering.last_pull_at == START + 1_000_000
+    assert "walnut-4711-walnut" not in repr((journal, lines, steering))
+
+
+async def test_what_a_dead_host_left_can_be_sent_again_here(open_engine: Engines, tmp_path: Path):
+    async with other_host(tmp_path) as (process, told):
+        process.kill()
+        await asyncio.to_thread(process.wait)
+    talk = await open_talk(open_engine)
+    for name in ("queued", "after"):
+        ticket = await talk.engine.queue.resend(told["items"][name])
+        own = await played(talk.engine, await ticket.started)
+
+        assert own.row.status == "completed"
+        assert own.context["input"]["text"] == TEXTS[name]
+
+
+async def test_a_message_for_a_run_of_another_process_waits_for_the_slot_and_is_never_claimed(
+    open_engine: Engines, tmp_path: Path
+):
+    async with other_host(tmp_path) as (process, told):
+        talk = await open_talk(open_engine)
+        ticket = await talk.say("from here", event_id="from-here")
+        assert (ticket.claimed_by, ticket.waits_for) == (None, told["run_id"])
+        assert ticket.not_claimed_reason == "the run in progress belongs to another process"
+        row = talk.item(ticket.item_id)
+        assert (row.mode, row.fate, row.reason) == (Mode.SLOT, Fate.QUEUED, ticket.not_claimed_reason)
+        say(process)
+        assert json.loads(await asyncio.to_thread(line_of, process)) == [TEXTS["queued"]]
+        assert talk.item(ticket.item_id).fate == Fate.QUEUED
+        process.stdin.close()
+        own = await played(talk.engine, await ticket.started)
+
+        assert own.row.status == "completed"
+        assert (talk.item(ticket.item_id).fate, talk.item(ticket.item_id).own_run_id) == (Fate.OWN_RUN, own.run_id)
+        await asyncio.to_thread(process.wait)
+
+
+async def test_what_waits_in_another_process_is_changed_there_also_across_real_processes(
+    open_engine: Engines, tmp_path: Path
+):
+    async with other_host(tmp_path) as (process, told):
+        talk = await open_talk(open_engine)
+        before = items_of(talk.engine)
+        for name in ("queued", "held", "after"):
+            item_id = told["items"][name]
+            changes = [
+                lambda item_id=item_id: talk.engine.queue.edit(item_id, "mine now"),
+                lambda item_id=item_id: talk.engine.queue.withdraw(item_id),
+                lambda item_id=item_id: talk.engine.queue.set_mode(item_id, Mode.AFTER),
+                lambda item_id=item_id: talk.engine.queue.set_mode(item_id, Mode.STEER),
+                lambda item_id=item_id: talk.engine.queue.move(item_id),
+            ]
+            for change in changes:
+                with pytest.raises(OwnedByOtherHost, match="is queued in another process"):
+                    await change()
+        assert items_of(talk.engine) == before
+        assert await talk.waiting() == ["pulled", TEXTS["queued"], "held", "after"]
+        process.stdin.close()
+        await asyncio.to_thread(process.wait)

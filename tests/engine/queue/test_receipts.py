@@ -1,0 +1,137 @@
+"""Receipts: when each message was queued, where it was pulled, what came first after it; and when a run last asked."""
+
+import pytest
+
+from engine.api import Fate, Mode
+from tests.support.engines import START, Engines, FakeClock, delta, done, played, said
+from tests.support.queue.steering import Talk, open_talk
+
+
+async def test_a_receipt_tells_when_it_was_queued_pulled_and_injected_and_what_came_first_after_it(
+    talk: Talk, clock: FakeClock
+):
+    run = await talk.start()
+    clock.advance(1)
+    ticket = await talk.say("more")
+    clock.advance(2)
+    await run.pull()
+    clock.advance(0.25)
+    await run.yields(delta("oh, "))
+    await run.yields(said("oh, more"))
+    over = await run.end(done("bye"))
+    (receipt,) = (await talk.engine.queue.receipts(run.run_id)).receipts
+
+    at = {kind: over.all(kind)[-1].position for kind in ("steering.queued", "steering.pulled", "message.delta")}
+    assert (receipt.id, receipt.event_id, receipt.text) == (ticket.item_id, ticket.event_id, "more")
+    assert (receipt.mode, receipt.fate, receipt.reason) == (Mode.STEER, Fate.INJECTED, None)
+    assert (receipt.queued_at, receipt.queued_position) == (START + 1_000_000, at["steering.queued"])
+    assert (receipt.pulled_at, receipt.pulled_position) == (START + 3_000_000, at["steering.pulled"])
+    assert (receipt.injected_at, receipt.decided_at) == (START + 3_000_000, START + 3_000_000)
+    assert (receipt.first_result, receipt.first_result_position) == ("message.delta", at["message.delta"])
+    assert (receipt.first_result_at, receipt.latency) == (START + 3_250_000, 250_000)
+    assert (receipt.own_run_id, receipt.sent_again_as) == (None, None)
+
+
+async def test_calls_and_output_are_no_result_and_neither_is_what_had_no_effect(talk: Talk, clock: FakeClock):
+    run = await talk.start()
+    await talk.claimed("more")
+    await run.pull()
+    await run.do(lambda ctx: ctx.api.run_get())
+    await run.yields({"type": "message.completed", "data": {"nonsense": True}})
+    assert (await talk.engine.queue.receipts(run.run_id)).receipts[0].first_result is None
+    clock.advance(1)
+    await run.yields({"type": "tool.call.started", "data": {"tool_call_id": "t", "tool_name": "n"}})
+    await run.end(done())
+
+    (receipt,) = (await talk.engine.queue.receipts(run.run_id)).receipts
+    assert (receipt.first_result, receipt.latency) == ("tool.call.started", 1_000_000)
+
+
+async def test_every_item_has_a_receipt_whatever_became_of_it(talk: Talk, clock: FakeClock):
+    run = await talk.start()
+    pulled, withdrawn, held, waits = await talk.claimed("pulled", "withdrawn", "held", "waits")
+    later = await talk.say("later", after=True)
+    await talk.engine.queue.withdraw(withdrawn)
+    await talk.engine.queue.pause(held)
+    await run.pull("one")
+    clock.advance(1)
+    before = {receipt.id: receipt.fate for receipt in (await talk.engine.queue.receipts(run.run_id)).receipts}
+    await run.end(done())
+    own = await later.started
+    await talk.engine.runs.wait_until_idle()
+    receipts = {receipt.id: receipt for receipt in (await talk.engine.queue.receipts(run.run_id)).receipts}
+
+    assert before == {
+        pulled: Fate.INJECTED,
+        withdrawn: Fate.WITHDRAWN,
+        held: Fate.PAUSED,
+        waits: Fate.QUEUED,
+        later.item_id: Fate.QUEUED,
+    }
+    assert {name: (each.fate, each.reason, each.decided_at) for name, each in receipts.items()} == {
+        pulled: (Fate.INJECTED, None, START),
+        withdrawn: (Fate.WITHDRAWN, None, START),
+        held: (Fate.DROPPED, "completed", START + 1_000_000),
+        waits: (Fate.DROPPED, "completed", START + 1_000_000),
+        later.item_id: (Fate.OWN_RUN, None, START + 1_000_000),
+    }
+    assert receipts[str(later.item_id)].own_run_id == own
+    assert [receipts[name].pulled_position for name in (withdrawn, held, waits)] == [None] * 3
+
+
+async def test_a_run_says_when_it_last_pulled_and_that_it_never_did(talk: Talk, clock: FakeClock):
+    run = await talk.start()
+    never = await talk.engine.queue.receipts(run.run_id)
+    assert (never.can_steer, never.why_not, never.pulls, never.last_pull_at) == (True, None, 0, None)
+    clock.advance(3)
+    await run.pull()
+    clock.advance(4)
+    await run.pull()
+    clock.advance(5)
+    now = await talk.engine.queue.receipts(run.run_id)
+
+    assert (now.pulls, now.last_pull_at) == (2, START + 7_000_000)
+    assert talk.engine.now() - (now.last_pull_at or 0) == 5_000_000, "the time since the last pull"
+    await run.end(done())
+    over = await talk.engine.queue.receipts(run.run_id)
+    assert (over.pulls, over.last_pull_at) == (2, START + 7_000_000)
+
+
+async def test_a_run_that_never_pulled_says_so_after_its_end_too(talk: Talk):
+    run = await talk.start()
+    await talk.claimed("unheard")
+    await run.end(done())
+
+    steering = await talk.engine.queue.receipts(run.run_id)
+    assert (steering.pulls, steering.last_pull_at) == (0, None)
+
+
+@pytest.mark.parametrize("mode", ["host", "read"])
+async def test_another_process_sees_the_receipts_and_the_last_pull_too(
+    open_engine: Engines, clock: FakeClock, mode: str
+):
+    talk = await open_talk(open_engine)
+    other = await open_engine(mode=mode)
+    run = await talk.start()
+    unasked = await other.queue.receipts(run.run_id)
+    assert (unasked.pulls, unasked.last_pull_at) == (None, None)
+    await talk.claimed("more")
+    clock.advance(2)
+    await run.pull()
+
+    seen = await other.queue.receipts(run.run_id)
+    assert (seen.pulls, seen.last_pull_at) == (None, START + 2_000_000)
+    assert [receipt.text for receipt in seen.receipts] == ["more"]
+    await run.end(done())
+    assert await other.queue.receipts(run.run_id) == await talk.engine.queue.receipts(run.run_id)
+
+
+async def test_a_receipt_stands_at_the_run_that_was_at_work_also_for_what_it_did_not_claim(talk: Talk):
+    run = await talk.start()
+    ticket = await talk.say("not yours", bot_id="b")
+    await run.end(done())
+    await played(talk.engine, await ticket.started)
+
+    (receipt,) = (await talk.engine.queue.receipts(run.run_id)).receipts
+    assert (receipt.mode, receipt.fate, receipt.own_run_id) == (Mode.SLOT, Fate.OWN_RUN, await ticket.started)
+    assert (await talk.engine.queue.receipts(await ticket.started)).receipts == ()

@@ -1,0 +1,145 @@
+"""Whatever is said, changed, pulled, ended, stopped and killed in whatever order: one fate each, in order, once.
+
+Every step is done to a real engine and to a world of plain lists, and both must agree. No step has a condition: what
+there is to act on may hang on a race, so each kind takes what it finds. The seed is fixed, and the test counts
+how often each step was done. `make test-long` does four times as many steps.
+"""
+
+import asyncio
+import shutil
+import tempfile
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
+
+from tests.support.profile import IS_LONG
+from tests.support.queue.action_choice import COUNTED, KINDS, STEERS, Choosing, kind_of, meant, without_second_ends
+from tests.support.queue.queue_actions import NOT_TOLD, Act, Pull, SendAgain, explained
+from tests.support.queue.queue_model import World
+from tests.support.queue.scripted_engine import House
+
+EXAMPLES, STEPS = (39, 200) if IS_LONG else (10, 200)
+FAST = "/dev/shm" if Path("/dev/shm").is_dir() else None
+"""Where nothing waits for a disk."""
+CRASH, SEVERAL = "crash", "several at once"
+ENOUGH = {**dict.fromkeys((*COUNTED, SEVERAL), 300 if IS_LONG else 60), CRASH: 200 if IS_LONG else 40}
+"""How often each must have been done."""
+WEIGHT = {CRASH: 15, "release": 8, "offer to the run": 8}
+"""Ten is an even share. A crash is dear; what is released or offered to a run must have been kept back before."""
+DONE: Counter[str] = Counter()
+"""How often each kind of act took effect."""
+
+picks = st.integers(0, 2**12)
+chosen = st.tuples(*[st.sampled_from((*KINDS, CRASH))] * 6)
+another = st.tuples(st.tuples(*[st.sampled_from(tuple(KINDS))] * 3), picks)
+beside = st.sampled_from((0, 0, 0, 0, 0, 0, 1, 2)).flatmap(lambda size: st.lists(another, min_size=size, max_size=size))
+"""What happens at the same time."""
+Kinds = tuple[str, ...]
+
+
+class Steering(RuleBasedStateMachine):
+    """An engine beside its world."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.world = World(STEERS)
+        self.choosing = Choosing()
+        self.loop = asyncio.new_event_loop()
+        self.root = Path(tempfile.mkdtemp(dir=FAST))
+        self.house = House(self.root, self.loop)
+        self.got: list[str] = []
+        """Every message that a runner was given."""
+        self.done: Counter[str] = Counter()
+        self.failed = False
+
+    @rule(kinds=chosen, pick=picks, beside=beside)
+    def step(self, kinds: Kinds, pick: int, beside: list[tuple[Kinds, int]]) -> None:
+        self.failed = True
+        if self.least(kinds) == CRASH:
+            self.crash(self.together(beside), pick)
+        else:
+            self.do(self.together([(kinds, pick), *beside]))
+        self.failed = False
+
+    def least(self, kinds: Kinds) -> str:
+        """What was done least of these: so comes to its share what needs much to be there."""
+        return min(kinds, key=lambda kind: self.done[meant(kind)])
+
+    def together(self, several: list[tuple[Kinds, int]]) -> list[Act]:
+        return without_second_ends([self.choosing.act(self.world, self.least(kinds), pick) for kinds, pick in several])
+
+    def do(self, acts: list[Act]) -> None:
+        told = self.house.perform(acts)
+        self.world = explained(self.world, acts, told, self.house.witness.sees())
+        self.house.check_tickets(self.world)
+        self.note(acts, told)
+        DONE[SEVERAL] += len(acts) > 1
+
+    def crash(self, acts: list[Act], pick: int) -> None:
+        # The name of what is sent again is not known before it is answered; a pull is cancelled by a host that lives.
+        acts = [act for act in acts if not isinstance(act, SendAgain) and not (isinstance(act, Pull) and act.cancelled)]
+        turns, unwritten = pick // 2 % 8, pick % 2 == 1
+        told, seen = self.house.die(acts, turns, unwritten=unwritten)
+        self.world = explained(self.world, acts, told, seen, died=True, unwritten=unwritten)
+        self.note(acts, told)
+        live = {run.event for run in self.world.live()}
+        assert {self.house.witness.event_of(run) for run in self.house.asking.engine.recovered_runs} == live
+        self.world.recover()
+        assert self.house.witness.sees() == self.world.seen()
+        self.count(CRASH)
+
+    def note(self, acts: list[Act], told: list[Any]) -> None:
+        for act, answer in zip(acts, told, strict=True):
+            if answer != NOT_TOLD:
+                self.count(kind_of(act, answer))
+            if isinstance(act, Pull) and isinstance(answer, list):
+                self.got += [event for event, _ in answer]
+
+    def count(self, kind: str) -> None:
+        DONE[kind] += 1
+        self.done[kind] += WEIGHT.get(kind, 10)
+
+    def teardown(self) -> None:
+        try:
+            self.house.close()
+            if not self.failed:
+                self.check_the_end()
+        finally:
+            self.loop.close()
+            shutil.rmtree(self.root)
+
+    def check_the_end(self) -> None:
+        self.world.shut()
+        assert not self.world.open()
+        with self.house.looking() as witness:
+            assert witness.sees() == self.world.seen()
+            witness.check_whole(self.world)
+        assert len(self.got) == len(set(self.got))
+        assert all(ticket.started.done() for ticket in self.house.asking.tickets.values())
+
+
+def test_every_message_ends_in_exactly_one_fate_in_order_and_nothing_twice(capsys: pytest.CaptureFixture[str]):
+    run_state_machine_as_test(
+        Steering,
+        settings=settings(
+            max_examples=EXAMPLES,
+            stateful_step_count=STEPS,
+            derandomize=True,
+            database=None,
+            deadline=None,
+            phases=(Phase.generate, Phase.shrink),
+            suppress_health_check=(HealthCheck.too_slow, HealthCheck.large_base_example, HealthCheck.data_too_large),
+        ),
+    )
+    steps = DONE.total() - DONE[SEVERAL]
+    with capsys.disabled():
+        print(f"\n{steps} steps")
+        for kind, times in sorted(DONE.items()):
+            print(f"{times:6} {kind}")
+    assert steps >= EXAMPLES * STEPS
+    assert {kind: DONE[kind] for kind in ENOUGH if DONE[kind] < ENOUGH[kind]} == {}

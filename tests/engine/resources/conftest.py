@@ -1,0 +1,3 @@
+from tests.support.scripted_resources import model, shelf, waits, write
+
+__all__ = ["model", "shelf", "waits", "write"]

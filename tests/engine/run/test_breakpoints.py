@@ -1,0 +1,328 @@
+"""Holds at calls: before they are made, before their replies go, and what a person puts in."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from engine.access.held_calls import check_edited_reply
+from engine.api import BreakpointError, NotFound, OwnedByOtherHost, PauseStage, StoreError
+from engine.protocol import AgentAPIException
+from engine.resources.interfaces import ResourceError
+from tests.support.engines import Engines, done, forever, journal_of, played, send, waits
+from tests.support.paused_runs import GREY, SKY, House, answer_of, asks, holds_in, reached
+
+# Before a call
+
+
+async def test_a_call_is_held_before_it_is_made_and_made_when_released(house: House):
+    engine = await house(asks)
+    run_id = await send(engine, breakpoints=("tool",))
+
+    held = await reached(engine, run_id)
+    assert (held.location, held.stage, held.call_id, held.action) == ("tool", PauseStage.BEFORE, "c1", "call_tool")
+    assert held.arguments == {"tool_name": "weather", "parameters": {"place": "here"}}
+    assert (held.original, held.edit, house.tool.asked) == (None, None, [])
+
+    house.clock.advance(2.5)
+    await engine.runs.continue_run(run_id)
+    assert await engine.runs.current_pause(run_id) is None
+    run = await played(engine, run_id)
+    assert answer_of(run) == str(SKY)
+    assert house.tool.asked == [{"place": "here"}]
+    assert [
+        (entry.source, entry.type) for entry in run.journal if entry.type.startswith(("breakpoint.", "pause.", "call."))
+    ] == [
+        ("user", "breakpoint.set"),
+        ("runner", "call.requested"),
+        ("host", "call.decided"),
+        ("host", "pause.started"),
+        ("user", "pause.ended"),
+        ("host", "call.replied"),
+    ]
+    reach = {"when": "tool", "stage": "before", "call_id": "c1", "action": "call_tool"}
+    assert run.one("breakpoint.set").data == {"when": "tool", "once": False}
+    assert run.one("pause.started").data == reach
+    assert run.one("pause.ended").data == {**reach, "seconds": 2.5, "how": "continue"}
+
+
+async def test_a_call_that_is_answered_before_it_is_made_is_not_made(house: House):
+    engine = await house(asks)
+    run_id = await send(engine, breakpoints=("call_tool",))
+    await reached(engine, run_id)
+
+    assert (await engine.runs.edit_reply(run_id, GREY)).edit == GREY
+    assert (await engine.runs.current_pause(run_id)).edit == GREY, "an edit does not let the run go on"
+    await engine.runs.continue_run(run_id)
+
+    run = await played(engine, run_id)
+    assert answer_of(run) == str(GREY["result"])
+    assert house.tool.asked == []
+    edited = run.one("pause.edited")
+    assert edited.source == "user"
+    assert edited.data == {"call_id": "c1", "original": None, "edit": GREY, "editor": "local"}
+    assert run.one("call.replied").data == {"call_id": "c1", "reply": GREY}
+
+
+async def test_a_step_makes_the_call_and_holds_its_reply_which_can_be_edited(house: House):
+    engine = await house(asks)
+    run_id = await send(engine, breakpoints=("tool",))
+    await reached(engine, run_id)
+
+    await engine.runs.step(run_id)
+    held = await reached(engine, run_id, 2)
+    assert (held.location, held.stage, held.call_id, held.original) == ("step", PauseStage.REPLY, "c1", {"result": SKY})
+    assert len(house.tool.asked) == 1
+    await engine.runs.edit_reply(run_id, GREY, editor="ann")
+    await engine.runs.continue_run(run_id)
+
+    run = await played(engine, run_id)
+    assert answer_of(run) == str(GREY["result"])
+    assert run.one("pause.edited").data == {
+        "call_id": "c1", "original": {"result": SKY}, "edit": GREY, "editor": "ann",
+    }  # fmt: skip
+    assert run.one("call.replied").data["reply"] == GREY
+    assert [entry.data["how"] for entry in run.all("pause.ended")] == ["step", "continue"]
+
+
+async def test_a_reply_that_is_not_edited_goes_as_it_came(house: House):
+    engine = await house(asks)
+    run_id = await send(engine, breakpoints=("tool",))
+    await reached(engine, run_id)
+    await engine.runs.step(run_id)
+    await reached(engine, run_id, 2)
+    await engine.runs.continue_run(run_id)
+
+    assert answer_of(await played(engine, run_id)) == str(SKY)
+    assert len(house.tool.asked) == 1
+
+
+async def test_a_later_edit_replaces_an_earlier_one_and_both_are_in_the_journal(house: House):
+    engine = await house(asks)
+    run_id = await send(engine, breakpoints=("tool",))
+    await reached(engine, run_id)
+    await engine.runs.edit_reply(run_id, {"result": "first"})
+    await engine.runs.edit_reply(run_id, {"result": "second"})
+    await engine.runs.continue_run(run_id)
+
+    run = await played(engine, run_id)
+    assert answer_of(run) == "second"
+    assert [entry.data["edit"]["result"] for entry in run.all("pause.edited")] == ["first", "second"]
+
+
+async def test_what_a_person_does_to_an_edit_after_giving_it_changes_nothing(house: House):
+    engine = await house(asks)
+    run_id = await send(engine, breakpoints=("tool",))
+    await reached(engine, run_id)
+    mine: dict[str, Any] = {"result": ["grey"]}
+    await engine.runs.edit_reply(run_id, mine)
+    mine["result"].append("blue")
+    await engine.runs.continue_run(run_id)
+
+    assert answer_of(await played(engine, run_id)) == "['grey']"
+
+
+async def test_an_edit_that_cannot_be_is_refused_and_the_call_stays_held(house: House):
+    engine = await house(asks)
+    run_id = await send(engine, breakpoints=("tool",))
+    await reached(engine, run_id)
+    with pytest.raises(BreakpointError, match="must be a JSON object, not list"):
+        await engine.runs.edit_reply(run_id, [1])
+
+    assert (await engine.runs.current_pause(run_id)).edit is None
+    await engine.runs.continue_run(run_id)
+    run = await played(engine, run_id)
+    assert answer_of(run) == str(SKY)
+    assert run.all("pause.edited") == []
+
+
+@pytest.mark.parametrize(
+    ("action", "reply", "words"),
+    [
+        ("state_get", None, "must be a JSON object, not NoneType"),
+        ("state_get", {"value": float("nan")}, "cannot be sent: not JSON"),
+        ("state_get", {"value": "x" * (16 << 20)}, "the limit is 16773120"),
+        ("call_tool", {}, r"reply\.result: field required"),
+        ("call_tool", {"result": 1, "extra": 2}, r"reply\.extra: unknown key"),
+        ("invoke_llm", {"message": "hello"}, r"reply\.message: .*object|reply\.message: .*dictionary"),
+        ("invoke_llm", {"message": {"content": "hello"}}, r"reply\.message\.role: field required"),
+        ("invoke_llm", {"message": {"role": "assistant"}, "usage": 3}, r"reply\.usage: should be an object"),
+        ("invoke_llm_stream", {}, "must have either message or frames"),
+        ("invoke_llm_stream", {"message": {"role": "assistant"}, "frames": []}, "must have either message or frames"),
+        ("invoke_llm_stream", {"frames": [{"chunk": {"content": "x"}}]}, r"reply\.frames\[0\]\.chunk\.role"),
+    ],
+)
+def test_an_answer_is_checked_and_what_is_wrong_is_named(action: str, reply: object, words: str):
+    with pytest.raises(BreakpointError, match=words):
+        check_edited_reply(action, reply)
+
+
+async def test_a_large_original_and_edit_are_kept_beside_the_journal_where_no_runner_reads_them(house: House):
+    readable: list[str] = []
+
+    async def asks_twice(ctx: Any) -> AsyncIterator[Any]:
+        text = await ctx.api.call_tool("weather", {})
+        entries = await ctx.api.run_events_page()
+        (edited,) = (entry for entry in entries.items if entry.type == "pause.edited")
+        for name in ("original_ref", "edit_ref"):
+            try:
+                await ctx.api.artifact_read(edited.data[name])
+                readable.append(name)
+            except AgentAPIException:
+                pass
+        yield done(text[:5])
+
+    house.tool.answer = "a" * 40_000
+    engine = await house(asks_twice)
+    run_id = await send(engine, breakpoints=("tool#1",))
+    await reached(engine, run_id)
+    await engine.runs.step(run_id)
+    await reached(engine, run_id, 2)
+    await engine.runs.edit_reply(run_id, {"result": "b" * 50_000})
+    await engine.runs.continue_run(run_id)
+
+    run = await played(engine, run_id)
+    edited = run.one("pause.edited").data
+    assert answer_of(run) == "bbbbb"
+    assert (edited["original_size"], edited["edit_size"], readable) == (40_013, 50_013, [])
+    assert await engine.artifacts.read_bytes(edited["original_ref"], limit=14) == b'{"result":"aaa'
+
+
+async def test_a_failed_call_is_held_with_its_error_and_can_be_answered_after_all(house: House):
+    house.tool.error = ResourceError("no signal")
+    engine = await house(asks)
+    run_id = await send(engine, breakpoints=("tool",))
+    await reached(engine, run_id)
+    await engine.runs.step(run_id)
+    held = await reached(engine, run_id, 2)
+    assert held.original["error"]["message"] == "no signal"
+    await engine.runs.edit_reply(run_id, GREY)
+    await engine.runs.continue_run(run_id)
+
+    assert answer_of(await played(engine, run_id)) == str(GREY["result"])
+
+
+async def test_a_failed_call_that_is_not_answered_fails(house: House):
+    house.tool.error = ResourceError("no signal")
+    engine = await house(asks)
+    run_id = await send(engine, breakpoints=("tool",))
+    await reached(engine, run_id)
+    await engine.runs.step(run_id)
+    await reached(engine, run_id, 2)
+    await engine.runs.continue_run(run_id)
+
+    run = await played(engine, run_id)
+    assert (run.row.status, run.finished["error"]) == ("failed", "AgentAPIException: no signal")
+    assert run.one("call.replied").outcome == "failed"
+
+
+async def test_a_call_that_the_gate_refuses_is_not_held(house: House):
+    async def oversteps(ctx: Any) -> AsyncIterator[Any]:
+        try:
+            await ctx.api.call_tool("launch", {})
+        except AgentAPIException as refusal:
+            yield done(refusal.error.code)
+
+    engine = await house(oversteps)
+    run = await played(engine, await send(engine, breakpoints=("tool",)))
+    assert answer_of(run) == "unauthorized"
+    assert run.all("pause.started") == []
+
+
+async def test_secrets_are_marks_in_what_is_shown_of_a_held_call_and_the_tool_gets_them_whole(house: House):
+    async def unlocks(ctx: Any) -> AsyncIterator[Any]:
+        yield done(str(await ctx.api.call_tool("weather", {"word": ctx.config["api_key"]})))
+
+    engine = await house(unlocks)
+    run_id = await send(engine, breakpoints=("tool",))
+    held = await reached(engine, run_id)
+    assert held.arguments["parameters"] == {"word": "‹secret api_key›"}
+    await engine.runs.continue_run(run_id)
+    await played(engine, run_id)
+    assert house.tool.asked == [{"word": "sesame-77"}]
+
+
+# Who may, and when
+
+
+async def test_a_bad_point_is_refused_before_anything_is_recorded(house: House):
+    engine = await house(asks)
+    with pytest.raises(BreakpointError, match="'tols' is not a breakpoint location"):
+        await send(engine, breakpoints=("tols",))
+    assert await engine.runs.list() == []
+
+
+async def test_only_a_run_at_work_can_be_held(house: House):
+    engine = await house(asks)
+    run_id = await send(engine)
+    await engine.runs.wait_for_end(run_id)
+    for act in (
+        engine.breakpoints.set(run_id, "tool"),
+        engine.runs.continue_run(run_id),
+        engine.runs.step(run_id),
+        engine.runs.edit_reply(run_id, {}),
+    ):
+        with pytest.raises(BreakpointError, match=f"run {run_id} has ended"):
+            await act
+    assert (await engine.runs.current_pause(run_id), await engine.breakpoints.list(run_id)) == (None, ())
+    with pytest.raises(NotFound):
+        await engine.breakpoints.set("run_zzz", "tool")
+
+
+async def test_what_is_not_held_is_not_let_go(house: House):
+    engine = await house(waits)
+    run_id = await send(engine)
+    for act in (engine.runs.continue_run(run_id), engine.runs.step(run_id), engine.runs.edit_reply(run_id, {})):
+        with pytest.raises(BreakpointError, match="The run is not paused"):
+            await act
+    with pytest.raises(BreakpointError, match=r"No breakpoint is set at tool"):
+        await engine.breakpoints.remove(run_id, "tool")
+    assert await holds_in(engine, run_id) == []
+
+
+async def test_a_run_of_another_process_is_held_there(house: House):
+    first = await house(waits)
+    second = await house(waits)
+    run_id = await send(first)
+    with pytest.raises(OwnedByOtherHost, match=f"run {run_id} is in progress in another process"):
+        await second.breakpoints.set(run_id, "tool")
+    reader = await house(waits, mode="read")
+    with pytest.raises(StoreError, match="opened to read"):
+        await reader.breakpoints.set(run_id, "tool")
+
+
+async def test_a_held_call_of_a_run_that_is_cancelled_is_interrupted_and_not_made(house: House):
+    heard: list[str] = []
+
+    async def listens(ctx: Any) -> AsyncIterator[Any]:
+        try:
+            await ctx.api.call_tool("weather", {})
+        except AgentAPIException as refusal:
+            heard.append(refusal.error.code)
+        await forever()
+        yield
+
+    engine = await house(listens)
+    run_id = await send(engine, breakpoints=("tool",))
+    await reached(engine, run_id)
+    await engine.runs.cancel(run_id)
+    run = await played(engine, run_id)
+
+    assert (run.row.status, heard, house.tool.asked) == ("cancelled", ["cancelled"], [])
+    assert run.one("call.replied").data["error"]["message"] == "the run was stopped"
+    assert [entry.position for entry in run.journal] == [*range(1, len(run.journal) + 1)]
+
+
+async def test_closing_the_host_ends_a_hold_at_once(open_engine: Engines, house: House):
+    engine = await house(asks)
+    run_id = await send(engine, breakpoints=("tool",))
+    await reached(engine, run_id)
+    async with asyncio.timeout(5):
+        await house.close()
+
+    reader = await open_engine(mode="read")
+    run = await reader.runs.get(run_id)
+    assert (run.status, run.metadata["error"]) == ("cancelled", "the host was closed")
+    assert (await journal_of(reader, run_id))[-1].type == "run.finished"
+    assert house.tool.asked == []

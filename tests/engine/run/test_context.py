@@ -1,0 +1,369 @@
+"""What the runner is handed."""
+
+import math
+
+import pytest
+
+from engine.api import RunOptions
+from engine.clock import rfc3339
+from engine.protocol.event import EventSource
+from engine.store import cursors
+from engine.store.row_mapping import ConversationKey
+from tests.support.engines import (
+    START,
+    Engines,
+    Stage,
+    declares,
+    done,
+    event,
+    message,
+    open_stage,
+    perform,
+    played,
+    said,
+    waits,
+)
+
+EVERY_PERMISSION = {
+    "history": ["page", "search"],
+    "events": ["get", "page"],
+    "artifacts": ["metadata", "read"],
+    "storage": ["plugin", "workspace"],
+}
+
+
+@declares(capabilities={"steering": True}, permissions=EVERY_PERMISSION)
+async def able(ctx):
+    yield done()
+
+
+async def test_the_runner_sees_the_very_context_that_the_journal_keeps(open_engine: Engines):
+    seen = []
+
+    async def looks(ctx):
+        seen.append(ctx.model_dump(mode="json"))
+        yield done()
+
+    run = await perform(await open_engine(looks))
+
+    assert seen == [run.context]
+
+
+async def test_event_delivery_and_context_are_always_there(play: Stage):
+    run = await play(event=event("schedule.triggered"))
+
+    assert run.context["event"]["event_type"] == "schedule.triggered"
+    assert run.context["delivery"]["surface"] == "console"
+    assert run.context["context"]["inline_policy"]["mode"] == "current_event"
+    assert (run.context["conversation"], run.context["actor"], run.context["subject"]) == (None, None, None)
+
+
+async def test_history_is_never_inlined(play: Stage):
+    await play(said("one"), done())
+    run = await play()
+
+    assert not {"messages", "bootstrap"} & run.context.keys()
+    assert run.context["context"]["inline_policy"] == {
+        "mode": "current_event",
+        "delivered_count": 0,
+        "source_total_count": None,
+        "messages_complete": False,
+        "reason": "current_event_only",
+    }
+
+
+async def test_the_trace_id_is_the_run_id_and_the_host_says_its_version(play: Stage):
+    run = await play()
+
+    assert run.context["run_id"] == run.context["runtime"]["trace_id"] == run.run_id
+    assert run.context["runtime"]["langbot_version"].startswith("trackside ")
+
+
+async def test_the_trigger_has_the_events_time_else_now(play: Stage):
+    without = await play(event=message())
+    timed = await play(event=message(event_time="2025-05-05T05:05:05+01:00"))
+
+    assert without.context["trigger"]["timestamp"] == rfc3339(START)
+    assert without.context["event"]["event_time"] is None
+    assert timed.context["trigger"]["timestamp"] == "2025-05-05T04:05:05.000000Z"
+
+
+@pytest.mark.parametrize("source", list(EventSource))
+async def test_the_triggers_source_is_the_events_but_webui_for_the_console(play: Stage, source: EventSource):
+    run = await play(event=message(source=source))
+
+    assert run.context["event"]["source"] == source
+    assert run.context["trigger"]["source"] == ("webui" if source == "console" else source)
+
+
+async def test_conversation_actor_and_subject_are_the_events(play: Stage):
+    run = await play(
+        event=message(
+            session="s1",
+            thread_id="t",
+            bot_id="b",
+            workspace_id="w",
+            actor={"actor_type": "user", "actor_id": "ann", "metadata": {"vip": True}},
+            subject={"subject_type": "message", "subject_id": "m1", "data": {"x": 1}},
+        )
+    )
+
+    assert run.context["conversation"] == {
+        "conversation_id": "s1",
+        "thread_id": "t",
+        "launcher_type": None,
+        "launcher_id": None,
+        "sender_id": "ann",
+        "bot_id": "b",
+        "workspace_id": "w",
+        "session_id": "s1",
+    }
+    assert run.context["actor"]["metadata"] == {"vip": True}
+    assert run.context["subject"] == {"subject_type": "message", "subject_id": "m1", "data": {"x": 1}}
+    assert (run.context["runtime"]["metadata"]["bot_id"], run.context["runtime"]["metadata"]["workspace_id"]) == (
+        "b",
+        "w",
+    )
+
+
+# The cursor
+
+
+async def test_the_first_event_of_a_conversation_has_nothing_before_it(play: Stage):
+    access = (await play()).context["context"]
+
+    assert (access["latest_cursor"], access["transcript_seq"], access["has_history_before"]) == (None, None, False)
+    assert access["event_seq"] == 1
+
+
+async def test_the_latest_cursor_stands_after_everything_said_before_this_event(play: Stage):
+    await play(said("one"), said("two"), done())
+
+    access = (await play(event="next")).context["context"]
+
+    edge = cursors.read_history(ConversationKey("s"), access["latest_cursor"])
+    before = await play.engine.sessions.transcript("s", before=edge)
+    assert [line.content for line in before] == ["two", "one", "hi"]
+    assert access["has_history_before"]
+    assert access["transcript_seq"] == before[0].seq
+
+
+async def test_the_latest_cursor_looks_at_no_other_thread_bot_or_workspace(play: Stage):
+    await play(said("here"), done())
+    for place in ({"thread_id": "t"}, {"bot_id": "b"}, {"workspace_id": "w"}, {"session": "other"}):
+        access = (await play(said("there"), done(), event=message(**place))).context["context"]
+        assert access["latest_cursor"] is None, place
+
+    access = (await play()).context["context"]
+    assert access["transcript_seq"] == 2
+
+
+# The calls
+
+
+@pytest.mark.parametrize(
+    ("session", "on"),
+    [
+        (
+            "s",
+            {
+                "history_page",
+                "history_search",
+                "event_get",
+                "event_page",
+                "artifact_metadata",
+                "artifact_read",
+                "state",
+                "storage",
+                "steering_pull",
+                "run_get",
+            },
+        ),
+        (None, {"event_get", "artifact_metadata", "artifact_read", "state", "storage", "run_get"}),
+    ],
+    ids=["conversation", "none"],
+)
+async def test_available_apis_need_their_permission_and_some_a_conversation(
+    open_engine: Engines, session: str | None, on: set
+):
+    run = await perform(await open_engine(able), message(session=session))
+
+    apis = run.context["context"]["available_apis"]
+    assert {name for name, is_on in apis.items() if is_on} == on
+
+
+async def test_without_permissions_only_run_get_and_state_are_there(play: Stage):
+    apis = (await play()).context["context"]["available_apis"]
+
+    assert {name for name, is_on in apis.items() if is_on} == {"state", "run_get"}
+
+
+@pytest.mark.parametrize(
+    ("permission", "api"),
+    [
+        ({"history": ["page"]}, "history_page"),
+        ({"history": ["search"]}, "history_search"),
+        ({"events": ["get"]}, "event_get"),
+        ({"events": ["page"]}, "event_page"),
+        ({"artifacts": ["metadata"]}, "artifact_metadata"),
+        ({"artifacts": ["read"]}, "artifact_read"),
+        ({"storage": ["plugin"]}, "storage"),
+    ],
+)
+async def test_each_permission_opens_its_own_call(open_engine: Engines, permission: dict, api: str):
+    @declares(permissions=permission)
+    async def asks(ctx):
+        yield done()
+
+    apis = (await perform(await open_engine(asks))).context["context"]["available_apis"]
+
+    assert {name for name, is_on in apis.items() if is_on} == {"state", "run_get", api}
+
+
+@pytest.mark.parametrize("state", [{"enable_state": False}, {"state_scopes": []}])
+async def test_the_state_call_needs_a_policy_with_at_least_one_scope(open_engine: Engines, state: dict):
+    play = await open_stage(open_engine, agents=[{"id": "me", "runner": "play", "state": state}])
+
+    assert (await play()).context["context"]["available_apis"]["state"] is False
+
+
+@pytest.mark.parametrize(
+    ("permitted", "policy", "plugin", "workspace"),
+    [
+        (["plugin", "workspace"], {}, True, False),
+        (["plugin", "workspace"], {"allow_workspace_storage": True}, True, True),
+        (["plugin"], {"allow_plugin_storage": False, "allow_workspace_storage": True}, False, False),
+        (["workspace"], {"allow_workspace_storage": True}, False, True),
+    ],
+)
+async def test_storage_needs_permission_and_policy(
+    open_engine: Engines, permitted: list, policy: dict, plugin: bool, workspace: bool
+):
+    @declares(permissions={"storage": permitted})
+    async def stores(ctx):
+        yield done()
+
+    engine = await open_engine(stores, agents=[{"id": "me", "runner": "stores", "resources": policy}])
+    context = (await perform(engine)).context
+
+    assert context["resources"]["storage"] == {"plugin_storage": plugin, "workspace_storage": workspace}
+    assert context["context"]["available_apis"]["storage"] is (plugin or workspace)
+
+
+# Delivery
+
+
+@pytest.mark.parametrize(
+    ("policy", "expected"),
+    [
+        ({}, {"supports_streaming": True, "reply_target": {"chat": 1}, "max_message_size": 500}),
+        ({"enable_streaming": False}, {"supports_streaming": False}),
+        ({"enable_reply": False}, {"reply_target": None}),
+        ({"max_message_size": 100}, {"max_message_size": 100}),
+        ({"max_message_size": 900}, {"max_message_size": 500}),
+    ],
+)
+async def test_the_delivery_a_runner_sees_is_the_envelopes_and_the_policys(
+    open_engine: Engines, policy: dict, expected: dict
+):
+    play = await open_stage(open_engine, agents=[{"id": "me", "runner": "play", "delivery": policy}])
+    delivery = {
+        "surface": "chat",
+        "reply_target": {"chat": 1},
+        "supports_streaming": True,
+        "supports_edit": True,
+        "max_message_size": 500,
+    }
+    run = await play(said("recorded all the same"), done(), event=message(delivery=delivery))
+
+    assert run.context["delivery"] | expected == run.context["delivery"]
+    assert run.context["delivery"]["supports_edit"] is True
+    streams = run.context["delivery"]["supports_streaming"]
+    assert run.context["runtime"]["metadata"]["streaming_supported"] is streams
+    assert run.one("message.completed").outcome is None
+
+
+async def test_a_policy_cannot_add_streaming_that_the_surface_lacks(play: Stage):
+    run = await play(event=message(delivery={"surface": "mail", "supports_streaming": False}))
+
+    assert run.context["delivery"]["supports_streaming"] is False
+
+
+# Config, params, deadline
+
+
+async def test_the_config_is_the_bindings_with_the_forms_defaults(open_engine: Engines):
+    @declares(config=[{"name": "depth", "type": "integer", "default": 3}, {"name": "tone", "type": "string"}])
+    async def configured(ctx):
+        yield done()
+
+    engine = await open_engine(
+        configured, agents=[{"id": "me", "runner": "configured", "config": {"tone": "dry", "more": 1}}]
+    )
+    run = await perform(engine, config={"tone": "warm"})
+
+    assert run.context["config"] == {"depth": 3, "tone": "warm", "more": 1}
+    assert run.warnings == ["config: more is not in the runner's form"]
+
+
+async def test_adapter_extra_holds_the_entrys_params_only(play: Stage):
+    assert (await play()).context["adapter"] is None
+    assert (await play(params={"lang": "de"})).context["adapter"] == {"extra": {"params": {"lang": "de"}}}
+
+
+@pytest.mark.parametrize(
+    ("config", "seconds"),
+    [
+        ({}, 300),
+        ({"timeout": 10}, 10),
+        ({"timeout": 0.5}, 0.5),
+        ({"timeout": 0}, None),
+        ({"timeout": -1}, None),
+        ({"timeout": None}, None),
+        ({"timeout": "60"}, None),
+        ({"timeout": True}, None),
+        ({"timeout": math.nan}, None),
+        ({"timeout": math.inf}, None),
+        ({"timeout": 2**62}, None),
+        ({"timeout": 1e12}, None),
+    ],
+    ids=lambda value: str(value)[:30],
+)
+async def test_the_deadline_is_the_configs_timeout_else_300_s_and_none_where_it_is_no_time(
+    play: Stage, config: dict, seconds: float | None
+):
+    order = play.engine.runs.prepare(message(), RunOptions(config=config))
+    assert order.timeout == seconds
+
+
+@pytest.mark.parametrize(("config", "seconds"), [({}, 300), ({"timeout": 2}, 2), ({"timeout": 0}, None)])
+async def test_the_runner_and_the_ledger_know_the_deadline(play: Stage, config: dict, seconds: int | None):
+    run = await play(config=config)
+
+    at = None if seconds is None else START + seconds * 1_000_000
+    assert run.row.deadline_at == at
+    assert run.context["runtime"]["deadline_at"] == (None if at is None else rfc3339(at))
+
+
+# Frozen
+
+
+async def test_what_the_sender_changes_after_submitting_does_not_reach_the_run(open_engine: Engines):
+    async def looks(ctx):
+        yield done("x")
+
+    engine = await open_engine(waits, looks)
+    holder = await engine.runs.submit(message(), RunOptions(runner="waits"))
+    config, params, data = {"list": [1]}, {"p": [1]}, {"d": [1]}
+    ticket = await engine.runs.submit(message(data=data), RunOptions(runner="looks", config=config, params=params))
+    assert ticket.waits_for == await holder.started
+    config["list"].append(2)
+    params["p"].append(2)
+    data["d"].append(2)
+    await engine.runs.cancel(await holder.started)
+
+    run = await played(engine, await ticket.started)
+
+    assert run.context["config"]["list"] == [1]
+    assert run.context["adapter"]["extra"]["params"] == {"p": [1]}
+    assert run.context["event"]["data"] == {"d": [1]}

@@ -1,0 +1,147 @@
+"""Holds at a model's answer, whole or streamed, and at pulls."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from engine.api import BreakpointError, PauseStage
+from tests.support.engines import done, message, played, send
+from tests.support.paused_runs import ASKED, House, answer_of, reached
+
+# A model's answer
+
+
+async def test_a_models_whole_answer_can_be_edited(house: House):
+    async def talks(ctx: Any) -> AsyncIterator[Any]:
+        yield done((await ctx.api.invoke_llm("m", ASKED)).content)
+
+    engine = await house(talks)
+    run_id = await send(engine, breakpoints=("model",))
+    await reached(engine, run_id)
+    await engine.runs.step(run_id)
+    held = await reached(engine, run_id, 2)
+    assert held.original == {"message": {"role": "assistant", "content": "it will rain"}, "usage": {"total_tokens": 3}}
+    await engine.runs.edit_reply(run_id, {"message": {"role": "assistant", "content": "it will snow"}})
+    await engine.runs.continue_run(run_id)
+
+    assert answer_of(await played(engine, run_id)) == "it will snow"
+
+
+async def streams(ctx: Any) -> AsyncIterator[Any]:
+    """Says each piece of the model's answer."""
+    yield done("|".join([chunk.content async for chunk in ctx.api.invoke_llm_stream("m", ASKED)]))
+
+
+async def streamed(house: House) -> tuple[Any, str]:
+    """A run whose streamed answer is held as a whole."""
+    engine = await house(streams)
+    run_id = await send(engine, breakpoints=("model",))
+    await reached(engine, run_id)
+    await engine.runs.step(run_id)
+    await reached(engine, run_id, 2)
+    return engine, run_id
+
+
+async def test_a_streamed_answer_is_gathered_and_flows_as_it_came_when_released(house: House):
+    engine, run_id = await streamed(house)
+    held = await engine.runs.current_pause(run_id)
+    frames = [*({"chunk": {"role": "assistant", "content": word}} for word in ("it ", "will ", "rain"))]
+    assert held.original == {"frames": [*frames, {"usage": {"total_tokens": 3}}]}
+    await engine.runs.continue_run(run_id)
+
+    run = await played(engine, run_id)
+    assert answer_of(run) == "it |will |rain"
+    assert run.one("call.replied").data["reply"] == held.original
+
+
+async def test_an_edited_message_goes_as_one_chunk_of_the_stream(house: House):
+    engine, run_id = await streamed(house)
+    await engine.runs.edit_reply(run_id, {"message": {"role": "assistant", "content": "it will snow"}})
+    await engine.runs.continue_run(run_id)
+
+    run = await played(engine, run_id)
+    assert answer_of(run) == "it will snow"
+    chunk = {"role": "assistant", "content": "it will snow", "is_final": True}
+    assert run.one("call.replied").data["reply"] == {"frames": [{"chunk": chunk}]}
+
+
+async def test_edited_frames_go_as_they_are(house: House):
+    engine, run_id = await streamed(house)
+    pieces = [{"chunk": {"role": "assistant", "content": word}} for word in ("a", "b")]
+    await engine.runs.edit_reply(run_id, {"frames": pieces})
+    await engine.runs.continue_run(run_id)
+
+    assert answer_of(await played(engine, run_id)) == "a|b"
+
+
+async def test_a_stream_that_is_answered_before_it_is_made_is_not_made(house: House):
+    engine = await house(streams)
+    run_id = await send(engine, breakpoints=("invoke_llm_stream",))
+    await reached(engine, run_id)
+    await engine.runs.edit_reply(run_id, {"message": {"role": "assistant", "content": "nothing"}})
+    await engine.runs.continue_run(run_id)
+
+    assert answer_of(await played(engine, run_id)) == "nothing"
+    assert house.model.asked == 0
+
+
+async def test_a_stream_that_breaks_off_is_held_with_what_came_and_breaks_off_when_released(house: House):
+    house.model.breaks_off = True
+    engine, run_id = await streamed(house)
+    held = await engine.runs.current_pause(run_id)
+    assert (len(held.original["frames"]), held.original["error"]["message"]) == (1, "the line went dead")
+    await engine.runs.continue_run(run_id)
+
+    run = await played(engine, run_id)
+    assert run.finished["error"] == "AgentAPIException: the line went dead"
+    assert len(run.one("call.replied").data["reply"]["frames"]) == 1
+
+
+# Pulls
+
+
+async def pulls(ctx: Any) -> AsyncIterator[Any]:
+    """Says what it was told."""
+    found = await ctx.api.steering_pull()
+    yield done("|".join(item.input.to_text() for item in found.items))
+
+
+async def test_what_is_sent_and_edited_while_a_pull_is_held_is_in_it(house: House):
+    engine = await house(pulls)
+    run_id = await send(engine, message("go"), breakpoints=("steering",))
+    held = await reached(engine, run_id)
+    assert (held.stage, held.action) == (PauseStage.BEFORE, "steering_pull")
+
+    first = await engine.runs.submit(message("in feet"))
+    second = await engine.runs.submit(message("and short"))
+    await engine.queue.edit(first.item_id, "in metres")
+    await engine.queue.move(second.item_id, before=first.item_id)
+    await engine.runs.continue_run(run_id)
+
+    run = await played(engine, run_id)
+    assert answer_of(run) == "and short|in metres"
+    assert run.types.index("pause.ended") < run.types.index("steering.pulled")
+
+
+async def test_a_pull_is_never_held_behind_what_it_took(house: House):
+    engine = await house(pulls)
+    run_id = await send(engine, message("go"), breakpoints=("steering",))
+    await reached(engine, run_id)
+    await engine.runs.submit(message("in feet"))
+    await engine.runs.step(run_id)
+
+    held = await reached(engine, run_id, 2)
+    assert (held.stage, held.type) == (PauseStage.RESULT, "run.completed")
+    await engine.runs.continue_run(run_id)
+    assert answer_of(await played(engine, run_id)) == "in feet"
+
+
+async def test_a_pull_takes_what_waits_so_its_answer_cannot_be_edited(house: House):
+    engine = await house(pulls)
+    run_id = await send(engine, message("go"), breakpoints=("steering",))
+    await reached(engine, run_id)
+    with pytest.raises(BreakpointError, match="steering_pull returns the queued messages"):
+        await engine.runs.edit_reply(run_id, {"items": []})
+    await engine.runs.continue_run(run_id)
+    assert (await played(engine, run_id)).row.status == "completed"

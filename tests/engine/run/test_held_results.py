@@ -1,0 +1,188 @@
+"""Holds at results: what is kept back, and in which order it comes."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from engine.api import BreakpointError, Engine, PauseStage
+from tests.support.engines import done, journal_of, played, said, send
+from tests.support.paused_runs import House, reached, speaks, told
+
+
+async def types_in(engine: Engine, run_id: str) -> list[str]:
+    return [entry.type for entry in await journal_of(engine, run_id)]
+
+
+# What is kept back
+
+
+async def test_nothing_of_a_held_result_is_recorded_before_it_is_released(house: House):
+    engine = await house(speaks)
+    run_id = await send(engine, breakpoints=("message.completed",))
+    held = await reached(engine, run_id)
+    assert (held.location, held.stage, held.type) == ("message.completed", PauseStage.RESULT, "message.completed")
+    assert await types_in(engine, run_id) == ["run.started", "breakpoint.set", "message.delta", "pause.started"]
+    assert [line.content for line in await engine.sessions.transcript("s")] == ["hi"]
+
+    await engine.runs.continue_run(run_id)
+    await reached(engine, run_id, 2)
+    assert (await types_in(engine, run_id))[4:] == ["pause.ended", "message.completed", "pause.started"]
+    await engine.runs.continue_run(run_id)
+    run = await played(engine, run_id)
+
+    assert run.types[7:] == ["pause.ended", "message.completed", "run.completed", "run.finished"]
+    assert run.one("breakpoint.set").position == 2
+    reach = {"when": "message.completed", "stage": "result", "type": "message.completed"}
+    assert run.all("pause.started")[0].data == reach
+    assert run.all("pause.ended")[0].data == {**reach, "seconds": 0.0, "how": "continue"}
+    assert [entry.position for entry in run.journal] == [*range(1, len(run.journal) + 1)]
+
+
+async def test_only_the_nth_result_is_held(house: House):
+    engine = await house(speaks)
+    run_id = await send(engine, breakpoints=("message.completed#2",))
+    await reached(engine, run_id)
+    assert [entry.data for entry in await journal_of(engine, run_id) if entry.type == "message.completed"] == [
+        {"message": {"role": "assistant", "content": "one"}}
+    ]
+    await engine.runs.continue_run(run_id)
+    assert (await played(engine, run_id)).row.status == "completed"
+
+
+async def test_all_that_comes_behind_a_held_result_waits_and_then_comes_in_its_order(house: House):
+    asked: list[Any] = []
+
+    async def goes_on(ctx: Any) -> AsyncIterator[Any]:
+        async def ask(number: int) -> None:
+            asked.append(await ctx.api.call_tool("weather", {"number": number}))
+
+        async def soon() -> None:
+            # The runner's own loop stands at its yield; what it has started beside it goes on.
+            await asyncio.gather(ask(1), ask(2))
+
+        working = asyncio.ensure_future(soon())
+        yield said("held")
+        yield {"type": "state.updated", "data": {"scope": "conversation", "key": "k", "value": float("nan")}}
+        yield said("behind")
+        await working
+        yield done()
+
+    engine = await house(goes_on)
+    run_id = await send(engine, breakpoints=("message.completed#1",))
+    await reached(engine, run_id)
+    live = engine._core.host.orchestrator.live[run_id]
+    # As a pipe brings them: read before the runtime was told to stop.
+    live.result(said("at the same time"), 1)
+    live.unreadable("not JSON", 7)
+    await asyncio.sleep(0)
+    assert (await types_in(engine, run_id))[-1] == "pause.started"
+    assert (live.full, asked) == (True, [])
+    await engine.runs.continue_run(run_id)
+    run = await played(engine, run_id)
+
+    kinds = [entry.type for entry in run.journal if entry.type.startswith(("message", "call.requested", "result"))]
+    assert kinds == [
+        "message.completed",
+        "call.requested",
+        "call.requested",
+        "message.completed",
+        "result.unreadable",
+        "result.unreadable",
+        "message.completed",
+    ]
+    spoken = [entry.data["message"]["content"] for entry in run.all("message.completed")]
+    assert spoken == ["held", "at the same time", "behind"]
+    assert len(asked) == 2
+
+
+async def test_a_call_behind_a_held_result_that_is_taken_back_is_not_lost(house: House):
+    took_back = asyncio.Event()
+
+    async def wavers(ctx: Any) -> AsyncIterator[Any]:
+        async def waver() -> None:
+            asking = asyncio.ensure_future(ctx.api.call_tool("weather", {}))
+            await asyncio.sleep(0)
+            asking.cancel()
+            await asyncio.gather(asking, return_exceptions=True)
+            took_back.set()
+
+        wavering = asyncio.ensure_future(waver())
+        yield said("held")
+        await wavering
+        yield done()
+
+    engine = await house(wavers)
+    run_id = await send(engine, breakpoints=("message.completed",))
+    await reached(engine, run_id)
+    await took_back.wait()
+    await engine.runs.continue_run(run_id)
+    run = await played(engine, run_id)
+
+    assert (run.row.status, house.tool.asked) == ("completed", [])
+    assert run.warnings == ["The runner cancelled call_tool while the run was paused at a result."]
+
+
+async def test_what_it_prints_need_not_wait(house: House):
+    engine = await house(speaks)
+    run_id = await send(engine, breakpoints=("message.completed#1",))
+    await reached(engine, run_id)
+    engine._core.host.orchestrator.live[run_id].output("stdout", "still here")
+    await told(engine, run_id, "output")
+    await engine.runs.continue_run(run_id)
+    assert (await played(engine, run_id)).row.status == "completed"
+
+
+async def test_the_end_of_a_run_can_be_held_and_the_run_is_not_closed_meanwhile(house: House):
+    engine = await house(speaks)
+    run_id = await send(engine, breakpoints=("run.completed",))
+    await reached(engine, run_id)
+    assert (await engine.runs.get(run_id)).status == "running"
+    await engine.runs.continue_run(run_id)
+    assert (await played(engine, run_id)).row.status == "completed"
+
+
+async def test_a_run_whose_code_has_ended_stays_open_while_a_result_of_it_is_held(house: House):
+    """As with a child that said all it had to say before the host stopped reading."""
+    ended = asyncio.Event()
+
+    async def leaves(ctx: Any) -> AsyncIterator[Any]:
+        live = engine._core.host.orchestrator.live[ctx.run_id]
+        live.result(said("last words"), 1)
+        ended.set()
+        return
+        yield
+
+    engine = await house(leaves)
+    run_id = await send(engine, breakpoints=("message.completed",))
+    await reached(engine, run_id)
+    await ended.wait()
+    for _ in range(20):
+        await asyncio.sleep(0)
+    assert (await engine.runs.get(run_id)).status == "running"
+    assert "message.completed" not in await types_in(engine, run_id)
+    await engine.runs.continue_run(run_id)
+
+    run = await played(engine, run_id)
+    assert (run.row.status, run.row.status_reason) == ("completed", "ended")
+    assert run.types[-3:] == ["pause.ended", "message.completed", "run.finished"]
+
+
+async def test_a_result_is_the_runners_own_word(house: House):
+    engine = await house(speaks)
+    run_id = await send(engine, breakpoints=("message.completed#1",))
+    await reached(engine, run_id)
+    with pytest.raises(BreakpointError, match=r"message\.completed is the runner's own output"):
+        await engine.runs.edit_reply(run_id, {"message": {}})
+    await engine.runs.continue_run(run_id)
+    assert (await played(engine, run_id)).row.status == "completed"
+
+
+async def test_a_type_that_is_no_text_holds_nothing_and_harms_nothing(house: House):
+    async def odd(ctx: Any) -> AsyncIterator[Any]:
+        yield {"type": ["message.completed"], "data": {}}
+
+    engine = await house(odd)
+    run = await played(engine, await send(engine, breakpoints=("message.completed",)))
+    assert (run.row.status_reason, run.all("pause.started")) == ("protocol.error", [])

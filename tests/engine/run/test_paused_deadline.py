@@ -1,0 +1,242 @@
+"""The clock of a held run, and how a hold ends when its run does."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from engine.api import BreakpointError
+from engine.clock import rfc3339
+from engine.protocol import AgentAPIException
+from tests.support.engines import START, FakeClock, delta, done, forever, played, said, send
+from tests.support.paused_runs import House, reached, speaks, told
+
+# The clock
+
+
+async def slow(ctx: Any) -> AsyncIterator[Any]:
+    """Asks twice, and tells each time what is left of its time."""
+    await ctx.api.call_tool("weather", {})
+    yield delta((await ctx.api.run_get()).deadline_at)
+    await ctx.api.call_tool("weather", {})
+    await forever()
+
+
+def at(seconds: float) -> str:
+    return rfc3339(START + int(seconds * 1_000_000))
+
+
+async def test_a_hold_stops_the_runs_clock_and_its_deadline_moves(house: House, clock: FakeClock):
+    go_on = asyncio.Event()
+
+    async def begins_late(ctx: Any) -> AsyncIterator[Any]:
+        yield delta("…")
+        await go_on.wait()
+        async for result in slow(ctx):
+            yield result
+
+    engine = await house(begins_late)
+    run_id = await send(engine, config={"timeout": 10})
+    await told(engine, run_id, "message.delta")
+    await engine.breakpoints.set(run_id, "tool")
+    clock.advance(4)
+    go_on.set()
+    held = await reached(engine, run_id)
+    assert held.time_left == 6.0
+    clock.advance(1_000)
+    await engine.runs.continue_run(run_id)
+    held = await reached(engine, run_id, 2)
+    assert (held.time_left, held.since) == (6.0, START + 1_004_000_000)
+    clock.advance(1_000)
+    await engine.runs.continue_run(run_id)
+    await told(engine, run_id, "call.replied", 3)
+    clock.advance(5.9)
+    assert (await engine.runs.get(run_id)).status == "running"
+    clock.advance(0.1)
+    run = await played(engine, run_id)
+
+    assert (run.row.status, run.finished["error"]) == ("timeout", "the run took longer than 10 s")
+    assert run.context["runtime"]["deadline_at"] == at(10), "it was not known to be held"
+    assert [entry.data["chunk"]["content"] for entry in run.all("message.delta")] == ["…", at(1_010)]
+
+
+async def test_a_held_run_has_no_deadline_to_tell(house: House, clock: FakeClock):
+    told_then: list[Any] = []
+
+    async def looks(ctx: Any) -> AsyncIterator[Any]:
+        asking = asyncio.ensure_future(ctx.api.call_tool("weather", {}))
+        await asyncio.sleep(0)
+        told_then.append((await ctx.api.run_get()).deadline_at)
+        yield delta("looked")
+        await asking
+        told_then.append((await ctx.api.run_get()).deadline_at)
+        yield done("looked")
+
+    engine = await house(looks)
+    run_id = await send(engine, breakpoints=("tool",), config={"timeout": 10})
+    await told(engine, run_id, "message.delta")
+    clock.advance(100)
+    await engine.runs.continue_run(run_id)
+    run = await played(engine, run_id)
+
+    assert (run.row.status, told_then) == ("completed", [None, at(110)])
+
+
+async def test_a_run_that_begins_with_holds_has_no_deadline_in_its_context_but_its_time_counts(
+    house: House, clock: FakeClock
+):
+    engine = await house(slow)
+    run_id = await send(engine, breakpoints=("tool",), config={"timeout": 10})
+    clock.advance(3)
+    await reached(engine, run_id)
+    clock.advance(50)
+    await engine.runs.continue_run(run_id)
+    await reached(engine, run_id, 2)
+    await engine.runs.continue_run(run_id)
+    await told(engine, run_id, "call.replied", 3)
+    clock.advance(10)
+    run = await played(engine, run_id)
+
+    assert (run.row.status, run.row.deadline_at) == ("timeout", None)
+    assert run.context["runtime"]["deadline_at"] is None
+
+
+async def test_without_a_deadline_a_hold_has_none_to_stop(house: House, clock: FakeClock):
+    engine = await house(speaks)
+    run_id = await send(engine, breakpoints=("message.completed#1",), config={"timeout": 0})
+    held = await reached(engine, run_id)
+    clock.advance(10_000)
+    assert held.time_left is None
+    await engine.runs.continue_run(run_id)
+    assert (await played(engine, run_id)).row.status == "completed"
+
+
+async def test_while_anything_is_held_the_clock_stands(house: House, clock: FakeClock):
+    async def asks_twice_at_once(ctx: Any) -> AsyncIterator[Any]:
+        works = (ctx.api.call_tool("weather", {"number": number}) for number in range(2))
+        yield done(str(len(await asyncio.gather(*works))))
+
+    engine = await house(asks_twice_at_once)
+    run_id = await send(engine, breakpoints=("tool",), config={"timeout": 10})
+    await told(engine, run_id, "pause.started", 2)
+    await engine.runs.continue_run(run_id)
+    clock.advance(100)
+    assert engine._core.host.orchestrator.live[run_id].stop_reason is None, "the second call is still held"
+    await engine.runs.continue_run(run_id)
+
+    assert (await played(engine, run_id)).row.status == "completed"
+
+
+# The end of the run
+
+
+async def test_a_cancel_ends_a_hold_at_once_and_what_was_held_back_is_recorded_as_ignored(house: House):
+    async def stubborn(ctx: Any) -> AsyncIterator[Any]:
+        live = engine._core.host.orchestrator.live[ctx.run_id]
+        live.result(said("held"), 1)
+        live.result(said("behind"), 1)
+        heard = asyncio.ensure_future(ctx.api.call_tool("weather", {}))
+        try:
+            await heard
+        except AgentAPIException as refusal:
+            yield delta(refusal.error.code)
+
+    engine = await house(stubborn)
+    run_id = await send(engine, breakpoints=("message.completed",))
+    await reached(engine, run_id)
+    await engine.runs.cancel(run_id)
+    run = await played(engine, run_id)
+
+    assert (run.row.status, house.tool.asked) == ("cancelled", [])
+    late = [(entry.outcome, entry.reason) for entry in run.all("message.completed")]
+    assert late == [("ignored", "came after the run was stopped (cancelled)")] * 2
+    assert run.one("call.decided").outcome == "refused"
+    assert run.one("message.delta").data["chunk"]["content"] == "cancelled"
+    assert [line.content for line in await engine.sessions.transcript("s")] == ["hi"]
+    assert run.all("pause.ended") == []
+
+
+async def test_a_run_that_has_ended_is_held_no_more(house: House):
+    async def says_too_much(ctx: Any) -> AsyncIterator[Any]:
+        yield done("end")
+        yield said("late")
+
+    engine = await house(says_too_much)
+    run = await played(engine, await send(engine, breakpoints=("message.completed",)))
+    assert (run.row.status, run.one("message.completed").outcome) == ("completed", "ignored")
+    assert run.all("pause.started") == []
+
+
+async def test_a_call_that_is_held_when_its_run_ends_is_refused_and_not_made(house: House):
+    heard: list[str] = []
+
+    async def ends_first(ctx: Any) -> AsyncIterator[Any]:
+        async def ask() -> None:
+            try:
+                await ctx.api.call_tool("weather", {})
+            except AgentAPIException as refusal:
+                heard.append(refusal.error.message)
+
+        asking = asyncio.ensure_future(ask())
+        await asyncio.sleep(0)
+        yield done("end")
+        await asking
+
+    engine = await house(ends_first)
+    run = await played(engine, await send(engine, breakpoints=("tool",)))
+    assert (run.row.status, house.tool.asked) == ("completed", [])
+    assert heard == ["the run ended while it was paused at this call"]
+
+
+async def test_a_run_that_is_being_stopped_reaches_no_point_any_more(house: House):
+    stopped, leave = asyncio.Event(), asyncio.Event()
+
+    async def lingers(ctx: Any) -> AsyncIterator[Any]:
+        try:
+            yield delta("…")
+            await forever()
+        except asyncio.CancelledError:
+            stopped.set()
+            await leave.wait()
+
+    engine = await house(lingers)
+    run_id = await send(engine)
+    await told(engine, run_id, "message.delta")
+    await engine.runs.cancel(run_id)
+    await stopped.wait()
+    with pytest.raises(BreakpointError, match="has ended or is being stopped"):
+        await engine.breakpoints.set(run_id, "tool")
+    leave.set()
+    assert (await played(engine, run_id)).row.status == "cancelled"
+
+
+async def test_a_call_that_is_held_when_its_runners_code_ends_is_refused_and_not_made(house: House):
+    refused = asyncio.Event()
+
+    async def walks_off(ctx: Any) -> AsyncIterator[Any]:
+        async def ask() -> None:
+            try:
+                await ctx.api.call_tool("weather", {})
+            except AgentAPIException:
+                refused.set()
+
+        asking.append(asyncio.ensure_future(ask()))
+        await asyncio.sleep(0)
+        yield said("bye")
+
+    asking: list[asyncio.Task[None]] = []
+    engine = await house(walks_off)
+    run = await played(engine, await send(engine, breakpoints=("tool",)))
+    async with asyncio.timeout(5):
+        await refused.wait()
+    assert (run.row.status, house.tool.asked) == ("completed", [])
+
+
+async def test_a_run_that_was_held_and_has_ended_leaves_no_timer(house: House, clock: FakeClock):
+    engine = await house(speaks)
+    run_id = await send(engine, breakpoints=("message.completed#1",))
+    await reached(engine, run_id)
+    await engine.runs.continue_run(run_id)
+    await played(engine, run_id)
+    assert [timer for _, _, timer in clock._waiting if not timer.cancelled] == []

@@ -1,0 +1,3 @@
+from tests.support.plugin_folders import plugins, write
+
+__all__ = ["plugins", "write"]

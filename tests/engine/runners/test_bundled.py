@@ -1,0 +1,60 @@
+"""The bundled runners, played without a host around them."""
+
+import pytest
+
+from engine.protocol import AgentRunContext
+from tests.support.runner_harness import CONTEXT, load, play, types
+
+
+@pytest.mark.parametrize("text", ["hello there,  world", " padded\n", "one"])
+async def test_echo_streams_what_it_is_told_and_says_it_once(text: str):
+    results = await play(load("echo").EchoRunner(), text)
+
+    deltas = [result["data"]["chunk"] for result in results if result["type"] == "message.delta"]
+    assert "".join(chunk["content"] for chunk in deltas) == text == deltas[-1]["all_content"]
+    assert types(results)[-2:] == ["message.completed", "run.completed"]
+    assert results[-2]["data"]["message"]["content"] == text
+
+
+NEVER_PLAYED_HERE = {
+    "hang", "ignore cancel", "block", "spin", "block in c", "exit", "sys exit", "kill", "grandchild", "flood forever",
+    "raise", "raise after text",
+}  # fmt: skip
+
+
+def test_every_misbehaviour_has_one_line_that_says_what_it_does():
+    for name, misbehave in load("chaos").MISBEHAVIOURS.items():
+        assert misbehave.__doc__, name
+        assert "\n" not in misbehave.__doc__
+
+
+@pytest.mark.parametrize("text", ["help", "", "dance"])
+async def test_chaos_lists_its_misbehaviours_when_it_knows_no_such_name(text: str):
+    chaos = load("chaos")
+
+    results = await play(chaos.ChaosRunner(), text)
+
+    listed = results[0]["data"]["message"]["content"]
+    assert all(f"- {name}: " in listed for name in chaos.MISBEHAVIOURS)
+    assert types(results) == ["message.completed", "run.completed"]
+
+
+async def test_chaos_that_only_yields_can_be_played_and_names_are_forgiving():
+    chaos = load("chaos")
+    assert set(chaos.MISBEHAVIOURS) >= NEVER_PLAYED_HERE
+
+    for name in set(chaos.MISBEHAVIOURS) - NEVER_PLAYED_HERE - {"no output"}:
+        assert await play(chaos.ChaosRunner(), name.upper().replace(" ", "-"), count=3), name
+    assert await play(chaos.ChaosRunner(), "no_output") == []
+
+
+@pytest.mark.parametrize(("name", "before"), [("raise", 0), ("raise after text", 1)])
+async def test_chaos_raises(name: str, before: int):
+    ctx = AgentRunContext.model_validate(CONTEXT | {"input": {"text": name}})
+    results = load("chaos").ChaosRunner().run(ctx)
+
+    for _ in range(before):
+        await anext(results)
+
+    with pytest.raises(RuntimeError, match="chaos was asked to raise"):
+        await anext(results)

@@ -1,0 +1,177 @@
+"""Real children for real runners: each test writes its runner into a folder of its own."""
+
+import asyncio
+import os
+import textwrap
+import time
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.runtimes.heartbeat import HeartbeatTimeouts
+from engine.runtimes.pool import ChildPool
+from engine.runtimes.runtime import Ending, Launch
+
+
+class Heard:
+    """A sink that remembers, and lets a test wait for what it wants to hear."""
+
+    def __init__(self) -> None:
+        self.full = False
+        self.is_gone = False
+        self.results: list[Any] = []
+        self.sizes: list[int] = []
+        self.faults: list[tuple[str, int]] = []
+        self.lines: list[tuple[str, str]] = []
+        self.calls: list[tuple[str, dict[str, Any]]] = []
+        self.silences: list[tuple[str, float]] = []
+        self.answer: Callable[[str, dict[str, Any]], Any] = lambda action, data: {}
+        self.waiting_for_room: list[Callable[[], None]] = []
+        self._changed = asyncio.Event()
+
+    def when_room(self, call: Callable[[], None]) -> None:
+        self.waiting_for_room.append(call)
+        self._changed.set()
+
+    def make_room(self) -> None:
+        self.full = False
+        waiting, self.waiting_for_room = self.waiting_for_room, []
+        for call in waiting:
+            call()
+
+    def result(self, result: object, size: int) -> None:
+        self.results.append(result)
+        self.sizes.append(size)
+        self._changed.set()
+
+    def unreadable(self, reason: str, size: int) -> None:
+        self.faults.append((reason, size))
+        self._changed.set()
+
+    def output(self, stream: str, text: str) -> None:
+        self.lines.append((stream, text))
+        self._changed.set()
+
+    def silent(self, seconds: float) -> None:
+        self.silences.append(("silent", seconds))
+        self._changed.set()
+
+    def answers_again(self, seconds: float) -> None:
+        self.silences.append(("answers again", seconds))
+        self._changed.set()
+
+    def gone(self) -> None:
+        self.is_gone = True
+        self._changed.set()
+
+    async def call(self, action: str, data: dict[str, Any]) -> Any:
+        self.calls.append((action, data))
+        self._changed.set()
+        reply = self.answer(action, data)
+        return await reply if asyncio.iscoroutine(reply) else reply
+
+    async def until(self, claim: Callable[[], Any]) -> Any:
+        async with asyncio.timeout(15):
+            while not claim():
+                self._changed.clear()
+                await self._changed.wait()
+        return claim()
+
+    def texts(self, stream: str = "stdout") -> list[str]:
+        return [text for of, text in self.lines if of == stream]
+
+
+class Stage:
+    """Everything a test needs to run a runner."""
+
+    def __init__(self, pool: ChildPool, folder: Path) -> None:
+        self.pool = pool
+        self.folder = folder
+        self.pids: list[int] = []
+
+    def write(self, name: str, source: str) -> Path:
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(textwrap.dedent(source))
+        return path
+
+    def launch(self, source: str, attr: str | None = None, name: str = "runner.py", **more: Any) -> Launch:
+        return Launch(path=self.write(name, source), attr=attr, folder=self.folder, cwd=self.folder, **more)
+
+    async def begin(self, launch: Launch, **config: Any) -> tuple[Any, Heard]:
+        heard = Heard()
+        return await self.pool.begin(launch, "run_1", context(config), heard), heard
+
+    async def play(self, launch: Launch, **config: Any) -> tuple[Ending, Heard]:
+        execution, heard = await self.begin(launch, **config)
+        async with asyncio.timeout(20):
+            return await execution.ended(), heard
+
+
+def context(config: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "run_id": "run_1",
+        "trigger": {"type": "message.received", "source": "webui"},
+        "event": {"event_id": "event_1", "event_type": "message.received", "source": "webui"},
+        "input": {"text": "hello"},
+        "delivery": {"surface": "console"},
+        "context": {},
+        "config": config,
+    }
+
+
+def lives(pid: int) -> bool:
+    """Whether the process is there and not just waiting to be reaped by someone else's parent."""
+    try:
+        os.kill(pid, 0)
+        return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[0] not in {b"Z", b"X"}
+    except ProcessLookupError:
+        return False
+    except FileNotFoundError:
+        return Path("/proc/self").exists() is False
+
+
+def all_gone(pids: list[int], within: float = 10) -> bool:
+    """Wait until none of them lives."""
+    end = time.monotonic() + within
+    while any(lives(pid) for pid in pids):
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.005)
+    return True
+
+
+@pytest.fixture
+def patience() -> HeartbeatTimeouts:
+    """How children are asked for signs of life; a test may have its own."""
+    return HeartbeatTimeouts()
+
+
+@pytest.fixture
+async def stage(tmp_path: Path, patience: HeartbeatTimeouts) -> AsyncIterator[Stage]:
+    pool = ChildPool(patience)
+    folder = tmp_path / "target"
+    folder.mkdir()
+    yield Stage(pool, folder)
+    await pool.close()
+
+
+@pytest.fixture
+def processes() -> Any:
+    class Processes:
+        lives = staticmethod(lives)
+        all_gone = staticmethod(all_gone)
+
+    return Processes
+
+
+@pytest.fixture
+def run_context() -> Callable[[dict[str, Any]], dict[str, Any]]:
+    return context
+
+
+@pytest.fixture
+async def heard() -> Heard:
+    return Heard()

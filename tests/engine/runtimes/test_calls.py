@@ -1,0 +1,183 @@
+"""The run-scoped API over the wire: many calls in flight, streams, refusals."""
+
+import asyncio
+
+from engine.protocol import AgentAPIException, ErrorCode
+from engine.runtimes.runtime import EndKind
+
+
+async def test_a_call_is_answered_with_the_replys_data(stage):
+    launch = stage.launch("async def run(ctx):\n    yield await ctx.api.state_get('runner', 'key')")
+    execution, heard = await stage.begin(launch)
+    heard.answer = lambda action, data: {"value": {"big": "é" * 100_000}}
+    assert (await execution.ended()).how is EndKind.ENDED
+    assert heard.calls == [("state_get", {"run_id": "run_1", "scope": "runner", "key": "key"})]
+    assert heard.results == [{"big": "é" * 100_000}]
+
+
+async def test_many_calls_are_in_flight_and_answered_in_any_order(stage):
+    launch = stage.launch(
+        """
+        import asyncio
+
+        async def run(ctx):
+            yield await asyncio.gather(*(ctx.api.state_get("runner", str(n)) for n in range(50)))
+        """
+    )
+    execution, heard = await stage.begin(launch)
+    all_asked = asyncio.Event()
+
+    async def answer(data):
+        if len(heard.calls) == 50:
+            all_asked.set()
+        await all_asked.wait()
+        for _ in range(50 - int(data["key"])):
+            await asyncio.sleep(0)
+        return {"value": int(data["key"]) * 2}
+
+    heard.answer = lambda action, data: answer(data)
+    await execution.ended()
+    assert heard.results == [[n * 2 for n in range(50)]]
+
+
+async def test_a_stream_of_chunks_arrives_and_may_be_left_early(stage):
+    launch = stage.launch(
+        """
+        async def run(ctx):
+            chunks = ctx.api.invoke_llm_stream("m", [{"role": "user", "content": "hi"}])
+            yield [chunk.content async for chunk in chunks]
+            async for chunk in (endless := ctx.api.invoke_llm_stream("endless", [])):
+                break
+            await endless.aclose()
+            await ctx.api.state_get("runner", "wait")
+        """
+    )
+    execution, heard = await stage.begin(launch)
+    stopped = asyncio.Event()
+
+    async def chunks(model):
+        try:
+            for text in ("one", "two", "three"):
+                yield {"chunk": {"role": "assistant", "content": text}}
+            while model == "endless":
+                yield {"chunk": {"role": "assistant", "content": "more"}}
+                await asyncio.sleep(0)
+        finally:
+            if model == "endless":
+                stopped.set()
+
+    async def wait():
+        await stopped.wait()
+        return {"value": 1}
+
+    heard.answer = lambda action, data: chunks(data["model_id"]) if action == "invoke_llm_stream" else wait()
+    ending = await asyncio.wait_for(execution.ended(), 20)
+    assert (ending.how, ending.message) == (EndKind.ENDED, "")
+    assert heard.results == [["one", "two", "three"]]
+
+
+async def test_a_refusal_is_the_contracts_exception(stage):
+    launch = stage.launch(
+        """
+        from engine.protocol import AgentAPIException
+
+        async def run(ctx):
+            for key in ("refused", "broken", "unsendable"):
+                try:
+                    await ctx.api.state_get("runner", key)
+                except AgentAPIException as error:
+                    yield [error.error.code, error.error.message]
+            try:
+                await ctx.api.state_set("runner", "k", float("nan"))
+            except AgentAPIException as error:
+                yield error.error.code
+        """
+    )
+    execution, heard = await stage.begin(launch)
+    told = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: told.append(context))
+
+    def answer(action, data):
+        if data["key"] == "refused":
+            raise AgentAPIException.of(ErrorCode.UNAUTHORIZED, "not yours")
+        if data["key"] == "broken":
+            raise KeyError("a bug of ours")
+        return {"value": float("nan")}
+
+    heard.answer = answer
+    await execution.ended()
+    assert heard.results[0] == ["unauthorized", "not yours"]
+    assert heard.results[1][0] == "runtime_error"
+    assert heard.results[2][0] == "payload_too_large"
+    assert heard.results[3] == "invalid_argument"
+
+
+async def test_a_call_that_the_runner_gives_up_is_taken_back(stage):
+    launch = stage.launch(
+        """
+        import asyncio
+
+        async def run(ctx):
+            try:
+                async with asyncio.timeout(0.01):
+                    await ctx.api.state_get("runner", "slow")
+            except TimeoutError:
+                yield "gave up"
+            yield await ctx.api.state_get("runner", "quick")
+        """
+    )
+    execution, heard = await stage.begin(launch)
+    taken_back = asyncio.Event()
+
+    async def answer(key):
+        try:
+            await (taken_back.wait() if key == "quick" else asyncio.Event().wait())
+        except asyncio.CancelledError:
+            taken_back.set()
+            raise
+        return {"value": "fine"}
+
+    heard.answer = lambda action, data: answer(data["key"])
+    await asyncio.wait_for(execution.ended(), 20)
+    assert heard.results == ["gave up", "fine"]
+
+
+async def test_calls_in_flight_end_with_the_run(stage):
+    launch = stage.launch(
+        "import asyncio\nasync def run(ctx):\n    run.t = asyncio.create_task(ctx.api.state_get('runner', 'k'))\n"
+        "    await asyncio.sleep(0)\n    yield 1"
+    )
+    execution, heard = await stage.begin(launch)
+    ended = asyncio.Event()
+
+    async def answer():
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+
+    heard.answer = lambda action, data: answer()
+    assert (await execution.ended()).how is EndKind.ENDED
+    if heard.calls:
+        await asyncio.wait_for(ended.wait(), 10)
+
+
+async def test_a_thread_with_a_loop_of_its_own_is_answered_too(stage):
+    launch = stage.launch(
+        """
+        import asyncio
+
+        async def run(ctx):
+            async def ask():
+                return await ctx.api.state_get("runner", "key")
+
+            yield await asyncio.to_thread(asyncio.run, ask())
+        """
+    )
+
+    execution, heard = await stage.begin(launch)
+    heard.answer = lambda action, data: {"value": "told"}
+    async with asyncio.timeout(10):
+        await execution.ended()
+
+    assert heard.results == ["told"]

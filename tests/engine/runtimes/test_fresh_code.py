@@ -1,0 +1,130 @@
+"""The next run after an edit has the new code, whenever the edit came."""
+
+import asyncio
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from engine.runtimes.runtime import EndKind
+from engine.runtimes.worker import file_stamps
+
+WAITS = """
+    import os
+    import beside
+
+    async def run(ctx):
+        yield [os.getpid(), "{}", beside.WORD]
+        await ctx.api.state_get("runner", "go")
+"""
+
+
+class Gate:
+    """Holds a run in its call until the test lets it go."""
+
+    def __init__(self) -> None:
+        self.opened = asyncio.Event()
+
+    async def __call__(self, action: str, data: object) -> dict[str, object]:
+        await self.opened.wait()
+        return {"value": None}
+
+
+def edit(path: Path) -> None:
+    """As if it were not this very moment that it was saved: of the same size, only its time tells."""
+    saved = time.time_ns() - 1_000_000_000
+    os.utime(path, ns=(saved, saved))
+
+
+@pytest.mark.parametrize("edited", ["runner.py", "beside.py"])
+async def test_an_edit_while_a_run_is_at_work_means_a_new_child_for_the_next(stage, edited: str):
+    stage.write("beside.py", "WORD = 'one'")
+    launch = stage.launch(WAITS.format("one"))
+    execution, heard = await stage.begin(launch)
+    gate = heard.answer = Gate()
+    await heard.until(lambda: heard.calls)
+
+    source = {"runner.py": WAITS.format("two"), "beside.py": "WORD = 'two'"}[edited]
+    edit(stage.write(edited, source))
+    gate.opened.set()
+    assert (await execution.ended()).how is EndKind.ENDED
+
+    _, after = await stage.play(launch)
+    assert heard.results[0][1:] == ["one", "one"]
+    assert "two" in after.results[0]
+    assert after.results[0][0] != heard.results[0][0]
+
+
+async def test_an_edit_while_the_runner_is_being_imported_means_a_new_child(stage):
+    source = """
+        import os, time
+        WORD = "{}"
+        print("reading")
+        while os.path.exists("wait"):
+            time.sleep(0.005)
+
+        async def run(ctx):
+            yield WORD
+    """
+    (stage.folder / "wait").touch()
+    launch = stage.launch(source.format("one"))
+    execution, heard = await stage.begin(launch)
+    await heard.until(heard.texts)
+
+    edit(stage.launch(source.format("two")).path)
+    (stage.folder / "wait").unlink()
+    await execution.ended()
+
+    assert heard.results == ["one"]
+    assert (await stage.play(launch))[1].results == ["two"]
+
+
+async def test_after_a_renewal_no_child_that_stood_is_used_again(stage):
+    stage.write("beside.py", "WORD = 'one'")
+    launch = stage.launch(WAITS.format("one"))
+    other = stage.launch("import os\nasync def run(ctx):\n    yield os.getpid()", name="other.py")
+    idle = (await stage.play(other))[1].results
+    execution, heard = await stage.begin(launch)
+    gate = heard.answer = Gate()
+    await heard.until(lambda: heard.calls)
+
+    stage.pool.renew()
+    assert (await stage.play(other))[1].results != idle
+    gate.opened.set()
+    assert (await execution.ended()).how is EndKind.ENDED, "a run at work goes on"
+    assert (await stage.play(launch))[1].results[0][0] != heard.results[0][0]
+
+
+async def test_a_run_knows_the_files_that_its_code_came_from(stage):
+    beside = stage.write("beside.py", "WORD = 'one'")
+    launch = stage.launch(WAITS.format("one"))
+    execution, heard = await stage.begin(launch)
+    gate = heard.answer = Gate()
+    await heard.until(lambda: heard.calls)
+
+    assert sorted(path for path, _, _ in execution.code) == sorted([str(beside), str(launch.path)])
+    assert not file_stamps.have_changed(execution.code)
+    stage.write("beside.py", "WORD = 'two'")
+    assert file_stamps.have_changed(execution.code)
+    gate.opened.set()
+    await execution.ended()
+
+
+def test_a_file_that_was_just_written_is_not_taken_as_certain(tmp_path: Path):
+    path = tmp_path / "runner.py"
+    path.write_text("one")
+    os.utime(path, ns=(time.time_ns(), time.time_ns()))
+    fresh = file_stamps.stamp_of(str(path))
+    os.utime(path, ns=(1, 1))
+    settled = file_stamps.stamp_of(str(path))
+
+    assert file_stamps.are_unchanged([settled])
+    assert not file_stamps.have_changed([settled])
+    os.utime(path, ns=(fresh[1], fresh[1]))
+    assert not file_stamps.are_unchanged([fresh]), "it could have been written once more in the same moment"
+    assert not file_stamps.have_changed([fresh]), "but nobody saw that"
+    path.unlink()
+    assert file_stamps.have_changed([settled])
+    assert not file_stamps.are_unchanged([settled])
+    assert not file_stamps.are_unchanged([file_stamps.stamp_of(str(path))]), "of what is not there nothing is certain"

@@ -1,0 +1,95 @@
+"""The same interface in this process, for unit tests and the bench."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from engine.protocol import AgentRunner, AgentRunResult, MessageChunk
+from engine.runtimes.inprocess import InProcessRuntime
+from engine.runtimes.runtime import EndKind, Launch, RuntimeProblem
+
+
+def launch(name: str) -> Launch:
+    return Launch(path=Path(f"{name}.py"), attr=None, folder=Path(), cwd=Path())
+
+
+class Talker(AgentRunner):
+    async def run(self, ctx):
+        yield AgentRunResult.message_delta(ctx.run_id, MessageChunk(role="assistant", content="hi"))
+        yield {"type": "state", "data": await ctx.api.state_get("runner", "k")}
+        yield {"type": "bad", "data": float("nan")}
+
+
+async def sleeper(ctx):
+    try:
+        yield {"type": "asleep"}
+        await asyncio.sleep(3600)
+    except asyncio.CancelledError:
+        yield {"type": "woken"}
+        raise
+
+
+async def broken(ctx):
+    yield {"type": "x"}
+    raise ValueError("no")
+
+
+RUNNERS = {"talker": Talker, "sleeper": sleeper, "broken": broken}
+
+
+async def begin(name, heard, run_context):
+    return await InProcessRuntime(RUNNERS).begin(launch(name), "run_1", run_context({}), heard)
+
+
+async def test_results_come_as_json_would_bring_them(heard, run_context):
+    heard.answer = lambda action, data: {"value": 5}
+    execution = await begin("talker", heard, run_context)
+    assert (await execution.ended()).how is EndKind.ENDED
+    assert [result["type"] for result in heard.results] == ["message.delta", "state"]
+    assert heard.results[1] == {"type": "state", "data": 5}
+    assert heard.sizes[1] == len('{"type":"state","data":5}')
+    assert "NaN" in heard.faults[0][0]
+
+
+async def test_cancel_and_kill_reach_the_runner(heard, run_context):
+    for stop in ("cancel", "kill"):
+        heard.results.clear()
+        execution = await begin("sleeper", heard, run_context)
+        await heard.until(lambda: heard.results)
+        if stop == "cancel":
+            execution.cancel()
+        else:
+            await execution.kill()
+        assert (await execution.ended()).how is EndKind.CANCELLED
+        assert heard.results[-1] == {"type": "woken"}
+
+
+async def test_an_exception_ends_the_run_with_its_traceback(heard, run_context):
+    ending = await (await begin("broken", heard, run_context)).ended()
+    assert (ending.how, ending.message) == (EndKind.RAISED, "ValueError: no")
+    assert "test_inprocess.py" in ending.traceback
+    assert "engine/runtimes/inprocess" not in ending.traceback
+
+
+async def test_a_full_sink_makes_the_runner_wait(heard, run_context):
+    heard.full = True
+    heard.answer = lambda action, data: {"value": 5}
+    execution = await begin("talker", heard, run_context)
+    await heard.until(lambda: heard.waiting_for_room)
+    assert len(heard.results) == 1
+    heard.make_room()
+    assert (await execution.ended()).how is EndKind.ENDED
+
+
+async def test_closing_ends_what_runs(heard, run_context):
+    runtime = InProcessRuntime(RUNNERS)
+    execution = await runtime.begin(launch("sleeper"), "run_1", run_context({}), heard)
+    await heard.until(lambda: heard.results)
+    await runtime.close()
+    assert (await execution.ended()).how is EndKind.CANCELLED
+
+
+async def test_an_unknown_runner_is_a_problem(heard, run_context):
+    with pytest.raises(RuntimeProblem, match="'nobody'"):
+        await begin("nobody", heard, run_context)

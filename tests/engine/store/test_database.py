@@ -1,0 +1,384 @@
+"""Opening a database: made, recognised, upgraded; or a clear error, and nothing touched."""
+
+import asyncio
+import os
+import sqlite3
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from sqlalchemy import create_engine, text
+
+from engine.store import entries, tables
+from engine.store.database import Database
+from engine.store.errors import (
+    DatabaseDamaged,
+    DatabaseForeign,
+    DatabaseLocked,
+    DatabaseMissing,
+    DatabaseNewer,
+    DatabaseOlder,
+    DatabaseReadOnly,
+    DiskFailed,
+    DiskFull,
+    StoreError,
+    translate,
+)
+from tests.support.store_samples import Heard, entry, make_writer
+
+NOBODY = 65_534
+INDEX = {"transcript_search", "transcript_words"}
+"""Virtual tables, which metadata cannot describe; both are compared as text."""
+OF_THE_INDEX = {f"transcript_search_{name}" for name in ("config", "content", "data", "idx")}
+"""SQLite's own tables behind them."""
+
+
+def schema(path: Path) -> dict[str, str]:
+    """Every object of a database as SQLite keeps it, without the spaces."""
+    with sqlite3.connect(path) as driver:
+        rows = driver.execute("SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL").fetchall()
+    driver.close()
+    return {name: "".join(sql.split()) for name, sql in rows}
+
+
+def test_a_new_database_is_made_with_its_folder_and_stamped(tmp_path: Path):
+    path = tmp_path / "some" / "where" / "facts.db"
+    Database.open(path, write=True).close()
+
+    driver = sqlite3.connect(path)
+    assert driver.execute("SELECT version_num FROM alembic_version").fetchall() == [(tables.SCHEMA_VERSION,)]
+    assert driver.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    driver.close()
+
+
+def test_migrations_arrive_at_the_metadata_and_the_metadata_at_the_migrations(tmp_path: Path):
+    new, migrated = tmp_path / "new.db", tmp_path / "migrated.db"
+    Database.open(new, write=True).close()
+    prepared = sqlite3.connect(migrated)
+    prepared.execute("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL PRIMARY KEY)")
+    prepared.close()
+
+    Database.open(migrated, write=True).close()
+
+    made, reached = schema(new), schema(migrated)
+    for found in (made, reached):
+        del found["alembic_version"]
+    assert reached == made
+    assert {table.name for table in tables.metadata.sorted_tables} | INDEX | OF_THE_INDEX < set(made)
+    driver = sqlite3.connect(migrated)
+    assert driver.execute("SELECT version_num FROM alembic_version").fetchall() == [(tables.SCHEMA_VERSION,)]
+    driver.close()
+
+
+def test_whatever_is_a_table_is_in_the_metadata_or_the_index(database: Database):
+    driver = sqlite3.connect(database.path)
+    rows = driver.execute("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'").fetchall()
+    driver.close()
+    described = {table.name for table in tables.metadata.sorted_tables}
+    assert {name for (name,) in rows} - described == INDEX | OF_THE_INDEX | {"alembic_version"}
+
+
+@pytest.mark.filterwarnings("ignore:.*expression-based index")  # compared as text by the test above
+def test_alembic_finds_nothing_to_migrate_in_a_new_database(database: Database):
+    from alembic.autogenerate import compare_metadata
+    from alembic.migration import MigrationContext
+
+    engine = create_engine(f"sqlite:///{database.path}")
+    with engine.connect() as connection:
+        without = {"include_name": lambda name, kind, _: kind != "table" or name not in INDEX | OF_THE_INDEX}
+        found = compare_metadata(MigrationContext.configure(connection, opts=without), tables.metadata)
+    engine.dispose()
+    assert found == []
+
+
+def test_alembic_is_imported_only_to_upgrade(path: Path):
+    script = (
+        "import sys; from pathlib import Path; from engine.store.database import Database\n"
+        "for _ in range(2): Database.open(Path(sys.argv[1]), write=True).close()\n"
+        "sys.exit('alembic' in sys.modules)"
+    )
+    import sys
+
+    assert subprocess.run([sys.executable, "-c", script, str(path)], check=False).returncode == 0
+
+
+def test_a_reader_makes_nothing(path: Path):
+    with pytest.raises(DatabaseMissing, match=r"there is no database at .*facts\.db\. `trackside run` makes one"):
+        Database.open(path, write=False)
+    assert not path.exists()
+
+
+def test_a_reader_does_not_upgrade(path: Path):
+    driver = sqlite3.connect(path)
+    driver.execute("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL PRIMARY KEY)")
+    driver.close()
+    with pytest.raises(DatabaseOlder, match="is of an older Trackside"):
+        Database.open(path, write=False)
+    assert set(schema(path)) == {"alembic_version"}
+
+
+@pytest.mark.parametrize("write", [True, False])
+def test_a_newer_database_is_named_and_left_as_it_is(path: Path, write: bool):
+    Database.open(path, write=True).close()
+    driver = sqlite3.connect(path)
+    driver.execute("UPDATE alembic_version SET version_num = '0007'")
+    driver.commit()
+    driver.close()
+    before = path.read_bytes()
+
+    with pytest.raises(DatabaseNewer) as caught:
+        Database.open(path, write=write)
+    assert str(caught.value) == (
+        f"{path} was written by a newer Trackside (schema 0007, this one knows {tables.SCHEMA_VERSION}). "
+        "Upgrade trackside, or name another file with --db."
+    )
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("write", [True, False])
+@pytest.mark.parametrize("content", [b"hello, this is no database", os.urandom(40_000)], ids=["text", "bytes"])
+def test_a_file_that_is_no_database_is_named_and_left_as_it_is(path: Path, content: bytes, write: bool):
+    path.write_bytes(content)
+    with pytest.raises(DatabaseDamaged, match=r"facts\.db is not a database\. It was left as it is"):
+        Database.open(path, write=write)
+    assert path.read_bytes() == content
+
+
+def damage(path: Path, start: int) -> bytes:
+    content = bytearray(path.read_bytes())
+    content[start:] = os.urandom(len(content) - start)
+    path.write_bytes(content)
+    return bytes(content)
+
+
+def test_a_database_with_broken_pages_from_the_first_is_left_as_it_is(path: Path):
+    Database.open(path, write=True).close()
+    broken = damage(path, 100)
+    with pytest.raises(DatabaseDamaged, match=r"facts\.db is damaged \(.+\)\. Copy it, try `sqlite3 .* \.recover`"):
+        Database.open(path, write=True)
+    assert path.read_bytes() == broken
+
+
+async def test_broken_pages_found_later_are_told_to_readers_and_by_the_check(path: Path, heard: Heard):
+    database = Database.open(path, write=True)
+    writer = make_writer(database, heard)
+    for position in range(1, 2_000):
+        writer.append(entry(position, data='"' + "x" * 200 + '"'))
+    await writer.close()
+    database.close()
+    damage(path, 400_000)
+
+    database = Database.open(path, write=False)
+    with pytest.raises(DatabaseDamaged, match=r"facts\.db is damaged"):
+        await database.read(lambda conn: entries.since(conn, 0, 10_000))
+    assert database.integrity() != []
+    database.close()
+
+
+def test_a_sound_database_passes_its_check(database: Database):
+    assert database.integrity() == []
+
+
+def test_a_database_of_something_else_is_left_as_it_is(path: Path):
+    driver = sqlite3.connect(path)
+    driver.execute("CREATE TABLE recipes (name)")
+    driver.close()
+    before = path.read_bytes()
+    with pytest.raises(DatabaseForeign, match="is a database of something else"):
+        Database.open(path, write=True)
+    assert path.read_bytes() == before
+
+
+def test_a_folder_is_no_database(tmp_path: Path):
+    with pytest.raises(DatabaseForeign, match=r"is a folder\. Name a file with --db"):
+        Database.open(tmp_path, write=True)
+
+
+def test_a_locked_database_says_who_has_it_and_what_to_do(path: Path):
+    Database.open(path, write=True).close()
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    with pytest.raises(DatabaseLocked) as caught:
+        Database.open(path, write=True, busy=0.01)
+    other.close()
+    assert str(caught.value) == (
+        f"{path} is locked by another process. Wait for it or end it, then try again; or name another file with --db."
+    )
+
+
+def test_a_lock_does_not_keep_a_reader_out(path: Path):
+    Database.open(path, write=True).close()
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    reader = Database.open(path, write=False)
+    assert reader.read_now(entries.last_row) == 0
+    reader.close()
+    other.close()
+
+
+async def test_the_version_is_another_after_a_write_of_whoever_and_the_same_without_one(path: Path):
+    database, other = Database.open(path, write=True), sqlite3.connect(path, isolation_level=None)
+    first = await database.version()
+    assert await database.version() == first
+    with database.writing_connection() as ours:
+        ours.exec_driver_sql("CREATE TABLE mine (a)")
+    second = await database.version()
+    other.execute("CREATE TABLE theirs (a)")
+    assert len({first, second, await database.version()}) == 3
+    other.close()
+    database.close()
+
+
+@contextmanager
+def unprivileged() -> Iterator[Path]:
+    """A folder and a user to whom permissions apply: they do not to root."""
+    folder = Path(tempfile.mkdtemp()).resolve()
+    root = os.geteuid() == 0
+    if root:
+        os.chown(folder, NOBODY, NOBODY)
+        os.seteuid(NOBODY)
+    try:
+        yield folder
+    finally:
+        if root:
+            os.seteuid(0)
+        folder.chmod(0o755)
+        for child in folder.iterdir():
+            child.unlink()
+        folder.rmdir()
+
+
+@pytest.mark.parametrize(("folder_mode", "file_mode"), [(0o755, 0o444), (0o555, 0o644), (0o555, 0o444)])
+def test_a_database_that_cannot_be_written_says_so(folder_mode: int, file_mode: int):
+    with unprivileged() as folder:
+        path = folder / "facts.db"
+        Database.open(path, write=True).close()
+        path.chmod(file_mode)
+        folder.chmod(folder_mode)
+        with pytest.raises(DatabaseReadOnly) as caught:
+            Database.open(path, write=True)
+        assert str(caught.value) == (
+            f"{path} cannot be written. Make the file and its folder writable for you, or name another file with --db."
+        )
+        reader = Database.open(path, write=False)
+        assert reader.read_now(entries.last_row) == 0
+        reader.close()
+
+
+def test_a_new_database_in_a_folder_that_cannot_be_written_says_so():
+    with unprivileged() as folder:
+        folder.chmod(0o555)
+        for path in (folder / "facts.db", folder / "deeper" / "facts.db"):
+            with pytest.raises(DatabaseReadOnly, match=r"facts\.db cannot be written"):
+                Database.open(path, write=True)
+
+
+async def test_a_database_that_turns_read_only_loses_nothing_told(heard: Heard):
+    with unprivileged() as folder:
+        path = folder / "facts.db"
+        database = Database.open(path, write=True)
+        writer = make_writer(database, heard, lambda: _read_only(database))
+        with pytest.raises(DatabaseReadOnly, match=r"facts\.db cannot be written"):
+            await writer.submit(lambda tx: tx.record(entry(1)))
+        await writer.close()
+        database.close()
+
+
+def _read_only(database: Database):
+    connection = database.writing_connection()
+    connection.exec_driver_sql("PRAGMA query_only = ON")
+    return connection
+
+
+@contextmanager
+def small_disk(folder: Path, size: str) -> Iterator[Path]:
+    folder.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)], capture_output=True, check=False
+    )
+    if mounted.returncode:
+        pytest.skip("mounting a small disk is not permitted here; the writer's tests fill one by SQLite's own limit")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+async def test_a_full_disk_loses_nothing_told_and_is_written_again_when_there_is_space(tmp_path: Path, heard: Heard):
+    with small_disk(tmp_path / "disk", "2m") as disk:
+        database = Database.open(disk / "facts.db", write=True)
+        writer = make_writer(database, heard)
+        filler = disk / "filler"
+        filler.write_bytes(b"x" * (1 << 20))
+        position = 0
+        while not heard.failed:
+            position += 1
+            writer.append(entry(position, data='"' + "x" * 2_000 + '"'))
+            await asyncio.sleep(0)
+        assert isinstance(heard.failed[0], DiskFull)
+        assert str(database.path) in str(heard.failed[0])
+        told = len(heard.entries)
+
+        filler.unlink()
+        await writer.submit(lambda tx: tx.record(entry(1, "run_b")))
+        await writer.close()
+        assert database.read_now(lambda conn: entries.last_position(conn, "run_a")) == told
+        assert database.integrity() == []
+        database.close()
+
+
+def test_a_new_database_on_a_full_disk_says_so(tmp_path: Path):
+    with (
+        small_disk(tmp_path / "disk", "64k") as disk,
+        pytest.raises(DiskFull, match=r"no space is left for .*facts\.db"),
+    ):
+        Database.open(disk / "facts.db", write=True)
+
+
+@pytest.mark.parametrize(
+    ("number", "kind"),
+    [
+        (28, DiskFull),
+        (122, DiskFull),
+        (13, DatabaseReadOnly),
+        (30, DatabaseReadOnly),
+        (2, DatabaseMissing),
+        (5, DiskFailed),
+    ],
+)
+def test_every_system_error_has_words_and_the_path(number: int, kind: type[StoreError]):
+    error = translate(OSError(number, os.strerror(number)), Path("/data/facts.db"))
+    assert type(error) is kind
+    assert "/data/facts.db" in str(error)
+    assert "--db" in str(error)
+
+
+async def test_a_read_sees_one_snapshot(database: Database, path: Path):
+    other = sqlite3.connect(path, isolation_level=None)
+    count = text("SELECT count(*) FROM storage")
+
+    def twice(conn):
+        before = conn.execute(count).scalar()
+        other_now.execute("INSERT INTO storage VALUES ('a', 'b', x'00', 1)")
+        return before, conn.execute(count).scalar()
+
+    other_now = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    assert await database.read(twice) == (0, 0)
+    assert other.execute("SELECT count(*) FROM storage").fetchone() == (1,)
+    other.close()
+    other_now.close()
+
+
+async def test_a_read_cannot_write(database: Database):
+    with pytest.raises(DatabaseReadOnly):
+        await database.read(lambda conn: conn.execute(text("INSERT INTO storage VALUES ('a', 'b', x'00', 1)")))
+
+
+async def test_many_reads_at_a_time_each_get_their_answer(database: Database):
+    answers = await asyncio.gather(
+        *(database.read(lambda conn, n=n: conn.scalar(text(f"SELECT {n}"))) for n in range(50))
+    )
+    assert answers == list(range(50))

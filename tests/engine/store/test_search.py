@@ -1,0 +1,368 @@
+"""Search over the transcript: what finds what, where it looks, and what it forgets."""
+
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+from sqlalchemy import Connection, text
+
+from engine.store import retention, search, sessions, tokenizer, transcript
+from engine.store.database import Database
+from engine.store.row_mapping import ConversationKey
+from engine.store.writer import Transaction
+from tests.support.store_samples import Heard, found, make_writer, said, sound
+
+TALK = ConversationKey("talk")
+PLACES = [
+    TALK,
+    ConversationKey("other"),
+    ConversationKey("talk", thread_id="t"),
+    ConversationKey("talk", bot_id="b"),
+    ConversationKey("talk", workspace_id="w"),
+    ConversationKey("talk", "t", "b", "w"),
+    ConversationKey("talk", thread_id=""),
+]
+
+
+def write(conn: Connection, *contents: str, place: ConversationKey = TALK) -> None:
+    for content in contents:
+        number = conn.execute(text("SELECT count(*) FROM transcript")).scalar_one()
+        transcript.append(conn, said(number, content, place))
+
+
+@pytest.mark.parametrize(
+    ("query", "line"),
+    [
+        ("midnight", "The train leaves at midnight."),
+        ("MIDNIGHT", "The train leaves at midnight."),
+        ("train midnight", "The train leaves at midnight."),
+        ("midnight train", "The train leaves at midnight."),
+        ("mid", "The train leaves at midnight."),
+        ("midn", "The train leaves at midnight."),
+        ("leaves at mid", "The train leaves at midnight."),
+        ("at", "The train leaves at midnight."),
+        ("ÉCOLE", "une école"),
+        ("e\u0301cole", "une école"),
+        ("STRASSE", "eine Straße"),
+        ("привет", "Привет, мир"),
+        ("हिन्दी", "यह हिन्दी है।"),
+        ("है", "यह हिन्दी है।"),
+        ("ＡＢＣ", "abc"),
+        ("3.14", "pi is 3.14 or so"),
+        ("don't", "I don't know"),
+        ("snake_case", "a snake_case name"),
+        ("user@example.org", "write to user@example.org"),
+        ("天气", "今天天气很好"),
+        ("今天天气", "今天天气很好"),
+        ("天天气很", "今天天气很好"),
+        ("好", "今天天气很好"),
+        ("今", "今天天气很好"),
+        ("气", "今天天气很好"),
+        ("好 今天", "今天天气很好"),
+        ("今 好", "今天天气很好"),
+        ("今天", "今天"),
+        ("茶", "茶"),
+        ("你好", "你好，世界"),
+        ("你好，世界", "你好，世界"),
+        ("Python教程", "一份Python教程在这里"),
+        ("用pyt", "我用Python写"),
+        ("ython教", "ython教程"),
+        ("教程v2", "教程v2完"),
+        ("東京", "東京タワー"),
+        ("タワー", "東京タワー"),
+        ("ﾀﾜｰ", "東京タワー"),
+        ("서울", "서울에서"),
+        ("สวัส", "สวัสดีครับ"),
+        ("𠀋𠀋", "字𠀋𠀋字"),
+        ("🎉", "done 🎉🎉 at last"),
+        ("👍", "👍🏽"),
+        ("AND", "this and that"),
+        ("NEAR", "near or far"),
+        ("NOT OR", "not here or there"),
+        ("x" * 70, "x" * 70),
+    ],
+)
+def test_what_was_typed_finds_the_line(conn: Connection, query: str, line: str):
+    write(conn, "something else altogether", line, "完全不同")
+    assert found(conn, query) == [line]
+
+
+@pytest.mark.parametrize(
+    ("query", "line"),
+    [
+        ("night", "The train leaves at midnight."),
+        ("mid train", "The train leaves at midnight."),
+        ("train tomorrow", "The train leaves at midnight."),
+        ("mi", "The train leaves at midnight."),
+        ("14.3", "pi is 3.14 or so"),
+        ("天今", "今天天气很好"),
+        ("今天气", "今天天气很好"),
+        ("今天很好", "今天天气很好"),
+        ("好世", "你好，世界"),
+        ("你好世界", "你好，世界"),
+        ("Python程", "一份Python教程在这里"),
+        ("雨", "今天天气很好"),
+        ("🎈", "done 🎉"),
+        ("ई", "यह हिन्दी है।"),
+        ("NEAR(train midnight)", "The train leaves at midnight."),
+        ("words:train", "The train leaves at midnight."),
+        ("train*midnight", "The train leaves at midnight."),
+        ("tr_in", "The train leaves at midnight."),
+        ("tr%n", "The train leaves at midnight."),
+    ],
+)
+def test_what_was_typed_does_not_find_the_line(conn: Connection, query: str, line: str):
+    write(conn, line)
+    assert found(conn, query) == []
+
+
+@pytest.mark.parametrize(
+    ("query", "reach"),
+    [
+        ("%", search.Reach.NOTHING),
+        ("_ …", search.Reach.NOTHING),
+        ("ne", search.Reach.WHOLE),
+        ("midnight a", search.Reach.WHOLE),
+        ("a mid", search.Reach.BEGINNING),
+        ("mid %", search.Reach.BEGINNING),
+        ("京", search.Reach.ANYWHERE),
+        ("the 京都", search.Reach.ANYWHERE),
+    ],
+)
+def test_how_the_last_word_is_found_is_told_beforehand(query: str, reach: search.Reach):
+    assert search.reach(query) is reach
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        *" %_*()^-+:§\\'\"\x00\ud800",
+        "",
+        "\n\t",
+        '""',
+        "()",
+        "{}",
+        "...",
+        "。，",
+        "\u200d\ufe0f",
+        '" * "',
+        "%_%",
+        "~!@#$^&",
+    ],
+)
+def test_only_punctuation_finds_nothing(conn: Connection, query: str):
+    write(conn, "train", "100 % sure", "a_b", "it's", "§ 5", '"quoted"', "()")
+    assert search.find(conn, query, None) == ([], 0)
+
+
+@pytest.mark.parametrize(
+    "query", ['"train', "train'", "(train", "train)", "train*", "*train", "tra*", "^train", "+train"]
+)
+def test_what_surrounds_a_word_is_no_operator(conn: Connection, query: str):
+    write(conn, "the train", "no tower")
+    assert found(conn, query) == ["the train"]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        *(one * 10_000 for one in 'x天"(🎉ﷺ§%'),
+        *(two * 5_000 for two in ("天 ", "a ", "a-", "a天", "天a")),
+        "train " * 1_667,
+        "NEAR(" * 2_000,
+        " OR ".join(["train"] * 1_500),
+    ],
+    ids=lambda query: f"{query[:5]}…",
+)
+def test_ten_thousand_characters_may_be_typed(conn: Connection, query: str):
+    write(conn, "a train", "天", "or near")
+    lines, total = search.find(conn, query, TALK)
+    assert total == len(lines) <= 1
+
+
+def test_a_whole_paragraph_finds_itself(conn: Connection):
+    paragraph = " ".join(f"word{number}" for number in range(200))
+    write(conn, paragraph, paragraph.replace("word7 ", "other "))
+    assert found(conn, paragraph) == [paragraph]
+
+
+def test_a_beginning_that_many_words_share_finds_each_of_them(conn: Connection):
+    for number in range(search.COMPLETIONS + 8):
+        write(conn, f"word{number:03}")
+        assert len(found(conn, "word", limit=100)) == number + 1
+        assert len(found(conn, "wor", limit=100)) == number + 1
+
+
+def test_lines_come_newest_first_and_hits_are_counted_to_a_thousand(conn: Connection):
+    conn.exec_driver_sql("BEGIN")
+    for number in range(1_005):
+        transcript.append(conn, said(number, f"train {number}"))
+    lines, total = search.find(conn, "train", TALK, limit=3)
+    assert ([line.content for line in lines], total) == (["train 1004", "train 1003", "train 1002"], 1_000)
+    assert [line.seq for line in lines] == sorted((line.seq for line in lines), reverse=True)
+    assert len(search.find(conn, "train", None)[0]) == 10
+    assert search.find(conn, "train 77", TALK, limit=1)[1] == 1
+
+
+def test_a_line_comes_back_as_it_was_written(conn: Connection):
+    whole = said(1, "train", content_json={"content": "train"}, artifact_refs=[{"artifact_id": "a"}], metadata={"a": 1})
+    seq = transcript.append(conn, whole)
+    ((line,), total) = search.find(conn, "train", TALK)
+    assert (line, total) == (transcript.page(conn, TALK)[0], 1)
+    assert (line.seq, line.artifact_refs, line.metadata) == (seq, [{"artifact_id": "a"}], {"a": 1})
+
+
+def test_a_place_is_met_exactly_and_nothing_equals_only_nothing(conn: Connection):
+    for number, place in enumerate(PLACES):
+        transcript.append(conn, said(number, f"train {number}", place))
+    for number, place in enumerate(PLACES):
+        assert found(conn, "train", place) == [f"train {number}"]
+    assert len(found(conn, "train", None)) == len(PLACES)
+    assert found(conn, "train", ConversationKey("nowhere")) == []
+    assert found(conn, "train", ConversationKey(None)) == []
+
+
+def test_no_mark_of_a_place_can_be_typed(conn: Connection):
+    write(conn, "train")
+    (row,) = conn.execute(text("SELECT words FROM transcript_search")).scalars()
+    marks = row.split()[:-1]
+    assert len(marks) == 3
+    for mark in [*marks, *(mark[:4] for mark in marks), *(mark[1:] for mark in marks)]:
+        assert found(conn, mark, None) == []
+
+
+def test_a_mark_that_two_places_share_by_chance_lets_nothing_through(conn: Connection):
+    write(conn, "train", place=ConversationKey("other"))
+    own = search._of_place(TALK)
+    conn.execute(text("UPDATE transcript_search SET words = :words"), {"words": f"{own} train"})
+    assert found(conn, "train", TALK) == []
+
+
+def test_roles_and_types_narrow_it_down(conn: Connection):
+    kinds = [("user", "message"), ("assistant", "message"), ("assistant", "tool_call"), ("tool", "message")]
+    for number, (role, kind) in enumerate(kinds):
+        transcript.append(conn, said(number, f"train {number}", role=role, item_type=kind))
+    assert found(conn, "train", roles=["assistant"]) == ["train 2", "train 1"]
+    assert found(conn, "train", roles=["assistant", "tool"], item_types=["message"]) == ["train 3", "train 1"]
+    assert found(conn, "train", None, item_types=["tool_call"]) == ["train 2"]
+    assert found(conn, "train", roles=["nobody"]) == []
+    assert len(found(conn, "train", roles=[], item_types=[])) == 4
+
+
+def test_any_number_of_roles_and_types_of_any_text_may_be_named(conn: Connection):
+    transcript.append(conn, said(1, "train", role='it\'s "me"'))
+    transcript.append(conn, said(2, "train", role="user"))
+    many = [f"role {number}" for number in range(100_000)]
+    assert found(conn, "train", roles=['it\'s "me"']) == ["train"]
+    assert found(conn, "train", roles=many, item_types=[*many, "message"]) == []
+    assert len(found(conn, "train", roles=[*many, "user"], item_types=["message", "\ud800", "%", "\x00"])) == 1
+
+
+def test_lines_without_words_are_no_trouble(conn: Connection):
+    for number, content in enumerate((None, "", "…", "train")):
+        transcript.append(conn, said(number, content))
+    assert found(conn, "train") == ["train"]
+    assert sound(conn)
+
+
+def test_a_cut_line_is_found_by_what_is_left_of_it(conn: Connection):
+    write(conn, "begin " + "x " * 3_000 + "finish")
+    assert len(found(conn, "begin")) == 1
+    assert found(conn, "finish") == []
+
+
+def test_deleted_lines_are_found_no_more(conn: Connection):
+    sessions.ensure(conn, "talk", at=1)
+    write(conn, "train one", "今天")
+    write(conn, "train two", place=ConversationKey("other"))
+    write(conn, "train three", place=ConversationKey("other", thread_id="t"))
+
+    deleted = sessions.delete(conn, "talk", at=9, event_id="audit")
+    assert deleted.transcript == 2
+    assert found(conn, "train", None) == ["train three", "train two"]
+    assert found(conn, "今天", None) == []
+
+    assert retention.prune(conn, 3, 9, event_id="audit2").transcript == 1
+    assert found(conn, "train", None) == ["train three"]
+    assert sound(conn)
+
+
+async def test_an_operation_that_fails_leaves_no_line_behind(database: Database, heard: Heard):
+    writer = make_writer(database, heard)
+
+    def fail(tx: Transaction) -> None:
+        transcript.append(tx.connection, said(2, "train two"))
+        raise LookupError
+
+    one = writer.submit(lambda tx: transcript.append(tx.connection, said(1, "train one")))
+    two = writer.submit(fail)
+    three = writer.submit(lambda tx: transcript.append(tx.connection, said(3, "train three")))
+    with pytest.raises(LookupError):
+        await two
+    assert await one < await three
+    await writer.close()
+    assert database.read_now(lambda conn: found(conn, "train", None)) == ["train three", "train one"]
+    with database.writing_connection() as conn:
+        assert sound(conn)
+
+
+def test_a_fork_finds_what_it_was_given(conn: Connection):
+    sessions.ensure(conn, "talk", at=1)
+    write(conn, "train one", "train two")
+    first = transcript.page(conn, TALK)[-1].seq
+    sessions.fork(conn, "talk", "child", until=first, at=2, new_id=iter(["copy"]).__next__)
+    assert found(conn, "train", ConversationKey("child")) == ["train one"]
+
+
+@pytest.fixture(scope="module")
+def furnished(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Connection]:
+    database = Database.open(tmp_path_factory.mktemp("search") / "facts.db", write=True)
+    with database.writing_connection() as conn:
+        for place in PLACES:
+            write(conn, "the train at midnight", "今天天气很好", "a_b 100% 🎉 don't", "§p or near", place=place)
+        yield conn
+    database.close()
+
+
+@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(
+    query=st.text()
+    | st.lists(st.sampled_from(["mid", "今", "天气", "天", '"', "*", "NEAR(", ")", " ", "%", "_", "§p", "AND"])).map(
+        "".join
+    ),
+    place=st.sampled_from([*PLACES, None]),
+)
+@example("a\x00b", None)
+@example("\ud83d", None)
+def test_whatever_is_typed_never_fails_and_never_finds_a_line_of_elsewhere(
+    furnished: Connection, query: str, place: ConversationKey | None
+):
+    lines, total = search.find(furnished, query, place, limit=100)
+    assert total == len(lines)
+    for line in lines:
+        assert place in (None, ConversationKey(line.conversation_id, line.thread_id, line.bot_id, line.workspace_id))
+
+
+CHARACTERS = st.text(st.sampled_from("今天气好雨，a "), max_size=8)
+
+
+@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(line=CHARACTERS, query=st.text(st.sampled_from("今天气好雨"), min_size=1, max_size=4))
+def test_chinese_is_found_exactly_where_it_stands_in_the_line(database: Database, line: str, query: str):
+    with database.writing_connection() as conn:
+        conn.exec_driver_sql("BEGIN")
+        write(conn, line)
+        assert found(conn, query) == ([line] if query in line else [])
+        conn.exec_driver_sql("ROLLBACK")
+
+
+@given(st.text())
+def test_a_line_has_the_terms_that_the_index_gets(content: str):
+    for term in tokenizer.terms(content):
+        assert term
+        assert len(term) <= tokenizer.MAX_WORD_CHARS
+        # Whatever else is in it, ASCII that is no letter or digit would cut it once more, in SQLite.
+        assert all(character.isalnum() for character in term if character.isascii())
+        assert not term.startswith("§")
+        term.encode()

@@ -1,0 +1,239 @@
+"""Upgrading a database of an older Trackside: everything in it survives, or the file stays as it was."""
+
+import json
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from alembic import command
+from alembic.config import Config
+from sqlalchemy import Connection, create_engine, insert
+
+from engine.events import EntryKind, Fate, Source
+from engine.store import entries, kept_settings, migrations, queue, retention, runs, search, tables, transcript
+from engine.store.database import Database
+from engine.store.errors import DatabaseOlder, StoreError
+from engine.store.row_mapping import ConversationKey
+from tests.support.store_samples import found, run, said, sound
+
+TALK, OTHER = ConversationKey("talk"), ConversationKey("other")
+OLDER = ("0001", "0002", "0003")
+Fill = Callable[[Connection], None]
+
+
+def make_database(path: Path, revision: str, fill: Fill) -> None:
+    """A database as the Trackside of this revision left it."""
+    engine = create_engine(f"sqlite:///{path}")
+    config = Config()
+    config.set_main_option("script_location", str(Path(migrations.__file__).parent).replace("%", "%%"))
+    with engine.begin() as conn:
+        config.attributes["connection"] = conn
+        command.upgrade(config, revision)
+        fill(conn)
+    engine.dispose()
+
+
+def add_lines(conn: Connection) -> None:
+    columns = tables.transcript.columns.keys()
+    for number in range(search.BATCH + 5):
+        content = {0: "the train at midnight", 1: "今天天气很好", 2: None}.get(number, f"line {number}")
+        line = said(number, content, (TALK, OTHER)[number % 2], metadata={}, artifact_refs=[])
+        conn.execute(insert(tables.transcript).values({name: getattr(line, name) for name in columns if name != "seq"}))
+
+
+ENTRIES: tuple[tuple[str, str, dict[str, Any]], ...] = (
+    ("host", "run.started", {"runner_id": "r"}),
+    ("person", "hold.armed", {"when": "pull", "once": False}),
+    ("person", "hold.armed", {"when": "pull#2", "once": True}),
+    ("person", "hold.armed", {"when": "pulled", "once": True}),
+    ("host", "hold.reached", {"when": "pull", "stage": "before", "call_id": "c1", "action": "steering_pull"}),
+    ("person", "hold.edited", {"call_id": "c1", "original": None, "edit": {"text": "naïve"}, "editor": "local"}),
+    ("person", "hold.released", {"when": "pull", "stage": "before", "seconds": 1.5, "how": "release"}),
+    ("person", "hold.released", {"when": "tool", "stage": "reply", "seconds": 0.0, "how": "step"}),
+    ("person", "hold.disarmed", {"when": "tool", "once": False}),
+    ("person", "steering.queued", {"item_id": "a", "event_id": "e", "text": "held", "held": True}),
+    ("person", "steering.held", {"item_id": "a"}),
+    ("person", "steering.released", {"item_id": "a"}),
+    ("host", "steering.injected", {"item_id": "a", "event_id": "e"}),
+    ("runner", "message.delta", {"chunk": {"content": "hold.reached by a person"}}),
+    ("runner", "result.hold.reached", {"when": "pull"}),
+    ("person", "cancel.requested", {}),
+)
+RENAMED: tuple[tuple[str, str, dict[str, Any]], ...] = (
+    ("host", "run.started", {"runner_id": "r"}),
+    ("user", "breakpoint.set", {"when": "steering", "once": False}),
+    ("user", "breakpoint.set", {"when": "steering#2", "once": True}),
+    ("user", "breakpoint.set", {"when": "pulled", "once": True}),
+    ("host", "pause.started", {"when": "steering", "stage": "before", "call_id": "c1", "action": "steering_pull"}),
+    ("user", "pause.edited", {"call_id": "c1", "original": None, "edit": {"text": "naïve"}, "editor": "local"}),
+    ("user", "pause.ended", {"when": "steering", "stage": "before", "seconds": 1.5, "how": "continue"}),
+    ("user", "pause.ended", {"when": "tool", "stage": "reply", "seconds": 0.0, "how": "step"}),
+    ("user", "breakpoint.removed", {"when": "tool", "once": False}),
+    ("user", "steering.queued", {"item_id": "a", "event_id": "e", "text": "held", "paused": True}),
+    ("user", "steering.paused", {"item_id": "a"}),
+    ("user", "steering.resumed", {"item_id": "a"}),
+    ("host", "steering.injected", {"item_id": "a", "event_id": "e"}),
+    ("runner", "message.delta", {"chunk": {"content": "hold.reached by a person"}}),
+    ("runner", "result.hold.reached", {"when": "pull"}),
+    ("user", "cancel.requested", {}),
+)
+
+
+def add_old_words(conn: Connection) -> None:
+    """A paused and steered run, in the words that were stored before revision 0004."""
+    runs.create(conn, run("run_1", at=5))
+    for position, (source, kind, data) in enumerate(ENTRIES, start=1):
+        conn.exec_driver_sql(
+            "INSERT INTO journal (row, run_id, position, at, source, type, data, turn) VALUES (?, ?, ?, ?, ?, ?, ?, 1)",
+            # Rows far apart: they are renamed in several batches.
+            (position * 7_000, "run_1", position, position, source, kind, json.dumps(data, ensure_ascii=False)),
+        )
+    for item_id, fate, metadata in (
+        ("a", "held", "{}"),
+        ("b", "withdrawn", '{"was_held":true,"agent_id":"x"}'),
+        ("c", "injected", '{"agent_id":"x"}'),
+    ):
+        conn.exec_driver_sql(
+            "INSERT INTO queue (item_id, event_id, conversation_id, mode, place, fate, envelope, created_at, metadata)"
+            " VALUES (?, ?, 'talk', 'steer', 1, ?, '{}', 1, ?)",
+            (item_id, f"e_{item_id}", fate, metadata),
+        )
+    for event_id, kind, status in (("x", "steering.held", "held"), ("y", "steering.released", "released")):
+        conn.exec_driver_sql(
+            "INSERT INTO events (event_id, event_type, source, metadata, created_at) VALUES (?, ?, 'person', ?, 1)",
+            (event_id, kind, json.dumps({"steering": {"status": status, "item_id": "a"}})),
+        )
+    for editor in ("person", "runner"):
+        conn.exec_driver_sql(
+            "INSERT INTO state_changes (scope_key, state_key, journal_row, editor, at) VALUES ('s', 'k', 0, ?, 1)",
+            (editor,),
+        )
+
+
+@pytest.fixture
+def old(path: Path) -> Path:
+    """A database as the first release left it, with lines in it."""
+    make_database(path, "0001", add_lines)
+    return path
+
+
+def contents(path: Path) -> list[str]:
+    with closing(sqlite3.connect(path)) as driver:
+        return list(driver.iterdump())
+
+
+def backups(path: Path) -> list[str]:
+    return sorted(each.name for each in path.parent.glob("*.backup-*"))
+
+
+def test_older_database_is_upgraded_and_its_lines_are_found(old: Path):
+    assert not [line for line in contents(old) if "fts5" in line]
+    Database.open(old, write=True).close()
+
+    database = Database.open(old, write=True)
+    with database.writing_connection() as conn:
+        assert found(conn, "mid") == ["the train at midnight"]
+        assert found(conn, "天气", OTHER) == ["今天天气很好"]
+        assert found(conn, "天气", TALK) == []
+        assert found(conn, f"line {search.BATCH + 4}", None) == [f"line {search.BATCH + 4}"]
+        assert search.find(conn, "line", None)[1] == 1_000
+        assert sound(conn)
+        transcript.append(conn, said(9_999, "midnight again"))
+        assert found(conn, "midnight") == ["midnight again", "the train at midnight"]
+        retention.prune(conn, 10_000, 10_000, event_id="audit")
+        assert found(conn, "midnight", None) == []
+        assert sound(conn)
+    assert database.integrity() == []
+    database.close()
+
+
+def test_failed_upgrade_leaves_the_database_as_it_was_and_names_its_copy(old: Path):
+    with closing(sqlite3.connect(old)) as driver:
+        # In the way of the last statement, when the index is made and filled.
+        driver.execute("CREATE TRIGGER transcript_deleted AFTER DELETE ON hosts BEGIN SELECT 1; END")
+    before = contents(old)
+
+    with pytest.raises(StoreError, match=r"transcript_deleted already exists.* a copy .*backup-v1\.$"):
+        Database.open(old, write=True)
+
+    assert contents(old) == before
+    copy = old.with_name(f"{old.name}.backup-v1")
+    assert contents(copy) == before
+    assert copy.stat().st_mode == old.stat().st_mode
+    with closing(sqlite3.connect(old)) as driver:
+        assert driver.execute("SELECT version_num FROM alembic_version").fetchall() == [("0001",)]
+        driver.execute("DROP TRIGGER transcript_deleted")
+    Database.open(old, write=True).close()
+    assert backups(old) == []
+
+
+def test_database_without_settings_gets_them_and_keeps_its_runs(path: Path):
+    make_database(path, "0002", lambda conn: runs.create(conn, run("run_1", at=5)))
+
+    with pytest.raises(DatabaseOlder, match="is of an older Trackside"):
+        Database.open(path, write=False)
+    database = Database.open(path, write=True)
+    with database.writing_connection() as conn:
+        assert runs.last_used(conn, [("plugin:a/b/c", None)]) == {("plugin:a/b/c", None): 5}
+        kept_settings.put(conn, ("agent", ""), {"config": {}}, at=1)
+        assert list(kept_settings.every(conn)) == [("agent", "")]
+    assert database.integrity() == []
+    database.close()
+
+
+@pytest.mark.parametrize("revision", OLDER)
+def test_stored_words_are_renamed_from_every_older_version(path: Path, revision: str):
+    make_database(path, revision, add_old_words)
+
+    database = Database.open(path, write=True)
+
+    with database.writing_connection() as conn:
+        journal = entries.page(conn, "run_1")
+        assert [(entry.source, entry.type, json.loads(entry.data)) for entry in journal] == list(RENAMED)
+        items = {item.item_id: item for item in (queue.get(conn, item_id) for item_id in "abc")}
+        assert [items[item_id].fate for item_id in "abc"] == [Fate.PAUSED, Fate.WITHDRAWN, Fate.INJECTED]
+        assert items["b"].metadata == {queue.WAS_PAUSED: True, "agent_id": "x"}
+        assert items["c"].metadata == {"agent_id": "x"}
+        events = conn.exec_driver_sql("SELECT event_type, source, metadata FROM events ORDER BY seq").fetchall()
+        assert [(kind, source, json.loads(data)["steering"]["status"]) for kind, source, data in events] == [
+            (EntryKind.STEERING_PAUSED, Source.USER, "paused"),
+            (EntryKind.STEERING_RESUMED, Source.USER, "resumed"),
+        ]
+        editors = conn.exec_driver_sql("SELECT editor FROM state_changes ORDER BY change").scalars().all()
+        assert editors == [Source.USER, Source.RUNNER]
+    assert database.integrity() == []
+    assert backups(path) == []
+    database.close()
+
+
+def test_copy_holds_what_is_still_in_the_log(path: Path, monkeypatch: pytest.MonkeyPatch):
+    make_database(path, "0003", add_old_words)
+    reader = sqlite3.connect(path)
+    reader.execute("PRAGMA journal_mode = WAL")
+    reader.execute("UPDATE runs SET status_reason = 'in the log'")
+    reader.commit()
+    before = contents(path)
+
+    def fail(_: Connection) -> None:
+        raise sqlite3.OperationalError("no")
+
+    monkeypatch.setattr(migrations, "upgrade", fail)
+    with pytest.raises(StoreError, match="backup-v3"):
+        Database.open(path, write=True)
+    reader.close()
+
+    assert contents(path.with_name(f"{path.name}.backup-v3")) == before
+
+
+def test_copy_that_cannot_be_made_stops_the_upgrade(path: Path):
+    make_database(path, "0003", add_old_words)
+    before = contents(path)
+    path.with_name(f"{path.name}.backup-v3").mkdir()
+
+    with pytest.raises(StoreError):
+        Database.open(path, write=True)
+
+    assert contents(path) == before

@@ -1,0 +1,390 @@
+"""One writer decides: order, savepoints, group commit, and told means recorded."""
+
+import asyncio
+import sqlite3
+import threading
+
+import pytest
+from sqlalchemy import Connection
+
+from engine.store import entries as journal
+from engine.store.batch import Transaction
+from engine.store.database import Database
+from engine.store.entries import Entry
+from engine.store.errors import DatabaseLocked, DiskFull, EntryRefused, NotFound, WriterClosed
+from engine.store.writer import BATCH, MOST_QUEUED, MOST_QUEUED_BYTES, Writer
+from tests.support.store_samples import Heard, entry, make_writer, until
+
+
+def stored(database: Database) -> list[tuple[int, Entry]]:
+    return database.read_now(lambda conn: journal.since(conn, 0, 100_000))
+
+
+async def test_the_order_of_the_queue_is_the_order_in_the_database(writer: Writer, database: Database, heard: Heard):
+    expected = []
+    for position in range(1, 2_001):
+        made = entry(position)
+        expected.append(made)
+        if position % 97 == 0:
+            writer.submit(lambda tx, made=made: tx.record(made))
+        else:
+            writer.append(made)
+        if position % 500 == 0:
+            await asyncio.sleep(0)
+    await writer.flush()
+
+    rows = stored(database)
+    assert [each for _, each in rows] == expected
+    assert [row for row, _ in rows] == list(range(1, 2_001))
+    assert heard.entries == expected
+
+
+async def test_told_gives_the_first_row_and_rows_follow_without_gap(writer: Writer, database: Database, heard: Heard):
+    for position in range(1, 700):
+        writer.append(entry(position))
+        if position % 50 == 0:
+            await writer.submit(lambda tx, position=position: tx.record(entry(position, "run_b")))
+    await writer.flush()
+
+    rows = [(row + index, each) for row, group in heard.told for index, each in enumerate(group)]
+    assert rows == stored(database)
+
+
+async def test_what_is_told_is_committed_before(database: Database):
+    seen: list[tuple[int, int]] = []
+
+    def told(row: int, entries: list[Entry]) -> None:
+        on_disk = database.read_now(lambda conn: journal.last_position(conn, "run_a"))
+        seen.append((entries[-1].position, on_disk))
+
+    writer = Writer(database.writing_connection, database.path, told=told, failed=pytest.fail)
+    for position in range(1, 300):
+        writer.append(entry(position))
+        if position % 10 == 0:
+            await asyncio.sleep(0)
+    await writer.close()
+
+    assert seen[-1][0] == 299
+    assert all(on_disk >= last for last, on_disk in seen)
+
+
+async def test_a_future_resolves_after_its_entries_were_told(writer: Writer, heard: Heard):
+    writer.append(entry(1))
+    row = await writer.submit(lambda tx: tx.record(entry(2)))
+
+    assert row == 2
+    assert [each.position for each in heard.entries] == [1, 2]
+
+
+async def test_an_operation_sees_what_was_queued_before_it(writer: Writer):
+    writer.append(entry(1))
+    writer.append(entry(2))
+
+    assert await writer.submit(lambda tx: journal.last_position(tx.connection, "run_a")) == 2
+
+
+async def test_an_operation_that_raises_is_undone_alone(writer: Writer, database: Database, heard: Heard):
+    def refuse(tx: Transaction) -> None:
+        tx.record(entry(2))
+        tx.record(entry(3))
+        raise NotFound("not here")
+
+    writer.append(entry(1))
+    refused = writer.submit(refuse)
+    kept = writer.submit(lambda tx: tx.record(entry(2, data='"kept"')))
+    writer.append(entry(3, data='"after"'))
+
+    with pytest.raises(NotFound, match="not here"):
+        await refused
+    assert await kept == 2
+    await writer.flush()
+    assert [(row, each.data) for row, each in stored(database)] == [(1, "{}"), (2, '"kept"'), (3, '"after"')]
+    assert [each for _, each in stored(database)] == heard.entries
+    assert heard.failed == []
+
+
+async def test_an_attempt_that_fails_is_undone_and_its_operation_goes_on(
+    writer: Writer, database: Database, heard: Heard
+):
+    def half(tx: Transaction) -> None:
+        tx.record(entry(2, data='"half"'))
+        raise NotFound("not here")
+
+    def decide(tx: Transaction) -> Exception | None:
+        tx.record(entry(1))
+        error = tx.attempt(half)
+        tx.record(entry(2))
+        return error
+
+    assert isinstance(await writer.submit(decide), NotFound)
+    assert heard.entries == [each for _, each in stored(database)] == [entry(1), entry(2)]
+
+
+async def test_a_constraint_fails_its_operation_and_nothing_else(writer: Writer, database: Database):
+    writer.append(entry(1))
+    twice = writer.submit(lambda tx: tx.record(entry(1)))
+    writer.append(entry(2))
+
+    with pytest.raises(sqlite3.IntegrityError):
+        await twice
+    await writer.flush()
+    assert [each.position for _, each in stored(database)] == [1, 2]
+
+
+@pytest.mark.parametrize("bad", [entry(5), entry(700, data='"\ud800"'), entry(2**70)], ids=["taken", "text", "number"])
+async def test_an_entry_that_cannot_be_stored_harms_no_other(bad: Entry, database: Database, heard: Heard):
+    writer = make_writer(database, heard)
+    good = [entry(position) for position in range(1, 601)]
+    for each in [*good[:300], bad, *good[300:]]:
+        writer.append(each)
+    await writer.close()
+
+    assert heard.entries == good
+    assert [each for _, each in stored(database)] == good
+    assert heard.told[0][0] == 1
+    (refused,) = heard.failed
+    assert isinstance(refused, EntryRefused)
+    assert f"entry {bad.position} of run run_a" in str(refused)
+
+
+async def test_many_appends_are_few_commits(writer: Writer, heard: Heard):
+    for position in range(1, 3_001):
+        writer.append(entry(position))
+    await writer.flush()
+
+    assert len(heard.entries) == 3_000
+    assert max(len(group) for _, group in heard.told) <= BATCH
+    assert len(heard.told) < 30
+
+
+async def test_the_writer_commits_at_once_when_it_was_idle(database: Database, heard: Heard):
+    writer = make_writer(database, heard, window=3_600.0)
+    writer.append(entry(1))
+    await until(lambda: bool(heard.told))
+    await writer.close()
+
+
+async def test_an_operation_ends_the_gathering(database: Database, heard: Heard):
+    writer = make_writer(database, heard, window=3_600.0)
+    await writer.submit(lambda tx: tx.record(entry(1)))
+    writer.append(entry(2))
+
+    assert await writer.submit(lambda tx: tx.record(entry(3))) == 3
+    await writer.close()
+
+
+async def test_a_full_batch_ends_the_gathering(database: Database, heard: Heard):
+    writer = make_writer(database, heard, window=3_600.0)
+    await writer.submit(lambda tx: tx.record(entry(1)))
+    for position in range(2, BATCH + 2):
+        writer.append(entry(position))
+
+    await until(lambda: len(heard.entries) >= BATCH + 1)
+    await writer.close()
+
+
+@pytest.mark.parametrize(
+    ("count", "data"),
+    [(MOST_QUEUED + 1, "{}"), (9, '"' + "x" * (MOST_QUEUED_BYTES // 8) + '"')],
+    ids=["entries", "bytes"],
+)
+async def test_a_full_queue_says_so_and_calls_once_when_there_is_room(
+    count: int, data: str, writer: Writer, database: Database
+):
+    calls: list[bool] = []
+    gate = threading.Event()
+    writer.submit(lambda _: gate.wait(20))
+    assert not writer.full
+
+    for position in range(1, count + 1):
+        writer.append(entry(position, data=data))
+    assert writer.full
+    writer.when_room(lambda: calls.append(writer.full))
+    gate.set()
+    await writer.flush()
+    await until(lambda: bool(calls))
+
+    assert calls == [False]
+    assert not writer.full
+
+
+async def test_flush_without_anything_queued_returns(writer: Writer, heard: Heard):
+    await writer.flush()
+    assert heard.told == []
+
+
+async def test_close_commits_what_is_queued(database: Database, heard: Heard):
+    writer = make_writer(database, heard, window=3_600.0)
+    for position in range(1, 3_001):
+        writer.append(entry(position))
+    late = writer.submit(lambda tx: tx.record(entry(3_001)))
+    await writer.close()
+
+    assert late.result() == 3_001
+    assert [each.position for each in heard.entries] == list(range(1, 3_002))
+    assert len(stored(database)) == 3_001
+
+
+async def test_nothing_is_taken_after_close(database: Database, heard: Heard):
+    writer = make_writer(database, heard)
+    await writer.close()
+    await writer.close()
+
+    with pytest.raises(WriterClosed, match=r"facts\.db was closed"):
+        writer.append(entry(1))
+    with pytest.raises(WriterClosed):
+        writer.submit(lambda _: None)
+    assert stored(database) == []
+
+
+async def test_a_cancelled_waiter_does_not_take_its_decision_back(writer: Writer, database: Database):
+    future = writer.submit(lambda tx: tx.record(entry(1)))
+    future.cancel()
+    await writer.flush()
+
+    assert [each.position for _, each in stored(database)] == [1]
+
+
+async def test_a_lock_of_another_process_is_waited_for_and_nothing_is_lost(database: Database, heard: Heard):
+    other = sqlite3.connect(database.path, isolation_level=None, check_same_thread=False)
+    other.execute("BEGIN IMMEDIATE")
+    tries: list[str] = []
+
+    def impatient() -> Connection:
+        connection = database.writing_connection()
+        connection.exec_driver_sql("PRAGMA busy_timeout = 10")
+        driver = connection.connection.driver_connection
+        assert driver is not None
+        driver.set_trace_callback(tries.append)
+        return connection
+
+    writer = make_writer(database, heard, impatient)
+    for position in range(1, 11):
+        writer.append(entry(position))
+    await until(lambda: len(tries) >= 3 or bool(heard.failed))
+    assert (heard.told, heard.failed) == ([], [])
+    other.execute("COMMIT")
+    await writer.close()
+    other.close()
+
+    assert [each.position for each in heard.entries] == list(range(1, 11))
+    assert heard.failed == []
+
+
+async def test_a_lock_that_is_never_given_back_is_an_error_that_says_so(database: Database, heard: Heard):
+    other = sqlite3.connect(database.path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+
+    def impatient() -> Connection:
+        connection = database.writing_connection()
+        connection.exec_driver_sql("PRAGMA busy_timeout = 10")
+        return connection
+
+    writer = make_writer(database, heard, impatient, patience=0.05)
+    with pytest.raises(DatabaseLocked, match=r"facts\.db is locked by another process\. Wait for it or end it"):
+        await writer.submit(lambda tx: tx.record(entry(1)))
+    other.execute("COMMIT")
+    other.close()
+    assert await writer.submit(lambda tx: tx.record(entry(1))) == 1
+    await writer.close()
+
+
+def limited(database: Database, pages: int):
+    """Connections that SQLite itself stops with SQLITE_FULL once the file has so many more pages."""
+    lifted = threading.Event()
+
+    def connect() -> Connection:
+        connection = database.writing_connection()
+        if not lifted.is_set():
+            used = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
+            connection.exec_driver_sql(f"PRAGMA max_page_count = {used + pages}")
+        return connection
+
+    return connect, lifted
+
+
+async def test_a_full_disk_fails_the_batch_and_all_behind_it_and_loses_nothing_told(database: Database, heard: Heard):
+    connect, lifted = limited(database, 24)
+    writer = make_writer(database, heard, connect)
+    await writer.submit(lambda tx: tx.record(entry(1)))
+    gate = threading.Event()
+    held = writer.submit(lambda _: gate.wait(20))
+    for position in range(2, 3 * BATCH):
+        # The first statement of the batch still fits, so that it is half written when the disk is full.
+        writer.append(entry(position, data="{}" if position < 300 else '"' + "x" * 500 + '"'))
+    behind = writer.submit(lambda tx: tx.record(entry(3 * BATCH)))
+    gate.set()
+
+    with pytest.raises(DiskFull, match=r"no space is left for .*facts\.db\. Free some space"):
+        await behind
+    assert len(heard.failed) == 1
+    assert isinstance(held.exception(), DiskFull)
+    assert heard.entries == [entry(1)]
+    assert [each for _, each in stored(database)] == heard.entries
+    assert not writer.full
+
+    lifted.set()
+    assert await writer.submit(lambda tx: tx.record(entry(2))) == 2
+    await writer.close()
+    assert database.integrity() == []
+
+
+async def test_after_a_failure_no_entry_is_written_behind_a_gap(database: Database):
+    """What is appended before `failed` was heard goes with the failure; what comes after is written."""
+    connect, lifted = limited(database, 4)
+    heard = Heard()
+    last = 0
+
+    def failed(error: Exception) -> None:
+        lifted.set()
+        heard.failed.append(error)  # type: ignore[arg-type]
+        writer.append(entry(1, "run_after"))
+
+    writer = Writer(connect, database.path, told=lambda row, entries: heard.told.append((row, entries)), failed=failed)
+    while not heard.failed:
+        for _ in range(50):
+            last += 1
+            writer.append(entry(last, data='"' + "x" * 500 + '"'))
+        await asyncio.sleep(0)
+    await writer.close()
+
+    positions = [each.position for each in heard.entries if each.run_id == "run_a"]
+    assert positions == list(range(1, len(positions) + 1))
+    assert len(positions) < last
+    assert heard.entries[-1] == entry(1, "run_after")
+    assert [each for _, each in stored(database)] == heard.entries
+
+
+async def test_a_connection_that_cannot_be_made_fails_what_waits(database: Database, heard: Heard):
+    def connect() -> Connection:
+        raise OSError(30, "Read-only file system")
+
+    writer = make_writer(database, heard, connect)
+    with pytest.raises(Exception, match=r"facts\.db cannot be written"):
+        await writer.submit(lambda _: None)
+    await writer.close()
+
+
+async def test_a_reader_with_an_open_snapshot_does_not_stop_the_writer(writer: Writer, database: Database):
+    reader = sqlite3.connect(database.path, isolation_level=None)
+    reader.execute("BEGIN")
+    before = reader.execute("SELECT count(*) FROM journal").fetchone()
+    for position in range(1, 1_001):
+        writer.append(entry(position))
+    await writer.flush()
+
+    assert reader.execute("SELECT count(*) FROM journal").fetchone() == before
+    reader.close()
+    assert len(stored(database)) == 1_000
+
+
+async def test_a_subscriber_that_raises_leaves_no_one_waiting(database: Database):
+    def told(row: int, entries: list[Entry]) -> None:
+        raise RuntimeError("subscriber")
+
+    caught: list[dict[str, object]] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: caught.append(context))
+    writer = Writer(database.writing_connection, database.path, told=told, failed=pytest.fail)
+    assert await writer.submit(lambda tx: tx.record(entry(1))) == 1
+    await writer.close()
+    assert len(caught) == 1

@@ -1,0 +1,37 @@
+"""Goes about in a runner's form, and asks what is kept of it."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from textual.pilot import Pilot
+
+from console.ui.settings_form.screen import FormScreen
+from tests.support.console.pilot import WIDE, at_the_screen, until
+from tests.support.console.recorded_toasts import Telling
+
+
+async def to_the_form(pilot: Pilot[None], app: Telling) -> FormScreen:
+    await pilot.press("f12")
+    await until(pilot, lambda: isinstance(app.screen, FormScreen) and app.screen.list.size.height > 0)
+    assert isinstance(app.screen, FormScreen)
+    return app.screen
+
+
+@asynccontextmanager
+async def at_the_form(app: Telling, size: tuple[int, int] = WIDE) -> AsyncIterator[tuple[Pilot[None], FormScreen]]:
+    """The app with the form of its runner open."""
+    async with at_the_screen(app, size) as pilot:
+        yield pilot, await to_the_form(pilot, app)
+
+
+async def to_field(pilot: Pilot[None], form: FormScreen, name: str) -> None:
+    """By its name, as a person finds one of a hundred."""
+    await pilot.press("slash", *name, "enter")
+    await until(pilot, lambda: form.slot is not None and form.slot.name == name and not form.has_class("-seeking"))
+
+
+async def kept(app: Telling) -> dict[str, Any]:
+    """What the engine keeps for the one that is chosen."""
+    settings = await app.stage.engine.settings.get(app.stage.runner)
+    return {} if settings is None else settings.to_json()

@@ -1,0 +1,163 @@
+"""An app that is nothing but an inspector, and runs of real runners to look at."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+from textual.app import ComposeResult
+from textual.message import Message
+from textual.pilot import Pilot
+
+from console.data.inspector_loader import InspectorLoader
+from console.model.inspector.data import Unknown
+from console.ui.inspector import Inspector
+from console.ui.shared.list import RowList
+from engine.api import Engine, RunOptions, message
+from tests.support.console.single_pane_app import SinglePaneApp
+from tests.support.engines import until
+
+SESSION = "ses_look"
+NOISY = """
+import sys
+
+capabilities = {"steering": True}
+
+async def run(ctx):
+    print("out: \\x1b[31mred\\x1b[0m [/x] [b]bold")
+    print("err: \\u202ebackwards", file=sys.stderr)
+    trip = {"city": "Kyoto", "hotels": [{"id": 3, "price": 40}]}
+    yield {"type": "state.updated", "data": {"scope": "conversation", "key": "trip", "value": trip}}
+    trip["hotels"] = [{"id": 3, "price": 45}, {"id": 9}]
+    yield {"type": "state.updated", "data": {"scope": "conversation", "key": "trip", "value": trip}}
+    yield {"type": "state.updated", "data": {"scope": "runner", "key": "mine", "value": 1}}
+    given = {"ids": [3, 9], "currency": "EUR"}
+    call = {"tool_call_id": "c_09", "tool_name": "price_check", "parameters": given}
+    yield {"type": "tool.call.started", "data": call}
+    raise ValueError("the hotel is [/full]")
+"""
+
+
+class Recorded:
+    """A database with a steered rehearsal, a run of the prober, and one of a runner that prints and breaks."""
+
+    def __init__(self, folder: Path) -> None:
+        self.db = folder / "facts.db"
+        self.folder = folder
+        (folder / "trackside.yaml").write_text("")
+        (folder / "noisy.py").write_text(NOISY)
+        self.rehearsal, self.prober, self.noisy = asyncio.run(self._record())
+
+    async def _record(self) -> tuple[str, str, str]:
+        async with await Engine.open(self.folder, db=self.db) as engine:
+            rehearsal = RunOptions(runner="rehearsal", config={"pace": 0})
+            ticket = await engine.runs.submit(message("evt_1", "Kyoto", conversation_id=SESSION), rehearsal)
+            run_id = await ticket.started
+            await engine.breakpoints.set(run_id, "steering", once=True)
+            await until(engine, run_id, "pause.started")
+            await engine.runs.submit(message("evt_2", "use Fahrenheit", conversation_id=SESSION), rehearsal)
+            await engine.runs.continue_run(run_id)
+            await engine.runs.wait_for_end(run_id)
+            runs = [run_id]
+            for number, runner in enumerate(("prober", "noisy"), 3):
+                ticket = await engine.runs.submit(
+                    message(f"evt_{number}", "Berlin", conversation_id=SESSION), RunOptions(runner=runner)
+                )
+                runs.append((await engine.runs.wait_for_end(await ticket.started)).run_id)
+        return runs[0], runs[1], runs[2]
+
+
+class Looking(SinglePaneApp):
+    """Answers an inspector as the console does, and keeps what it said."""
+
+    ENABLE_COMMAND_PALETTE = False
+
+    def __init__(self, engine: Engine | None = None, css: str = "") -> None:
+        super().__init__()
+        self.stylesheet.add_source(css or "Screen { }", read_from=("looking", ""))
+        self.inspector = Inspector()
+        self.gathering = None if engine is None else InspectorLoader(engine)
+        self.heard: list[Message] = []
+
+    def compose(self) -> ComposeResult:
+        yield self.inspector
+
+    def on_mount(self) -> None:
+        self.sheet.focus()
+
+    @property
+    def sheet(self) -> RowList:
+        return self.inspector.query_one(RowList)
+
+    async def on_inspector_need(self, event: Inspector.Need) -> None:
+        self.heard.append(event)
+        if self.gathering is not None:
+            facts = await self.gathering.facts(event.tab, event.run_id, event.position)
+            self.inspector.show(event.tab, facts, event.number)
+
+    async def on_inspector_need_call(self, event: Inspector.NeedCall) -> None:
+        self.heard.append(event)
+        if self.gathering is not None:
+            self.inspector.show_call(await self.gathering.call(event.run_id, event.number, event.positions))
+
+    def on_inspector_copy(self, event: Inspector.Copy) -> None:
+        self.heard.append(event)
+
+    def on_inspector_jump(self, event: Inspector.Jump) -> None:
+        self.heard.append(event)
+
+    def said(self, kind: type[Any]) -> list[Any]:
+        return [each for each in self.heard if isinstance(each, kind)]
+
+    async def asked(self, pilot: Pilot[None], count: int) -> None:
+        """Wait for so many questions in all."""
+        async with asyncio.timeout(20):
+            while len(self.said(Inspector.Need)) < count:
+                await pilot.pause(0.01)
+
+    async def answered(self, pilot: Pilot[None], count: int) -> None:
+        """The same, and have the last answered."""
+        await self.asked(pilot, count)
+        need = self.said(Inspector.Need)[-1]
+        self.inspector.show(need.tab, Unknown(run_id=need.run_id, position=need.position, words="no"), need.number)
+
+    async def put_off(self, pilot: Pilot[None]) -> None:
+        """Wait until a question was due, and was not asked."""
+        asking = self.inspector._asking
+        planned = asking._timer
+        async with asyncio.timeout(20):
+            while asking._timer is planned:
+                await pilot.pause(0.01)
+
+    # What is on the screen
+
+    def rows(self) -> list[str]:
+        """The rows of the list."""
+        sheet = self.sheet
+        strips = [sheet.render_line(y) for y in range(sheet.size.height)]
+        assert all(strip.cell_length == sheet.size.width for strip in strips)
+        return [strip.text.rstrip() for strip in strips]
+
+    def text(self) -> str:
+        return "\n".join(self.rows())
+
+    def everything(self) -> str:
+        """All rows of the list, those out of sight too."""
+        view = self.sheet.view
+        assert view is not None
+        rows = [view.source.row(index) for index in range(view.source.height)]
+        shown = [(*row.pieces, row.right) if row.right else row.pieces for row in rows]
+        return "\n".join("".join(piece.text for piece in pieces) for pieces in shown)
+
+    async def look(self, pilot: Pilot[None], run_id: str | None, position: int | None, tab: str = "") -> None:
+        """Be about this, and wait until it is shown."""
+        if tab:
+            self.inspector.action_choose(tab)
+        self.inspector.look_at(run_id, position)
+        await self.settled(pilot)
+
+    async def settled(self, pilot: Pilot[None]) -> None:
+        """Wait until what is asked for is shown; without an engine nobody answers."""
+        async with asyncio.timeout(20):
+            while self.inspector.is_waiting and self.gathering is not None:
+                await pilot.pause(0.01)
+        await pilot.pause()

@@ -1,0 +1,130 @@
+"""Drives the console like a user: keys in, text of the screen out."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from textual.events import Paste
+from textual.pilot import Pilot
+from textual.widgets._toast import Toast
+
+from console.app import Trackside
+from tests.support.engines import declares, done, said
+
+WIDE, NARROW = (160, 45), (80, 24)
+SIZES = [WIDE, NARROW]
+MAX_WAIT_SECONDS = 20.0
+"""Long enough for a busy machine: a screen that needs longer is stuck."""
+POLL_SECONDS = 0.02
+at_both_sizes = pytest.mark.parametrize("size", SIZES, ids=["160x45", "80x24"])
+
+
+class Cue:
+    """Lets a runner continue one step at a time."""
+
+    def __init__(self) -> None:
+        self._steps: asyncio.Queue[None] = asyncio.Queue()
+
+    def go(self) -> None:
+        self._steps.put_nowait(None)
+
+    async def wait(self) -> None:
+        await self._steps.get()
+
+
+def listener(cue: Cue, heard: list[str] | None = None, turns: int = 1) -> Any:
+    """Make a runner that replies, pulls steering messages once per turn, and ends; each step waits for the cue."""
+
+    @declares(capabilities={"steering": True})
+    async def listens(ctx: Any):
+        yield said(f"You said: {ctx.input.to_text()}")
+        for _ in range(turns):
+            await cue.wait()
+            pulled = await ctx.api.steering_pull()
+            for item in pulled.items:
+                if heard is not None:
+                    heard.append(item.input.to_text())
+                yield said(f"Then you said: {item.input.to_text()}")
+        await cue.wait()
+        yield done()
+
+    return listens
+
+
+@asynccontextmanager
+async def at_the_screen(app: Trackside, size: tuple[int, int] = WIDE) -> AsyncIterator[Pilot[None]]:
+    """Start the app without a terminal and wait until its engine is open."""
+    async with app.run_test(size=size, notifications=True) as pilot:
+        await until(pilot, lambda: app.stage.is_open)
+        yield pilot
+
+
+async def say(pilot: Pilot[None], text: str) -> None:
+    """Type text into the focused widget and press enter."""
+    await pilot.press(*text, "enter")
+
+
+async def paste(pilot: Pilot[Any], text: str) -> None:
+    """Paste text into the focused widget, which is much faster than typing it."""
+    assert pilot.app.focused is not None
+    pilot.app.focused.post_message(Paste(text))
+    await pilot.pause()
+
+
+def shown(app: Any) -> str:
+    """Return the text of the screen, followed by each toast in one line, unwrapped."""
+    strips = app.screen._compositor.render_strips()
+    toasts = (toast._notification.message for toast in app.screen.query(Toast))
+    return "\n".join(["".join(segment.text for segment in strip) for strip in strips] + [*toasts])
+
+
+async def until(pilot: Pilot[Any], holds: Callable[[], bool]) -> None:
+    """Wait until the condition holds. Fails with the text of the screen if it does not."""
+    try:
+        async with asyncio.timeout(MAX_WAIT_SECONDS):
+            while not holds():
+                await pilot.pause(POLL_SECONDS)
+    except TimeoutError:
+        raise AssertionError(f"the condition did not become true:\n{shown(pilot.app)}") from None
+
+
+async def sees(pilot: Pilot[Any], *words: str) -> None:
+    """Wait until all of these texts are on the screen at the same time."""
+    await until(pilot, lambda: all(word in shown(pilot.app) for word in words))
+
+
+async def becomes(pilot: Pilot[Any], ask: Callable[[], Awaitable[Any]], wanted: Any) -> None:
+    """Wait until the engine returns this value."""
+    answer = None
+    try:
+        async with asyncio.timeout(MAX_WAIT_SECONDS):
+            while (answer := await ask()) != wanted:
+                await pilot.pause(POLL_SECONDS)
+    except TimeoutError:
+        raise AssertionError(f"{answer!r} did not become {wanted!r}:\n{shown(pilot.app)}") from None
+
+
+async def waiting(app: Trackside) -> list[tuple[str | None, str, str]]:
+    """Return text, mode and fate of the queued messages, as the engine has them."""
+    return [
+        (item.text, str(item.mode), str(item.fate)) for item in await app.stage.engine.queue.list(app.stage.session)
+    ]
+
+
+async def go_to(pilot: Pilot[None], app: Trackside, pane: str) -> None:
+    """Press tab until this pane has the focus."""
+    for _ in range(6):
+        if app.main.where() == pane:
+            return
+        await pilot.press("tab")
+    raise AssertionError(f"tab never leads to {pane}")
+
+
+async def narrow(pilot: Pilot[None], app: Trackside, text: str) -> None:
+    """Filter the stream and wait until every row that does not match is hidden."""
+    await pilot.press("slash", *text, "enter")
+    view = app.main.stream._view
+    assert view is not None
+    await until(pilot, lambda: view.timeline.is_hiding and view.timeline.progress is None)

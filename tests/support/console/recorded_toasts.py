@@ -1,0 +1,25 @@
+"""A console that remembers what it told: toasts go away by themselves."""
+
+from typing import Any
+
+from console.app import Trackside
+from console.launch import LaunchOptions
+from tests.support.console.pilot import Cue, listener
+from tests.support.engines import Engines
+
+
+class Telling(Trackside):
+    """Keeps what it told, oldest first, also where a toast said so already."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self.told: list[str] = []
+
+    def tell(self, words: str, **options: Any) -> None:
+        self.told.append(words)
+        super().tell(words, **options)
+
+
+def telling(open_engine: Engines, cue: Cue | None = None, *, ascii_only: bool = False) -> Telling:
+    """One whose runner answers, then listens on cue."""
+    return Telling(LaunchOptions(ascii_only=ascii_only), lambda: open_engine(listener(cue or Cue())))

@@ -1,0 +1,21 @@
+"""Hosts one run that waits and one message behind it, says so, and lives until it is killed."""
+
+import asyncio
+import sys
+from pathlib import Path
+
+from tests.support.engines import CountingIds, Engines, FakeClock, forever, message, send, until, waits
+
+
+async def host(root: Path) -> None:
+    engines = Engines(root, FakeClock())
+    engines.ids = CountingIds("other-")
+    engine = await engines(waits)
+    run_id = await send(engine, message("one"))
+    await until(engine, run_id, "message.delta")
+    await engine.runs.submit(message("two", event_id="waiting"))
+    print(run_id, flush=True)
+    await forever()
+
+
+asyncio.run(host(Path(sys.argv[1])))

@@ -1,0 +1,61 @@
+"""A process that hosts: `hosting.py DB RUNNER MESSAGE SETTINGS`. Prints every told entry, as it is told.
+
+RUNNER is a file or a name; SETTINGS is JSON: `runs` in sequence (none: until it is killed), `children` (false runs
+the streamer in this process), `session`, `config`, and `waits`: after the runs, stay until a line comes in.
+"""
+
+import asyncio
+import json
+import os
+import sys
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+from engine.api import Engine, RunOptions, message
+from engine.runtimes.inprocess import InProcessRuntime
+from engine.runtimes.pool import ChildPool
+from tests.support.faults import streamer
+from tests.support.faults.faults import MARK
+
+
+def write(text: str) -> None:
+    left = text.encode()
+    while left:
+        left = left[os.write(1, left) :]
+
+
+async def tell(engine: Engine, since: int) -> None:
+    async with engine.subscribe(since) as news:
+        async for batch in news:
+            write("".join(f"{told.entry.line()}\n" for told in batch))
+
+
+async def main(db: str, runner: str, text: str, settings: dict[str, Any]) -> None:
+    target = Path(runner) if runner.endswith(".py") else None
+    runtime = ChildPool() if settings.get("children", True) else InProcessRuntime({"streamer": streamer.run})
+    choice = RunOptions(None if target else runner, settings.get("config", {}), env=(MARK,))
+    async with await Engine.open(target, db=Path(db), runtime=runtime) as engine:
+        telling = asyncio.ensure_future(tell(engine, await engine.last_row()))
+        begun = 0
+        while settings.get("runs") is None or begun < settings["runs"]:
+            begun += 1
+            envelope = message(engine.ids.new("evt"), text, conversation_id=settings.get("session", "s"))
+            ticket = await engine.runs.submit(envelope, choice)
+            await engine.runs.wait_for_end(await ticket.started)
+        if settings.get("waits"):
+            write("waiting\n")
+            await asyncio.to_thread(sys.stdin.readline)
+        telling.cancel()
+
+
+def host(told: Connection, mark: str, arguments: tuple[str, str, str], settings: dict[str, Any]) -> None:
+    """The same in a process that was forked with everything imported: a start costs a tenth."""
+    os.dup2(told.fileno(), 1)
+    told.close()
+    os.environ[MARK] = mark
+    asyncio.run(main(*arguments, settings))
+
+
+if __name__ == "__main__":
+    asyncio.run(main(sys.argv[1], sys.argv[2], sys.argv[3], json.loads(sys.argv[4])))

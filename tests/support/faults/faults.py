@@ -1,0 +1,210 @@
+"""Playing a run to its end, looking for processes, and hosting in another process."""
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from engine.api import Engine, Entry, RunOptions, RunRow, message
+from engine.runtimes.pool import ChildPool
+
+ROOT = Path(__file__).resolve().parents[3]
+PATIENCE = 60.0
+"""Seconds after which a test is not slow but stuck."""
+MARK = "TRACKSIDE_FAULTS_MARK"
+"""Passed on to every child, which passes it on to its own."""
+
+
+@dataclass(frozen=True)
+class Played:
+    """A run that has ended, with its whole journal."""
+
+    run: RunRow
+    entries: list[Entry]
+
+    @property
+    def last(self) -> dict[str, Any]:
+        return json.loads(self.entries[-1].data)
+
+    def of(self, kind: str, outcome: str | None = None) -> list[Entry]:
+        return [entry for entry in self.entries if entry.type == kind and entry.outcome == outcome]
+
+    def output(self, stream: str) -> list[str]:
+        told = (json.loads(entry.data) for entry in self.of("output"))
+        return [each["text"] for each in told if each["stream"] == stream]
+
+    def check_whole(self) -> None:
+        """What holds for every run, however it went."""
+        assert [entry.position for entry in self.entries] == list(range(1, len(self.entries) + 1))
+        assert [entry.position for entry in self.entries if entry.type == "run.finished"] == [len(self.entries)]
+        assert self.entries[-1].source == "host"
+        assert (self.last["status"], self.last["reason"]) == (self.run.status, self.run.status_reason)
+        assert self.run.finished_at is not None
+        if self.run.deadline_at is not None:
+            assert self.run.finished_at - self.run.deadline_at <= 1_000_000
+
+
+class Stage:
+    """An engine with its child pool, and a short way to play runs on it."""
+
+    def __init__(self, engine: Engine, pool: ChildPool) -> None:
+        self.engine = engine
+        self.pool = pool
+
+    async def begin(
+        self, runner: str | None, text: str = "", *, session: str | None = "faults", warm: bool = False, **config: Any
+    ) -> str:
+        """Start a run and give its id. `warm` keeps the child's start out of the run's time."""
+        choice = RunOptions(runner=runner, config=config, env=(MARK,))
+        event_id = self.engine.ids.new("evt")
+        order = self.engine.runs.prepare(message(event_id, text, conversation_id=session), choice)
+        if warm:
+            await self.pool.warm(order.launch)
+        async with asyncio.timeout(PATIENCE):
+            ticket = await self.engine.runs.submit(order)
+            return await ticket.started
+
+    async def ended(self, run_id: str) -> Played:
+        async with asyncio.timeout(PATIENCE):
+            run = await self.engine.runs.wait_for_end(run_id)
+        return Played(run, [entry async for entry in self.engine.runs.entries(run_id)])
+
+    async def play(self, runner: str | None, text: str = "", **config: Any) -> Played:
+        played = await self.ended(await self.begin(runner, text, **config))
+        played.check_whole()
+        return played
+
+    async def told(self, run_id: str, kind: str) -> Entry:
+        """The first entry of this kind, as soon as it is told."""
+        async with asyncio.timeout(PATIENCE), self.engine.subscribe(run_id=run_id) as news:
+            async for batch in news:
+                for told in batch:
+                    if told.entry.type == kind:
+                        return told.entry
+        raise AssertionError(f"{run_id} told no {kind}")
+
+    async def check_normal(self) -> None:
+        """The host is well: a run of another runner goes as it should."""
+        played = await self.play("echo", "still there?", session=None)
+        assert (played.run.status, played.run.status_reason) == ("completed", "stop")
+        assert "still there?" in played.of("message.completed")[0].data
+
+
+@asynccontextmanager
+async def stage(db: Path, target: Path | None = None) -> AsyncIterator[Stage]:
+    """A hosting engine with real children."""
+    pool = ChildPool()
+    async with await Engine.open(target, db=db, runtime=pool) as engine:
+        yield Stage(engine, pool)
+
+
+# Waiting
+
+
+async def until(holds: Callable[[], Any], seconds: float = 20.0) -> Any:
+    """What the condition gives, once it gives something; nothing is waited for longer than that."""
+    end = time.monotonic() + seconds
+    while not (found := holds()):
+        assert time.monotonic() < end, f"still not after {seconds} s: {holds}"
+        await asyncio.sleep(0.005)
+    return found
+
+
+def wait_until(holds: Callable[[], Any], seconds: float = 20.0) -> Any:
+    """The same where there is no loop."""
+    end = time.monotonic() + seconds
+    while not (found := holds()):
+        assert time.monotonic() < end, f"still not after {seconds} s: {holds}"
+        time.sleep(0.002)
+    return found
+
+
+# Processes
+
+
+def _states() -> Iterator[tuple[int, int, int]]:
+    """Process, parent and group of everything that lives."""
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdecimal():
+            try:
+                fields = (folder / "stat").read_bytes().rpartition(b")")[2].split()
+            except OSError:  # it ended while we looked
+                continue
+            if fields[0] not in (b"Z", b"X"):
+                yield int(folder.name), int(fields[1]), int(fields[2])
+
+
+def descendants(pid: int) -> set[int]:
+    """Living processes below this one."""
+    children: dict[int, list[int]] = {}
+    for child, parent, _ in _states():
+        children.setdefault(parent, []).append(child)
+    found: set[int] = set()
+    todo = [pid]
+    while todo:
+        for child in children.get(todo.pop(), []):
+            found.add(child)
+            todo.append(child)
+    return found
+
+
+def alive(pids: set[int]) -> set[int]:
+    return {pid for pid, _, _ in _states()} & pids
+
+
+def marked(mark: str) -> set[int]:
+    """Living processes that carry the mark in their environment, wherever they have gone; not this one."""
+    wanted = f"{MARK}={mark}".encode()
+    found: set[int] = set()
+    for pid, _, _ in _states():
+        if pid != os.getpid():
+            try:
+                environment = Path(f"/proc/{pid}/environ").read_bytes()
+            except OSError:
+                continue
+            if wanted in environment.split(b"\0"):
+                found.add(pid)
+    return found
+
+
+@contextmanager
+def other_process(
+    script: Path, *arguments: object, environment: Mapping[str, str] | None = None
+) -> Iterator["subprocess.Popen[str]"]:
+    """A Python process on a script, its lines on a pipe; killed at the end if it still lives."""
+    process = subprocess.Popen(
+        [sys.executable, str(script), *map(str, arguments)],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT), **(environment or {})},
+    )
+    with process:
+        try:
+            yield process
+        finally:
+            if process.poll() is None:
+                process.send_signal(signal.SIGKILL)
+
+
+def line_of(process: "subprocess.Popen[str]") -> str:
+    """The next line it prints, without its newline."""
+    assert process.stdout is not None
+    line = process.stdout.readline()
+    assert line.endswith("\n"), f"it ended with {process.poll()}: {line!r}"
+    return line[:-1]
+
+
+def say(process: "subprocess.Popen[str]", line: str = "") -> None:
+    assert process.stdin is not None
+    process.stdin.write(f"{line}\n")
+    process.stdin.flush()

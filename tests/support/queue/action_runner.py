@@ -1,0 +1,108 @@
+"""Puts acts to an engine and gives the answers as the world gives them."""
+
+import asyncio
+from typing import Any
+
+from engine.api import Engine, Mode, RunOptions, Ticket
+from engine.host import Host
+from engine.store.errors import StoreError
+from engine.store.writer import Writer
+from tests.support.engines import event
+from tests.support.queue.queue_actions import OK, Act, Cancel, Change, Send, SendAgain
+from tests.support.queue.queue_checks import Witness
+
+
+class Asking:
+    """Does what a person, a platform or the host does. What runners do is done where they are."""
+
+    def __init__(self, engine: Engine, config: dict[str, Any] | None = None) -> None:
+        self.engine = engine
+        self.witness = Witness(engine.database_path)
+        self.tickets: dict[str, Ticket] = {}
+        self._config = config or {}
+
+    @property
+    def host(self) -> Host:
+        assert self.engine._core.host is not None
+        return self.engine._core.host
+
+    @property
+    def writer(self) -> Writer:
+        return self.host.writer
+
+    async def act(self, act: Act) -> Any:
+        try:
+            match act:
+                case Send():
+                    return await self._send(act)
+                case SendAgain():
+                    choice = RunOptions(self._runner_of(act.event), self._config) if self._config else None
+                    ticket = await self.engine.queue.resend(self.witness.item_of(act.event), choice)
+                    return [self._answer(ticket), ticket.event_id]
+                case Change():
+                    await self._change(act)
+                case Cancel():
+                    run_id = self.witness.run_of(act.run)
+                    await self.engine.runs.cancel(run_id)
+                    await self.engine.runs.wait_for_end(run_id)
+        except StoreError as error:
+            return type(error).__name__
+        return OK
+
+    async def settled(self) -> None:
+        """Nothing is on its way: all is written, and every slot has had its look."""
+        asked = -1
+        while asked != self.writer._added:
+            # A question of our own goes to the writer and back: whoever waited for an answer has heard it by then.
+            answer = self.writer.submit(lambda _: None)
+            asked = self.writer._added
+            await answer
+            while watches := tuple(self.host.dispatcher._filling_tasks()):
+                await asyncio.wait(watches)
+
+    async def _send(self, act: Send) -> Any:
+        said = event(
+            "message.received" if act.is_message else "schedule.triggered",
+            event_id=act.event,
+            conversation_id=act.slot[0],
+            thread_id=act.slot[1],
+            input={"text": act.text},
+        )
+        choice = RunOptions(act.runner, self._config)
+        return self._answer(await self.engine.runs.submit(said, choice, after=act.after))
+
+    def _answer(self, ticket: Ticket) -> Any:
+        if not ticket.is_repeat:
+            self.tickets[ticket.event_id] = ticket
+            return "claimed" if ticket.claimed_by else "waits" if ticket.item_id else "began"
+        if not ticket.started.done():
+            return ["repeat", "waits"]
+        if ticket.started.exception() is not None:
+            return ["repeat", "nothing"]
+        return ["repeat", self.witness.event_of(ticket.started.result())]
+
+    async def _change(self, act: Change) -> None:
+        item_id = self.witness.item_of(act.event)
+        match act.how:
+            case "edit":
+                await self.engine.queue.edit(item_id, str(act.given[0]))
+            case "move":
+                before = act.given[0]
+                await self.engine.queue.move(item_id, None if before is None else self.witness.item_of(before))
+            case "hold":
+                await self.engine.queue.pause(item_id)
+            case "release":
+                await self.engine.queue.resume(item_id)
+            case "withdraw":
+                await self.engine.queue.withdraw(item_id)
+            case "keep_for_after":
+                await self.engine.queue.set_mode(item_id, Mode.AFTER)
+            case "offer_to_the_run":
+                await self.engine.queue.set_mode(item_id, Mode.STEER)
+            case _:
+                raise AssertionError(act)
+
+    def _runner_of(self, event_id: str) -> str:
+        """The short name of the runner that a message was for."""
+        (found,) = self.witness.all("SELECT runner_id FROM queue WHERE event_id = ?", event_id)
+        return found[0].split("/")[1]

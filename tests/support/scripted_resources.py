@@ -1,0 +1,61 @@
+"""Scripts on disk, and waiting that takes no time."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.project.config import load_project
+from engine.project.resource_loader import load_resources
+from engine.resources.catalog import ModelFact
+from engine.resources.resource_set import ResourceSet
+from engine.resources.scripted.model import ScriptedModel
+from engine.resources.scripted.model_script import ModelScript
+
+
+class Waits:
+    """Remembers how long anyone wanted to wait."""
+
+    def __init__(self) -> None:
+        self.all: list[float] = []
+
+    async def __call__(self, seconds: float) -> None:
+        self.all.append(seconds)
+
+
+@pytest.fixture
+def waits() -> Waits:
+    return Waits()
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[[str, str], Path]:
+    def to(name: str, text: str) -> Path:
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        return path
+
+    return to
+
+
+@pytest.fixture
+def shelf(write: Callable[[str, str], Path], waits: Waits) -> Callable[[str], ResourceSet]:
+    """The shelf of a trackside.yaml."""
+
+    def of(text: str) -> ResourceSet:
+        return load_resources(load_project(write("trackside.yaml", text)), sleep=waits)
+
+    return of
+
+
+@pytest.fixture
+def model(waits: Waits) -> Callable[..., ScriptedModel]:
+    """A model with these replies."""
+
+    def of(*replies: dict[str, Any], **script: Any) -> ScriptedModel:
+        checked = ModelScript.model_validate({"replies": list(replies), **script})
+        return ScriptedModel(ModelFact("m", "scripted"), checked, sleep=waits)
+
+    return of

@@ -1,0 +1,116 @@
+"""What the tests of this room write, and how they listen."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlalchemy import Connection, text
+
+from engine.events import Mode
+from engine.store import entries as journal
+from engine.store import search, tokenizer
+from engine.store.database import Database
+from engine.store.entries import Entry
+from engine.store.errors import StoreError
+from engine.store.queue import QueueItem
+from engine.store.row_mapping import ConversationKey
+from engine.store.runs import RunRow
+from engine.store.transcript import TranscriptLine
+from engine.store.writer import Writer
+
+TALK = ConversationKey("talk")
+
+
+def entry(position: int, run_id: str = "run_a", *, data: str = "{}", kind: str = "message.delta") -> Entry:
+    return Entry(run_id, position, 1_700_000_000_000_000 + position, "runner", kind, data)
+
+
+def write(conn: Connection, *entries: Entry) -> None:
+    """Entries straight into the table, for tests of what reads them."""
+    for statement, parameters, _ in journal.inserts(entries):
+        conn.exec_driver_sql(statement, parameters)
+
+
+def run(run_id: str, *, at: int = 1, **more: Any) -> RunRow:
+    return RunRow(run_id=run_id, runner_id="plugin:a/b/c", created_at=at, updated_at=at, **more)
+
+
+def item(item_id: str, **more: Any) -> QueueItem:
+    return QueueItem(
+        **{"item_id": item_id, "event_id": f"e_{item_id}", "mode": Mode.SLOT, "created_at": 1, "envelope": {}}
+        | {"conversation_id": "talk"}
+        | more
+    )
+
+
+def say(conversation_id: str, number: int, *, at: int = 1, run_id: str | None = None) -> TranscriptLine:
+    return TranscriptLine(
+        transcript_id=f"{conversation_id}_{number}",
+        conversation_id=conversation_id,
+        role="user",
+        content=str(number),
+        created_at=at,
+        run_id=run_id,
+    )
+
+
+def said(number: int, content: str | None, place: ConversationKey = TALK, **more: Any) -> TranscriptLine:
+    return TranscriptLine(
+        **{
+            "transcript_id": f"line_{number}",
+            "conversation_id": place.conversation_id,
+            "thread_id": place.thread_id,
+            "bot_id": place.bot_id,
+            "workspace_id": place.workspace_id,
+            "role": "user",
+            "created_at": number,
+            "content": content,
+        }
+        | more
+    )
+
+
+def found(conn: Connection, query: str, place: ConversationKey | None = TALK, **more: Any) -> list[str | None]:
+    lines, total = search.find(conn, query, place, **more)
+    assert total >= len(lines)
+    return [line.content for line in lines]
+
+
+def sound(conn: Connection) -> bool:
+    """SQLite's own check of the index against its words, and ours against the lines."""
+    conn.exec_driver_sql("INSERT INTO transcript_search (transcript_search) VALUES ('integrity-check')")
+    indexed = set(conn.execute(text("SELECT rowid FROM transcript_search")).scalars())
+    lines = conn.execute(text("SELECT seq, content FROM transcript")).all()
+    return indexed == {line.seq for line in lines if tokenizer.terms(line.content or "")}
+
+
+@dataclass
+class Heard:
+    """What a writer told and reported."""
+
+    told: list[tuple[int, list[Entry]]] = field(default_factory=list)
+    failed: list[StoreError] = field(default_factory=list)
+
+    @property
+    def entries(self) -> list[Entry]:
+        return [each for _, group in self.told for each in group]
+
+
+def make_writer(
+    database: Database, heard: Heard, connect: Callable[[], Connection] | None = None, **more: Any
+) -> Writer:
+    return Writer(
+        connect or database.writing_connection,
+        database.path,
+        told=lambda row, entries: heard.told.append((row, entries)),
+        failed=heard.failed.append,
+        **more,
+    )
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    """Give the loop its turns until something holds."""
+    async with asyncio.timeout(20):
+        while not condition():  # noqa: ASYNC110  (the condition is the writer's, which has no event for it)
+            await asyncio.sleep(0)

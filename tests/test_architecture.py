@@ -1,0 +1,319 @@
+"""Which package may import which: the tables of docs/ARCHITECTURE.md, and what is loaded when."""
+
+import ast
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+HEAVY = {"engine.api", "pydantic", "sqlalchemy"}
+SCREEN = {"textual", "rich"}
+LATER = {
+    "console.data.inspector_loader",
+    "console.ui.main.updater",
+    "console.ui.conversation.pane",
+    "console.ui.inspector.pane",
+    "console.ui.queue.pane",
+    "console.ui.stream.pane",
+    "markdown_it",
+}
+"""Modules that are loaded after the first frame."""
+ENGINE_LEAVES = {
+    "engine.clock",
+    "engine.version",
+    "engine.yaml_model",
+    "engine.events",
+    "engine.intake.mime",
+    "engine.protocol",
+}
+PENDING: set[str] = {
+    "console/model/settings_form/values.py",
+    "console/model/state/rows.py",
+    "console/ui/composer/screen.py",
+    "console/ui/main/controller.py",
+    "console/ui/main/updater.py",
+    "console/ui/preferences/controller.py",
+    "console/ui/runners/controller.py",
+    "console/ui/sessions/screen.py",
+    "console/ui/settings_form/screen.py",
+    "console/ui/shared/dialog.py",
+    "console/ui/shared/full_screen.py",
+    "console/ui/state/controller.py",
+    "console/ui/state/edit.py",
+    "console/ui/state/screen.py",
+}
+"""Files and packages that do not follow the tables yet. Must become empty."""
+WITHOUT_LEAVES = {"engine.protocol", "engine.journal.kinds", "engine.journal.delta_text"}
+COMMANDS = """
+from console.cli.main import COMMANDS, main
+
+database = ["--db", sys.argv[1]]
+typed = [
+    ["run", "--runner", "echo", "-m", "hello", "--session", "s", "--jsonl", *database],
+    ["run", "--runner", "echo", "-m", "hello again", "--session", "s", *database],
+    ["runs", *database],
+    ["show", "last", "--calls", *database],
+    ["receipts", "last", *database],
+    ["sessions", *database],
+    ["sessions", "fork", "s", *database],
+    ["transcript", "s", *database],
+    ["search", "hello", *database],
+    ["state", *database],
+    ["artifacts", *database],
+    ["doctor", *database],
+    ["new", "greeter"],
+    ["schema"],
+    ["keys"],
+    ["prune", "--older-than", "30d", "--yes", *database],
+    ["stop", "last", *database],
+]
+codes = {line[0]: main(line) for line in typed}
+said = [codes, sorted(set(COMMANDS) - codes.keys())]
+"""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One row of a table: a package, what it may import, and what it may import for type checking only."""
+
+    package: str
+    allowed: frozenset[str]
+    for_types: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Import:
+    """One import statement of a file."""
+
+    path: str
+    module: str
+    is_for_types: bool
+
+
+def table_rules() -> dict[str, Rule]:
+    """The rows of both tables of docs/ARCHITECTURE.md, by package."""
+    text = (ROOT / "docs" / "ARCHITECTURE.md").read_text("utf-8")
+    rows = re.findall(r"^\| `((?:engine|console)/[^`]+)` \|[^|]*\|([^|]*)\|$", text, flags=re.MULTILINE)
+    rules = {}
+    for name, cell in rows:
+        package = name.replace("/", ".")
+        named = re.findall(r"`([^`]+)`( \(types\))?", cell)
+        allowed = {module.replace("/", ".") for module, types in named if not types} | {package}
+        if package.startswith("engine.") and package not in WITHOUT_LEAVES:
+            allowed |= ENGINE_LEAVES
+        if package.startswith("console."):
+            allowed |= {"engine.version"}
+        for_types = {module.replace("/", ".") for module, types in named if types}
+        rules[package] = Rule(package, frozenset(allowed), frozenset(for_types))
+    return rules
+
+
+def is_within(module: str, packages: frozenset[str] | set[str]) -> bool:
+    return any(module == package or module.startswith(f"{package}.") for package in packages)
+
+
+def is_module(name: str) -> bool:
+    place = ROOT.joinpath(*name.split("."))
+    return place.is_dir() or place.with_suffix(".py").is_file()
+
+
+def module_name(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+def imports_of(path: Path) -> Iterator[Import]:
+    return imports_in(path.read_text("utf-8"), str(path.relative_to(ROOT)))
+
+
+def imports_in(source: str, path: str) -> Iterator[Import]:
+    """Every import of ours in a source, also inside functions and under TYPE_CHECKING."""
+    tree = ast.parse(source)
+    for_types = {
+        id(inner)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+        for statement in node.body
+        for inner in ast.walk(statement)
+    }
+    for node in ast.walk(tree):
+        names: list[str] = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            module = node.module or ""
+            inner = [f"{module}.{alias.name}" for alias in node.names]
+            names = [name if is_module(name) else module for name in inner]
+        for name in names:
+            if name.split(".")[0] in ("engine", "console", "tests"):
+                yield Import(path, name, id(node) in for_types)
+
+
+def rule_for(path: Path, rules: dict[str, Rule]) -> Rule | None:
+    """The row with the longest package name that holds a file."""
+    name = module_name(path)
+    matching = [rule for rule in rules.values() if is_within(name, {rule.package})]
+    return max(matching, key=lambda rule: len(rule.package), default=None)
+
+
+def source_files() -> list[Path]:
+    return sorted([*(ROOT / "engine").rglob("*.py"), *(ROOT / "console").rglob("*.py")])
+
+
+def loaded(code: str, *arguments: str, cwd: Path = ROOT) -> tuple[set[str], Any]:
+    """What a fresh interpreter has loaded after this, packages and modules, and what the code has `said`."""
+    whole = f"import json, sys\nsaid = None\n{code}\nprint()\nprint(json.dumps([sorted(sys.modules), said]))"
+    done = subprocess.run(
+        [sys.executable, "-c", whole, *arguments],
+        cwd=cwd, env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8", check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    modules, said = json.loads(done.stdout.splitlines()[-1])
+    return set(modules), said
+
+
+def test_the_tables_have_a_row_for_every_package():
+    rules = table_rules()
+    roots = {"engine", "console", "console.__main__", *ENGINE_LEAVES}
+
+    without = [module_name(path) for path in source_files() if rule_for(path, rules) is None]
+
+    assert [name for name in without if name not in roots] == []
+    assert [package for package in rules if not is_module(package) and package not in PENDING] == []
+
+
+def test_every_import_is_allowed_by_the_tables():
+    rules = table_rules()
+    forbidden = []
+    for path in source_files():
+        rule = rule_for(path, rules)
+        if rule is None:
+            continue
+        for found in imports_of(path):
+            allowed = rule.allowed | rule.for_types if found.is_for_types else rule.allowed
+            if found.module not in ("engine", "console") and not is_within(found.module, allowed):
+                forbidden.append(f"{found.path} imports {found.module}")
+
+    assert [found for found in forbidden if found.split()[0] not in PENDING] == []
+
+
+def test_a_forbidden_import_is_found_in_a_function_and_under_type_checking():
+    source = (
+        "from typing import TYPE_CHECKING\n"
+        "if TYPE_CHECKING:\n    import console.app\n"
+        "def late():\n    import engine.store\n"
+    )
+    rule = table_rules()["console.model"]
+
+    found = {(one.module, one.is_for_types) for one in imports_in(source, "console/model/probe.py")}
+
+    assert found == {("console.app", True), ("engine.store", False)}
+    assert not is_within("engine.store", rule.allowed)
+    assert not is_within("console.app", rule.allowed | rule.for_types)
+
+
+@pytest.mark.parametrize("package", sorted(set(table_rules()) - PENDING))
+def test_a_package_can_be_imported_alone(package: str):
+    """The import brings no module that the tables forbid, directly or through others."""
+    modules, _ = loaded(f"import {package}")
+    ours = {name for name in modules if name.split(".")[0] in ("engine", "console")}
+
+    assert package in ours
+    reachable = reachable_from(package, table_rules())
+    assert sorted(name for name in ours if is_module(name) and not is_within(name, reachable) and "." in name) == []
+
+
+def reachable_from(package: str, rules: dict[str, Rule]) -> set[str]:
+    """The packages that a package may load through what it may import, with the folders that hold them."""
+    seen, todo = set[str](), [package]
+    while todo:
+        name = todo.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        for rule in rules.values():
+            if is_within(rule.package, {name}) or is_within(name, {rule.package}):
+                todo += rule.allowed
+    return seen
+
+
+def test_the_engine_does_not_import_the_console_or_textual():
+    found = [one for path in sorted((ROOT / "engine").rglob("*.py")) for one in imports_of(path)]
+
+    assert [one for one in found if is_within(one.module, {"console", "tests"})] == []
+
+
+def test_no_model_imports_textual():
+    models = sorted((ROOT / "console" / "model").rglob("*.py"))
+    imports_screen = re.compile(r"^\s*(from|import) (textual|rich)\b", re.MULTILINE)
+
+    assert [path.name for path in models if imports_screen.search(path.read_text("utf-8"))] == []
+
+
+def test_loading_every_model_loads_neither_textual_nor_the_engine():
+    names = [module_name(path) for path in (ROOT / "console" / "model").rglob("*.py")]
+
+    modules, _ = loaded("from importlib import import_module\nfor name in sys.argv[1:]: import_module(name)", *names)
+
+    assert set(names) <= modules
+    assert modules & (HEAVY | SCREEN) == set()
+
+
+def test_no_command_loads_textual(tmp_path: Path):
+    modules, (codes, left_out) = loaded(COMMANDS, str(tmp_path / "trackside.db"), cwd=tmp_path)
+
+    assert left_out == []
+    assert {name for name, code in codes.items() if code} == {"stop"}, "the run is over, so that one is refused"
+    assert modules >= HEAVY, "they were carried out"
+    assert modules & SCREEN == set()
+
+
+def test_the_first_frame_waits_neither_for_the_engine_nor_for_the_panes():
+    modules, _ = loaded("import console.app")
+
+    assert "textual" in modules
+    assert modules & HEAVY == set()
+    assert modules & LATER == set()
+
+
+def test_the_news_can_be_had_without_the_database():
+    modules, _ = loaded("import engine.events")
+
+    assert modules & HEAVY == set()
+
+
+FILES_WITH_ENTRY_KIND_LITERALS = {
+    "console/ui/main/updater.py",
+    "engine/runtimes/worker/run.py",
+}
+
+
+def entry_kind_literals() -> set[str]:
+    """Files of engine and console with a string literal of an entry kind outside of its own places."""
+    from engine.journal.kinds import EntryKind
+
+    kinds = {kind.value for kind in EntryKind if "." in kind}
+    own = {"engine/journal/kinds.py", "engine/events.py"}
+    found: set[str] = set()
+    for folder in ("engine", "console"):
+        for path in (ROOT / folder).rglob("*.py"):
+            name = str(path.relative_to(ROOT))
+            if name in own or name.startswith(("engine/protocol/", "engine/store/migrations/", "engine/bundled/")):
+                continue
+            nodes = ast.walk(ast.parse(path.read_text("utf-8")))
+            if any(isinstance(node, ast.Constant) and node.value in kinds for node in nodes):
+                found.add(name)
+    return found
+
+
+def test_entry_kinds_are_written_in_one_place():
+    """The list names the files that still have literals; it may only become shorter."""
+    assert entry_kind_literals() <= FILES_WITH_ENTRY_KIND_LITERALS

@@ -1,311 +1,248 @@
-"""The console: draws first, opens the engine after the first frame, and then shows 30 times a second what is new."""
+"""The console: draws the first frame, opens the engine after it, then shows new entries 30 times a second."""
 
 import asyncio
 import gc
-from collections.abc import Awaitable, Collection, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
+from typing import Any, ClassVar, Final, cast
 
+from textual._context import active_message_pump
 from textual.app import App, SystemCommand
 from textual.binding import BindingType
 from textual.content import Content
 from textual.dom import DOMNode
 from textual.driver import Driver
 from textual.filter import LineFilter
-from textual.screen import ModalScreen, Screen
-from textual.widget import Widget
+from textual.screen import Screen
 
-from console.data.active_session import AGAIN, ActiveSession, OpenEngine
-from console.data.health import HealthMonitor, HealthProblem, words_of
+from console.data.active_session import RETRY_SECONDS, ActiveSession, OpenEngine
+from console.data.health import HealthMonitor
 from console.launch import LaunchOptions
-from console.model.commands.footer import GAP_COLUMNS, FooterKey, footer_keys
 from console.model.commands.key_labels import with_keys
 from console.model.commands.situation import Situation
-from console.model.commands.table import BY_ID, COMMANDS, Command
+from console.model.commands.table import BY_ID, COMMANDS
 from console.model.run.headline import Headline
-from console.model.text.glyphs import GLYPHS
 from console.model.text.safe import one_line
 from console.model.text.units import session_name, who_runs
+from console.ui.artifacts.controller import ArtifactsController
 from console.ui.composer.controller import ComposerController
-from console.ui.main.controller import MainController
-from console.ui.main.escape import step_back
-from console.ui.main.quit import FIRST_WORDS, QuitController
+from console.ui.help.controller import HelpController
+from console.ui.inspector.controller import InspectorController
+from console.ui.main.controllers import Controllers
+from console.ui.main.escape import EscapeKey
+from console.ui.main.failures import FailureController
+from console.ui.main.layout import LayoutController
+from console.ui.main.quit import QuitController
 from console.ui.main.run_control import RunControl
 from console.ui.main.screen import MainScreen
-from console.ui.main.situation import situation
+from console.ui.main.send import MessageSender
 from console.ui.preferences.controller import PreferencesController
+from console.ui.prompt.controller import PromptController
+from console.ui.prompt.drafts import FIRST_MESSAGE, SAVE_SECONDS, DraftKeeper
+from console.ui.queue.controller import QueueController
+from console.ui.runners.code_watch import CodeWatcher
 from console.ui.runners.controller import RunnersController
 from console.ui.sessions.controller import SessionsController
-from console.ui.sessions.delete import PendingDeletes
+from console.ui.sessions.delete import SessionDeleter
+from console.ui.settings_form.controller import SettingsFormController
 from console.ui.shared.bindings import action_of, bindings_for
-from console.ui.shared.closing_awaitable import ClosingAwaitable
-from console.ui.shared.crash_guard import MessageGuard, contain_failure
-from console.ui.shared.dialog import AT_ALL_TIMES, Palette
-from console.ui.shared.full_screen import FullScreen
+from console.ui.shared.clipboard import Clipboard
+from console.ui.shared.crash_guard import MessageGuard, PaneGuard, ScreenFailed, contain_failure
+from console.ui.shared.services import AppServices
 from console.ui.state.controller import StateController
+from console.ui.stream.controller import StreamController
 from console.ui.terminal.ascii_filter import AsciiFilter
 from console.ui.terminal.key_order import KeyOrder
-from console.ui.terminal.paste import OneLinePaste, taking_pastes_whole
+from console.ui.terminal.paste import OneLinePaste, use_whole_pastes
 
-if TYPE_CHECKING:
-    from console.ui.main.updater import ScreenUpdater
-    from console.ui.prompt.prompt import Prompt
-
-TICK: Final = 1 / 30
-GARBAGE: Final = (5_000, 5, 200)
-"""How rarely garbage is looked for: drawing makes much that is gone at once, and a full look is a dropped frame.
-In the middle it is looked for often, so that each time is short."""
-TWICE: Final = 1_500_000
-"""Microseconds within which a second esc counts."""
+TICK_SECONDS: Final = 1 / 30
+GC_THRESHOLDS: Final = (5_000, 5, 200)
+"""Full collections are rare, because drawing makes much short-lived garbage and a full collection drops a frame.
+Those of the middle generation are frequent, so that each is short."""
 REHEARSAL: Final = "plugin:trackside/rehearsal/default"
 _UI: Final = Path(__file__).parent / "ui"
 
 
-class Trackside(
-    MessageGuard,
-    KeyOrder,
-    OneLinePaste,
-    QuitController,
-    RunControl,
-    RunnersController,
-    SessionsController,
-    PendingDeletes,
-    StateController,
-    ComposerController,
-    MainController,
-    PreferencesController,
-    App[None],
-):
-    """One screen over one engine."""
+class Trackside(MessageGuard, KeyOrder, OneLinePaste, App[None]):
+    """The composition root: creates the controllers, starts, ticks and ends."""
 
     TITLE = "trackside"
     CSS_PATH = [_UI / "main" / "main.tcss", _UI / "shared" / "textual_widgets.tcss"]  # noqa: RUF012  (as Textual has it)
     BINDINGS: ClassVar[list[BindingType]] = bindings_for("app")
 
-    def __init__(self, opening: LaunchOptions, open_engine: OpenEngine | None = None) -> None:
+    def __init__(self, options: LaunchOptions, open_engine: OpenEngine | None = None) -> None:
         super().__init__()
-        self._opening = opening
-        self.stage = ActiveSession(opening, open_engine)
+        self._options = options
+        self._ascii_filter = AsciiFilter(enabled=options.ascii_only or options.preferences.is_ascii)
+        self.active_session = ActiveSession(options, open_engine)
+        self.health = HealthMonitor(self.active_session)
         self.main = MainScreen()
-        self._hearing: ScreenUpdater | None = None
-        self.vigil = HealthMonitor(self.stage)
-        self.trouble: HealthProblem | None = None
-        self.early: list[Prompt.Submitted] = []
-        """What was sent before the engine was there."""
-        self.sending: list[str] = []
-        """What was sent and is not on disk yet."""
-        self._escaped_at = 0
-        self._ascii_filter = AsciiFilter(enabled=opening.ascii_only or opening.preferences.is_ascii)
-        self.settle(opening.preferences)
+        self.services = AppServices(self, self.active_session, self.main, self.health)
+        self.controllers = self._make_controllers()
+        self.main.connect(self.controllers)
+        self.controllers.preferences.apply()
+
+    def _make_controllers(self) -> Controllers:
+        services, session, main = self.services, self.active_session, self.main
+        clipboard = Clipboard(self, services)
+        deleter = SessionDeleter(services, session, self.set_timer)
+        sessions = SessionsController(services, session, main, deleter, clipboard)
+        sender = MessageSender(services, session, main, sessions)
+        drafts = DraftKeeper(services, session, main.prompt, sender)
+        prompt = PromptController(self, services, session, main)
+        composer = ComposerController(services, session, main)
+        run_control = RunControl(services, session)
+        runners = RunnersController(services, session, main)
+        return Controllers(
+            services=services,
+            clipboard=clipboard,
+            sender=sender,
+            drafts=drafts,
+            prompt=prompt,
+            queue=QueueController(services, session, main),
+            run_control=run_control,
+            escape=EscapeKey(services, session, main, run_control),
+            layout=LayoutController(services, main),
+            stream=StreamController(services, session, main, clipboard),
+            inspector=InspectorController(services, main),
+            sessions=sessions,
+            deleter=deleter,
+            state=StateController(services, session, clipboard),
+            composer=composer,
+            artifacts=ArtifactsController(services, session, clipboard),
+            runners=runners,
+            code_watch=CodeWatcher(services, session, runners),
+            settings_form=SettingsFormController(services, session, runners),
+            preferences=PreferencesController(self, services, self._options.preferences, self._ascii_filter),
+            help=HelpController(services, main),
+            failures=FailureController(self, services, session, main, clipboard),
+            quit=QuitController(self, services, session, drafts, deleter.pending, composer, prompt),
+        )
+
+    # Start
 
     def get_default_screen(self) -> MainScreen:
-        self.main.lie_in(self.size)
+        self.main.set_size_classes(self.size)
         return self.main
 
     def get_driver_class(self) -> type[Driver]:
-        return taking_pastes_whole(super().get_driver_class())
+        return use_whole_pastes(super().get_driver_class())
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        return [*super().get_line_filters(), *([self._ascii_filter] if self._ascii_filter.enabled else [])]
 
     def on_mount(self) -> None:
-        self._show_first()
+        self._show_first_frame()
         if not self.is_headless:
-            self.heed_signals()
-        self.call_after_refresh(self.do, self._open())
+            self.controllers.quit.handle_signals()
+        self.call_after_refresh(self.services.run_in_background, self._start())
 
-    async def _open(self) -> None:
-        await self.main.furnish()
+    async def _start(self) -> None:
+        session, controllers = self.active_session, self.controllers
+        await self.main.mount_panes()
         self._show()
-        while not await self._has_opened():
+        while not await self._open_engine():
             gc.enable()
             self._show()
-            await asyncio.sleep(AGAIN)
-        self.begin_drafts()
+            await asyncio.sleep(RETRY_SECONDS)
+        controllers.drafts.open()
+        self.set_interval(SAVE_SECONDS, controllers.drafts.save)
         gc.collect()
-        gc.freeze()  # what is here stays: looking through it for garbage would be a dropped frame
-        gc.set_threshold(*GARBAGE)
+        gc.freeze()  # objects of the start stay: later collections need not look at them
+        gc.set_threshold(*GC_THRESHOLDS)
         gc.enable()
-        self.set_interval(TICK, self._tick)
-        self.set_interval(AGAIN, self._look_around)
-        is_new = self.stage.is_first_time and not self.unsent
-        if self.early:
-            self.do(self._send_early())
-        if is_new and self.stage.runner_id == REHEARSAL:
+        self.set_interval(TICK_SECONDS, self._tick)
+        self.set_interval(RETRY_SECONDS, self._check_once_a_second)
+        is_new_user = session.is_first_time and not controllers.drafts.unsent
+        if controllers.sender.early:
+            self.services.run_in_background(controllers.sender.send_early_messages())
+        if is_new_user and session.runner_id == REHEARSAL:
             self.main.show_card(is_shown=True)
-            self.main.prompt.propose(FIRST_WORDS)
+            self.main.prompt.propose(FIRST_MESSAGE)
         self._show()
-        self.begin_casting()
-        self.do(self.remember_sent())
-        self.tell_of_settings()
-        self.say_who_answers()
+        controllers.code_watch.start()
+        controllers.runners.ask_if_not_ready()
+        self.services.run_in_background(controllers.prompt.load_history())
+        controllers.preferences.show_problems()
+        controllers.sessions.show_runner_change()
 
-    async def _has_opened(self) -> bool:
-        """Open the engine and read what there was; where that fails the screen says why, and it is tried again."""
+    async def _open_engine(self) -> bool:
+        """Open the engine and read the session. If that fails, the screen shows why, and it is tried again."""
         try:
-            if not self.stage.is_open:
-                await self.stage.open()
-            from console.data.inspector_loader import InspectorLoader  # noqa: PLC0415  (it needs the engine)
-
-            self.gathering = InspectorLoader(self.stage.engine)
-            await self.hearing.begin()
-        except Exception as error:  # noqa: BLE001  (whatever it was)
-            self.trouble = HealthProblem.of(error)
-            if not self.trouble.passes:
-                self.give_back_early()
+            if not self.active_session.is_open:
+                await self.active_session.open()
+            self.controllers.inspector.connect(self.active_session.engine)
+            await self.services.updater.load_session()
+        except Exception as error:  # noqa: BLE001  (whatever it was, the screen shows it)
+            self.health.set_open_error(error)
+            if self.health.problem is not None and not self.health.problem.is_temporary:
+                self.controllers.sender.return_early_messages()
             return False
-        self.trouble = None
+        self.health.set_open_error(None)
         return True
-
-    async def on_unmount(self) -> None:
-        self.keep_draft(at_once=True)
-        await self.let_go()
-        if self.drafts is not None:
-            self.drafts.release()
 
     # Once a tick
 
     def _tick(self) -> None:
-        if self.is_leaving or self.is_still:
+        if self.controllers.quit.is_quitting or self.controllers.help.is_screen_still:
             return
-        self.hearing.sending = self.being_sent()
-        self.hearing.tick(self.stage.drain())
-        self.trouble = self.vigil.trouble
+        self.services.updater.sending = self.controllers.sender.slow_rows()
+        self.services.updater.tick(self.active_session.take_new_entries())
+        self.health.update()
         self._show()
 
-    async def _look_around(self) -> None:
-        if not self.is_leaving:
-            await self.vigil.look()
-            await self.mind_the_session()
+    async def _check_once_a_second(self) -> None:
+        if not self.controllers.quit.is_quitting:
+            await self.health.check()
+            await self.controllers.sessions.check_deleted_session()
 
-    @property
-    def hearing(self) -> "ScreenUpdater":
-        """What is shown, made when it is first asked for: not before the first frame."""
-        if self._hearing is None:
-            from console.ui.main.updater import ScreenUpdater  # noqa: PLC0415
-
-            self._hearing = ScreenUpdater(self.stage, self.main, self.do)
-        return self._hearing
-
-    @property
-    def situation(self) -> Situation:
-        """What can be done now."""
-        now = situation(self.hearing, self.stage, self.main, self.trouble.words if self.trouble else None)
-        if self.broken:
-            now = replace(now, has_failed=True)
-        cover = self.cover
-        return now if cover is None else replace(now, is_covered=True, back=cover.back)
-
-    @property
-    def cover(self) -> FullScreen | None:
-        """The screen that lies over the panes, if one does; a question over it changes nothing."""
-        return next((each for each in reversed(self.screen_stack) if isinstance(each, FullScreen)), None)
-
-    def _show_first(self) -> None:
-        """The first frame: as much as can be said without knowing anything."""
-        runner = self._opened_on()
+    def _show_first_frame(self) -> None:
+        """Show what is known before the engine is loaded."""
+        runner = self._launch_name()
         self.main.header.headline = Headline(runner, "", None, queued=0, as_of=None, now=0, is_loading=True)
         self.main.prompt.show(Situation(), runner=runner)
 
+    def _launch_name(self) -> str:
+        return self._options.runner or (self._options.target.name if self._options.target else "")
+
     def _show(self) -> None:
-        now = self.stage.engine.now() if self.stage.is_open else 0
-        situation, view, main = self.situation, self.hearing.view, self.main
-        working = self.hearing.working
-        runner = who_runs(self.stage.agent_id, self.stage.runner_id) if self.stage.is_open else self._opened_on()
+        session, updater, main, problem = self.active_session, self.services.updater, self.main, self.health.problem
+        situation, view, active = self.services.situation, updater.view, updater.active_run
+        runner = who_runs(session.agent_id, session.runner_id) if session.is_open else self._launch_name()
         main.header.headline = Headline(
             runner=who_runs(view.agent_id, view.runner_id) if view and view.runner_id else runner,
-            session=session_name(self.stage.session, self.hearing.listing.title, is_new=True),
+            session=session_name(session.session_id, updater.run_list.title, is_new=True),
             status=view.status if view else None,
             queued=sum(item.is_waiting for item in main.queue.items),
-            as_of=self.hearing.as_of,
-            now=now,
-            trouble=self.trouble.short if self.trouble else None,
-            others=self.vigil.others,
+            as_of=updater.as_of,
+            now=session.engine.now() if session.is_open else 0,
+            trouble=problem.short if problem else None,
+            others=self.health.other_pids,
             is_elsewhere=situation.is_elsewhere,
-            is_loading=not self.stage.is_open,
-            is_past=self.hearing.is_past,
-            code=self.code_words,
+            is_loading=not session.is_open,
+            is_past=updater.is_past,
+            code=self.controllers.code_watch.header_text,
         )
-        is_built_in = self.stage.runner_id == REHEARSAL and self.stage.agent_id is None
+        is_built_in = session.runner_id == REHEARSAL and session.agent_id is None
         title = f"{runner} (built in, no key)" if is_built_in else runner
-        main.trouble.attempt(main.trouble.show, self.trouble)
-        main.prompt.attempt(main.prompt.show, situation, runner=title, turn=working[1].turn if working else 0)
-        if (cover := self.cover) is not None:
-            cover.attempt(cover.tick, situation)
+        main.health_line.attempt(main.health_line.show, problem)
+        main.prompt.attempt(main.prompt.show, situation, runner=title, turn=active[1].turn if active else 0)
+        if (top := self.services.full_screen) is not None:
+            top.attempt(top.tick, situation)
         else:
-            main.footer.keys = self.keys_at(main.keys_of, situation, main.footer.content_size.width)
-
-    def keys_at(self, where: str, now: Situation, width: int) -> Sequence[FooterKey]:
-        """What the line at the bottom shows; under a dialog, its own keys and what is heard there, too."""
-        commands, top = self.commands, self.screen_stack[-1] if self.screen_stack else None  # at the very end
-        own = [FooterKey(key, words, "") for key, words in getattr(top, "own_keys", ())]
-        if isinstance(top, ModalScreen):
-            where, commands = "app", [command for command in commands if command.id in AT_ALL_TIMES]
-        room = width - sum(key.width + GAP_COLUMNS for key in own)
-        return [*own, *footer_keys(where, now, room, partial(self.why_not, now=now), commands)]
-
-    def _opened_on(self) -> str:
-        return self._opening.runner or (self._opening.target.name if self._opening.target else "")
-
-    # Saying and doing
-
-    def do(self, act: Awaitable[Any], said: str = "") -> None:
-        """Carry something out; what goes wrong is told in words, and nothing else happens."""
-
-        due = ClosingAwaitable(act)
-
-        async def carry_out() -> None:
-            try:
-                await due
-            except Exception as error:  # noqa: BLE001  (an act that failed must not take the screen with it)
-                self.tell(words_of(error), severity="error")
-            else:
-                if said:
-                    self.tell(said)
-
-        self.run_worker(carry_out, exit_on_error=False)
-
-    def tell(self, words: str, *, severity: Any = "information", seconds: float | None = None) -> None:
-        """A toast; what a runner wrote is only ever text. What stands there already is not said again."""
-        sign = {"error": "failed", "warning": "lost"}.get(severity)
-        cut = one_line(words, min(400, self.size.width * self.size.height // 4))  # more would have no room
-        said = f"{GLYPHS[sign]} {cut}" if sign else cut
-        if not any(toast.message == said for toast in self._notifications):
-            self.notify(said, severity=severity, timeout=seconds, markup=False)
-
-    def hush(self, said: Collection[str]) -> None:
-        """Take the toasts away that say this."""
-        for toast in [each for each in self._notifications if any(words in each.message for words in said)]:
-            self._unnotify(toast)
-
-    def why_not(self, command: Command, now: Situation | None = None) -> str | None:
-        """Why a command cannot be carried out now: for the sake of the run, or of what its pane shows."""
-        cover = self.cover
-        if cover is not None and not command.over_screens and not cover.owns(command.where):
-            name = f"{command.label[:1].upper()}{command.label[1:]}"
-            return f"{name} speaks of the panes underneath; esc goes back to them"
-        opened = [f"app.{each.opened_by or each.place}" for each in self.screen_stack if isinstance(each, FullScreen)]
-        if command.id in opened:
-            return "this is it; esc leads back" if command.id == opened[-1] else "it lies underneath; esc leads to it"
-        pane = cover if cover is not None and cover.owns(command.where) else self.main.panes.get(command.where)
-        return command.why_not(now or self.situation) or (pane.why_not(command.what) if pane is not None else None)
-
-    def can(self, command_id: str) -> bool:
-        """Whether a command can be carried out now; says why not."""
-        why = self.why_not(BY_ID[command_id])
-        if why is not None:
-            self.tell(why, severity="warning")
-        return why is None
+            main.footer.keys = self.services.footer_keys(main.keys_of, situation, main.footer.content_size.width)
 
     # Commands
 
     async def action_perform(self, command_id: str) -> None:
-        """Carry out a command of the table, wherever the focus is: the palette and the footer do."""
+        """Run a command of the table wherever the focus is, for the palette and the footer."""
         command, main = BY_ID[command_id], self.main
-        if not self.can(command_id):
+        if not self.services.check_can(command_id):
             return
-        cover = self.cover
-        if cover is not None and cover.owns(command.where):
-            await self.run_action(action_of(command), cover)
+        top = self.services.full_screen
+        if top is not None and top.owns(command.where):
+            await self.run_action(action_of(command), top)
             return
         pane = main.panes.get(command.where)
         if pane is not None and not pane.is_on_screen:
@@ -313,98 +250,56 @@ class Trackside(
         line = main.line if main.keys_of == command.where else None
         await self.run_action(action_of(command), pane or line or (self if command.where == "app" else main))
 
-    def action_help(self) -> None:
-        from console.ui.help.screen import Help  # noqa: PLC0415
-
-        self.push_screen(Help((self.cover or self.main).where(), self.commands))
-
-    def action_command_palette(self) -> None:
-        if not isinstance(self.screen, Palette):
-            self.push_screen(Palette())
-
     def get_system_commands(self, screen: Screen[Any]) -> Iterator[SystemCommand]:  # noqa: ARG002  (Textual's)
-        """The palette: every command of the table that has a name there, also those that are not possible now."""
+        """The commands in the palette, also those that are not available now."""
         for command in COMMANDS:
             if command.palette:
-                why = self.why_not(command)
-                said = with_keys(command.help) if why is None else f"not now: {one_line(why)}"
-                # Textual reads a string as markup, and a reason may name what a runner wrote.
+                why = self.services.why_not(command)
+                text = with_keys(command.help) if why is None else f"not now: {one_line(why)}"
+                # Textual reads a string as markup, and a reason may contain text of a runner.
                 yield SystemCommand(
-                    command.palette, cast("str", Content(said)), partial(self.action_perform, command.id)
+                    command.palette, cast("str", Content(text)), partial(self.action_perform, command.id)
                 )
 
-    def action_zoom(self) -> None:
-        if self.can("app.zoom"):
-            self.main.zoom()
-
-    def action_rail(self) -> None:
-        if self.can("app.rail"):
-            self.main.slide_rail()
-
-    def action_time_mode(self) -> None:
-        self.main.stream.action_time()
-
-    def action_queue(self) -> None:
-        if self.can("app.queue"):
-            self.main.show_pane("chat")
-            self.main.queue.enter_from_below()
-
-    def action_ascii(self) -> None:
-        """All that is drawn in plain letters, or no longer."""
-        self.use_letters(is_ascii=not self.is_ascii)
-        self.keep_letters(is_ascii=self.is_ascii)
-
-    @property
-    def is_ascii(self) -> bool:
-        return self._ascii_filter.enabled
-
-    def use_letters(self, *, is_ascii: bool) -> None:
-        """Switch ASCII mode on or off and draw every screen again."""
-        self._ascii_filter.enabled = is_ascii
-        for screen in self.screen_stack:
-            for widget in screen.walk_children(Widget, with_self=True):
-                widget.notify_style_update()  # lines that are kept were drawn through the other filter
-                widget.refresh()
-
-    def get_line_filters(self) -> Sequence[LineFilter]:
-        """Textual's own, and the one that leaves nothing but ASCII."""
-        return [*super().get_line_filters(), *([self._ascii_filter] if self._ascii_filter.enabled else [])]
-
-    def action_new_session(self) -> None:
-        if self.can("app.new_session"):
-            self.stage.new_session()
-            self.do(self.hearing.enter(self.stage.session))
-
-    def action_escape(self) -> None:
-        """One rung back; at the foot of the ladder, twice within a moment stops the run."""
-        if (cover := self.cover) is not None:
-            cover.step_back()
-        elif step_back(self.main):
-            self._escaped_at = 0
-        elif self.hearing.is_past:
-            self.do(self.hearing.go_to_the_last_run())
-        elif self.situation.is_running:
-            now = self.stage.engine.now()
-            if now - self._escaped_at < TWICE or self.situation.is_stopping:
-                self._escaped_at = 0
-                self.action_stop()
-            else:
-                self._escaped_at = now
-                self.tell("esc again to stop", severity="warning", seconds=TWICE / 1_000_000)
-
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """If pause and continue share their key, leave the key to the one that fits the run."""
-        if action in ("pause", "continue_run"):
-            keys = {command.id: set(command.keys.split(",")) for command in self.commands}
-            is_shared = bool(keys["app.pause"] & keys["app.continue"])
-            return not is_shared or (action == "continue_run") == self.situation.is_paused
-        return super().check_action(action, parameters)
+        return self.controllers.run_control.has_key(action) and super().check_action(action, parameters)
 
     async def _dispatch_action(self, namespace: DOMNode, action_name: str, params: Any) -> bool:
-        """What goes wrong in an action is the failure of the pane whose action it is, or else of who raised it."""
+        """Pass an action of the app to the controller that has it. A failure is the failure of the action's pane."""
+        owner = next(self.controllers.owners_of(action_name), None) if namespace is self else None
         try:
-            return await super()._dispatch_action(namespace, action_name, params)
-        except Exception as error:  # noqa: BLE001  (it must not become the failure of who pressed the key)
+            return await super()._dispatch_action(cast("DOMNode", owner or namespace), action_name, params)
+        except Exception as error:  # noqa: BLE001  (it must not become the failure of the widget with the focus)
             if not contain_failure(error, self, namespace):
                 self._handle_exception(error)
             return True
+
+    # Failures and the end
+
+    def show_paste_warning(self, text: str) -> None:
+        self.services.show_toast(text, severity="warning")
+
+    def on_pane_guard_reload(self, event: PaneGuard.Reload) -> None:
+        self.controllers.failures.reload(event.pane)
+
+    def on_pane_guard_copy_report(self, event: PaneGuard.CopyReport) -> None:
+        self.controllers.failures.copy_report(event.report)
+
+    def on_screen_failed(self, event: ScreenFailed) -> None:
+        self.controllers.failures.close_screen(event)
+
+    def _handle_exception(self, error: Exception) -> None:
+        """Called by Textual with errors that nobody handled. If no pane or dialog failed, the console ends."""
+        if contain_failure(error, self, active_message_pump.get(None)):
+            return
+        self._return_code = 1
+        if self._exception is None:
+            self._exception = error
+            self._exception_event.set()
+        self.controllers.quit.report_crash(error)
+        self._close_messages_no_wait()
+
+    async def on_unmount(self) -> None:
+        self.controllers.drafts.save(is_forced=True)
+        await self.controllers.quit.close_engine()
+        self.controllers.drafts.release()

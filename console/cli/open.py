@@ -26,7 +26,7 @@ def parser() -> Parser:
     result.add_argument(
         "target", nargs="?", type=Path, metavar="TARGET", help="a runner file, a plugin or a project folder"
     )
-    result.add_argument("-c", "--continue", dest="goes_on", action="store_true", help="continue the last session")
+    result.add_argument("-c", "--continue", dest="continue_last", action="store_true", help="continue the last session")
     result.add_argument("--session", metavar="ID", help="the session to continue, or a name for a new one")
     result.add_argument("--runner", metavar="NAME", help="an agent, a runner's id or its short name")
     result.add_argument(
@@ -62,7 +62,7 @@ def perform(options: argparse.Namespace) -> int:
             target=options.target,
             runner=options.runner,
             session=options.session,
-            goes_on=options.goes_on,
+            continue_last=options.continue_last,
             db=options.db,
             env=tuple(options.env),
             ascii_only=options.ascii or not _has_glyphs(),
@@ -74,10 +74,10 @@ def perform(options: argparse.Namespace) -> int:
 
 async def _run_app(app: "Trackside") -> int:
     await app.run_async()
-    for line in app.last_words:
+    for line in app.controllers.quit.exit_messages:
         print_error(line)
     code = app.return_code or 0
-    if app.leaves_at_once:
+    if app.controllers.quit.is_at_once:
         os._exit(code)  # threads that never end would keep the process alive
     return code
 

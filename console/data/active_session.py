@@ -1,11 +1,11 @@
-"""The engine as the screen uses it: one session, one choice of runner, and all that a person can ask for."""
+"""The engine as the screen uses it: one session and one chosen runner."""
 
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from console.launch import LaunchOptions
 
@@ -13,49 +13,48 @@ if TYPE_CHECKING:
     from engine.api import Attachment, Engine, Entry, EventEnvelope, QueueItem, RunOptions, RunRow, Ticket
 
 OpenEngine = Callable[[], Awaitable["Engine"]]
-HELD = 16
-"""Files that are held until they are sent, of up to 1 MiB each; larger ones stay where they are."""
-AGAIN = 1.0
-"""Seconds until what failed is tried again."""
+MAX_HELD_FILES: Final = 16
+"""Attached files that are kept in memory until they are sent, of up to 1 MiB each; larger ones stay on disk."""
+RETRY_SECONDS = 1.0
+"""Seconds until something that failed is tried again."""
 
 
 class MessageTarget(NamedTuple):
-    """Where something is said, and who is to answer."""
+    """The session that a message goes to, and the runner that answers it."""
 
-    session: str
-    choice: "RunOptions"
+    session_id: str
+    options: "RunOptions"
 
 
 class ActiveSession:
-    """Opened after the first frame is drawn: the engine costs more to load than the screen."""
+    """Opened after the first frame, because the engine takes longer to load than the screen."""
 
-    def __init__(self, opening: LaunchOptions, open_engine: OpenEngine | None = None) -> None:
-        self._opening = opening
+    def __init__(self, options: LaunchOptions, open_engine: OpenEngine | None = None) -> None:
+        self._options = options
         self._open_engine = open_engine
-        """How a test opens its own engine, with its clock and ids."""
-        self._fresh: deque[Entry] = deque()
-        self._hearing: asyncio.Task[None] | None = None
+        """Opens the engine of a test, with its clock and ids."""
+        self._new_entries: deque[Entry] = deque()
+        self._subscription: asyncio.Task[None] | None = None
         self._engine: Engine | None = None
-        self.deafness: Exception | None = None
-        """Why what is new cannot be heard."""
-        self.session = ""
+        self.subscription_error: Exception | None = None
+        """Why new entries cannot be read."""
+        self.session_id = ""
         self._remark = ("", "")
-        """A session in which nothing was said yet, and what is to be said of it."""
-        self._held: dict[str, Attachment] = {}
-        """By their paths, files as they were when they were attached."""
-        self.runner: str | None = opening.runner
-        """What was chosen, by its name; none where the project says enough."""
+        """The id of a session without messages, and a remark on it."""
+        self._held_files: dict[str, Attachment] = {}
+        """Files as they were when they were attached, by path."""
+        self.runner_choice: str | None = options.runner
+        """The name of the chosen agent or runner; None if the project decides."""
         self.runner_id = ""
         self.agent_id: str | None = None
-        """Its agent, where trackside.yaml has one."""
-        self.unready: str | None = None
-        """Why nothing can be run yet: no runner is chosen, or the one that is lacks settings."""
-        self.lacks_settings = False
-        """It is that its form does not fit."""
+        """The chosen agent, if trackside.yaml has one."""
+        self.not_ready_reason: str | None = None
+        """Why no run can start: no runner is chosen, or its settings are invalid."""
+        self.has_invalid_settings = False
         self.cannot_steer: str | None = None
-        """Why the chosen runner cannot be steered."""
+        """Why the chosen runner cannot be steered; None if it can."""
         self.is_first_time = False
-        """Nothing ever ran in this database."""
+        """The database has no runs."""
 
     @property
     def engine(self) -> "Engine":
@@ -65,121 +64,121 @@ class ActiveSession:
 
     @property
     def is_open(self) -> bool:
-        return bool(self.session)
+        return bool(self.session_id)
 
     @property
-    def nothing_said(self) -> str:
-        """What is to be said of a session in which nothing was; mostly there is nothing to say."""
+    def empty_text(self) -> str:
+        """The remark on this session while it has no messages; mostly empty."""
         from console.model.commands.key_labels import key_of  # noqa: PLC0415
 
-        session, words = self._remark
+        session_id, text = self._remark
         rest = f"It begins with your first message; {key_of('app.sessions')} lists all sessions."
-        return f"{words} {rest}" if words and session == self.session else ""
+        return f"{text} {rest}" if text and session_id == self.session_id else ""
 
     async def open(self) -> None:
-        """Load the engine, find the runner, and begin to listen. Raises what the engine says in a sentence."""
-        api = await asyncio.to_thread(_load)
-        opening = self._opening
+        """Load the engine, choose the runner and subscribe to new entries. Raises the engine's own errors."""
+        api = await asyncio.to_thread(_import_api)
+        options = self._options
         if self._open_engine is not None:
             self._engine = await self._open_engine()
         else:
-            self._engine = await api.Engine.open(opening.target, db=opening.db)
+            self._engine = await api.Engine.open(options.target, db=options.db)
         try:
-            await self._enter()
+            await self._start()
         except BaseException:
             await self.close()
             self._engine = None
             raise
 
-    async def _enter(self) -> None:
-        session = await self._first_session()
+    async def _start(self) -> None:
+        session_id = await self._first_session()
         await self.engine.runners.discover()
-        await self.look_again(session)  # where nobody can run, one can be chosen at the screen
+        await self.refresh_runner(session_id)  # without a usable runner, the user chooses one on the screen
         self.is_first_time = not await self.engine.runs.list(limit=1)
-        self._hearing = asyncio.ensure_future(self._hear(await self.engine.last_row()))
-        self.session = session
+        self._subscription = asyncio.ensure_future(self._read_new_entries(await self.engine.last_row()))
+        self.session_id = session_id
 
     async def close(self) -> None:
-        """Stop what runs here and leave nothing behind."""
-        if self._hearing is not None:
-            self._hearing.cancel()
+        """Stop the runs of this process and close the engine."""
+        if self._subscription is not None:
+            self._subscription.cancel()
         if self._engine is not None:
             await self._engine.close()
 
-    # Who runs
+    # The runner
 
-    async def choose(self, name: str, session: str = "") -> None:
-        """Have this agent or runner from the next run on; raises in words where that cannot be, and nothing changes."""
-        before, self.runner = self.runner, name
+    async def choose_runner(self, name: str, session_id: str = "") -> None:
+        """Use this agent or runner from the next run on. Raises, and changes nothing, if it cannot be used."""
+        before, self.runner_choice = self.runner_choice, name
         try:
-            await self.appraise(session)
+            await self.check_runner(session_id)
         except BaseException:
-            self.runner = before
+            self.runner_choice = before
             raise
 
-    async def look_again(self, session: str = "") -> None:
-        """The same as `appraise`; where nobody can run, `unready` says why.
+    async def refresh_runner(self, session_id: str = "") -> None:
+        """Like `check_runner`, but sets `not_ready_reason` instead of raising.
 
-        Where several could, it is who answered last in the session.
+        If several runners could run, the one that answered last in the session is chosen.
         """
-        from console.data.health import words_of  # noqa: PLC0415
+        from console.data.health import error_text  # noqa: PLC0415
         from engine.api import ConfigError, IntakeError, RunnersError  # noqa: PLC0415
 
         try:
-            await self.appraise(session)
+            await self.check_runner(session_id)
         except (ConfigError, IntakeError, RunnersError) as error:
-            self.unready, self.lacks_settings = words_of(error), False
-            if self.runner is None:
-                await self._choose_the_last(session or self.session)
+            self.not_ready_reason, self.has_invalid_settings = error_text(error), False
+            if self.runner_choice is None:
+                await self._choose_last_runner(session_id or self.session_id)
 
-    async def _choose_the_last(self, session: str) -> None:
-        """Have who answered last in a session, if that one is still there and fits; else nothing changes."""
+    async def _choose_last_runner(self, session_id: str) -> None:
+        """Choose the runner that answered last in a session, if it still exists and is valid."""
         from engine.api import ConfigError, IntakeError, RunnersError  # noqa: PLC0415
 
-        before = self.unready, self.runner_id, self.agent_id, self.cannot_steer
-        for run in await self.engine.runs.list(conversation_id=session, limit=1):
+        before = self.not_ready_reason, self.runner_id, self.agent_id, self.cannot_steer
+        for run in await self.engine.runs.list(conversation_id=session_id, limit=1):
             with suppress(ConfigError, IntakeError, RunnersError):
-                await self.choose(run.agent_id or run.runner_id, session)
-        if self.unready is not None:
-            self.runner, self.lacks_settings = None, False
-            self.unready, self.runner_id, self.agent_id, self.cannot_steer = before
+                await self.choose_runner(run.agent_id or run.runner_id, session_id)
+        if self.not_ready_reason is not None:
+            self.runner_choice, self.has_invalid_settings = None, False
+            self.not_ready_reason, self.runner_id, self.agent_id, self.cannot_steer = before
 
-    async def go_into(self, session: str) -> None:
-        """Go on with another session; where nobody was chosen yet, with who answered there."""
-        self.session = session
-        if self.runner is None and not self.runner_id:
-            await self.look_again()
+    async def enter(self, session_id: str) -> None:
+        """Continue another session. If no runner is chosen yet, use the one that answered there."""
+        self.session_id = session_id
+        if self.runner_choice is None and not self.runner_id:
+            await self.refresh_runner()
 
-    async def appraise(self, session: str = "") -> None:
-        """See what the chosen runner is and can do; again when its files or settings have changed."""
+    async def check_runner(self, session_id: str = "") -> None:
+        """Read what the chosen runner is and can do; again after its files or settings have changed."""
         from engine.api import FormError  # noqa: PLC0415
 
         try:
-            order = self._order("…", MessageTarget(session or self.session, self._choice()))
+            order = self._prepare("…", MessageTarget(session_id or self.session_id, self._run_options()))
         except FormError as error:
-            form = await self.engine.settings.form(self.runner)
+            form = await self.engine.settings.form(self.runner_choice)
             self.runner_id, self.agent_id, self.cannot_steer = form.runner_id, form.agent_id, None
-            self.unready, self.lacks_settings = str(error), True
+            self.not_ready_reason, self.has_invalid_settings = str(error), True
             return
         clause = order.grants.apis["steering_pull"]
         self.runner_id, self.agent_id = order.binding.runner_id, order.binding.agent_id
         self.cannot_steer = None if clause.allowed else clause.words
-        self.unready = None
+        self.not_ready_reason = None
         if self.agent_id is None:
-            self.runner = self.runner_id  # the only one there is need not stay so
+            self.runner_choice = self.runner_id  # another runner may be added to the project later
 
-    def drain(self) -> "list[Entry]":
-        """What was committed since the last look."""
-        entries = list(self._fresh)
-        self._fresh.clear()
+    def take_new_entries(self) -> "list[Entry]":
+        """The entries committed since the last call."""
+        entries = list(self._new_entries)
+        self._new_entries.clear()
         return entries
 
-    # What is said
+    # Sending
 
     @property
-    def address(self) -> MessageTarget:
-        """Where what is said now belongs, however long it takes to be sent."""
-        return MessageTarget(self.session, self._choice())
+    def message_target(self) -> MessageTarget:
+        """Where a message that is sent now goes, however long sending takes."""
+        return MessageTarget(self.session_id, self._run_options())
 
     async def send(
         self,
@@ -190,120 +189,120 @@ class ActiveSession:
         files: Sequence[str] = (),
         dropped: str | None = None,
     ) -> "Ticket":
-        """Say something, with files by their paths; with an item that was dropped, it is said again where it was."""
-        whole = text.encode(errors="replace").decode()  # half a character cannot be written anywhere
+        """Send a message with files, given by their paths; or resend a dropped message, given by its item id."""
+        whole = text.encode(errors="replace").decode()  # half a surrogate pair cannot be stored
         if dropped is not None:
-            return await self.engine.queue.resend(dropped, to.choice, text=whole, after=after)
-        attached = {path: self._held.pop(path, None) or await self.engine.runs.attach(Path(path)) for path in files}
+            return await self.engine.queue.resend(dropped, to.options, text=whole, after=after)
+        attached = {
+            path: self._held_files.pop(path, None) or await self.engine.runs.attach(Path(path)) for path in files
+        }
         try:
-            return await self.engine.runs.submit(self._order(whole, to, [*attached.values()]), after=after)
+            return await self.engine.runs.submit(self._prepare(whole, to, [*attached.values()]), after=after)
         except Exception:
-            self._held |= attached
+            self._held_files |= attached
             raise
 
     async def attach(self, path: str, *, is_new: bool = True) -> None:
-        """Have a file as it is now, so that it is sent like this; raises where it cannot go along.
+        """Read a file now, so that it is sent as it is now. Raises if it cannot be sent.
 
-        One that is not new may be held since it was attached: then it goes along, whatever became of it.
+        A file that is not new may have been read when it was first attached; then it is not read again.
         """
         if is_new:
-            self._held.pop(path, None)
-        if path not in self._held:
-            self._held[path] = await self.engine.runs.attach(Path(path))
-        while len(self._held) > HELD:
-            del self._held[next(iter(self._held))]
+            self._held_files.pop(path, None)
+        if path not in self._held_files:
+            self._held_files[path] = await self.engine.runs.attach(Path(path))
+        while len(self._held_files) > MAX_HELD_FILES:
+            del self._held_files[next(iter(self._held_files))]
 
     async def submit(self, envelope: "EventEnvelope") -> "Ticket":
-        """Send an event that was put together by hand."""
-        return await self.engine.runs.submit(self.engine.runs.prepare(envelope, self._choice()))
+        """Send a composed event."""
+        return await self.engine.runs.submit(self.engine.runs.prepare(envelope, self._run_options()))
 
-    async def again(self, run_id: str) -> "Ticket":
-        """The input of a run once more, as a new event of this session."""
-        return await self.engine.runs.run_again(run_id, self._choice())
+    async def run_again(self, run_id: str) -> "Ticket":
+        """Send the input of a run again, as a new event of this session."""
+        return await self.engine.runs.run_again(run_id, self._run_options())
 
-    async def turn(self, item_id: str, mode: str) -> None:
-        """Into the run at work, or after it."""
+    async def set_item_mode(self, item_id: str, mode: str) -> None:
+        """Deliver a queued message to the run in progress, or after it."""
         from engine.api import Mode  # noqa: PLC0415
 
         await self.engine.queue.set_mode(item_id, Mode(mode))
 
-    def new_session(self, words: str = "") -> None:
-        """Leave this conversation; the next message begins another, of which there may be something to say."""
-        self.session = self.engine.ids.new("ses")
-        self._remark = (self.session, words)
+    def start_session(self, remark: str = "") -> None:
+        """Start a new session. The remark is shown while it has no messages."""
+        self.session_id = self.engine.ids.new("ses")
+        self._remark = (self.session_id, remark)
 
-    # What is looked at
+    # Reading
 
-    async def waiting(self) -> "list[QueueItem]":
-        """What waits in this session, and what was dropped or withdrawn there and can be had back."""
+    async def load_queue(self) -> "list[QueueItem]":
+        """The queued messages of this session, and the dropped and withdrawn ones that can be restored."""
         from console.model.queue.items import UNDO_US  # noqa: PLC0415  (not before the first frame)
 
         since = self.engine.now() - UNDO_US
-        # In this order: what is lost between the two looks is seen twice, not never.
-        items = await self.engine.queue.list(self.session)
-        lost = await self.engine.queue.list_resendable(self.session, withdrawn_since=since)
-        gone = {item.item_id for item in lost}
-        return [*(item for item in items if item.item_id not in gone), *lost]
+        # In this order: an item that is dropped between the two reads appears in both, not in neither.
+        items = await self.engine.queue.list(self.session_id)
+        lost = await self.engine.queue.list_resendable(self.session_id, withdrawn_since=since)
+        lost_ids = {item.item_id for item in lost}
+        return [*(item for item in items if item.item_id not in lost_ids), *lost]
 
-    async def past(self, run_id: str) -> "tuple[RunRow, list[Entry], int]":
-        """A run that is to be shown: its row, the course of it, and how long its journal is.
+    async def load_run(self, run_id: str) -> "tuple[RunRow, list[Entry], int]":
+        """A run to show: its row, its outline and the last position of its journal.
 
-        Of a long one it is how it began, and the last of the rest.
+        The outline of a long run has its first entry and the last part.
         """
         run, outline = await self.engine.runs.get(run_id), await self.engine.runs.outline(run_id)
         if outline and outline[0].position > 1:
             outline = [*await self.engine.runs.journal(run_id, after=0, limit=1), *outline]
         return run, outline, await self.engine.runs.last_position(run_id)
 
-    # Inside
-
     async def _first_session(self) -> str:
         from engine.api import NotFound  # noqa: PLC0415
 
-        opening = self._opening
-        if opening.goes_on:
-            with suppress(NotFound):  # there is nothing to go on with: here it begins
+        options = self._options
+        if options.continue_last:
+            with suppress(NotFound):  # there is no session to continue: start one
                 return (await self.engine.sessions.get("last")).session.session_id
-        if opening.session is None:
+        if options.session is None:
             return self.engine.ids.new("ses")
         from console.data.session_names import session_named  # noqa: PLC0415
 
-        session, words = await session_named(self.engine, opening.session)
-        self._remark = (session, words)
-        return session
+        session_id, remark = await session_named(self.engine, options.session)
+        self._remark = (session_id, remark)
+        return session_id
 
-    def _order(self, text: str, to: MessageTarget, attachments: "Sequence[Attachment]" = ()) -> Any:
+    def _prepare(self, text: str, to: MessageTarget, attachments: "Sequence[Attachment]" = ()) -> Any:
         from engine.api import message  # noqa: PLC0415
 
-        envelope = message(self.engine.ids.new("evt"), text, conversation_id=to.session)
+        envelope = message(self.engine.ids.new("evt"), text, conversation_id=to.session_id)
         if attachments:
             given = envelope.input.model_copy(update={"attachments": [*attachments]})
             envelope = envelope.model_copy(update={"input": given})
-        return self.engine.runs.prepare(envelope, to.choice)
+        return self.engine.runs.prepare(envelope, to.options)
 
-    def _choice(self) -> "RunOptions":
+    def _run_options(self) -> "RunOptions":
         from engine.api import RunOptions  # noqa: PLC0415
 
-        return RunOptions(runner=self.runner, env=self._opening.env, kept=True)
+        return RunOptions(runner=self.runner_choice, env=self._options.env, kept=True)
 
-    async def _hear(self, since: int) -> None:
-        """Listen on and on: where that breaks off it begins again, behind what was heard last."""
+    async def _read_new_entries(self, since: int) -> None:
+        """Collect new entries until the engine is closed. After an error, continue behind the last one read."""
         while True:
             try:
-                await self.engine.last_row()  # where this can be read, so can what is new
-                self.deafness = None
-                async with self.engine.subscribe(since) as news:
-                    async for batch in news:
-                        self._fresh.extend(told.entry for told in batch)
+                await self.engine.last_row()  # raises while the database cannot be read
+                self.subscription_error = None
+                async with self.engine.subscribe(since) as subscription:
+                    async for batch in subscription:
+                        self._new_entries.extend(committed.entry for committed in batch)
                         since = batch[-1].row
-            except Exception as error:  # noqa: BLE001  (whatever it was, the screen says it)
-                self.deafness = error
+            except Exception as error:  # noqa: BLE001  (the screen shows whatever it was)
+                self.subscription_error = error
             else:
-                return  # the engine was closed
-            await asyncio.sleep(AGAIN)
+                return
+            await asyncio.sleep(RETRY_SECONDS)
 
 
-def _load() -> Any:
+def _import_api() -> Any:
     import engine.api  # noqa: PLC0415
 
     return engine.api

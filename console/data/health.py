@@ -1,14 +1,21 @@
-"""What is wrong with the database or the engine: in a few words, and in a sentence that says what to do."""
+"""Problems of the database and of the engine: a short text for the header, and a sentence that says what to do."""
 
 import asyncio
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from console.data.active_session import ActiveSession
 from console.model.commands.key_labels import key_of
 from console.model.text.safe import one_line
 
-_SHORT: Final = {
+if TYPE_CHECKING:
+    from console.data.active_session import ActiveSession
+    from engine.api import StoreError
+
+MAX_PROBLEM_CHARACTERS: Final = 400
+MAX_SHORT_CHARACTERS: Final = 60
+MISSED_CHECKS_ALLOWED: Final = 3
+"""Failed checks in a row before a problem is shown: another process may disturb a single one."""
+_SHORT_TEXTS: Final = {
     "DatabaseLocked": "database locked, waiting for it",
     "DiskFull": "no space left on the disk",
     "DiskFailed": "the disk failed",
@@ -18,11 +25,11 @@ _SHORT: Final = {
     "DatabaseForeign": "not a trackside database",
     "DatabaseMissing": "no database there",
 }
-"""By the name of the error: the engine's own sentence begins with a path, which leaves no room for the rest."""
+"""By the name of the error's class: the engine's own sentence begins with a path and is too long for the header."""
 
 
-def words_of(error: BaseException) -> str:
-    """What an error says; and the key that mends it here, in place of an option of the command line."""
+def error_text(error: BaseException) -> str:
+    """The text of an error. Names the key that fixes it here instead of an option of the command line."""
     found = getattr(error, "found", None)
     if isinstance(found, str):
         return f"{found}. {key_of('app.runners')} chooses one."
@@ -32,78 +39,79 @@ def words_of(error: BaseException) -> str:
 
 
 class HealthProblem(NamedTuple):
-    """Said until it is over."""
+    """A problem that is shown until it is over."""
 
     short: str
-    words: str
-    passes: bool = False
-    """It is over by itself: whoever waits need do nothing."""
+    text: str
+    is_temporary: bool = False
+    """The problem ends by itself, and the user need not do anything."""
 
     @classmethod
     def of(cls, error: BaseException, what: str = "") -> "HealthProblem":
-        """What an error means; `what` failed because of it."""
-        said = one_line(words_of(error), 400)
-        words = f"{what}: {said}" if what else said
+        """The problem that an error means; `what` failed because of it."""
+        cause = one_line(error_text(error), MAX_PROBLEM_CHARACTERS)
+        text = f"{what}: {cause}" if what else cause
         name = type(error).__name__
-        return cls(_SHORT.get(name, one_line(words, 60)), words, name == "DatabaseLocked")
-
-
-if TYPE_CHECKING:
-    from engine.api import StoreError
-
-MISSED_CHECKS_ALLOWED: Final = 3
-"""Looks that may fail before it is said: one that another process disturbed says nothing."""
+        return cls(_SHORT_TEXTS.get(name, one_line(text, MAX_SHORT_CHARACTERS)), text, name == "DatabaseLocked")
 
 
 class HealthMonitor:
-    """Keeps what is wrong now, and forgets it when it is over."""
+    """Holds the current problem, and the other processes on the same database."""
 
-    def __init__(self, stage: ActiveSession) -> None:
-        self._stage = stage
-        self.others: tuple[int, ...] = ()
-        """Processes that host on the same database."""
-        self._unreadable: HealthProblem | None = None
-        self._failed = 0
-        self._trying: asyncio.Task[None] | None = None
+    def __init__(self, active_session: "ActiveSession") -> None:
+        self._session = active_session
+        self.problem: HealthProblem | None = None
+        """The current problem, as of the last tick."""
+        self.other_pids: tuple[int, ...] = ()
+        """Other processes that host runs on the same database."""
+        self._read_problem: HealthProblem | None = None
+        self._failed_checks = 0
+        self._write_check: asyncio.Task[None] | None = None
 
-    @property
-    def trouble(self) -> HealthProblem | None:
-        """What a person should know, and what to do about it."""
-        hindrance = self._stage.engine.write_error
-        if hindrance is not None:
-            return HealthProblem.of(hindrance)
-        deaf = self._stage.deafness
-        return self._unreadable if deaf is None else HealthProblem.of(deaf, "what is new cannot be read, trying again")
+    def set_open_error(self, error: BaseException | None) -> None:
+        """Set the problem that keeps the engine from opening; None when it is open."""
+        self.problem = HealthProblem.of(error) if error is not None else None
 
-    async def look(self) -> None:
-        """Once a second."""
-        self._try_to_write()
-        try:
-            await self._look_for_others()
-        except _known_errors() as error:
-            self._failed += 1
-            self._unreadable = HealthProblem.of(error) if self._failed >= MISSED_CHECKS_ALLOWED else None
+    def update(self) -> None:
+        """Update `problem`. Called once a tick; reads nothing from the database."""
+        write_error, subscription_error = self._session.engine.write_error, self._session.subscription_error
+        if write_error is not None:
+            self.problem = HealthProblem.of(write_error)
+        elif subscription_error is not None:
+            self.problem = HealthProblem.of(subscription_error, "New entries cannot be read, trying again")
         else:
-            self._failed, self._unreadable = 0, None
+            self.problem = self._read_problem
 
-    async def _look_for_others(self) -> None:
-        engine = self._stage.engine
+    async def check(self) -> None:
+        """Check that the database can be read and written, and look for other processes. Called once a second."""
+        self._check_writing()
+        try:
+            await self._find_other_hosts()
+        except _store_error() as error:
+            self._failed_checks += 1
+            is_shown = self._failed_checks >= MISSED_CHECKS_ALLOWED
+            self._read_problem = HealthProblem.of(error) if is_shown else None
+        else:
+            self._failed_checks, self._read_problem = 0, None
+
+    async def _find_other_hosts(self) -> None:
+        engine = self._session.engine
         hosts = await engine.hosts()
-        self.others = tuple(host.pid for host in hosts if host.is_alive and host.host_id != engine.host_id)
+        self.other_pids = tuple(host.pid for host in hosts if host.is_alive and host.host_id != engine.host_id)
         if engine.write_error is None and any(not host.is_alive for host in hosts):
             await engine.recover()
 
-    def _try_to_write(self) -> None:
-        """Where nothing runs nothing is written, and nobody would notice that the trouble is over."""
-        if self._stage.engine.write_error is not None and (self._trying is None or self._trying.done()):
-            self._trying = asyncio.ensure_future(self._write())
+    def _check_writing(self) -> None:
+        """Try to write while writing fails: without a run nothing else is written that could show its end."""
+        if self._session.engine.write_error is not None and (self._write_check is None or self._write_check.done()):
+            self._write_check = asyncio.ensure_future(self._write())
 
     async def _write(self) -> None:
-        with suppress(_known_errors()):  # it is the hindrance that we know of
-            await self._stage.engine.check_writable()
+        with suppress(_store_error()):  # `write_error` has it
+            await self._session.engine.check_writable()
 
 
-def _known_errors() -> "type[StoreError]":
-    from engine.api import StoreError  # noqa: PLC0415
+def _store_error() -> "type[StoreError]":
+    from engine.api import StoreError  # noqa: PLC0415  (loads the engine)
 
     return StoreError

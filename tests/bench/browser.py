@@ -89,7 +89,7 @@ async def _leave(app: Trackside) -> None:
 
 async def _empty(app: Trackside, watch: "_Watch") -> None:
     async with watch.looking():
-        app.push_screen(_Empty())
+        app.push_screen(_Empty(app.services))
         await _until(lambda: isinstance(app.screen, _Empty) and app.screen.footer.is_mounted)
         await _painted(app)
     await _leave(app)
@@ -146,7 +146,7 @@ async def _measured(path: Path, acts: dict[str, Act]) -> dict[str, list[float]]:
     app = Trackside(LaunchOptions(), partial(Engine.open, RUNNERS / "talks.py", db=path))
     stood: dict[str, list[float]] = {}
     async with app.run_test(size=SIZE) as pilot:
-        await _until(lambda: app.drafts is not None)  # the last that is begun when it is opened
+        await _until(lambda: app.controllers.drafts.is_open)  # the last that is begun when it is opened
         await pilot.pause()
         for name, act in acts.items():
             await act(app, _Watch())

@@ -68,7 +68,7 @@ async def measure() -> AsyncIterator[Line]:
         open_engine: Callable[[], Awaitable[Engine]] = partial(Engine.open, path, db=Path(folder, "bench.db"))
         app = Trackside(LaunchOptions(), open_engine)
         async with app.run_test(size=SIZE) as pilot:
-            while not app.stage.is_open:
+            while not app.active_session.is_open:
                 await pilot.pause(0.05)
             await pilot.pause(0.5)
             empty, forms, events = list[float](), list[float](), list[float]()

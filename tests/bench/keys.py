@@ -108,7 +108,7 @@ async def _measured(kind: str) -> list[float]:
         open_engine = partial(Engine.open, RUNNERS / "talks.py", db=Path(folder, "bench.db"))
         if kind == "console":
             app: Any = Trackside(LaunchOptions(), open_engine)
-            return await _run(app, lambda: app.stage.is_open, lambda: app.stage.engine)
+            return await _run(app, lambda: app.active_session.is_open, lambda: app.active_session.engine)
         async with await open_engine() as engine:
             return await _run(_Log(engine), lambda: True, lambda: engine)
 
@@ -120,7 +120,7 @@ async def _run(app: Any, is_ready: Any, engine: Any) -> list[float]:
         if running.done():
             raise AssertionError("the app has ended")
         await asyncio.sleep(0.05)
-    conversation = app.stage.session if isinstance(app, Trackside) else "bench"
+    conversation = app.active_session.session_id if isinstance(app, Trackside) else "bench"
     # The load must outlast the typing, also beside a baseline that takes seconds for one key.
     event = message(engine().ids.new("evt"), f"{RATE} {SECONDS + PATIENCE}", conversation_id=conversation)
     ticket = await engine().submit(event)

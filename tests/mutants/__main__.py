@@ -45,7 +45,7 @@ ROOMS: Final = (
     "cli",
     "choosing",
 )
-AT_ONCE: Final = 2
+QUIT_AT_ONCE: Final = 2
 
 
 class Verdict(StrEnum):
@@ -111,7 +111,7 @@ def _tried(chosen: list[Case], folder: Path) -> Iterator[tuple[Case, Verdict, st
             yield case, *refused[case.mutant]
         else:
             sound.append(case)
-    trees = [first, *(Tree.copy(folder / f"b{number}", first.folder) for number in range(1, AT_ONCE))]
+    trees = [first, *(Tree.copy(folder / f"b{number}", first.folder) for number in range(1, QUIT_AT_ONCE))]
     free: SimpleQueue[Tree] = SimpleQueue()
     for tree in trees:
         free.put(tree)
@@ -124,7 +124,7 @@ def _tried(chosen: list[Case], folder: Path) -> Iterator[tuple[Case, Verdict, st
         finally:
             free.put(tree)
 
-    with ThreadPoolExecutor(AT_ONCE) as threads:
+    with ThreadPoolExecutor(QUIT_AT_ONCE) as threads:
         yield from threads.map(attempt, sound)
     for tree in trees:
         tree.close()
@@ -144,7 +144,7 @@ def _refused(chosen: list[Case], tree: Tree) -> Mapping[Mutant, tuple[Verdict, s
         if mutant.test not in known:
             refused[mutant] = Verdict.NO_TEST, f"    {mutant.test}"
     tests = sorted({mutant.test for mutant in mutants if mutant not in refused})
-    failing = tree.failing(tests, AT_ONCE) if tests else set[str]()
+    failing = tree.failing(tests, QUIT_AT_ONCE) if tests else set[str]()
     for mutant in mutants:
         if mutant.test in failing:
             refused[mutant] = Verdict.UNSOUND, f"    see for yourself: python -m pytest '{mutant.test}'"

@@ -19,7 +19,9 @@ from console.model.text.units import number, size
 from console.ui.artifacts.save import SaveAs, Taken, save
 from console.ui.shared.bindings import bindings_for
 from console.ui.shared.browser import Looked, SearchBrowser
+from console.ui.shared.clipboard import Clipboard
 from console.ui.shared.dialog import Question
+from console.ui.shared.services import AppServices
 from console.ui.shared.slow_notice import slow_notice
 
 if TYPE_CHECKING:
@@ -47,8 +49,15 @@ class ArtifactsScreen(SearchBrowser):
     ArtifactsScreen #side { width: 3fr; }
     """
 
-    def __init__(self, session: str, run_id: str | None, wanted: str | None = None) -> None:
-        super().__init__()
+    def __init__(
+        self,
+        services: AppServices,
+        clipboard: Clipboard,
+        session: str,
+        run_id: str | None,
+        wanted: str | None = None,
+    ) -> None:
+        super().__init__(services, clipboard)
         self._session, self._run_id = session, run_id
         self._wanted = wanted
         """The one of the run that is to be shown first, by its id or its name."""
@@ -71,7 +80,7 @@ class ArtifactsScreen(SearchBrowser):
 
     def _desk(self, text: str = "") -> ArtifactReader:
         return ArtifactReader(
-            self.trackside.stage.engine,
+            self.services.active_session.engine,
             session=self._session if self._whose == "session" else None,
             run_id=self._run_id if self._whose == "run" else None,
             text=text,
@@ -125,7 +134,7 @@ class ArtifactsScreen(SearchBrowser):
 
     @property
     def _now(self) -> int:
-        return self.trackside.stage.engine.now()
+        return self.services.active_session.engine.now()
 
     # What is in it
 
@@ -150,7 +159,7 @@ class ArtifactsScreen(SearchBrowser):
         return self._source
 
     async def _head_of(self, row: "ArtifactRow") -> bytes:
-        return await self.trackside.stage.engine.artifacts.read_bytes(row.artifact_id, limit=WINDOW)
+        return await self.services.active_session.engine.artifacts.read_bytes(row.artifact_id, limit=WINDOW)
 
     def on_listing_chosen(self) -> None:
         self.action_open()
@@ -166,7 +175,7 @@ class ArtifactsScreen(SearchBrowser):
         return None
 
     def action_open(self) -> None:
-        if not self.trackside.can("artifacts.open"):
+        if not self.services.check_can("artifacts.open"):
             return
         if self.is_inside:
             self.side.fold()
@@ -174,8 +183,8 @@ class ArtifactsScreen(SearchBrowser):
             self.enter(is_inside=True)
 
     def action_copy(self) -> None:
-        if self.trackside.can("artifacts.copy") and not self.copy_line() and (row := self.current) is not None:
-            self.trackside.copy(row.artifact_id, "the id")
+        if self.services.check_can("artifacts.copy") and not self.copy_line() and (row := self.current) is not None:
+            self._clipboard.copy(row.artifact_id, "the id")
 
     @property
     def _whose_next(self) -> str:
@@ -190,8 +199,8 @@ class ArtifactsScreen(SearchBrowser):
     # Saving
 
     def action_save(self) -> None:
-        if self.trackside.can("artifacts.save") and (row := self.current) is not None:
-            self.trackside.do(self._save(row))
+        if self.services.check_can("artifacts.save") and (row := self.current) is not None:
+            self.services.run_in_background(self._save(row))
 
     async def _save(self, row: "ArtifactRow") -> None:
         """Ask where to until it is there, or until nobody wants it any more."""
@@ -205,16 +214,16 @@ class ArtifactsScreen(SearchBrowser):
                 wrong = f"{path} cannot be written: {error.strerror or error}. Name another file."
                 continue
             except Exception as error:  # noqa: BLE001  (the content may be gone; whatever it was, it is said)
-                self.trackside.tell(f"{name_of(row)} cannot be read: {error}", severity="error")
+                self.services.show_toast(f"{name_of(row)} cannot be read: {error}", severity="error")
                 return
             if written is not None:
-                self.trackside.tell(f"{size(written)} saved to {path}")
+                self.services.show_toast(f"{size(written)} saved to {path}")
                 return
             wrong = f"{path} stays as it is. Name another file."
 
     async def _write(self, row: "ArtifactRow", path: "Path") -> int | None:
         """How much was written; nothing where there is a file already, which is to stay."""
-        engine = self.trackside.stage.engine
+        engine = self.services.active_session.engine
         self._tell_saved(row, 0)
         try:
             with slow_notice(self, self.show_remark, repeat=True):

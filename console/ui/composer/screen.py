@@ -22,18 +22,21 @@ from console.data.event_draft import (
     problems,
     usual_values,
 )
-from console.data.health import words_of
+from console.data.health import error_text
 from console.model.commands.key_labels import key_of
 from console.model.composer.fields import ABOUT, GROUPS, filled, retyped
+from console.model.prompt.paste_tokens import on_one_line
 from console.model.text.paths import candidates, files_meant
 from console.model.text.safe import one_line
 from console.model.text.units import who_runs
+from console.ui.composer.controller import ComposerController
 from console.ui.composer.field_row import Control, FieldRow, control_for, hinted, said_in, say_in
 from console.ui.composer.files import Files, PathField
 from console.ui.shared.bindings import bindings_for
 from console.ui.shared.fields import Choice, TextField
 from console.ui.shared.finder import Finder
 from console.ui.shared.full_screen import FullScreen
+from console.ui.shared.services import AppServices
 from engine.api import Attachment, AttachmentProblem
 
 _FILES: Final = "attachments"
@@ -66,8 +69,9 @@ class ComposerScreen(FullScreen):
     ComposerScreen #wrong { display: none; height: auto; padding: 0 2; color: $text-error; }
     """
 
-    def __init__(self, writing: EventDraftState) -> None:
-        super().__init__()
+    def __init__(self, services: AppServices, controller: ComposerController, writing: EventDraftState) -> None:
+        super().__init__(services)
+        self._controller = controller
         self.writing = writing
         self._former: EventDraftState | None = None
         """What the fields said before all was begun anew."""
@@ -108,8 +112,8 @@ class ComposerScreen(FullScreen):
                 self.call_after_refresh(each.scroll_visible, animate=False)
 
     def remark(self) -> str:
-        stage = self.trackside.stage
-        return f"to {one_line(who_runs(stage.agent_id, stage.runner_id), 60)}"
+        active = self.services.active_session
+        return f"to {one_line(who_runs(active.agent_id, active.runner_id), 60)}"
 
     def where(self) -> str:
         if isinstance(self.focused, Choice):
@@ -119,22 +123,22 @@ class ComposerScreen(FullScreen):
     def owns(self, where: str) -> bool:
         return where in (self.place, "files", "choice")
 
-    def let_go(self) -> bool:
+    def save_input(self) -> bool:
         """What is begun is found again; while it is sent it is nobody's to take along."""
         if self._course is Course.SENDING:
-            self.trackside.tell("it is being sent; one moment", severity="warning")
+            self.services.show_toast("it is being sent; one moment", severity="warning")
         elif self._course is Course.OPEN:
             self.collect()
             if self.writing.is_begun:
-                self.trackside.tell(f"the event is kept; {key_of('app.compose')} goes on with it")
+                self.services.show_toast(f"the event is kept; {key_of('app.compose')} goes on with it")
             else:
-                self.trackside.put_away(self.writing)
-                self.trackside.tell_of_another()
+                self._controller.remove_draft(self.writing)
+                self._controller.show_other_draft()
         return self._course is not Course.SENDING
 
     def step_back(self) -> None:
-        if self.let_go():
-            self.leave()
+        if self.save_input():
+            self.close_screen()
 
     def on_screen_resume(self) -> None:
         self.show_remark()  # another may have been chosen meanwhile
@@ -221,7 +225,7 @@ class ComposerScreen(FullScreen):
         name = event.widget.id
         if name in self._controls and name != "text" and self.is_current:
             self.collect()
-            self._rows[name].complain(problems(self.trackside.stage.engine, self.writing).get(name))
+            self._rows[name].complain(problems(self.services.active_session.engine, self.writing).get(name))
 
     def action_step(self, step: int) -> None:
         if step > 0:
@@ -238,23 +242,23 @@ class ComposerScreen(FullScreen):
         example = example_values(values["event_type"])
         self.writing.values = filled(values, self.writing.usual, example)
         if self.writing.values == values:
-            self.trackside.tell("every field that the example has is filled in already")
+            self.services.show_toast("every field that the example has is filled in already")
         self._show()
 
     def action_anew(self) -> None:
         self.collect()
         is_empty = self.writing.base is None and not self.writing.is_begun
         if is_empty and self._former is None:
-            self.trackside.tell("nothing is filled in yet")
+            self.services.show_toast("nothing is filled in yet")
             return
         if is_empty and self._former is not None:
             fresh, self._former = self._former, None
         else:
-            fresh, self._former = new_writing(self.trackside.stage.session), self.writing
+            fresh, self._former = new_writing(self.services.active_session.session_id), self.writing
             again = key_of("composer.anew")
-            self.mention("all fields are empty", f"{again} once more brings back what was in them")
-        self.trackside.put_away(self.writing)
-        self.trackside.take_up(fresh)
+            self.show_key_toast("all fields are empty", f"{again} once more brings back what was in them")
+        self._controller.remove_draft(self.writing)
+        self._controller.add_draft(fresh)
         self.writing = fresh
         self._show()
         self._controls["text"].focus()
@@ -276,19 +280,22 @@ class ComposerScreen(FullScreen):
             for file in files:
                 await self._add_file(file.path)
             if not files:
-                self._path.insert_text_at_cursor(self.trackside.as_one_line(event.text).strip())
+                line, warning = on_one_line(event.text)
+                if warning:
+                    self.services.show_toast(warning, severity="warning")
+                self._path.insert_text_at_cursor(line.strip())
                 self.call_after_refresh(self._rows[_FILES].complain, trouble)  # not before the change is heard of
 
         self.run_worker(look, exit_on_error=False)
 
     async def _add_file(self, path: str) -> None:
         try:
-            attachment = await self.trackside.stage.engine.runs.attach(Path(path))
+            attachment = await self.services.active_session.engine.runs.attach(Path(path))
         except AttachmentProblem as problem:
             self._rows[_FILES].complain(str(problem))
             return
         if any(_is_same(attachment, each) for each in self.writing.attachments):
-            self.trackside.tell(f"{one_line(attachment.name or path, 60)} goes along already, as it is now")
+            self.services.show_toast(f"{one_line(attachment.name or path, 60)} goes along already, as it is now")
         else:
             self.writing.attachments.append(attachment)
         self._files.files = tuple(self.writing.attachments)
@@ -308,24 +315,24 @@ class ComposerScreen(FullScreen):
 
     def action_send(self) -> None:
         self.collect()
-        wrong = problems(self.trackside.stage.engine, self.writing)
+        wrong = problems(self.services.active_session.engine, self.writing)
         self._complain(wrong)
         if not wrong and self._course is Course.OPEN:
             self._course = Course.SENDING
-            self.do("sending it…", self._send())
+            self.run_with_progress("sending it…", self._send())
 
     async def _send(self) -> None:
         try:
-            envelope = self.trackside.stage.engine.runs.compose(self.writing.draft())
-            ticket = await self.trackside.stage.submit(envelope)
+            envelope = self.services.active_session.engine.runs.compose(self.writing.draft())
+            ticket = await self.services.active_session.submit(envelope)
         except Exception as error:  # noqa: BLE001  (whatever it was, it is said where one can mend it)
             self._course = Course.OPEN
-            self._say(words_of(error))
+            self._say(error_text(error))
             return
         self._course = Course.SENT
-        self.trackside.put_away(self.writing)
-        self.leave()
-        self.trackside.sent(ticket, envelope)
+        self._controller.remove_draft(self.writing)
+        self.close_screen()
+        self._controller.follow_sent(ticket, envelope)
 
 
 def _is_same(one: Attachment, other: Attachment) -> bool:

@@ -1,4 +1,4 @@
-"""What is wrong, in full, under the header; it is not there while nothing is."""
+"""The line under the header that shows a health problem in full."""
 
 from textual.content import Content
 from textual.widgets import Static
@@ -8,7 +8,7 @@ from console.ui.shared.crash_guard import PaneGuard
 
 
 class HealthLine(PaneGuard, Static):
-    """Says it until it is over: a toast would be gone before it is read."""
+    """Shows a problem until it is over; a toast would disappear before it is read."""
 
     DEFAULT_CSS = """
     HealthLine { display: none; height: auto; max-height: 4; padding: 0 1; background: $panel; color: $text-error; }
@@ -17,11 +17,11 @@ class HealthLine(PaneGuard, Static):
 
     def __init__(self) -> None:
         super().__init__("", id="trouble", markup=False)
-        self._said: HealthProblem | None = None
+        self._problem: HealthProblem | None = None
 
-    def show(self, trouble: HealthProblem | None) -> None:
-        """Say this, or nothing any more."""
-        if trouble != self._said:
-            self._said = trouble
-            self.update(Content("" if trouble is None else trouble.words))
-            self.set_class(trouble is not None, "-said")
+    def show(self, problem: HealthProblem | None) -> None:
+        """Show a problem, or hide the line."""
+        if problem != self._problem:
+            self._problem = problem
+            self.update(Content("" if problem is None else problem.text))
+            self.set_class(problem is not None, "-said")

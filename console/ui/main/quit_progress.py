@@ -1,4 +1,4 @@
-"""What leaving waits for."""
+"""The dialog that shows what quitting waits for."""
 
 from collections.abc import Callable
 from typing import ClassVar, Final
@@ -11,32 +11,31 @@ from textual.widgets import Static
 
 from console.model.commands.key_labels import key_of
 
-SOON: Final = 0.5
-"""Seconds until it is looked at again."""
+REFRESH_SECONDS: Final = 0.5
 
 
 class QuitProgress(ModalScreen[None]):
-    """Says it until there is nothing left to wait for; who does not want to wait need not."""
+    """Open until the engine is closed; the quit key ends the wait."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+q", "app.quit", "leave now", id="app.quit")]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+q", "app.quit", "quit now", id="app.quit")]
     DEFAULT_CSS = """
     QuitProgress { align: center middle; }
     QuitProgress > Static { width: 64; max-width: 90%; height: auto; padding: 1 2; background: $surface; }
     QuitProgress > Static { border: round $warning; }
     """
 
-    def __init__(self, waited_for: Callable[[], str]) -> None:
+    def __init__(self, progress_text: Callable[[], str]) -> None:
         super().__init__()
-        self._waited_for = waited_for
-        self._words = Static("", markup=False)
+        self._progress_text = progress_text
+        self._text = Static("", markup=False)
 
     def compose(self) -> ComposeResult:
-        yield self._words
+        yield self._text
 
     def on_mount(self) -> None:
-        self._tell()
-        self.set_interval(SOON, self._tell)
+        self._show()
+        self.set_interval(REFRESH_SECONDS, self._show)
 
-    def _tell(self) -> None:
-        leave = f"{key_of('app.quit')} again leaves now; what is unsent is kept."
-        self._words.update(Content(f"{self._waited_for()}\n\n{leave}"))
+    def _show(self) -> None:
+        quit_now = f"{key_of('app.quit')} again quits now; unsent text is kept."
+        self._text.update(Content(f"{self._progress_text()}\n\n{quit_now}"))

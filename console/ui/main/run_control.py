@@ -1,90 +1,93 @@
-"""What a person does to the run at work: let it go on, hold it, step, edit what it is answered, stop it."""
+"""Controls the run in progress: continue, pause, step, edit its reply, stop."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from console.model.commands.key_labels import key_of
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable
-
-    from textual.app import App
-
     from console.data.active_session import ActiveSession
-    from console.model.commands.situation import Situation
-    from console.ui.main.updater import ScreenUpdater
-
-    _App = App[None]
-else:
-    _App = object
+    from console.ui.shared.services import AppServices
 
 
-class RunControl(_App):
-    """A part of the app."""
+class RunControl:
+    """The commands of the group "The run"."""
 
-    stage: "ActiveSession"
+    def __init__(self, services: "AppServices", active_session: "ActiveSession") -> None:
+        self._services = services
+        self._session = active_session
 
-    if TYPE_CHECKING:
-
-        @property
-        def hearing(self) -> "ScreenUpdater": ...
-        @property
-        def situation(self) -> "Situation": ...
-        def do(self, act: "Awaitable[Any]", said: str = "") -> None: ...
-        def tell(self, words: str, *, severity: Any = "information") -> None: ...
-        def can(self, command_id: str) -> bool: ...
+    def has_key(self, action: str) -> bool:
+        """Whether a key works for this action. If pause and continue share a key, the state of the run decides."""
+        if action not in ("pause", "continue_run"):
+            return True
+        keys = {command.id: set(command.keys.split(",")) for command in self._services.commands}
+        is_shared = bool(keys["app.pause"] & keys["app.continue"])
+        return not is_shared or (action == "continue_run") == self._services.situation.is_paused
 
     def action_continue_run(self) -> None:
-        if self.can("app.continue") and (working := self.hearing.working) is not None:
-            self.do(self.stage.engine.runs.continue_run(working[0]))
+        if (run_id := self._active_run_for("app.continue")) is not None:
+            self._services.run_in_background(self._session.engine.runs.continue_run(run_id))
 
     def action_run_again(self) -> None:
-        if self.can("app.run_again") and (view := self.hearing.view) is not None:
-            self.do(self.stage.again(view.run_id))
+        if self._services.check_can("app.run_again") and (view := self._services.updater.view) is not None:
+            self._services.run_in_background(self._session.run_again(view.run_id))
+
+    def run_again(self, run_id: str) -> bool:
+        """Send the input of any run again. Returns False, and shows why, if that is not possible now."""
+        is_possible = self._services.check_can("app.run_again")
+        if is_possible:
+            self._services.run_in_background(self._session.run_again(run_id))
+        return is_possible
 
     def action_pause(self) -> None:
-        if self.can("app.pause") and (working := self.hearing.working) is not None:
-            act = self.stage.engine.breakpoints.set(working[0], "steering", once=True)
-            self.do(act, "The run will pause at its next steering point.")
+        if (run_id := self._active_run_for("app.pause")) is not None:
+            pause = self._session.engine.breakpoints.set(run_id, "steering", once=True)
+            self._services.run_in_background(pause, "The run will pause at its next steering point.")
 
     def action_step(self) -> None:
-        if self.can("app.step") and (working := self.hearing.working) is not None:
-            self.do(self.stage.engine.runs.step(working[0]))
+        if (run_id := self._active_run_for("app.step")) is not None:
+            self._services.run_in_background(self._session.engine.runs.step(run_id))
 
     def action_edit_reply(self) -> None:
-        if self.can("app.edit_reply") and (working := self.hearing.working) is not None:
-            self.do(self._edit_reply(working[0]))
+        if (run_id := self._active_run_for("app.edit_reply")) is not None:
+            self._services.run_in_background(self._edit_reply(run_id))
 
     async def _edit_reply(self, run_id: str) -> None:
         from console.ui.main.edit_reply import EditReply  # noqa: PLC0415
 
-        held = await self.stage.engine.runs.current_pause(run_id)
-        if held is None:
-            self.tell("The run is no longer paused.", severity="warning")
+        pause = await self._session.engine.runs.current_pause(run_id)
+        if pause is None:
+            self._services.show_toast("The run is no longer paused.", severity="warning")
             return
-        reply = await self.push_screen_wait(EditReply(held))
+        reply = await self._services.ask(EditReply(pause))
         if reply is not None:
-            said = f"The reply is replaced. {key_of('app.continue')} continues the run."
-            self.do(self.stage.engine.runs.edit_reply(run_id, reply), said)
+            done_text = f"The reply is replaced. {key_of('app.continue')} continues the run."
+            self._services.run_in_background(self._session.engine.runs.edit_reply(run_id, reply), done_text)
 
     def action_stop(self) -> None:
-        if not self.can("app.stop") or (working := self.hearing.working) is None:
+        if (run_id := self._active_run_for("app.stop")) is None:
             return
-        if working[1].is_stopping:
-            self.tell("it was asked to stop; a runner that does not listen is ended by force in a moment")
+        if self._services.situation.is_stopping:
+            self._services.show_toast("Stop was requested. A runner that ignores it is killed in a moment.")
         else:
-            self.do(self._stop(working[0]))
+            self._services.run_in_background(self._stop(run_id))
 
     async def _stop(self, run_id: str) -> None:
-        self.hearing.ask_to_stop(run_id, self.stage.engine.now())
+        updater = self._services.updater
+        updater.mark_stopping(run_id, self._session.engine.now())
         try:
-            stopped = await self.stage.engine.runs.stop(run_id)
+            stopped = await self._session.engine.runs.stop(run_id)
         except Exception:
-            self.hearing.ask_to_stop(run_id, None)
+            updater.mark_stopping(run_id, None)
             raise
-        self.hearing.refresh("queue", "rail")
+        updater.refresh("queue", "rail")
         if stopped.undelivered:
             count = len(stopped.undelivered)
-            what, one = ("1 message", "it") if count == 1 else (f"{count} messages", "one")
-            self.tell(
-                f"{what} came back: {key_of('prompt.earlier')}, then {key_of('queue.edit')} takes {one} to the prompt"
-            )
+            what, one = ("1 message was", "it") if count == 1 else (f"{count} messages were", "one")
+            keys = f"{key_of('prompt.earlier')}, then {key_of('queue.edit')}"
+            self._services.show_toast(f"{what} not delivered: {keys} takes {one} to the prompt")
+
+    def _active_run_for(self, command_id: str) -> str | None:
+        """The run in progress, if the command is available; else a toast shows why it is not."""
+        active = self._services.updater.active_run if self._services.check_can(command_id) else None
+        return active[0] if active is not None else None

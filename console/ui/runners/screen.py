@@ -1,14 +1,13 @@
 """The runner picker: who can run, what each can do and may ask for, and which files were left out."""
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container
-from textual.message import Message
 from textual.widgets import Input
 
 from console.model.runners.choices import (
@@ -33,6 +32,10 @@ from console.ui.shared.bindings import bindings_for
 from console.ui.shared.details import Details
 from console.ui.shared.full_screen import FullScreen
 from console.ui.shared.list import Headed, Listing
+from console.ui.shared.services import AppServices
+
+if TYPE_CHECKING:
+    from console.ui.runners.controller import RunnersController
 
 _PLACE = "place "
 """How the name of a row begins that is a file or a folder."""
@@ -67,25 +70,9 @@ class RunnersScreen(FullScreen):
     RunnersScreen.-short #search { height: 1; border: none; }
     """
 
-    class Take(Message):
-        """Someone wants this one from now on."""
-
-        def __init__(self, offer: RunnerChoice) -> None:
-            super().__init__()
-            self.offer = offer
-
-    class OpenPlace(Message):
-        """Someone wants the runner that lies here."""
-
-        def __init__(self, path: str, *, is_listed: bool = False) -> None:
-            super().__init__()
-            self.path = path
-            self.is_listed = is_listed
-            """It was chosen from those that were opened before, not typed."""
-
-    def __init__(self, ask: Callable[[], Awaitable[Offered]]) -> None:
-        super().__init__()
-        self._ask = ask
+    def __init__(self, services: AppServices, controller: "RunnersController") -> None:
+        super().__init__(services)
+        self._controller = controller
         self._offered: Offered | None = None
         self._folder = paths.Folder()
         """The folder of the path that is typed, as far as it is known."""
@@ -114,7 +101,7 @@ class RunnersScreen(FullScreen):
     async def look_again(self) -> None:
         """Other runners may be there, or another in use."""
         is_first = self._offered is None
-        self._offered = await self._ask()
+        self._offered = await self._controller.load_choices()
         self.refill()
         if is_first:
             self._go_to_best()
@@ -229,13 +216,13 @@ class RunnersScreen(FullScreen):
         elif self._offered is None:
             self._is_awaited = True
         elif offer is None:
-            self.trackside.tell(nothing(text).partition("\n")[0], severity="warning")
+            self.services.show_toast(nothing(text).partition("\n")[0], severity="warning")
         elif offer.kind == PROBLEM:
-            self.trackside.tell(f"{offer.path} is left out: {offer.label}", severity="warning")
+            self.services.show_toast(f"{offer.path} is left out: {offer.label}", severity="warning")
         elif offer.kind == PLACE:
-            self.post_message(self.OpenPlace(offer.name, is_listed=True))
+            self._controller.open_path(offer.name, is_listed=True)
         else:
-            self.post_message(self.Take(offer))
+            self._controller.choose(offer)
 
     def _open_place(self, text: str) -> None:
         """What the cursor is on: a file is opened, a folder gone into; nothing fits, so what is typed is tried."""
@@ -246,13 +233,13 @@ class RunnersScreen(FullScreen):
             self._type(typed + name)
         else:
             path = typed + name if chosen is not None else text
-            self.post_message(self.OpenPlace(path.rstrip("/") or path))
+            self._controller.open_path(path.rstrip("/") or path, is_listed=False)
 
     def action_complete(self) -> None:
         """Tab: as much of a path as is certain."""
         text = self.search.value
         if not paths.is_path(text):
-            self.trackside.tell("tab goes on with a path; type ./ to begin one")
+            self.services.show_toast("tab goes on with a path; type ./ to begin one")
         elif self._folder.covers(text):
             self._type(paths.completed(text, self._folder))
 
@@ -271,7 +258,7 @@ class RunnersScreen(FullScreen):
 
     def action_scroll_details(self, pages: int) -> None:
         """On or back in what is told of the one that the cursor is on."""
-        if self.trackside.can("runners.more" if pages > 0 else "runners.less"):
+        if self.services.check_can("runners.more" if pages > 0 else "runners.less"):
             self.leaf.page(pages)
 
     @property
@@ -283,7 +270,7 @@ class RunnersScreen(FullScreen):
         if self.search.value:
             self._type("")
         else:
-            self.leave()
+            self.close_screen()
 
 
 def _this_folder(width: int) -> Row:

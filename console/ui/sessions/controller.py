@@ -1,153 +1,162 @@
-"""Going elsewhere: to another session, to where something was said, or on from there in a fork."""
+"""Opens sessions, lines and forks."""
 
-from typing import TYPE_CHECKING, Any
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final
 
 from console.model.commands.key_labels import key_of
+from console.model.text.safe import one_line
 from console.model.text.units import short_runner
-from console.ui.shared.full_screen import FullScreen
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from textual.app import App
-
     from console.data.active_session import ActiveSession
-    from console.ui.conversation.pane import Conversation
-    from console.ui.main.runs_list import RunsList
     from console.ui.main.screen import MainScreen
-    from console.ui.main.updater import ScreenUpdater
+    from console.ui.sessions.delete import SessionDeleter
+    from console.ui.shared.clipboard import Clipboard
+    from console.ui.shared.services import AppServices
     from engine.api import Hit, TranscriptLine
 
-    _App = App[None]
-else:
-    _App = object
+MAX_TITLE_CHARACTERS: Final = 60
 
 
-class SessionsController(_App):
-    """The part of the app that opens the session browser and does what is chosen there."""
+class SessionsController:
+    """Opens the session browser, and changes the active session."""
 
-    stage: "ActiveSession"
-    main: "MainScreen"
-
-    if TYPE_CHECKING:
-
-        @property
-        def hearing(self) -> "ScreenUpdater": ...
-        def do(self, act: Any, said: str = "") -> None: ...
-        def tell(self, words: str, *, severity: Any = "information", seconds: float | None = None) -> None: ...
-        def can(self, command_id: str) -> bool: ...
+    def __init__(
+        self,
+        services: "AppServices",
+        active_session: "ActiveSession",
+        main: "MainScreen",
+        deleter: "SessionDeleter",
+        clipboard: "Clipboard",
+    ) -> None:
+        self._services = services
+        self._session = active_session
+        self._main = main
+        self._deleter = deleter
+        self._clipboard = clipboard
 
     def action_sessions(self) -> None:
         from console.ui.sessions.screen import SessionsScreen  # noqa: PLC0415
 
-        if self.can("app.sessions"):
-            self.push_screen(SessionsScreen())
+        if self._services.check_can("app.sessions"):
+            self._services.push_screen(SessionsScreen(self._services, self, self._deleter, self._clipboard))
 
-    def may_leave(self, screens: "Iterable[FullScreen]") -> bool:
-        """Whether nothing is lost with these screens; one that has what it cannot keep is brought up, and says so."""
-        for screen in screens:
-            if not screen.let_go():
-                screen.pop_until_active()
-                return False
-        return True
+    def action_new_session(self) -> None:
+        if self._services.check_can("app.new_session"):
+            self._session.start_session()
+            self._services.run_in_background(self._services.updater.enter_session(self._session.session_id))
 
-    def may_uncover(self) -> bool:
-        """Whether one may go back to the panes."""
-        return self.may_leave([each for each in reversed(self.screen_stack) if isinstance(each, FullScreen)])
-
-    def uncover(self) -> None:
-        """Back to the panes."""
-        while isinstance(self.screen, FullScreen):
-            self.pop_screen()
+    # Opening
 
     async def resume(self, session_id: str) -> None:
-        """Go on with a session."""
-        if self.may_uncover():
-            await self._go_into(session_id)
-            self.say_who_answers()
+        """Continue a session."""
+        if self._services.save_inputs():
+            await self._enter(session_id)
+            self.show_runner_change()
 
-    async def _go_into(self, session_id: str) -> None:
-        self.uncover()
-        await self.hearing.enter(session_id)
-        self.main.focus_pane("chat")
+    async def _enter(self, session_id: str) -> None:
+        self._services.close_full_screens()
+        await self._services.updater.enter_session(session_id)
+        self._main.focus_pane("chat")
 
-    def on_runs_list_session_chosen(self, event: "RunsList.SessionChosen") -> None:
-        self.do(self.resume(event.session_id))
-        self.main.close_rail()
-        self.main.focus_pane("chat")
-
-    def on_runs_list_run_chosen(self, event: "RunsList.RunChosen") -> None:
-        self.do(self._open_run(event.run_id))
-        self.main.close_rail()
-        self.main.focus_pane("chat")
+    def open_from_list(self, *, session_id: str = "", run_id: str = "") -> None:
+        """Open a session or a run of the list at the side."""
+        self._services.run_in_background(self.resume(session_id) if session_id else self._open_run(run_id))
+        self._main.close_rail()
+        self._main.focus_pane("chat")
 
     async def _open_run(self, run_id: str) -> None:
-        before = self.stage.session
-        await self.hearing.visit(run_id)
-        if self.stage.session != before and not self.hearing.is_past:
-            self.say_who_answers()  # who opens the last run of another session goes on with it
+        before, updater = self._session.session_id, self._services.updater
+        await updater.open_run(run_id)
+        if self._session.session_id != before and not updater.is_past:
+            self.show_runner_change()  # the user opened the last run of another session and may continue it
 
-    def say_who_answers(self) -> None:
-        """Where the last run of the session was of another runner than the one that is chosen."""
-        view, stage = self.hearing.view, self.stage
-        if view is None or stage.unready is not None or view.runner_id in (None, stage.runner_id):
+    def show_runner_change(self) -> None:
+        """Show a toast if the last run of the session used another runner than the chosen one."""
+        updater, session = self._services.updater, self._session
+        view = updater.view
+        if view is None or session.not_ready_reason is not None or view.runner_id in (None, session.runner_id):
             return
-        last, chosen = short_runner(view.runner_id or ""), stage.agent_id or short_runner(stage.runner_id)
-        answers = f"{chosen} answers from now on; the last run here was of {last}"
-        if self.hearing.working is not None:
-            answers = f"{last} is at work here; after it {chosen} answers"
-        self.tell(f"{answers} · {key_of('app.runners')} chooses")
+        last, chosen = short_runner(view.runner_id or ""), session.agent_id or short_runner(session.runner_id)
+        text = f"{chosen} answers the next message; the last run here used {last}"
+        if updater.active_run is not None:
+            text = f"A run of {last} is in progress; {chosen} answers after it"
+        self._services.show_toast(f"{text} · {key_of('app.runners')} chooses")
 
-    async def go_to_line(self, hit: "Hit") -> None:
-        """To where a line was said; one that a fork began with, or whose run is gone, is in its session."""
-        line = hit.line
+    async def open_line(self, hit: "Hit") -> None:
+        """Open the conversation at a line. A line without a run, or inherited by a fork, opens its session."""
+        line, conversation = hit.line, self._main.conversation
         if line.run_id is None or hit.position is None or "forked_from" in line.metadata:
             await self.resume(line.conversation_id)
             return
-        if not self.may_uncover():
+        if not self._services.save_inputs():
             return
-        self.uncover()
-        await self.hearing.visit(line.run_id, hit.position)
-        self.main.go_to("conversation")
-        self.main.conversation.attempt(self.main.conversation.point_at, line.run_id, hit.position)
+        self._services.close_full_screens()
+        await self._services.updater.open_run(line.run_id, hit.position)
+        self._main.go_to("conversation")
+        conversation.attempt(conversation.point_at, line.run_id, hit.position)
 
     async def send_again(self, run_id: str) -> None:
-        """The input of a run once more, to the same runner, in its own session."""
-        if not self.may_uncover():
+        """Send the input of a run again, to the same runner, in its own session."""
+        if not self._services.save_inputs():
             return
-        run = await self.stage.engine.runs.get(run_id)
+        run = await self._session.engine.runs.get(run_id)
         if run.conversation_id is not None:
-            await self._go_into(run.conversation_id)
-        await self.stage.engine.runs.run_again(run_id)
+            await self._enter(run.conversation_id)
+        await self._session.engine.runs.run_again(run_id)
+
+    # Forking
 
     async def fork(self, session_id: str, line: "TranscriptLine | None" = None) -> None:
-        """Go on in a copy of a session: of all of it, or up to a line."""
+        """Continue in a copy of a session: of all of it, or up to a line."""
         from console.data.session_fork import fork  # noqa: PLC0415
         from console.data.session_names import names_of  # noqa: PLC0415
 
-        if not self.may_uncover():
+        if not self._services.save_inputs():
             return
-        names = await names_of(self.stage.engine, [session_id])
-        forked = await fork(self.stage.engine, session_id, line, names.get(session_id, ""))
+        names = await names_of(self._session.engine, [session_id])
+        forked = await fork(self._session.engine, session_id, line, names.get(session_id, ""))
         await self.resume(forked.session_id)
         if forked.text:
-            self.main.prompt.give_back(forked.text)
-        said = "your message is in the prompt" if forked.text else "what you say goes on from here"
-        self.tell(f"this is a fork; {said}. {key_of('app.sessions')} leads back to the other")
+            self._main.prompt.give_back(forked.text)
+        text = (
+            "Forked; your message is in the prompt" if forked.text else "Forked; your next message continues from here"
+        )
+        self._services.show_toast(f"{text}. {key_of('app.sessions')} leads back to the other session.")
         if forked.lost:
-            self.tell(" · ".join(forked.lost), severity="warning")
+            self._services.show_toast(" · ".join(forked.lost), severity="warning")
 
-    def on_conversation_fork_at(self, event: "Conversation.ForkAt") -> None:
-        self.do(self._fork_at(event))
+    def fork_at(self, run_id: str, position: int, *, is_inherited: bool) -> None:
+        """Fork the active session at a block of the conversation."""
+        self._services.run_in_background(self._fork_at(run_id, position, is_inherited=is_inherited))
 
-    async def _fork_at(self, event: "Conversation.ForkAt") -> None:
-        engine, session = self.stage.engine, self.stage.session
-        if event.is_inherited:
-            found = await engine.sessions.transcript(session, before=event.position + 1, limit=1)
+    async def _fork_at(self, run_id: str, position: int, *, is_inherited: bool) -> None:
+        engine, session_id = self._session.engine, self._session.session_id
+        if is_inherited:
+            found = await engine.sessions.transcript(session_id, before=position + 1, limit=1)
             line = found[0] if found else None
         else:
-            line = await engine.search.line_at(event.run_id, event.position)
+            line = await engine.search.line_at(run_id, position)
         if line is None:
-            self.tell("nothing was said by then; there is nothing to go on from", severity="warning")
+            self._services.show_toast("The session has no line up to here to fork at.", severity="warning")
         else:
-            await self.fork(session, line)
+            await self.fork(session_id, line)
+
+    # Deleted by another process
+
+    async def check_deleted_session(self) -> None:
+        """Called once a second. The health monitor shows a database that cannot be read."""
+        from console.data.errors import StoreError  # noqa: PLC0415  (loads the engine)
+
+        with suppress(StoreError):
+            await self.leave_deleted_session()
+
+    async def leave_deleted_session(self) -> None:
+        """If another process deleted the active session, say so and start a new one."""
+        updater = self._services.updater
+        title = one_line(updater.run_list.title or "", MAX_TITLE_CHARACTERS)
+        if await updater.is_session_deleted():
+            text = f"{f'“{title}”' if title else 'The session'} was deleted in another process. This is a new session."
+            self._session.start_session(text)
+            self._services.show_toast(text, severity="warning")
+            await updater.enter_session(self._session.session_id)

@@ -1,210 +1,191 @@
-"""Sessions that were deleted a moment ago: they go when the moment is over, and until then they can come back."""
+"""Deletes sessions after a delay in which the user can undo it."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 from console.model.text.safe import one_line
 from console.model.text.units import number
 
 if TYPE_CHECKING:
-    from textual.app import App
-
     from console.data.active_session import ActiveSession
-    from console.ui.main.updater import ScreenUpdater
-    from console.ui.shared.full_screen import FullScreen
+    from console.ui.shared.services import AppServices
     from engine.api import SessionRow
 
-    _App = App[None]
-else:
-    _App = object
-
-MOMENT: Final = 8.0
-"""Seconds in which it can be undone."""
+UNDO_SECONDS: Final = 8.0
+"""Seconds within which a delete can be undone."""
+MAX_TITLE_CHARACTERS: Final = 60
 
 
 class Timer(Protocol):
-    """What is going to happen, unless it is stopped."""
-
     def stop(self) -> None: ...
 
 
-Later = Callable[[float, Callable[[], object]], Timer]
-Do = Callable[[Awaitable[object]], None]
+SetTimer = Callable[[float, Callable[[], object]], Timer]
+RunInBackground = Callable[[Awaitable[object]], None]
 Delete = Callable[[str], Awaitable[str]]
-"""Gives what is said of it where its moment was cut short."""
-Over = Callable[[str, bool], object]
-"""Told when a moment is over: of which session, and whether it is gone."""
+"""Deletes a session. Returns the text that is shown if the delay was cut short."""
+Finished = Callable[[str, bool], object]
+"""Called when a delete has ended, with the session's id and whether it is deleted."""
 
 
-class Parting:
-    """Nothing is deleted before its moment is over: that is how it can be undone, whatever happens meanwhile."""
+class PendingDeletes:
+    """Sessions that will be deleted when their delay is over. Nothing is deleted earlier, so undo loses nothing."""
 
-    def __init__(self, delete: Delete, later: Later, do: Do, over: Over) -> None:
+    def __init__(
+        self, delete: Delete, set_timer: SetTimer, run_in_background: RunInBackground, finished: Finished
+    ) -> None:
         self._delete = delete
-        self._later = later
-        self._do = do
-        self._over = over
-        self._going: dict[str, Timer] = {}
-        """Those that can come back."""
-        self._leaving: dict[str, asyncio.Task[str]] = {}
-        """Those that are being deleted: they are not to be seen either, but nothing brings them back."""
+        self._set_timer = set_timer
+        self._run_in_background = run_in_background
+        self._finished = finished
+        self._timers: dict[str, Timer] = {}
+        """Sessions whose delete can be undone."""
+        self._deletes: dict[str, asyncio.Task[str]] = {}
+        """Sessions that are being deleted: hidden too, but no longer restorable."""
 
     @property
-    def going(self) -> frozenset[str]:
-        """Those that are not to be seen any more."""
-        return frozenset([*self._going, *self._leaving])
+    def session_ids(self) -> frozenset[str]:
+        """The sessions that are no longer listed."""
+        return frozenset([*self._timers, *self._deletes])
 
     @property
-    def can_be_undone(self) -> bool:
-        return bool(self._going)
+    def can_undo(self) -> bool:
+        return bool(self._timers)
 
     @property
     def why_no_undo(self) -> str | None:
-        """Why none of them can come back."""
-        if self.can_be_undone:
+        """Why no delete can be undone; None if one can."""
+        if self.can_undo:
             return None
-        if self._leaving:
-            return "its moment is over: it is being deleted, and cannot come back"
-        return f"nothing was deleted in the last {number(round(MOMENT), 'second')}"
+        if self._deletes:
+            return "The session is being deleted and cannot be restored."
+        return f"No session was deleted in the last {number(round(UNDO_SECONDS), 'second')}."
 
-    def put(self, session_id: str) -> None:
-        """Let a session go, unless someone wants it back."""
-        if session_id not in self.going:
-            self._going[session_id] = self._later(MOMENT, lambda: self._do(self._part(session_id)))
+    def add(self, session_id: str) -> None:
+        """Delete a session after the delay."""
+        if session_id not in self.session_ids:
+            self._timers[session_id] = self._set_timer(
+                UNDO_SECONDS, lambda: self._run_in_background(self._delete_now(session_id))
+            )
 
-    def take_back(self) -> str | None:
-        """The last of them is not deleted after all."""
-        if not self._going:
+    def undo(self) -> str | None:
+        """Keep the session that was added last. Returns its id."""
+        if not self._timers:
             return None
-        session_id, timer = self._going.popitem()
+        session_id, timer = self._timers.popitem()
         timer.stop()
         return session_id
 
     async def finish(self) -> list[str]:
-        """Do now what was to be done: nobody can want them back any more.
+        """Delete everything now, before the app quits.
 
-        Gives what is said of those that stay, and of those that could have come back a little longer.
+        Returns a text for each session that was not deleted, and for each whose delay was cut short.
         """
-        said: list[str] = []
-        for session_id in [*self._leaving, *self._going]:
-            is_early = session_id in self._going
+        texts: list[str] = []
+        for session_id in [*self._deletes, *self._timers]:
+            is_early = session_id in self._timers
             try:
-                words = await self._part(session_id)
-            except Exception as error:  # noqa: BLE001  (the others go all the same)
-                said.append(str(error))
+                text = await self._delete_now(session_id)
+            except Exception as error:  # noqa: BLE001  (the others are deleted all the same)
+                texts.append(str(error))
             else:
-                said += [words] if is_early else []
-        return said
+                texts += [text] if is_early else []
+        return texts
 
-    async def _part(self, session_id: str) -> str:
-        """Delete it now, or wait until that is done where it was begun."""
-        if (timer := self._going.pop(session_id, None)) is not None:
+    async def _delete_now(self, session_id: str) -> str:
+        """Delete a session, or wait for a delete in progress."""
+        if (timer := self._timers.pop(session_id, None)) is not None:
             timer.stop()
-            self._leaving[session_id] = asyncio.ensure_future(self._let_go(session_id))
-        if (leaving := self._leaving.get(session_id)) is None:
+            self._deletes[session_id] = asyncio.ensure_future(self._carry_out(session_id))
+        if (delete := self._deletes.get(session_id)) is None:
             return ""
-        return await asyncio.shield(leaving)  # who waits for it may be stopped; what was begun may not
+        return await asyncio.shield(delete)  # a cancelled caller must not cancel the delete
 
-    async def _let_go(self, session_id: str) -> str:
-        is_gone = False
+    async def _carry_out(self, session_id: str) -> str:
+        is_deleted = False
         try:
-            words = await self._delete(session_id)
-            is_gone = True
-            return words
+            text = await self._delete(session_id)
+            is_deleted = True
+            return text
         finally:
-            # Only now, so that it is not seen again for the time that this takes; one that could not go is back.
-            del self._leaving[session_id]
-            self._over(session_id, is_gone)
+            # Not earlier, so that the session is not listed again while it is being deleted.
+            del self._deletes[session_id]
+            self._finished(session_id, is_deleted)
 
 
 class NotDeleted(Exception):
-    """Something was said in it since: it is wanted, though nobody took it back."""
+    """The session was used after the user deleted it."""
 
 
-class _Going(NamedTuple):
-    """A session as it was when it was deleted."""
+class _DeletedSession(NamedTuple):
+    """A session as it was when the user deleted it."""
 
     row: "SessionRow"
     title: str
-    instead: str | None
-    """The session that was begun in its place, where it was the one that is shown."""
+    replacement: str | None
+    """The session that was started instead, if the deleted one was active."""
 
 
-class PendingDeletes(_App):
-    """The part of the app that deletes sessions."""
+class SessionDeleter:
+    """Deletes sessions on behalf of the session browser."""
 
-    stage: "ActiveSession"
-    _parting: Parting | None = None
-    _going: dict[str, _Going]
+    def __init__(self, services: "AppServices", active_session: "ActiveSession", set_timer: SetTimer) -> None:
+        self._services = services
+        self._session = active_session
+        self._deleted: dict[str, _DeletedSession] = {}
+        self.pending = PendingDeletes(self._delete, set_timer, self._run, self._finish)
 
-    if TYPE_CHECKING:
-
-        @property
-        def hearing(self) -> "ScreenUpdater": ...
-        @property
-        def cover(self) -> "FullScreen | None": ...
-        def do(self, act: Any, said: str = "") -> None: ...
-        def tell(self, words: str, *, severity: Any = "information", seconds: float | None = None) -> None: ...
-
-    @property
-    def parting(self) -> Parting:
-        """What was deleted a moment ago."""
-        if self._parting is None:
-            self._going = {}
-            self._parting = Parting(self._delete, self.set_timer, self._do_parting, self._moment_over)
-        return self._parting
-
-    def _do_parting(self, act: Awaitable[object]) -> None:
-        """Where sessions are listed, it is said that this takes long."""
-        if (cover := self.cover) is not None:
-            cover.do("deleting the session…", act)
+    def _run(self, work: Awaitable[object]) -> None:
+        """Run a delete; an open full screen says so if it is slow."""
+        if (top := self._services.full_screen) is not None:
+            top.run_with_progress("Deleting the session…", work)
         else:
-            self.do(act)
+            self._services.run_in_background(work)
 
-    def part_with(self, row: "SessionRow", title: str) -> None:
-        """Delete a session, unless it is wanted back. Who is in it is in a new one at once."""
-        session_id, instead = row.session.session_id, None
-        self.parting.put(session_id)
-        if session_id == self.stage.session:
-            self.stage.new_session()
-            instead = self.stage.session
-            self.do(self.hearing.enter(instead))
-        self._going[session_id] = _Going(row, one_line(title, 60), instead)
-        self._list()
+    def delete(self, row: "SessionRow", title: str) -> None:
+        """Delete a session after the delay. If it is the active one, a new session is started."""
+        session_id, replacement = row.session.session_id, None
+        self.pending.add(session_id)
+        if session_id == self._session.session_id:
+            self._session.start_session()
+            replacement = self._session.session_id
+            self._services.run_in_background(self._services.updater.enter_session(replacement))
+        self._deleted[session_id] = _DeletedSession(row, one_line(title, MAX_TITLE_CHARACTERS), replacement)
+        self._update_run_list()
 
-    def take_back(self) -> str | None:
-        """Have the last of them back; who was in it is in it again, unless they have gone on."""
-        session_id = self.parting.take_back()
+    def undo(self) -> str | None:
+        """Restore the session deleted last; enter it again if its replacement is still active and empty."""
+        session_id = self.pending.undo()
         if session_id is not None:
-            going = self._going.pop(session_id)
-            if going.instead == self.stage.session and not self.hearing.talk.blocks:
-                self.do(self.hearing.enter(session_id))
-            self._list()
-            self.tell(f"“{going.title}” is back")
+            deleted, updater = self._deleted.pop(session_id), self._services.updater
+            if deleted.replacement == self._session.session_id and not updater.conversation.blocks:
+                self._services.run_in_background(updater.enter_session(session_id))
+            self._update_run_list()
+            self._services.show_toast(f"“{deleted.title}” is restored.")
         return session_id
 
     async def _delete(self, session_id: str) -> str:
-        going, engine = self._going.pop(session_id), self.stage.engine
-        if session_id == self.stage.session:
-            raise NotDeleted(f"“{going.title}” is not deleted: you are in it")
-        for now in await engine.sessions.browse(ids=[session_id], limit=1):
-            if now.session.last_active > going.row.session.last_active:
-                raise NotDeleted(f"“{going.title}” is not deleted: something was said in it since")
+        deleted, engine = self._deleted.pop(session_id), self._session.engine
+        if session_id == self._session.session_id:
+            raise NotDeleted(f"“{deleted.title}” is not deleted: it is open.")
+        for row in await engine.sessions.browse(ids=[session_id], limit=1):
+            if row.session.last_active > deleted.row.session.last_active:
+                raise NotDeleted(f"“{deleted.title}” is not deleted: it has new messages.")
             await engine.sessions.delete(session_id)
-        return f"deleted “{going.title}”"
+        return f"Deleted “{deleted.title}”."
 
-    def _moment_over(self, session_id: str, is_gone: bool) -> None:
+    def _finish(self, session_id: str, is_deleted: bool) -> None:
         from console.ui.sessions.screen import SessionsScreen  # noqa: PLC0415
 
-        if is_gone:
-            self.hearing.listing.forget(session_id)
-        self._list()
-        for screen in self.screen_stack:
-            if isinstance(screen, SessionsScreen):
-                screen.parted(session_id, is_gone=is_gone)
+        if is_deleted:
+            self._services.updater.run_list.forget(session_id)
+        self._update_run_list()
+        if (browser := self._services.find_screen(SessionsScreen)) is not None:
+            browser.parted(session_id, is_gone=is_deleted)
 
-    def _list(self) -> None:
-        """Have the rail leave out what is going."""
-        self.hearing.listing.going = self.parting.going
-        self.hearing.refresh("rail")
+    def _update_run_list(self) -> None:
+        """Hide the pending sessions in the list at the side."""
+        updater = self._services.updater
+        updater.run_list.pending_deletes = self.pending.session_ids
+        updater.refresh("rail")

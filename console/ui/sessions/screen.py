@@ -13,10 +13,13 @@ from console.model.sessions.tree import Branch
 from console.model.text.lists import Item, ListItems, LongListItems, Row, Source, heading
 from console.model.text.safe import one_line
 from console.model.text.units import number
-from console.ui.sessions.delete import MOMENT
+from console.ui.sessions.controller import SessionsController
+from console.ui.sessions.delete import UNDO_SECONDS, SessionDeleter
 from console.ui.shared.bindings import bindings_for
 from console.ui.shared.browser import SearchBrowser
+from console.ui.shared.clipboard import Clipboard
 from console.ui.shared.list import Headed
+from console.ui.shared.services import AppServices
 from engine.api import Hit
 
 _NOTHING: Final = "There is no session yet.\nesc, then send something: that begins one."
@@ -31,15 +34,19 @@ class SessionsScreen(SearchBrowser):
     placeholder = "{sessions.search} searches titles and all that was said"
     BINDINGS: ClassVar[list[BindingType]] = bindings_for("sessions")
 
-    def __init__(self) -> None:
-        super().__init__(Headed())
+    def __init__(
+        self, services: AppServices, sessions: SessionsController, deleter: SessionDeleter, clipboard: Clipboard
+    ) -> None:
+        super().__init__(services, clipboard, Headed())
+        self._sessions = sessions
+        self._deleter = deleter
         self.found: SearchResults | None = None
         self._was_shown = False
 
     # Reading
 
     def take_a_desk(self) -> None:
-        self.desk = SessionReader(self.trackside.stage.engine)
+        self.desk = SessionReader(self.services.active_session.engine)
 
     def begin(self) -> Awaitable[None]:
         return self.desk.load_first()
@@ -96,7 +103,7 @@ class SessionsScreen(SearchBrowser):
         )
 
     def shelf(self) -> ListItems:
-        going, tree = self.trackside.parting.going, self.desk.tree
+        going, tree = self._deleter.pending.session_ids, self.desk.tree
         if self.found is None:
             return LongListItems(tree.arrange(going), self._session_item, tree.place_of)
         sessions = [Branch(row, 0, None) for row in self.found.sessions if row.session.session_id not in going]
@@ -113,7 +120,7 @@ class SessionsScreen(SearchBrowser):
     def _show(self) -> None:
         """When it opens, the cursor is on the session that one is in."""
         super()._show()
-        place = None if self._was_shown else self.list.shelf.place_of(self.trackside.stage.session)
+        place = None if self._was_shown else self.list.shelf.place_of(self.services.active_session.session_id)
         self._was_shown = self._was_shown or self.list.shelf.height > 0
         if place is not None:
             self.list.go_to(place)
@@ -122,14 +129,14 @@ class SessionsScreen(SearchBrowser):
         return Item(branch.row.session.session_id, partial(self._session_row, branch), branch)
 
     def _session_row(self, branch: Branch, width: int) -> Row:
-        stage = self.trackside.stage
-        return session_row(branch, width, stage.engine.now(), stage.session)
+        active = self.services.active_session
+        return session_row(branch, width, active.engine.now(), active.session_id)
 
     def _hit_item(self, hit: Hit) -> Item:
         return Item(f"line {hit.line.seq}", partial(self._hit_row, hit), hit)
 
     def _hit_row(self, hit: Hit, width: int) -> Row:
-        return hit_row(hit, self.sought, width, self.trackside.stage.engine.now())
+        return hit_row(hit, self.sought, width, self.services.active_session.engine.now())
 
     @property
     def branch(self) -> Branch | None:
@@ -144,7 +151,7 @@ class SessionsScreen(SearchBrowser):
         return thing if isinstance(thing, Hit) else None
 
     def tell(self) -> Source | None:
-        branch, hit, now = self.branch, self.hit, self.trackside.stage.engine.now()
+        branch, hit, now = self.branch, self.hit, self.services.active_session.engine.now()
         if hit is not None:
             return about_line(hit, now)
         if branch is None:
@@ -162,7 +169,7 @@ class SessionsScreen(SearchBrowser):
     def why_not(self, what: str) -> str | None:
         """Why something cannot be done with what the cursor is on."""
         if what == "undo":
-            return self.trackside.parting.why_no_undo
+            return self._deleter.pending.why_no_undo
         if what not in _NEED_A_ROW:
             return None
         if (hit := self.hit) is not None:
@@ -172,12 +179,12 @@ class SessionsScreen(SearchBrowser):
         return "choose a row first" if self.list.shelf.height else "there is nothing here"
 
     def action_open(self) -> None:
-        if not self.trackside.can("sessions.open"):
+        if not self.services.check_can("sessions.open"):
             return
         if (hit := self.hit) is not None:
-            self._do_there("opening it…", partial(self.trackside.go_to_line, hit))
+            self._do_there("opening it…", partial(self._sessions.open_line, hit))
         elif (branch := self.branch) is not None:
-            self._do_there("opening it…", partial(self.trackside.resume, branch.row.session.session_id))
+            self._do_there("opening it…", partial(self._sessions.resume, branch.row.session.session_id))
 
     def _do_there(self, words: str, act: Callable[[], Awaitable[None]]) -> None:
         """Do something with the session that the cursor is on, unless another process deleted it."""
@@ -188,20 +195,20 @@ class SessionsScreen(SearchBrowser):
             if await self._is_there(session_id, title):
                 await act()
 
-        self.do(words, do())
+        self.run_with_progress(words, do())
 
     async def _is_there(self, session_id: str, title: str) -> bool:
         """Whether a session still is; else that is said, and it is listed no more."""
-        if await self.trackside.stage.engine.sessions.exists(session_id):
+        if await self.services.active_session.engine.sessions.exists(session_id):
             return True
-        self.trackside.tell(f"“{one_line(title, 60)}” was deleted in another process", severity="warning")
+        self.services.show_toast(f"“{one_line(title, 60)}” was deleted in another process", severity="warning")
         self.desk.remove(session_id, self.found)
         self.show()
         return False
 
     def action_rename(self) -> None:
         branch = self.branch
-        if self.trackside.can("sessions.rename") and branch is not None:
+        if self.services.check_can("sessions.rename") and branch is not None:
             session = branch.row.session
             rename = partial(self._rename, session.session_id, title_of(branch.row))
             self.line.ask("New title (empty: none)", session.title or "", rename)
@@ -215,46 +222,48 @@ class SessionsScreen(SearchBrowser):
         async def rename() -> None:
             if not await self._is_there(session_id, former):
                 return
-            await self.trackside.stage.engine.sessions.rename(session_id, title.strip() or None)
-            self.trackside.hearing.refresh("rail")
+            await self.services.active_session.engine.sessions.rename(session_id, title.strip() or None)
+            self.services.updater.refresh("rail")
             await self._read_again(session_id)
 
-        self.do(f"renaming it to “{one_line(title, 30)}”…" if title.strip() else "taking its title away…", rename())
+        self.run_with_progress(
+            f"renaming it to “{one_line(title, 30)}”…" if title.strip() else "taking its title away…", rename()
+        )
 
     def action_delete(self) -> None:
         branch = self.branch
-        if self.trackside.can("sessions.delete") and branch is not None:
+        if self.services.check_can("sessions.delete") and branch is not None:
             title = title_of(branch.row)
-            self.trackside.part_with(branch.row, title)
-            self.mention(f"deleted “{one_line(title, 60)}”", _undoes_it(), MOMENT)
+            self._deleter.delete(branch.row, title)
+            self.show_key_toast(f"deleted “{one_line(title, 60)}”", _undoes_it(), UNDO_SECONDS)
             self.show()
 
     def action_undo(self) -> None:
-        if self.trackside.can("sessions.undo") and (session_id := self.trackside.take_back()) is not None:
-            self.hush()
+        if self.services.check_can("sessions.undo") and (session_id := self._deleter.undo()) is not None:
+            self.dismiss_key_toasts()
             self.show()
             if (place := self.list.shelf.place_of(session_id)) is not None:
                 self.list.go_to(place)
 
     def action_fork(self) -> None:
-        if not self.trackside.can("sessions.fork"):
+        if not self.services.check_can("sessions.fork"):
             return
         if (hit := self.hit) is not None:
-            self._do_there("forking it…", partial(self.trackside.fork, hit.line.conversation_id, hit.line))
+            self._do_there("forking it…", partial(self._sessions.fork, hit.line.conversation_id, hit.line))
         elif (branch := self.branch) is not None:
-            self._do_there("forking it…", partial(self.trackside.fork, branch.row.session.session_id))
+            self._do_there("forking it…", partial(self._sessions.fork, branch.row.session.session_id))
 
     def action_resend(self) -> None:
-        if not self.trackside.can("sessions.resend"):
+        if not self.services.check_can("sessions.resend"):
             return
         hit, branch = self.hit, self.branch
         run_id = hit.line.run_id if hit is not None else branch.row.last_run if branch is not None else None
         if run_id is not None:
-            self._do_there("sending it again…", partial(self.trackside.send_again, run_id))
+            self._do_there("sending it again…", partial(self._sessions.send_again, run_id))
 
     def action_fold(self) -> None:
         branch = self.branch
-        if not self.trackside.can("sessions.fold") or branch is None:
+        if not self.services.check_can("sessions.fold") or branch is None:
             return
         session_id = branch.row.session.session_id
         self.desk.tree.fold(session_id, is_open=not branch.is_open)
@@ -263,13 +272,13 @@ class SessionsScreen(SearchBrowser):
         self.show()
 
     def action_copy(self) -> None:
-        if not self.trackside.can("sessions.copy") or self.copy_line():
+        if not self.services.check_can("sessions.copy") or self.copy_line():
             return
         hit, branch = self.hit, self.branch
         if hit is not None:
-            self.trackside.copy(hit.line.conversation_id, "the session's id")
+            self._clipboard.copy(hit.line.conversation_id, "the session's id")
         elif branch is not None:
-            self.trackside.copy(branch.row.session.session_id, "the session's id")
+            self._clipboard.copy(branch.row.session.session_id, "the session's id")
 
 
 def _session_of(thing: object) -> str:

@@ -18,11 +18,13 @@ from console.model.settings_form.values import shown
 from console.model.text.lists import ListItems
 from console.model.text.safe import one_line
 from console.model.text.units import number, short_runner
+from console.ui.runners.controller import RunnersController
 from console.ui.settings_form.editors import Editor, LineEditor, PageEditor, editor_of
 from console.ui.shared.bindings import bindings_for
 from console.ui.shared.details import Details
 from console.ui.shared.full_screen import FullScreen
 from console.ui.shared.list import Headed, Listing, RowList, View
+from console.ui.shared.services import AppServices
 from console.ui.shared.slow_notice import slow_notice
 from engine.api import EventType
 
@@ -65,8 +67,9 @@ class FormScreen(FullScreen):
     FormScreen.-tiny.-framing #beside { display: none; }
     """
 
-    def __init__(self, desk: FormStore, filling: FormDraft) -> None:
-        super().__init__()
+    def __init__(self, services: AppServices, runners: RunnersController, desk: FormStore, filling: FormDraft) -> None:
+        super().__init__(services)
+        self._runners = runners
         self._desk = desk
         self.filling = filling
         self._event = EVENTS[0]
@@ -136,7 +139,7 @@ class FormScreen(FullScreen):
         if editor is not None and not any(editor.suits(slot) for slot in filling.slots):
             if editor.typed() != editor.value:
                 typed = "" if editor.slot.is_secret else f"; you had typed: {one_line(str(editor.typed()), 60)}"
-                self.trackside.tell(f"{one_line(editor.slot.label, 60)} is no such field any more{typed}")
+                self.services.show_toast(f"{one_line(editor.slot.label, 60)} is no such field any more{typed}")
             self._close()
         self.refill()
 
@@ -157,7 +160,7 @@ class FormScreen(FullScreen):
 
     def on_listing_moved(self) -> None:
         editor = self.editor
-        if editor is not None and self.list.chosen != editor.slot.key and not self.let_go():
+        if editor is not None and self.list.chosen != editor.slot.key and not self.save_input():
             self._go_to(editor.slot)  # someone clicked on another field, but this one is not done
         self._tell_more()
 
@@ -169,7 +172,7 @@ class FormScreen(FullScreen):
 
     async def action_edit(self) -> None:
         slot = self.slot
-        if slot is None or self.editor is not None or not self.trackside.can("form.edit"):
+        if slot is None or self.editor is not None or not self.services.check_can("form.edit"):
             return
         value = self.filling.value(slot)
         if slot.kind is Kind.SWITCH:
@@ -219,22 +222,22 @@ class FormScreen(FullScreen):
         is_mended = bool(self.filling.problems()) and not filling.problems()
         self.filling = filling
         self.refill()
-        self.trackside.do(self._keep(filling, said, undo), FITS if is_mended and not said else "")
+        self.services.run_in_background(self._keep(filling, said, undo), FITS if is_mended and not said else "")
 
     async def _keep(self, filling: FormDraft, said: str, undo: str) -> None:
         try:
             with slow_notice(self, self._show_unwritten):
                 await self._desk.keep(filling)
         except Exception:
-            self._is_hindered = self.trackside.stage.engine.write_error is not None
+            self._is_hindered = self.services.active_session.engine.write_error is not None
             self._show_unwritten()
             raise
         if self._unwritten:
             self._show_unwritten()
-        await self.trackside.stage.look_again()
-        await self.trackside.refresh_list()
+        await self.services.active_session.refresh_runner()
+        await self._runners.refresh_picker()
         if said:
-            self.mention(said, f"{key_of('form.undo')} {undo}" if undo else "")
+            self.show_key_toast(said, f"{key_of('form.undo')} {undo}" if undo else "")
 
     def _show_unwritten(self) -> None:
         """What is not on disk after so long; or that all is."""
@@ -244,9 +247,9 @@ class FormScreen(FullScreen):
 
     def tick(self, now: Situation) -> None:
         super().tick(now)
-        if self._is_hindered and self.trackside.stage.engine.write_error is None:
+        if self._is_hindered and self.services.active_session.engine.write_error is None:
             self._is_hindered = False
-            self.trackside.do(self._keep(self.filling, "", ""))
+            self.services.run_in_background(self._keep(self.filling, "", ""))
 
     # Back
 
@@ -273,22 +276,22 @@ class FormScreen(FullScreen):
         return "seek" if self.has_class("-seeking") else self.where()
 
     def action_undo(self) -> None:
-        if self.trackside.can("form.undo") and (before := self.filling.undone()) is not None:
-            self.hush()
+        if self.services.check_can("form.undo") and (before := self.filling.undone()) is not None:
+            self.dismiss_key_toasts()
             self._turn(before, "taken back")
 
     def action_reset(self) -> None:
         slot = self.slot
-        if self.trackside.can("form.reset") and slot is not None:
+        if self.services.check_can("form.reset") and slot is not None:
             self._turn(self.filling.reset(slot), f"{slot.label} is reset", "takes that back")
 
     def action_reset_all(self) -> None:
-        if self.trackside.can("form.reset_all"):
+        if self.services.check_can("form.reset_all"):
             own = number(self.filling.count, "value")
             self._turn(self.filling.reset_all(), f"{own} of your own forgotten", "brings them back")
 
     @property
-    def unkept(self) -> str:
+    def unsaved_warning(self) -> str:
         editor = self.editor
         if editor is None or editor.typed() == editor.value:
             return "What you set here is not on disk yet." if self._unwritten else ""
@@ -299,11 +302,11 @@ class FormScreen(FullScreen):
         editor = self.editor
         if editor is not None:
             was_warned = editor.is_warned
-            if isinstance(editor, PageEditor) and not self.let_go() and not was_warned:
+            if isinstance(editor, PageEditor) and not self.save_input() and not was_warned:
                 return
             if isinstance(editor, LineEditor) and editor.typed() != editor.value:
                 stays = shown(editor.slot, editor.value)
-                self.trackside.tell(f"{one_line(editor.slot.label, 60)} stays as it was: {one_line(stays, 60)}")
+                self.services.show_toast(f"{one_line(editor.slot.label, 60)} stays as it was: {one_line(stays, 60)}")
             self._close()
         elif self.has_class("-seeking"):
             self.remove_class("-seeking")
@@ -312,9 +315,9 @@ class FormScreen(FullScreen):
         elif self.has_class("-granting") or self.grants.has_focus:
             self.action_grants()
         else:
-            self.leave()
+            self.close_screen()
 
-    def let_go(self) -> bool:
+    def save_input(self) -> bool:
         """Close the editor: what fits is kept; what does not is told, and left by esc alone."""
         editor = self.editor
         if editor is None:
@@ -366,14 +369,14 @@ class FormScreen(FullScreen):
     def action_text(self) -> None:
         from console.ui.settings_form.yaml_editor import YamlEditor  # noqa: PLC0415
 
-        self.app.push_screen(YamlEditor(self._desk, lambda: self.filling, self._read_back))
+        self.app.push_screen(YamlEditor(self.services, self._desk, lambda: self.filling, self._read_back))
 
     def _read_back(self, filling: FormDraft) -> None:
         self._turn(filling, "kept", "takes it back")
 
     def action_scroll_details(self, pages: int) -> None:
         """On or back in what is told of the field that the cursor is on."""
-        if self.trackside.can("form.more" if pages > 0 else "form.less"):
+        if self.services.check_can("form.more" if pages > 0 else "form.less"):
             self.leaf.page(pages)
 
     def _moving(self) -> RowList:

@@ -16,6 +16,7 @@ from console.model.text.safe import one_line, safe
 from console.model.text.units import short_runner
 from console.ui.shared.bindings import bindings_of_a_text
 from console.ui.shared.full_screen import FullScreen
+from console.ui.shared.services import AppServices
 
 SOON = 0.15
 """Seconds after the last key until the text is looked at."""
@@ -67,8 +68,14 @@ class YamlEditor(FullScreen):
     YamlEditor #wrong { height: auto; max-height: 6; padding: 0 1; border-top: solid $panel-lighten-2; }
     """
 
-    def __init__(self, desk: FormStore, filling: Callable[[], FormDraft], keep: Callable[[FormDraft], None]) -> None:
-        super().__init__()
+    def __init__(
+        self,
+        services: AppServices,
+        desk: FormStore,
+        filling: Callable[[], FormDraft],
+        keep: Callable[[FormDraft], None],
+    ) -> None:
+        super().__init__(services)
         self._desk, self._filling, self._keep = desk, filling, keep
         self._began = safe(desk.text(filling()))
         self.page = Page(self._began)
@@ -119,7 +126,7 @@ class YamlEditor(FullScreen):
         self.show_remark()
 
     @property
-    def unkept(self) -> str:
+    def unsaved_warning(self) -> str:
         return "" if self.page.text == self._began else "What you changed in the YAML is not kept."
 
     @property
@@ -139,15 +146,15 @@ class YamlEditor(FullScreen):
         self._keep(self._read)
         return True
 
-    def let_go(self) -> bool:
+    def save_input(self) -> bool:
         is_done = self._hand_over()
         if not is_done:
-            self.trackside.tell("the YAML does not fit yet: mend it, or esc leaves it", severity="warning")
+            self.services.show_toast("the YAML does not fit yet: mend it, or esc leaves it", severity="warning")
         return is_done
 
     def step_back(self) -> None:
         if self._hand_over():
-            self.leave()
+            self.close_screen()
         else:
             from console.ui.shared.dialog import Question  # noqa: PLC0415
 
@@ -158,4 +165,4 @@ class YamlEditor(FullScreen):
 
     def _answered(self, sure: bool | None) -> None:
         if sure:
-            self.leave()
+            self.close_screen()

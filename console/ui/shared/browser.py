@@ -19,6 +19,8 @@ from console.ui.shared.slow_notice import slow_notice
 
 if TYPE_CHECKING:
     from console.model.text.lists import Source
+    from console.ui.shared.clipboard import Clipboard
+    from console.ui.shared.services import AppServices
 
 
 class Looked(NamedTuple):
@@ -49,8 +51,9 @@ class Browser(FullScreen):
     Browser.-narrow.-inside #list { display: none; }
     """
 
-    def __init__(self, listing: Listing | None = None) -> None:
-        super().__init__()
+    def __init__(self, services: "AppServices", clipboard: "Clipboard", listing: Listing | None = None) -> None:
+        super().__init__(services)
+        self._clipboard = clipboard
         self.list = listing or Listing()
         self.list.id = "list"
         self.list.is_marked = True  # it is what the side speaks of, whatever has the focus
@@ -126,7 +129,7 @@ class Browser(FullScreen):
         view = self.side.view
         if not self.is_inside or view is None:
             return False
-        self.trackside.copy(view.source.copied(view.cursor), "the line")
+        self._clipboard.copy(view.source.copied(view.cursor), "the line")
         return True
 
     # Where one is
@@ -155,10 +158,10 @@ class Browser(FullScreen):
         if self.is_inside:
             self.enter(is_inside=False)
         else:
-            self.leave()
+            self.close_screen()
 
     def action_aside(self) -> None:
-        if self.is_inside or self.trackside.can(f"{self.place}.aside"):
+        if self.is_inside or self.services.check_can(f"{self.place}.aside"):
             self.enter(is_inside=not self.is_inside)
 
     # Moving in what has the focus
@@ -191,8 +194,8 @@ class SearchBrowser(Browser):
     placeholder: ClassVar[str]
     """Keys are named by their commands."""
 
-    def __init__(self, listing: Listing | None = None) -> None:
-        super().__init__(listing)
+    def __init__(self, services: "AppServices", clipboard: "Clipboard", listing: Listing | None = None) -> None:
+        super().__init__(services, clipboard, listing)
         self.search = Input(placeholder=with_keys(self.placeholder), id="search", select_on_focus=False)
         self.line = AskingLine()
         self._has_begun = False
@@ -259,9 +262,9 @@ class SearchBrowser(Browser):
     def _look_again(self) -> None:
         if not self.is_current or self.reading:
             return
-        if self.trouble and self._is_behind:
+        if self.read_error and self._is_behind:
             self._search()
-        elif self.trouble and not self.list.shelf.height:
+        elif self.read_error and not self.list.shelf.height:
             self.read(self.begin(), self.show)
         else:
             self.run_worker(self._freshen, exit_on_error=False)
@@ -357,5 +360,5 @@ class SearchBrowser(Browser):
             self.call_after_refresh(self.show_side)  # each is drawn by itself: that is two short frames
 
     def _show(self) -> None:
-        self.list.fill(self.shelf(), f"It cannot be read: {self.trouble}" if self.trouble else self.nothing())
+        self.list.fill(self.shelf(), f"It cannot be read: {self.read_error}" if self.read_error else self.nothing())
         self.show_remark()

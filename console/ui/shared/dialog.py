@@ -1,7 +1,7 @@
 """Dialogs. While one is open, of the commands of `app` only stop and quit work."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -16,8 +16,6 @@ from console.ui.shared.bindings import keys_of
 
 if TYPE_CHECKING:
     from textual.screen import Screen
-
-    from console.app import Trackside
 
     _Screen = Screen[Any]
 else:
@@ -50,10 +48,10 @@ class _StopAndQuit(_Screen):
 
     async def action_quit(self) -> None:
         if self.may_quit():
-            await self.app.action_quit()
+            await self.app.run_action("app.quit")
 
-    def action_stop(self) -> None:
-        cast("Trackside", self.app).action_stop()
+    async def action_stop(self) -> None:
+        await self.app.run_action("app.stop")
 
 
 class Dialog(_StopAndQuit, ModalScreen[ScreenResultType]):
@@ -113,7 +111,7 @@ class Question(Dialog[bool]):
         self.dismiss(answer)
 
 
-class Leave(Question):
+class QuitQuestion(Question):
     """Asks before quitting; the quit key again means yes."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+q", "answer(True)", "yes", id="app.quit")]

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec, cast
+from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec
 
 from textual.app import ComposeResult
 from textual.content import Content
@@ -22,10 +22,11 @@ from console.ui.shared.slow_notice import slow_notice
 from console.ui.shared.styled_text import StyledText
 
 if TYPE_CHECKING:
-    from console.app import Trackside
-
+    from console.ui.shared.services import AppServices
 
 P = ParamSpec("P")
+MAX_TOAST_CHARACTERS = 80
+"""Characters of a toast before the key that it names."""
 
 
 class TitleLine(StyledText):
@@ -68,20 +69,21 @@ class FullScreen(MessageGuard, Screen[None]):
     heading: ClassVar[str]
     """The title."""
 
-    def __init__(self) -> None:
+    def __init__(self, services: "AppServices") -> None:
         super().__init__()
+        self.services = services
         self.title_line = TitleLine()
-        self.trouble_line = HealthLine()
+        self.health_line = HealthLine()
         self.footer = Footer()
         self.reading = 0
         """The number of reads in progress."""
-        self.trouble = ""
+        self.read_error = ""
         """Why the last read failed."""
-        self._doing: list[str] = []
+        self._progress_texts: list[str] = []
         """Texts of slow operations in progress."""
-        self._mentioned: set[str] = set()
+        self._key_toasts: set[str] = set()
         """Toasts that name a key of this screen; they are removed when it is left."""
-        self._is_left = False
+        self._is_closing = False
         """Close the screen as soon as it is on top."""
 
     def compose(self) -> ComposeResult:
@@ -92,7 +94,7 @@ class FullScreen(MessageGuard, Screen[None]):
         self.set_class(size.height >= 30, "-tall")
         self.title_line.title = self.heading
         yield self.title_line
-        yield self.trouble_line
+        yield self.health_line
         yield from self.body()
         yield self.footer
 
@@ -106,11 +108,6 @@ class FullScreen(MessageGuard, Screen[None]):
             call(*args, **kwargs)
         except Exception as error:  # noqa: BLE001  (the panes underneath go on)
             self.app.post_message(ScreenFailed(self, error))
-
-    @property
-    def trackside(self) -> "Trackside":
-        """The app."""
-        return cast("Trackside", self.app)
 
     # Interface for the app
 
@@ -137,31 +134,31 @@ class FullScreen(MessageGuard, Screen[None]):
         return "back"
 
     def on_listing_empty(self) -> None:
-        self.trackside.tell("The list is empty.", severity="warning")
+        self.services.show_toast("The list is empty.", severity="warning")
 
     @property
-    def unkept(self) -> str:
+    def unsaved_warning(self) -> str:
         """What quitting now would lose, as a sentence."""
         return ""
 
-    def let_go(self) -> bool:
-        """Save unsaved input. Returns False, and says why, if the screen must stay open."""
+    def save_input(self) -> bool:
+        """Save unsaved input. Returns False, and shows why, if the screen must stay open."""
         return True
 
     def step_back(self) -> None:
         """Go back one step; at the last step, close the screen."""
-        self.leave()
+        self.close_screen()
 
-    def leave(self) -> None:
+    def close_screen(self) -> None:
         """Close the screen. If another lies over it, close it when that is closed."""
         if self.app.screen is self:  # not `is_current`, which is also true under a dialog
             self.dismiss()
         else:
-            self._is_left = True
+            self._is_closing = True
 
     def on_screen_resume(self) -> None:
-        if self._is_left:
-            self.leave()
+        if self._is_closing:
+            self.close_screen()
 
     def on_screen_suspend(self) -> None:
         """Free what was drawn.
@@ -171,20 +168,20 @@ class FullScreen(MessageGuard, Screen[None]):
         """
         for widget in self.query(Widget):
             widget._styles_cache.clear()  # noqa: SLF001
-        if self.trackside.cover is not self:
-            self.trackside.hush(self._mentioned)
+        if self.services.full_screen is not self:
+            self.dismiss_key_toasts()
 
-    def mention(self, words: str, key: str, seconds: float | None = None) -> None:
+    def show_key_toast(self, text: str, key: str, seconds: float | None = None) -> None:
         """Show a toast with a key of this screen. It is removed when the screen is left."""
-        said = one_line(words, 80)
-        if key and self.trackside.cover is self:
-            said = f"{said} · {key}"
-            self._mentioned.add(said)
-        self.trackside.tell(said, seconds=seconds)
+        shown = one_line(text, MAX_TOAST_CHARACTERS)
+        if key and self.services.full_screen is self:
+            shown = f"{shown} · {key}"
+            self._key_toasts.add(shown)
+        self.services.show_toast(shown, seconds=seconds)
 
-    def hush(self) -> None:
-        """Remove the toasts that name keys: one of these keys was pressed."""
-        self.trackside.hush(self._mentioned)
+    def dismiss_key_toasts(self) -> None:
+        """Remove the toasts that name keys of this screen."""
+        self.services.dismiss_toasts(self._key_toasts)
 
     # Reading and writing
 
@@ -198,10 +195,10 @@ class FullScreen(MessageGuard, Screen[None]):
             try:
                 with slow_notice(self, self.show_remark):
                     await due
-                self.trouble = ""
+                self.read_error = ""
             except Exception as error:  # noqa: BLE001  (the failure is shown, and the screen stays)
-                self.trouble = one_line(str(error) or type(error).__name__)
-                self.trackside.tell(self.trouble, severity="error")
+                self.read_error = one_line(str(error) or type(error).__name__)
+                self.services.show_toast(self.read_error, severity="error")
             finally:
                 self.reading -= 1
             self.show_remark()
@@ -210,29 +207,29 @@ class FullScreen(MessageGuard, Screen[None]):
 
         self.run_worker(carry_out, exit_on_error=False)
 
-    def do(self, words: str, act: Awaitable[Any]) -> None:
-        """Run something that goes on if the screen is closed. The title line shows `words` if it is slow."""
-        self.trackside.do(self._do(words, ClosingAwaitable(act)))
+    def run_with_progress(self, text: str, work: Awaitable[Any]) -> None:
+        """Run something that goes on if the screen is closed. The title line shows `text` if it is slow."""
+        self.services.run_in_background(self._run_with_progress(text, ClosingAwaitable(work)))
 
-    async def _do(self, words: str, act: Awaitable[Any]) -> None:
+    async def _run_with_progress(self, text: str, work: Awaitable[Any]) -> None:
         try:
-            with slow_notice(self, partial(self._say_doing, words)):
-                await act
+            with slow_notice(self, partial(self._show_progress, text)):
+                await work
         finally:
-            if words in self._doing:
-                self._doing.remove(words)
+            if text in self._progress_texts:
+                self._progress_texts.remove(text)
                 if self.is_attached:
                     self.show_remark()
 
-    def _say_doing(self, words: str) -> None:
-        self._doing.append(words)
+    def _show_progress(self, text: str) -> None:
+        self._progress_texts.append(text)
         self.show_remark()
 
     def show_remark(self) -> None:
         """Update the remark in the title line."""
-        doing = self._doing[-1] if self._doing else ""
-        self.title_line.tone = "paused" if doing else "faint"
-        self.title_line.remark = doing or (self.reads if self.reading else self.remark())
+        progress = self._progress_texts[-1] if self._progress_texts else ""
+        self.title_line.tone = "paused" if progress else "faint"
+        self.title_line.remark = progress or (self.reads if self.reading else self.remark())
 
     @property
     def reads(self) -> str:
@@ -246,10 +243,10 @@ class FullScreen(MessageGuard, Screen[None]):
     def tick(self, now: Situation) -> None:
         """Called once a tick while the screen is visible."""
         self.footer.attempt(self._show_keys, now)
-        self.trouble_line.attempt(self.trouble_line.show, self.trackside.trouble)
+        self.health_line.attempt(self.health_line.show, self.services.health.problem)
 
     def _show_keys(self, now: Situation) -> None:
-        self.footer.keys = self.trackside.keys_at(self.keys_of, now, self.footer.content_size.width)
+        self.footer.keys = self.services.footer_keys(self.keys_of, now, self.footer.content_size.width)
 
     @property
     def keys_of(self) -> str:

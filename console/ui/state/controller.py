@@ -1,78 +1,67 @@
-"""What runners keep, changed by a person: each change can be taken back, the last one first."""
+"""Changes of state by the user, which can be undone, the last one first."""
 
 import asyncio
-from collections.abc import Awaitable
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from console.model.text.units import number
 
 if TYPE_CHECKING:
-    from typing import Any
-
-    from textual.app import App
+    from collections.abc import Awaitable
 
     from console.data.active_session import ActiveSession
+    from console.ui.shared.clipboard import Clipboard
+    from console.ui.shared.services import AppServices
     from engine.api import StateEdit
 
-    _App = App[None]
-else:
-    _App = object
 
+class StateController:
+    """Opens the state browser, and remembers what was changed in it."""
 
-class StateController(_App):
-    """The part of the app that opens the state browser and knows what was changed there."""
-
-    stage: "ActiveSession"
-    _edits: tuple[tuple[str, str], ...] = ()
-    """Their ids, each with where it was made; the last at the end."""
-
-    if TYPE_CHECKING:
-
-        def tell(self, words: str, *, severity: Any = "information", seconds: float | None = None) -> None: ...
-        def can(self, command_id: str) -> bool: ...
+    def __init__(self, services: "AppServices", active_session: "ActiveSession", clipboard: "Clipboard") -> None:
+        self._services = services
+        self._session = active_session
+        self._clipboard = clipboard
+        self._edits: tuple[tuple[str, str], ...] = ()
+        """Id and place of each change that can be undone, the last one at the end."""
+        self._undo_order = asyncio.Lock()
 
     def action_states(self) -> None:
         from console.ui.state.screen import StateScreen  # noqa: PLC0415
 
-        if self.can("app.states") and not isinstance(self.screen, StateScreen):
-            self.push_screen(StateScreen(self.stage.session))
+        if self._services.check_can("app.states") and not isinstance(self._services.screen, StateScreen):
+            screen = StateScreen(self._services, self, self._clipboard, self._session.session_id)
+            self._services.push_screen(screen)
 
     @property
-    def has_edited_state(self) -> bool:
-        """There is something that can be taken back."""
+    def can_undo(self) -> bool:
         return bool(self._edits)
 
-    async def edit_state(self, act: "Awaitable[StateEdit]", place: str) -> "StateEdit":
-        """Change state, so that it can be taken back; `place` names what the cursor is on."""
-        edit = await act
+    async def edit(self, change: "Awaitable[StateEdit]", place: str) -> "StateEdit":
+        """Carry out a change and remember it for undo; `place` is the row that it was made at."""
+        edit = await change
         self._edits = (*self._edits, (edit.edit_id, place))
         return edit
 
-    async def take_state_back(self) -> str | None:
-        """Undo the last of them, and give its place; what was written since stays.
+    async def undo(self) -> str | None:
+        """Undo the last change and return its place. Keys that were written since stay as they are.
 
-        One that could not be undone yet is still the last.
+        A change that cannot be undone now stays the last one.
         """
-        from engine.api import NotFound, StateRefused  # noqa: PLC0415
+        from console.data.errors import NotFound, StateRefused  # noqa: PLC0415  (loads the engine)
 
-        async with self._in_order:  # else a key that is pressed twice undoes the same twice
+        async with self._undo_order:  # otherwise a key pressed twice undoes the same change twice
             if not self._edits:
                 return None
-            last, place = self._edits[-1]
+            edit_id, place = self._edits[-1]
             try:
-                edit = await self.stage.engine.state.restore(last)
-            except (NotFound, StateRefused):  # it never can be: those before it can
-                self._forget(last)
+                edit = await self._session.engine.state.restore(edit_id)
+            except (NotFound, StateRefused):  # it can never be undone, but earlier changes can
+                self._forget(edit_id)
                 raise
-            self._forget(last)
-        left = f"; {number(len(edit.left), 'key')} written since stay as they are" if edit.left else ""
-        self.tell(f"undone: {number(edit.count, 'key')}{left}")
+            self._forget(edit_id)
+        left = f"; {number(len(edit.left), 'key')} written since kept" if edit.left else ""
+        self._services.show_toast(f"Undone: {number(edit.count, 'key')}{left}.")
         return place
-
-    @cached_property
-    def _in_order(self) -> asyncio.Lock:
-        return asyncio.Lock()
 
     def _forget(self, edit_id: str) -> None:
         self._edits = tuple(each for each in self._edits if each[0] != edit_id)

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
+from typing import Any, ClassVar, Final
 
 from textual import events
 from textual.app import ComposeResult
@@ -18,9 +18,6 @@ from console.model.text.safe import one_line
 from console.ui.shared.dialog import Dialog
 from console.ui.shared.slow_notice import slow_notice
 from engine.api import Expected, StateConflict
-
-if TYPE_CHECKING:
-    from console.app import Trackside
 
 Save = Callable[[Any, object], Awaitable[None]]
 """A value, and what it is to take the place of; raises StateMoved where that is something else by now."""
@@ -62,7 +59,9 @@ class EditValue(Dialog[None]):
     EditValue #wrong { color: $text-error; height: auto; max-height: 4; }
     """
 
-    def __init__(self, title: str, text: str, save: Save, seen: object, now: Callable[[], int]) -> None:
+    def __init__(
+        self, title: str, text: str, save: Save, seen: object, now: Callable[[], int], show_error: Callable[[str], None]
+    ) -> None:
         super().__init__()
         self._title = title
         self._text = text
@@ -73,6 +72,8 @@ class EditValue(Dialog[None]):
         self._seen = seen
         """What is kept there, as far as a person knows."""
         self._now = now
+        self._show_error = show_error
+        """Shows an error after the dialog was closed."""
         self._moved = ""
         """What is said of it, where others wrote it meanwhile: as long as it is not saved."""
         self._is_asked = False
@@ -151,7 +152,7 @@ class EditValue(Dialog[None]):
 
     def _say(self, words: str) -> None:
         if not self.is_attached:  # nobody waited for it
-            cast("Trackside", self.app).tell(words, severity="error")
+            self._show_error(words)
             return
         self._wrong.update(Content(one_line(words, 400)))
 

@@ -28,6 +28,9 @@ from console.model.text.safe import one_line
 from console.model.text.units import number
 from console.ui.shared.bindings import bindings_for
 from console.ui.shared.browser import SearchBrowser
+from console.ui.shared.clipboard import Clipboard
+from console.ui.shared.services import AppServices
+from console.ui.state.controller import StateController
 from console.ui.state.edit import EditValue
 from engine.api import Expected, NotFound, StateChange, StateConflict
 
@@ -49,8 +52,9 @@ class StateScreen(SearchBrowser):
     placeholder = "{states.search} searches keys and whose they are"
     BINDINGS: ClassVar[list[BindingType]] = bindings_for("states")
 
-    def __init__(self, session: str) -> None:
-        super().__init__()
+    def __init__(self, services: AppServices, controller: StateController, clipboard: Clipboard, session: str) -> None:
+        super().__init__(services, clipboard)
+        self._controller = controller
         self._session = session
         self.past: KeyHistoryReader | None = None
         """The history that is shown."""
@@ -61,7 +65,7 @@ class StateScreen(SearchBrowser):
     # Reading
 
     def take_a_desk(self) -> None:
-        self.desk = StateReader(self.trackside.stage.engine)
+        self.desk = StateReader(self.services.active_session.engine)
 
     def begin(self) -> Awaitable[None]:
         return self.desk.load_first()
@@ -81,7 +85,7 @@ class StateScreen(SearchBrowser):
         return self.desk.text
 
     async def find(self, text: str) -> None:
-        await self._turn(StateReader(self.trackside.stage.engine, text, self.desk.session))
+        await self._turn(StateReader(self.services.active_session.engine, text, self.desk.session))
 
     async def _turn(self, desk: StateReader) -> None:
         await desk.load_first()
@@ -91,7 +95,7 @@ class StateScreen(SearchBrowser):
     async def _read_again(self) -> None:
         self.look_again()
         if self.past is not None:
-            self.past = KeyHistoryReader(self.trackside.stage.engine, self.past.of)
+            self.past = KeyHistoryReader(self.services.active_session.engine, self.past.of)
             await self.past.load_more()
         await self.desk.reload()
         self.show()
@@ -143,7 +147,7 @@ class StateScreen(SearchBrowser):
 
     @property
     def _now(self) -> int:
-        return self.trackside.stage.engine.now()
+        return self.services.active_session.engine.now()
 
     # What the cursor is on
 
@@ -215,7 +219,7 @@ class StateScreen(SearchBrowser):
     def why_not(self, what: str) -> str | None:
         """Why something cannot be done with what the cursor is on."""
         if what == "undo":
-            return None if self.trackside.has_edited_state else "nothing was changed here that could be undone"
+            return None if self._controller.can_undo else "nothing was changed here that could be undone"
         if what in ("add", "clear", "aside") and self.scope is None:
             return "nothing is kept here"
         if what in _OF_A_KEY and self.kept is None:
@@ -233,22 +237,22 @@ class StateScreen(SearchBrowser):
         return None
 
     def action_search(self) -> None:
-        if self.trackside.can("states.search"):
+        if self.services.check_can("states.search"):
             super().action_search()
 
     def action_whose(self) -> None:
-        if self.trackside.can("states.whose"):
+        if self.services.check_can("states.whose"):
             session = self._session if self.desk.session is None else None
             self.enter(is_inside=False)
-            self.read(self._turn(StateReader(self.trackside.stage.engine, self.desk.text, session)), self.show)
+            self.read(self._turn(StateReader(self.services.active_session.engine, self.desk.text, session)), self.show)
 
     def action_fold(self) -> None:
-        if self.trackside.can("states.fold"):
+        if self.services.check_can("states.fold"):
             self.side.fold()
 
     def action_edit(self) -> None:
         kept, change = self.kept, self.change
-        if self.trackside.can("states.edit") and kept is not None:
+        if self.services.check_can("states.edit") and kept is not None:
             self.read(self._edit(kept, change))
 
     async def _edit(self, kept: "StateRow", change: StateChange | None) -> None:
@@ -262,18 +266,21 @@ class StateScreen(SearchBrowser):
             self._open_editor(kept.identity, kept.key, editable(value), seen)
 
     def _open_editor(self, scope: "ScopeIdentity", key: str, text: str, seen: object) -> None:
-        engine = self.trackside.stage.engine
+        engine = self.services.active_session.engine
 
         async def save(value: Any, seen: object) -> None:
             act = engine.state.set(scope, key, value, expected=seen)
             await self._change_state(act, f"wrote {key}", name_of(scope, key))
 
         title = f"{key} · {scope_words(scope, self._title_of(scope))}"
-        self.app.push_screen(EditValue(title, text, save, seen, engine.now))
+        self.app.push_screen(EditValue(title, text, save, seen, engine.now, self._show_error))
+
+    def _show_error(self, text: str) -> None:
+        self.services.show_toast(text, severity="error")
 
     def action_add(self) -> None:
         scope = self.scope
-        if self.trackside.can("states.add") and scope is not None:
+        if self.services.check_can("states.add") and scope is not None:
             add = partial(self._add, scope)
             self.line.ask("Name of the new key", "", add, needed="a key needs a name")
 
@@ -282,48 +289,52 @@ class StateScreen(SearchBrowser):
 
     def action_delete(self) -> None:
         kept = self.kept
-        if self.trackside.can("states.delete") and kept is not None:
-            self.do(f"deleting {one_line(kept.key, 30)}…", self._delete(kept))
+        if self.services.check_can("states.delete") and kept is not None:
+            self.run_with_progress(f"deleting {one_line(kept.key, 30)}…", self._delete(kept))
 
     async def _delete(self, kept: "StateRow") -> None:
-        delete = self.trackside.stage.engine.state.delete(kept.identity, kept.key, expected=kept)
+        delete = self.services.active_session.engine.state.delete(kept.identity, kept.key, expected=kept)
         try:
             await self._change_state(delete, f"deleted {kept.key}", name_of(kept.identity, kept.key))
         except StateConflict as moved:
             await self._read_again()
             key, words = one_line(kept.key, 40), meanwhile(moved, self._now)
             again = f"{key} stays: {words} · {key_of('states.delete')} again deletes that"
-            self.trackside.tell(f"{key}: {words}" if moved.now is Expected.NOTHING else again, severity="warning")
+            self.services.show_toast(f"{key}: {words}" if moved.now is Expected.NOTHING else again, severity="warning")
 
     def action_clear(self) -> None:
         scope = self.scope
-        if self.trackside.can("states.clear") and scope is not None:
-            clear = self.trackside.stage.engine.state.clear(scope)
+        if self.services.check_can("states.clear") and scope is not None:
+            clear = self.services.active_session.engine.state.clear(scope)
             place = self.list.current.id if self.list.current is not None else ""
-            self.do("clearing the scope…", self._change_state(clear, "cleared {count}", place))
+            self.run_with_progress("clearing the scope…", self._change_state(clear, "cleared {count}", place))
 
     async def _change_state(self, act: "Awaitable[StateEdit]", said: str, place: str) -> None:
         """`{count}` in what is said of it is how many keys were changed; to its place one comes back."""
-        edit = await self.trackside.edit_state(act, place)
-        self.mention(said.replace("{count}", number(edit.count, "key")), f"{key_of('states.undo')} undoes it")
+        edit = await self._controller.edit(act, place)
+        self.show_key_toast(said.replace("{count}", number(edit.count, "key")), f"{key_of('states.undo')} undoes it")
         await self._read_again()
 
     def action_undo(self) -> None:
-        if self.trackside.can("states.undo"):
-            self.hush()
-            self.do("undoing it…", self._undo())
+        if self.services.check_can("states.undo"):
+            self.dismiss_key_toasts()
+            self.run_with_progress("undoing it…", self._undo())
 
     async def _undo(self) -> None:
-        came_back = await self.trackside.take_state_back()
+        came_back = await self._controller.undo()
         await self._read_again()
         self._go_back_to(came_back)
 
     def action_history(self) -> None:
         kept = self.kept
-        if self.trackside.can("states.history") and kept is not None and (current := self.list.current) is not None:
+        if (
+            self.services.check_can("states.history")
+            and kept is not None
+            and (current := self.list.current) is not None
+        ):
             self._came_from = current.id
             self.enter(is_inside=False)  # what became of it is in the list
-            self.past = KeyHistoryReader(self.trackside.stage.engine, kept)
+            self.past = KeyHistoryReader(self.services.active_session.engine, kept)
             self.list.start_over()
             self.read(self.past.load_more(), self.show)
 
@@ -339,8 +350,8 @@ class StateScreen(SearchBrowser):
 
     def action_copy(self) -> None:
         kept, change = self.kept, self.change
-        if self.trackside.can("states.copy") and kept is not None and not self.copy_line():
+        if self.services.check_can("states.copy") and kept is not None and not self.copy_line():
             self.read(self._copy(kept, change))
 
     async def _copy(self, kept: "StateRow", change: StateChange | None) -> None:
-        self.trackside.copy(editable(await self._read_value(kept, change)), f"the value of {kept.key}")
+        self._clipboard.copy(editable(await self._read_value(kept, change)), f"the value of {kept.key}")

@@ -1,41 +1,35 @@
-"""What is pasted comes as one text, whatever is in it; a field of one line has it as one line."""
+"""Pastes arrive as one text, whatever they contain; a one-line field gets them as one line."""
 
 import sys
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Final, Protocol, runtime_checkable
+from typing import Any, Final, Protocol, runtime_checkable
 
 from textual import events
 from textual._xterm_parser import BRACKETED_PASTE_END, BRACKETED_PASTE_START, XTermParser
+from textual.app import App
 from textual.driver import Driver
 from textual.message import Message
 from textual.widgets import Input
 
 from console.model.prompt.paste_tokens import on_one_line
 
-if TYPE_CHECKING:
-    from textual.app import App
 
-    _App = App[None]
-else:
-    _App = object
+class WholePasteParser(XTermParser):
+    """Textual's parser, but the text between the brackets of a paste never reaches it.
 
-
-class WholePastes(XTermParser):
-    """Textual's parser, which sees of a paste only the brackets.
-
-    Left alone (8.2.8) it looks for keys in what is pasted: of an escape sequence that it does not know it makes key
-    presses, and of the line break behind it an Enter. It also takes each character by itself, a megabyte for seconds.
+    Textual (8.2.8) looks for keys in pasted text: an unknown escape sequence becomes key presses, and the line break
+    after it an Enter. It also reads each character on its own, which takes seconds for a megabyte.
     """
 
     def __init__(self, debug: bool = False) -> None:
         self._pasted: list[str] | None = None
-        """What came since a paste began."""
+        """The parts of a paste in progress."""
         self._last = ""
-        """The end of what was read before: a bracket may come in two halves."""
+        """The end of the data before: a bracket may arrive in two parts."""
         super().__init__(debug)
 
     def feed(self, data: str) -> Iterable[Message]:
-        if not data:  # there will be no more
+        if not data:  # the end of the input
             yield from super().feed(data)
         while data:
             if self._pasted is None:
@@ -49,14 +43,14 @@ class WholePastes(XTermParser):
                     yield from self._end_paste("".join(self._pasted).removesuffix(BRACKETED_PASTE_END))
 
     def tick(self) -> Iterable[Message]:
-        """An escape that has become a key press by now is not the beginning of a bracket."""
+        """Forget an escape that has become a key press: it does not begin a bracket."""
         was_waiting = self._timeout_time is not None
         yield from super().tick()
         if was_waiting and self._timeout_time is None:
             self._last = ""
 
     def _up_to(self, bracket: str, data: str) -> tuple[str, str, bool]:
-        """What is read up to the end of a bracket, what is behind it, and whether there is one."""
+        """Split data after a bracket: the part up to its end, the rest, and whether the bracket was found."""
         known = self._last + data
         place = known.find(bracket)
         if place < 0:
@@ -68,55 +62,55 @@ class WholePastes(XTermParser):
 
     def _end_paste(self, text: str) -> Iterable[Message]:
         self._pasted = None
-        # Between the brackets that it saw was nothing, and so it says.
+        # Textual saw empty brackets, and would report an empty paste.
         yield from (one for one in super().feed(BRACKETED_PASTE_END) if not isinstance(one, events.Paste))
         yield events.Paste(text.replace("\0", ""))
 
 
 @runtime_checkable
 class ReadsLines(Protocol):
-    """A field of one line that may know what to do with several."""
+    """A one-line field that can handle several lines."""
 
     def reads_lines(self, text: str) -> bool:
-        """Whether it takes these as they are."""
+        """Whether the field takes this text unchanged."""
         ...
 
 
-class OneLinePaste(_App):
-    """The part of the app that gives a field of one line what is pasted into it.
+class OneLinePaste(App[None]):
+    """Joins pasted lines for one-line fields.
 
-    Textual's own (8.2.8) takes the first line and drops the others without a word; with ctrl+v it takes them all, and
-    the line has breaks in it that nobody sees.
+    Textual (8.2.8) keeps the first line and drops the others silently; with ctrl+v it keeps all of them, with
+    invisible line breaks.
     """
 
-    if TYPE_CHECKING:
-
-        def tell(self, words: str, *, severity: Any = "information") -> None: ...
+    def show_paste_warning(self, text: str) -> None:
+        """Show that a paste was changed."""
+        self.notify(text, severity="warning", markup=False)
 
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
-            line = self.focused
-            if isinstance(line, Input) and isinstance(event, events.Key) and event.key == "ctrl+v":
+            field = self.focused
+            if isinstance(field, Input) and isinstance(event, events.Key) and event.key == "ctrl+v":
                 event = events.Paste(self.clipboard)
-            if isinstance(line, Input) and isinstance(event, events.Paste):
-                is_read = isinstance(line, ReadsLines) and line.reads_lines(event.text)
-                event = event if is_read else events.Paste(self.as_one_line(event.text))
+            if isinstance(field, Input) and isinstance(event, events.Paste):
+                event = self._paste_for(field, event)
         await super().on_event(event)
 
-    def as_one_line(self, text: str) -> str:
-        """What of it goes into a field of one line; where that is not as it was, it is told."""
-        line, words = on_one_line(text)
-        if words:
-            self.tell(words, severity="warning")
-        return line
+    def _paste_for(self, field: Input, event: events.Paste) -> events.Paste:
+        if isinstance(field, ReadsLines) and field.reads_lines(event.text):
+            return event
+        line, warning = on_one_line(event.text)
+        if warning:
+            self.show_paste_warning(warning)
+        return events.Paste(line)
 
 
-_NAME: Final = XTermParser.__name__
+_PARSER: Final = XTermParser.__name__
 
 
-def taking_pastes_whole(driver: type[Driver]) -> type[Driver]:
-    """A driver that reads with this parser: it finds its own by name where it was written."""
+def use_whole_pastes(driver: type[Driver]) -> type[Driver]:
+    """Replace the parser in the module of a driver, which looks it up there by name."""
     module: Any = sys.modules[driver.__module__]
-    if hasattr(module, _NAME):
-        setattr(module, _NAME, WholePastes)
+    if hasattr(module, _PARSER):
+        setattr(module, _PARSER, WholePasteParser)
     return driver

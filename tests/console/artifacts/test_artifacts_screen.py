@@ -168,7 +168,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 async def made_some(pilot: Pilot[Any], app: Trackside) -> None:
     await pilot.press(*"go", "enter")
     await sees(pilot, "Here they are.")
-    await until(pilot, lambda: not app.situation.is_running)
+    await until(pilot, lambda: not app.services.situation.is_running)
 
 
 async def browsing(pilot: Pilot[Any], app: Trackside) -> ArtifactsScreen:
@@ -262,14 +262,14 @@ async def test_what_takes_long_says_how_far_it_is(open_engine: Engines, monkeypa
         await made_some(pilot, app)
         await browsing(pilot, app)
         await sees(pilot, "3 artifacts")
-        read = app.stage.engine.artifacts.read_bytes
+        read = app.active_session.engine.artifacts.read_bytes
 
         async def slowly(artifact_id: str, offset: int = 0, limit: int = 0) -> bytes:
             if offset:
                 await may_go_on.wait()
             return await read(artifact_id, offset=offset, limit=WINDOW)
 
-        monkeypatch.setattr(app.stage.engine.artifacts, "read_bytes", slowly)
+        monkeypatch.setattr(app.active_session.engine.artifacts, "read_bytes", slowly)
         await pilot.press("s")
         await sees(pilot, "Save to which file?")
         await pilot.press("enter")
@@ -324,8 +324,8 @@ async def test_what_expires_and_what_has_expired_is_told(open_engine: Engines):
     app = Trackside(LaunchOptions(), lambda: open_engine(maker))
     async with at_the_screen(app) as pilot:
         await made_some(pilot, app)
-        engine = app.stage.engine
-        plan, image, long = await engine.artifacts.list(conversation_id=app.stage.session)
+        engine = app.active_session.engine
+        plan, image, long = await engine.artifacts.list(conversation_id=app.active_session.session_id)
         for row, expires_at in ((plan, engine.now() + 7_200_000_000), (image, engine.now() - 1), (long, None)):
             await expire(engine, row.artifact_id, expires_at)
         await browsing(pilot, app)
@@ -344,7 +344,7 @@ async def test_a_file_that_came_with_a_message_is_seen_from_its_block(open_engin
         await sees(pilot, "tab takes it")
         await pilot.press("tab", "enter")
         await sees(pilot, "Here they are.", "◆ notes.txt", "text/plain · 17 B")
-        await until(pilot, lambda: not app.situation.is_running)
+        await until(pilot, lambda: not app.services.situation.is_running)
         app.main.go_to("conversation")
         for _ in range(8):
             await pilot.press("alt+up")
@@ -386,7 +386,7 @@ async def test_where_there_are_none_w_shows_what_it_says(open_engine: Engines):
     async with at_the_screen(app) as pilot:
         await pilot.press(*"go", "enter")
         await sees(pilot, "Nothing made.")
-        await until(pilot, lambda: not app.situation.is_running)
+        await until(pilot, lambda: not app.services.situation.is_running)
         await browsing(pilot, app)
         for whose, following in (("this session", "this run"), ("this run", "all sessions")):
             await sees(pilot, f"No artifacts of {whose}.", f"w shows those of {following}.")

@@ -61,7 +61,7 @@ OVERLAYS = ("filter", "yank", "find", "paths")
 BROWSERS = ("sessions", "states", "artifacts")
 NEVER = {"alt+enter", *(f"alt+{digit}" for digit in range(10)), "f10", "f11", "ctrl+s", "ctrl+q", "ctrl+m", "ctrl+i"}
 """Keys that some terminals use themselves or cannot distinguish."""
-BUT_FOR = {(name, "ctrl+q") for name in ("Trackside", "Dialog", "Palette", "Leave", "QuitProgress")}
+BUT_FOR = {(name, "ctrl+q") for name in ("Trackside", "Dialog", "Palette", "QuitQuestion", "QuitProgress")}
 """Where ctrl+q is bound all the same: it quits, and a second time confirms."""
 
 IDLE = Situation(is_ready=True)

@@ -88,7 +88,7 @@ async def test_a_message_is_written_and_sent_into_this_session(open_engine: Engi
         assert app.screen is app.main
         (heard,) = ear.heard
         assert (heard.event.event_type, heard.input.text) == ("message.received", "hello")
-        assert heard.conversation.conversation_id == app.stage.session
+        assert heard.conversation.conversation_id == app.active_session.session_id
 
 
 @at_both_sizes
@@ -103,7 +103,7 @@ async def test_an_event_that_is_no_message_is_shown_as_what_it_is(open_engine: E
         (heard,) = ear.heard
         assert heard.actor.actor_id == "ann"
         assert heard.subject.data == {"group": "travellers"}
-        lines = await app.stage.engine.sessions.transcript(app.stage.session)
+        lines = await app.active_session.engine.sessions.transcript(app.active_session.session_id)
         assert [line.role for line in lines] == ["assistant"], "it is no line that a user said"
 
 
@@ -156,7 +156,7 @@ async def test_an_event_of_each_type_is_put_together_with_keys_alone_and_arrives
     app = Trackside(LaunchOptions(), lambda: open_engine(ear.runner))
     async with at_the_screen(app) as pilot:
         await composing(pilot, app)
-        session = app.stage.session
+        session = app.active_session.session_id
         await pilot.press("shift+tab", *["right"] * TYPES.index(event_type), "tab", *SAYS[event_type])
         await filled_in(pilot, app, "path", "notes.txt")
         await pilot.press("enter")
@@ -198,10 +198,10 @@ async def test_an_event_is_sent_again_and_changed_with_all_that_it_was(open_engi
         await sees(pilot, "◆ notes.txt")
         await pilot.press("f9")
         await sees(pilot, "That was number 1.")
-        await until(pilot, lambda: not app.situation.is_running)
+        await until(pilot, lambda: not app.services.situation.is_running)
         await pilot.press("f5")
         await sees(pilot, "That was number 2.")
-        await until(pilot, lambda: not app.situation.is_running)
+        await until(pilot, lambda: not app.services.situation.is_running)
         await app.action_perform("app.edit_event")
         await sees(pilot, "Edit and send", "We met on the train", "◆ notes.txt")
         await into(pilot, app, "actor_name", "a")
@@ -270,15 +270,15 @@ async def test_an_event_is_begun_by_what_is_typed_or_changed(open_engine: Engine
     app = Trackside(LaunchOptions(), lambda: open_engine(Ear().runner))
     async with at_the_screen(app) as pilot:
         await composing(pilot, app)
-        assert not app.has_begun_event, "nothing was typed"
+        assert not app.controllers.composer.has_unsent_draft, "nothing was typed"
         await pilot.press(*"half a thought")
-        assert app.has_begun_event
+        assert app.controllers.composer.has_unsent_draft
         await pilot.press("f9")
         await sees(pilot, "That was number 1.")
-        await until(pilot, lambda: not app.situation.is_running)
+        await until(pilot, lambda: not app.services.situation.is_running)
         await app.action_perform("app.edit_event")
         await sees(pilot, "Edit and send", "half a thought")
-        assert not app.has_begun_event, "nothing was changed"
+        assert not app.controllers.composer.has_unsent_draft, "nothing was changed"
         await pilot.press("escape")
         await until(pilot, lambda: app.screen is app.main)
         assert (await composing(pilot, app)).writing.base is None
@@ -290,14 +290,14 @@ async def test_event_draft_is_offered_again_only_in_its_session(open_engine: Eng
         await composing(pilot, app)
         await pilot.press(*"half a thought", "escape")
         await until(pilot, lambda: app.screen is app.main)
-        first = app.stage.session
+        first = app.active_session.session_id
         await app.action_perform("app.new_session")
-        await until(pilot, lambda: app.stage.session != first)
+        await until(pilot, lambda: app.active_session.session_id != first)
         screen = await composing(pilot, app)
         assert screen.writing.values["text"] == ""
         await pilot.press("escape")
         await until(pilot, lambda: app.screen is app.main)
-        await app.hearing.enter(first)
+        await app.services.updater.enter_session(first)
         await composing(pilot, app)
         await sees(pilot, "half a thought")
 
@@ -319,7 +319,7 @@ async def test_an_event_of_another_session_is_followed_there(open_engine: Engine
         await pilot.press("ctrl+u", *"elsewhere")
         await into(pilot, app, "text", "hi there")
         await pilot.press("f9")
-        await until(pilot, lambda: app.stage.session == "elsewhere")
+        await until(pilot, lambda: app.active_session.session_id == "elsewhere")
         await sees(pilot, "That was number 1.")
 
 
@@ -328,12 +328,12 @@ async def test_an_event_of_no_conversation_runs_and_its_run_is_looked_at(open_en
     app = Trackside(LaunchOptions(), lambda: open_engine(ear.runner))
     async with at_the_screen(app) as pilot:
         screen = await composing(pilot, app)
-        session = app.stage.session
+        session = app.active_session.session_id
         await choose(pilot, app, "schedule.triggered")
         screen.query_one("#conversation_id").focus()
         await pilot.press("ctrl+u", "f9")
-        await until(pilot, lambda: bool(ear.heard) and app.hearing.view is not None)
-        assert app.stage.session == session
+        await until(pilot, lambda: bool(ear.heard) and app.services.updater.view is not None)
+        assert app.active_session.session_id == session
         assert ear.heard[0].conversation is None or ear.heard[0].conversation.conversation_id is None
 
 
@@ -346,7 +346,7 @@ async def test_one_that_has_to_wait_says_so(open_engine: Engines):
         await composing(pilot, app)
         await choose(pilot, app, "group.member_joined")
         await pilot.press("ctrl+r", "f9")
-        await sees(pilot, "it waits for the end of the run")
+        await sees(pilot, "Queued until the run ends")
         assert app.screen is app.main
 
 
@@ -404,7 +404,7 @@ async def test_the_event_of_a_run_is_changed_and_sent_as_a_new_one(open_engine: 
     async with at_the_screen(app, size) as pilot:
         await pilot.press(*"hello", "enter")
         await sees(pilot, "That was number 1.")
-        await until(pilot, lambda: not app.situation.is_running)
+        await until(pilot, lambda: not app.services.situation.is_running)
         app.main.go_to("conversation")
         await pilot.press(*["alt+up"] * 3)
         await until(pilot, lambda: app.main.conversation.why_not("edit") is None)

@@ -146,18 +146,18 @@ async def test_screen_shows_the_tool_call_of_a_past_run_between_its_texts(open_e
     async def engine() -> Engine:
         return stage.engine
 
-    app = Trackside(LaunchOptions(goes_on=way == "goes on"), engine)
+    app = Trackside(LaunchOptions(continue_last=way == "goes on"), engine)
     async with at_the_screen(app) as pilot:
-        await wait(pilot, lambda: app.stage.is_open)
+        await wait(pilot, lambda: app.active_session.is_open)
         if way == "from the browser":
             await pilot.press("ctrl+l")
             await wait(pilot, lambda: app.screen is not app.main and "hi" in shown(app))
             await pilot.press("enter")
         elif way == "from the list":
-            await app.hearing.visit(run.run_id)
+            await app.services.updater.open_run(run.run_id)
         await wait(pilot, lambda: app.screen is app.main and "Sunny." in shown(app))
 
-        text = "\n".join(block.markdown() for block in app.hearing.talk.blocks)
+        text = "\n".join(block.markdown() for block in app.services.updater.conversation.blocks)
         assert text.index("Let me look.") < text.index("look(n=1)") < text.index("Sunny.")
 
 

@@ -35,7 +35,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("engine.store.database.BUSY_SECONDS", 0.1)
     monkeypatch.setattr(Database.open.__func__, "__kwdefaults__", {"synchronous": "NORMAL", "busy": 0.1})
     monkeypatch.setattr(Writer.__init__, "__kwdefaults__", {"window": 0.004, "patience": 0.5})
-    monkeypatch.setattr("console.app.AGAIN", 0.1)
+    monkeypatch.setattr("console.app.RETRY_SECONDS", 0.1)
 
 
 @pytest.fixture
@@ -75,7 +75,7 @@ async def test_a_full_disk_is_said_as_long_as_it_is_full(open_engine: Engines, m
             await sees(pilot, "no space left on the disk", "Free some space")
             await until(pilot, lambda: app.main.prompt.text == "hello")
             await pilot.press("enter")
-            await until(pilot, lambda: app.main.prompt.text == "hello" and not app.sending)
+            await until(pilot, lambda: app.main.prompt.text == "hello" and not app.controllers.sender.sending)
             assert "no space left on the disk" in shown(app)
         await until(pilot, lambda: "no space left" not in shown(app))
         await pilot.press("enter")
@@ -94,14 +94,14 @@ async def test_a_message_that_finds_no_room_comes_back_whole(open_engine: Engine
 
     def limited(database: Database) -> sqlite3.Connection:
         driver = connect(database)
-        if app.stage.is_open:
+        if app.active_session.is_open:
             driver.execute("PRAGMA max_page_count = 1")
         return driver
 
     monkeypatch.setattr(Database, "_connect_to_write", limited)
     app = opened(open_engine, Cue())
     async with at_the_screen(app) as pilot:
-        app.stage.engine._core.host.writer._disconnect()  # type: ignore[union-attr]
+        app.active_session.engine._core.host.writer._disconnect()  # type: ignore[union-attr]
         app.main.prompt.load(big := "x" * 300_000)
         await pilot.press("enter")
         await sees(pilot, "no space is left", "Free some space")
@@ -166,20 +166,20 @@ async def test_what_cannot_be_opened_is_opened_as_soon_as_it_can(
         await pilot.press(*"early", "enter")
         await until(pilot, lambda: app.main.prompt.text == "early")
         mend(open_engine.db)
-        await until(pilot, lambda: app.stage.is_open)
+        await until(pilot, lambda: app.active_session.is_open)
         await pilot.press("enter")
         await sees(pilot, "You said: early")
         assert not any(word in shown(app) for word in words)
 
 
 async def test_news_that_break_off_are_said_and_heard_again(open_engine: Engines, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("console.data.active_session.AGAIN", 0.1)
+    monkeypatch.setattr("console.data.active_session.RETRY_SECONDS", 0.1)
     cue = Cue()
     app = opened(open_engine, cue)
     async with at_the_screen(app) as pilot:
         await say(pilot, "hello")
         await sees(pilot, "You said: hello")
-        engine, broken = app.stage.engine, OSError("the line is dead")
+        engine, broken = app.active_session.engine, OSError("the line is dead")
 
         async def dead(*_: Any) -> Any:
             raise broken
@@ -188,7 +188,7 @@ async def test_news_that_break_off_are_said_and_heard_again(open_engine: Engines
             patch.setattr(Engine, "last_row", dead)
             patch.setattr(engine._core.hub, "reread", dead)
             engine._core.hub.notify()
-            await sees(pilot, "what is new cannot be read, trying again: the line is dead")
+            await sees(pilot, "New entries cannot be read, trying again: the line is dead")
             await say(pilot, "be brief")
             cue.go()
         await sees(pilot, "Then you said: be brief")
@@ -204,7 +204,7 @@ async def test_the_same_trouble_is_one_toast(open_engine: Engines, monkeypatch: 
         async def broken(*_: Any, **__: Any) -> Any:
             raise OSError("it cannot be read")
 
-        monkeypatch.setattr(app.gathering, "facts", broken)
+        monkeypatch.setattr(app.controllers.inspector.loader, "facts", broken)
         for tab in ("state", "calls", "state", "calls", "context"):
             app.main.inspector.choose(tab)
             await pilot.pause()
@@ -219,7 +219,7 @@ async def test_what_a_process_left_in_its_prompt_is_in_the_next_one(open_engine:
         await pilot.press(*"half a")
         await until(pilot, lambda: any(open_engine.db.parent.glob("facts.db.draft-*")))
         async with other.run_test() as second:
-            await until(second, lambda: other.stage.is_open)
+            await until(second, lambda: other.active_session.is_open)
             assert other.main.prompt.text == "", "the first lives: it is still its own"
     third = opened(open_engine, Cue())
     async with at_the_screen(third) as pilot:
@@ -268,7 +268,7 @@ async def test_where_waiting_does_not_mend_it_what_was_sent_early_comes_back_wit
         await say(pilot, "hello")
         await sees(pilot, "sending… hello")
         opens.set()
-        await sees(pilot, "the disk is gone", "it cannot be sent yet, and is in the prompt again")
+        await sees(pilot, "the disk is gone", "Not sent, and back in the prompt")
         assert app.main.prompt.whole == "hello"
         assert "sending…" not in shown(app)
 
@@ -279,6 +279,6 @@ async def test_what_cannot_be_sent_says_what_is_wrong_with_the_database(open_eng
     async with app.run_test(size=(80, 24), notifications=True) as pilot:
         await sees(pilot, "database is damaged")
         await say(pilot, "early")
-        await sees(pilot, "it cannot be sent yet, and is in the prompt again: database is damaged")
+        await sees(pilot, "Not sent, and back in the prompt: database is damaged")
         await pilot.press("ctrl+l")
         await sees(pilot, "The engine could not be opened: ", "move it away")

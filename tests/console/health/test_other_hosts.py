@@ -28,12 +28,12 @@ async def test_a_run_of_another_process_is_seen_live_and_told_as_lost_with_its_h
             await say(pilot, "after that")
             await sees(pilot, "2 queued")
             await pilot.press("ctrl+q")
-            await sees(pilot, "1 message waits: it is dropped")  # the other one is not ours to drop
+            await sees(pilot, "1 queued message will not be delivered")  # the other one is not ours to drop
             await pilot.press("escape")
             other.kill()
             await asyncio.to_thread(other.wait)
         await sees(pilot, "the process that hosted the run was lost")
-        await until(pilot, lambda: app.situation.is_running)
+        await until(pilot, lambda: app.services.situation.is_running)
         assert "after that" in shown(app)
         await until(pilot, lambda: "also open" not in shown(app))
 
@@ -44,8 +44,8 @@ async def test_a_run_of_another_process_that_began_before_is_known_as_one(tmp_pa
         app = Trackside(LaunchOptions(session="s"), lambda: open_engine(waits))
         async with at_the_screen(app, (80, 24)) as pilot:
             await sees(pilot, "one", "in another process")
-            assert app.situation.is_elsewhere
+            assert app.services.situation.is_elsewhere
             other.kill()
             await asyncio.to_thread(other.wait)
-            await until(pilot, lambda: not app.situation.is_elsewhere)
-            assert not app.situation.is_running
+            await until(pilot, lambda: not app.services.situation.is_elsewhere)
+            assert not app.services.situation.is_running

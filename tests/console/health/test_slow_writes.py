@@ -114,7 +114,7 @@ async def to_said(pilot: Pilot[None], app: Telling) -> None:
     ("begin", "keys", "meanwhile", "at_last"),
     [
         (to_sessions, ["r", *"Trip", "enter"], "renaming it to “Trip”…", "Trip"),
-        (to_sessions, ["f"], "forking it…", "this is a fork"),
+        (to_sessions, ["f"], "forking it…", "Forked; "),
         (to_said, ["d"], "deleting said…", "deleted said"),
         (to_said, ["C"], "clearing the scope…", "cleared 1 key"),
     ],
@@ -205,14 +205,14 @@ async def test_what_could_not_be_undone_can_be_when_the_database_is_free(open_en
             await pilot.press("u")
             await until(pilot, lambda: any("try again" in words for words in app.told))
         await pilot.press("u")
-        await sees(pilot, "undone: 1 key")
+        await sees(pilot, "Undone: 1 key")
         await becomes(pilot, lambda: value_of(app, "said"), {"text": "second"})
 
 
 async def test_a_session_says_that_it_is_being_deleted(
     open_engine: Engines, lock: Lock, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("console.ui.sessions.delete.MOMENT", 0.1)
+    monkeypatch.setattr("console.ui.sessions.delete.UNDO_SECONDS", 0.1)
     app = browsing(open_engine, *KEPT, runner=parrot)
     async with at_the_screen(app) as pilot:
         await to_sessions(pilot, app)

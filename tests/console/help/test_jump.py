@@ -52,7 +52,7 @@ async def test_a_letter_leads_to_a_pane_and_to_a_row(open_engine: Engines):
         await say(pilot, "hello")
         await sees(pilot, "You said: hello", "next pull")  # the ribbon moves all that is below it
         await jump_to(pilot, app, "message.completed", "StreamLines")
-        await until(pilot, lambda: app.main.where() == "stream" and app.hearing.as_of == 2)
+        await until(pilot, lambda: app.main.where() == "stream" and app.services.updater.as_of == 2)
         await jump_to(pilot, app, "Runs", "RunsList")
         await until(pilot, lambda: app.main.where() == "rail")
         await jump_to(pilot, app, "Transcript", "TabStrip", 2)
@@ -111,24 +111,24 @@ async def test_a_row_that_would_have_moved_by_then_is_the_one_that_was_meant(ope
         await sees(pilot, "You said: hello")
         for _ in range(3):
             cue.go()
-        await until(pilot, lambda: app.hearing.view.status.entries >= 14)
+        await until(pilot, lambda: app.services.updater.view.status.entries >= 14)
         await pilot.press("ctrl+o")
         await until(pilot, lambda: isinstance(app.screen, Jump))
-        last = app.hearing.view.status.entries
+        last = app.services.updater.view.status.entries
         rows = [
             (spot.place.y, label) for label, spot in app.screen._places if type(spot.widget).__name__ == "StreamLines"
         ]
         cue.go()
-        await until(pilot, lambda: bool(app.stage._fresh))
+        await until(pilot, lambda: bool(app.active_session._fresh))
         await pilot.press(*max(rows)[1])
-        await until(pilot, lambda: app.hearing.as_of == last)
-        await until(pilot, lambda: app.hearing.view.status.entries > last)
+        await until(pilot, lambda: app.services.updater.as_of == last)
+        await until(pilot, lambda: app.services.updater.view.status.entries > last)
 
 
 @pytest.mark.parametrize("name", ["sessions", "states", "artifacts", "runners", "form", "composer"])
 async def test_letters_lead_about_in_every_screen_however_small_and_in_ascii(name: str, tmp_path: Path):
     async with played(name, tmp_path, (60, 15)) as studio:
-        studio.app.action_ascii()
+        studio.app.controllers.preferences.action_ascii()
         before = studio.app.screen
         await studio.press("ctrl+o")
         assert isinstance(studio.app.screen, Jump)

@@ -63,9 +63,9 @@ async def held_at_pull(pilot: Pilot[None], cue: Cue) -> None:
 
 
 async def over(app: Trackside) -> Played:
-    view = app.hearing.view
+    view = app.services.updater.view
     assert view is not None
-    return await played(app.stage.engine, view.run_id)
+    return await played(app.active_session.engine, view.run_id)
 
 
 def reply_of(run: Played) -> Any:
@@ -87,7 +87,7 @@ async def test_what_is_typed_while_it_is_held_at_a_pull_lands_when_it_goes_on(ho
         assert await waiting(app) == [("look up", "steer", "queued")]
         await pilot.press("f6")
         await sees(pilot, "You said: look up", "The sky is blue.")
-        assert not app.situation.is_paused
+        assert not app.services.situation.is_paused
         cue.go()
         await sees(pilot, "completed")
         assert [entry.data["how"] for entry in (await over(app)).all("pause.ended")] == ["continue"]
@@ -123,7 +123,7 @@ async def test_an_answer_can_be_changed_after_it_came_and_the_inspector_shows_bo
     async with at_the_screen(app, size) as pilot:
         await held_at_pull(pilot, cue)
         await pilot.press("f7")
-        await until(pilot, lambda: app.situation.can_edit_reply)
+        await until(pilot, lambda: app.services.situation.can_edit_reply)
         await pilot.press("f7")
         await until(pilot, lambda: bool(house.tool.asked))
         await sees(pilot, "reply")

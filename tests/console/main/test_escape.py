@@ -14,7 +14,7 @@ from tests.support.engines import Engines, FakeClock
 
 
 def is_running(app: Trackside) -> bool:
-    return app.situation.is_running
+    return app.services.situation.is_running
 
 
 async def running(app: Trackside, pilot: Pilot[Any]) -> None:
@@ -28,7 +28,7 @@ async def test_at_the_foot_the_first_press_warns_and_the_second_stops(open_engin
     async with at_the_screen(app, size) as pilot:
         await running(app, pilot)
         await pilot.press("escape")
-        assert app.told == ["esc again to stop"]
+        assert app.told == ["Press esc again to stop the run."]
         assert is_running(app)
         await pilot.press("escape")
         await until(pilot, lambda: not is_running(app))
@@ -41,7 +41,7 @@ async def test_a_second_press_that_comes_late_is_a_first_one(open_engine: Engine
         await pilot.press("escape")
         clock.advance(1.6)
         await pilot.press("escape")
-        assert app.told == ["esc again to stop"] * 2
+        assert app.told == ["Press esc again to stop the run."] * 2
         assert is_running(app)
 
 
@@ -54,7 +54,7 @@ async def test_a_press_that_does_something_else_is_not_half_of_a_stop(open_engin
         await until(pilot, lambda: app.main.where() == "stream")
         await pilot.press("escape", "escape")
         assert app.main.where() == "prompt"
-        assert app.told == ["esc again to stop"] * 2
+        assert app.told == ["Press esc again to stop the run."] * 2
         assert is_running(app)
 
 
@@ -75,7 +75,7 @@ async def test_every_rung_in_its_order(open_engine: Engines, size: tuple[int, in
         main.go_to("stream")
         await until(pilot, lambda: main.where() == "stream")
         await pilot.press("k", "slash", *"run", "enter", "y")
-        await until(pilot, lambda: app.hearing.as_of is not None)
+        await until(pilot, lambda: app.services.updater.as_of is not None)
         main.conversation._point_at(0)
 
         def state() -> tuple[bool, ...]:
@@ -84,7 +84,7 @@ async def test_every_rung_in_its_order(open_engine: Engines, size: tuple[int, in
                 pane._yank_menu.display,
                 main.conversation.cursor is not None,
                 bool(pane._filter),
-                app.hearing.as_of is not None,
+                app.services.updater.as_of is not None,
                 main.where() != "prompt",
             )
 

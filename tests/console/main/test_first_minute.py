@@ -10,7 +10,7 @@ from textual import events
 from console.app import Trackside
 from console.launch import LaunchOptions
 from console.model.preferences.palette import PALETTES
-from console.ui.main.quit import FIRST_WORDS
+from console.ui.prompt.drafts import FIRST_MESSAGE
 from tests.console.shared.test_every_screen import played
 from tests.support.console.drawn_screen import weak
 from tests.support.console.pilot import Cue, at_both_sizes, listener, shown, until
@@ -22,7 +22,7 @@ async def test_a_newcomer_sends_steers_and_sees_it_land(open_engine: Engines, si
     cue = Cue()
     app = Trackside(LaunchOptions(), lambda: open_engine(listener(cue)))
     async with app.run_test(size=size) as pilot:
-        await until(pilot, lambda: app.stage.is_open)
+        await until(pilot, lambda: app.active_session.is_open)
         await pilot.press(*"hello", "enter")
         await until(pilot, lambda: "You said: hello" in shown(app))
         assert "running" in shown(app)
@@ -40,7 +40,7 @@ async def test_a_newcomer_sends_steers_and_sees_it_land(open_engine: Engines, si
 async def test_stopping_gives_back_what_was_not_delivered(open_engine: Engines):
     app = Trackside(LaunchOptions(), lambda: open_engine(listener(Cue())))
     async with app.run_test(size=(160, 45)) as pilot:
-        await until(pilot, lambda: app.stage.is_open)
+        await until(pilot, lambda: app.active_session.is_open)
         await pilot.press(*"hello", "enter")
         await until(pilot, lambda: "You said: hello" in shown(app))
         await pilot.press(*"too late", "enter")
@@ -82,12 +82,12 @@ async def test_what_cannot_be_opened_is_said_and_the_screen_lives():
     [
         ("hello there", "hello there"),
         (["tab", "shift+tab", "h", "i"], "hi"),
-        (["backspace"], FIRST_WORDS[:-1]),
-        (["end", *" now"], f"{FIRST_WORDS} now"),
-        (["left", "X"], f"{FIRST_WORDS[:-1]}X{FIRST_WORDS[-1]}"),
-        (["home", *"Do: "], f"Do: {FIRST_WORDS}"),
-        (["ctrl+j", "x"], f"{FIRST_WORDS}\nx"),
-        (["up", *"Do: "], f"Do: {FIRST_WORDS}"),
+        (["backspace"], FIRST_MESSAGE[:-1]),
+        (["end", *" now"], f"{FIRST_MESSAGE} now"),
+        (["left", "X"], f"{FIRST_MESSAGE[:-1]}X{FIRST_MESSAGE[-1]}"),
+        (["home", *"Do: "], f"Do: {FIRST_MESSAGE}"),
+        (["ctrl+j", "x"], f"{FIRST_MESSAGE}\nx"),
+        (["up", *"Do: "], f"Do: {FIRST_MESSAGE}"),
     ],
     ids=str,
 )
@@ -96,7 +96,7 @@ async def test_what_is_typed_takes_the_place_of_the_example_and_other_keys_keep_
 ):
     async with played("first_run", tmp_path, (160, 45)) as driver:
         prompt = driver.app.main.prompt
-        assert prompt.text == prompt.selected_text == FIRST_WORDS
+        assert prompt.text == prompt.selected_text == FIRST_MESSAGE
         await driver.press(*keys)
         await driver.wait_until(lambda: prompt.text == wanted)
 
@@ -118,14 +118,14 @@ async def test_a_file_goes_along_with_the_example(tmp_path: Path):
     async with played("first_run", tmp_path, (160, 45)) as driver:
         await driver.app.action_perform("app.attach")
         await driver.press(*"no")
-        await driver.wait_until(lambda: driver.app.main.prompt.text == f"{FIRST_WORDS} @no")
+        await driver.wait_until(lambda: driver.app.main.prompt.text == f"{FIRST_MESSAGE} @no")
 
 
 async def test_enter_sends_the_example_as_it_is(tmp_path: Path):
     async with played("first_run", tmp_path, (160, 45)) as driver:
         prompt = driver.app.main.prompt
         await driver.press("enter")
-        await driver.wait_until(lambda: prompt.text == "" and prompt.sent == [FIRST_WORDS])
+        await driver.wait_until(lambda: prompt.text == "" and prompt.sent == [FIRST_MESSAGE])
 
 
 @pytest.mark.parametrize(("keys", "kept"), [("", ""), ("My own words", "My own words")], ids=["untouched", "typed"])
@@ -141,7 +141,7 @@ async def test_the_card_and_its_example_go_with_the_runner_that_they_speak_of(ke
 async def test_the_example_can_be_read_and_ctrl_c_does_not_copy_it(tmp_path: Path):
     async with played("first_run", tmp_path, (160, 45)) as driver:
         for theme in PALETTES:
-            driver.app.wear(theme)
+            driver.app.controllers.preferences.use_theme(theme)
             await driver.wait_until_drawn()
             assert weak(driver.app) == {}, theme
         await driver.press("ctrl+c")

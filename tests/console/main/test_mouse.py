@@ -21,7 +21,7 @@ async def talked(pilot: Pilot[Any], app: Telling, cue: Cue, *texts: str) -> None
         await sees(pilot, f"You said: {text}")
         cue.go()
         cue.go()
-        await until(pilot, lambda: not app.situation.is_running)
+        await until(pilot, lambda: not app.services.situation.is_running)
 
 
 async def running(pilot: Pilot[Any], text: str = "hello") -> None:
@@ -72,7 +72,7 @@ async def test_a_click_on_a_row_chooses_it_and_a_second_one_inspects(
         await running(pilot)
         row = await find(pilot, app, "run.started", app.main.stream)
         await click(pilot, row)
-        await until(pilot, lambda: app.hearing.as_of == 1)
+        await until(pilot, lambda: app.services.updater.as_of == 1)
         assert app.main.where() == "stream"
         await click(pilot, row)
         await until(pilot, lambda: app.main.where() == "inspector")
@@ -85,7 +85,7 @@ async def test_a_double_click_inspects_at_once(open_engine: Engines):
         await running(pilot)
         await click(pilot, await find(pilot, app, "run.started", app.main.stream), times=2)
         await until(pilot, lambda: app.main.where() == "inspector")
-        assert app.hearing.as_of == 1
+        assert app.services.updater.as_of == 1
 
 
 # The wheel
@@ -166,9 +166,9 @@ async def test_a_click_on_a_run_opens_it(open_engine: Engines):
     async with at_the_screen(app) as pilot:
         await talked(pilot, app, cue, "one", "two")
         await until(pilot, lambda: app.main.rail.option_count >= 3)
-        last = app.hearing.view
+        last = app.services.updater.view
         await click(pilot, await find(pilot, app, "one", app.main.rail))
-        await until(pilot, lambda: app.hearing.view is not None and app.hearing.view is not last)
+        await until(pilot, lambda: app.services.updater.view is not None and app.services.updater.view is not last)
         assert app.main.where() == "prompt"
 
 
@@ -177,15 +177,15 @@ async def test_a_click_on_a_session_enters_it(open_engine: Engines):
     app = telling(open_engine, cue)
     async with at_the_screen(app) as pilot:
         await talked(pilot, app, cue, "one")
-        first = app.stage.session
+        first = app.active_session.session_id
         await app.action_perform("app.new_session")
         await talked(pilot, app, cue, "two")
         await until(pilot, lambda: app.main.rail.option_count >= 5)
-        assert app.stage.session != first
+        assert app.active_session.session_id != first
         rail = app.main.rail
         place = rail.get_option_index(f"session {first}")
         await click(pilot, Offset(rail.content_region.x + 3, rail.content_region.y + place))
-        await until(pilot, lambda: app.stage.session == first)
+        await until(pilot, lambda: app.active_session.session_id == first)
 
 
 async def test_a_click_chooses_a_queued_message_and_a_double_click_edits_it(open_engine: Engines):
@@ -239,7 +239,7 @@ async def test_a_click_on_a_turn_goes_to_it_in_the_stream(open_engine: Engines, 
     async with at_the_screen(app, size) as pilot:
         await running(pilot)
         await click(pilot, await find(pilot, app, "T1 ", app.main.ribbon))
-        await until(pilot, lambda: app.hearing.as_of == 1)
+        await until(pilot, lambda: app.services.updater.as_of == 1)
         assert app.main.where() == "stream"
 
 
@@ -281,7 +281,7 @@ async def test_a_click_on_the_footer_does_what_the_key_does(open_engine: Engines
     async with at_the_screen(app) as pilot:
         await running(pilot)
         await click(pilot, await find(pilot, app, "f8 stop", app.main.footer))
-        await until(pilot, lambda: not app.situation.is_running)
+        await until(pilot, lambda: not app.services.situation.is_running)
         app.main.go_to("stream")
         await until(pilot, lambda: app.main.where() == "stream")
         await sees(pilot, "/ filter")

@@ -47,7 +47,7 @@ async def test_a_session_of_twelve_runs_is_read_back_to_its_first_words(open_eng
 
         await read_back(app, pilot, "answer 0.")
 
-        assert len(app.hearing.talk.run_ids) == 12
+        assert len(app.services.updater.conversation.run_ids) == 12
         await pilot.press("end")
         await until(pilot, lambda: "answer 11." in shown(app))
 
@@ -56,32 +56,32 @@ async def test_an_old_run_is_shown_where_it_was_said_and_what_came_later_is_belo
     app = console(await prepared(open_engine, 12), session="trip-0")
     async with at_the_screen(app) as pilot:
         await until(pilot, lambda: "answer 11." in shown(app))
-        run_id = (await app.stage.engine.runs.list(limit=12))[7].run_id
+        run_id = (await app.active_session.engine.runs.list(limit=12))[7].run_id
 
-        await app.hearing.visit(run_id)
+        await app.services.updater.open_run(run_id)
         await until(pilot, lambda: "answer 4." in shown(app))
         app.main.conversation.focus()
         await pilot.press(*["pagedown"] * 20)
-        await until(pilot, lambda: not app.hearing.talk.has_later)
+        await until(pilot, lambda: not app.services.updater.conversation.has_later)
         await until(pilot, lambda: "answer 11." in shown(app))
 
-        assert app.hearing.view is not None
-        assert app.hearing.view.run_id == run_id
+        assert app.services.updater.view is not None
+        assert app.services.updater.view.run_id == run_id
 
 
 async def test_what_is_said_anew_is_shown_wherever_one_had_looked(open_engine: Engines):
     app = console(await prepared(open_engine, 12), session="trip-0")
     async with at_the_screen(app) as pilot:
-        runs = await app.stage.engine.runs.list(limit=12)
-        await app.hearing.visit(runs[-1].run_id)
+        runs = await app.active_session.engine.runs.list(limit=12)
+        await app.services.updater.open_run(runs[-1].run_id)
         await until(pilot, lambda: "answer 0." in shown(app))
-        assert app.hearing.talk.has_later
+        assert app.services.updater.conversation.has_later
 
         app.main.prompt.focus()
         await say(pilot, "and now?")
 
-        await until(pilot, lambda: "fresh answer." in shown(app) and not app.hearing.talk.has_later)
-        assert app.hearing.talk.run_ids[-2] == runs[0].run_id
+        await until(pilot, lambda: "fresh answer." in shown(app) and not app.services.updater.conversation.has_later)
+        assert app.services.updater.conversation.run_ids[-2] == runs[0].run_id
 
 
 async def test_a_fork_shows_what_it_began_with(open_engine: Engines):
@@ -162,7 +162,7 @@ async def test_the_header_has_the_title_and_never_the_id(open_engine: Engines):
         await say(pilot, "Plan a day in Kyoto")
         await until(pilot, lambda: "Plan a day in Kyoto" in shown(app).splitlines()[0])
 
-        assert app.stage.session.startswith("ses_")
+        assert app.active_session.session_id.startswith("ses_")
         assert "ses_" not in shown(app)
 
 
@@ -201,14 +201,18 @@ async def chosen(app: Trackside, pilot: Pilot[None], run_id: str) -> None:
     rail.focus()
     rail.highlighted = rail.get_option_index(f"run {run_id}")
     await pilot.press("enter")
-    await until(pilot, lambda: app.hearing.view is not None and app.hearing.view.run_id == run_id)
+    await until(pilot, lambda: app.services.updater.view is not None and app.services.updater.view.run_id == run_id)
 
 
 def told(app: Trackside) -> list[str]:
     """What the conversation shows."""
     seen = app.main.conversation._viewport.seen
     numbers = {part.number for part in seen}
-    return [words for block in app.hearing.talk.blocks if block.number in numbers and (words := block.markdown())]
+    return [
+        words
+        for block in app.services.updater.conversation.blocks
+        if block.number in numbers and (words := block.markdown())
+    ]
 
 
 @pytest.mark.parametrize("size", [(160, 45), (80, 24), (60, 15)], ids=lambda size: f"{size[0]}x{size[1]}")

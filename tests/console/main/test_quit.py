@@ -17,7 +17,7 @@ import pytest
 
 from console.app import Trackside
 from console.launch import LaunchOptions
-from console.ui.main.quit import AT_ONCE
+from console.ui.main.quit import QUIT_AT_ONCE
 from tests.console.health.test_database_problems import LOCKER
 from tests.console.main.test_run_control import echoes
 from tests.console.main.test_stop import deaf
@@ -31,7 +31,9 @@ __all__ = ["patient"]
 OWN_TERMINAL = "import fcntl, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0)"
 """So that its closing is heard of."""
 CONSOLE = f"{OWN_TERMINAL}; from console.cli.main import main; import sys; sys.exit(main(sys.argv[1:]))"
-BREAKS = f"from console.app import Trackside\nTrackside.action_zoom = lambda self: 1 / 0\n{CONSOLE}"
+BREAKS = (
+    f"from console.ui.main.layout import LayoutController\nLayoutController.action_zoom = lambda self: 1 / 0\n{CONSOLE}"
+)
 
 
 async def test_leaving_asks_and_names_what_would_be_lost(open_engine: Engines):
@@ -40,14 +42,14 @@ async def test_leaving_asks_and_names_what_would_be_lost(open_engine: Engines):
         await say(pilot, "hello")
         await sees(pilot, "You said: hello")
         await pilot.press("ctrl+q")
-        await sees(pilot, "A run is at work: it is stopped.")
+        await sees(pilot, "A run is in progress. Quitting stops it")
         assert "dropped" not in shown(app)
         await pilot.press("escape")
         await say(pilot, "one")
         await say(pilot, "two")
         await sees(pilot, "2 queued")
         await pilot.press(*"three", "ctrl+q")
-        await sees(pilot, "2 messages wait: they are dropped, not said.", "What is in the prompt is kept.")
+        await sees(pilot, "2 queued", "will not be delivered", "The text in the prompt is kept.")
         await pilot.press("n")
         await until(pilot, lambda: app.screen is app.main)
         assert app.is_running
@@ -67,21 +69,21 @@ async def test_ctrl_c_copies_what_is_marked_and_else_says_how_to_leave(open_engi
     app = Trackside(LaunchOptions(), lambda: open_engine(listener(Cue())))
     async with at_the_screen(app) as pilot:
         await pilot.press(*"some words", "ctrl+c")
-        await sees(pilot, "^q quits; ^c copies what is marked")
+        await sees(pilot, "^q quits; ^c copies selected text.")
         app.main.prompt.select_all()
         await pilot.press("ctrl+c")
         await until(pilot, lambda: app.clipboard == "some words")
         assert app.is_running
 
 
-BACK = "what was typed and not sent the last time is in the prompt again"
+BACK = "Your unsent text of the last time is in the prompt"
 
 
 @pytest.mark.parametrize(
     ("before", "after", "words"),
     [
-        ("ed1", "fresh", f"{BACK}; it was typed in the session “ed1”"),
-        ("trip", "fresh", f"{BACK}; it was typed in the session “My holiday”"),
+        ("ed1", "fresh", f"{BACK}; it was typed in the session “ed1”."),
+        ("trip", "fresh", f"{BACK}; it was typed in the session “My holiday”."),
         ("ed1", "ed1", BACK),
         (None, "fresh", BACK),
     ],
@@ -98,7 +100,7 @@ async def test_what_comes_back_says_from_which_session(
 
     app = Trackside(LaunchOptions(session=before), with_a_title)
     async with at_the_screen(app) as pilot:
-        await until(pilot, lambda: app.drafts is not None)
+        await until(pilot, lambda: app.controllers.drafts.is_open)
         await pilot.press(*"half a word", "ctrl+q")
         await until(pilot, lambda: app._exit)
 
@@ -116,12 +118,12 @@ async def test_leaving_says_that_it_waits_for_the_database(open_engine: Engines,
         with other_process(script, open_engine.db) as other:
             assert await asyncio.to_thread(line_of, other) == "locked"
             await pilot.press(*"half a word", "ctrl+q")
-            await sees(pilot, "Leaving: waiting for the database…", "^q again leaves now; what is unsent is kept.")
+            await sees(pilot, "Quitting: waiting for the database…", "^q again quits now; unsent text is kept.")
             await sees(pilot, "locked")
             tell(other)
             await asyncio.to_thread(other.wait)
         await until(pilot, lambda: app._exit)
-    assert (app.return_code, app.leaves_at_once) == (0, False)
+    assert (app.return_code, app.controllers.quit.is_at_once) == (0, False)
     assert draft_of(open_engine.db).startswith("half a word")
 
 
@@ -134,11 +136,11 @@ async def test_who_does_not_want_to_wait_leaves_at_once(open_engine: Engines, tm
             other = stack.enter_context(other_process(script, open_engine.db))
             assert await asyncio.to_thread(line_of, other) == "locked"
             await pilot.press(*"half a word", "ctrl+q")
-            await sees(pilot, "Leaving: waiting for the database…")
+            await sees(pilot, "Quitting: waiting for the database…")
             await pilot.press("ctrl+q")
             await until(pilot, lambda: app._exit)
-        assert app.leaves_at_once
-        assert app.last_words == (AT_ONCE,)
+        assert app.controllers.quit.is_at_once
+        assert app.controllers.quit.exit_messages == (QUIT_AT_ONCE,)
         tell(other)
     assert draft_of(open_engine.db).startswith("half a word")
 
@@ -150,7 +152,7 @@ async def test_leaving_says_that_it_waits_for_a_run(open_engine: Engines):
         await say(pilot, "hello")
         await sees(pilot, "Here I am.")
         await pilot.press("ctrl+q", "ctrl+q")
-        await sees(pilot, "Leaving: waiting for the run to end…")
+        await sees(pilot, "Quitting: waiting for the run to end…")
         cue.go()
         await until(pilot, lambda: app._exit)
 
@@ -237,7 +239,7 @@ def test_a_fault_is_told_in_two_lines(tmp_path: Path):
         wait_until(lambda: (read(end, drawn), process.poll() is not None)[-1], 30)
         said = read(end, drawn).rpartition(b"\x1b[?1049l")[2].decode()
         assert process.returncode == 1
-    assert "trackside: the console broke (ZeroDivisionError: division by zero)." in said
+    assert "trackside: The console failed (ZeroDivisionError: division by zero)." in said
     assert "Traceback" not in said
     (report,) = tmp_path.glob("facts.db.crash-*.txt")
     assert str(report) in said
@@ -260,5 +262,5 @@ def test_who_does_not_wait_for_a_locked_database_is_out_at_once(tmp_path: Path):
             said = read(end, drawn).rpartition(b"\x1b[?1049l")[2].decode()
             tell(other)
         assert process.returncode == 0
-    assert f"trackside: {AT_ONCE}" in said
+    assert f"trackside: {QUIT_AT_ONCE}" in said
     assert draft_of(db).startswith("k")

@@ -59,9 +59,12 @@ def fresh(app: Trackside) -> list[str]:
 async def settled(pilot: Pilot[None], app: Trackside, words: "asyncio.Queue[str | None]") -> None:
     """All that was said is recorded, heard and drawn."""
     await until(pilot, words.empty)
-    view = app.hearing.view
+    view = app.services.updater.view
     assert view is not None
-    while view.status.entries != await app.stage.engine.runs.last_position(view.run_id) or app.hearing._reads:
+    while (
+        view.status.entries != await app.active_session.engine.runs.last_position(view.run_id)
+        or app.services.updater._reads
+    ):
         await pilot.pause(0.05)
     drawn: list[str] = []
     while drawn != (drawn := rows(app)):
@@ -101,7 +104,7 @@ async def test_tiny_screens_work(open_engine: Engines):
     app = Trackside(LaunchOptions(), lambda: open_engine(talker(words)))
     async with at_the_screen(app, TINY[0]) as pilot:
         await say(pilot, "hello")
-        await until(pilot, lambda: app.hearing.view is not None)
+        await until(pilot, lambda: app.services.updater.view is not None)
         for size in TINY:
             await pilot.resize_terminal(*size)
             words.put_nowait("hi")
@@ -110,4 +113,4 @@ async def test_tiny_screens_work(open_engine: Engines):
             assert {len(row) for row in rows(app)} == {size[0]}
             assert [pane for pane in app.main.guarded if pane.failure is not None] == []
         words.put_nowait(None)
-        await until(pilot, lambda: app.hearing.view is not None and app.hearing.view.status.is_over)
+        await until(pilot, lambda: app.services.updater.view is not None and app.services.updater.view.status.is_over)

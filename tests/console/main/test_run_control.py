@@ -16,14 +16,14 @@ async def echoes(ctx: Any):
 
 async def inputs(app: Trackside) -> list[Any]:
     """What was asked of each run, oldest first."""
-    return [run.metadata["input"] for run in reversed(await app.stage.engine.runs.list())]
+    return [run.metadata["input"] for run in reversed(await app.active_session.engine.runs.list())]
 
 
 async def heard(pilot: Any, text: str) -> None:
     """Send something and hear the answer out."""
     await say(pilot, text)
     await sees(pilot, f"You said: {text}", "completed")
-    await until(pilot, lambda: not pilot.app.situation.is_running)
+    await until(pilot, lambda: not pilot.app.services.situation.is_running)
 
 
 @at_both_sizes
@@ -35,9 +35,9 @@ async def test_f5_sends_the_same_once_more(open_engine: Engines, size: Size):
         await heard(pilot, "hello")
         await pilot.press("f5")
         await until(pilot, lambda: shown(app).count("You said: hello") >= 2)
-        await until(pilot, lambda: not app.situation.is_running)
+        await until(pilot, lambda: not app.services.situation.is_running)
         assert await inputs(app) == ["hello", "hello"]
-        assert len(await lines_of(app.stage.engine, app.stage.session)) == 4
+        assert len(await lines_of(app.active_session.engine, app.active_session.session_id)) == 4
 
 
 @at_both_sizes
@@ -77,12 +77,12 @@ async def test_a_past_run_is_opened_from_the_rail_with_enter(open_engine: Engine
         await sees(pilot, "alpha", "beta", "gamma")
         await pilot.press("home", "down", "enter")
         await sees(pilot, "You said: beta", "You said: alpha")
-        assert (app.stage.session, app.main.where()) == ("old", "prompt")
-        assert app.hearing.view is not None
-        assert (await app.stage.engine.runs.get(app.hearing.view.run_id)).metadata["input"] == "beta"
+        assert (app.active_session.session_id, app.main.where()) == ("old", "prompt")
+        assert app.services.updater.view is not None
+        assert (await app.active_session.engine.runs.get(app.services.updater.view.run_id)).metadata["input"] == "beta"
 
         await heard(pilot, "delta")
-        assert (await app.stage.engine.runs.list(limit=1))[0].conversation_id == "old"
+        assert (await app.active_session.engine.runs.list(limit=1))[0].conversation_id == "old"
 
 
 async def test_a_past_run_is_opened_from_the_rail_with_a_click(open_engine: Engines):
@@ -92,10 +92,10 @@ async def test_a_past_run_is_opened_from_the_rail_with_a_click(open_engine: Engi
         (row,) = [y for y, line in enumerate(shown(app).splitlines()) if "alpha" in line[:26]][:1]
         await pilot.click(offset=(6, row))
         await sees(pilot, "You said: alpha")
-        await until(pilot, lambda: app.hearing.view is not None)
-        assert app.stage.session == "old"
-        assert app.hearing.view is not None
-        assert (await app.stage.engine.runs.get(app.hearing.view.run_id)).metadata["input"] == "alpha"
+        await until(pilot, lambda: app.services.updater.view is not None)
+        assert app.active_session.session_id == "old"
+        assert app.services.updater.view is not None
+        assert (await app.active_session.engine.runs.get(app.services.updater.view.run_id)).metadata["input"] == "alpha"
 
 
 @at_both_sizes
@@ -103,31 +103,31 @@ async def test_a_new_session_begins_empty_and_the_old_one_stays(open_engine: Eng
     app = Trackside(LaunchOptions(), lambda: open_engine(echoes))
     async with at_the_screen(app, size) as pilot:
         await heard(pilot, "hello")
-        before = app.stage.session
+        before = app.active_session.session_id
         await pilot.press("ctrl+p", *"new session", "enter")
-        await until(pilot, lambda: app.stage.session != before)
+        await until(pilot, lambda: app.active_session.session_id != before)
         await until(pilot, lambda: "You said: hello" not in shown(app))
         await heard(pilot, "other")
-        runs = await app.stage.engine.runs.list()
-        assert [run.conversation_id for run in runs] == [app.stage.session, before]
-        assert len(await lines_of(app.stage.engine, app.stage.session)) == 2
+        runs = await app.active_session.engine.runs.list()
+        assert [run.conversation_id for run in runs] == [app.active_session.session_id, before]
+        assert len(await lines_of(app.active_session.engine, app.active_session.session_id)) == 2
 
 
 @at_both_sizes
 async def test_going_on_shows_what_was_said_last_and_says_the_next_there(open_engine: Engines, size: Size):
-    app = Trackside(LaunchOptions(goes_on=True), lambda: with_a_past(open_engine))
+    app = Trackside(LaunchOptions(continue_last=True), lambda: with_a_past(open_engine))
     async with at_the_screen(app, size) as pilot:
         await sees(pilot, "You said: gamma")
-        assert app.stage.session == "new"
+        assert app.active_session.session_id == "new"
         await heard(pilot, "delta")
-        assert [run.conversation_id for run in await app.stage.engine.runs.list(limit=2)] == ["new", "new"]
+        assert [run.conversation_id for run in await app.active_session.engine.runs.list(limit=2)] == ["new", "new"]
 
 
 async def test_going_on_where_nothing_was_said_yet_begins(open_engine: Engines):
-    app = Trackside(LaunchOptions(goes_on=True), lambda: open_engine(echoes))
+    app = Trackside(LaunchOptions(continue_last=True), lambda: open_engine(echoes))
     async with at_the_screen(app) as pilot:
         await heard(pilot, "hello")
-        assert (await app.stage.engine.runs.list(limit=1))[0].conversation_id == app.stage.session
+        assert (await app.active_session.engine.runs.list(limit=1))[0].conversation_id == app.active_session.session_id
 
 
 @at_both_sizes
@@ -138,13 +138,13 @@ async def test_leaving_with_a_run_at_work_asks_first(open_engine: Engines, size:
         await say(pilot, "hello")
         await sees(pilot, "You said: hello")
         await pilot.press("ctrl+q")
-        await sees(pilot, "A run is at work")
+        await sees(pilot, "A run is in progress.")
         await pilot.press("escape")
-        await until(pilot, lambda: "A run is at work" not in shown(app))
-        assert app.situation.is_running
+        await until(pilot, lambda: "A run is in progress." not in shown(app))
+        assert app.services.situation.is_running
 
         await pilot.press("ctrl+q")
-        await sees(pilot, "A run is at work")
+        await sees(pilot, "A run is in progress.")
         await pilot.press("y")
         await until(pilot, lambda: not app.is_running)
     assert app.return_code == 0

@@ -80,11 +80,11 @@ async def test_what_was_dropped_is_sent_again_with_enter_and_lands(open_engine: 
         await sees(pilot, "completed")
         await until(pilot, lambda: not app.main.queue.items)
 
-        again, first = await app.stage.engine.runs.list()
-        (receipt,) = (await app.stage.engine.queue.receipts(first.run_id)).receipts
+        again, first = await app.active_session.engine.runs.list()
+        (receipt,) = (await app.active_session.engine.queue.receipts(first.run_id)).receipts
         assert (receipt.text, receipt.fate, receipt.reason) == ("too early", "dropped", "failed")
         assert receipt.sent_again_as is not None
-        assert (await played(app.stage.engine, again.run_id)).context["input"]["text"] == "too early"
+        assert (await played(app.active_session.engine, again.run_id)).context["input"]["text"] == "too early"
 
 
 # A runner that blocks, or dies
@@ -119,7 +119,7 @@ def lives(pid: int) -> bool:
 
 
 async def the_last(app: Trackside) -> RunRow:
-    return (await app.stage.engine.runs.list(limit=1))[0]
+    return (await app.active_session.engine.runs.list(limit=1))[0]
 
 
 @at_both_sizes
@@ -138,7 +138,7 @@ async def test_a_runner_that_blocks_is_stopped_and_what_it_was_not_told_comes_ba
 
         await until(pilot, lambda: [item.fate for item in app.main.queue.items] == ["dropped"])
         await pilot.press("up", "enter", "enter")
-        await until(pilot, lambda: app.situation.is_running)
+        await until(pilot, lambda: app.services.situation.is_running)
         run = await the_last(app)
         assert (run.status, run.metadata["input"]) == ("running", "too late")
 
@@ -153,7 +153,7 @@ async def test_a_killed_runner_is_told_in_words_and_the_next_message_has_a_new_o
         await sees(pilot, "runner killed (SIGKILL)", "dropped")
         run = await the_last(app)
         assert (run.status, run.status_reason) == ("failed", "runner.lost")
-        await until(pilot, lambda: not app.situation.is_running)
+        await until(pilot, lambda: not app.services.situation.is_running)
 
         other = await pid_of(pilot, app, "and now?")
         assert other != pid
@@ -197,7 +197,7 @@ async def test_where_the_runner_cannot_be_steered_the_reason_is_said_and_the_mes
         await sees(pilot, "The run cannot take this message: steering is not in the manifest's capabilities")
         cue.go()
         await sees(pilot, "You said: and then")
-        assert len(await app.stage.engine.runs.list()) == 2
+        assert len(await app.active_session.engine.runs.list()) == 2
 
 
 async def test_where_the_queue_is_full_the_reason_is_said_and_the_message_waits(open_engine: Engines):
@@ -205,11 +205,11 @@ async def test_where_the_queue_is_full_the_reason_is_said_and_the_message_waits(
     async with at_the_screen(app) as pilot:
         await say(pilot, "hello")
         await sees(pilot, "You said: hello")
-        engine, session = app.stage.engine, app.stage.session
+        engine, session = app.active_session.engine, app.active_session.session_id
         for number in range(100):
             await engine.runs.submit(message(f"evt {number}", f"wish {number}", conversation_id=session))
         await say(pilot, "one too many")
-        await sees(pilot, "it waits for the end of the run: 100 messages are queued for the run already")
+        await sees(pilot, "Queued until the run ends: 100 messages are queued for the run already")
         *others, last = await waiting(app)
         assert {mode for _, mode, _ in others} == {"steer"}
         assert last[0] == "one too many"

@@ -37,13 +37,13 @@ async def test_a_run_that_is_not_shown_is_stopped_all_the_same(open_engine: Engi
         await sees(pilot, "✓ completed")
         await say(pilot, "second")
         await sees(pilot, "You said: second")
-        first = app.hearing.talk.run_ids[0]
-        await app.hearing.look_at(first)
+        first = app.services.updater.conversation.run_ids[0]
+        await app.services.updater.show_run(first)
         await sees(pilot, "a past run", "f8 stop")
 
         await pilot.press("f8")
-        await until(pilot, lambda: not app.situation.is_running)
-        assert [run.status for run in await app.stage.engine.runs.list()] == ["cancelled", "completed"]
+        await until(pilot, lambda: not app.services.situation.is_running)
+        assert [run.status for run in await app.active_session.engine.runs.list()] == ["cancelled", "completed"]
 
         await pilot.press("escape")
         await sees(pilot, "■ stopped")
@@ -56,11 +56,11 @@ async def test_leaving_asks_about_a_run_and_a_message_of_another_conversation(op
         await sees(pilot, "You said: first")
         await say(pilot, "then this")
         await sees(pilot, "1 queued")
-        app.action_new_session()
+        app.controllers.sessions.action_new_session()
         await sees(pilot, "○ idle")
 
         await pilot.press("ctrl+q")
-        await sees(pilot, "A run is at work: it is stopped.", "1 message waits: it is dropped, not said.")
+        await sees(pilot, "A run is in progress. Quitting stops it; 1 queued", "will not be delivered")
         assert app.is_running
 
 
@@ -70,7 +70,7 @@ async def test_the_rail_says_of_a_session_what_the_browser_says(open_engine: Eng
     async with at_the_screen(app) as pilot:
         await say(pilot, "hello")
         await sees(pilot, "You said: hello")
-        app.action_new_session()
+        app.controllers.sessions.action_new_session()
         await until(pilot, lambda: "● hello" in sessions_of(app))
         await pilot.press("ctrl+l")
         await sees(pilot, "● hello  at work")
@@ -97,15 +97,15 @@ async def test_b_a_second_time_takes_the_hold_back(open_engine: Engines):
         await go_to(pilot, app, "stream")
         await pilot.press("b")
         await sees(pilot, "Breakpoint set: the run pauses before each message.completed")
-        run = app.hearing.view
+        run = app.services.updater.view
         assert run is not None
-        assert [str(armed.location) for armed in await app.stage.engine.breakpoints.list(run.run_id)] == [
+        assert [str(armed.location) for armed in await app.active_session.engine.breakpoints.list(run.run_id)] == [
             "message.completed"
         ]
 
         await pilot.press("b")
         await sees(pilot, "Breakpoint removed: message.completed")
-        assert await app.stage.engine.breakpoints.list(run.run_id) == ()
+        assert await app.active_session.engine.breakpoints.list(run.run_id) == ()
 
 
 async def test_what_is_sent_to_an_engine_that_cannot_open_comes_back(open_engine: Engines):
@@ -120,7 +120,7 @@ async def test_what_is_sent_to_an_engine_that_cannot_open_comes_back(open_engine
         assert app.main.prompt.whole == "hello"
 
         await pilot.press("ctrl+q")
-        await sees(pilot, "What is in the prompt is not kept.")
+        await sees(pilot, "The text in the prompt will be lost.")
 
 
 async def test_what_was_said_before_can_be_said_again_after_a_restart(open_engine: Engines):

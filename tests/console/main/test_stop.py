@@ -41,7 +41,7 @@ async def test_stopping_is_told_until_the_run_has_ended(open_engine: Engines, si
         await sees(pilot, "□ stopping… 0 ms", "f8 stopping…", "after ▸")
 
         await pilot.press("f8")
-        await sees(pilot, "it was asked to stop")
+        await sees(pilot, "Stop was requested.")
         await pilot.press("f6")
         await sees(pilot, "The run is being stopped.")
 
@@ -76,11 +76,11 @@ async def test_a_stop_that_could_not_be_written_is_taken_back(open_engine: Engin
         async def cannot(run_id: str) -> Any:
             raise OSError("the disk is gone")
 
-        stop, app.stage.engine.runs.stop = app.stage.engine.runs.stop, cannot  # type: ignore[method-assign]
+        stop, app.active_session.engine.runs.stop = app.active_session.engine.runs.stop, cannot  # type: ignore[method-assign]
         await pilot.press("f8")
         await sees(pilot, "the disk is gone", "● running", "f8 stop ")
 
-        app.stage.engine.runs.stop = stop  # type: ignore[method-assign]
+        app.active_session.engine.runs.stop = stop  # type: ignore[method-assign]
         await pilot.press("f8")
         await sees(pilot, "□ stopping…")
         cue.go()

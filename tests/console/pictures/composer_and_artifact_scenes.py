@@ -108,7 +108,7 @@ async def steered_with_a_file(driver: ConsoleDriver) -> None:
     await driver.press(*"go by these @note")
     await driver.wait_until("tab takes it")
     await driver.press("tab", "enter")
-    await driver.wait_until(lambda: bool(driver.app.hearing.items))  # its file is read before it is sent
+    await driver.wait_until(lambda: bool(driver.app.services.updater.queue_items))  # its file is read before it is sent
     driver.advance_clock(1.4)
     await driver.continue_runner()
 

@@ -27,7 +27,7 @@ async def found_nothing(driver: ConsoleDriver) -> None:
 
 async def wearing(driver: ConsoleDriver, theme: str) -> None:
     await completed(driver)
-    driver.app.wear(theme)
+    driver.app.controllers.preferences.use_theme(theme)
     await driver.wait_until_drawn()
 
 

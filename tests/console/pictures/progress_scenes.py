@@ -6,16 +6,16 @@ from tests.console.pictures.run_scenes import guided, running
 from tests.console.pictures.scene import BOTH, TINY
 from tests.support.console.console_driver import ConsoleDriver
 
-LOCKED = "Leaving: waiting for the database…\n/data/facts.db is locked by another process. Wait for it or end it."
+LOCKED = "Quitting: waiting for the database…\n/data/facts.db is locked by another process. Wait for it or end it."
 
 
 @guided(sizes=(*BOTH, TINY))
 async def stopping(driver: ConsoleDriver) -> None:
     """A runner that does not react was asked to stop."""
     await running(driver)
-    view = driver.app.hearing.view
+    view = driver.app.services.updater.view
     assert view is not None
-    driver.app.hearing.ask_to_stop(view.run_id, driver.clock.now())
+    driver.app.services.updater.ask_to_stop(view.run_id, driver.clock.now())
     driver.advance_clock(0.6)
 
 
@@ -23,7 +23,7 @@ async def stopping(driver: ConsoleDriver) -> None:
 async def sending(driver: ConsoleDriver) -> None:
     """A message cannot be written yet."""
     await running(driver)
-    driver.app.sending.append("use Fahrenheit")
+    driver.app.controllers.sender.sending.append("use Fahrenheit")
     await driver.wait_until("sending…")
 
 
@@ -31,7 +31,7 @@ async def sending(driver: ConsoleDriver) -> None:
 async def leaving_waits(driver: ConsoleDriver) -> None:
     await running(driver)
     driver.app.push_screen(QuitProgress(lambda: LOCKED))
-    await driver.wait_until("leaves now")
+    await driver.wait_until("quits now")
 
 
 @guided(options=LaunchOptions(session="ses_mornign"))

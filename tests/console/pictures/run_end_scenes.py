@@ -62,7 +62,7 @@ async def timeout(driver: ConsoleDriver) -> None:
     """The run exceeded its time limit."""
     await driver.submit_text(HOTELS)
     await driver.wait_for_step()
-    view = driver.app.hearing.view
+    view = driver.app.services.updater.view
     assert view is not None
     assert view.status.began_at is not None
     driver.advance_clock(30 - (driver.clock.now() - view.status.began_at) / 1_000_000)
@@ -117,7 +117,7 @@ async def begun_elsewhere(driver: ConsoleDriver, engine: Engine) -> None:
 async def another_process(driver: ConsoleDriver) -> None:
     """A run of another process, which can be watched and stopped."""
     driver.advance_clock(2)
-    await driver.app.vigil.look()
+    await driver.app.health.check()
 
 
 async def cannot(driver: ConsoleDriver) -> Engine:

@@ -152,7 +152,7 @@ async def quitting(driver: ConsoleDriver) -> None:
     """Asked to quit during a run."""
     await running(driver)
     await driver.press("ctrl+q")
-    await driver.wait_until("Leave?")
+    await driver.wait_until("Quit?")
 
 
 @guided(sizes=())

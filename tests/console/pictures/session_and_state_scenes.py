@@ -163,7 +163,7 @@ async def state_moved(driver: ConsoleDriver) -> None:
     await _look_for_gold(driver)
     await driver.press("enter")
     await driver.wait_until("f4 saves")
-    engine = driver.app.stage.engine
+    engine = driver.app.active_session.engine
     row = (await engine.state.browse(text="ses_gold"))[0]
     await engine.state.set(row.identity, row.key, "Is it open at night?")
     await driver.press("end", "left", "!", "f4")

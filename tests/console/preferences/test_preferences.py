@@ -93,10 +93,10 @@ async def test_what_could_not_be_sent_meanwhile_stands_before_what_the_editor_gi
     monkeypatch.setenv("VISUAL", editing(tmp_path, code))
     app = telling(open_engine)
     async with at_the_screen(app, WIDE) as pilot:
-        await until(pilot, lambda: app.drafts is not None)
+        await until(pilot, lambda: app.controllers.drafts.is_open)
         app.main.prompt.load(typed)
         await pilot.press("ctrl+g")
-        await until(pilot, lambda: app.is_away)
+        await until(pilot, lambda: app.controllers.prompt.is_editor_open)
         app.main.prompt.give_back("sent too early")
         await asyncio.to_thread(pipe.write_text, "go")
         await until(pilot, lambda: app.main.prompt.text == f"sent too early\n{typed} and more")
@@ -228,7 +228,7 @@ async def test_a_choice_that_cannot_be_kept_is_told_and_holds_for_now(open_engin
     (tmp_path / "file").touch()
     app = settled_as(open_engine, memory=SavedChoices(tmp_path / "file" / "kept.json"))
     async with at_the_screen(app, WIDE) as pilot:
-        app._chosen_theme("light")
+        app.controllers.preferences._choose_theme("light")
         await until(pilot, lambda: app.theme == "light")
         assert any("cannot be kept" in told for told in app.told)
 

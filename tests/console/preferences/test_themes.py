@@ -107,10 +107,10 @@ async def test_code_marks_and_toasts_can_be_read_in_every_theme(open_engine: Eng
         await pilot.press(*"marked", "shift+home")
         app.screen.selections = {app.main.conversation: Selection(Offset(0, 0), Offset(0, 6))}
         for severity in ("information", "warning", "error"):
-            app.tell(f"told as {severity}", severity=severity, seconds=600)
+            app.services.show_toast(f"told as {severity}", severity=severity, seconds=600)
         await sees(pilot, "✗ told as error", "⚠ told as warning", "told as information")
         for theme in THEMES:
-            app.wear(theme.name)
+            app.controllers.preferences.use_theme(theme.name)
             await until(pilot, lambda theme=theme: hex_of(app.main.styles.background) == _hex(theme.background or ""))
             await until(pilot, lambda: not app.screen._dirty_widgets and not app.screen._layout_required)
             assert weak(app) == {}, theme.name

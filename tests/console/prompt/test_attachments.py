@@ -59,8 +59,8 @@ async def test_file_is_completed_and_attached(open_engine: Engines, size: Size):
         await pilot.press("enter")
         await sees(pilot, "That was number 1.", "◆ notes.txt", "text/plain · 18 B")
         assert ear.heard == [("read notes.txt", ["notes.txt"])]
-        (row,) = await app.stage.engine.artifacts.list(conversation_id=app.stage.session)
-        assert await app.stage.engine.artifacts.read_bytes(row.artifact_id) == b"Two days in Kyoto\n"
+        (row,) = await app.active_session.engine.artifacts.list(conversation_id=app.active_session.session_id)
+        assert await app.active_session.engine.artifacts.read_bytes(row.artifact_id) == b"Two days in Kyoto\n"
 
 
 @at_both_sizes
@@ -251,7 +251,7 @@ async def test_history_restores_attached_files(open_engine: Engines):
         await typed(pilot, "read @note", "notes.txt")
         await pilot.press("tab", "enter")
         await sees(pilot, "That was number 1.")
-        await until(pilot, lambda: not app.situation.is_running)
+        await until(pilot, lambda: not app.services.situation.is_running)
         await pilot.press("up", "end", "enter")
         await sees(pilot, "That was number 2.")
         assert ear.heard == [("read notes.txt", ["notes.txt"])] * 2
@@ -274,12 +274,12 @@ async def test_file_is_sent_as_it_was_when_attached(open_engine: Engines, folder
     async with at_the_screen(app) as pilot:
         await typed(pilot, "read @note", "notes.txt")
         await pilot.press("tab")
-        await until(pilot, lambda: "notes.txt" in app.stage._held)
+        await until(pilot, lambda: "notes.txt" in app.active_session._held)
         (folder / "notes.txt").unlink()
         await pilot.press("enter")
         await sees(pilot, "That was number 1.", "◆ notes.txt", "text/plain · 18 B")
-        assert not app.stage._held, "and nothing of it is held any longer"
-        await until(pilot, lambda: not app.situation.is_running)
+        assert not app.active_session._held, "and nothing of it is held any longer"
+        await until(pilot, lambda: not app.services.situation.is_running)
         await pilot.press("up", "end", "enter")
         await sees(pilot, "notes.txt does not exist.")
         await until(pilot, lambda: app.main.prompt.text == "read @notes.txt ")
@@ -305,7 +305,7 @@ async def sent_slowly(pilot: Any, app: Trackside) -> None:
     """A message is on its way, with a file that is not read yet."""
     await typed(pilot, "@note", "notes.txt")
     await pilot.press("tab", *"read it", "enter")
-    await until(pilot, lambda: len(app.sending) == 1)
+    await until(pilot, lambda: len(app.controllers.sender.sending) == 1)
 
 
 async def test_message_with_a_slow_file_goes_to_the_session_it_was_sent_in(
@@ -314,23 +314,23 @@ async def test_message_with_a_slow_file_goes_to_the_session_it_was_sent_in(
     ear = Ear()
     app = Trackside(LaunchOptions(session="kyoto"), lambda: open_engine(ear.runner))
     async with at_the_screen(app) as pilot:
-        await until(pilot, lambda: app.drafts is not None)
+        await until(pilot, lambda: app.controllers.drafts.is_open)
         await sent_slowly(pilot, app)
-        await app.resume("lima")
+        await app.controllers.sessions.resume("lima")
         slow_file.set()
-        await until(pilot, lambda: not app.sending)
-        (run,) = await app.stage.engine.runs.list()
-        assert (run.conversation_id, app.stage.session) == ("kyoto", "lima")
+        await until(pilot, lambda: not app.controllers.sender.sending)
+        (run,) = await app.active_session.engine.runs.list()
+        assert (run.conversation_id, app.active_session.session_id) == ("kyoto", "lima")
 
 
 async def test_message_after_a_slow_file_keeps_its_order(open_engine: Engines, slow_file: asyncio.Event):
     ear = Ear()
     app = Trackside(LaunchOptions(), lambda: open_engine(ear.runner))
     async with at_the_screen(app) as pilot:
-        await until(pilot, lambda: app.drafts is not None)
+        await until(pilot, lambda: app.controllers.drafts.is_open)
         await sent_slowly(pilot, app)
         await pilot.press(*"and this", "enter")
-        await until(pilot, lambda: len(app.sending) == 2)
+        await until(pilot, lambda: len(app.controllers.sender.sending) == 2)
         await pilot.press(*"typed on")
         assert app.main.prompt.text == "typed on"
         slow_file.set()
@@ -349,7 +349,10 @@ async def test_file_is_delivered_to_a_run_in_progress(open_engine: Engines):
         await sees(pilot, "1 queued", "see notes.txt · 1 file")
         cue.go()
         await sees(pilot, "Then you said: see notes.txt", "▼ steered", "◆ notes.txt", "text/plain · 18 B")
-        names = [row.name for row in await app.stage.engine.artifacts.list(conversation_id=app.stage.session)]
+        names = [
+            row.name
+            for row in await app.active_session.engine.artifacts.list(conversation_id=app.active_session.session_id)
+        ]
         assert names == ["notes.txt"]
 
 
@@ -377,7 +380,7 @@ class Late:
 
     async def _opened(self) -> Any:
         await self._may_open.wait()
-        if self._fails and self.app.trouble is None:
+        if self._fails and self.app.health.problem is None:
             raise RuntimeError("the disk is full")
         return await self._open_engine(self.ear.runner)
 
@@ -385,8 +388,8 @@ class Late:
         await until(pilot, lambda: self.app.main.prompt.has_focus)
         await typed(pilot, "read @note", "notes.txt")
         await pilot.press("tab", "enter")
-        await until(pilot, lambda: bool(self.app.early))
-        assert self.app.unsent == "read ⟦notes.txt · text/plain · 18 B⟧ "
+        await until(pilot, lambda: bool(self.app.controllers.sender.early))
+        assert self.app.controllers.drafts.unsent == "read ⟦notes.txt · text/plain · 18 B⟧ "
         self._may_open.set()
 
 
@@ -403,7 +406,7 @@ async def test_message_that_cannot_be_sent_comes_back_with_its_file(open_engine:
     async with late.app.run_test(size=(160, 45), notifications=True) as pilot:
         await late.send_early(pilot)
         await until(pilot, lambda: late.app.main.prompt.text == "read ⟦notes.txt · text/plain · 18 B⟧ ")
-        await until(pilot, lambda: late.app.stage.is_open)
+        await until(pilot, lambda: late.app.active_session.is_open)
         await pilot.press("enter")
         await sees(pilot, "That was number 1.")
         assert late.ear.heard == [("read notes.txt", ["notes.txt"])]
@@ -423,7 +426,7 @@ async def test_unsent_message_is_restored_with_its_files(
     monkeypatch.chdir(folder.parent)
     app = Trackside(LaunchOptions(), lambda: open_engine(ear.runner))
     async with at_the_screen(app) as pilot:
-        await sees(pilot, "what was typed and not sent the last time", "north.png does not exist.")
+        await sees(pilot, "Your unsent text of the last time", "north.png does not exist.")
         await until(pilot, lambda: f"and @{folder}/north.png" in app.main.prompt.text)
         await pilot.press("enter")
         await sees(pilot, "north.png is not attached; enter again sends the message without it")

@@ -99,7 +99,7 @@ async def test_mentions_in_pasted_text_are_not_attached(open_engine: Engines):
         await until(pilot, lambda: app.main.prompt.text.endswith("txt"))
         await pilot.press("escape", *" is it", "enter")
         await sees(pilot, "That was number 1.")
-        await until(pilot, lambda: not app.situation.is_running)
+        await until(pilot, lambda: not app.services.situation.is_running)
         await pilot.press("up", "end", "enter")
         await sees(pilot, "That was number 2.")
         assert ear.heard == [("they said @notes.txt is it", [])] * 2

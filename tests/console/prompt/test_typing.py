@@ -35,7 +35,7 @@ async def test_up_shows_the_history_and_down_the_draft(open_engine: Engines, siz
         for number, text in enumerate(("first", "second"), 1):
             await say(pilot, text)
             await sees(pilot, f"That was number {number}.")
-            await until(pilot, lambda: not app.situation.is_running)
+            await until(pilot, lambda: not app.services.situation.is_running)
         await pilot.press(*"draft", "up")
         assert app.main.prompt.text == "second"
         await pilot.press("up")

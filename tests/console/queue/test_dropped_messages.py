@@ -60,7 +60,9 @@ async def test_dropped_messages_stay_in_the_queue_during_the_next_run(open_engin
         await pilot.press("ctrl+t")
         await queued(pilot, app, "afterwards")
         await pilot.press("ctrl+t", "f8")
-        await sees(pilot, "You said: afterwards", "2 messages came back: up, then enter takes one to the prompt")
+        await sees(
+            pilot, "You said: afterwards", "2 messages were not delivered: up, then enter takes one to the prompt"
+        )
         await until(pilot, lambda: in_queue(app) == dropped("one", "two"))
 
         await pilot.press("up")
@@ -78,7 +80,7 @@ async def test_dropped_message_can_be_edited_and_sent_again(open_engine: Engines
     app = Trackside(LaunchOptions(), lambda: open_engine(listener(Cue())))
     async with at_the_screen(app, size) as pilot:
         await stopped(pilot, app, "one", "two")
-        first = (await app.stage.engine.runs.list())[0]
+        first = (await app.active_session.engine.runs.list())[0]
 
         await pilot.press("up", "enter")
         await sees(pilot, "enter send again")
@@ -86,8 +88,8 @@ async def test_dropped_message_can_be_edited_and_sent_again(open_engine: Engines
         await sees(pilot, "You said: two and a half")
         await until(pilot, lambda: in_queue(app) == dropped("one"))
 
-        one, two = (await app.stage.engine.queue.receipts(first.run_id)).receipts
-        run = (await app.stage.engine.runs.list())[0]
+        one, two = (await app.active_session.engine.queue.receipts(first.run_id)).receipts
+        run = (await app.active_session.engine.runs.list())[0]
         assert (one.sent_again_as, two.sent_again_as) == (None, run.event_id)
 
 
@@ -100,7 +102,7 @@ async def test_escape_leaves_a_dropped_message_and_restores_the_draft(open_engin
         await pilot.press("escape")
 
         assert (app.main.prompt.text, in_queue(app)) == ("", dropped("one"))
-        assert len(await app.stage.engine.runs.list()) == 1
+        assert len(await app.active_session.engine.runs.list()) == 1
 
 
 async def test_conversation_offers_a_dropped_message_until_it_is_sent(open_engine: Engines):
@@ -116,7 +118,9 @@ async def test_conversation_offers_a_dropped_message_until_it_is_sent(open_engin
         await sees(pilot, "You said: one")
 
         await until(pilot, lambda: not app.main.queue.items and "enter back to the prompt" not in shown(app))
-        (receipt,) = (await app.stage.engine.queue.receipts((await app.stage.engine.runs.list())[-1].run_id)).receipts
+        (receipt,) = (
+            await app.active_session.engine.queue.receipts((await app.active_session.engine.runs.list())[-1].run_id)
+        ).receipts
         assert receipt.sent_again_as is not None
 
 
@@ -127,7 +131,7 @@ async def test_dropped_messages_survive_a_restart_unless_dismissed(open_engine: 
         await pilot.press("up", "d")
         await until(pilot, lambda: in_queue(app) == dropped("one"))
 
-    app = Trackside(LaunchOptions(goes_on=True), lambda: open_engine(listener(Cue())))
+    app = Trackside(LaunchOptions(continue_last=True), lambda: open_engine(listener(Cue())))
     async with at_the_screen(app) as pilot:
         await until(pilot, lambda: in_queue(app) == dropped("one"))
 

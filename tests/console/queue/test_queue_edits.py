@@ -39,9 +39,9 @@ async def at_work(pilot: Any, app: Trackside, *texts: str) -> None:
 
 
 async def types_of(app: Trackside) -> list[str]:
-    view = app.hearing.view
+    view = app.services.updater.view
     assert view is not None
-    return [entry.type for entry in await journal_of(app.stage.engine, view.run_id)]
+    return [entry.type for entry in await journal_of(app.active_session.engine, view.run_id)]
 
 
 @at_both_sizes
@@ -115,7 +115,7 @@ async def test_all_messages_can_be_withdrawn_and_restored(open_engine: Engines, 
         await until(pilot, lambda: [item.fate for item in app.main.queue.items] == ["queued", "queued", "paused"])
 
         await pilot.press("D")
-        await sees(pilot, "withdrew 3 messages; u in the queue brings back all of it")
+        await sees(pilot, "Withdrew 3 messages; u in the queue restores them")
         assert await waiting(app) == []
         await until(pilot, lambda: [item.fate for item in app.main.queue.items] == ["withdrawn"] * 3)
         await pilot.press("D")
@@ -140,7 +140,7 @@ async def test_messages_pulled_meanwhile_are_reported(open_engine: Engines, monk
     app = Trackside(LaunchOptions(), lambda: open_engine(listener(Cue())))
     async with at_the_screen(app) as pilot:
         await at_work(pilot, app, "one", "two")
-        engine = app.stage.engine
+        engine = app.active_session.engine
         first, withdraw = app.main.queue.items[0].item_id, engine.queue.withdraw
 
         async def taken(item_id: str) -> Any:
@@ -150,7 +150,7 @@ async def test_messages_pulled_meanwhile_are_reported(open_engine: Engines, monk
 
         monkeypatch.setattr(engine.queue, "withdraw", taken)
         await pilot.press("up", "D")
-        await sees(pilot, "withdrew 1 message", "1 had been taken by the runner")
+        await sees(pilot, "Withdrew 1 message", "1 already delivered")
         assert await waiting(app) == steered("one")
 
 
@@ -202,7 +202,7 @@ async def test_message_switched_to_after_becomes_a_run(open_engine: Engines, siz
         cue.go()
         await sees(pilot, "You said: one")
         assert heard == []
-        assert len(await app.stage.engine.runs.list()) == 2
+        assert len(await app.active_session.engine.runs.list()) == 2
 
 
 @at_both_sizes

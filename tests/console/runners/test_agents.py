@@ -45,10 +45,10 @@ def console(open_engine: Engines, now: list[dict[str, Any]] = AGENTS, **opening:
 async def go_on(pilot: Any, app: Telling) -> None:
     await say(pilot, "the gardens")
     await sees(pilot, "cold: the gardens")
-    assert app.stage.agent_id == "cold"
+    assert app.active_session.agent_id == "cold"
 
 
-@pytest.mark.parametrize("opening", [{"goes_on": True}, {"session": "kyoto"}], ids=["-c", "--session"])
+@pytest.mark.parametrize("opening", [{"continue_last": True}, {"session": "kyoto"}], ids=["-c", "--session"])
 async def test_a_session_goes_on_with_the_agent_that_answered_last(open_engine: Engines, opening: dict[str, Any]):
     app = console(open_engine, **opening)
     async with at_the_screen(app) as pilot:
@@ -64,7 +64,7 @@ async def test_a_session_that_is_resumed_where_nobody_was_chosen_goes_on_with_it
         await until(pilot, lambda: isinstance(app.screen, RunnersScreen))
         await pilot.press("escape")
         await resumed(pilot, app, "kyoto")
-        await until(pilot, lambda: app.stage.agent_id == "cold")
+        await until(pilot, lambda: app.active_session.agent_id == "cold")
         await go_on(pilot, app)
 
 
@@ -73,13 +73,13 @@ async def test_a_run_that_is_opened_from_the_rail_brings_its_agent_where_nobody_
     async with at_the_screen(app) as pilot:
         await until(pilot, lambda: isinstance(app.screen, RunnersScreen))
         await pilot.press("escape")
-        (run,) = await app.stage.engine.runs.list()
+        (run,) = await app.active_session.engine.runs.list()
         rail = app.main.rail
         await until(pilot, lambda: rail.option_count >= 2)
         await go_to(pilot, app, "rail")
         rail.highlighted = rail.get_option_index(f"run {run.run_id}")
         await pilot.press("enter")
-        await until(pilot, lambda: app.stage.agent_id == "cold")
+        await until(pilot, lambda: app.active_session.agent_id == "cold")
         await go_on(pilot, app)
 
 
@@ -90,15 +90,19 @@ async def test_a_run_that_is_opened_from_the_rail_brings_its_agent_where_nobody_
 )
 async def test_where_it_cannot_answer_any_more_one_is_chosen(open_engine: Engines, cold: dict[str, Any] | None):
     others = [agent("warm"), agent("mild")]
-    app = console(open_engine, [*others, *([] if cold is None else [agent("cold", **cold)])], goes_on=True)
+    app = console(open_engine, [*others, *([] if cold is None else [agent("cold", **cold)])], continue_last=True)
     async with at_the_screen(app) as pilot:
         await until(pilot, lambda: isinstance(app.screen, RunnersScreen))
-        assert (app.stage.session, app.stage.runner, app.stage.runner_id) == ("kyoto", None, "")
+        assert (app.active_session.session_id, app.active_session.runner_choice, app.active_session.runner_id) == (
+            "kyoto",
+            None,
+            "",
+        )
         assert len(app.told) == 1
 
 
 async def test_who_was_named_answers_whoever_did_before(open_engine: Engines):
-    app = console(open_engine, goes_on=True, runner="warm")
+    app = console(open_engine, continue_last=True, runner="warm")
     async with at_the_screen(app) as pilot:
         await begun(pilot, app)
         await say(pilot, "the gardens")

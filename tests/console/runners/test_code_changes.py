@@ -42,13 +42,13 @@ async def test_an_edit_is_told_and_the_next_run_uses_it(open_engine: Engines):
     async with at_the_screen(app) as pilot:
         await say(pilot, "hello")
         await sees(pilot, "the old words")
-        await until(pilot, lambda: app.situation.can_run_again)
+        await until(pilot, lambda: app.services.situation.can_run_again)
         path.write_text(SPEAKS.format("the new words, which are longer"))
         await until(pilot, lambda: "code changed · next run uses it · f5 runs again" in app.told)
         await sees(pilot, "code changed")
         await pilot.press("f5")
         await sees(pilot, "the new words")
-        await until(pilot, lambda: app.code_words is None)
+        await until(pilot, lambda: app.controllers.code_watch.header_text is None)
 
 
 async def test_the_run_in_flight_keeps_the_old_code_to_its_end_and_the_next_has_the_new(
@@ -64,7 +64,7 @@ async def test_the_run_in_flight_keeps_the_old_code_to_its_end_and_the_next_has_
         await sees(pilot, "old code")
         go.touch()
         await sees(pilot, "said by the old")
-        await until(pilot, lambda: app.code_words == "code changed")
+        await until(pilot, lambda: app.controllers.code_watch.header_text == "code changed")
         await pilot.press("f5")
         await sees(pilot, "and this by the new")
 
@@ -78,11 +78,11 @@ async def test_while_a_run_has_the_old_code_the_header_says_that_the_new_one_is_
         await say(pilot, "hello")
         await sees(pilot, "at work")
         path.write_text(WAITS.format(go=str(go), words="said by the new"))
-        await until(pilot, lambda: app.code_words == "old code")
+        await until(pilot, lambda: app.controllers.code_watch.header_text == "old code")
         path.write_text(TORN)
         await sees(pilot, "old code · the new one is broken")
         go.touch()
-        await until(pilot, lambda: app.code_words == "code broken")
+        await until(pilot, lambda: app.controllers.code_watch.header_text == "code broken")
 
 
 async def test_a_file_that_is_broken_runs_nothing_until_it_is_mended(open_engine: Engines):
@@ -90,7 +90,7 @@ async def test_a_file_that_is_broken_runs_nothing_until_it_is_mended(open_engine
     async with at_the_screen(app) as pilot:
         await say(pilot, "hello")
         await sees(pilot, "the old words")
-        await until(pilot, lambda: app.situation.can_run_again)
+        await until(pilot, lambda: app.services.situation.can_run_again)
         path.write_text(TORN)
         await until(pilot, lambda: was_told(app, "speaker.py:2 is left out", "never closed", "until it is mended"))
         await sees(pilot, "code broken")
@@ -127,7 +127,7 @@ async def test_an_agent_whose_runner_breaks_is_told_with_the_line_and_runs_when_
         path.write_text(TORN)
         await until(pilot, lambda: was_told(app, "speaker.py:2 is left out", "never closed", "until it is mended"))
         await sees(pilot, "code broken")
-        assert app.stage.agent_id == "me"
+        assert app.active_session.agent_id == "me"
         path.write_text(SPEAKS.format("mended words"))
         await until(pilot, lambda: was_told(app, "next run uses it · f5 runs again"))
         await pilot.press("f5")
@@ -140,17 +140,17 @@ async def test_a_project_that_is_broken_stays_as_it_was_until_it_is_mended(open_
     async with at_the_screen(app) as pilot:
         await say(pilot, "hello")
         await sees(pilot, "my words")
-        await until(pilot, lambda: app.situation.can_run_again)
+        await until(pilot, lambda: app.services.situation.can_run_again)
         file = open_engine.folder / "trackside.yaml"
         good = file.read_text()
         file.write_text("agents: [")
         await until(pilot, lambda: was_told(app, "trackside.yaml:", "not YAML", "What was read before stays in force."))
         await say(pilot, "again")
         await until(pilot, lambda: shown(app).count("my words") >= 2)
-        await until(pilot, lambda: app.situation.can_run_again)
+        await until(pilot, lambda: app.services.situation.can_run_again)
         file.write_text(good)
         await until(pilot, lambda: "mended · next run uses it · f5 runs again" in app.told)
-        await until(pilot, lambda: app.code_words is None)
+        await until(pilot, lambda: app.controllers.code_watch.header_text is None)
 
 
 async def test_an_edit_that_breaks_another_runner_is_told_with_the_line(open_engine: Engines):
@@ -181,21 +181,21 @@ async def test_one_broken_file_is_in_nobody_elses_way(open_engine: Engines):
     async with at_the_screen(app) as pilot:
         await say(pilot, "hello")
         await sees(pilot, "warm")
-        await until(pilot, lambda: app.situation.can_run_again)
+        await until(pilot, lambda: app.services.situation.can_run_again)
         (open_engine.folder / "other.py").write_text(TORN)
         await until(pilot, lambda: was_told(app, "other.py:2 is left out", "f3 shows it"))
-        assert app.code_words is None
+        assert app.controllers.code_watch.header_text is None
         project["agents"][0] = me | {"config": {"tone": "really cold"}}
         (open_engine.folder / "trackside.yaml").write_text(json.dumps(project))
         await until(pilot, lambda: was_told(app, "trackside.yaml changed · next run uses it"))
-        assert app.code_words is None
+        assert app.controllers.code_watch.header_text is None
         await say(pilot, "again")
         await sees(pilot, "really cold")
-        await until(pilot, lambda: app.situation.can_run_again)
+        await until(pilot, lambda: app.services.situation.can_run_again)
         project["agents"][0] = me
         (open_engine.folder / "trackside.yaml").write_text(json.dumps(project))
         await until(pilot, lambda: was_told(app, "agent me is left out: config.tone", "until it is mended"))
-        await sees(pilot, "settings to mend")
+        await sees(pilot, "invalid settings")
 
 
 async def test_a_file_of_the_project_that_cannot_be_read_is_called_by_its_name_in_whole_sentences(open_engine: Engines):

@@ -39,7 +39,7 @@ def opened(open_engine: Engines, *, runner: str | None = "good", agents: Any = A
 
 
 async def kept(app: Telling) -> dict[str, Any]:
-    settings = await app.stage.engine.settings.get("poor")
+    settings = await app.active_session.engine.settings.get("poor")
     return {} if settings is None else settings.to_json()
 
 
@@ -61,11 +61,11 @@ async def test_its_form_opens_from_the_list_at_what_is_missing_and_then_it_can_b
         await pilot.press("enter", *"Rome", "enter")
         await becomes(pilot, lambda: kept(app), {"config": {"city": "Rome"}})
         await until(pilot, lambda: "it fits now: it can run" in app.told)
-        assert app.stage.agent_id == "good", "only its form was filled in"
+        assert app.active_session.agent_id == "good", "only its form was filled in"
         await pilot.press("escape")
         await until(pilot, lambda: isinstance(app.screen, RunnersScreen) and "is required" not in shown(app))
         await pilot.press("enter")
-        await until(pilot, lambda: app.screen is app.main and app.stage.agent_id == "poor")
+        await until(pilot, lambda: app.screen is app.main and app.active_session.agent_id == "poor")
         await say(pilot, "go")
         await sees(pilot, "in Rome, as written")
 
@@ -96,12 +96,12 @@ async def test_one_that_was_chosen_says_what_it_lacks_and_its_form_opens_there(
         await sees(pilot, "poor")
         await pilot.press(*"poor", "enter")
         await until(pilot, lambda: any("city is required" in words and "f12" in words for words in app.told))
-        await sees(pilot, "settings to mend · f12")
+        await sees(pilot, "invalid settings · f12")
         form = await to_the_form(pilot, app)
         assert form.slot is not None
         assert form.slot.name == "city"
         await pilot.press("enter", *"Rome", "enter")
-        await until(pilot, lambda: app.stage.unready is None)
+        await until(pilot, lambda: app.active_session.not_ready_reason is None)
         await pilot.press("escape")
         await say(pilot, "go")
         await sees(pilot, "in Rome, as written")
@@ -115,9 +115,11 @@ async def test_the_only_agent_opens_although_it_lacks_something_and_again_lacks_
         await until(pilot, lambda: any("city is required" in words for words in app.told))
         form = await to_the_form(pilot, app)
         await pilot.press("enter", *"Rome", "enter")
-        await until(pilot, lambda: app.stage.unready is None)
+        await until(pilot, lambda: app.active_session.not_ready_reason is None)
         await pilot.press("r")
-        await until(pilot, lambda: app.stage.lacks_settings and app.stage.unready is not None)
+        await until(
+            pilot, lambda: app.active_session.lacks_settings and app.active_session.not_ready_reason is not None
+        )
         assert len(form.filling.problems()) == 1
 
 

@@ -42,7 +42,7 @@ def unwrapped(app: Trackside) -> str:
 
 async def places(app: Trackside) -> list[str]:
     """What was opened, as it is on disk."""
-    return [place.path for place in await app.stage.engine._core.read(opened_places.every)]
+    return [place.path for place in await app.active_session.engine._core.read(opened_places.every)]
 
 
 async def to_the_list(pilot: Any, app: Trackside) -> RunnersScreen:
@@ -87,7 +87,7 @@ async def test_enter_takes_the_one_that_is_called_so_whatever_its_kind(open_engi
         await until(pilot, lambda: screen.search.value == typed)
         await pilot.press("enter")
         await until(pilot, lambda: app.screen is app.main)
-        assert (app.stage.agent_id or app.stage.runner_id) == taken
+        assert (app.active_session.agent_id or app.active_session.runner_id) == taken
 
 
 async def test_the_cursor_begins_on_the_one_in_use(open_engine: Engines):
@@ -97,7 +97,7 @@ async def test_the_cursor_begins_on_the_one_in_use(open_engine: Engines):
         await until(pilot, lambda: screen.offer is not None and screen.offer.name == "second")
         await pilot.press("enter")
         await until(pilot, lambda: app.screen is app.main)
-        assert app.stage.runner_id == "plugin:local/second/default"
+        assert app.active_session.runner_id == "plugin:local/second/default"
 
 
 async def test_esc_clears_the_search_and_then_goes_back_to_where_one_was(open_engine: Engines):
@@ -113,7 +113,7 @@ async def test_esc_clears_the_search_and_then_goes_back_to_where_one_was(open_en
         await pilot.press("escape")
         await until(pilot, lambda: app.screen is app.main)
         assert app.main.prompt.text == "half a thought"
-        assert app.stage.runner_id == "plugin:local/first/default"
+        assert app.active_session.runner_id == "plugin:local/first/default"
 
 
 async def test_a_broken_file_is_listed_with_its_line_and_reason(open_engine: Engines):
@@ -146,7 +146,7 @@ async def test_a_runner_is_opened_by_a_path_that_tab_completes(open_engine: Engi
         await until(pilot, lambda: screen.search.value == f"{far}/stranger.py")
         await pilot.press("enter")
         await until(pilot, lambda: app.screen is app.main)
-        assert app.stage.runner_id == "plugin:local/stranger/default"
+        assert app.active_session.runner_id == "plugin:local/stranger/default"
 
 
 @pytest.mark.parametrize(
@@ -176,7 +176,7 @@ async def test_a_path_that_cannot_be_opened_says_why_and_what_to_do(
         await until(pilot, lambda: said in unwrapped(app))
         assert "it cannot be opened" in shown(app)
         assert app.screen is screen
-        assert app.stage.runner_id == "plugin:local/first/default"
+        assert app.active_session.runner_id == "plugin:local/first/default"
         await pilot.press("backspace")
         await until(pilot, lambda: "it cannot be opened" not in shown(app))
 
@@ -204,10 +204,10 @@ async def test_a_place_that_was_opened_is_among_those_to_choose_from_the_next_ti
         await sees(pilot, "Opened before", "stranger.py", "just now")
         await pilot.press(*"strang")
         await pilot.press("f12")
-        await until(pilot, lambda: "enter opens it; then it has settings" in again.told)
+        await until(pilot, lambda: "Press enter to open it; then it has settings." in again.told)
         await pilot.press("enter")
         await until(pilot, lambda: again.screen is again.main)
-        assert again.stage.runner_id == "plugin:local/stranger/default"
+        assert again.active_session.runner_id == "plugin:local/stranger/default"
 
 
 async def test_a_place_whose_file_is_gone_says_so_when_it_is_chosen_and_is_forgotten(
@@ -223,7 +223,7 @@ async def test_a_place_whose_file_is_gone_says_so_when_it_is_chosen_and_is_forgo
         await sees(pilot, "Opened before", "stranger.py")
         assert app.told == []
         await pilot.press(*"strang", "enter")
-        await until(pilot, lambda: f"{far} is no longer there; it is forgotten" in app.told)
+        await until(pilot, lambda: f"{far} no longer exists and is removed from the list." in app.told)
         await pilot.press("escape")
         await until(pilot, lambda: "in use" in shown(app) and "Opened before" not in shown(app))
         await becomes(pilot, lambda: places(app), [])
@@ -245,7 +245,7 @@ async def test_a_home_and_a_name_with_spaces_are_completed(
         await sees(pilot, "this folder", "a stranger.py")
         await pilot.press("down", "enter")
         await until(pilot, lambda: app.screen is app.main)
-        assert app.stage.runner_id == "plugin:local/a stranger/default"
+        assert app.active_session.runner_id == "plugin:local/a stranger/default"
 
 
 async def test_a_name_is_found_in_a_folder_of_any_size_and_where_there_are_too_many_it_is_said(
@@ -268,7 +268,7 @@ async def test_a_name_is_found_in_a_folder_of_any_size_and_where_there_are_too_m
         assert "of more" not in shown(app)
         await pilot.press("9", "enter")
         await until(pilot, lambda: app.screen is app.main)
-        assert app.stage.runner_id == "plugin:local/f06999/default"
+        assert app.active_session.runner_id == "plugin:local/f06999/default"
 
 
 async def test_where_not_all_names_can_be_looked_at_what_is_typed_can_be_opened(
@@ -283,7 +283,7 @@ async def test_where_not_all_names_can_be_looked_at_what_is_typed_can_be_opened(
         await sees(pilot, "too many names here", "enter opens what is typed")
         await pilot.press("enter")
         await until(pilot, lambda: app.screen is app.main)
-        assert app.stage.runner_id == "plugin:local/stranger/default"
+        assert app.active_session.runner_id == "plugin:local/stranger/default"
 
 
 async def test_a_folder_that_is_not_there_is_told_while_it_is_typed(open_engine: Engines):
@@ -311,7 +311,7 @@ async def test_enter_takes_the_row_of_the_cursor_and_a_folder_with_several_runne
         await until(pilot, lambda: screen.search.value == f"{tmp_path}/both/")
         await sees(pilot, "this folder", "one.py", "two.py")
         await pilot.press("enter")
-        await until(pilot, lambda: "2 runners are there: choose one" in app.told)
+        await until(pilot, lambda: "Found 2 runners there: choose one." in app.told)
         await sees(pilot, "first", "one", "two")
         assert screen.search.value == ""
 
@@ -386,35 +386,35 @@ async def test_reading_that_takes_long_says_so_and_what_was_typed_meanwhile_is_d
     app = opened(open_engine)
     async with at_the_screen(app) as pilot:
         go = asyncio.Event()
-        read = app.stage.engine.runners.summaries
+        read = app.active_session.engine.runners.summaries
 
         async def slowly(locale: str | None = None) -> Any:
             await go.wait()
             return await read(locale)
 
-        app.stage.engine.runners.summaries = slowly
+        app.active_session.engine.runners.summaries = slowly
         await to_the_list(pilot, app)
         await sees(pilot, "Reading…")
         assert "No runner was found" not in shown(app)
         await pilot.press(*"second", "enter")
         go.set()
         await until(pilot, lambda: app.screen is app.main)
-        assert app.stage.runner_id == "plugin:local/second/default"
+        assert app.active_session.runner_id == "plugin:local/second/default"
 
 
 async def test_a_form_that_takes_long_says_so(open_engine: Engines):
     app = opened(open_engine)
     async with at_the_screen(app) as pilot:
         go = asyncio.Event()
-        read = app.stage.engine.settings.form
+        read = app.active_session.engine.settings.form
 
         async def slowly(name: str | None = None) -> Any:
             await go.wait()
             return await read(name)
 
-        app.stage.engine.settings.form = slowly  # type: ignore[method-assign]
+        app.active_session.engine.settings.form = slowly  # type: ignore[method-assign]
         await pilot.press("f12")
-        await until(pilot, lambda: "reading the settings of first…" in app.told)
+        await until(pilot, lambda: "Reading the settings of first…" in app.told)
         go.set()
         await sees(pilot, "Settings of first")
 
@@ -427,9 +427,9 @@ async def test_no_key_is_dead_where_the_list_or_the_form_is_open_already(open_en
         await pilot.press("f12")
         await sees(pilot, "Settings of first")
         await pilot.press("f12")
-        await until(pilot, lambda: "this is it; esc leads back" in app.told)
+        await until(pilot, lambda: "This screen is open already." in app.told)
         await pilot.press("f3")
-        await until(pilot, lambda: "it lies underneath; esc leads to it" in app.told)
+        await until(pilot, lambda: "It is open underneath. Press esc." in app.told)
 
 
 async def test_where_nobody_is_chosen_the_list_opens_by_itself(open_engine: Engines):

@@ -53,11 +53,11 @@ async def test_those_that_are_not_seen_are_read_again_a_page_at_a_time(
     app = browsing(open_engine, *((f"s{number}", ("hello",)) for number in range(7)))
     async with at_the_screen(app) as pilot:
         await begun(pilot, app)
-        desk = console.data.sessions.SessionReader(app.stage.engine)
+        desk = console.data.sessions.SessionReader(app.active_session.engine)
         await desk.load_first()
         while not desk.is_complete:
             await desk.load_more()
-        reads, engine = list[int](), app.stage.engine
+        reads, engine = list[int](), app.active_session.engine
 
         async def counted(**asked: Any) -> object:
             reads.append(asked["limit"])
@@ -81,12 +81,12 @@ async def test_who_wants_one_that_is_gone_is_told_so_and_stays(
     monkeypatch.setattr(SessionsScreen, "freshen", unaware)
     app, other = browsing(open_engine, *TRIPS), await open_engine(parrot)
     async with at_the_screen(app) as pilot:
-        screen, here = await opened(pilot, app), app.stage.session
+        screen, here = await opened(pilot, app), app.active_session.session_id
         await other.sessions.delete("lima")
         await pilot.press(key)
         await until(pilot, lambda: GONE in app.told)
         await until(pilot, lambda: listed(screen) == ["kyoto"])
-        assert (app.screen, app.stage.session) == (screen, here)
+        assert (app.screen, app.active_session.session_id) == (screen, here)
 
 
 async def test_a_title_is_asked_for_no_longer_where_the_session_is_gone(

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import console.ui.sessions.delete
-from console.ui.sessions.delete import Parting
+from console.ui.sessions.delete import PendingDeletes
 from console.ui.sessions.screen import SessionsScreen
 from engine.api import Engine
 from engine.api.sessions import SessionsApi
@@ -32,7 +32,7 @@ async def entered(pilot, app, session: str) -> None:
     """Go on with a session, from the browser."""
     screen = await opened(pilot, app)
     await pilot.press("g", *["down"] * listed(screen).index(session), "enter")
-    await until(pilot, lambda: app.stage.session == session and app.screen is app.main)
+    await until(pilot, lambda: app.active_session.session_id == session and app.screen is app.main)
 
 
 class Hand:
@@ -65,7 +65,7 @@ def parting(
     gone: list[str],
     why_not: Exception | None = None,
     delete: Callable[[str], Awaitable[str]] | None = None,
-) -> Parting:
+) -> PendingDeletes:
     async def at_once(name: str) -> str:
         if why_not is not None:
             raise why_not
@@ -75,7 +75,7 @@ def parting(
     def over(name: str, is_gone: bool) -> None:
         hand.over_for.append((name, is_gone))
 
-    return Parting(delete or at_once, hand.later, hand.begin, over)
+    return PendingDeletes(delete or at_once, hand.later, hand.begin, over)
 
 
 async def test_nothing_is_deleted_before_the_moment_is_over():
@@ -140,7 +140,7 @@ async def test_what_is_being_deleted_stays_hidden_cannot_come_back_and_is_waited
     leaving.put("b")
     assert leaving.take_back() == "b"
     assert (leaving.take_back(), leaving.going, leaving.can_be_undone) == (None, {"a"}, False)
-    assert leaving.why_no_undo == "its moment is over: it is being deleted, and cannot come back"
+    assert leaving.why_no_undo == "The session is being deleted and cannot be restored."
     finishing = asyncio.ensure_future(leaving.finish())
     go.set()
     assert (await finishing, gone, leaving.going, hand.over_for) == ([], ["a"], set(), [("a", True)])
@@ -159,7 +159,7 @@ def slow_to_go(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
         await go.wait()
         return await at_once(sessions, session_id)
 
-    monkeypatch.setattr(console.ui.sessions.delete, "MOMENT", 0.01)
+    monkeypatch.setattr(console.ui.sessions.delete, "UNDO_SECONDS", 0.01)
     monkeypatch.setattr(SessionsApi, "delete", slowly)
     return go
 
@@ -171,12 +171,15 @@ async def test_u_while_a_session_is_just_going_says_that_it_is_too_late(
     async with at_the_screen(app) as pilot:
         screen = await opened(pilot, app)
         await pilot.press("d")
-        await until(pilot, lambda: bool(app.parting.going) and not app.parting.can_be_undone)
+        await until(
+            pilot,
+            lambda: bool(app.controllers.deleter.pending.session_ids) and not app.controllers.deleter.pending.can_undo,
+        )
         await pilot.press("u")
-        await sees(pilot, "its moment is over: it is being deleted, and cannot come back")
+        await sees(pilot, "The session is being deleted and cannot be restored.")
         assert (app.screen, listed(screen)) == (screen, ["kyoto"])
         slow_to_go.set()
-        await becomes(pilot, lambda: sessions(app.stage.engine), {"kyoto"})
+        await becomes(pilot, lambda: sessions(app.active_session.engine), {"kyoto"})
 
 
 async def test_leaving_while_a_session_is_just_going_waits_for_it(open_engine: Engines, slow_to_go: asyncio.Event):
@@ -184,19 +187,22 @@ async def test_leaving_while_a_session_is_just_going_waits_for_it(open_engine: E
     async with at_the_screen(app) as pilot:
         await opened(pilot, app)
         await pilot.press("d")
-        await until(pilot, lambda: bool(app.parting.going) and not app.parting.can_be_undone)
+        await until(
+            pilot,
+            lambda: bool(app.controllers.deleter.pending.session_ids) and not app.controllers.deleter.pending.can_undo,
+        )
         await pilot.press("ctrl+q")
-        await until(pilot, lambda: app.is_leaving)
+        await until(pilot, lambda: app.controllers.quit.is_quitting)
         slow_to_go.set()
-    assert app.last_words == ()
+    assert app.controllers.quit.exit_messages == ()
     assert await sessions(await open_engine()) == {"kyoto"}
 
 
 async def test_what_has_no_fork_any_more_is_not_to_be_unfolded(open_engine: Engines, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(console.ui.sessions.delete, "MOMENT", 0.01)
+    monkeypatch.setattr(console.ui.sessions.delete, "UNDO_SECONDS", 0.01)
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app) as pilot:
-        fork = (await app.stage.engine.sessions.fork("kyoto")).session_id
+        fork = (await app.active_session.engine.sessions.fork("kyoto")).session_id
         screen = await opened(pilot, app)
         branches = screen.desk.tree.branches
         await pilot.press("g", *["down"] * listed(screen).index(fork), "d")
@@ -215,20 +221,20 @@ async def test_what_was_deleted_comes_back_by_u(open_engine: Engines):
         await pilot.press("u")
         await until(pilot, lambda: listed(screen) == ["lima", "kyoto"])
         await pilot.press("u")
-        await until(pilot, lambda: "nothing was deleted in the last 8 seconds" in app.told)
+        await until(pilot, lambda: "No session was deleted in the last 8 seconds." in app.told)
     engine = await open_engine()
     assert {one.session_id for one in await engine.sessions.list()} == {"kyoto", "lima"}
 
 
 async def test_what_was_deleted_is_gone_when_the_moment_is_over(open_engine: Engines, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(console.ui.sessions.delete, "MOMENT", 0.05)
+    monkeypatch.setattr(console.ui.sessions.delete, "UNDO_SECONDS", 0.05)
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app) as pilot:
         screen = await opened(pilot, app)
         await pilot.press("d")
 
         async def left() -> list[str]:
-            return [one.session_id for one in await app.stage.engine.sessions.list()]
+            return [one.session_id for one in await app.active_session.engine.sessions.list()]
 
         await becomes(pilot, left, ["kyoto"])
         screen.show()
@@ -240,7 +246,7 @@ async def test_leaving_the_console_does_not_keep_what_was_deleted(open_engine: E
     async with at_the_screen(app) as pilot:
         await opened(pilot, app)
         await pilot.press("d")
-        await until(pilot, lambda: app.parting.can_be_undone)
+        await until(pilot, lambda: app.controllers.deleter.pending.can_undo)
     engine = await open_engine()
     assert [one.session_id for one in await engine.sessions.list()] == ["kyoto"]
 
@@ -256,7 +262,7 @@ async def test_two_that_were_deleted_come_back_the_last_first(open_engine: Engin
         await pilot.press("u")
         await until(pilot, lambda: listed(screen) == ["lima", "kyoto"])
         assert screen.branch.row.session.session_id == "lima", "one is on what came back"
-        await sees(pilot, "“where is the museum of gold” is back")
+        await sees(pilot, "“where is the museum of gold” is restored.")
 
 
 async def test_who_deletes_the_session_one_is_in_is_in_a_new_one_at_once(open_engine: Engines):
@@ -266,13 +272,13 @@ async def test_who_deletes_the_session_one_is_in_is_in_a_new_one_at_once(open_en
         await opened(pilot, app)
         await sees(pilot, "you are here")
         await pilot.press("d")
-        await until(pilot, lambda: app.stage.session not in ("lima", "kyoto"))
+        await until(pilot, lambda: app.active_session.session_id not in ("lima", "kyoto"))
         await pilot.press("escape")
         await until(pilot, lambda: app.screen is app.main)
         await sees(pilot, "No messages yet")
         await say(pilot, "elsewhere")
         await sees(pilot, "You said: elsewhere")
-        assert app.stage.session not in ("lima", "kyoto")
+        assert app.active_session.session_id not in ("lima", "kyoto")
 
 
 async def test_undone_it_is_the_session_one_is_in_again(open_engine: Engines):
@@ -281,9 +287,9 @@ async def test_undone_it_is_the_session_one_is_in_again(open_engine: Engines):
         await entered(pilot, app, "lima")
         await opened(pilot, app)
         await pilot.press("d")
-        await until(pilot, lambda: app.stage.session != "lima")
+        await until(pilot, lambda: app.active_session.session_id != "lima")
         await pilot.press("u")
-        await until(pilot, lambda: app.stage.session == "lima")
+        await until(pilot, lambda: app.active_session.session_id == "lima")
         await sees(pilot, "you are here")
         await pilot.press("escape")
         await sees(pilot, "You said: where is the museum of gold")
@@ -295,16 +301,16 @@ async def test_undone_after_one_went_on_one_stays_where_one_is(open_engine: Engi
         await entered(pilot, app, "lima")
         await opened(pilot, app)
         await pilot.press("d")
-        await until(pilot, lambda: app.stage.session != "lima")
-        here = app.stage.session
+        await until(pilot, lambda: app.active_session.session_id != "lima")
+        here = app.active_session.session_id
         await pilot.press("escape")
         await until(pilot, lambda: app.screen is app.main)
         await say(pilot, "elsewhere")
         await sees(pilot, "You said: elsewhere")
         await opened(pilot, app)
         await pilot.press("u")
-        await until(pilot, lambda: "“where is the museum of gold” is back" in app.told)
-        assert app.stage.session == here
+        await until(pilot, lambda: "“where is the museum of gold” is restored." in app.told)
+        assert app.active_session.session_id == here
 
 
 async def test_the_rail_leaves_it_out_at_once_with_its_runs_and_has_it_again_when_it_is_back(open_engine: Engines):
@@ -320,17 +326,17 @@ async def test_the_rail_leaves_it_out_at_once_with_its_runs_and_has_it_again_whe
 
 
 async def test_the_runs_of_what_is_gone_are_listed_no_more(open_engine: Engines, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(console.ui.sessions.delete, "MOMENT", 0.05)
+    monkeypatch.setattr(console.ui.sessions.delete, "UNDO_SECONDS", 0.05)
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app) as pilot:
         rail = app.main.rail
         await until(pilot, lambda: len(rail._shown.runs) == 3)
         await opened(pilot, app)
         await pilot.press("d")
-        await becomes(pilot, lambda: sessions(app.stage.engine), {"kyoto"})
+        await becomes(pilot, lambda: sessions(app.active_session.engine), {"kyoto"})
         await until(pilot, lambda: len(rail._shown.runs) == 2)
-        app.hearing.refresh("rail")
-        await until(pilot, lambda: not app.parting.can_be_undone and len(rail._shown.runs) == 2)
+        app.services.updater.refresh("rail")
+        await until(pilot, lambda: not app.controllers.deleter.pending.can_undo and len(rail._shown.runs) == 2)
 
 
 async def test_leaving_the_console_deletes_the_session_one_was_in_and_says_so(open_engine: Engines):
@@ -339,40 +345,40 @@ async def test_leaving_the_console_deletes_the_session_one_was_in_and_says_so(op
         await entered(pilot, app, "lima")
         await opened(pilot, app)
         await pilot.press("d")
-        await until(pilot, lambda: app.parting.can_be_undone)
+        await until(pilot, lambda: app.controllers.deleter.pending.can_undo)
         await pilot.press("ctrl+q")
     engine = await open_engine()
     assert await sessions(engine) == {"kyoto"}
     assert await engine.runs.list(conversation_id="lima") == []
-    assert app.last_words == ("deleted “where is the museum of gold”",)
+    assert app.controllers.quit.exit_messages == ("Deleted “where is the museum of gold”.",)
 
 
 async def test_one_in_which_something_was_said_since_is_not_deleted(
     open_engine: Engines, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(console.ui.sessions.delete, "MOMENT", 600.0)
+    monkeypatch.setattr(console.ui.sessions.delete, "UNDO_SECONDS", 600.0)
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app) as pilot:
         screen = await opened(pilot, app)
-        later, moments = app.parting._later, list[Callable[[], object]]()
+        later, moments = app.controllers.deleter.pending._later, list[Callable[[], object]]()
 
         def noted(seconds: float, over: Callable[[], object]) -> Any:
             moments.append(over)
             return later(seconds, over)
 
-        monkeypatch.setattr(app.parting, "_later", noted)
+        monkeypatch.setattr(app.controllers.deleter.pending, "_later", noted)
         open_engine.clock.advance(60)
         await pilot.press("d")
         await until(pilot, lambda: listed(screen) == ["kyoto"])
-        await talked(app.stage.engine, "lima", "wait, I need it")
+        await talked(app.active_session.engine, "lima", "wait, I need it")
         moments[0]()
-        await until(pilot, lambda: any("is not deleted: something was said in it since" in told for told in app.told))
+        await until(pilot, lambda: any("is not deleted: it has new messages." in told for told in app.told))
         await until(pilot, lambda: listed(screen) == ["lima", "kyoto"])
     assert await sessions(await open_engine()) == {"kyoto", "lima"}
 
 
 async def test_what_was_found_in_it_goes_with_it(open_engine: Engines, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(console.ui.sessions.delete, "MOMENT", 0.05)
+    monkeypatch.setattr(console.ui.sessions.delete, "UNDO_SECONDS", 0.05)
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app) as pilot:
         screen = await opened(pilot, app)
@@ -382,10 +388,10 @@ async def test_what_was_found_in_it_goes_with_it(open_engine: Engines, monkeypat
         await sees(pilot, "No results for “gold”")
 
         async def left() -> set[str]:
-            return await sessions(app.stage.engine)
+            return await sessions(app.active_session.engine)
 
         await becomes(pilot, left, {"kyoto"})
-        await until(pilot, lambda: not app.parting.can_be_undone)
+        await until(pilot, lambda: not app.controllers.deleter.pending.can_undo)
         screen.show()
         await pilot.pause()
         assert listed(screen) == []
@@ -395,7 +401,7 @@ async def test_one_at_work_is_not_deleted_and_it_is_said_why(open_engine: Engine
     cue = Cue()
     app = browsing(open_engine, runner=listener(cue))
     async with at_the_screen(app) as pilot:
-        await until(pilot, lambda: app.drafts is not None)
+        await until(pilot, lambda: app.controllers.drafts.is_open)
         await say(pilot, "begin")
         await sees(pilot, "You said: begin")
         await opened(pilot, app)

@@ -28,21 +28,21 @@ def second(open_engine: Engines) -> Telling:
 async def test_it_is_said_and_what_is_typed_stays_for_a_new_session(
     open_engine: Engines, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]
 ):
-    monkeypatch.setattr(console.ui.sessions.delete, "MOMENT", 0.05)
+    monkeypatch.setattr(console.ui.sessions.delete, "UNDO_SECONDS", 0.05)
     one, other = browsing(open_engine, ("kyoto", ("the castle",))), second(open_engine)
     async with at_the_screen(one) as pilot, at_the_screen(other, size) as there:
         await sees(there, "You said: the castle")
         await there.press(*"and then")
         await opened(pilot, one)
         await pilot.press("d")
-        await becomes(pilot, lambda: sessions(one.stage.engine), set[str]())
+        await becomes(pilot, lambda: sessions(one.active_session.engine), set[str]())
         await until(there, lambda: any(f"“the castle” {GONE}" in words for words in other.told))
         await sees(there, "was deleted in another process", "your first message")
         await until(there, lambda: "You said: the castle" not in shown(other))
-        assert (other.main.prompt.text, other.stage.session != "kyoto") == ("and then", True)
+        assert (other.main.prompt.text, other.active_session.session_id != "kyoto") == ("and then", True)
         await there.press("enter")
         await sees(there, "You said: and then")
-        await becomes(there, lambda: sessions(other.stage.engine), {other.stage.session})
+        await becomes(there, lambda: sessions(other.active_session.engine), {other.active_session.session_id})
 
 
 async def test_what_is_sent_before_it_was_noticed_runs_nothing_and_is_in_the_prompt_again(
@@ -52,14 +52,14 @@ async def test_what_is_sent_before_it_was_noticed_runs_nothing_and_is_in_the_pro
     engine = await open_engine(parrot)
     await talked(engine, "kyoto", "the castle")
 
-    monkeypatch.setattr(app, "mind_the_session", never)
+    monkeypatch.setattr(app.controllers.sessions, "check_deleted_session", never)
     async with at_the_screen(app) as pilot:
-        await until(pilot, lambda: app.hearing.listing.title == "the castle")
+        await until(pilot, lambda: app.services.updater.run_list.title == "the castle")
         await sees(pilot, "You said: the castle")
         await engine.sessions.delete("kyoto")
         await say(pilot, "and then")
         await until(pilot, lambda: app.told == [f"“the castle” {GONE}"] and app.main.prompt.whole == "and then")
-        assert (await engine.runs.list(), app.stage.session != "kyoto") == ([], True)
+        assert (await engine.runs.list(), app.active_session.session_id != "kyoto") == ([], True)
         await pilot.press("enter")
         await sees(pilot, "You said: and then")
 
@@ -67,11 +67,11 @@ async def test_what_is_sent_before_it_was_noticed_runs_nothing_and_is_in_the_pro
 async def test_a_new_session_is_not_one_that_is_gone(open_engine: Engines):
     app = second(open_engine)
     async with at_the_screen(app) as pilot:
-        await app.mind_the_session()
+        await app.controllers.sessions.check_deleted_session()
         await say(pilot, "hello")
         await sees(pilot, "You said: hello")
-        await app.mind_the_session()
-        assert app.stage.session == "kyoto"
+        await app.controllers.sessions.check_deleted_session()
+        assert app.active_session.session_id == "kyoto"
         assert not any(GONE in words for words in app.told)
 
 
@@ -82,8 +82,8 @@ async def test_messages_keep_their_order_however_long_a_look_takes(
     async with at_the_screen(app) as pilot:
         await say(pilot, "hello")
         await sees(pilot, "You said: hello")
-        await until(pilot, lambda: app.situation.can_run_again)
-        look, order, go = app.stage.engine.sessions.exists, list[str](), asyncio.Event()
+        await until(pilot, lambda: app.services.situation.can_run_again)
+        look, order, go = app.active_session.engine.sessions.exists, list[str](), asyncio.Event()
         looks = 0
 
         async def slowly(session: str) -> bool:
@@ -97,12 +97,12 @@ async def test_messages_keep_their_order_however_long_a_look_takes(
             order.append(text)
             raise RuntimeError("not today")
 
-        monkeypatch.setattr(app, "mind_the_session", never)
-        monkeypatch.setattr(app.stage.engine.sessions, "exists", slowly)
-        monkeypatch.setattr(app.stage, "send", send)
+        monkeypatch.setattr(app.controllers.sessions, "check_deleted_session", never)
+        monkeypatch.setattr(app.active_session.engine.sessions, "exists", slowly)
+        monkeypatch.setattr(app.active_session, "send", send)
         await say(pilot, "one")
         await say(pilot, "two")
-        await until(pilot, lambda: len(app.sending) == 2)
+        await until(pilot, lambda: len(app.controllers.sender.sending) == 2)
         await pilot.pause(0.02)
         go.set()
         await until(pilot, lambda: len(order) == 2)

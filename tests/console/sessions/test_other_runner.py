@@ -11,7 +11,7 @@ from tests.support.console.pilot import Cue, at_both_sizes, at_the_screen, go_to
 from tests.support.console.recorded_toasts import Telling
 from tests.support.engines import Engines, declares, done, message, said, send
 
-WORDS = "guide answers from now on; the last run here was of parrot"
+WORDS = "guide answers the next message; the last run here used parrot"
 
 
 async def guide(ctx: Any):
@@ -38,7 +38,7 @@ async def resumed(pilot: Any, app: Telling, session: str) -> None:
     screen = await opened(pilot, app)
     await until(pilot, lambda: session in listed(screen))
     await pilot.press("g", *["down"] * listed(screen).index(session), "enter")
-    await until(pilot, lambda: app.screen is app.main and app.stage.session == session)
+    await until(pilot, lambda: app.screen is app.main and app.active_session.session_id == session)
 
 
 @at_both_sizes
@@ -68,7 +68,7 @@ async def test_it_is_said_when_it_is_opened_from_the_rail(open_engine: Engines, 
         await begun(pilot, app)
         rail = app.main.rail
         await until(pilot, lambda: rail.option_count >= 6)
-        (run,) = await app.stage.engine.runs.list(conversation_id="kyoto")
+        (run,) = await app.active_session.engine.runs.list(conversation_id="kyoto")
         await go_to(pilot, app, "rail")
         rail.highlighted = rail.get_option_index(f"run {run.run_id}" if kind == "run" else "session kyoto")
         await pilot.press("enter")
@@ -80,21 +80,21 @@ async def test_who_only_looks_at_an_earlier_run_is_told_nothing(open_engine: Eng
     async with at_the_screen(app) as pilot:
         await begun(pilot, app)
         rail = app.main.rail
-        first = (await app.stage.engine.runs.list(conversation_id="lima"))[-1]
+        first = (await app.active_session.engine.runs.list(conversation_id="lima"))[-1]
         await until(pilot, lambda: rail.option_count >= 6)
         await go_to(pilot, app, "rail")
         rail.highlighted = rail.get_option_index(f"run {first.run_id}")
         await pilot.press("enter")
         await sees(pilot, "You said: the museum")
-        await until(pilot, lambda: app.hearing.is_past)
+        await until(pilot, lambda: app.services.updater.is_past)
         assert not any("answers" in words for words in app.told)
 
 
-@pytest.mark.parametrize("opening", [{"goes_on": True}, {"session": "lima"}], ids=["-c", "--session"])
+@pytest.mark.parametrize("opening", [{"continue_last": True}, {"session": "lima"}], ids=["-c", "--session"])
 async def test_it_is_said_when_the_console_goes_on_with_a_session(open_engine: Engines, opening: dict[str, Any]):
     app = console(open_engine, runner="parrot", **opening)
     async with at_the_screen(app) as pilot:
-        await sees(pilot, "parrot answers from now on; the last run here was of guide")
+        await sees(pilot, "parrot answers the next message; the last run here used guide")
 
 
 async def test_a_new_session_says_nothing(open_engine: Engines):
@@ -109,8 +109,8 @@ async def test_sending_again_names_nobody_else(open_engine: Engines):
     app = console(open_engine)
     async with at_the_screen(app) as pilot:
         await begun(pilot, app)
-        (run,) = await app.stage.engine.runs.list(conversation_id="kyoto")
-        await app.send_again(run.run_id)
+        (run,) = await app.active_session.engine.runs.list(conversation_id="kyoto")
+        await app.controllers.sessions.send_again(run.run_id)
         await until(pilot, lambda: shown(app).count("You said: the castle") > 1)
         assert not any("answers" in words for words in app.told)
 
@@ -133,5 +133,5 @@ async def test_a_run_at_work_is_told_apart_from_who_comes_after_it(open_engine: 
     async with at_the_screen(app) as pilot:
         await begun(pilot, app)
         await resumed(pilot, app, "kyoto")
-        await sees(pilot, "slow is at work here; after it guide answers · f3 chooses")
+        await sees(pilot, "A run of slow is in progress; guide answers after it · f3 chooses")
         cue.go()

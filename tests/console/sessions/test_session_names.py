@@ -25,7 +25,7 @@ async def test_a_name_that_was_mistyped_is_said_to_be_new_and_the_nearest_is_nam
         await say(pilot, "and yet")
         await sees(pilot, "You said: and yet")
         await until(pilot, lambda: "Did you mean" not in shown(app))
-        assert (await app.stage.engine.runs.list(limit=1))[0].conversation_id == "odl"
+        assert (await app.active_session.engine.runs.list(limit=1))[0].conversation_id == "odl"
 
 
 async def test_one_that_there_is_goes_on_without_a_word(open_engine: Engines):
@@ -39,21 +39,21 @@ async def test_last_is_the_last(open_engine: Engines):
     app = Trackside(LaunchOptions(session="last"), lambda: with_a_past(open_engine))
     async with at_the_screen(app) as pilot:
         await sees(pilot, "You said: gamma")
-        assert app.stage.session == "new"
+        assert app.active_session.session_id == "new"
 
 
 async def test_the_first_of_all_is_named_as_one_likes(open_engine: Engines):
     app = Trackside(LaunchOptions(session="demo"), lambda: open_engine(echoes))
     async with at_the_screen(app) as pilot:
         await sees(pilot, "No messages yet.")
-        assert app.stage.session == "demo"
+        assert app.active_session.session_id == "demo"
 
 
 async def test_another_session_is_not_said_to_be_new(open_engine: Engines):
     app = Trackside(LaunchOptions(session="odl"), lambda: with_a_past(open_engine))
     async with at_the_screen(app) as pilot:
         await sees(pilot, "session odl is new.")
-        app.action_new_session()
+        app.controllers.sessions.action_new_session()
         await sees(pilot, "No messages yet.")
         await until(pilot, lambda: "odl" not in shown(app))
 

@@ -15,8 +15,8 @@ async def test_a_fork_is_told_by_the_title_of_its_parent_also_where_it_was_searc
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app) as pilot:
         await begun(pilot, app)
-        await app.stage.engine.sessions.rename("kyoto", "Two days")
-        await app.stage.engine.sessions.fork("kyoto", title="Branch")
+        await app.active_session.engine.sessions.rename("kyoto", "Two days")
+        await app.active_session.engine.sessions.fork("kyoto", title="Branch")
         screen = await opened(pilot, app)
         await pilot.press("g", "down")
         await sees(pilot, "forked from “Two days”")
@@ -33,7 +33,7 @@ async def test_all_of_a_long_title_is_in_the_details_and_its_row_still_says_that
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app, size) as pilot:
         await begun(pilot, app)
-        await app.resume("lima")
+        await app.controllers.sessions.resume("lima")
         await opened(pilot, app)
         await pilot.press("r")
         await paste(pilot, "gold " * 80 + "END")
@@ -57,7 +57,7 @@ async def test_where_only_titles_are_found_it_is_said_what_lines_need(open_engin
     app = browsing(open_engine, ("kyoto", ("a needlework",)))
     async with at_the_screen(app, (80, 24)) as pilot:
         await begun(pilot, app)
-        await app.stage.engine.sessions.rename("kyoto", "100% needlefish")
+        await app.active_session.engine.sessions.rename("kyoto", "100% needlefish")
         await opened(pilot, app)
         await pilot.press("slash", *query)
         await sees(pilot, found)
@@ -92,13 +92,13 @@ async def test_a_search_that_takes_long_says_so(open_engine: Engines, monkeypatc
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app) as pilot:
         await opened(pilot, app)
-        go, at_once = asyncio.Event(), app.stage.engine.search.hits
+        go, at_once = asyncio.Event(), app.active_session.engine.search.hits
 
         async def slowly(*args: Any, **options: Any) -> Any:
             await go.wait()
             return await at_once(*args, **options)
 
-        monkeypatch.setattr(app.stage.engine.search, "hits", slowly)
+        monkeypatch.setattr(app.active_session.engine.search, "hits", slowly)
         await pilot.press("slash", *"gold")
         await sees(pilot, "searching…")
         go.set()

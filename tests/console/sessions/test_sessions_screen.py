@@ -23,7 +23,7 @@ BEFORE = ["plan a day in Kyoto", "You said: plan a day in Kyoto", "use metric", 
 
 async def said(app, session: str) -> list[str | None]:
     """What was said in a session, the oldest first."""
-    return [line.content for line in await app.stage.engine.sessions.transcript(session, after=0)]
+    return [line.content for line in await app.active_session.engine.sessions.transcript(session, after=0)]
 
 
 async def opened(pilot, app, key: str = "ctrl+l") -> SessionsScreen:
@@ -45,7 +45,7 @@ async def test_a_session_is_found_by_what_was_said_and_opens_at_the_place(open_e
         assert app.screen.hit.line.role == "assistant"
         await pilot.press("enter")
         await until(pilot, lambda: app.screen is app.main and app.main.conversation.cursor is not None)
-        assert app.stage.session == "kyoto"
+        assert app.active_session.session_id == "kyoto"
         assert app.main.conversation.cursor.markdown() == "You said: use metric"
 
 
@@ -59,7 +59,7 @@ async def test_chinese_is_found_and_opens_at_the_place(open_engine: Engines):
         await until(pilot, lambda: screen.hit is not None and screen.hit.line.role == "user")
         await pilot.press("enter")
         await until(pilot, lambda: app.screen is app.main and app.main.conversation.cursor is not None)
-        assert (app.stage.session, app.main.conversation.cursor.markdown()) == ("trip", "我想去京都旅行")
+        assert (app.active_session.session_id, app.main.conversation.cursor.markdown()) == ("trip", "我想去京都旅行")
         await sees(pilot, "我想去京都旅行")
 
 
@@ -99,7 +99,7 @@ async def test_enter_goes_on_with_a_session(open_engine: Engines):
         screen = await opened(pilot, app)
         assert screen.branch.row.session.session_id == "lima"
         await pilot.press("down", "enter")
-        await until(pilot, lambda: app.screen is app.main and app.stage.session == "kyoto")
+        await until(pilot, lambda: app.screen is app.main and app.active_session.session_id == "kyoto")
         await sees(pilot, "You said: use metric")
         assert app.main.where() == "prompt"
 
@@ -111,33 +111,33 @@ async def test_who_opens_two_sessions_quickly_sees_the_one_they_are_in(
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app) as pilot:
         await begun(pilot, app)
-        engine, go, held = app.stage.engine, asyncio.Event(), list[str]()
+        engine, go, held = app.active_session.engine, asyncio.Event(), list[str]()
         at_once = getattr(engine.runs, read)
 
         async def slowly(*args: Any, **options: Any) -> Any:
             answer = await at_once(*args, **options)
-            if app.stage.session == "kyoto" and not go.is_set():
+            if app.active_session.session_id == "kyoto" and not go.is_set():
                 held.append("kyoto")
                 await go.wait()
             return answer
 
         monkeypatch.setattr(engine.runs, read, slowly)
-        first = asyncio.ensure_future(app.resume("kyoto"))
+        first = asyncio.ensure_future(app.controllers.sessions.resume("kyoto"))
         await until(pilot, lambda: bool(held))
-        await app.resume("lima")
+        await app.controllers.sessions.resume("lima")
         go.set()
         await first
         await sees(pilot, "You said: where is the museum of gold")
-        assert app.hearing.view is not None
-        assert app.hearing.talk.run_ids == (app.hearing.view.run_id,)
-        assert (await engine.runs.get(app.hearing.view.run_id)).conversation_id == "lima"
+        assert app.services.updater.view is not None
+        assert app.services.updater.conversation.run_ids == (app.services.updater.view.run_id,)
+        assert (await engine.runs.get(app.services.updater.view.run_id)).conversation_id == "lima"
 
 
 async def test_esc_goes_back_step_by_step_and_nothing_is_lost(open_engine: Engines):
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app) as pilot:
         await pilot.press(*"half a th")
-        session = app.stage.session
+        session = app.active_session.session_id
         screen = await opened(pilot, app)
         await pilot.press("slash", *"gold")
         await until(pilot, lambda: screen.found is not None and screen.found.query == "gold")
@@ -149,7 +149,11 @@ async def test_esc_goes_back_step_by_step_and_nothing_is_lost(open_engine: Engin
         await until(pilot, lambda: not screen.line.is_open)
         await pilot.press("escape")
         await until(pilot, lambda: app.screen is app.main)
-        assert (app.main.prompt.text, app.stage.session, app.main.where()) == ("half a th", session, "prompt")
+        assert (app.main.prompt.text, app.active_session.session_id, app.main.where()) == (
+            "half a th",
+            session,
+            "prompt",
+        )
 
 
 @pytest.mark.parametrize("size", [*SIZES, (60, 15)])
@@ -197,7 +201,7 @@ async def test_the_rest_is_read_though_all_of_a_page_is_folded_away(
     async with at_the_screen(app) as pilot:
         await begun(pilot, app)
         for _ in range(9):
-            await app.stage.engine.sessions.fork("parent")
+            await app.active_session.engine.sessions.fork("parent")
         screen = await opened(pilot, app)
         await until(pilot, lambda: screen.desk.is_complete)
         assert (listed(screen), len(screen.desk.tree)) == (["parent"], 10)
@@ -208,7 +212,7 @@ async def test_a_title_that_a_terminal_would_obey_is_renamed_as_text(open_engine
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app, size) as pilot:
         await begun(pilot, app)
-        await app.stage.engine.sessions.rename("lima", "red \x1b[31m[/b] alert")
+        await app.active_session.engine.sessions.rename("lima", "red \x1b[31m[/b] alert")
         screen = await opened(pilot, app)
         await sees(pilot, "[31m[/b] alert")
         await pilot.press("r")
@@ -223,13 +227,13 @@ async def test_a_title_is_taken_away(open_engine: Engines):
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app) as pilot:
         await begun(pilot, app)
-        await app.stage.engine.sessions.rename("lima", "Gold")
+        await app.active_session.engine.sessions.rename("lima", "Gold")
         await opened(pilot, app)
         await sees(pilot, "Gold")
         await pilot.press("r", "backspace", "enter")
 
         async def title() -> str | None:
-            return (await app.stage.engine.sessions.get("lima")).session.title
+            return (await app.active_session.engine.sessions.get("lima")).session.title
 
         await becomes(pilot, title, None)
 
@@ -242,7 +246,7 @@ async def test_a_session_gets_another_title(open_engine: Engines):
         await sees(pilot, "Gold")
 
         async def title() -> str | None:
-            return (await app.stage.engine.sessions.get("lima")).session.title
+            return (await app.active_session.engine.sessions.get("lima")).session.title
 
         await becomes(pilot, title, "Gold")
 
@@ -252,9 +256,9 @@ async def test_a_fork_stands_under_its_parent_and_goes_on_from_there(open_engine
     async with at_the_screen(app) as pilot:
         await opened(pilot, app)
         await pilot.press("down", "f")
-        await until(pilot, lambda: app.screen is app.main and app.stage.session not in ("kyoto", "lima"))
+        await until(pilot, lambda: app.screen is app.main and app.active_session.session_id not in ("kyoto", "lima"))
         await sees(pilot, "forked here from", "You said: use metric")
-        fork = app.stage.session
+        fork = app.active_session.session_id
         screen = await opened(pilot, app)
         assert listed(screen) == ["kyoto", fork, "lima"]
         await pilot.press("g", "space")
@@ -268,18 +272,18 @@ async def test_a_fork_and_its_parent_go_on_each_by_itself(open_engine: Engines):
     async with at_the_screen(app) as pilot:
         await opened(pilot, app)
         await pilot.press("down", "f")
-        await until(pilot, lambda: app.screen is app.main and app.stage.session not in ("kyoto", "lima"))
-        fork = app.stage.session
+        await until(pilot, lambda: app.screen is app.main and app.active_session.session_id not in ("kyoto", "lima"))
+        fork = app.active_session.session_id
         await say(pilot, "only here")
         await sees(pilot, "You said: only here")
-        await until(pilot, lambda: not app.situation.is_running)
+        await until(pilot, lambda: not app.services.situation.is_running)
         screen = await opened(pilot, app)
         assert listed(screen) == ["kyoto", fork, "lima"]
         await pilot.press("g", "enter")
-        await until(pilot, lambda: app.screen is app.main and app.stage.session == "kyoto")
+        await until(pilot, lambda: app.screen is app.main and app.active_session.session_id == "kyoto")
         await say(pilot, "only there")
         await sees(pilot, "You said: only there")
-        assert "only here" not in [block.markdown() for block in app.hearing.talk.blocks]
+        assert "only here" not in [block.markdown() for block in app.services.updater.conversation.blocks]
         assert await said(app, fork) == [*BEFORE, "only here", "You said: only here"]
         assert await said(app, "kyoto") == [*BEFORE, "only there", "You said: only there"]
 
@@ -292,7 +296,7 @@ async def test_forked_at_a_message_of_ones_own_it_is_in_the_prompt_and_not_in_th
         await until(pilot, lambda: screen.hit is not None and screen.hit.line.role == "user")
         await pilot.press("f")
         await until(pilot, lambda: app.main.prompt.text == "use metric")
-        lines = await app.stage.engine.sessions.transcript(app.stage.session)
+        lines = await app.active_session.engine.sessions.transcript(app.active_session.session_id)
         assert [line.content for line in lines] == ["You said: plan a day in Kyoto", "plan a day in Kyoto"]
 
 
@@ -303,11 +307,13 @@ async def test_forked_at_a_message_of_ones_own_it_is_said_what_of_it_did_not_com
     app = browsing(open_engine)
     async with at_the_screen(app) as pilot:
         await begun(pilot, app)
-        stage = app.stage
-        ticket = await stage.send("open it with ‹secret PASSWORD›", stage.address, files=[str(tmp_path / "map.txt")])
+        stage = app.active_session
+        ticket = await stage.send(
+            "open it with ‹secret PASSWORD›", stage.message_target, files=[str(tmp_path / "map.txt")]
+        )
         await stage.engine.runs.wait_for_end(await ticket.started)
-        (first, *_) = await stage.engine.sessions.transcript(stage.session, after=0)
-        await app.fork(stage.session, first)
+        (first, *_) = await stage.engine.sessions.transcript(stage.session_id, after=0)
+        await app.controllers.sessions.fork(stage.session_id, first)
         assert app.main.prompt.text == "open it with ‹secret PASSWORD›"
         lost = "map.txt did not come along; attach it again · a secret is masked in the database; enter it again"
         assert app.told[-1] == lost
@@ -319,7 +325,10 @@ async def test_the_last_message_is_sent_again_in_its_session(open_engine: Engine
         await opened(pilot, app)
         await pilot.press("down", "s")
 
-        await until(pilot, lambda: app.stage.session == "kyoto" and len(app.hearing.talk.run_ids) == 3)
+        await until(
+            pilot,
+            lambda: app.active_session.session_id == "kyoto" and len(app.services.updater.conversation.run_ids) == 3,
+        )
         await becomes(pilot, lambda: said(app, "kyoto"), [*BEFORE, "use metric", "You said: use metric"])
 
 
@@ -333,12 +342,12 @@ async def test_what_cannot_be_read_is_said_and_read_as_soon_as_it_can(
     async with at_the_screen(app, (60, 15)) as pilot:
         await begun(pilot, app)
         with monkeypatch.context() as away:
-            away.setattr(app.stage.engine.sessions, "browse", refuse)
+            away.setattr(app.active_session.engine.sessions, "browse", refuse)
             await pilot.press("ctrl+l")
             await sees(pilot, "It cannot be read: the disk is away")
         await sees(pilot, "museum of gold", "2 sessions")
         with monkeypatch.context() as away:
-            away.setattr(app.stage.engine.sessions, "browse", refuse)
+            away.setattr(app.active_session.engine.sessions, "browse", refuse)
             app.told.clear()
             await pilot.press("slash", *"gold")
             await until(pilot, lambda: "the disk is away" in app.told)
@@ -358,7 +367,7 @@ async def test_it_opens_on_the_session_one_is_in(open_engine: Engines):
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app) as pilot:
         await begun(pilot, app)
-        await app.resume("kyoto")
+        await app.controllers.sessions.resume("kyoto")
         screen = await opened(pilot, app)
         assert listed(screen) == ["lima", "kyoto"]
         assert screen.branch is not None
@@ -382,7 +391,7 @@ async def chosen(pilot, app, words: str) -> None:
         await pilot.press("alt+up")
         if app.main.conversation.cursor is not None and app.main.conversation.cursor.markdown() == words:
             return
-    said = [block.markdown() for block in app.hearing.talk.blocks]
+    said = [block.markdown() for block in app.services.updater.conversation.blocks]
     raise AssertionError(f"no block says {words}: {said}")
 
 
@@ -398,23 +407,25 @@ async def test_a_block_is_forked_from(open_engine: Engines, words: str, kept: li
     app = browsing(open_engine, TRIPS[0])
     async with at_the_screen(app) as pilot:
         await begun(pilot, app)
-        await app.resume("kyoto")
+        await app.controllers.sessions.resume("kyoto")
         await sees(pilot, "You said: use metric")
         await chosen(pilot, app, words)
         await pilot.press("f")
-        await until(pilot, lambda: app.stage.session != "kyoto" and app.main.prompt.text == typed)
-        assert [line.content for line in await app.stage.engine.sessions.transcript(app.stage.session)] == kept
+        await until(pilot, lambda: app.active_session.session_id != "kyoto" and app.main.prompt.text == typed)
+        assert [
+            line.content for line in await app.active_session.engine.sessions.transcript(app.active_session.session_id)
+        ] == kept
 
 
 async def test_a_fork_is_forked_at_what_it_began_with(open_engine: Engines):
     app = browsing(open_engine, TRIPS[0])
     async with at_the_screen(app) as pilot:
         await begun(pilot, app)
-        await app.fork("kyoto")
-        fork = app.stage.session
+        await app.controllers.sessions.fork("kyoto")
+        fork = app.active_session.session_id
         await sees(pilot, "You said: use metric", "forked here")
         await chosen(pilot, app, "You said: plan a day in Kyoto")
         await pilot.press("f")
-        await until(pilot, lambda: app.stage.session not in ("kyoto", fork))
-        lines = await app.stage.engine.sessions.transcript(app.stage.session)
+        await until(pilot, lambda: app.active_session.session_id not in ("kyoto", fork))
+        lines = await app.active_session.engine.sessions.transcript(app.active_session.session_id)
         assert [line.content for line in lines] == ["You said: plan a day in Kyoto", "plan a day in Kyoto"]

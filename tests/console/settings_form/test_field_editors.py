@@ -210,7 +210,7 @@ async def test_pick_configure_wrongly_see_the_error_mend_it_and_run(open_engine:
         await pilot.press(*"counts", "enter")
         await until(pilot, lambda: any("count is required" in words for words in app.told))
         await until(pilot, lambda: app.screen is app.main)
-        await sees(pilot, "settings to mend · f12")
+        await sees(pilot, "invalid settings · f12")
 
         await pilot.press("f12")
         await sees(pilot, "1 field to mend", "is required")
@@ -225,7 +225,7 @@ async def test_pick_configure_wrongly_see_the_error_mend_it_and_run(open_engine:
         await until(pilot, lambda: app.screen is app.main)
         await say(pilot, "go")
         await sees(pilot, "I count to 12")
-        assert "settings to mend" not in shown(app)
+        assert "invalid settings" not in shown(app)
 
 
 async def test_settings_are_kept_for_each_agent_by_itself(open_engine: Engines):

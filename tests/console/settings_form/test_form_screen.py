@@ -198,13 +198,13 @@ async def test_who_quits_is_asked_about_what_is_typed_and_not_kept(open_engine: 
     async with at_the_form(app) as (pilot, form):
         await to_field(pilot, form, "count")
         await pilot.press("enter", "7", "ctrl+q")
-        await sees(pilot, "is not kept.", "Leave?")
+        await sees(pilot, "is not kept.", "Quit?")
         await pilot.press("n", "escape", "y")
         await until(pilot, lambda: isinstance(app.screen, YamlEditor))
         await pilot.press("x", "ctrl+q")
-        await sees(pilot, "What you changed in the YAML is not kept.", "Leave?")
+        await sees(pilot, "What you changed in the YAML is not kept.", "Quit?")
         await pilot.press("n")
-        assert not app.is_leaving
+        assert not app.controllers.quit.is_quitting
 
 
 async def test_a_runner_that_lacks_a_setting_opens_says_so_and_can_be_filled_in(open_engine: Engines):
@@ -214,7 +214,7 @@ async def test_a_runner_that_lacks_a_setting_opens_says_so_and_can_be_filled_in(
         await to_the_form(pilot, app)
         await sees(pilot, "is required", "1 field to mend", "No run could begin")
         await pilot.press("enter", *"small", "enter")
-        await until(pilot, lambda: app.stage.unready is None)
+        await until(pilot, lambda: app.active_session.not_ready_reason is None)
         await pilot.press("escape")
         await say(pilot, "go")
         await sees(pilot, "with small")

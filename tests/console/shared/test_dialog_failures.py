@@ -19,7 +19,7 @@ from tests.support.engines import Engines
 pytestmark = pytest.mark.usefixtures("every_frame")
 
 HOSTILE = "no [/such] \x1b[31mthing"
-SAID = "failed and is closed: ValueError: no [/such]"
+SAID = "failed and was closed: ValueError: no [/such]"
 Size = tuple[int, int]
 
 
@@ -52,7 +52,7 @@ async def lives_on(app: Trackside, pilot: Any) -> None:
     await until(pilot, lambda: app.main.where() == "prompt")
     await say(pilot, "be brief")
     await sees(pilot, "be brief", "1 queued")
-    assert app.crash is None
+    assert app.controllers.quit.crash is None
 
 
 @at_both_sizes
@@ -61,7 +61,7 @@ async def test_a_question_that_cannot_take_its_answer(app: Trackside, size: Size
     async with at_the_screen(app, size) as pilot:
         await at_work(pilot)
         await pilot.press("ctrl+q")
-        await sees(pilot, "A run is at work")
+        await sees(pilot, "A run is in progress.")
         await pilot.press("y")
         await lives_on(app, pilot)
 
@@ -98,7 +98,7 @@ async def test_who_waits_for_the_answer_of_a_dialog_gets_none(app: Trackside, mo
 
     async with at_the_screen(app) as pilot:
         await at_work(pilot)
-        app.do(ask())
+        app.services.run_in_background(ask())
         await sees(pilot, "this answer")
         await pilot.press("f4")
         await lives_on(app, pilot)
@@ -136,9 +136,9 @@ async def test_its_report_can_be_copied(app: Trackside, monkeypatch: pytest.Monk
         await pilot.press("ctrl+p", *"copy the report")
         await sees(pilot, "not now: No pane has failed.")
         await pilot.press("escape", "ctrl+q")
-        await sees(pilot, "A run is at work")
+        await sees(pilot, "A run is in progress.")
         await pilot.press("y")
         await lives_on(app, pilot)
         await pilot.press("ctrl+p", *"copy the report", "enter")
-        await until(pilot, lambda: app.clipboard.startswith("Leave failed\nTrackside"))
+        await until(pilot, lambda: app.clipboard.startswith("QuitQuestion failed\nTrackside"))
         assert "\x1b" not in app.clipboard

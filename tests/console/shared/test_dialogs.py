@@ -36,7 +36,7 @@ DIALOGS: dict[str, Callable[[Trackside], Awaitable[None]]] = {
     "history": by("prompt.history"),
     "question": with_screen(lambda: Question("Sure?", "Yes")),
     "save": with_screen(lambda: SaveAs("a.txt")),
-    "value": with_screen(lambda: EditValue("key", "1", keep, 1, lambda: 0)),
+    "value": with_screen(lambda: EditValue("key", "1", keep, 1, lambda: 0, lambda text: None)),
 }
 
 
@@ -44,7 +44,7 @@ async def under(pilot: Pilot[None], app: Trackside, name: str) -> ModalScreen[An
     """Open a dialog while a run is at work."""
     await say(pilot, "hello")
     await sees(pilot, "You said: hello")
-    await until(pilot, lambda: app.situation.is_running)
+    await until(pilot, lambda: app.services.situation.is_running)
     await DIALOGS[name](app)
     await until(pilot, lambda: isinstance(app.screen, ModalScreen))
     assert isinstance(app.screen, ModalScreen)
@@ -57,13 +57,13 @@ async def test_a_run_is_stopped_and_the_console_left_from_every_dialog(open_engi
     async with at_the_screen(app) as pilot:
         dialog = await under(pilot, app, name)
         await pilot.press("ctrl+q")
-        await sees(pilot, "A run is at work: it is stopped.")
+        await sees(pilot, "A run is in progress. Quitting stops it")
         await pilot.press("escape")
         await until(pilot, lambda: app.screen is dialog)
         await pilot.press("f8")
-        await until(pilot, lambda: not app.situation.is_running)
+        await until(pilot, lambda: not app.services.situation.is_running)
         await pilot.press("ctrl+q")
-        await until(pilot, lambda: app.is_leaving)
+        await until(pilot, lambda: app.controllers.quit.is_quitting)
 
 
 def test_every_dialog_of_ours_is_one():
@@ -78,9 +78,9 @@ async def test_a_value_that_was_changed_is_not_lost_without_asking(open_engine: 
         await DIALOGS["value"](app)
         await pilot.press("2", "ctrl+q")
         await sees(pilot, "changed and not saved: f4 saves it, ^q again throws it away")
-        assert not app.is_leaving
+        assert not app.controllers.quit.is_quitting
         await pilot.press("ctrl+q")
-        await until(pilot, lambda: app.is_leaving)
+        await until(pilot, lambda: app.controllers.quit.is_quitting)
 
 
 @pytest.mark.parametrize("is_covered", [False, True], ids=["panes", "full screen"])
@@ -89,8 +89,8 @@ async def test_the_footer_under_a_dialog_shows_only_what_works_there(open_engine
     async with at_the_screen(app) as pilot:
         if is_covered:
             await app.action_perform("app.sessions")
-            await until(pilot, lambda: app.cover is not None)
-        footer = (app.cover or app.main).footer
+            await until(pilot, lambda: app.services.full_screen is not None)
+        footer = (app.services.full_screen or app.main).footer
         await until(pilot, lambda: "app.help" in [key.command_id for key in footer.keys])
         await pilot.press("f1")
         await until(pilot, lambda: [key.key for key in footer.keys] == ["t", "esc", "^q"])
@@ -102,16 +102,16 @@ async def test_what_waits_for_the_panes_is_named(open_engine: Engines):
     app = Trackside(LaunchOptions(), lambda: open_engine(listener(Cue())))
     async with at_the_screen(app) as pilot:
         await pilot.press("ctrl+l")
-        await until(pilot, lambda: app.cover is not None)
+        await until(pilot, lambda: app.services.full_screen is not None)
         await pilot.press("ctrl+n")
-        await sees(pilot, "New event speaks of the panes underneath; esc goes back to them")
+        await sees(pilot, "New event works on the main screen. Press esc to go back.")
 
 
 async def test_help_over_the_panes_says_what_esc_does_there(open_engine: Engines):
     app = Trackside(LaunchOptions(), lambda: open_engine(listener(Cue())))
     async with at_the_screen(app) as pilot:
         await pilot.press("ctrl+l")
-        await until(pilot, lambda: app.cover is not None)
+        await until(pilot, lambda: app.services.full_screen is not None)
         await pilot.press("f1", "end")
         await sees(pilot, "Go back one step, finally to the panes.")
         assert "twice there stops the run" not in shown(app)
@@ -129,4 +129,4 @@ async def test_keys_that_were_changed_are_heard_in_dialogs(open_engine: Engines)
         app.set_keymap({AT_ALL_TIMES[0]: "f9"})
         await under(pilot, app, "help")
         await pilot.press("f9")
-        await until(pilot, lambda: not app.situation.is_running)
+        await until(pilot, lambda: not app.services.situation.is_running)

@@ -62,10 +62,10 @@ async def test_a_screen_is_told_in_words_can_be_read_and_is_drawn_in_ascii(
         told = TOLD.get(name, ()) if size == WIDE else ()
         assert [words for words in told if words not in driver.screen_text] == []
         for theme in PALETTES:
-            driver.app.wear(theme)
+            driver.app.controllers.preferences.use_theme(theme)
             await driver.wait_until_drawn()
             assert weak(driver.app) == {}, theme
-        driver.app.action_ascii()
+        driver.app.controllers.preferences.action_ascii()
         await driver.wait_until_drawn()
         assert strange(driver.app) == {}
 
@@ -74,7 +74,7 @@ async def test_a_screen_is_told_in_words_can_be_read_and_is_drawn_in_ascii(
 async def test_textuals_own_themes_can_be_read_too(name: str, tmp_path: Path):
     async with played(name, tmp_path, WIDE) as driver:
         for theme in TEXTUAL_THEMES:
-            driver.app.wear(theme)
+            driver.app.controllers.preferences.use_theme(theme)
             await driver.wait_until_drawn()
             assert weak(driver.app) == {}, theme
 

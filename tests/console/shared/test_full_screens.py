@@ -46,7 +46,7 @@ async def test_toasts_leave_the_search_the_first_rows_and_the_footer_free(open_e
     app = browsing(open_engine, *KEPT)
     async with at_the_screen(app, size) as pilot:
         screen = await to_sessions(pilot, app)
-        app.tell("this was told a moment ago, and it is not that short")
+        app.services.show_toast("this was told a moment ago, and it is not that short")
         for toast in await toasts_of(pilot, app):
             first_rows = on_screen(screen.list)._replace(height=4)
             for part in (on_screen(screen.search), first_rows, on_screen(screen.title_line), on_screen(screen.footer)):
@@ -61,7 +61,7 @@ async def test_toasts_leave_a_line_free_that_asks(open_engine: Engines, size: Si
         screen = await to_sessions(pilot, app)
         await pilot.press("r")
         await until(pilot, lambda: on_screen(screen.line).area > 0)
-        app.tell("this was told a moment ago")
+        app.services.show_toast("this was told a moment ago")
         for toast in await toasts_of(pilot, app):
             assert not toast.overlaps(on_screen(screen.line))
 
@@ -84,14 +84,14 @@ async def test_a_toast_that_names_undo_goes_with_it(open_engine: Engines, size: 
         await pilot.press("d")
         await sees(pilot, "u undoes it")
         await pilot.press("u")
-        await sees(pilot, "is back")
+        await sees(pilot, "is restored.")
         assert "u undoes it" not in shown(app)
         await pilot.press("escape")
         await on_key(pilot, await opened(pilot, app), "said")
         await pilot.press("d")
         await sees(pilot, "deleted said · u undoes it")
         await pilot.press("u")
-        await sees(pilot, "undone: 1 key")
+        await sees(pilot, "Undone: 1 key")
         assert "u undoes it" not in shown(app)
 
 
@@ -233,5 +233,5 @@ async def test_what_is_chosen_from_by_typing_names_its_keys_in_the_footer(open_e
 
 def footer(app: Telling) -> str:
     """What stands in the line at the bottom."""
-    line = (app.cover or app.main).footer
+    line = (app.services.full_screen or app.main).footer
     return str(line.render().plain)

@@ -97,16 +97,18 @@ async def test_what_is_hostile_is_only_ever_text(runner: Path):
             check(app, SIZES[0])
         app.main.prompt.load("".join(text[:300] for text in NAMES.values()))
         await pilot.press("enter")
-        await until(pilot, lambda: app.hearing.view is not None and app.hearing.view.status.entries > 50)
+        await until(
+            pilot, lambda: app.services.updater.view is not None and app.services.updater.view.status.entries > 50
+        )
         app.main.prompt.load("then " + "".join(text[:300] for text in NAMES.values()))
         await pilot.press("enter")
         await sees(pilot, "failed", "␛[2J", "[bold red]not red[/]")
-        app.stage.runner_id = TEXTS["markup"] + TEXTS["escapes"]
+        app.active_session.runner_id = TEXTS["markup"] + TEXTS["escapes"]
         for size in SIZES:
             await pilot.resize_terminal(*size)
             await until(pilot, lambda size=size: app.main.size == size)
             for text in TEXTS.values():
-                app.tell(text)
+                app.services.show_toast(text)
             await pilot.pause()
             check(app, size)
             app.clear_notifications()

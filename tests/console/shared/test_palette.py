@@ -97,7 +97,7 @@ async def test_a_reason_is_only_ever_text(open_engine: Engines):
     app = telling(open_engine)
     async with at_the_screen(app) as pilot:
         await running(pilot)
-        app.stage.cannot_steer = HOSTILE
+        app.active_session.cannot_steer = HOSTILE
         await pilot.press("ctrl+p")
         await until(pilot, lambda: app.screen is not app.main)
         await pilot.press(*"steer or after")

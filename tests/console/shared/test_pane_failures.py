@@ -138,10 +138,10 @@ async def test_a_line_that_cannot_be_drawn_says_so_and_the_palette_reloads_it(op
             getattr(app.main, name).refresh()
             await sees(pilot, with_keys(LINE_FAILED), "You said: hello")
             breaks.mend()
-            assert app.why_not(BY_ID["app.reload"]) is None
+            assert app.services.why_not(BY_ID["app.reload"]) is None
             await app.run_action("reload")
             await until(pilot, lambda: with_keys(LINE_FAILED) not in shown(app))
-            assert app.why_not(BY_ID["app.reload"]) == "No pane has failed."
+            assert app.services.why_not(BY_ID["app.reload"]) == "No pane has failed."
 
 
 async def test_the_names_of_the_panes_may_fail_too(open_engine: Engines, breaks: Any):
@@ -161,7 +161,7 @@ async def test_a_pane_that_cannot_take_what_it_is_told_fails_alone(open_engine: 
         await with_something_in_every_pane(pilot)
         for owner, method, name in TOLD:
             breaks(owner, method)
-            app.do(app.hearing.reload())
+            app.services.run_in_background(app.services.updater.reload())
             await say(pilot, "more")
             await until(pilot, lambda name=name: failed(app) == [name])
             assert "running" in shown(app)
@@ -226,7 +226,7 @@ async def test_a_message_of_the_mouse_that_breaks_a_part_is_the_failure_of_its_p
         await pilot.press("r")
         await sees(pilot, "run.started")
         await pilot.click(StreamLines, offset=(5, 2))
-        await until(pilot, lambda: app.hearing.as_of is not None)
+        await until(pilot, lambda: app.services.updater.as_of is not None)
 
 
 async def test_what_breaks_in_the_app_itself_ends_it_with_a_report_and_keeps_what_was_typed(
@@ -241,21 +241,21 @@ async def test_what_breaks_in_the_app_itself_ends_it_with_a_report_and_keeps_wha
             await pilot.press(*"half a thou")
             breaks(Trackside, "action_zoom")
             await pilot.press("f2")
-            await until(pilot, lambda: app.crash is not None)
+            await until(pilot, lambda: app.controllers.quit.crash is not None)
 
     with pytest.raises(Broken):
         await to_its_end()
-    first, second = app.last_words
-    assert first.startswith("the console broke (Broken: [/b] ␛[2J of the moon).")
+    first, second = app.controllers.quit.exit_messages
+    assert first.startswith("The console failed (Broken: [/b] ␛[2J of the moon).")
     assert "comes back" in first
-    report = Path(second.removeprefix("the full report is in ").removesuffix("."))
+    report = Path(second.removeprefix("The full report is in ").removesuffix("."))
     assert "Traceback" in await asyncio.to_thread(report.read_text, "utf-8")
     assert app.return_code == 1
     breaks.mend()
 
     again = at_work(open_engine, Cue())
     async with at_the_screen(again) as pilot:
-        (run,) = await again.stage.engine.runs.list()
+        (run,) = await again.active_session.engine.runs.list()
         assert (run.status, run.status_reason) == ("cancelled", "cancelled")
-        assert await again.stage.engine.hosts() != []
+        assert await again.active_session.engine.hosts() != []
         await until(pilot, lambda: again.main.prompt.text == "half a thou")

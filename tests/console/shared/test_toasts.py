@@ -37,7 +37,7 @@ async def test_neither_prompt_nor_queue_is_ever_covered(open_engine: Engines, si
         await sees(pilot, "3 queued")
         await pilot.press(*"a line", "ctrl+j", *"and another")
         for number in range(4):
-            app.tell(f"{number}: {LONG}", severity="error")
+            app.services.show_toast(f"{number}: {LONG}", severity="error")
         await until(pilot, lambda: len(app.screen.query(Toast)) == 4)
         await until(pilot, lambda: any(on_screen(toast).area for toast in app.screen.query(Toast)))
 
@@ -51,7 +51,7 @@ async def test_neither_prompt_nor_queue_is_ever_covered(open_engine: Engines, si
 async def test_one_is_read_whole(open_engine: Engines, size: tuple[int, int]):
     app = Trackside(LaunchOptions(), lambda: open_engine(listener(Cue())))
     async with at_the_screen(app, size) as pilot:
-        app.tell(LONG)
+        app.services.show_toast(LONG)
         await until(pilot, lambda: bool(app.screen.query(Toast)) and bool(on_screen(app.screen.query_one(Toast)).area))
         toast = app.screen.query_one(Toast)
         await until(pilot, lambda: on_screen(toast).size == toast.outer_size)
@@ -65,8 +65,8 @@ async def test_a_question_can_be_read_and_answered_under_what_was_told_before(
     async with at_the_screen(app, size) as pilot:
         await say(pilot, "hello")
         await sees(pilot, "You said: hello")
-        app.tell("this was told a moment ago")
-        app.tell("and this, too", severity="error")
+        app.services.show_toast("this was told a moment ago")
+        app.services.show_toast("and this, too", severity="error")
         await pilot.press("ctrl+q")
         await until(pilot, lambda: isinstance(app.screen, Question) and len(app.screen.query(Toast)) == 2)
         await until(pilot, lambda: all(on_screen(toast).area for toast in app.screen.query(Toast)))

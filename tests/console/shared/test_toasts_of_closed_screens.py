@@ -25,7 +25,7 @@ UNDO = "u undoes it"
 def toasts_stay(monkeypatch: pytest.MonkeyPatch) -> None:
     """None goes because its time is over."""
     monkeypatch.setattr(Telling, "NOTIFICATION_TIMEOUT", 600.0)
-    monkeypatch.setattr(console.ui.sessions.screen, "MOMENT", 600.0)
+    monkeypatch.setattr(console.ui.sessions.screen, "UNDO_SECONDS", 600.0)
 
 
 async def left(pilot: Any, app: Telling, words: str) -> None:
@@ -43,7 +43,7 @@ async def test_who_leaves_the_state_browser_is_not_told_of_its_key(open_engine: 
         await on_key(pilot, await states_opened(pilot, app), "mood")
         await pilot.press("d")
         await sees(pilot, f"deleted mood · {UNDO}")
-        app.tell("this is for everywhere", seconds=60)
+        app.services.show_toast("this is for everywhere", seconds=60)
         await left(pilot, app, UNDO)
         await sees(pilot, "this is for everywhere")
 

@@ -61,14 +61,14 @@ async def to_another_runner(pilot: Pilot[Any], app: Trackside) -> None:
 
 async def of_asks(app: Trackside, field: str) -> Any:
     """What is kept of a field."""
-    settings = await app.stage.engine.settings.get("asks")
+    settings = await app.active_session.engine.settings.get("asks")
     return None if settings is None else settings.config.get(field)
 
 
 async def with_a_session(pilot: Pilot[Any], app: Trackside) -> None:
     await say(pilot, "first")
     await sees(pilot, "That was it.")
-    await until(pilot, lambda: not app.situation.is_running)
+    await until(pilot, lambda: not app.services.situation.is_running)
 
 
 async def test_an_event_that_was_begun_is_found_again_after_another_session_was_opened(open_engine: Engines):
@@ -105,7 +105,7 @@ async def test_what_does_not_fit_stays_on_the_screen_with_the_reason(open_engine
     app = opened(open_engine)
     async with at_the_screen(app) as pilot:
         await with_a_session(pilot, app)
-        session = app.stage.session
+        session = app.active_session.session_id
         form = await to_the_form(pilot, app)
         await to_field(pilot, form, "count")
         await pilot.press("enter", *"x")
@@ -113,7 +113,7 @@ async def test_what_does_not_fit_stays_on_the_screen_with_the_reason(open_engine
         await leads_away(pilot, app)
         await until(pilot, lambda: app.screen is form)
         await sees(pilot, "3x", "esc leaves it as it was")
-        assert (app.stage.session, app.stage.runner_id) == (session, "plugin:local/asks/default")
+        assert (app.active_session.session_id, app.active_session.runner_id) == (session, "plugin:local/asks/default")
         await pilot.press("escape")
         await until(pilot, lambda: form.editor is None)
 
@@ -173,7 +173,7 @@ async def test_an_event_that_is_edited_leaves_the_one_that_was_begun(open_engine
         await app.action_perform("app.edit_event")
         await sees(pilot, "Edit and send", "first")
         await pilot.press("escape")
-        await until(pilot, lambda: any("the other event that you began is kept" in words for words in app.told))
+        await until(pilot, lambda: any("Another event draft is kept" in words for words in app.told))
         await composing(pilot, app)
         await sees(pilot, "half a thought")
 
@@ -186,14 +186,14 @@ async def test_an_event_is_not_left_while_it_is_sent_and_not_sent_twice(
         await with_a_session(pilot, app)
         screen = await composing(pilot, app)
         await pilot.press(*"once")
-        committed, arrived = app.stage.submit, asyncio.Event()
+        committed, arrived = app.active_session.submit, asyncio.Event()
 
         async def slowly(envelope: Any) -> Any:
             ticket = await committed(envelope)
             await arrived.wait()
             return ticket
 
-        monkeypatch.setattr(app.stage, "submit", slowly)
+        monkeypatch.setattr(app.active_session, "submit", slowly)
         await pilot.press("f9", "escape")
         await until(pilot, lambda: "it is being sent; one moment" in app.told)
         assert app.screen is screen
@@ -201,10 +201,10 @@ async def test_an_event_is_not_left_while_it_is_sent_and_not_sent_twice(
         await pilot.press("f9", "f1")
         await until(pilot, lambda: app.screen is not screen)
         arrived.set()
-        await until(pilot, lambda: not app.writings)
+        await until(pilot, lambda: not app.controllers.composer.drafts)
         await pilot.press("escape")
         await until(pilot, lambda: app.screen is app.main)
-        runs = await app.stage.engine.runs.list(conversation_id=app.stage.session, limit=10)
+        runs = await app.active_session.engine.runs.list(conversation_id=app.active_session.session_id, limit=10)
         assert len(runs) == 2, "the first message, and this once"
 
 

@@ -25,8 +25,8 @@ async def editing(pilot, app, key: str, typed: str) -> StateScreen:
 
 async def written_elsewhere(app, key: str, value: Any) -> None:
     """As another process does, of which nothing is told here."""
-    row = next(row for row in await app.stage.engine.state.browse() if row.key == key)
-    await app.stage.engine.state.set(row.identity, key, value)
+    row = next(row for row in await app.active_session.engine.state.browse() if row.key == key)
+    await app.active_session.engine.state.set(row.identity, key, value)
 
 
 @pytest.mark.parametrize("size", [*SIZES, (60, 15)])
@@ -36,7 +36,7 @@ async def test_what_a_run_wrote_meanwhile_is_said_and_overwritten_only_on_purpos
     app = browsing(open_engine, *KEPT, runner=parrot)
     async with at_the_screen(app, size) as pilot:
         screen = await editing(pilot, app, "said", '{"text": "mine"}')
-        (run_id,) = await talked(app.stage.engine, "kyoto", "third")
+        (run_id,) = await talked(app.active_session.engine, "kyoto", "third")
         open_engine.clock.advance(120)
         await pilot.press("f4")
         await sees(pilot, 'it is {"text": "third"} now', f"run {run_id}", "2 min", "f4 again", "mine")
@@ -86,7 +86,7 @@ async def test_a_key_that_was_deleted_meanwhile_is_written_anew_only_on_purpose(
     async with at_the_screen(app, (80, 24)) as pilot:
         screen = await editing(pilot, app, "mood", '"mine"')
         assert screen.kept is not None
-        await app.stage.engine.state.delete(screen.kept.identity, "mood")
+        await app.active_session.engine.state.delete(screen.kept.identity, "mood")
         await pilot.press("f4")
         await sees(pilot, "it is deleted now (user, just now)", "f4 again")
         assert await value_of(app, "mood") is None
@@ -99,7 +99,7 @@ async def test_what_was_written_anew_as_it_was_is_no_matter(open_engine: Engines
     app = browsing(open_engine, *KEPT, runner=parrot)
     async with at_the_screen(app) as pilot:
         screen = await editing(pilot, app, "mood", '"mine"')
-        await talked(app.stage.engine, "kyoto", "third")
+        await talked(app.active_session.engine, "kyoto", "third")
         await pilot.press("f4")
         await until(pilot, lambda: app.screen is screen)
         assert await value_of(app, "mood") == "mine"
@@ -155,7 +155,7 @@ async def test_a_key_that_is_gone_already_is_not_deleted_twice(open_engine: Engi
         screen = await opened(pilot, app)
         await on_key(pilot, screen, "mood")
         assert screen.kept is not None
-        await app.stage.engine.state.delete(screen.kept.identity, "mood")
+        await app.active_session.engine.state.delete(screen.kept.identity, "mood")
         await pilot.press("d")
         await sees(pilot, "mood: it is deleted now (user, just now)")
         await until(pilot, lambda: screen.kept is not None and screen.kept.key == "said")
@@ -173,9 +173,9 @@ async def test_what_can_never_be_undone_is_not_in_the_way_of_what_was_done_befor
         await on_key(pilot, screen, "said")
         await pilot.press("d")
         await becomes(pilot, lambda: value_of(app, "said"), None)
-        await talked(app.stage.engine, "kyoto", "third")
+        await talked(app.active_session.engine, "kyoto", "third")
         await pilot.press("u")
         await sees(pilot, "'said' was written again since, and stays.")
         await pilot.press("u")
-        await until(pilot, lambda: "undone: 1 key" in app.told)
-        assert "budget" not in {row.key for row in await app.stage.engine.state.browse()}
+        await until(pilot, lambda: "Undone: 1 key." in app.told)
+        assert "budget" not in {row.key for row in await app.active_session.engine.state.browse()}

@@ -76,7 +76,7 @@ async def editor(pilot, app) -> TextArea:
 
 
 async def value_of(app, key: str) -> Any:
-    found = {row.key: row for row in await app.stage.engine.state.browse()}
+    found = {row.key: row for row in await app.active_session.engine.state.browse()}
     return json.loads(found[key].glimpse) if key in found else None
 
 
@@ -105,14 +105,14 @@ async def test_a_key_that_is_pressed_twice_opens_one_editor(open_engine: Engines
     async with at_the_screen(app) as pilot:
         screen = await opened(pilot, app)
         await on_key(pilot, screen, "said")
-        go, reads, at_once = asyncio.Event(), list[str](), app.stage.engine.state.value
+        go, reads, at_once = asyncio.Event(), list[str](), app.active_session.engine.state.value
 
         async def slowly(scope: Any, key: str, **options: Any) -> Any:
             reads.append(key)
             await go.wait()
             return await at_once(scope, key, **options)
 
-        monkeypatch.setattr(app.stage.engine.state, "value", slowly)
+        monkeypatch.setattr(app.active_session.engine.state, "value", slowly)
         await pilot.press("enter", "enter")
         await until(pilot, lambda: len(reads) == 2)
         go.set()
@@ -128,7 +128,7 @@ async def test_what_a_person_wrote_is_used_by_the_next_run(open_engine: Engines)
         await begun(pilot, app)
         await say(pilot, "how are you")
         await sees(pilot, "given None, read calm")
-        await until(pilot, lambda: not app.situation.is_running)
+        await until(pilot, lambda: not app.services.situation.is_running)
         screen = await opened(pilot, app)
         await on_key(pilot, screen, "mood")
         await pilot.press("enter")
@@ -139,11 +139,11 @@ async def test_what_a_person_wrote_is_used_by_the_next_run(open_engine: Engines)
         await until(pilot, lambda: app.screen is app.main)
         await say(pilot, "and now")
         await sees(pilot, "given wild, read wild")
-        await until(pilot, lambda: not app.situation.is_running)
+        await until(pilot, lambda: not app.services.situation.is_running)
         await app.action_perform("app.states")
         await until(pilot, lambda: isinstance(app.screen, StateScreen))
         await pilot.press("u")
-        await sees(pilot, "undone: 1 key")
+        await sees(pilot, "Undone: 1 key")
         await pilot.press("escape")
         await until(pilot, lambda: app.screen is app.main)
         await say(pilot, "and at last")
@@ -239,7 +239,7 @@ async def test_all_keys_of_a_scope_are_cleared_and_come_back_together(open_engin
         await pilot.press("escape")
         await until(pilot, lambda: len(rows_of(screen)) == 3)
         await pilot.press("u")
-        await sees(pilot, "undone: 150 keys")
+        await sees(pilot, "Undone: 150 keys")
         await until(pilot, lambda: screen.desk.keys.count == 153)
 
 
@@ -251,7 +251,7 @@ async def test_a_key_that_was_deleted_says_so_in_its_history(open_engine: Engine
         await pilot.press("d")
         await sees(pilot, "deleted said · u undoes it")
         await pilot.press("u")
-        await sees(pilot, "undone: 1 key")
+        await sees(pilot, "Undone: 1 key")
         await on_key(pilot, screen, "said")
         await pilot.press("h")
         await sees(pilot, "history of said · 4 changes", "user  deleted")
@@ -272,8 +272,8 @@ async def test_a_value_is_looked_through_beside_its_key(open_engine: Engines, si
     app = browsing(open_engine, *KEPT, runner=parrot)
     async with at_the_screen(app, size) as pilot:
         await begun(pilot, app)
-        (scope,) = {row.identity for row in await app.stage.engine.state.browse(text="kyoto")}
-        await app.stage.engine.state.set(scope, "deep", {"a": {"b": "treasure", "c": 1}})
+        (scope,) = {row.identity for row in await app.active_session.engine.state.browse(text="kyoto")}
+        await app.active_session.engine.state.set(scope, "deep", {"a": {"b": "treasure", "c": 1}})
         screen = await opened(pilot, app)
         await on_key(pilot, screen, "deep")
         await pilot.press("tab")
@@ -295,7 +295,7 @@ async def test_who_is_far_down_stays_there_while_a_run_writes(open_engine: Engin
             await pilot.pause(0.02)
         await pilot.press("G", "up")
         await until(pilot, lambda: screen.kept is not None and screen.kept.key == "key_698")
-        await talked(app.stage.engine, "kyoto", "700 new", runner="hoarder")
+        await talked(app.active_session.engine, "kyoto", "700 new", runner="hoarder")
         await sees(pilot, 'key_698  "new"')
         assert screen.kept.key == "key_698"
         assert screen.desk.keys.count == 700
@@ -319,7 +319,7 @@ async def test_a_conversation_is_known_by_its_title(open_engine: Engines):
     app = browsing(open_engine, ("ses_01", ("first",)), runner=parrot)
     async with at_the_screen(app, (60, 15)) as pilot:
         await begun(pilot, app)
-        await app.stage.engine.sessions.rename("ses_01", "Two days in Kyoto")
+        await app.active_session.engine.sessions.rename("ses_01", "Two days in Kyoto")
         await opened(pilot, app)
         await sees(pilot, "conversation “Two days in Kyoto” · parrot")
 
@@ -409,7 +409,7 @@ async def test_keys_are_searched_and_those_of_the_session_shown_alone(open_engin
     app = browsing(open_engine, *KEPT, ("lima", ("third",)), runner=parrot)
     async with at_the_screen(app) as pilot:
         await begun(pilot, app)
-        await app.resume("lima")
+        await app.controllers.sessions.resume("lima")
         screen = await opened(pilot, app)
         await pilot.press("slash", *"kyoto", "enter")
         await until(pilot, lambda: {row.identity.conversation_id for row in rows_of(screen)} == {"kyoto"})
@@ -424,8 +424,8 @@ async def test_a_run_s_write_is_seen_without_a_key(open_engine: Engines):
     app = browsing(open_engine, *KEPT, runner=parrot)
     async with at_the_screen(app) as pilot:
         await opened(pilot, app)
-        await app.stage.engine.runs.run_again("last")
-        await app.stage.engine.runs.wait_until_idle()
+        await app.active_session.engine.runs.run_again("last")
+        await app.active_session.engine.runs.wait_until_idle()
         open_engine.clock.advance(300)
         await until(pilot, lambda: "5 min ago" in shown(app))
 

@@ -171,7 +171,7 @@ async def test_palette_goes_to_an_entry(open_engine: Engines, size: Size):
         await until(pilot, lambda: app.main.stream._entry_line.has_focus)
         await pilot.press("3", "enter")
 
-        await until(pilot, lambda: app.hearing.as_of == 3)
+        await until(pilot, lambda: app.services.updater.as_of == 3)
         assert app.main.where() == "stream"
 
 
@@ -210,10 +210,10 @@ async def test_marks_survive_showing_another_run(open_engine: Engines):
         await go_to(pilot, app, "stream")
         await pilot.press("m")
         await sees(pilot, "1 mark")
-        first, second = app.hearing.talk.run_ids
-        await app.hearing.visit(first)
+        first, second = app.services.updater.conversation.run_ids
+        await app.services.updater.open_run(first)
         await until(pilot, lambda: "1 mark" not in shown(app))
-        await app.hearing.visit(second)
+        await app.services.updater.open_run(second)
         await sees(pilot, "1 mark")
 
 
@@ -233,7 +233,7 @@ async def test_selected_rows_are_copied_and_stay_in_place(open_engine: Engines):
         at = await find(pilot, app, "message.completed", app.main.stream)
         await drag(pilot, at, len("message.completed"))
         await until(pilot, lambda: bool(app.main.selections))
-        assert app.hearing.as_of is None
+        assert app.services.updater.as_of is None
         assert not app.main.stream._view.follow.is_tail  # type: ignore[union-attr]
 
         await pilot.press("ctrl+c")
@@ -250,7 +250,7 @@ async def test_double_click_opens_the_inspector_and_selects_nothing(open_engine:
         at = await find(pilot, app, "run.started", lines)
         await pilot.click(lines, offset=at - lines.region.offset, times=2)
         await until(pilot, lambda: app.main.where() == "inspector")
-        assert app.hearing.as_of == 1
+        assert app.services.updater.as_of == 1
         assert not app.main.selections
 
 

@@ -44,16 +44,16 @@ async def after_a_journey(pilot: Pilot[None], app: Trackside) -> None:
 
 
 async def positions_of(app: Trackside, kind: str) -> list[int]:
-    view = app.hearing.view
+    view = app.services.updater.view
     assert view is not None
-    return [entry.position async for entry in app.stage.engine.runs.entries(view.run_id) if entry.type == kind]
+    return [entry.position async for entry in app.active_session.engine.runs.entries(view.run_id) if entry.type == kind]
 
 
 async def count(app: Trackside) -> int:
     """Entries there are; all of them fit on the screen."""
-    view = app.hearing.view
+    view = app.services.updater.view
     assert view is not None
-    return await app.stage.engine.runs.last_position(view.run_id)
+    return await app.active_session.engine.runs.last_position(view.run_id)
 
 
 def rows(app: Trackside) -> list[str]:
@@ -124,13 +124,13 @@ async def test_matches_are_visited_among_all_entries_after_the_filter_is_cleared
         first, second, third = await positions_of(app, "state.updated")
         await narrow(pilot, app, "kind:state.updated")
         await pilot.press("X", "g", "n")
-        await until(pilot, lambda: app.hearing.as_of == first)
+        await until(pilot, lambda: app.services.updater.as_of == first)
         await pilot.press("n")
-        await until(pilot, lambda: app.hearing.as_of == second)
+        await until(pilot, lambda: app.services.updater.as_of == second)
         await pilot.press("n", "N")
-        await until(pilot, lambda: app.hearing.as_of == second)
+        await until(pilot, lambda: app.services.updater.as_of == second)
         await pilot.press("n")
-        await until(pilot, lambda: app.hearing.as_of == third)
+        await until(pilot, lambda: app.services.updater.as_of == third)
 
 
 @at_both_sizes
@@ -168,7 +168,7 @@ async def test_entry_and_payload_are_copied_by_one_letter(open_engine: Engines, 
         (position,) = [
             p for p in await positions_of(app, "state.updated") if p == json.loads(app.clipboard)["position"]
         ]
-        assert app.hearing.as_of == position
+        assert app.services.updater.as_of == position
 
 
 async def test_long_search_shows_progress_and_finds_matches(open_engine: Engines, monkeypatch: pytest.MonkeyPatch):
@@ -194,10 +194,12 @@ async def test_long_search_shows_progress_and_finds_matches(open_engine: Engines
         may_search.set()
         await until(pilot, lambda: "searching" not in shown(app))
         await pilot.press("g")
-        await until(pilot, lambda: app.hearing.as_of == 9)
+        await until(pilot, lambda: app.services.updater.as_of == 9)
         await pilot.press("n")
-        await until(pilot, lambda: app.hearing.as_of == 39_002)
-        last = await app.stage.engine.runs.last_position((await app.stage.engine.runs.list())[0].run_id)
+        await until(pilot, lambda: app.services.updater.as_of == 39_002)
+        last = await app.active_session.engine.runs.last_position(
+            (await app.active_session.engine.runs.list())[0].run_id
+        )
         await sees(pilot, f"{last - 2:,} hidden")
 
 
@@ -225,7 +227,7 @@ async def test_moving_in_the_stream_shows_the_state_as_of_the_entry(open_engine:
         await until(pilot, lambda: "Lisbon" in inspected(app) and "Kyoto" in inspected(app))
 
         await pilot.press("escape", "escape", "escape")
-        await until(pilot, lambda: app.hearing.as_of is None)
+        await until(pilot, lambda: app.services.updater.as_of is None)
         await until(pilot, lambda: "as of" not in shown(app))
 
 
@@ -234,19 +236,19 @@ async def test_brackets_move_by_turns_and_escape_follows_the_end(open_engine: En
     app = Trackside(LaunchOptions(), lambda: open_engine(traveller(Cue())))
     async with at_the_screen(app, size) as pilot:
         await after_a_journey(pilot, app)
-        view = app.hearing.view
+        view = app.services.updater.view
         assert view is not None
-        entries = [entry async for entry in app.stage.engine.runs.entries(view.run_id)]
+        entries = [entry async for entry in app.active_session.engine.runs.entries(view.run_id)]
         starts = [next(e.position for e in entries if e.turn == turn) for turn in (1, 2, 3)]
         await pilot.press("g")
-        await until(pilot, lambda: app.hearing.as_of == starts[0])
+        await until(pilot, lambda: app.services.updater.as_of == starts[0])
         await pilot.press("right_square_bracket")
-        await until(pilot, lambda: app.hearing.as_of == starts[1])
+        await until(pilot, lambda: app.services.updater.as_of == starts[1])
         await pilot.press("right_square_bracket")
-        await until(pilot, lambda: app.hearing.as_of == starts[2])
+        await until(pilot, lambda: app.services.updater.as_of == starts[2])
         await sees(pilot, f"as of #{starts[2]}")
         await pilot.press("left_square_bracket")
-        await until(pilot, lambda: app.hearing.as_of == starts[1])
+        await until(pilot, lambda: app.services.updater.as_of == starts[1])
         await pilot.press("escape")
-        await until(pilot, lambda: app.hearing.as_of is None)
+        await until(pilot, lambda: app.services.updater.as_of is None)
         await until(pilot, lambda: "as of" not in shown(app))

@@ -67,7 +67,7 @@ async def test_a_letter_behind_y_chooses_what_is_copied(open_engine: Engines, si
         await after_a_word(pilot, app, "stream")
         burst(app, "y", "i")
         await until(pilot, lambda: bool(app.told))
-        assert app.told[0].startswith("copied id")
+        assert app.told[0].startswith("Copied id")
 
 
 @at_both_sizes
@@ -130,7 +130,7 @@ async def test_many_letters_and_enter_are_one_message_while_a_run_is_at_work(ope
         await after_a_word(pilot, app, "prompt")
         burst(app, *text, ".", "enter", "y", "o")
         await until(pilot, lambda: len(app.main.queue.items) == 1 and app.main.prompt.text == "yo")
-        assert app.hearing.text_of(app.main.queue.items[0].item_id) == f"{text}."
+        assert app.services.updater.text_of(app.main.queue.items[0].item_id) == f"{text}."
 
 
 @at_both_sizes
@@ -148,7 +148,7 @@ async def test_a_value_is_saved_as_it_was_typed_right_before_the_key_that_saves(
         burst(app, "end", *"7777", "f4")
         await until(pilot, lambda: isinstance(app.screen, StateScreen))
         await sees(pilot, "5557777")
-        (row,) = await app.stage.engine.state.browse()
+        (row,) = await app.active_session.engine.state.browse()
         assert row.glimpse == "5557777"
 
 

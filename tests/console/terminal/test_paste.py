@@ -9,7 +9,7 @@ from textual.message import Message
 from textual.widgets import Input
 
 from console.model.prompt.paste_tokens import FEW, on_one_line
-from console.ui.terminal.paste import WholePastes
+from console.ui.terminal.paste import WholePasteParser
 from tests.support.console.pilot import WIDE, at_the_screen, sees, until
 from tests.support.console.recorded_toasts import telling
 from tests.support.console.terminal import TRACKSIDE, Terminal
@@ -30,7 +30,7 @@ def told(messages: Iterable[Message]) -> list[str]:
 
 def heard(*reads: str) -> list[str]:
     """What comes of it, as the terminal's words are read."""
-    parser = WholePastes()
+    parser = WholePasteParser()
     return [one for read in reads for one in told(parser.feed(read))]
 
 
@@ -61,7 +61,7 @@ def test_keys_are_keys_before_and_after():
 def test_what_is_typed_long_after_escape_begins_no_paste(monkeypatch: pytest.MonkeyPatch):
     now = 0.0
     monkeypatch.setattr("textual._parser.get_time", lambda: now)
-    parser = WholePastes()
+    parser = WholePasteParser()
     keys = told(parser.feed("\x1b"))
     now = 10.0
     keys += told(parser.tick())

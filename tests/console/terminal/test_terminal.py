@@ -15,15 +15,15 @@ ENTER, LEAVE, ZOOM = "\r", "\x11", "\x1bOQ"
 BROKEN = """
 import sys
 
-from console.app import Trackside
 from console.cli.main import main
+from console.ui.main.layout import LayoutController
 
 
 def breaks(self):
     raise RuntimeError("broken on purpose")
 
 
-Trackside.action_zoom = breaks
+LayoutController.action_zoom = breaks
 sys.argv[0] = "trackside"
 sys.exit(main())
 """
@@ -121,5 +121,5 @@ def test_a_console_that_breaks_leaves_the_terminal_as_it_was_and_says_what_happe
         assert terminal.ends() == 1
         check_left_as_found(terminal)
         after = terminal.sent.rpartition(b"\x1b[?1049l")[2].decode()
-        assert "the console broke (RuntimeError: broken on purpose)" in after
-        assert "the full report is in" in after
+        assert "The console failed (RuntimeError: broken on purpose)" in after
+        assert "The full report is in" in after

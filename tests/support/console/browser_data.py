@@ -45,7 +45,7 @@ def browsing(open_engine: Engines, *sessions: tuple[str, tuple[str, ...]], runne
 
 async def begun(pilot: Pilot[Any], app: Telling) -> None:
     """The session that the console was opened on is shown: from now on another can be."""
-    await until(pilot, lambda: app.drafts is not None)
+    await until(pilot, lambda: app.controllers.drafts.is_open)
 
 
 def listed(screen: Browser) -> list[str]:

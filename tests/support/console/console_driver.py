@@ -51,7 +51,7 @@ class DrivenConsole(Trackside):
 
     def tick(self) -> None:
         """Show everything that was announced since the last tick."""
-        self.received_entries += len(self.stage._fresh)
+        self.received_entries += len(self.active_session._new_entries)
         self._tick()
 
     async def on_unmount(self) -> None:
@@ -123,7 +123,7 @@ class ConsoleDriver:
 
     async def wait_until_open(self) -> None:
         """Wait until the engine is open or the console shows why it cannot be opened."""
-        await self.wait_until(lambda: self.is_ready or self.app.trouble is not None)
+        await self.wait_until(lambda: self.is_ready or self.app.health.problem is not None)
         await self.wait_until_settled()
 
     @property
@@ -149,7 +149,7 @@ class ConsoleDriver:
         """Paste into the prompt and press enter."""
         await self.paste_text(text)
         await self.press("enter")
-        await self.wait_until(lambda: not self.app.sending)
+        await self.wait_until(lambda: not self.app.controllers.sender.sending)
 
     async def focus_pane(self, name: str) -> None:
         """Press tab until this pane has the focus."""
@@ -185,7 +185,7 @@ class ConsoleDriver:
     @property
     def entry_count(self) -> int:
         """Number of entries of the run that is shown."""
-        view = self.app.hearing.view
+        view = self.app.services.updater.view
         return 0 if view is None else view.status.entries
 
     async def wait_until(self, condition: Callable[[], bool] | str) -> None:
@@ -223,8 +223,8 @@ class ConsoleDriver:
 
     async def wait_until_received(self) -> None:
         """Wait until everything recorded so far is shown."""
-        await self._flush_writers(self.app.stage.engine)
-        last = await self.app.stage.engine.last_row()
+        await self._flush_writers(self.app.active_session.engine)
+        last = await self.app.active_session.engine.last_row()
         await self.wait_until(lambda: self.app.received_entries >= last - self._first_row)
 
     async def wait_until_settled(self) -> None:
@@ -237,7 +237,7 @@ class ConsoleDriver:
             while shown != self.screen_text:
                 shown = self.screen_text
                 await self.wait_until_received()
-                app.hearing.refresh("queue", "rail")
+                app.services.updater.refresh("queue", "rail")
                 app.main.inspector.ask()
                 for _ in range(2):
                     await self.tick()
@@ -259,7 +259,7 @@ class ConsoleDriver:
         app = self.app
         # A worker of the app may wait for the answer of a dialog.
         works = (worker for worker in app.workers if worker.node is not app or len(app.screen_stack) == 1)
-        is_reading = bool(app.hearing._reads) or app.main.inspector.is_waiting
+        is_reading = bool(app.services.updater._reads) or app.main.inspector.is_waiting
         return is_reading or any(not worker.is_finished for worker in works)
 
     # Engine
@@ -275,17 +275,17 @@ class ConsoleDriver:
 
     async def wait_for_run_end(self) -> None:
         """Wait until the run that is shown has ended."""
-        await self.wait_until(lambda: (view := self.app.hearing.view) is not None and view.status.is_over)
+        await self.wait_until(lambda: (view := self.app.services.updater.view) is not None and view.status.is_over)
 
     async def wait_for_pause(self) -> None:
         """Wait until the run that is shown is paused."""
-        await self.wait_until(lambda: self.app.situation.is_paused)
+        await self.wait_until(lambda: self.app.services.situation.is_paused)
 
     async def set_breakpoint(self, when: str) -> None:
         """Set a breakpoint in the run that is shown."""
-        view = self.app.hearing.view
+        view = self.app.services.updater.view
         assert view is not None
-        await self.app.stage.engine.breakpoints.set(view.run_id, when)
+        await self.app.active_session.engine.breakpoints.set(view.run_id, when)
 
 
 @contextmanager

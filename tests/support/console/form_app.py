@@ -33,5 +33,5 @@ async def to_field(pilot: Pilot[None], form: FormScreen, name: str) -> None:
 
 async def kept(app: Telling) -> dict[str, Any]:
     """What the engine keeps for the one that is chosen."""
-    settings = await app.stage.engine.settings.get(app.stage.runner)
+    settings = await app.active_session.engine.settings.get(app.active_session.runner_choice)
     return {} if settings is None else settings.to_json()

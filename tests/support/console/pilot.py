@@ -57,7 +57,7 @@ def listener(cue: Cue, heard: list[str] | None = None, turns: int = 1) -> Any:
 async def at_the_screen(app: Trackside, size: tuple[int, int] = WIDE) -> AsyncIterator[Pilot[None]]:
     """Start the app without a terminal and wait until its engine is open."""
     async with app.run_test(size=size, notifications=True) as pilot:
-        await until(pilot, lambda: app.stage.is_open)
+        await until(pilot, lambda: app.active_session.is_open)
         yield pilot
 
 
@@ -109,7 +109,8 @@ async def becomes(pilot: Pilot[Any], ask: Callable[[], Awaitable[Any]], wanted: 
 async def waiting(app: Trackside) -> list[tuple[str | None, str, str]]:
     """Return text, mode and fate of the queued messages, as the engine has them."""
     return [
-        (item.text, str(item.mode), str(item.fate)) for item in await app.stage.engine.queue.list(app.stage.session)
+        (item.text, str(item.mode), str(item.fate))
+        for item in await app.active_session.engine.queue.list(app.active_session.session_id)
     ]
 
 

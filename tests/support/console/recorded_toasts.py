@@ -14,10 +14,13 @@ class Telling(Trackside):
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
         self.told: list[str] = []
+        show_toast = self.services.show_toast
 
-    def tell(self, words: str, **options: Any) -> None:
-        self.told.append(words)
-        super().tell(words, **options)
+        def record(text: str, **options: Any) -> None:
+            self.told.append(text)
+            show_toast(text, **options)
+
+        self.services.show_toast = record
 
 
 def telling(open_engine: Engines, cue: Cue | None = None, *, ascii_only: bool = False) -> Telling:

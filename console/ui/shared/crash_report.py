@@ -1,0 +1,30 @@
+"""The report of a failure that ended the console."""
+
+import os
+import tempfile
+from datetime import UTC, datetime
+from pathlib import Path
+
+from console.ui.shared.crash_guard import FailureReport
+
+
+def write_crash_report(crash: FailureReport, database: Path | None) -> Path | None:
+    """Write the report beside the database, else into the folder for temporary files. Returns its path, if any."""
+    name = f"crash-{datetime.now(UTC):%Y%m%dT%H%M%S}-{os.getpid()}.txt"
+    paths = [Path(tempfile.gettempdir()) / f"trackside-{name}"]
+    if database is not None:
+        paths.insert(0, database.with_name(f"{database.name}.{name}"))
+    for path in paths:
+        try:
+            path.write_text(crash.report, encoding="utf-8")
+        except OSError:
+            continue
+        return path
+    return None
+
+
+def crash_messages(crash: FailureReport, report: Path | None, *, has_draft: bool) -> tuple[str, ...]:
+    """The lines that are printed after the screen is closed."""
+    draft = " Your unsent text is restored the next time." if has_draft else ""
+    where = f"The full report is in {report}." if report else "The report could not be written."
+    return (f"The console failed ({crash.words}). All recorded entries are kept.{draft}", where)

@@ -67,7 +67,7 @@ class ScreenUpdater:
     @property
     def talk(self) -> ConversationModel:
         """What was said in the session, as far as it was read."""
-        return self._telling.talk if self._telling is not None else self._nothing
+        return self._telling.conversation if self._telling is not None else self._nothing
 
     async def begin(self) -> None:
         """What there was before: the session's last runs, of which the last is shown."""
@@ -113,7 +113,7 @@ class ScreenUpdater:
                 await self._telling.read_back(run_id, position)
             if run.conversation_id != self._stage.session:
                 return
-            self._main.conversation.attempt(self._main.conversation.bring, self.talk, run_id)
+            self._main.conversation.attempt(self._main.conversation.show_run, self.talk, run_id)
             self.refresh("queue")
         await self.look_at(run_id)
 
@@ -139,7 +139,7 @@ class ScreenUpdater:
         if (telling := self._telling) is not None:
             with self._keeping() as meanwhile:
                 await telling.read_later()
-            self._catch_up(telling.talk, meanwhile)
+            self._catch_up(telling.conversation, meanwhile)
 
     def go_live(self) -> None:
         """See what comes next, wherever someone had looked."""
@@ -175,7 +175,7 @@ class ScreenUpdater:
         if session != self._stage.session:
             return False
         self._telling = telling
-        self._catch_up(telling.talk, meanwhile)
+        self._catch_up(telling.conversation, meanwhile)
         return True
 
     def _catch_up(self, talk: ConversationModel, meanwhile: "list[Entry]") -> None:
@@ -313,7 +313,7 @@ class ScreenUpdater:
         # Never all in one frame while a runner pours: a key that is typed then waits for one of them only.
         if not is_busy or self._beat == 0:
             if self._dropped is not None:
-                main.conversation.attempt(self.talk.offer, self._dropped)
+                main.conversation.attempt(self.talk.set_resendable, self._dropped)
             main.conversation.attempt(main.conversation.show, self.talk, now, as_of)
         if not is_busy or self._beat:
             main.stream.attempt(main.stream.on_batch)

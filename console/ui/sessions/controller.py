@@ -109,7 +109,7 @@ class SessionsController(_App):
         self.uncover()
         await self.hearing.visit(line.run_id, hit.position)
         self.main.go_to("conversation")
-        self.main.conversation.attempt(self.main.conversation.point_at, line.run_id, hit.position)
+        self.main.conversation.attempt(self.main.conversation.select_entry, line.run_id, hit.position)
 
     async def send_again(self, run_id: str) -> None:
         """The input of a run once more, to the same runner, in its own session."""

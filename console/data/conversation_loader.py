@@ -1,15 +1,20 @@
 """Loads the conversation of a session in windows, from its end or from one of its runs, upwards and downwards.
 
 Only what is shown is read, and the loaded part has no gaps: a run that is longer than a window is read to its beginning
-before the run above it. A window begins at a message start, so that no message is loaded in halves. The cost of a
-window does not depend on the length of its run.
+before the run above it. No message is loaded in halves: a window of a long run begins at a message start, or where no
+text is streamed. The cost of a window does not depend on the length of its run.
 """
 
 import asyncio
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from console.model.conversation.conversation import ConversationModel
-from console.model.conversation.outline import find_message_start, find_split_messages, find_unfinished_range
+from console.model.conversation.outline import (
+    find_message_start,
+    find_split_messages,
+    find_unfinished_range,
+    has_final_message,
+)
 from console.model.text.safe import one_line
 from console.model.text.units import session_name
 
@@ -21,10 +26,12 @@ WINDOW_RUNS: Final = 3
 WINDOW_ENTRIES: Final = 400
 """Entries of one run per window, without deltas, output and calls."""
 MAX_WINDOW_ENTRIES: Final = 4_000
-"""Entries up to which a window is extended to reach a message start: 25 ms, in steps.
+"""Entries up to which a window that begins inside a message is extended to the start of the message; 50 to 100 ms.
 
-A message that is longer is cut; its text before the cut may be shown again at its end.
+A longer message is cut; its text before the cut may be shown again at its end.
 """
+LOOKBACK_POSITIONS: Final = 2_000
+"""Positions above a window in which a delta shows that the window may begin inside a message."""
 MAX_WINDOWS_TO_ENTRY: Final = 100
 """Windows of a long run that are read at most to reach an entry."""
 WINDOW_LINES: Final = 100
@@ -33,8 +40,8 @@ MAX_END_ENTRIES: Final = 1_000
 """Entries that are read for an incomplete message, or for the end of a failed run."""
 MAX_DELTAS: Final = 5_000
 """Deltas per window. If a message has more, the rest of its text is shown below its tool calls."""
-STEP_ENTRIES: Final = 1_000
-"""Entries that are applied before other tasks get a turn: 3 to 10 ms."""
+STEP_ENTRIES: Final = 400
+"""Entries that are applied before other tasks get a turn; 1 to 4 ms."""
 
 
 class LoadedTop(NamedTuple):
@@ -150,7 +157,13 @@ class ConversationLoader:
             start = find_message_start(outline, min_entries=max(1, WINDOW_ENTRIES // 2))
             if start is not None:
                 return outline[start:], outline[start - 1].position
+            if not has_final_message(outline) and not await self._has_deltas_above(page[0]):
+                break
         return outline, outline[0].position - 1
+
+    async def _has_deltas_above(self, entry: "Entry") -> bool:
+        first = max(0, entry.position - LOOKBACK_POSITIONS)
+        return bool(await self._engine.runs.deltas(entry.run_id, after=first, before=entry.position, limit=1))
 
     async def _read_lines(self) -> None:
         """Load inherited lines; a session that is not a fork has none."""

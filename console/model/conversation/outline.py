@@ -1,8 +1,7 @@
 """Decides which entries of a run have to be read to show a part of it.
 
 A run is read by its outline: the entries without deltas, output and calls. The outline has the whole text of each
-completed message. So parts of a run begin at message starts, and deltas are read only for messages that another block
-splits or that were never completed.
+completed message, so deltas are read only for messages that another block splits or that were never completed.
 """
 
 from collections.abc import Sequence
@@ -48,6 +47,11 @@ def find_message_start(outline: Sequence[Entry], *, min_entries: int = 1) -> int
         if next_end is None or outline[next_end].type != EntryKind.RUN_COMPLETED:
             return end + 1
     return None
+
+
+def has_final_message(outline: Sequence[Entry]) -> bool:
+    """Whether `run.completed` has a message, which may only repeat an earlier one."""
+    return any(entry.type == EntryKind.RUN_COMPLETED and completes_message(entry) for entry in outline)
 
 
 def find_unfinished_range(outline: Sequence[Entry], *, after: int) -> tuple[int, int] | None:

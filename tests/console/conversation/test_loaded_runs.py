@@ -346,7 +346,7 @@ def test_message_longer_than_the_largest_window_loses_no_text(
 
 
 @pytest.mark.parametrize("has_messages", [True, False])
-async def test_cost_of_a_window_does_not_grow_with_the_run(has_messages: bool) -> None:
+async def test_window_of_a_long_run_is_limited(has_messages: bool) -> None:
     journal = Journal().began()
     for number in range(25_000):
         journal.tool(call_id=str(number)).answered(call_id=str(number))
@@ -356,14 +356,25 @@ async def test_cost_of_a_window_does_not_grow_with_the_run(has_messages: bool) -
     loader = engine.loader()
 
     await loader.read_end()
-    assert engine.outline_read <= (WINDOW_ENTRIES if has_messages else MAX_WINDOW_ENTRIES)
+    assert engine.outline_read <= WINDOW_ENTRIES
     for _ in range(3):
         engine.outline_read = 0
         await loader.read_earlier()
-        assert engine.outline_read <= (WINDOW_ENTRIES if has_messages else MAX_WINDOW_ENTRIES)
+        assert engine.outline_read <= WINDOW_ENTRIES
 
-    tools = [block for block in loader.conversation.blocks if isinstance(block, ToolCall) and not block.is_hidden]
-    assert {block.result for block in tools} == {ToolResult.OK}
+    calls = [block for block in loader.conversation.blocks if isinstance(block, ToolCall) and not block.is_hidden]
+    assert {block.result for block in calls} == {ToolResult.OK}
+
+
+async def test_window_inside_a_message_is_limited() -> None:
+    journal = Journal().began()
+    for number in range(25_000):
+        journal.delta(f"{number} ").tool(call_id=str(number)).answered(call_id=str(number))
+    engine = RecordedRun(journal.entries)
+
+    await engine.loader().read_end()
+
+    assert engine.outline_read == MAX_WINDOW_ENTRIES
 
 
 async def test_deltas_of_an_unsplit_message_are_not_read() -> None:

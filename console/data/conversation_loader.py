@@ -198,7 +198,7 @@ class ConversationLoader:
     # Downwards
 
     async def _read_below(self) -> None:
-        """Load what follows the last loaded entry; a long run in several windows."""
+        """Load the entries after the last loaded one; a long run in several windows."""
         run_id = self.conversation.run_ids[-1]
         after = self.conversation.last_position(run_id)
         outline = await self._engine.runs.outline(run_id, after=after, limit=WINDOW_ENTRIES)

@@ -125,7 +125,7 @@ class RunBlocks:
             handle(entry, payload_of(entry))
 
     def finish_batch(self) -> None:
-        """Update what is computed once per batch."""
+        """Update the growing message. Called once per batch."""
         self.messages.finish_batch()
 
     def set_start(self, at: int) -> None:
@@ -225,10 +225,9 @@ class RunBlocks:
         """Read the texts of messages that were queued before the loaded entries from the reply of their pull."""
         for each in array(mapping(payload.reply).get("items")):
             item = mapping(each)
-            event_id, given = words(mapping(item.get("event")).get("event_id")), mapping(item.get("input"))
-            self._texts_by_event[event_id] = MessageText(
-                words(given.get("text")), attached_files(array(given.get("attachments")))
-            )
+            event_id, event_input = words(mapping(item.get("event")).get("event_id")), mapping(item.get("input"))
+            files = attached_files(array(event_input.get("attachments")))
+            self._texts_by_event[event_id] = MessageText(words(event_input.get("text")), files)
         self._has_unknown_pull = False
 
     def _returned(self, _: Entry, payload: SteeringItems) -> None:

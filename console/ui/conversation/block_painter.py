@@ -71,7 +71,7 @@ _BAR_COLOURS: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class DrawOptions:
-    """What the lines of a block depend on besides the block."""
+    """The values, besides the block, that its lines depend on."""
 
     width: int
     """Columns."""

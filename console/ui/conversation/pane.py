@@ -154,12 +154,8 @@ class Conversation(PaneGuard, Widget, can_focus=True):
         """Show the conversation. Called once a tick; does nothing if nothing has changed."""
         last = conversation.blocks[-1].number if conversation.blocks else -1
         if conversation is not self._conversation:
-            self._conversation, self._last, self._earlier_requested_at, self._later_requested_at = (
-                conversation,
-                last,
-                "",
-                "",
-            )
+            self._conversation, self._last = conversation, last
+            self._earlier_requested_at = self._later_requested_at = ""
             self._viewport.show_conversation(conversation)
             self._set_cursor(None)
         elif conversation.revision == self._revision and as_of == self._as_of and not self._is_duration_stale(now):

@@ -28,7 +28,7 @@ _NO_MARK: Final = Content(" ")
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What all blocks of one frame have in common."""
+    """The values that all blocks of one frame share."""
 
     width: int = 80
     now: int = 0
@@ -73,12 +73,8 @@ class RowCache:
         drawn = self._cached.pop(key, None)
         self._rows -= len(drawn.strips) if drawn is not None else 0
         if drawn is None or drawn.source != source:
-            # The first column is for the cursor.
-            lines = self._lines(
-                block,
-                piece,
-                DrawOptions(max(MIN_TEXT_COLUMNS, min(view.width - 1, MAX_TEXT_COLUMNS)), view.now, is_unfolded),
-            )
+            columns = max(MIN_TEXT_COLUMNS, min(view.width - 1, MAX_TEXT_COLUMNS))  # the first one is for the cursor
+            lines = self._lines(block, piece, DrawOptions(columns, view.now, is_unfolded))
             base = view.selected if is_selected else view.base
             mark = self._later if is_after else _NO_MARK
             marks = chain((self._mark if is_selected and not piece else mark,), repeat(mark))

@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from console.model.conversation.forked_lines import words_of
-from console.model.conversation.run_blocks import attachments_of
+from console.model.conversation.forked_lines import line_text
+from console.model.conversation.run_blocks import attached_files
 from console.model.journal.json_access import array
 from console.model.text.safe import one_line
 from engine.events import mapping
@@ -41,14 +41,14 @@ async def fork(engine: "Engine", session_id: str, line: "TranscriptLine | None" 
         child = await engine.sessions.fork(session_id, at=earlier[0].seq, title=title)
     else:
         child = await engine.sessions.spawn(session_id, title=title)
-    return Forked(child.session_id, words_of(line), tuple(_lost(line)))
+    return Forked(child.session_id, line_text(line), tuple(_lost(line)))
 
 
 def _lost(line: "TranscriptLine") -> "Iterator[str]":
     from engine.api import has_mark  # noqa: PLC0415
 
-    if files := attachments_of(array(mapping(line.content_json).get("attachments"))):
+    if files := attached_files(array(mapping(line.content_json).get("attachments"))):
         names = one_line(", ".join(file.name for file in files), _NAMES)
         yield f"{names} did not come along; attach {'it' if len(files) == 1 else 'them'} again"
-    if has_mark(words_of(line)):
+    if has_mark(line_text(line)):
         yield "a secret is masked in the database; enter it again"

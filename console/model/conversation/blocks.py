@@ -22,13 +22,13 @@ class MessageProgress(StrEnum):
 
 
 class ToolResult(StrEnum):
-    """The result of a tool call."""
+    """The result of a tool call, as far as it is known."""
 
     OPEN = "open"
     OK = "ok"
     FAILED = "failed"
     NONE = "no result"
-    """The run ended before the tool call."""
+    """The run ended before the tool call did."""
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -41,19 +41,18 @@ class Block:
     turn: int
     at: int
     since: int | None
-    """Microseconds since the run began, if known."""
+    """Microseconds since the run started, if known."""
     number: int = 0
-    """The place in the conversation: rising without gaps; negative for blocks that were added above later."""
+    """The place in the conversation. Numbers rise by one; those of blocks that are added above may be negative."""
     version: int = 0
     is_hidden: bool = False
-    """The block is hidden and keeps its place."""
+    """A hidden block keeps its number and has no rows."""
 
     @property
     def key(self) -> str:
         return f"{self.run_id}:{self.position}"
 
     def hide(self) -> None:
-        """Hide the block."""
         self.is_hidden = True
         self.version += 1
 
@@ -76,12 +75,12 @@ class AttachedFile(NamedTuple):
     artifact_id: str = ""
 
     @property
-    def about(self) -> str:
+    def type_and_size(self) -> str:
         """`text/plain · 18 B`."""
         return " · ".join(filter(None, (self.kind, "" if self.size_bytes is None else size(self.size_bytes))))
 
     def markdown(self) -> str:
-        return f"[{' · '.join(filter(None, (self.name, self.about)))}]"
+        return f"[{' · '.join(filter(None, (self.name, self.type_and_size)))}]"
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -89,7 +88,7 @@ class UserMessage(Block):
     """The message of the user that started a run."""
 
     text: str
-    who: str
+    author: str
     attachments: tuple[AttachedFile, ...] = ()
 
     def markdown(self) -> str:
@@ -111,14 +110,13 @@ class Event(Block):
     attachments: tuple[AttachedFile, ...] = ()
 
     @property
-    def about(self) -> str:
-        """The actor and the subject of the event."""
+    def actor_and_subject(self) -> str:
         return " · ".join(filter(None, (self.actor and f"by {self.actor}", self.subject)))
 
     def markdown(self) -> str:
         files = (file.markdown() for file in self.attachments)
-        told = (f"**{self.kind}** ({self.source})", self.about, self.text, self.details, *files)
-        return "\n".join(filter(None, told))
+        lines = (f"**{self.kind}** ({self.source})", self.actor_and_subject, self.text, self.details, *files)
+        return "\n".join(filter(None, lines))
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -142,19 +140,20 @@ class ToolCall(Block):
     name: str
     arguments: str
     """The arguments on one line."""
-    answer: ToolResult = ToolResult.OPEN
+    result: ToolResult = ToolResult.OPEN
     microseconds: int | None = None
     summary: str = ""
     """The result or error on one line."""
     output: str = ""
     """The result or error over several lines, up to a limit."""
     is_cut: bool = False
+    """The output is longer than that limit."""
 
-    def answered(
-        self, answer: ToolResult, at: int | None = None, summary: str = "", output: str = "", *, is_cut: bool = False
+    def set_result(
+        self, result: ToolResult, at: int | None = None, summary: str = "", output: str = "", *, is_cut: bool = False
     ) -> None:
-        """Set the result, and the duration if the end time is known."""
-        self.answer, self.summary, self.output, self.is_cut = answer, summary, output, is_cut
+        """Set the result, and the duration if the end time `at` is known."""
+        self.result, self.summary, self.output, self.is_cut = result, summary, output, is_cut
         self.microseconds = None if at is None else at - self.at
         self.version += 1
 
@@ -164,7 +163,7 @@ class ToolCall(Block):
 
     def markdown(self) -> str:
         took = "" if self.microseconds is None else f" · {duration(self.microseconds)}"
-        head = f"`{self.name}({self.arguments})` · {self.answer}{took}"
+        head = f"`{self.name}({self.arguments})` · {self.result}{took}"
         return f"{head}\n\n```\n{self.output}{'…' if self.is_cut else ''}\n```" if self.output else head
 
 
@@ -175,7 +174,8 @@ class SteeringMessage(Block):
     item_id: str
     text: str
     fate: Fate
-    landed_turn: int
+    fate_turn: int
+    """The turn in which the message was pulled, delivered or dropped."""
     reason: str = ""
     """The reason why the message was dropped."""
     is_settled: bool = False
@@ -188,7 +188,7 @@ class SteeringMessage(Block):
         return f"{self.run_id}:{self.position}:{self.item_id}"
 
     @property
-    def can_return(self) -> bool:
+    def can_take_back(self) -> bool:
         """Whether the user can take the message back to the prompt."""
         return self.fate is Fate.DROPPED and not self.is_settled
 
@@ -207,7 +207,7 @@ class Artifact(Block):
         return True
 
     def markdown(self) -> str:
-        return " · ".join(filter(None, (self.file.name, self.file.about)))
+        return " · ".join(filter(None, (self.file.name, self.file.type_and_size)))
 
 
 def files_of(block: Block | None) -> tuple[AttachedFile, ...]:
@@ -219,7 +219,7 @@ def files_of(block: Block | None) -> tuple[AttachedFile, ...]:
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Note(Block):
-    """A remark of the host, or a result without effect. Equal remarks in a row share one block."""
+    """A warning of the host, or a result without effect. Equal notes in a row share one block."""
 
     text: str
     is_warning: bool
@@ -255,15 +255,15 @@ class RunFailure(RunEnd):
 
     reason: str
     error: str
-    lines: tuple[str, ...] = ()
-    trace: str = field(default="", repr=False)
+    last_lines: tuple[str, ...] = ()
+    traceback: str = field(default="", repr=False)
     """The whole traceback, for copies."""
 
     @property
-    def traced(self) -> tuple[str, ...]:
+    def traceback_lines(self) -> tuple[str, ...]:
         """The last lines of the traceback, up to `MAX_TRACEBACK_LINES`."""
-        return tuple(line for line in self.trace.splitlines() if line.strip())[-MAX_TRACEBACK_LINES:]
+        return tuple(line for line in self.traceback.splitlines() if line.strip())[-MAX_TRACEBACK_LINES:]
 
     def markdown(self) -> str:
         head = "\n".join(filter(None, (f"**{self.words}** ({self.reason})", self.error)))
-        return f"{head}\n\n```\n{self.trace.rstrip()}\n```" if self.trace else head
+        return f"{head}\n\n```\n{self.traceback.rstrip()}\n```" if self.traceback else head

@@ -1,13 +1,11 @@
 """The conversation of a session as blocks, run by run."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from console.model.conversation.blocks import Block
 from console.model.conversation.run_blocks import RunBlocks
 from engine.events import Entry
-
-_NOTHING: Final[Mapping[str, int]] = {}
 
 
 class AsOf(NamedTuple):
@@ -24,27 +22,12 @@ class ConversationModel:
         self.blocks: list[Block] = []
         """Hidden blocks keep their place: `blocks[n].number` always rises by one."""
         self.revision = 0
-        """Grows with every applied batch."""
+        """Grows with every change."""
         self.runs: dict[str, RunBlocks] = {}
         self.has_later = False
-        """The session has later runs that have not been read."""
-        self._offered: tuple[int, frozenset[str]] | None = None
-        """The revision and the arguments of the last `offer`."""
-
-    @classmethod
-    def of(cls, *entries: Iterable[Entry], began: Mapping[str, int] = _NOTHING) -> "ConversationModel":
-        """Build a model from pages of entries, in any order, maybe overlapping. `began` maps runs to start times."""
-        talk = cls()
-        by_run: dict[str, dict[int, Entry]] = {}
-        for page in entries:
-            for entry in page:
-                by_run.setdefault(entry.run_id, {})[entry.position] = entry
-        for found in sorted(by_run.values(), key=lambda found: min(entry.at for entry in found.values())):
-            run_id = next(iter(found.values())).run_id
-            if run_id in began:
-                talk.run_blocks(run_id).begin_at(began[run_id])
-            talk.apply(found[position] for position in sorted(found))
-        return talk
+        """The session goes on below with entries that have not been read."""
+        self._resendable: tuple[int, frozenset[str]] | None = None
+        """The revision and the argument of the last `set_resendable`."""
 
     @property
     def run_ids(self) -> Sequence[str]:
@@ -58,28 +41,28 @@ class ConversationModel:
     def last_position(self, run_id: str) -> int:
         """The position of the newest applied entry of a run, or 0."""
         run_blocks = self.runs.get(run_id)
-        return run_blocks.last if run_blocks else 0
+        return run_blocks.last_position if run_blocks else 0
 
     def apply(self, entries: Iterable[Entry]) -> None:
         """Apply a batch of entries of one or more runs, each in order. Entries that were applied before are skipped."""
-        touched: dict[str, RunBlocks] = {}
+        changed: dict[str, RunBlocks] = {}
         for entry in entries:
-            run_blocks = touched.get(entry.run_id)
+            run_blocks = changed.get(entry.run_id)
             if run_blocks is None:
-                run_blocks = touched[entry.run_id] = self.run_blocks(entry.run_id)
-            run_blocks.take(entry)
-        for run_blocks in touched.values():
-            run_blocks.settle()
-        self.revision += bool(touched)
+                run_blocks = changed[entry.run_id] = self.run_blocks(entry.run_id)
+            run_blocks.apply(entry)
+        for run_blocks in changed.values():
+            run_blocks.finish_batch()
+        self.revision += bool(changed)
 
-    def put_above(self, earlier: "ConversationModel") -> None:
-        """Put the blocks of earlier runs, or of the beginning of the first run, above. Takes over the other model."""
+    def prepend(self, earlier: "ConversationModel") -> None:
+        """Put the blocks of earlier runs, or of an earlier part of the first run, above. Takes over the other model."""
         known = self.runs
         for run_id, run_blocks in earlier.runs.items():
             if run_id in known:
                 known[run_id].join_above(run_blocks)
             else:
-                run_blocks.add = self.add
+                run_blocks.append = self.append
         first = self.blocks[0].number if self.blocks else 0
         for number, block in enumerate(earlier.blocks, start=first - len(earlier.blocks)):
             block.number = number
@@ -87,23 +70,24 @@ class ConversationModel:
         self.runs = {**earlier.runs, **known}
         self.revision += 1
 
-    def offer(self, dropped: frozenset[str]) -> None:
-        """Set which dropped messages the user can take back."""
-        if (self.revision, dropped) == self._offered:
+    def set_resendable(self, item_ids: frozenset[str]) -> None:
+        """Set which dropped messages the user can take back to the prompt."""
+        if (self.revision, item_ids) == self._resendable:
             return
         for run_blocks in self.runs.values():
-            for item_id, block in run_blocks.open_ends.dropped.items():
-                if block.is_settled is (item_id in dropped):
+            for item_id, block in run_blocks.open_items.dropped.items():
+                if block.is_settled is (item_id in item_ids):
                     block.is_settled = not block.is_settled
                     block.version += 1
                     self.revision += 1
-        self._offered = self.revision, dropped
+        self._resendable = self.revision, item_ids
 
     def block(self, number: int) -> Block | None:
-        place = number - self.blocks[0].number if self.blocks else -1
-        return self.blocks[place] if 0 <= place < len(self.blocks) else None
+        """The block with this number, or None."""
+        index = number - self.blocks[0].number if self.blocks else -1
+        return self.blocks[index] if 0 <= index < len(self.blocks) else None
 
-    def first_after(self, run_id: str, position: int) -> int | None:
+    def number_after(self, run_id: str, position: int) -> int | None:
         """The number of the first block after an entry, or None if the run is not loaded."""
         if run_id not in self.runs:
             return None
@@ -117,10 +101,9 @@ class ConversationModel:
     def run_blocks(self, run_id: str) -> RunBlocks:
         """The blocks of a run; creates them for a new run."""
         if run_id not in self.runs:
-            self.runs[run_id] = RunBlocks(run_id, self.add)
+            self.runs[run_id] = RunBlocks(run_id, self.append)
         return self.runs[run_id]
 
-    def add(self, block: Block) -> None:
-        """Append a block."""
+    def append(self, block: Block) -> None:
         block.number = self.blocks[-1].number + 1 if self.blocks else 0
         self.blocks.append(block)

@@ -4,15 +4,15 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-ENOUGH: Final = 400
+MIN_PART_CHARS: Final = 400
 """Characters after which a part ends at the next blank line outside a code fence."""
-LONG: Final = 1_500
+LONG_PART_CHARS: Final = 1_500
 """Characters after which a part ends at any line that can stand alone. The next part reopens a fence."""
 MAX_PART_CHARS: Final = 4_000
 """Characters after which a part ends anywhere."""
-READ: Final = 64 * 1024
-"""Characters of a whole text that are parsed as JSON; that takes 0.3 ms."""
-_JSON: Final = "```json"
+MAX_JSON_CHARS: Final = 64 * 1024
+"""Length up to which a complete text is parsed to see whether it is JSON; that takes 0.3 ms."""
+_JSON_FENCE: Final = "```json"
 
 _FENCE: Final = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})(.*)")
 
@@ -36,16 +36,17 @@ class TextParts:
 
     def __init__(self, text: str = "") -> None:
         self.sealed: list[Part] = []
+        """All parts but the growing one."""
         self._start_over("")
         self.grow(text)
 
     @property
-    def parts(self) -> int:
+    def count(self) -> int:
         """The number of parts, including the growing one."""
         return len(self.sealed) + 1
 
-    def part(self, place: int) -> Part:
-        return self.sealed[place] if place < len(self.sealed) else self.tail
+    def part(self, index: int) -> Part:
+        return self.sealed[index] if index < len(self.sealed) else self.tail
 
     @property
     def tail(self) -> Part:
@@ -61,35 +62,35 @@ class TextParts:
 
     def grow(self, piece: str) -> None:
         """Append to the text."""
-        # In steps, because ending a part copies everything behind it.
-        for start in range(0, len(piece), LONG):
-            some = piece[start : start + LONG]
-            self._pieces.append(some)
-            self._size += len(some)
-            if "\n" in some or self._size > MAX_PART_CHARS:
-                self._look_for_ends()
+        # In steps, because ending a part copies all text behind it.
+        for start in range(0, len(piece), LONG_PART_CHARS):
+            step = piece[start : start + LONG_PART_CHARS]
+            self._pieces.append(step)
+            self._size += len(step)
+            if "\n" in step or self._size > MAX_PART_CHARS:
+                self._end_parts()
 
-    def settle(self) -> None:
+    def finish(self) -> None:
         """Mark the text as complete. JSON becomes a code block: as Markdown it would lose underscores and stars."""
         text = self.text
         if not self._is_code and _is_json(text):
-            self._start_over(_JSON)
+            self._start_over(_JSON_FENCE)
             self.grow(text)
 
-    def become(self, text: str) -> None:
-        """Replace the text. Parts that are unchanged stay as they are."""
+    def replace(self, text: str) -> None:
+        """Replace the text. Unchanged parts stay the same objects."""
         if self._is_code:
             self._start_over("")
-        place = 0
-        for number, part in enumerate(self.sealed):
-            if not text.startswith(part.text, place):
-                del self.sealed[number:]
+        start = 0
+        for index, part in enumerate(self.sealed):
+            if not text.startswith(part.text, start):
+                del self.sealed[index:]
                 self._begin(part.opener)
                 break
-            place += len(part.text)
-        if not text.startswith(self.tail.text, place):
+            start += len(part.text)
+        if not text.startswith(self.tail.text, start):
             self._begin(self.tail.opener)
-        self.grow(text[place + self._size :])
+        self.grow(text[start + self._size :])
 
     # Private
 
@@ -102,34 +103,35 @@ class TextParts:
         self._tail = Part("", opener)
         self._pieces: list[str] = []
         self._size = 0
-        self._seen = 0
+        self._scanned = 0
         """Characters of the tail that have been scanned for lines."""
         self._fence = opener
         self._after_blank = False
 
-    def _look_for_ends(self) -> None:
+    def _end_parts(self) -> None:
         """Scan complete lines and end parts where they are long enough."""
         text = self.tail.text
-        start = self._seen
+        start = self._scanned
         while (end := text.find("\n", start)) >= 0:
             line = text[start:end]
             if start and self._ends_before(line, start):
                 text, start, end = self._seal(text, start), 0, end - start
-            self._read(line)
-            start = self._seen = end + 1
+            self._note_fence(line)
+            start = self._scanned = end + 1
             if start > MAX_PART_CHARS:
                 text, start = self._seal(text, start), 0
         while len(text) > MAX_PART_CHARS:
-            cut = text.rfind(" ", LONG, MAX_PART_CHARS) + 1 or MAX_PART_CHARS
+            cut = text.rfind(" ", LONG_PART_CHARS, MAX_PART_CHARS) + 1 or MAX_PART_CHARS
             text = self._seal(text, cut)
 
     def _ends_before(self, line: str, size: int) -> bool:
         if self._fence:
-            return size > LONG
+            return size > LONG_PART_CHARS
         stands_alone = line[:1] not in ("", " ", "\t", "|", ">")
-        return stands_alone and (size > LONG or (self._after_blank and size > ENOUGH))
+        return stands_alone and (size > LONG_PART_CHARS or (self._after_blank and size > MIN_PART_CHARS))
 
-    def _read(self, line: str) -> None:
+    def _note_fence(self, line: str) -> None:
+        """Note whether a line is blank, and whether it opens or closes a code fence."""
         self._after_blank = not line.strip()
         if not self._fence:
             if _FENCE.match(line):
@@ -150,7 +152,7 @@ class TextParts:
 
 def _is_json(text: str) -> bool:
     """Whether the text is one JSON object or array."""
-    if len(text) > READ or not text.lstrip().startswith(("{", "[")):
+    if len(text) > MAX_JSON_CHARS or not text.lstrip().startswith(("{", "[")):
         return False
     import orjson  # noqa: PLC0415  (not before the first frame)
 

@@ -1,4 +1,7 @@
-"""Draws blocks as lines: a head, and for messages a body in parts that are drawn one by one."""
+"""Draws blocks as lines, for `RowCache`: a head, and the text of a message part by part.
+
+Markdown is laid out by `MarkdownLayout`.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,21 +29,21 @@ from console.model.conversation.blocks import (
 from console.model.journal.run_end import LOST
 from console.model.text.glyphs import GLYPHS
 from console.model.text.safe import one_line, safe
-from console.model.text.units import duration
+from console.model.text.units import duration, number
 from engine.events import Fate, Status
 
 if TYPE_CHECKING:
     from console.ui.conversation.markdown import MarkdownLayout
 
-WIDEST: Final = 100
-"""Columns of text; longer lines are hard to read."""
-MOST_LINES: Final = 24
+MAX_TEXT_COLUMNS: Final = 100
+"""Longer lines are hard to read."""
+MAX_OUTPUT_LINES: Final = 24
 """Lines of a tool result that an unfolded block shows."""
 MAX_BLOCK_CHARS: Final = 20_000
 """Characters of a user message that are shown; Stream has all of it."""
-FAINT: Final = "$foreground-muted"
-_KEY: Final = "bold $text-accent"
-_TONES: Final[Mapping[str, str]] = {
+MUTED: Final = "$foreground-muted"
+_KEY_STYLE: Final = "bold $text-accent"
+_HEAD_STYLES: Final[Mapping[str, str]] = {
     "you": "bold $text-primary",
     "agent": "bold $text-secondary",
     "event": "bold $text-accent",
@@ -55,7 +58,7 @@ _TONES: Final[Mapping[str, str]] = {
     "warning": "$text-warning",
 }
 _FATE_WORDS: Final[Mapping[str, str]] = {Fate.PULLED: "pulled", Fate.INJECTED: "delivered"}
-_BARS: Final[Mapping[str, str]] = {
+_BAR_COLOURS: Final[Mapping[str, str]] = {
     "you": "$primary",
     "agent": "$text-secondary",
     "event": "$accent",
@@ -67,11 +70,13 @@ _BARS: Final[Mapping[str, str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class BlockStyle:
-    """What the lines of a block depend on beside the block."""
+class DrawOptions:
+    """The values, besides the block, that its lines depend on."""
 
     width: int
+    """Columns."""
     now: int
+    """Microseconds of the clock, for the durations of open tool calls."""
     is_unfolded: bool = False
 
 
@@ -79,21 +84,21 @@ class BlockPainter:
     """Draws blocks. All text of runners and users is made safe here."""
 
     def __init__(self) -> None:
-        self._kinds: dict[type[Block], Callable[[Any, BlockStyle], list[Content]]] = {
-            UserMessage: self._you,
+        self._painters: dict[type[Block], Callable[[Any, DrawOptions], list[Content]]] = {
+            UserMessage: self._user_message,
             Event: self._event,
-            AgentMessage: self._source_of,
-            ToolCall: self._tool,
-            SteeringMessage: self._steered,
+            AgentMessage: self._agent_message,
+            ToolCall: self._tool_call,
+            SteeringMessage: self._steering_message,
             Artifact: self._artifact,
             Note: self._note,
-            RunEnd: self._end,
-            RunFailure: self._failure,
+            RunEnd: self._run_end,
+            RunFailure: self._run_failure,
         }
 
-    def head(self, block: Block, style: BlockStyle) -> list[Content]:
-        """All lines of a block except the text of a message of the agent."""
-        return self._kinds[type(block)](block, style)
+    def head(self, block: Block, options: DrawOptions) -> list[Content]:
+        """All lines of a block except the text of an agent's message."""
+        return self._painters[type(block)](block, options)
 
     @cached_property
     def _markdown(self) -> "MarkdownLayout":
@@ -102,168 +107,169 @@ class BlockPainter:
 
         return MarkdownLayout()
 
-    def part(self, block: AgentMessage, place: int, style: BlockStyle) -> list[Content]:
-        """The lines of one part of a message of the agent."""
-        part, is_last = block.text_parts.part(place), place == block.text_parts.parts - 1
-        lines = self._markdown.lines(part.markdown, style.width - 2)
-        if place and not part.opener and _is_after_gap(block, place):
+    def part(self, block: AgentMessage, index: int, options: DrawOptions) -> list[Content]:
+        """The lines of one part of an agent's message."""
+        part, is_last = block.text_parts.part(index), index == block.text_parts.count - 1
+        lines = self._markdown.lines(part.markdown, options.width - 2)
+        if index and not part.opener and _is_after_blank_line(block, index):
             lines.insert(0, Content(""))
         if is_last and block.progress is MessageProgress.STREAMING:
-            lines = self._with_cursor(lines, style.width - 2)
+            lines = self._with_cursor(lines, options.width - 2)
         if is_last:
-            lines += [Content.styled(f"[{one_line(name, 80)}]", FAINT) for name in block.extras]
-        return self._barred(lines, "agent")
+            lines += [Content.styled(f"[{one_line(name, 80)}]", MUTED) for name in block.extras]
+        return self._with_bar(lines, "agent")
 
-    # Kinds
+    # One method per kind of block
 
-    def _you(self, block: UserMessage, style: BlockStyle) -> list[Content]:
-        lines = [*_text(block.text, style.width - 2), *self._files(block.attachments, style.width - 2)]
-        head = Content.styled(one_line(block.who, 40), _TONES["you"])
-        return self._barred([self._headed(head, block, style), *lines], "you")
+    def _user_message(self, block: UserMessage, options: DrawOptions) -> list[Content]:
+        lines = [*_wrap(block.text, options.width - 2), *self._files(block.attachments, options.width - 2)]
+        head = Content.styled(one_line(block.author, 40), _HEAD_STYLES["you"])
+        return self._with_bar([self._head_line(head, block, options), *lines], "you")
 
-    def _event(self, block: Event, style: BlockStyle) -> list[Content]:
+    def _event(self, block: Event, options: DrawOptions) -> list[Content]:
         head = Content.assemble(
-            (f"{GLYPHS['event']} {one_line(block.kind, 80)}", _TONES["event"]),
-            (f"  {one_line(block.source, 80)}", FAINT),
+            (f"{GLYPHS['event']} {one_line(block.kind, 80)}", _HEAD_STYLES["event"]),
+            (f"  {one_line(block.source, 80)}", MUTED),
         )
-        lines = Content.styled(one_line(block.about, 600), FAINT).wrap(style.width - 2) if block.about else []
-        lines += _text(block.text, style.width - 2)
+        about = block.actor_and_subject
+        lines = Content.styled(one_line(about, 600), MUTED).wrap(options.width - 2) if about else []
+        lines += _wrap(block.text, options.width - 2)
         if block.details:
-            lines += Content.styled(one_line(block.details), FAINT).wrap(style.width - 2)
-        lines += self._files(block.attachments, style.width - 2)
-        return self._barred([self._headed(head, block, style), *lines], "event")
+            lines += Content.styled(one_line(block.details), MUTED).wrap(options.width - 2)
+        lines += self._files(block.attachments, options.width - 2)
+        return self._with_bar([self._head_line(head, block, options), *lines], "event")
 
-    def _source_of(self, block: AgentMessage, style: BlockStyle) -> list[Content]:
+    def _agent_message(self, block: AgentMessage, options: DrawOptions) -> list[Content]:
         who = "agent" if block.role == "assistant" else one_line(block.role, 40)
-        head = Content.assemble((who, _TONES["agent"]), (f"  T{block.turn}" if block.turn else "", FAINT))
+        head = Content.assemble((who, _HEAD_STYLES["agent"]), (f"  T{block.turn}" if block.turn else "", MUTED))
         if block.progress is not MessageProgress.DONE:
             head += Content.styled(
-                f"  {block.progress}", FAINT if block.progress is MessageProgress.STREAMING else "$text-warning"
+                f"  {block.progress}", MUTED if block.progress is MessageProgress.STREAMING else "$text-warning"
             )
-        return self._barred([self._headed(head, block, style)], "agent")
+        return self._with_bar([self._head_line(head, block, options)], "agent")
 
-    def _tool(self, block: ToolCall, style: BlockStyle) -> list[Content]:
-        glyph = GLYPHS["open" if style.is_unfolded else "folded"]
+    def _tool_call(self, block: ToolCall, options: DrawOptions) -> list[Content]:
+        glyph = GLYPHS["open" if options.is_unfolded else "folded"]
         left = Content.assemble(
-            (f"{glyph} ", FAINT),
+            (f"{glyph} ", MUTED),
             (one_line(block.name, 80), "bold"),
             (f"({one_line(block.arguments)})", ""),
         )
-        is_failed = block.answer is ToolResult.FAILED
-        if block.summary and not style.is_unfolded and not is_failed:
-            left += Content.styled(f"  {one_line(block.summary, 120)}", FAINT)
-        lines = [self._sided(left, self._answer(block, style), style.width)]
-        if style.is_unfolded:
-            lines += self._output(block, style)
+        is_failed = block.result is ToolResult.FAILED
+        if block.summary and not options.is_unfolded and not is_failed:
+            left += Content.styled(f"  {one_line(block.summary, 120)}", MUTED)
+        lines = [self._two_sided(left, self._result(block, options), options.width)]
+        if options.is_unfolded:
+            lines += self._output(block, options)
         elif is_failed:
-            lines.append(self._cut(Content.styled(f"  {one_line(block.summary)}", "$text-error"), style.width))
+            lines.append(self._truncate(Content.styled(f"  {one_line(block.summary)}", "$text-error"), options.width))
         return lines
 
-    def _answer(self, block: ToolCall, style: BlockStyle) -> Content:
-        match block.answer:
+    def _result(self, block: ToolCall, options: DrawOptions) -> Content:
+        match block.result:
             case ToolResult.OPEN:
-                return Content.styled(f"{GLYPHS['busy']} {duration(style.now - block.at)}", "$text-accent")
+                return Content.styled(f"{GLYPHS['busy']} {duration(options.now - block.at)}", "$text-accent")
             case ToolResult.NONE:
                 return Content.styled(f"{GLYPHS['dropped']} no result", "$text-warning")
-            case answer:
-                glyph, tone = ("completed", "$text-success") if answer is ToolResult.OK else ("failed", "$text-error")
+            case result:
+                glyph, style = ("completed", "$text-success") if result is ToolResult.OK else ("failed", "$text-error")
                 took = "" if block.microseconds is None else f" {duration(block.microseconds)}"
-                return Content.assemble((GLYPHS[glyph], tone), (took, FAINT))
+                return Content.assemble((GLYPHS[glyph], style), (took, MUTED))
 
-    def _output(self, block: ToolCall, style: BlockStyle) -> list[Content]:
-        lines = _text(block.output or "(empty)", style.width - 4)
-        left = len(lines) - MOST_LINES
+    def _output(self, block: ToolCall, options: DrawOptions) -> list[Content]:
+        lines = _wrap(block.output or "(empty)", options.width - 4)
+        left = len(lines) - MAX_OUTPUT_LINES
         if left > 0 or block.is_cut:
-            more = "more" if block.is_cut else f"{left:,} more lines"
+            more = "more" if block.is_cut else number(left, "more line")
             lines = [
-                *lines[:MOST_LINES],
-                Content.assemble((f"{GLYPHS['ellipsis']} {more}: ", FAINT), *_keys("{conversation.open} open")),
+                *lines[:MAX_OUTPUT_LINES],
+                Content.assemble((f"{GLYPHS['ellipsis']} {more}: ", MUTED), *_key_hints("{conversation.open} open")),
             ]
-        side = Content.styled(f"  {GLYPHS['bar']} ", FAINT)
+        side = Content.styled(f"  {GLYPHS['bar']} ", MUTED)
         return [side + line for line in lines]
 
-    def _steered(self, block: SteeringMessage, style: BlockStyle) -> list[Content]:
+    def _steering_message(self, block: SteeringMessage, options: DrawOptions) -> list[Content]:
         fate = block.fate
         if fate is Fate.DROPPED:
             word, details = "dropped", block.reason
         else:
-            word, details = "steered", f"{_FATE_WORDS[fate]} at T{block.landed_turn}"
-        head = Content.assemble((f"{GLYPHS[fate]} {word}", _TONES[fate]), (f" · {one_line(details, 120)}", FAINT))
-        lines = [self._headed(head, block, style), *_text(block.text, style.width - 2)]
-        lines += self._files(block.attachments, style.width - 2)
-        if block.can_return:
-            lines.append(Content("").join(_keys("{conversation.open} back to the prompt")))
-        return self._barred(lines, fate)
+            word, details = "steered", f"{_FATE_WORDS[fate]} at T{block.fate_turn}"
+        head = Content.assemble((f"{GLYPHS[fate]} {word}", _HEAD_STYLES[fate]), (f" · {one_line(details, 120)}", MUTED))
+        lines = [self._head_line(head, block, options), *_wrap(block.text, options.width - 2)]
+        lines += self._files(block.attachments, options.width - 2)
+        if block.can_take_back:
+            lines.append(Content("").join(_key_hints("{conversation.open} back to the prompt")))
+        return self._with_bar(lines, fate)
 
-    def _artifact(self, block: Artifact, style: BlockStyle) -> list[Content]:
-        return self._files((block.file,), style.width)
+    def _artifact(self, block: Artifact, options: DrawOptions) -> list[Content]:
+        return self._files((block.file,), options.width)
 
     def _files(self, files: Sequence[AttachedFile], width: int) -> list[Content]:
         """A line for each file: the name, and on the right type and size."""
         mark = (f"{GLYPHS['mark']} ", "$text-accent")
         return [
-            self._sided(
+            self._two_sided(
                 Content.assemble(mark, (one_line(file.name, 120), "bold")),
-                Content.styled(one_line(file.about, 80), FAINT),
+                Content.styled(one_line(file.type_and_size, 80), MUTED),
                 width,
             )
             for file in files
         ]
 
-    def _note(self, block: Note, style: BlockStyle) -> list[Content]:
-        tone = _TONES["warning"] if block.is_warning else FAINT
+    def _note(self, block: Note, options: DrawOptions) -> list[Content]:
+        text_style = _HEAD_STYLES["warning"] if block.is_warning else MUTED
         count = f" (×{block.count:,})" if block.count > 1 else ""
-        lines = Content.styled(one_line(block.text, 600) + count, tone).wrap(style.width - 2)
+        lines = Content.styled(one_line(block.text, 600) + count, text_style).wrap(options.width - 2)
         sign = GLYPHS[block.glyph] if block.glyph else "!" if block.is_warning else "?"
-        return [Content.styled(f"{' ' if place else sign} ", tone) + line for place, line in enumerate(lines)]
+        return [Content.styled(f"{' ' if index else sign} ", text_style) + line for index, line in enumerate(lines)]
 
-    def _end(self, block: RunEnd, style: BlockStyle) -> list[Content]:
-        words = Content.styled(f"{GLYPHS[block.state]} {one_line(block.words, 120)}", _TONES[block.state])
-        line = words + Content.styled("".join(f" · {one_line(text)}" for text in block.details) + " ", FAINT)
-        rest = style.width - line.cell_length
-        return [line + Content.styled(GLYPHS["dots"] * rest, FAINT)] if rest >= 0 else line.wrap(style.width)
+    def _run_end(self, block: RunEnd, options: DrawOptions) -> list[Content]:
+        words = Content.styled(f"{GLYPHS[block.state]} {one_line(block.words, 120)}", _HEAD_STYLES[block.state])
+        line = words + Content.styled("".join(f" · {one_line(text)}" for text in block.details) + " ", MUTED)
+        rest = options.width - line.cell_length
+        return [line + Content.styled(GLYPHS["dots"] * rest, MUTED)] if rest >= 0 else line.wrap(options.width)
 
-    def _failure(self, block: RunFailure, style: BlockStyle) -> list[Content]:
-        head = Content.styled(f"{GLYPHS[block.state]} {one_line(block.words, 120)}", _TONES[block.state])
-        lines = [self._headed(head, block, style)]
-        if block.error and not (block.lines and block.error in block.lines[-1]):
-            lines += Content.styled(one_line(block.error, 600), "$text-error").wrap(style.width - 2)
-        traced = block.traced if style.is_unfolded else block.lines
-        last = len(traced) - 1
-        for place, line in enumerate(traced):
-            text = Content.styled(one_line(line), "$text-error" if place == last else FAINT)
-            lines.append(self._cut(text, style.width - 2))
-        full = "full" if unfolds(block) and not style.is_unfolded else "open"
+    def _run_failure(self, block: RunFailure, options: DrawOptions) -> list[Content]:
+        head = Content.styled(f"{GLYPHS[block.state]} {one_line(block.words, 120)}", _HEAD_STYLES[block.state])
+        lines = [self._head_line(head, block, options)]
+        if block.error and not (block.last_lines and block.error in block.last_lines[-1]):
+            lines += Content.styled(one_line(block.error, 600), "$text-error").wrap(options.width - 2)
+        shown = block.traceback_lines if options.is_unfolded else block.last_lines
+        last = len(shown) - 1
+        for index, line in enumerate(shown):
+            text = Content.styled(one_line(line), "$text-error" if index == last else MUTED)
+            lines.append(self._truncate(text, options.width - 2))
+        full = "full" if can_unfold(block) and not options.is_unfolded else "open"
         lines.append(
             Content("").join(
-                _keys(f"{{conversation.open}} {full}  {{conversation.retry}} retry  {{conversation.copy}} copy")
+                _key_hints(f"{{conversation.open}} {full}  {{conversation.retry}} retry  {{conversation.copy}} copy")
             )
         )
-        return self._barred(lines, Status.FAILED)
+        return self._with_bar(lines, Status.FAILED)
 
     # Lines
 
-    def _headed(self, left: Content, block: Block, style: BlockStyle) -> Content:
-        """The head of a block, with the entry and the time since the run began on the right."""
-        when = "" if block.since is None else clock(block.since)
-        width = style.width - 2
+    def _head_line(self, left: Content, block: Block, options: DrawOptions) -> Content:
+        """The head of a block, with the entry and the time since the run started on the right."""
+        when = "" if block.since is None else elapsed(block.since)
+        width = options.width - 2
         for right in (f"#{block.position}  {when}" if block.turn else "", when):
             if left.cell_length + len(right) + 2 <= width:
-                return self._sided(left, Content.styled(right, FAINT), width)
-        return self._cut(left, width)
+                return self._two_sided(left, Content.styled(right, MUTED), width)
+        return self._truncate(left, width)
 
-    def _sided(self, left: Content, right: Content, width: int) -> Content:
+    def _two_sided(self, left: Content, right: Content, width: int) -> Content:
         """Two texts on one line; the left one is cut if needed."""
-        left = self._cut(left, max(8, width - right.cell_length - 2))
+        left = self._truncate(left, max(8, width - right.cell_length - 2))
         return left + " " * max(2, width - left.cell_length - right.cell_length) + right
 
-    def _cut(self, line: Content, width: int) -> Content:
+    def _truncate(self, line: Content, width: int) -> Content:
         return (
-            line.truncate(width - 1) + Content.styled(GLYPHS["ellipsis"], FAINT) if line.cell_length > width else line
+            line.truncate(width - 1) + Content.styled(GLYPHS["ellipsis"], MUTED) if line.cell_length > width else line
         )
 
-    def _barred(self, lines: Sequence[Content], kind: str) -> list[Content]:
-        bar = Content.styled(f"{GLYPHS['bar']} ", _BARS[kind])
+    def _with_bar(self, lines: Sequence[Content], kind: str) -> list[Content]:
+        bar = Content.styled(f"{GLYPHS['bar']} ", _BAR_COLOURS[kind])
         return [bar + line for line in lines]
 
     def _with_cursor(self, lines: list[Content], width: int) -> list[Content]:
@@ -273,13 +279,14 @@ class BlockPainter:
         return [*lines, cursor]
 
 
-def unfolds(block: Block | None) -> bool:
-    """Whether a block can be unfolded."""
-    return isinstance(block, ToolCall) or (isinstance(block, RunFailure) and len(block.traced) > len(block.lines))
+def can_unfold(block: Block | None) -> bool:
+    return isinstance(block, ToolCall) or (
+        isinstance(block, RunFailure) and len(block.traceback_lines) > len(block.last_lines)
+    )
 
 
-def clock(microseconds: int) -> str:
-    """Time since the run began: `00:14.2`, `1:02:03`."""
+def elapsed(microseconds: int) -> str:
+    """Time since the run started: `00:14.2`, `1:02:03`."""
     tenths = max(0, microseconds) // 100_000
     minutes, tenths = divmod(tenths, 600)
     if minutes >= 60:
@@ -287,7 +294,7 @@ def clock(microseconds: int) -> str:
     return f"{minutes:02}:{tenths // 10:02}.{tenths % 10}"
 
 
-def _text(text: str, width: int) -> list[Content]:
+def _wrap(text: str, width: int) -> list[Content]:
     """Plain text wrapped to the width."""
     if not text:
         return []
@@ -295,20 +302,20 @@ def _text(text: str, width: int) -> list[Content]:
     return Content(shown.rstrip("\n")).wrap(width)
 
 
-def _keys(words: str) -> list[Content]:
+def _key_hints(words: str) -> list[Content]:
     """Key hints from a template such as `{conversation.open} open  {conversation.retry} retry`."""
     parts: list[Content] = []
     for each in with_keys(words).split("  "):
         key, _, does = each.partition(" ")
         parts += [
-            Content.styled("  " if parts else "", FAINT),
-            Content.styled(key, _KEY),
-            Content.styled(f" {does}", FAINT),
+            Content.styled("  " if parts else "", MUTED),
+            Content.styled(key, _KEY_STYLE),
+            Content.styled(f" {does}", MUTED),
         ]
     return parts
 
 
-def _is_after_gap(block: AgentMessage, place: int) -> bool:
+def _is_after_blank_line(block: AgentMessage, index: int) -> bool:
     """Whether the part above ends with a blank line."""
-    ending = block.text_parts.part(place - 1).text.rsplit("\n", 2)
+    ending = block.text_parts.part(index - 1).text.rsplit("\n", 2)
     return len(ending) > 1 and not ending[-2].strip()

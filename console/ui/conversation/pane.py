@@ -1,7 +1,7 @@
 """The conversation pane: shows the blocks of a session and acts on the block under the cursor.
 
-The pane asks `Viewport` which rows are in view; `Viewport` walks the blocks with `VisibleRows`. Both get the rows of a
-block from `RowCache`, which draws them with `BlockPainter` and `MarkdownLayout` if they have changed.
+The pane asks `Viewport` which rows are in view and gets their strips from `RowCache`, which draws what has changed with
+`BlockPainter` and `MarkdownLayout`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -33,18 +33,16 @@ from console.model.conversation.conversation import AsOf, ConversationModel
 from console.model.text.follow import Follow
 from console.model.text.glyphs import GLYPHS
 from console.model.text.units import duration
-from console.ui.conversation.block_painter import FAINT, unfolds
+from console.ui.conversation.block_painter import MUTED, can_unfold
 from console.ui.conversation.row_cache import RowCache, View, gap_above
-from console.ui.conversation.viewport import Viewport
-from console.ui.conversation.visible_rows import RowPosition
+from console.ui.conversation.viewport import RowPosition, Viewport
 from console.ui.shared.bindings import bindings_for
 from console.ui.shared.crash_guard import PaneGuard
 from console.ui.shared.refused import refuse
 from console.ui.shared.selection import marked
 
 WHEEL_ROWS: Final = 3
-
-
+"""Rows that one step of the mouse wheel scrolls."""
 _BLOCK_COMMANDS: Final = frozenset({"open", "copy", "fold", "retry", "later", "edit", "artifact", "fork"})
 """Commands that act on the block under the cursor."""
 _BLOCK_LETTERS: Final = _BLOCK_COMMANDS - {"open", "later"}
@@ -90,13 +88,13 @@ class Conversation(PaneGuard, Widget, can_focus=True):
 
     @dataclass
     class Retry(Message):
-        """Posted when the user sends the input of a failed run again."""
+        """Posted when the user retries a failed run."""
 
         run_id: str
 
     @dataclass
     class EditEvent(Message):
-        """Posted when the user wants to change the event that started a run and send it as a new one."""
+        """Posted when the user edits the event that started a run, to send it as a new one."""
 
         run_id: str
 
@@ -115,7 +113,7 @@ class Conversation(PaneGuard, Widget, can_focus=True):
         run_id: str
         position: int
         is_inherited: bool
-        """The block comes from the parent session; `position` is then the position of its transcript line."""
+        """The block comes from the parent session; `position` is then that of its transcript line."""
 
     @dataclass
     class TypeInPrompt(Message):
@@ -125,16 +123,16 @@ class Conversation(PaneGuard, Widget, can_focus=True):
 
     @dataclass
     class WantEarlier(Message):
-        """Posted once for each first block that comes into view: the blocks before it have to be read."""
+        """Posted when the first loaded block comes into view; once for each first block."""
 
         run_id: str
         position: int
 
     class WantLater(Message):
-        """Posted once for each last block that comes into view if the session goes on below it."""
+        """Posted when the last loaded block comes into view and the session goes on below; once for each last block."""
 
     class WantEnd(Message):
-        """Posted when the user follows the end but later runs have not been read."""
+        """Posted when the user goes to the end and later entries have not been read."""
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
@@ -144,29 +142,30 @@ class Conversation(PaneGuard, Widget, can_focus=True):
         """The number of the last block."""
         self._as_of: AsOf | None = None
         self._view = View()
-        self._wanted = self._wanted_below = ""
-        """Keys of the first block when earlier ones were requested, and of the last when later ones were."""
+        self._earlier_requested_at = self._later_requested_at = ""
+        """The keys of the first and the last block when blocks before or after it were requested."""
         self._theme = ""
-        self._rows = RowCache()
+        self._row_cache = RowCache()
         self._viewport = Viewport(lambda block, piece: len(self._strips(block, piece)))
 
-    # Called by the screen
+    # Called by the screen and its controllers
 
     def show(self, conversation: ConversationModel, now: int, as_of: AsOf | None = None) -> None:
         """Show the conversation. Called once a tick; does nothing if nothing has changed."""
         last = conversation.blocks[-1].number if conversation.blocks else -1
         if conversation is not self._conversation:
-            self._conversation, self._last, self._wanted, self._wanted_below = conversation, last, "", ""
+            self._conversation, self._last = conversation, last
+            self._earlier_requested_at = self._later_requested_at = ""
             self._viewport.show_conversation(conversation)
-            self._point_at(None)
-        elif conversation.revision == self._revision and as_of == self._as_of and not self._is_clock_moving(now):
+            self._set_cursor(None)
+        elif conversation.revision == self._revision and as_of == self._as_of and not self._is_duration_stale(now):
             return
         self._viewport.follow = self.follow.grown(last - self._last)
         self._revision, self._last, self._as_of = conversation.revision, last, as_of
-        self._view = replace(self._view, now=now, after=conversation.first_after(*as_of) if as_of else None)
+        self._view = replace(self._view, now=now, after=conversation.number_after(*as_of) if as_of else None)
         self._changed()
 
-    def bring(self, conversation: ConversationModel, run_id: str) -> None:
+    def show_run(self, conversation: ConversationModel, run_id: str) -> None:
         """Show the start of a run, or its end if it is the last run of the session."""
         self.show(conversation, self._view.now)
         block = next((block for block in conversation.blocks if block.run_id == run_id and not block.is_hidden), None)
@@ -175,11 +174,11 @@ class Conversation(PaneGuard, Widget, can_focus=True):
             self._viewport.go_to(block.number)
         self._changed()
 
-    def point_at(self, run_id: str, position: int) -> None:
+    def select_entry(self, run_id: str, position: int) -> None:
         """Put the cursor on the block of an entry."""
-        after = self._conversation.first_after(run_id, position)
+        after = self._conversation.number_after(run_id, position)
         if after is not None:
-            self._point_at(after - 1 if self._conversation.block(after - 1) is not None else after)
+            self._set_cursor(after - 1 if self._conversation.block(after - 1) is not None else after)
 
     @property
     def follow(self) -> Follow:
@@ -192,9 +191,9 @@ class Conversation(PaneGuard, Widget, can_focus=True):
 
     def clear_cursor(self) -> bool:
         """Remove the cursor. Returns whether there was one."""
-        had = self._view.cursor is not None
-        self._point_at(None)
-        return had
+        had_cursor = self._view.cursor is not None
+        self._set_cursor(None)
+        return had_cursor
 
     def go_live(self) -> bool:
         """Follow the end. Returns whether that is a change."""
@@ -213,7 +212,7 @@ class Conversation(PaneGuard, Widget, can_focus=True):
         self.action_rows(count * max(1, self._viewport.height - 2))
 
     def _move(self, count: int) -> None:
-        self._in_view()
+        self._rows_in_view()
         self._viewport.move(count)
         self._changed()
 
@@ -239,14 +238,14 @@ class Conversation(PaneGuard, Widget, can_focus=True):
 
     def _step(self, step: int) -> None:
         """Move the cursor by one block. Moving below the last block removes it and follows the end."""
-        seen, here = self._in_view(), self._view.cursor
+        seen, here = self._rows_in_view(), self._view.cursor
         if not seen or (here is None and step > 0):
             return
         number = (seen[-1].number + 1 if here is None else here) + step
         while (block := self._conversation.block(number)) is not None and block.is_hidden:
             number += step
         if block is not None:
-            self._point_at(number)
+            self._set_cursor(number)
         elif step > 0:
             self.action_live()
         else:
@@ -267,7 +266,7 @@ class Conversation(PaneGuard, Widget, can_focus=True):
         match command:
             case "open" | "artifact" if not block.turn:
                 return "This block belongs to the session that this one was forked from."
-            case "fold" if not unfolds(block):
+            case "fold" if not can_unfold(block):
                 return "Only tool results and tracebacks can be unfolded."
             case "retry" if not isinstance(block, RunFailure):
                 return f"Only a failed run can be retried. Press {key_of('app.run_again')} to run any run again."
@@ -286,17 +285,17 @@ class Conversation(PaneGuard, Widget, can_focus=True):
         block = self.cursor
         if self._refuse("open"):
             return
-        if isinstance(block, SteeringMessage) and block.can_return:
+        if isinstance(block, SteeringMessage) and block.can_take_back:
             self.post_message(self.PutBack(block.item_id, block.text))
-        elif isinstance(block, RunFailure) and unfolds(block) and block.key not in self._view.unfolded:
+        elif isinstance(block, RunFailure) and can_unfold(block) and block.key not in self._view.unfolded:
             self.action_fold()
         elif block is not None:
             self.post_message(self.OpenInStream(block.run_id, block.position))
 
     def action_fold(self) -> None:
-        if (block := self.cursor) is not None and unfolds(block):
+        if (block := self.cursor) is not None and can_unfold(block):
             self._view = replace(self._view, unfolded=self._view.unfolded ^ {block.key})
-            self._point_at(block.number)
+            self._set_cursor(block.number)
 
     def action_copy(self) -> None:
         if (block := self.cursor) is not None:
@@ -340,11 +339,11 @@ class Conversation(PaneGuard, Widget, can_focus=True):
 
     def on_click(self, event: events.Click) -> None:
         """Put the cursor on the clicked block; a click on the first line of a tool call unfolds it too."""
-        place, seen = event.get_content_offset(self), self._in_view()
+        place, seen = event.get_content_offset(self), self._rows_in_view()
         if place is None or self.text_selection is not None or not 0 <= place.y < len(seen):
             return
         position = seen[place.y]
-        self._point_at(position.number)
+        self._set_cursor(position.number)
         if isinstance(block := self.cursor, ToolCall) and position.line == gap_above(self._conversation, block):
             self.action_fold()
 
@@ -358,13 +357,13 @@ class Conversation(PaneGuard, Widget, can_focus=True):
         self._changed()
 
     def render_line(self, y: int) -> Strip:
-        seen, width = self._in_view(), self.content_size.width
+        seen, width = self._rows_in_view(), self.content_size.width
         if not seen:
             is_default = self.empty_text == type(self).empty_text
             # Any other text may contain a name that the user chose, and is not a template.
-            text, style = (with_keys(self.empty_text), FAINT) if is_default else (self.empty_text, "$text-warning")
+            text, style = (with_keys(self.empty_text), MUTED) if is_default else (self.empty_text, "$text-warning")
             lines = Content.styled(text, style).wrap(max(1, width - 1))
-            return self._rows.strip(
+            return self._row_cache.strip(
                 Content(" ") + lines[y] if y < len(lines) else Content(""), self.visual_style, width
             )
         strip = self._strip(seen[y]) if y < len(seen) else Strip.blank(width, self.visual_style.rich_style)
@@ -374,21 +373,21 @@ class Conversation(PaneGuard, Widget, can_focus=True):
         strip = strip.apply_offsets(0, y)
         if y == self._viewport.height - 1 and not self.follow.is_tail and not self.styles.border_bottom[0]:
             # Without a border the state has no other place.
-            state = Content.styled(f" {self._state()} ", "reverse")
-            over = self._rows.strip(state, self.visual_style, min(width, state.cell_length))
+            state = Content.styled(f" {self._follow_state()} ", "reverse")
+            over = self._row_cache.strip(state, self.visual_style, min(width, state.cell_length))
             strip = Strip.join([strip.crop(0, width - over.cell_length), over])
         return strip
 
-    def _in_view(self) -> Sequence[RowPosition]:
+    def _rows_in_view(self) -> Sequence[RowPosition]:
         """The rows in view; computed again if something has changed."""
         if self._viewport.is_stale:
             if self._theme != self.app.theme:
-                self._theme, self._rows = self.app.theme, RowCache()
+                self._theme, self._row_cache = self.app.theme, RowCache()
             base, selected = self.visual_style, self.get_visual_style("conversation--cursor")
             later = Style(color=self.get_component_rich_style("conversation--later", partial=True).color)
             self._view = replace(self._view, width=self.content_size.width, base=base, selected=selected, later=later)
             self._viewport.height = max(1, self.content_size.height)
-            self._want_more(self._viewport.seen)
+            self._request_more(self._viewport.seen)
         return self._viewport.seen
 
     def _strip(self, position: RowPosition) -> Strip:
@@ -397,11 +396,11 @@ class Conversation(PaneGuard, Widget, can_focus=True):
         return strips[position.line] if position.line < len(strips) else Strip.blank(self.content_size.width)
 
     def _strips(self, block: Block, piece: int) -> list[Strip]:
-        return self._rows.strips(self._conversation, block, piece, self._view)
+        return self._row_cache.strips(self._conversation, block, piece, self._view)
 
     def landings(self) -> Iterator[Offset]:
         """The offsets of the first rows of the blocks in view, for jump mode."""
-        first = {position.number: row for row, position in reversed(list(enumerate(self._in_view())))}
+        first = {position.number: row for row, position in reversed(list(enumerate(self._rows_in_view())))}
         yield from (self.content_region.offset - self.region.offset + Offset(0, row) for row in sorted(first.values()))
 
     # Text selection
@@ -409,14 +408,14 @@ class Conversation(PaneGuard, Widget, can_focus=True):
     def selection_updated(self, selection: Selection | None) -> None:
         """Stop following the end while text is being selected."""
         if selection is not None and self.follow.is_tail:
-            self._in_view()
+            self._rows_in_view()
             self._viewport.stay()
             self._changed()
         super().selection_updated(selection)
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
         """The selected text without the bars. Only rows in view can be selected."""
-        text = "\n".join(self._strip(position).text.rstrip() for position in self._in_view())
+        text = "\n".join(self._strip(position).text.rstrip() for position in self._rows_in_view())
         edge = f" {GLYPHS['cursor']}{GLYPHS['later']}{GLYPHS['bar']}"
         return "\n".join(line.lstrip(edge) for line in selection.extract(text).splitlines()), "\n"
 
@@ -428,42 +427,42 @@ class Conversation(PaneGuard, Widget, can_focus=True):
 
     def _changed(self) -> None:
         self._viewport.invalidate()
-        if (state := self._state()) != self.border_subtitle:
+        if (state := self._follow_state()) != self.border_subtitle:
             self.border_subtitle = state
         self.refresh()
 
-    def _point_at(self, number: int | None) -> None:
+    def _set_cursor(self, number: int | None) -> None:
         """Move the cursor to a block and stop following the end, so that the block stays in view."""
         if number is not None:
-            self._in_view()
+            self._rows_in_view()
             self._viewport.stay()
         self._view = replace(self._view, cursor=number)
         if number is not None:
-            self._viewport.bring(number)
+            self._viewport.scroll_to(number)
         self._changed()
         self.refresh_bindings()
 
-    def _is_clock_moving(self, now: int) -> bool:
+    def _is_duration_stale(self, now: int) -> bool:
         """Whether the displayed duration of an open tool call in view is out of date."""
         if self._viewport.is_stale:
             return True  # nothing has been drawn yet
         blocks = (self._conversation.block(number) for number in {position.number for position in self._viewport.seen})
-        tools = (block for block in blocks if isinstance(block, ToolCall) and block.answer is ToolResult.OPEN)
+        tools = (block for block in blocks if isinstance(block, ToolCall) and block.result is ToolResult.OPEN)
         return any(duration(now - tool.at) != duration(self._view.now - tool.at) for tool in tools)
 
-    def _want_more(self, seen: Sequence[RowPosition]) -> None:
+    def _request_more(self, seen: Sequence[RowPosition]) -> None:
         if not seen:
             return
         first, last = self._conversation.blocks[0], self._conversation.blocks[-1]
-        if self._wanted != first.key and seen[0].number == first.number:
-            self._wanted = first.key
+        if self._earlier_requested_at != first.key and seen[0].number == first.number:
+            self._earlier_requested_at = first.key
             # Drawing runs in the screen's context; without the sender the message would not bubble from this pane.
             self.post_message(self.WantEarlier(first.run_id, first.position).set_sender(self))
-        if self._conversation.has_later and self._wanted_below != last.key and seen[-1].number == last.number:
-            self._wanted_below = last.key
+        if self._conversation.has_later and self._later_requested_at != last.key and seen[-1].number == last.number:
+            self._later_requested_at = last.key
             self.post_message(self.WantLater().set_sender(self))
 
-    def _state(self) -> str:
+    def _follow_state(self) -> str:
         if self._as_of is not None:
             return f"as of #{self._as_of.position}"
         if self._conversation.has_later:

@@ -67,7 +67,7 @@ class ScreenUpdater:
     @property
     def conversation(self) -> ConversationModel:
         """The loaded part of the session's conversation."""
-        return self._loader.talk if self._loader is not None else self._empty_conversation
+        return self._loader.conversation if self._loader is not None else self._empty_conversation
 
     # What is shown
 
@@ -111,7 +111,7 @@ class ScreenUpdater:
                 await self._loader.read_back(run_id, position)
             if run.conversation_id != self._session.session_id:
                 return
-            self._main.conversation.attempt(self._main.conversation.bring, self.conversation, run_id)
+            self._main.conversation.attempt(self._main.conversation.show_run, self.conversation, run_id)
             self.refresh("queue")
         await self.show_run(run_id)
 
@@ -139,7 +139,7 @@ class ScreenUpdater:
         if (loader := self._loader) is not None:
             with self._collect_new_entries() as arrived:
                 await loader.read_later()
-            self._apply_to_conversation(loader.talk, arrived)
+            self._apply_to_conversation(loader.conversation, arrived)
 
     def go_live(self) -> None:
         """Follow new entries again."""
@@ -175,7 +175,7 @@ class ScreenUpdater:
         if session_id != self._session.session_id:
             return False
         self._loader = loader
-        self._apply_to_conversation(loader.talk, arrived)
+        self._apply_to_conversation(loader.conversation, arrived)
         return True
 
     def _apply_to_conversation(self, conversation: ConversationModel, entries: "list[Entry]") -> None:
@@ -314,7 +314,7 @@ class ScreenUpdater:
         # While entries arrive, not all panes in one frame: a key press then waits for one of them only.
         if not is_busy or self._tick_number == 0:
             if self._dropped is not None:
-                main.conversation.attempt(self.conversation.offer, self._dropped)
+                main.conversation.attempt(self.conversation.set_resendable, self._dropped)
             main.conversation.attempt(main.conversation.show, self.conversation, now, as_of)
         if not is_busy or self._tick_number:
             main.stream.attempt(main.stream.on_batch)

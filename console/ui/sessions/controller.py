@@ -94,7 +94,7 @@ class SessionsController:
         self._services.close_full_screens()
         await self._services.updater.open_run(line.run_id, hit.position)
         self._main.go_to("conversation")
-        conversation.attempt(conversation.point_at, line.run_id, hit.position)
+        conversation.attempt(conversation.select_entry, line.run_id, hit.position)
 
     async def send_again(self, run_id: str) -> None:
         """Send the input of a run again, to the same runner, in its own session."""

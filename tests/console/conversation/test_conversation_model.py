@@ -1,3 +1,5 @@
+"""A journal becomes blocks: messages, tool calls, steering messages, notes and ends of runs."""
+
 import json
 from itertools import count
 from typing import Any
@@ -22,31 +24,28 @@ from console.model.conversation.blocks import (
     UserMessage,
 )
 from console.model.conversation.conversation import ConversationModel
-from console.model.conversation.text_parts import ENOUGH, LONG, MAX_PART_CHARS, TextParts
-from console.model.conversation.window_join import find_missing_range
 from engine.api import Entry
 from engine.events import Fate
-from tests.support.console.journal_writer import OUTLINE_LEAVES_OUT, SECOND, Journal
-from tests.support.engines import Engines, delta, done, failed, open_stage, said
+from tests.support.console.journal_writer import SECOND, Journal, conversation_of
 
 
-def kinds(talk: ConversationModel) -> list[type[Block]]:
-    return [type(block) for block in talk.blocks if not block.is_hidden]
+def kinds(conversation: ConversationModel) -> list[type[Block]]:
+    return [type(block) for block in conversation.blocks if not block.is_hidden]
 
 
-def texts(talk: ConversationModel) -> list[str]:
-    return [block.text_parts.text for block in talk.blocks if isinstance(block, AgentMessage)]
+def texts(conversation: ConversationModel) -> list[str]:
+    return [block.text_parts.text for block in conversation.blocks if isinstance(block, AgentMessage)]
 
 
-def only(talk: ConversationModel, kind: type[Block]) -> Any:
-    [found] = [block for block in talk.blocks if isinstance(block, kind)]
+def only(conversation: ConversationModel, kind: type[Block]) -> Any:
+    [found] = [block for block in conversation.blocks if isinstance(block, kind)]
     return found
 
 
-# What is said
+# Messages
 
 
-def test_run_begins_with_the_message_of_the_user() -> None:
+def test_run_starts_with_the_message_of_the_user() -> None:
     journal = Journal()
     context = {
         "event": {"event_type": "message.received"},
@@ -55,10 +54,14 @@ def test_run_begins_with_the_message_of_the_user() -> None:
     }
     journal("run.started", {"context": context})
 
-    said = only(journal.talk(), UserMessage)
+    message = only(journal.conversation(), UserMessage)
 
-    assert (said.text, said.who, said.attachments) == ("hello", "Ada", (AttachedFile("map.png"), AttachedFile("voice")))
-    assert (said.key, said.turn, said.since) == ("run:1", 1, 0)
+    assert (message.text, message.author, message.attachments) == (
+        "hello",
+        "Ada",
+        (AttachedFile("map.png"), AttachedFile("voice")),
+    )
+    assert (message.key, message.turn, message.since) == ("run:1", 1, 0)
 
 
 def test_event_that_is_not_a_message_is_shown_with_its_type() -> None:
@@ -66,7 +69,7 @@ def test_event_that_is_not_a_message_is_shown_with_its_type() -> None:
     event = {"event_type": "member.joined", "source": "telegram", "data": {"member": "ada"}}
     journal("run.started", {"context": {"event": event, "input": {"text": None}}})
 
-    block = only(journal.talk(), Event)
+    block = only(journal.conversation(), Event)
 
     assert (block.kind, block.source, block.details) == ("member.joined", "telegram", '{"member":"ada"}')
 
@@ -85,37 +88,37 @@ def test_fragments_and_snapshots_give_the_same_text(chunks: list[tuple[str, str 
     journal = Journal().began()
     for content, whole in chunks:
         journal.delta(content, whole)
-    talk = ConversationModel()
+    conversation = ConversationModel()
 
     for start in range(0, len(journal.entries), batch):
-        talk.apply(journal.entries[start : start + batch])
+        conversation.apply(journal.entries[start : start + batch])
 
-    said = only(talk, AgentMessage)
-    assert said.text_parts.text == "The whole text"
-    assert said.progress is MessageProgress.STREAMING
-    assert said.position == 2
+    message = only(conversation, AgentMessage)
+    assert message.text_parts.text == "The whole text"
+    assert message.progress is MessageProgress.STREAMING
+    assert message.position == 2
 
 
 def test_completed_message_replaces_its_deltas_in_place() -> None:
-    talk = Journal().began().delta("Helo").delta(" wrld").said("Hello world").talk()
+    conversation = Journal().began().delta("Helo").delta(" wrld").said("Hello world").conversation()
 
-    assert texts(talk) == ["Hello world"]
-    assert only(talk, AgentMessage).progress is MessageProgress.DONE
-    assert only(talk, AgentMessage).position == 2
+    assert texts(conversation) == ["Hello world"]
+    assert only(conversation, AgentMessage).progress is MessageProgress.DONE
+    assert only(conversation, AgentMessage).position == 2
 
 
 def test_each_completed_message_is_a_block_unless_the_end_repeats_it() -> None:
     journal = Journal().began().said("one").said("two")
     journal("run.completed", {"message": {"role": "assistant", "content": "two"}})
 
-    assert texts(journal.talk()) == ["one", "two"]
+    assert texts(journal.conversation()) == ["one", "two"]
 
 
 def test_message_of_run_completed_is_shown() -> None:
     journal = Journal().began()
     journal("run.completed", {"message": {"role": "assistant", "content": "all of it"}})
 
-    assert texts(journal.talk()) == ["all of it"]
+    assert texts(journal.conversation()) == ["all of it"]
 
 
 def test_content_parts_without_text_are_named() -> None:
@@ -125,16 +128,16 @@ def test_content_parts_without_text_are_named() -> None:
         {"type": "file_base64", "file_name": "a.pdf"},
     ]
 
-    said = only(Journal().began().said(content).talk(), AgentMessage)
+    message = only(Journal().began().said(content).conversation(), AgentMessage)
 
-    assert (said.text_parts.text, said.extras) == ("look", ("image", "file a.pdf"))
+    assert (message.text_parts.text, message.extras) == ("look", ("image", "file a.pdf"))
 
 
 def test_empty_message_has_no_block() -> None:
-    assert kinds(Journal().began().said(None).said("").talk()) == [UserMessage]
+    assert kinds(Journal().began().said(None).said("").conversation()) == [UserMessage]
 
 
-# What is said around tools
+# Messages around tool calls
 
 
 @pytest.mark.parametrize("snapshots", [False, True])
@@ -142,70 +145,70 @@ def test_text_after_a_tool_call_is_below_it(snapshots: bool) -> None:
     journal = Journal().began().delta("Let me look.", "Let me look." if snapshots else None).tool().answered("sun")
     journal.delta(" It is sunny.", "Let me look. It is sunny." if snapshots else None)
 
-    talk = journal.talk()
+    conversation = journal.conversation()
 
-    assert kinds(talk) == [UserMessage, AgentMessage, ToolCall, AgentMessage]
-    assert texts(talk) == ["Let me look.", " It is sunny."]
+    assert kinds(conversation) == [UserMessage, AgentMessage, ToolCall, AgentMessage]
+    assert texts(conversation) == ["Let me look.", " It is sunny."]
     journal.said("Let me look. It is sunny.")
-    assert texts(journal.talk()) == ["Let me look.", " It is sunny."]
+    assert texts(journal.conversation()) == ["Let me look.", " It is sunny."]
 
 
 def test_message_after_a_tool_call_may_omit_the_text_before() -> None:
     journal = Journal().began().delta("Let me ").delta("look.").tool().answered().delta("Sun").delta("ny.")
 
-    assert texts(journal.said("Sunny.").talk()) == ["Let me look.", "Sunny."]
+    assert texts(journal.said("Sunny.").conversation()) == ["Let me look.", "Sunny."]
 
 
 def test_message_completed_after_its_tool_call_began_stays_above() -> None:
-    talk = Journal().began().delta("Let me look.").tool().said("Let me look.").talk()
+    conversation = Journal().began().delta("Let me look.").tool().said("Let me look.").conversation()
 
-    assert kinds(talk) == [UserMessage, AgentMessage, ToolCall]
-    assert only(talk, AgentMessage).progress is MessageProgress.DONE
+    assert kinds(conversation) == [UserMessage, AgentMessage, ToolCall]
+    assert only(conversation, AgentMessage).progress is MessageProgress.DONE
 
 
 def test_new_message_with_the_same_beginning_is_kept_whole() -> None:
     journal = Journal().began().delta("Hmm").tool().answered().delta("Hmm, ").delta("so ").delta("it is")
 
-    assert texts(journal.talk()) == ["Hmm", "Hmm, so it is"]
+    assert texts(journal.conversation()) == ["Hmm", "Hmm, so it is"]
 
 
-# Tools
+# Tool calls
 
 
 def test_tool_call_is_open_until_its_result() -> None:
     journal = Journal().began().tool("weather", city="Kyoto", days=[1, 2])
-    tool = only(journal.talk(), ToolCall)
-    assert (tool.name, tool.arguments, tool.answer) == ("weather", "city=Kyoto, days=[1,2]", ToolResult.OPEN)
+    tool = only(journal.conversation(), ToolCall)
+    assert (tool.name, tool.arguments, tool.result) == ("weather", "city=Kyoto, days=[1,2]", ToolResult.OPEN)
 
-    tool = only(journal.answered({"sky": "clear"}).talk(), ToolCall)
+    tool = only(journal.answered({"sky": "clear"}).conversation(), ToolCall)
 
-    assert (tool.answer, tool.microseconds, tool.summary) == (ToolResult.OK, SECOND, '{"sky":"clear"}')
+    assert (tool.result, tool.microseconds, tool.summary) == (ToolResult.OK, SECOND, '{"sky":"clear"}')
     assert tool.output == '{\n  "sky": "clear"\n}'
 
 
 def test_failed_tool_call_shows_its_error() -> None:
-    tool = only(Journal().began().tool().answered(error="rate limit").talk(), ToolCall)
+    tool = only(Journal().began().tool().answered(error="rate limit").conversation(), ToolCall)
 
-    assert (tool.answer, tool.summary) == (ToolResult.FAILED, "rate limit")
+    assert (tool.result, tool.summary) == (ToolResult.FAILED, "rate limit")
 
 
 def test_tool_results_match_their_calls_in_any_order() -> None:
     journal = Journal().began().tool("a", "1").tool("b", "2").answered("two", call_id="2").answered("one", call_id="1")
 
-    assert [(tool.name, tool.output) for tool in journal.talk().blocks if isinstance(tool, ToolCall)] == [
+    assert [(tool.name, tool.output) for tool in journal.conversation().blocks if isinstance(tool, ToolCall)] == [
         ("a", "one"),
         ("b", "two"),
     ]
 
 
 def test_tool_result_without_a_call_is_shown_at_its_place() -> None:
-    tool = only(Journal().began().answered("sun").talk(), ToolCall)
+    tool = only(Journal().began().answered("sun").conversation(), ToolCall)
 
-    assert (tool.answer, tool.microseconds) == (ToolResult.OK, None)
+    assert (tool.result, tool.microseconds) == (ToolResult.OK, None)
 
 
 def test_tool_block_keeps_the_beginning_of_a_large_result() -> None:
-    tool = only(Journal().began().tool().answered("x" * 100_000).talk(), ToolCall)
+    tool = only(Journal().began().tool().answered("x" * 100_000).conversation(), ToolCall)
 
     assert len(tool.output) == 4_000
     assert tool.is_cut
@@ -226,30 +229,30 @@ def test_queued_message_has_no_block() -> None:
     journal("steering.queued", {"item_id": "i1", "text": "hello"})
     journal("steering.withdrawn", {"item_id": "i1", "text": "hello"})
 
-    assert kinds(journal.talk()) == [UserMessage]
+    assert kinds(journal.conversation()) == [UserMessage]
 
 
 def test_pulled_message_is_shown_and_then_its_delivery() -> None:
     journal = steered(Journal().began())
-    block = only(journal.talk(), SteeringMessage)
+    block = only(journal.conversation(), SteeringMessage)
     assert (block.text, block.fate) == ("use metric", Fate.PULLED)
 
     journal("steering.injected", {"item_id": "i1", "event_id": "e1"}, turn=2)
 
-    block = only(journal.talk(), SteeringMessage)
-    assert (block.fate, block.landed_turn, block.item_id) == (Fate.INJECTED, 2, "i1")
+    block = only(journal.conversation(), SteeringMessage)
+    assert (block.fate, block.fate_turn, block.item_id) == (Fate.INJECTED, 2, "i1")
 
 
 def test_returned_pull_removes_its_block() -> None:
     journal = steered(Journal().began())
     journal("steering.returned", {"items": ["i1"]})
-    talk = journal.talk()
-    assert kinds(talk) == [UserMessage]
-    assert [block.number for block in talk.blocks] == [0, 1]
+    conversation = journal.conversation()
+    assert kinds(conversation) == [UserMessage]
+    assert [block.number for block in conversation.blocks] == [0, 1]
 
     journal("steering.pulled", {"items": ["i1"]}, turn=3)
 
-    assert kinds(journal.talk()) == [UserMessage, SteeringMessage]
+    assert kinds(journal.conversation()) == [UserMessage, SteeringMessage]
 
 
 @pytest.mark.parametrize(
@@ -264,7 +267,7 @@ def test_dropped_message_shows_its_reason(reason: str, words: str) -> None:
     journal = Journal().began()
     journal("steering.dropped", {"item_id": "i1", "text": "hello", "reason": reason})
 
-    block = only(journal.talk(), SteeringMessage)
+    block = only(journal.conversation(), SteeringMessage)
 
     assert (block.text, block.fate, block.reason) == ("hello", Fate.DROPPED, words)
 
@@ -276,7 +279,7 @@ def test_switched_message_gets_its_text_from_the_reply() -> None:
     journal("call.replied", {"reply": {"items": [{"event": {"event_id": "e1"}, "input": {"text": "hello"}}]}})
     journal("steering.injected", {"item_id": "i1", "event_id": "e1"})
 
-    assert only(journal.talk(), SteeringMessage).text == "hello"
+    assert only(journal.conversation(), SteeringMessage).text == "hello"
 
 
 def test_text_after_a_steering_message_is_below_it() -> None:
@@ -284,10 +287,10 @@ def test_text_after_a_steering_message_is_below_it() -> None:
     journal("steering.injected", {"item_id": "i1"})
     journal.delta("metric then")
 
-    assert kinds(journal.talk()) == [UserMessage, AgentMessage, SteeringMessage, AgentMessage]
+    assert kinds(journal.conversation()) == [UserMessage, AgentMessage, SteeringMessage, AgentMessage]
 
 
-# Lines
+# Files, artifacts and notes
 
 
 def test_steering_message_shows_its_files_even_without_text_or_if_only_the_reply_is_loaded() -> None:
@@ -301,8 +304,8 @@ def test_steering_message_shows_its_files_even_without_text_or_if_only_the_reply
     journal("steering.injected", {"item_id": "i1", "event_id": "e1"})
 
     whole, later = (
-        only(journal.talk(), SteeringMessage),
-        only(ConversationModel.of(journal.entries[3:]), SteeringMessage),
+        only(journal.conversation(), SteeringMessage),
+        only(conversation_of(journal.entries[3:]), SteeringMessage),
     )
 
     assert (whole.text, whole.attachments) == ("see this", (filed,))
@@ -317,19 +320,19 @@ def test_artifact_is_a_line_with_its_size() -> None:
         {"artifact_type": "file", "name": "plan.md", "mime_type": "text/markdown", "size_bytes": 2048},
     )
 
-    artifact = only(journal.talk(), Artifact)
+    artifact = only(journal.conversation(), Artifact)
 
     assert artifact.file == AttachedFile("plan.md", "text/markdown", 2048)
     assert artifact.markdown() == "plan.md · text/markdown · 2.0 KiB"
 
 
-def test_repeated_results_without_effect_share_one_remark() -> None:
+def test_repeated_results_without_effect_share_one_note() -> None:
     journal = Journal().began()
     for _ in range(1_000):
         journal("message.delta", {"chunk": None}, outcome="dropped", reason="chunk: must be an object")
     journal("warning", {"message": "the runner has not answered for 5 s"})
 
-    dropped, warned = (block for block in journal.talk().blocks if isinstance(block, Note))
+    dropped, warned = (block for block in journal.conversation().blocks if isinstance(block, Note))
 
     assert (dropped.text, dropped.count) == ("message.delta dropped: chunk: must be an object", 1_000)
     assert (warned.text, warned.is_warning) == ("the runner has not answered for 5 s", True)
@@ -341,10 +344,10 @@ def test_entries_that_only_stream_shows_have_no_block() -> None:
         journal(kind, {})
     journal("output", {"stream": "stdout", "text": "hello"})
 
-    assert kinds(journal.talk()) == [UserMessage]
+    assert kinds(journal.conversation()) == [UserMessage]
 
 
-# Ends
+# Ends of runs
 
 
 @pytest.mark.parametrize(
@@ -357,7 +360,7 @@ def test_entries_that_only_stream_shows_have_no_block() -> None:
     ],
 )
 def test_end_of_a_run_is_shown_in_words(status: str, reason: str, error: str, state: str, words: str) -> None:
-    end = only(Journal().began().finished(status, reason, error, turn=2).talk(), RunEnd)
+    end = only(Journal().began().finished(status, reason, error, turn=2).conversation(), RunEnd)
 
     assert (end.state, end.words, end.details) == (state, words, ("1.0 s", "2 turns"))
 
@@ -375,7 +378,7 @@ def test_end_of_a_run_is_shown_in_words(status: str, reason: str, error: str, st
     ],
 )
 def test_failure_is_shown_in_words(status: str, reason: str, error: str, state: str, words: str, left: str) -> None:
-    end = only(Journal().began().finished(status, reason, error).talk(), RunFailure)
+    end = only(Journal().began().finished(status, reason, error).conversation(), RunFailure)
 
     assert (end.state, end.words, end.error, end.reason) == (state, words, left, reason)
 
@@ -384,14 +387,14 @@ def test_stopped_run_names_who_stopped_it() -> None:
     journal = Journal().began()
     journal("cancel.requested", {})
 
-    assert only(journal.finished("cancelled", "cancelled").talk(), RunEnd).words == "stopped by you"
+    assert only(journal.finished("cancelled", "cancelled").conversation(), RunEnd).words == "stopped by you"
 
 
 def test_failure_reported_by_the_runner_is_shown_as_such() -> None:
     journal = Journal().began()
     journal("run.failed", {"code": "tool.timeout", "error": "the tool took too long"})
 
-    failure = only(journal.finished("failed", "tool.timeout", "the tool took too long").talk(), RunFailure)
+    failure = only(journal.finished("failed", "tool.timeout", "the tool took too long").conversation(), RunFailure)
 
     assert (failure.words, failure.error) == ("failed: reported by the runner", "the tool took too long")
 
@@ -401,12 +404,12 @@ def test_failure_has_the_last_lines_of_the_traceback() -> None:
     trace = "Traceback (most recent call last):\n  File 'a.py'\n    f()\n\n  File 'b.py'\nRuntimeError: oh\n"
     journal("output", {"stream": "traceback", "text": trace})
 
-    talk = journal.finished("failed", "runner.exception", "RuntimeError: oh").talk()
+    conversation = journal.finished("failed", "runner.exception", "RuntimeError: oh").conversation()
 
-    failure = only(talk, RunFailure)
-    assert failure.lines == ("    f()", "  File 'b.py'", "RuntimeError: oh")
+    failure = only(conversation, RunFailure)
+    assert failure.last_lines == ("    f()", "  File 'b.py'", "RuntimeError: oh")
     assert trace.rstrip() in failure.markdown()
-    assert only(talk, AgentMessage).progress is MessageProgress.CUT
+    assert only(conversation, AgentMessage).progress is MessageProgress.CUT
 
 
 def test_failure_without_a_traceback_has_the_last_lines_of_stderr() -> None:
@@ -414,7 +417,7 @@ def test_failure_without_a_traceback_has_the_last_lines_of_stderr() -> None:
     for number in range(5):
         journal("output", {"stream": "stderr", "text": f"line {number}"})
 
-    assert only(journal.finished("failed", "runner.lost", "").talk(), RunFailure).lines == (
+    assert only(journal.finished("failed", "runner.lost", "").conversation(), RunFailure).last_lines == (
         "line 2",
         "line 3",
         "line 4",
@@ -422,7 +425,7 @@ def test_failure_without_a_traceback_has_the_last_lines_of_stderr() -> None:
 
 
 def test_end_of_the_run_closes_open_tool_calls() -> None:
-    assert only(Journal().began().tool().finished("failed").talk(), ToolCall).answer is ToolResult.NONE
+    assert only(Journal().began().tool().finished("failed").conversation(), ToolCall).result is ToolResult.NONE
 
 
 # Sessions
@@ -431,240 +434,48 @@ def test_end_of_the_run_closes_open_tool_calls() -> None:
 def test_runs_follow_each_other_in_one_conversation() -> None:
     first, second = Journal("a").began("one").said("1").finished(), Journal("b", 99 * SECOND).began("two")
 
-    talk = first.talk()
-    talk.apply(second.entries)
+    conversation = first.conversation()
+    conversation.apply(second.entries)
 
-    assert talk.run_ids == ("a", "b")
-    assert kinds(talk) == [UserMessage, AgentMessage, RunEnd, UserMessage]
+    assert conversation.run_ids == ("a", "b")
+    assert kinds(conversation) == [UserMessage, AgentMessage, RunEnd, UserMessage]
 
 
 def test_block_numbers_rise_by_one_after_earlier_runs_are_added() -> None:
-    talk = Journal("b", 99 * SECOND).began("two").talk()
-    before = talk.blocks[0].number
+    conversation = Journal("b", 99 * SECOND).began("two").conversation()
+    before = conversation.blocks[0].number
 
-    talk.put_above(Journal("a").began("one").said("1").finished().talk())
-    talk.apply(Journal("b", 99 * SECOND).began("two").said("2").entries)
+    conversation.prepend(Journal("a").began("one").said("1").finished().conversation())
+    conversation.apply(Journal("b", 99 * SECOND).began("two").said("2").entries)
 
-    assert [block.run_id for block in talk.blocks] == ["a", "a", "a", "b", "b"]
-    numbers = [block.number for block in talk.blocks]
+    assert [block.run_id for block in conversation.blocks] == ["a", "a", "a", "b", "b"]
+    numbers = [block.number for block in conversation.blocks]
     assert numbers == list(range(numbers[0], numbers[0] + 5))
-    assert talk.block(before) is talk.blocks[3]
-    assert talk.run_ids == ("a", "b")
-
-
-def test_overlapping_pages_in_any_order_make_one_conversation() -> None:
-    run = Journal().began().delta("a").delta("b").tool().answered().said("c").finished()
-    other = Journal("later", 99 * SECOND).began()
-
-    talk = ConversationModel.of(other.entries, run.entries[3:], run.entries[:5])
-
-    assert [block.markdown() for block in talk.blocks][:-1] == [block.markdown() for block in run.talk().blocks]
-    assert talk.run_ids == ("run", "later")
+    assert conversation.block(before) is conversation.blocks[3]
+    assert conversation.run_ids == ("a", "b")
 
 
 def test_repeated_entry_is_applied_once() -> None:
     journal = Journal().began().delta("a").delta("b")
-    talk = journal.talk()
+    conversation = journal.conversation()
 
-    talk.apply(journal.entries)
+    conversation.apply(journal.entries)
 
-    assert texts(talk) == ["ab"]
-    assert talk.last_position("run") == 3
+    assert texts(conversation) == ["ab"]
+    assert conversation.last_position("run") == 3
 
 
 def test_first_block_after_an_entry_is_found() -> None:
-    talk = Journal("a").began().said("1").finished().talk()
-    talk.apply(Journal("b", 99 * SECOND).began().tool().answered().entries)
+    conversation = Journal("a").began().said("1").finished().conversation()
+    conversation.apply(Journal("b", 99 * SECOND).began().tool().answered().entries)
 
-    assert talk.first_after("a", 1) == 1
-    assert talk.first_after("a", 3) == 3
-    assert talk.first_after("b", 0) == 3
-    assert talk.first_after("c", 1) is None
-
-
-# What an outline leaves out
+    assert conversation.number_after("a", 1) == 1
+    assert conversation.number_after("a", 3) == 3
+    assert conversation.number_after("b", 0) == 3
+    assert conversation.number_after("c", 1) is None
 
 
-def outline(journal: Journal) -> list[Entry]:
-    return [entry for entry in journal.entries if entry.type not in OUTLINE_LEAVES_OUT]
-
-
-def test_completed_run_needs_only_its_outline() -> None:
-    journal = Journal().began().delta("a").said("a").finished()
-
-    assert find_missing_range(outline(journal)) is None
-    assert texts(ConversationModel.of(outline(journal))) == ["a"]
-
-
-@pytest.mark.parametrize("status", ["failed", "timeout", "cancelled"])
-def test_failed_run_needs_its_last_entries(status: str) -> None:
-    journal = Journal().began().delta("x").said("x").delta("half")
-    journal("output", {"stream": "traceback", "text": "Oh"})
-    journal.finished(status)
-
-    wanted = find_missing_range(outline(journal))
-
-    assert wanted == (3, 6)
-    tail = [entry for entry in journal.entries if wanted[0] < entry.position < wanted[1]]
-    assert texts(ConversationModel.of(outline(journal), tail)) == ["x", "half"]
-
-
-def test_incomplete_message_needs_its_deltas() -> None:
-    journal = Journal().began().delta("half")
-    journal("run.completed", {"finish_reason": "stop"})
-    journal(
-        "warning",
-        {"message": "The run ended without a completed message; its transcript line is assembled from deltas."},
-    )
-
-    assert find_missing_range(outline(journal.finished())) == (1, 5)
-
-
-def test_run_in_progress_needs_all_entries_since_its_last_message() -> None:
-    journal = Journal().began().delta("a").said("a").delta("b")
-
-    after, before = find_missing_range(outline(journal)) or (0, 0)
-
-    assert after == 3
-    assert before > 10**9
-
-
-def test_empty_outline_needs_nothing() -> None:
-    assert find_missing_range([]) is None
-
-
-@pytest.mark.parametrize(
-    "results",
-    [
-        pytest.param([delta("one "), delta("two"), said("one two"), done()], id="completed"),
-        pytest.param([delta("one "), delta("two"), done()], id="never completed"),
-        pytest.param([said("one"), delta("half a "), failed("no", code="tool.timeout")], id="failed"),
-        pytest.param([delta("half a "), "not an object"], id="broken"),
-        pytest.param([done("all of it")], id="at its end"),
-        pytest.param([done()], id="no output"),
-    ],
-)
-async def test_past_run_has_the_same_blocks_as_the_live_run(open_engine: Engines, results: list[Any]) -> None:
-    play = await open_stage(open_engine)
-    run_id = (await play(*results)).run_id
-    engine = play.engine
-    live = ConversationModel()
-    async for entry in engine.runs.entries(run_id):
-        live.apply([entry])
-
-    found = await engine.runs.outline(run_id)
-    wanted = find_missing_range(found)
-    tail = [] if wanted is None else await engine.runs.journal(run_id, before=wanted[1], limit=100)
-    past = ConversationModel.of(found, [entry for entry in tail if wanted and entry.position > wanted[0]])
-
-    assert [block.markdown() for block in past.blocks] == [block.markdown() for block in live.blocks]
-    assert len(past.blocks) > 1
-
-
-# Parts of a long text
-
-
-PARAGRAPH = "A sentence that is neither long nor short. " * 8 + "\n\n"
-
-
-def test_parts_end_at_blank_lines() -> None:
-    text_parts = TextParts(PARAGRAPH * 20)
-
-    assert text_parts.parts > 5
-    assert text_parts.text == PARAGRAPH * 20
-    assert all(part.text.endswith("\n\n") and ENOUGH < len(part.text) <= LONG for part in text_parts.sealed)
-
-
-@pytest.mark.parametrize("text", ['{"a": "__none__"}', ' [1, "*x*"]\n', json.dumps({"a": ["__b__"] * 900}, indent=1)])
-def test_complete_json_text_becomes_a_code_block(text: str) -> None:
-    text_parts = TextParts(text)
-    text_parts.settle()
-    assert all(text_parts.part(place).markdown.startswith("```json\n") for place in range(text_parts.parts))
-    assert text_parts.text == text
-    text_parts.become(f"{text} and more")
-    text_parts.settle()
-    assert text_parts.part(0).opener == "", "it is prose after all"
-    assert text_parts.text == f"{text} and more"
-
-
-@pytest.mark.parametrize("text", ['{"a": ', "12", "see {}", f"[{'1,' * 40_000}1]", ""])
-def test_text_that_is_not_json_stays_markdown(text: str) -> None:
-    text_parts = TextParts(text)
-    text_parts.settle()
-    assert all(not text_parts.part(place).opener for place in range(text_parts.parts))
-
-
-def test_finished_part_does_not_change() -> None:
-    text_parts = TextParts(PARAGRAPH * 5)
-    sealed = list(text_parts.sealed)
-
-    text_parts.grow(PARAGRAPH * 5)
-    text_parts.become(PARAGRAPH * 12)
-
-    assert text_parts.sealed[: len(sealed)] == sealed
-    assert text_parts.text == PARAGRAPH * 12
-
-
-def test_part_that_ends_inside_a_fence_is_reopened() -> None:
-    code = "```python\n" + "\n\n".join(f"x = {number}" for number in range(500)) + "\n```\n\n" + PARAGRAPH * 3
-
-    text_parts = TextParts(code)
-
-    assert text_parts.text == code
-    first, *rest = text_parts.sealed
-    assert len(rest) > 2
-    assert first.opener == ""
-    inside = [part for part in rest if part.opener]
-    assert inside
-    assert all(part.opener == "```python" and part.markdown.startswith("```python\n") for part in inside)
-    assert text_parts.tail.opener == ""
-
-
-def test_list_items_keep_their_continuation_lines() -> None:
-    items = ("- item " + "x" * 200 + "\n\n  goes on\n\n") * 10
-
-    assert all(part.text.startswith("- item") for part in TextParts(items).sealed)
-
-
-@pytest.mark.parametrize("text", ["x" * 50_000, "word " * 10_000, "| a | b |\n" * 5_000, "    indented\n" * 5_000])
-def test_parts_have_a_maximum_length(text: str) -> None:
-    text_parts = TextParts(text)
-
-    assert text_parts.text == text
-    assert max(len(text_parts.part(place).text) for place in range(text_parts.parts)) <= MAX_PART_CHARS + LONG
-
-
-def test_replaced_text_is_the_new_text() -> None:
-    text_parts = TextParts(PARAGRAPH * 5)
-    changed = PARAGRAPH + "Something else. " * 50 + "\n\n" + PARAGRAPH
-
-    text_parts.become(changed)
-    assert text_parts.text == changed
-    text_parts.become("")
-    assert text_parts.text == ""
-
-
-WORDS = st.sampled_from(["a ", "\n", "\n\n", "```", "~~~~\n", "    ", "- b\n", "| c |", "x" * 700, PARAGRAPH])
-
-
-@given(st.lists(st.lists(WORDS, max_size=8).map("".join), max_size=12))
-def test_joined_parts_equal_the_text_however_it_grows(pieces: list[str]) -> None:
-    text_parts, said = TextParts(), ""
-    for piece in pieces:
-        text_parts.grow(piece)
-        said += piece
-        assert text_parts.text == said
-
-
-@given(st.lists(st.lists(WORDS, max_size=8).map("".join), max_size=6))
-def test_joined_parts_equal_any_replaced_text(versions: list[str]) -> None:
-    text_parts = TextParts()
-    for version in versions:
-        text_parts.become(version)
-        assert text_parts.text == version
-
-
-# Whatever comes
+# Any entries
 
 KINDS = (
     "run.started", "message.delta", "message.completed", "tool.call.started", "tool.call.completed", "state.updated",
@@ -702,14 +513,14 @@ def test_any_stream_of_entries_is_accepted_and_versions_only_grow(
         for run_id, kind, data, outcome in given_entries
         for position in [next(positions)]
     ]
-    talk, versions = ConversationModel(), dict[str, int]()
+    conversation, versions = ConversationModel(), dict[str, int]()
 
     for start in range(0, len(entries), batch):
-        talk.apply(entries[start : start + batch])
-        for block in talk.blocks:
+        conversation.apply(entries[start : start + batch])
+        for block in conversation.blocks:
             assert block.version >= versions.get(block.key, 0)
             versions[block.key] = block.version
             block.markdown()
 
-    assert [block.number for block in talk.blocks] == list(range(len(talk.blocks)))
-    assert len(versions) == len(talk.blocks)
+    assert [block.number for block in conversation.blocks] == list(range(len(conversation.blocks)))
+    assert len(versions) == len(conversation.blocks)

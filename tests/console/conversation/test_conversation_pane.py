@@ -1,19 +1,15 @@
-from typing import Any, ClassVar
+"""The conversation pane draws blocks, scrolls, follows the end and acts on the block under the cursor."""
 
 import pytest
 from rich.cells import cell_len
-from textual.app import ComposeResult
 from textual.events import MouseScrollDown, MouseScrollUp
-from textual.message import Message
-from textual.pilot import Pilot
-from textual.widgets import Static
 
-from console.model.conversation.conversation import ConversationModel
+from console.model.conversation.conversation import AsOf, ConversationModel
 from console.model.preferences.palette import DARK, LIGHT
-from console.ui.conversation.pane import AsOf, Conversation
+from console.ui.conversation.pane import Conversation
+from tests.support.console.conversation_app import ConversationApp
 from tests.support.console.journal_writer import SECOND, Journal
 from tests.support.console.pilot import until
-from tests.support.console.single_pane_app import SinglePaneApp
 
 pytestmark = pytest.mark.usefixtures("every_frame")
 
@@ -24,53 +20,8 @@ HOSTILE = (
 LONG = "A line of the plan that says where to be and when. "
 
 
-class Stage(SinglePaneApp):
-    HORIZONTAL_BREAKPOINTS: ClassVar = [(0, "-narrow"), (100, "-medium"), (140, "-wide")]
-    CSS = "Static { height: 1; }"
-
-    def __init__(self, talk: ConversationModel, *, is_ascii: bool = False) -> None:
-        super().__init__(is_ascii=is_ascii)
-        self.talk = talk
-        self.pane = Conversation()
-        self.heard: list[Message] = []
-        self.now = 100 * SECOND
-        self.as_of: AsOf | None = None
-
-    def compose(self) -> ComposeResult:
-        yield self.pane
-        yield Static("below")
-
-    def on_mount(self) -> None:
-        self.pane.focus()
-        self.tick()
-
-    def tick(self) -> None:
-        self.pane.show(self.talk, self.now, self.as_of)
-
-    def _note(self, message: Message) -> None:
-        self.heard.append(message)
-
-    on_conversation_open_in_stream = _note
-    on_conversation_put_back = _note
-    on_conversation_copy = _note
-    on_conversation_retry = _note
-    on_conversation_type_in_prompt = _note
-    on_conversation_want_earlier = _note
-
-    def lines(self) -> list[str]:
-        return [self.pane.render_line(y).text.rstrip() for y in range(self.pane.content_size.height)]
-
-    def said(self, kind: type[Message]) -> list[Any]:
-        return [message for message in self.heard if isinstance(message, kind)]
-
-    async def add(self, pilot: Pilot[None], journal: Journal, since: int) -> None:
-        self.talk.apply(journal.entries[since:])
-        self.tick()
-        await pilot.pause()
-
-
 def everything(text: str = "some words") -> Journal:
-    """A run in which all kinds of blocks come."""
+    """Runs with every kind of block."""
     journal = Journal().began(text).delta(text).tool(text, place=text).answered({"sky": text})
     journal.tool(text, "2").answered(error=text, call_id="2").tool("slow", "3")
     journal("steering.queued", {"item_id": "i1", "text": text})
@@ -103,7 +54,7 @@ async def test_run_is_drawn_from_top_to_bottom() -> None:
     journal("steering.pulled", {"items": ["i1"]}, turn=2)
     journal("steering.injected", {"item_id": "i1"}, turn=2)
     journal.delta("Here **it** is", turn=2)
-    app = Stage(journal.talk())
+    app = ConversationApp(journal.conversation())
 
     async with app.run_test(size=(66, 24)):
         assert [line for line in app.lines() if line] == [
@@ -128,8 +79,8 @@ async def test_run_is_drawn_from_top_to_bottom() -> None:
         (("failed", "runner.lost", "the runner exited with code 1"), " ▌ ⚠ runner exited (code 1)"),
     ],
 )
-async def test_every_end_is_drawn_in_words(ending: tuple[str, ...], words: str) -> None:
-    app = Stage(Journal().began().finished(*ending).talk())
+async def test_every_end_of_a_run_is_drawn_in_words(ending: tuple[str, ...], words: str) -> None:
+    app = ConversationApp(Journal().began().finished(*ending).conversation())
 
     async with app.run_test(size=(80, 24)):
         assert any(line.startswith(words) for line in app.lines())
@@ -138,7 +89,7 @@ async def test_every_end_is_drawn_in_words(ending: tuple[str, ...], words: str) 
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("text", ["some words", HOSTILE, "界" * 60, "x" * 500, "a\n\nb\tc", ""])
 async def test_any_text_fits_the_pane(size: tuple[int, int], text: str) -> None:
-    app = Stage(everything(text).talk())
+    app = ConversationApp(everything(text).conversation())
 
     async with app.run_test(size=size) as pilot:
         for _ in range(20):
@@ -150,7 +101,9 @@ async def test_any_text_fits_the_pane(size: tuple[int, int], text: str) -> None:
 
 
 async def test_hostile_text_is_shown_and_opens_no_link() -> None:
-    app = Stage(Journal().began("x").said("[bold]a[/] [@click=app.quit]b[/] <think>c</think> [d](http://e)").talk())
+    app = ConversationApp(
+        Journal().began("x").said("[bold]a[/] [@click=app.quit]b[/] <think>c</think> [d](http://e)").conversation()
+    )
 
     async with app.run_test(size=(80, 24)):
         assert " ▌ [bold]a[/] [@click=app.quit]b[/] <think>c</think> d (http://e)" in app.lines()
@@ -159,7 +112,7 @@ async def test_hostile_text_is_shown_and_opens_no_link() -> None:
 
 
 async def test_ascii_mode_replaces_every_glyph() -> None:
-    app = Stage(everything().talk(), is_ascii=True)
+    app = ConversationApp(everything().conversation(), is_ascii=True)
 
     async with app.run_test(size=(80, 60)):
         assert any("▌" in line for line in app.lines())
@@ -167,7 +120,7 @@ async def test_ascii_mode_replaces_every_glyph() -> None:
 
 
 async def test_empty_conversation_shows_a_hint() -> None:
-    app = Stage(ConversationModel())
+    app = ConversationApp(ConversationModel())
 
     async with app.run_test(size=(80, 24)):
         assert app.lines()[0] == " No messages yet."
@@ -178,7 +131,7 @@ async def test_empty_conversation_shows_a_hint() -> None:
 
 async def test_end_is_followed_until_the_user_moves_up() -> None:
     journal = long_run()
-    app = Stage(journal.talk())
+    app = ConversationApp(journal.conversation())
 
     async with app.run_test(size=(120, 24)) as pilot:
         assert "message 29" in "\n".join(app.lines())
@@ -201,7 +154,7 @@ async def test_end_is_followed_until_the_user_moves_up() -> None:
 
 
 async def test_moving_down_to_the_end_follows_again() -> None:
-    app = Stage(long_run().talk())
+    app = ConversationApp(long_run().conversation())
 
     async with app.run_test(size=(120, 24)) as pilot:
         end = app.lines()
@@ -214,7 +167,7 @@ async def test_moving_down_to_the_end_follows_again() -> None:
 
 
 async def test_scrolling_passes_every_row() -> None:
-    app = Stage(long_run(12).talk())
+    app = ConversationApp(long_run(12).conversation())
 
     async with app.run_test(size=(120, 14)) as pilot:
         await pilot.press("home")
@@ -233,7 +186,7 @@ async def test_scrolling_passes_every_row() -> None:
 
 
 async def test_wheel_scrolls_and_narrow_screens_show_that_there_is_more() -> None:
-    app = Stage(long_run().talk())
+    app = ConversationApp(long_run().conversation())
 
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot._post_mouse_events([MouseScrollUp], app.pane)
@@ -246,31 +199,33 @@ async def test_wheel_scrolls_and_narrow_screens_show_that_there_is_more() -> Non
 
 
 async def test_earlier_runs_do_not_move_the_rows_in_view() -> None:
-    talk = long_run(3).talk()
-    app = Stage(talk)
+    conversation = long_run(3).conversation()
+    app = ConversationApp(conversation)
 
     async with app.run_test(size=(120, 40)) as pilot:
         app.lines()  # draws the rows
         await pilot.pause()
-        assert app.said(Conversation.WantEarlier) == [Conversation.WantEarlier("run", 1)]
+        assert app.posted(Conversation.WantEarlier) == [Conversation.WantEarlier("run", 1)]
         await pilot.press("alt+up")
         before = app.lines()
 
-        talk.put_above(Journal("before", -99 * SECOND).began("earlier").said("an answer").finished().talk())
+        conversation.prepend(
+            Journal("before", -99 * SECOND).began("earlier").said("an answer").finished().conversation()
+        )
         app.tick()
 
         assert app.lines()[1:] == before[:-1]  # the first block is no longer the first, so a blank row is above it
         await pilot.press("home")
         await until(pilot, lambda: app.lines()[1] == " ▌ earlier")
-        await until(pilot, lambda: len(app.said(Conversation.WantEarlier)) == 2)
+        await until(pilot, lambda: len(app.posted(Conversation.WantEarlier)) == 2)
 
 
 async def test_another_conversation_is_shown_from_its_end() -> None:
-    app = Stage(long_run().talk())
+    app = ConversationApp(long_run().conversation())
 
     async with app.run_test(size=(120, 24)) as pilot:
         await pilot.press("home", "alt+up")
-        app.talk = Journal("b").began("another").talk()
+        app.conversation = Journal("b").began("another").conversation()
         app.tick()
 
         assert app.lines()[1] == " ▌ another"
@@ -278,16 +233,16 @@ async def test_another_conversation_is_shown_from_its_end() -> None:
         assert app.pane.cursor is None
 
 
-# Blocks
+# Acting on blocks
 
 
 async def test_enter_opens_the_block_under_the_cursor() -> None:
-    app = Stage(Journal().began().said("hello").tool().answered("sun").talk())
+    app = ConversationApp(Journal().began().said("hello").tool().answered("sun").conversation())
 
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press("enter", "alt+up", "enter", "alt+up", "enter")
 
-        assert app.said(Conversation.OpenInStream) == [
+        assert app.posted(Conversation.OpenInStream) == [
             Conversation.OpenInStream("run", 3),
             Conversation.OpenInStream("run", 2),
         ]
@@ -295,7 +250,7 @@ async def test_enter_opens_the_block_under_the_cursor() -> None:
 
 
 async def test_moving_below_the_last_block_follows_the_end() -> None:
-    app = Stage(long_run().talk())
+    app = ConversationApp(long_run().conversation())
 
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press("alt+up", "alt+up")
@@ -307,7 +262,7 @@ async def test_moving_below_the_last_block_follows_the_end() -> None:
 
 
 async def test_cursor_is_always_in_view() -> None:
-    app = Stage(long_run(8).talk())
+    app = ConversationApp(long_run(8).conversation())
 
     async with app.run_test(size=(60, 12)) as pilot:
         for key in ["alt+up"] * 9 + ["alt+down"] * 8:
@@ -316,7 +271,7 @@ async def test_cursor_is_always_in_view() -> None:
 
 
 async def test_space_unfolds_and_folds_a_tool_call() -> None:
-    app = Stage(Journal().began().tool("weather").answered({"sky": "clear"}).talk())
+    app = ConversationApp(Journal().began().tool("weather").answered({"sky": "clear"}).conversation())
 
     async with app.run_test(size=(80, 24)) as pilot:
         folded = app.lines()
@@ -328,7 +283,7 @@ async def test_space_unfolds_and_folds_a_tool_call() -> None:
 
 
 async def test_click_unfolds_a_tool_call() -> None:
-    app = Stage(Journal().began().tool("weather").answered("all is clear\nuntil four").talk())
+    app = ConversationApp(Journal().began().tool("weather").answered("all is clear\nuntil four").conversation())
 
     async with app.run_test(size=(120, 24)) as pilot:
         row = next(y for y, line in enumerate(app.lines()) if "weather" in line)
@@ -338,7 +293,7 @@ async def test_click_unfolds_a_tool_call() -> None:
 
 
 async def test_large_result_is_cut_with_a_hint() -> None:
-    app = Stage(Journal().began().tool().answered("\n".join(map(str, range(100)))).talk())
+    app = ConversationApp(Journal().began().tool().answered("\n".join(map(str, range(100)))).conversation())
 
     async with app.run_test(size=(80, 60)) as pilot:
         await pilot.press("alt+up", "space")
@@ -347,77 +302,77 @@ async def test_large_result_is_cut_with_a_hint() -> None:
 
 
 async def test_y_copies_a_block_as_markdown() -> None:
-    app = Stage(Journal().began().said("# Title\n\n**bold**").talk())
+    app = ConversationApp(Journal().began().said("# Title\n\n**bold**").conversation())
 
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press("alt+up", "y")
 
-        assert app.said(Conversation.Copy) == [Conversation.Copy("# Title\n\n**bold**")]
+        assert app.posted(Conversation.Copy) == [Conversation.Copy("# Title\n\n**bold**")]
 
 
 async def test_r_retries_a_failure_and_is_a_letter_elsewhere() -> None:
-    app = Stage(Journal().began().finished("failed", "runner.exception", "oh").talk())
+    app = ConversationApp(Journal().began().finished("failed", "runner.exception", "oh").conversation())
 
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press("alt+up", "r", "alt+up", "r")
 
-        assert app.said(Conversation.Retry) == [Conversation.Retry("run")]
-        assert app.said(Conversation.TypeInPrompt) == [Conversation.TypeInPrompt("r")]
+        assert app.posted(Conversation.Retry) == [Conversation.Retry("run")]
+        assert app.posted(Conversation.TypeInPrompt) == [Conversation.TypeInPrompt("r")]
 
 
 async def test_enter_takes_a_dropped_message_back_to_the_prompt() -> None:
     journal = Journal().began()
     journal("steering.dropped", {"item_id": "i1", "text": "hello", "reason": "completed"})
-    app = Stage(journal.talk())
+    app = ConversationApp(journal.conversation())
 
     async with app.run_test(size=(80, 24)) as pilot:
         assert any("✕ dropped · run completed before T" in line for line in app.lines())
         await pilot.press("alt+up", "enter")
 
-        assert app.said(Conversation.PutBack) == [Conversation.PutBack("i1", "hello")]
-        assert not app.said(Conversation.OpenInStream)
+        assert app.posted(Conversation.PutBack) == [Conversation.PutBack("i1", "hello")]
+        assert not app.posted(Conversation.OpenInStream)
 
 
 async def test_message_sent_again_or_dismissed_opens_in_the_stream() -> None:
     journal = Journal().began()
     journal("steering.dropped", {"item_id": "i1", "text": "hello", "reason": "completed"})
-    app = Stage(journal.talk())
+    app = ConversationApp(journal.conversation())
 
     async with app.run_test(size=(80, 24)) as pilot:
-        for dropped, is_offered in ((["i1"], True), ([], False), (["i1"], True), ([], False)):
-            app.talk.offer(frozenset(dropped))
+        for resendable, can_take_back in ((["i1"], True), ([], False), (["i1"], True), ([], False)):
+            app.conversation.set_resendable(frozenset(resendable))
             app.tick()
             await pilot.pause()
-            assert any("enter back to the prompt" in line for line in app.lines()) is is_offered
+            assert any("enter back to the prompt" in line for line in app.lines()) is can_take_back
         await pilot.press("alt+up", "enter")
 
-        assert not app.said(Conversation.PutBack)
-        assert app.said(Conversation.OpenInStream)
+        assert not app.posted(Conversation.PutBack)
+        assert app.posted(Conversation.OpenInStream)
 
 
 async def test_letters_without_a_cursor_go_to_the_prompt() -> None:
-    app = Stage(Journal().began().said("hello").talk())
+    app = ConversationApp(Journal().began().said("hello").conversation())
 
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press("y", "e", "space", "é")
 
-        assert [message.character for message in app.said(Conversation.TypeInPrompt)] == ["y", "e", " ", "é"]
+        assert [message.character for message in app.posted(Conversation.TypeInPrompt)] == ["y", "e", " ", "é"]
 
 
 async def test_letter_bound_by_a_keymap_is_not_typed() -> None:
-    app = Stage(Journal().began().said("hello").talk())
+    app = ConversationApp(Journal().began().said("hello").conversation())
 
     async with app.run_test(size=(80, 24)) as pilot:
         app.set_keymap({"conversation.copy": "c"})
         await pilot.press("c", "alt+up", "c", "y")
 
-        assert app.said(Conversation.Copy) == [Conversation.Copy("hello")]
-        assert [message.character for message in app.said(Conversation.TypeInPrompt)] == ["c", "y"]
+        assert app.posted(Conversation.Copy) == [Conversation.Copy("hello")]
+        assert [message.character for message in app.posted(Conversation.TypeInPrompt)] == ["c", "y"]
 
 
 async def test_selected_text_has_no_bars_and_stays_in_place() -> None:
     journal = Journal().began("one\ntwo").said("three")
-    app = Stage(journal.talk())
+    app = ConversationApp(journal.conversation())
 
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.mouse_down(app.pane, offset=(3, 1))
@@ -428,11 +383,11 @@ async def test_selected_text_has_no_bars_and_stays_in_place() -> None:
         assert not app.pane.follow.is_tail
 
 
-# Time
+# Past entries and durations
 
 
 async def test_blocks_after_the_chosen_entry_are_marked() -> None:
-    app = Stage(Journal().began("first").said("second").said("third").talk())
+    app = ConversationApp(Journal().began("first").said("second").said("third").conversation())
     app.as_of = AsOf("run", 2)
 
     async with app.run_test(size=(80, 24)):
@@ -443,7 +398,7 @@ async def test_blocks_after_the_chosen_entry_are_marked() -> None:
 
 
 async def test_duration_of_an_open_tool_call_is_updated() -> None:
-    app = Stage(Journal().began().tool("slow").talk())
+    app = ConversationApp(Journal().began().tool("slow").conversation())
 
     async with app.run_test(size=(80, 24)):
         app.now = 3 * SECOND
@@ -461,24 +416,24 @@ async def test_duration_of_an_open_tool_call_is_updated() -> None:
 async def test_only_visible_parts_of_a_huge_message_are_drawn() -> None:
     text = "".join(f"Paragraph {number}. {LONG * 10}\n\n" for number in range(2_000))
     journal = Journal().began().delta(text)
-    app = Stage(journal.talk())
+    app = ConversationApp(journal.conversation())
 
     async with app.run_test(size=(120, 40)) as pilot:
         assert any("Paragraph 1999" in line for line in app.lines())
-        drawn = len(app.pane._rows._drawn)
+        drawn = len(app.pane._row_cache._cached)
         for word in ["and", "it", "goes", "on"]:
             since = len(journal.entries)
             journal.delta(word)
             await app.add(pilot, journal, since)
 
-        assert len(app.pane._rows._drawn) - drawn <= 2
+        assert len(app.pane._row_cache._cached) - drawn <= 2
         assert drawn < 30
         await pilot.press("home")
         assert any("Paragraph 0" in line for line in app.lines())
 
 
 async def test_tick_without_changes_draws_nothing() -> None:
-    app = Stage(long_run().talk())
+    app = ConversationApp(long_run().conversation())
 
     async with app.run_test(size=(120, 40)):
         app.lines()
@@ -488,7 +443,7 @@ async def test_tick_without_changes_draws_nothing() -> None:
 
 
 async def test_many_resizes_and_themes_leave_the_pane_intact() -> None:
-    app = Stage(everything().talk())
+    app = ConversationApp(everything().conversation())
 
     async with app.run_test(size=(160, 45)) as pilot:
         await pilot.press("alt+up", "alt+up")

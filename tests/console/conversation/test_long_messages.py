@@ -1,11 +1,11 @@
-"""Long messages while they grow, talks that go on below, and failures in full."""
+"""The pane with messages that grow long, conversations that go on below, and long tracebacks."""
 
 import pytest
 
 from console.model.conversation.conversation import ConversationModel
 from console.ui.conversation.markdown import MarkdownLayout
 from console.ui.conversation.pane import Conversation
-from tests.console.conversation.test_conversation_pane import Stage
+from tests.support.console.conversation_app import ConversationApp
 from tests.support.console.journal_writer import Journal
 
 TRACE = "\n".join(f'  File "runner.py", line {n}, in step_{n}' for n in range(9)) + "\nValueError: no [/room]"
@@ -13,7 +13,7 @@ SENTENCE = "The *light* goes at five, and `walk()` takes 京都駅 an hour. "
 
 
 def growing(kind: str, count: int) -> Journal:
-    """A message in so many chunks: bare fragments, snapshots, or one after the other."""
+    """A message in `count` chunks: fragments, snapshots, or first fragments and then snapshots."""
     journal, text = Journal().began(), ""
     for number in range(count):
         piece = SENTENCE + ("\n\n" if number % 7 == 6 else "")
@@ -35,12 +35,12 @@ async def test_cost_of_a_tick_does_not_grow_with_the_message(monkeypatch: pytest
     monkeypatch.setattr(MarkdownLayout, "lines", counted)
     # Snapshots make the journal itself grow with the square of the message.
     journal = growing(kind, 10_000 if kind == "fragments" else 3_000)
-    app = Stage(ConversationModel())
+    app = ConversationApp(ConversationModel())
     async with app.run_test(size=(100, 40)):
         ticks: list[int] = []
         for start in range(0, len(journal.entries), 100):
             drawn.clear()
-            app.talk.apply(journal.entries[start : start + 100])
+            app.conversation.apply(journal.entries[start : start + 100])
             app.tick()
             app.lines()
             ticks.append(sum(drawn))
@@ -52,54 +52,49 @@ async def test_cost_of_a_tick_does_not_grow_with_the_message(monkeypatch: pytest
 
 @pytest.mark.parametrize("kind", ["fragments", "snapshots", "mixed"])
 def test_fragments_and_snapshots_of_a_long_message_show_the_same(kind: str) -> None:
-    (_, said) = growing(kind, 300).talk().blocks
+    (_, message) = growing(kind, 300).conversation().blocks
 
-    assert said.markdown() == growing("fragments", 300).talk().blocks[1].markdown()
+    assert message.markdown() == growing("fragments", 300).conversation().blocks[1].markdown()
 
 
 async def test_message_of_a_megabyte_is_shown_at_once_from_its_end() -> None:
-    app = Stage(Journal().began().said("x" * 500_000 + "\n\n" + SENTENCE * 8_000 + "the end").talk())
+    app = ConversationApp(Journal().began().said("x" * 500_000 + "\n\n" + SENTENCE * 8_000 + "the end").conversation())
     async with app.run_test(size=(100, 40)):
         assert any("the end" in line for line in app.lines())
 
 
-# What is below
-
-
-class Below(Stage):
-    """Hears what is wanted below, too."""
-
-    on_conversation_want_later = Stage._note
-    on_conversation_want_end = Stage._note
+# Conversations that go on below
 
 
 async def test_end_of_the_loaded_part_requests_more_once() -> None:
-    talk = Journal().began().said("an old answer").finished().talk()
-    talk.has_later = True
-    app = Below(talk)
+    conversation = Journal().began().said("an old answer").finished().conversation()
+    conversation.has_later = True
+    app = ConversationApp(conversation)
     async with app.run_test(size=(100, 40)) as pilot:
         app.lines()
         app.tick()
         await pilot.pause()
-        assert len(app.said(Conversation.WantLater)) == 1
+        assert len(app.posted(Conversation.WantLater)) == 1
         assert app.pane.border_subtitle == "▼ later runs · end"
 
         await pilot.press("end")
 
-        assert len(app.said(Conversation.WantEnd)) == 1
+        assert len(app.posted(Conversation.WantEnd)) == 1
 
 
 async def test_page_down_continues_when_more_is_loaded() -> None:
-    talk = Journal().began().said("\n\n".join(f"paragraph {number}" for number in range(30))).finished().talk()
-    talk.has_later = True
-    app = Below(talk)
+    conversation = (
+        Journal().began().said("\n\n".join(f"paragraph {number}" for number in range(30))).finished().conversation()
+    )
+    conversation.has_later = True
+    app = ConversationApp(conversation)
     async with app.run_test(size=(100, 24)) as pilot:
         await pilot.press("home")
         while not any("paragraph 29" in line for line in app.lines()):
             await pilot.press("pagedown")
         seen = app.lines()
         more = Journal("run_2").began().said("\n\n".join(f"later {number}" for number in range(30))).finished()
-        talk.apply(more.entries)
+        conversation.apply(more.entries)
         app.tick()
         assert app.lines()[0] == seen[0]
 
@@ -110,25 +105,25 @@ async def test_page_down_continues_when_more_is_loaded() -> None:
 def failure() -> ConversationModel:
     journal = Journal().began()
     journal("output", {"stream": "traceback", "text": TRACE})
-    return journal.finished("failed", "runner.exception", "ValueError: no [/room]").talk()
+    return journal.finished("failed", "runner.exception", "ValueError: no [/room]").conversation()
 
 
 async def test_enter_unfolds_a_traceback_and_then_opens_its_entry() -> None:
-    app = Stage(failure())
+    app = ConversationApp(failure())
     async with app.run_test(size=(100, 40)) as pilot:
         assert not any("step_0" in line for line in app.lines())
         await pilot.press("alt+up", "enter")
         assert all(any(f"step_{n}" in line for line in app.lines()) for n in range(9))
-        assert app.said(Conversation.OpenInStream) == []
+        assert app.posted(Conversation.OpenInStream) == []
 
         await pilot.press("enter")
-        assert app.said(Conversation.OpenInStream) == [Conversation.OpenInStream("run", 3)]
+        assert app.posted(Conversation.OpenInStream) == [Conversation.OpenInStream("run", 3)]
         await pilot.press("space")
         assert not any("step_0" in line for line in app.lines())
 
 
 async def test_failure_shows_its_last_three_lines_and_its_keys() -> None:
-    app = Stage(failure())
+    app = ConversationApp(failure())
     async with app.run_test(size=(100, 40)):
         text = app.lines()
 
@@ -142,6 +137,6 @@ async def test_failure_shows_its_last_three_lines_and_its_keys() -> None:
 
 
 async def test_run_without_output_is_shown_as_such() -> None:
-    app = Stage(Journal().began().finished("completed", "no output").talk())
+    app = ConversationApp(Journal().began().finished("completed", "no output").conversation())
     async with app.run_test(size=(100, 40)):
         assert any("completed with no output" in line for line in app.lines())

@@ -76,7 +76,7 @@ async def test_every_rung_in_its_order(open_engine: Engines, size: tuple[int, in
         await until(pilot, lambda: main.where() == "stream")
         await pilot.press("k", "slash", *"run", "enter", "y")
         await until(pilot, lambda: app.services.updater.as_of is not None)
-        main.conversation._point_at(0)
+        main.conversation._set_cursor(0)
 
         def state() -> tuple[bool, ...]:
             pane = main.stream

@@ -1,6 +1,7 @@
-"""What tests of the conversation share: a journal that is written line by line."""
+"""Writes the journal of a run entry by entry, for tests of the conversation."""
 
 import json
+from collections.abc import Iterable
 from typing import Any
 
 from console.model.conversation.conversation import ConversationModel
@@ -11,7 +12,7 @@ OUTLINE_LEAVES_OUT = ("message.delta", "output", "call.requested", "call.decided
 
 
 class Journal:
-    """Writes a run's entries, a second apart."""
+    """The entries of a run, by default one second apart."""
 
     def __init__(self, run_id: str = "run", start: int = 0) -> None:
         self.run_id = run_id
@@ -50,7 +51,12 @@ class Journal:
         self("run.finished", {"status": status, "reason": reason, **({"error": error} if error else {})}, turn=turn)
         return self
 
-    def talk(self) -> ConversationModel:
-        talk = ConversationModel()
-        talk.apply(self.entries)
-        return talk
+    def conversation(self) -> ConversationModel:
+        """The conversation as it is shown while the run is live."""
+        return conversation_of(self.entries)
+
+
+def conversation_of(entries: Iterable[Entry]) -> ConversationModel:
+    conversation = ConversationModel()
+    conversation.apply(entries)
+    return conversation

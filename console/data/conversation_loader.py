@@ -34,7 +34,7 @@ class ConversationLoader:
 
     def __init__(self, engine: "Engine", session: str) -> None:
         self._engine = engine
-        self._session = session
+        self.session = session
         self.talk = ConversationModel()
         self._first: tuple[str, int] | None = None
         """The first loaded run and the position of its first loaded entry."""
@@ -121,7 +121,7 @@ class ConversationLoader:
         parent = await self._forked_from()
         page: list[TranscriptLine] = []
         if parent is not None:
-            page = await self._engine.sessions.transcript(self._session, before=self._line, limit=LINES + 1)
+            page = await self._engine.sessions.transcript(self.session, before=self._line, limit=LINES + 1)
         above = page[LINES:]
         del page[LINES:]
         self._is_whole = not above
@@ -168,7 +168,7 @@ class ConversationLoader:
             self._began[run.run_id] = run.started_at
 
     async def _runs(self, *, before: str | None = None, after: str | None = None, limit: int = RUNS) -> "list[RunRow]":
-        return await self._engine.runs.list(conversation_id=self._session, before=before, after=after, limit=limit)
+        return await self._engine.runs.list(conversation_id=self.session, before=before, after=after, limit=limit)
 
     async def _rest(self, outline: "list[Entry]") -> "list[Entry]":
         """The entries that are needed in addition to an outline."""
@@ -197,7 +197,7 @@ class ConversationLoader:
         from engine.api import NotFound  # noqa: PLC0415
 
         try:
-            session = (await self._engine.sessions.get(self._session)).session
+            session = (await self._engine.sessions.get(self.session)).session
         except NotFound:
             return None
         parent = session.metadata.get("forked_from")

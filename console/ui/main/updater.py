@@ -126,7 +126,9 @@ class ScreenUpdater:
 
     async def is_gone(self) -> bool:
         """Whether the session that is shown was deleted meanwhile, by another process. One look at one row."""
-        session, was_there = self._stage.session, bool(self.talk.blocks)
+        session, loader = self._stage.session, self._telling
+        # Until a new session is read, the conversation that is shown is still that of the one before.
+        was_there = loader is not None and loader.session == session and bool(loader.talk.blocks)
         return was_there and not await self._stage.engine.sessions.exists(session) and session == self._stage.session
 
     async def read_earlier(self) -> None:

@@ -105,9 +105,9 @@ def wait_until_settled(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Pilot, "pause", pause)
     wait_for_screen = Pilot._wait_for_screen
 
-    async def wait_for_settled_screen(self: Pilot[Any], timeout: float = MAX_SETTLE_SECONDS) -> bool:
+    async def wait_for_settled_screen(self: Pilot[Any]) -> bool:
         """Let Textual wait for the handlers in progress, and then for what they caused. Used after the mouse too."""
-        is_handled = await wait_for_screen(self, timeout)
+        is_handled = await wait_for_screen(self, MAX_SETTLE_SECONDS)
         await settle_and_tick(self.app)
         return is_handled
 

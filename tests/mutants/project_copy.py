@@ -13,6 +13,8 @@ from tests.mutants.fork_server import ForkServer
 
 COPIED_PATHS: Final = ("engine", "console", "fixtures", "tests", "pyproject.toml")
 MAX_TEST_SECONDS: Final = 60
+ADDOPTS: Final = "addopts=-q --import-mode=importlib --strict-markers"
+"""The options of pyproject.toml without those of xdist, which is not loaded for a single test."""
 _PRINT_PATHS: Final = "import console, engine; print(engine.__file__); print(console.__file__)"
 
 
@@ -64,7 +66,8 @@ class ProjectCopy:
 
     def collect_tests(self, files: Iterable[str]) -> set[str]:
         """Return the node ids in these files, with and without their parameters."""
-        self._pytest("--collect-only", *sorted(files))
+        if self._pytest("--collect-only", *sorted(files)) != 0:
+            raise SystemExit("\n".join(self.output()))
         found = [line for line in self.output() if "::" in line]
         return {name for line in found for name in (line, line.partition("[")[0])}
 
@@ -90,7 +93,14 @@ class ProjectCopy:
             ).returncode
 
     def _arguments(self) -> list[str]:
-        return ["-p", "no:cacheprovider", "--basetemp", str(self.folder.with_name(f"{self.folder.name}-tmp"))]
+        return [
+            "-o",
+            ADDOPTS,
+            "-p",
+            "no:cacheprovider",
+            "--basetemp",
+            str(self.folder.with_name(f"{self.folder.name}-tmp")),
+        ]
 
     def _environment(self, more: dict[str, str] | None = None) -> dict[str, str]:
         environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "PYTEST"))}

@@ -56,7 +56,7 @@ class ConversationLoader:
 
     def __init__(self, engine: "Engine", session: str) -> None:
         self._engine = engine
-        self._session = session
+        self.session = session
         self.conversation = ConversationModel()
         self._top: LoadedTop | None = None
         self._started_at: dict[str, int] = {}
@@ -176,9 +176,7 @@ class ConversationLoader:
         parent = await self._parent()
         page: list[TranscriptLine] = []
         if parent is not None:
-            page = await self._engine.sessions.transcript(
-                self._session, before=self._first_line, limit=WINDOW_LINES + 1
-            )
+            page = await self._engine.sessions.transcript(self.session, before=self._first_line, limit=WINDOW_LINES + 1)
         above = page[WINDOW_LINES:]
         del page[WINDOW_LINES:]
         self._is_at_start = not above
@@ -228,7 +226,7 @@ class ConversationLoader:
     async def _runs(
         self, *, before: str | None = None, after: str | None = None, limit: int = WINDOW_RUNS
     ) -> "list[RunRow]":
-        return await self._engine.runs.list(conversation_id=self._session, before=before, after=after, limit=limit)
+        return await self._engine.runs.list(conversation_id=self.session, before=before, after=after, limit=limit)
 
     async def _end(self, outline: "list[Entry]", *, after: int) -> "list[Entry]":
         """The entries that the end of a run needs in addition to its outline."""
@@ -259,7 +257,7 @@ class ConversationLoader:
         from engine.api import NotFound  # noqa: PLC0415
 
         try:
-            session = (await self._engine.sessions.get(self._session)).session
+            session = (await self._engine.sessions.get(self.session)).session
         except NotFound:
             return None
         parent = session.metadata.get("forked_from")

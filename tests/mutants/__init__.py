@@ -1,1 +1,1 @@
-"""Faults of one line, each with the test that must catch it: what the tests say about the engine is checked here."""
+"""Mutants: faults of one line, each with the test that must catch it. They check the tests themselves."""

@@ -1,170 +1,145 @@
-"""`python -m tests.mutants [WORD…]`: put in one fault after another and see whether its test fails.
+"""`python -m tests.mutants [--check] [WORD…]`: put in one fault after another and see whether its test fails.
 
-A word picks the faults of a room, or those that have it in their file, rule or test.
+A word selects the mutants of an area, or those that have it in their file, rule or test. With `--check` no test is run:
+it only finds mutants whose line or test is gone, which takes a second.
 """
 
+import argparse
 import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from enum import StrEnum
-from importlib import import_module
 from itertools import count
 from pathlib import Path
 from queue import SimpleQueue
 from tempfile import TemporaryDirectory
-from typing import Final, NamedTuple
+from typing import Final
 
-from tests.mutants.mutant import Mutant, Stale
-from tests.mutants.trees import Tree
+from tests.mutants.catalog import AREAS, Case, find_problems, select_cases
+from tests.mutants.mutant import Mutant, StaleMutant
+from tests.mutants.project_copy import ProjectCopy
 
-ROOMS: Final = (
-    "protocol",
-    "runners",
-    "intake",
-    "results",
-    "transcript",
-    "grants",
-    "context",
-    "conduct",
-    "steering",
-    "fates",
-    "holding",
-    "state",
-    "facts",
-    "writer",
-    "hosts",
-    "runtimes",
-    "wire",
-    "access",
-    "gate",
-    "reach",
-    "keeping",
-    "browsing",
-    "cli",
-    "choosing",
-)
-QUIT_AT_ONCE: Final = 2
+PARALLEL_COPIES: Final = 2
 
 
-class Verdict(StrEnum):
-    """What became of a fault. Only the first is as it should be."""
+class Outcome(StrEnum):
+    """The outcome of one mutant. Only the first is as it should be."""
 
     CAUGHT = "caught"
     SURVIVED = "SURVIVED"
     STALE = "stale"
     NO_TEST = "no such test"
-    UNSOUND = "fails without the fault"
-    BROKEN = "does not even start"
-    STUCK = "stuck"
+    FAILS_WITHOUT_FAULT = "fails without the fault"
+    DOES_NOT_START = "does not start"
+    TIMED_OUT = "timed out"
 
 
-class Case(NamedTuple):
-    """A fault in its room."""
-
-    room: str
-    mutant: Mutant
-
-    def has(self, word: str) -> bool:
-        mutant = self.mutant
-        return word == self.room or any(word in text for text in (mutant.file, mutant.rule, mutant.test))
-
-
-def cases(words: list[str]) -> list[Case]:
-    """The faults that any of the words picks; all without a word."""
-    every = [Case(room, mutant) for room in ROOMS for mutant in import_module(f"tests.mutants.{room}").MUTANTS]
-    return [case for case in every if not words or any(case.has(word) for word in words)]
-
-
-def main(words: list[str]) -> int:
-    """Try them all; 0 only if every one was caught."""
-    began = time.monotonic()
-    chosen = cases(words)
-    if not chosen:
-        print(f"no fault has {' or '.join(words)} in it. The rooms: {', '.join(ROOMS)}.", file=sys.stderr)
+def main(arguments: list[str]) -> int:
+    """Returns 0 only if every selected mutant is caught, or with `--check` only if each fits the project."""
+    parser = argparse.ArgumentParser(prog="tests.mutants", description="Check that the tests catch known faults.")
+    parser.add_argument("words", nargs="*", metavar="WORD", help="only mutants of this area, file, rule or test")
+    parser.add_argument("--check", action="store_true", help="only find mutants whose line or test is gone")
+    options = parser.parse_args(arguments)
+    cases = select_cases(options.words)
+    if not cases:
+        words = " or ".join(options.words)
+        print(f"No mutant contains {words}. The areas are {', '.join(AREAS)}.", file=sys.stderr)
         return 2
-    verdicts: Counter[Verdict] = Counter()
+    return check(cases) if options.check else try_all(cases)
+
+
+def check(cases: list[Case]) -> int:
+    problems = find_problems(cases)
+    print("\n".join([*problems, f"{len(cases)} mutants, {len(problems)} problems"]))
+    return 1 if problems else 0
+
+
+def try_all(cases: list[Case]) -> int:
+    began = time.monotonic()
+    outcomes: Counter[Outcome] = Counter()
     with TemporaryDirectory(prefix="trackside-mutants-") as folder:
-        for case, verdict, words_of_it in _tried(chosen, Path(folder).resolve()):
-            verdicts[verdict] += 1
-            print(_line(case, verdict, words_of_it), flush=True)
-    others = "".join(f", {verdicts[kind]} {kind}" for kind in list(Verdict)[2:] if verdicts[kind])
+        for case, outcome, details in _tried(cases, Path(folder).resolve()):
+            outcomes[outcome] += 1
+            print(_line(case, outcome, details), flush=True)
+    others = "".join(f", {outcomes[kind]} {kind}" for kind in list(Outcome)[2:] if outcomes[kind])
     seconds = time.monotonic() - began
-    print(f"{verdicts[Verdict.CAUGHT]} caught, {verdicts[Verdict.SURVIVED]} survived{others} ({seconds:.0f} s)")
-    return 0 if verdicts[Verdict.CAUGHT] == len(chosen) else 1
+    print(f"{outcomes[Outcome.CAUGHT]} caught, {outcomes[Outcome.SURVIVED]} survived{others} ({seconds:.0f} s)")
+    return 0 if outcomes[Outcome.CAUGHT] == len(cases) else 1
 
 
-def _line(case: Case, verdict: Verdict, words: str) -> str:
+def _line(case: Case, outcome: Outcome, details: str) -> str:
     test = case.mutant.test.rpartition("::")[2]
-    line = f"{verdict:9} {case.room:11} {case.mutant.rule}  [{test}]"
-    return line if verdict is Verdict.CAUGHT else f"{line}\n{words}"
+    line = f"{outcome:9} {case.area:19} {case.mutant.rule}  [{test}]"
+    return line if outcome is Outcome.CAUGHT else f"{line}\n{details}"
 
 
-def _tried(chosen: list[Case], folder: Path) -> Iterator[tuple[Case, Verdict, str]]:
-    first = Tree.copy(folder / "a")
-    first.check()
-    sound: list[Case] = []
-    refused = _refused(chosen, first)
-    for case in chosen:
+def _tried(cases: list[Case], folder: Path) -> Iterator[tuple[Case, Outcome, str]]:
+    first = ProjectCopy.create(folder / "a")
+    first.check_imports()
+    usable: list[Case] = []
+    refused = _refused(cases, first)
+    for case in cases:
         if case.mutant in refused:
             yield case, *refused[case.mutant]
         else:
-            sound.append(case)
-    trees = [first, *(Tree.copy(folder / f"b{number}", first.folder) for number in range(1, QUIT_AT_ONCE))]
-    free: SimpleQueue[Tree] = SimpleQueue()
-    for tree in trees:
-        free.put(tree)
+            usable.append(case)
+    others = (ProjectCopy.create(folder / f"b{number}", first.folder) for number in range(1, PARALLEL_COPIES))
+    copies = [first, *others]
+    free: SimpleQueue[ProjectCopy] = SimpleQueue()
+    for copy in copies:
+        free.put(copy)
     numbers = count()
 
-    def attempt(case: Case) -> tuple[Case, Verdict, str]:
-        tree = free.get()
+    def attempt(case: Case) -> tuple[Case, Outcome, str]:
+        copy = free.get()
         try:
-            return case, *_attempt(case.mutant, tree, next(numbers))
+            return case, *_attempt(case.mutant, copy, next(numbers))
         finally:
-            free.put(tree)
+            free.put(copy)
 
-    with ThreadPoolExecutor(QUIT_AT_ONCE) as threads:
-        yield from threads.map(attempt, sound)
-    for tree in trees:
-        tree.close()
+    with ThreadPoolExecutor(PARALLEL_COPIES) as threads:
+        yield from threads.map(attempt, usable)
+    for copy in copies:
+        copy.close()
 
 
-def _refused(chosen: list[Case], tree: Tree) -> Mapping[Mutant, tuple[Verdict, str]]:
-    """The faults that need not be tried, with the reason. Their tests are run here without any fault."""
-    mutants = [case.mutant for case in chosen]
-    refused: dict[Mutant, tuple[Verdict, str]] = {}
+def _refused(cases: list[Case], copy: ProjectCopy) -> Mapping[Mutant, tuple[Outcome, str]]:
+    """Return the mutants that need not be tried, with the reason. Runs their tests without any fault."""
+    mutants = [case.mutant for case in cases]
+    refused: dict[Mutant, tuple[Outcome, str]] = {}
     for mutant in mutants:
         try:
-            mutant.faulty(tree.folder)
-        except Stale as error:
-            refused[mutant] = Verdict.STALE, f"    {error}"
-    known = tree.collected({mutant.test.partition("::")[0] for mutant in mutants})
+            mutant.faulty(copy.folder)
+        except StaleMutant as error:
+            refused[mutant] = Outcome.STALE, f"    {error}"
+    known = copy.collect_tests({mutant.test.partition("::")[0] for mutant in mutants})
     for mutant in mutants:
         if mutant.test not in known:
-            refused[mutant] = Verdict.NO_TEST, f"    {mutant.test}"
+            refused[mutant] = Outcome.NO_TEST, f"    {mutant.test}"
     tests = sorted({mutant.test for mutant in mutants if mutant not in refused})
-    failing = tree.failing(tests, QUIT_AT_ONCE) if tests else set[str]()
+    failing = copy.find_failing(tests, PARALLEL_COPIES) if tests else set[str]()
     for mutant in mutants:
         if mutant.test in failing:
-            refused[mutant] = Verdict.UNSOUND, f"    see for yourself: python -m pytest '{mutant.test}'"
+            refused[mutant] = Outcome.FAILS_WITHOUT_FAULT, f"    Run it: python -m pytest '{mutant.test}'"
     return refused
 
 
-def _attempt(mutant: Mutant, tree: Tree, number: int) -> tuple[Verdict, str]:
-    with mutant.applied(tree.folder, number):
-        code = tree.run(mutant.test)
-    output = tree.output()
+def _attempt(mutant: Mutant, copy: ProjectCopy, number: int) -> tuple[Outcome, str]:
+    with mutant.applied(copy.folder, number):
+        code = copy.run(mutant.test)
+    output = copy.output()
     shown = "\n".join(
         [f"    {mutant.file}: {mutant.before!r} -> {mutant.after!r}", *(f"    {line}" for line in output)]
     )
     if code is None:
-        return Verdict.STUCK, shown
+        return Outcome.TIMED_OUT, shown
     if code == 0:
-        return Verdict.SURVIVED, shown
+        return Outcome.SURVIVED, shown
     # A fault that keeps the test from running at all proves nothing about the test.
     has_failed = code == 1 and any(line.startswith("FAILED ") for line in output)
-    return (Verdict.CAUGHT if has_failed else Verdict.BROKEN), shown
+    return (Outcome.CAUGHT if has_failed else Outcome.DOES_NOT_START), shown
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Faults at the door of the run-scoped API, in its gate, and in what is recorded of a call."""
+"""Mutants of the call server, its limits, and the journal of a call."""
 
 from typing import Final
 

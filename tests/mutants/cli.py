@@ -1,4 +1,4 @@
-"""Faults in the commands."""
+"""Mutants of the commands."""
 
 from typing import Final
 

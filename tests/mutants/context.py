@@ -1,4 +1,4 @@
-"""Faults in what the runner is handed."""
+"""Mutants of the context that a runner gets."""
 
 from typing import Final
 

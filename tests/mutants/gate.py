@@ -1,4 +1,4 @@
-"""Faults in the gate's rules, in the clauses behind them, and in how a call is broken off."""
+"""Mutants of the rules of the access gate, their clauses, and cancelled calls."""
 
 from typing import Final
 

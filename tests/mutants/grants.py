@@ -1,4 +1,4 @@
-"""Faults in effective access: permissions ∩ policy ∩ config and scope."""
+"""Mutants of effective access: permissions ∩ policy ∩ config and scope."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Faults where several processes share a database, or one of them died."""
+"""Mutants for several processes on one database, and for one that died."""
 
 from typing import Final
 

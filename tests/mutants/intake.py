@@ -1,4 +1,4 @@
-"""Faults in envelopes, agents and the binding of an event."""
+"""Mutants of envelopes, agents and the binding of an event."""
 
 from typing import Final
 

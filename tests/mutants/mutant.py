@@ -1,4 +1,4 @@
-"""What a fault is, and how it is put into a file and taken out again."""
+"""A mutant: one line of the project with a fault, and the test that must fail because of it."""
 
 import os
 from collections.abc import Iterator
@@ -7,46 +7,46 @@ from dataclasses import dataclass
 from pathlib import Path
 
 
-class Stale(Exception):
-    """The line is not there any more, or not only once: the fault must be written anew."""
+class StaleMutant(Exception):
+    """The line of a mutant is not in its file exactly once any more."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """One line of the project as it would be wrong."""
+    """A fault in one line."""
 
     file: str
     before: str
-    """A fragment that the file holds once. It may reach over several lines to be so; only one of them changes."""
+    """Text that occurs once in the file. It may span several lines to be unique; only one of them changes."""
     after: str
     rule: str
-    """What the contract says, and the fault breaks."""
+    """The rule of the contract that the fault breaks."""
     test: str
     """The node id of the test that must fail."""
 
     def faulty(self, root: Path) -> str:
-        """The file's text with the fault in it."""
+        """Return the text of the file with the fault. Raises StaleMutant if the line is not there exactly once."""
         path = root / self.file
         text = path.read_text() if path.is_file() else ""
         if (found := text.count(self.before)) != 1:
-            raise Stale(f"{self.file} holds it {found} times: {self.before!r}")
+            raise StaleMutant(f"{self.file} contains it {found} times: {self.before!r}")
         if _changed_lines(self.before, self.after) != 1:
-            raise Stale(f"not a fault of one line: {self.before!r}")
+            raise StaleMutant(f"more or less than one line changes: {self.before!r}")
         return text.replace(self.before, self.after)
 
     @contextmanager
     def applied(self, root: Path, number: int) -> Iterator[None]:
-        """Have the fault in this tree for a while. `number` tells it from every other fault that is tried."""
+        """Put the fault into the file, and restore the file afterwards. `number` is unique among the mutants tried."""
         path = root / self.file
-        sound, status = path.read_bytes(), path.stat()
+        original, status = path.read_bytes(), path.stat()
         path.write_text(self.faulty(root))
-        # Byte code is known by whole seconds and size: no two faults of a file may share their second.
+        # Python knows byte code by size and whole seconds: no two faults of a file may have the same second.
         seconds = int(status.st_mtime) + 2 * (number + 1)
         os.utime(path, (seconds, seconds))
         try:
             yield
         finally:
-            path.write_bytes(sound)
+            path.write_bytes(original)
             os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
 
 

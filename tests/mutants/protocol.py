@@ -1,4 +1,4 @@
-"""Faults in the models of the contract."""
+"""Mutants of the models of the contract."""
 
 from typing import Final
 

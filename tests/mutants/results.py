@@ -1,4 +1,4 @@
-"""Faults in how results are judged, and how they end a run."""
+"""Mutants of the checks of results, and of how results end a run."""
 
 from typing import Final
 

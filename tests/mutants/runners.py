@@ -1,4 +1,4 @@
-"""Faults in discovery, manifests and forms."""
+"""Mutants of discovery, manifests and forms."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Faults in how runner code is kept in its process, and how that process ends."""
+"""Mutants of the child process of a runner, and of its end."""
 
 from typing import Final
 

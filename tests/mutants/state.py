@@ -1,4 +1,4 @@
-"""Faults in state: whose it is, what is kept, and what it was."""
+"""Mutants of state: its owner, its values, and its history."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Faults in how a message gets into a run: the dispatcher, claims, the queue and its order, pulls."""
+"""Mutants of the path of a message into a run: dispatch, claims, the queue and its order, pulls."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Faults in what a run leaves said: streamed text, lines, and the artifacts that they refer to."""
+"""Mutants of the transcript: streamed text, lines, and the artifacts they refer to."""
 
 from typing import Final
 

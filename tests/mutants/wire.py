@@ -1,4 +1,4 @@
-"""Faults in the wire between host and child."""
+"""Mutants of the wire between host and child."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Faults in the one deciding writer."""
+"""Mutants of the writer."""
 
 from typing import Final
 

@@ -124,7 +124,9 @@ class ScreenUpdater:
 
     async def is_session_deleted(self) -> bool:
         """Whether another process deleted the session shown. Reads one row."""
-        session_id, had_messages = self._session.session_id, bool(self.conversation.blocks)
+        session_id, loader = self._session.session_id, self._loader
+        # Until a new session is read, the conversation shown is still that of the one before.
+        had_messages = loader is not None and loader.session == session_id and bool(loader.conversation.blocks)
         return (
             had_messages
             and not await self._session.engine.sessions.exists(session_id)

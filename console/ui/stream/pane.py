@@ -177,6 +177,8 @@ class StreamPane(PaneGuard, Vertical):
         if not view.timeline.last:
             return "No entries yet."
         if view.timeline.is_hiding and view.current() is None:
+            if view.timeline.progress is not None:
+                return "The filter is still being applied. Try again when it is done."
             return f"No entry matches the filter. Press {key_of('stream.clear')} to clear it."
         if what in ("next_mark", "clear_marks") and not view.flags:
             return f"No row is marked. Press {key_of('stream.mark')} to mark one."

@@ -166,13 +166,13 @@ async def test_screen_shows_the_tool_call_of_a_past_run_between_its_texts(open_e
 
     app = Trackside(LaunchOptions(goes_on=way == "continued"), engine)
     async with at_the_screen(app) as pilot:
-        await wait(pilot, lambda: app.stage.is_open)
+        await wait(pilot, lambda: app.active_session.is_open)
         if way == "from the browser":
             await pilot.press("ctrl+l")
             await wait(pilot, lambda: app.screen is not app.main and "hi" in shown(app))
             await pilot.press("enter")
         elif way == "from the list":
-            await app.hearing.visit(run.run_id)
+            await app.services.updater.open_run(run.run_id)
         await wait(pilot, lambda: app.screen is app.main and "Sunny." in shown(app))
 
         text = "\n".join(block.markdown() for block in app.services.updater.conversation.blocks)

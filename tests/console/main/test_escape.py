@@ -8,7 +8,7 @@ from textual.pilot import Pilot
 from textual.selection import Selection
 
 from console.app import Trackside
-from tests.support.console.pilot import NARROW, SIZES, WIDE, at_the_screen, say, sees, until
+from tests.support.console.pilot import NARROW, SIZES, WIDE, at_the_screen, narrow, say, sees, until
 from tests.support.console.recorded_toasts import telling
 from tests.support.engines import Engines, FakeClock
 
@@ -74,7 +74,9 @@ async def test_every_rung_in_its_order(open_engine: Engines, size: tuple[int, in
         await running(app, pilot)
         main.go_to("stream")
         await until(pilot, lambda: main.where() == "stream")
-        await pilot.press("k", "slash", *"run", "enter", "y")
+        await pilot.press("k")
+        await narrow(pilot, app, "run")
+        await pilot.press("y")
         await until(pilot, lambda: app.services.updater.as_of is not None)
         main.conversation._set_cursor(0)
 

@@ -153,7 +153,8 @@ async def test_the_wheel_scrolls_a_long_prompt(open_engine: Engines):
         app.main.prompt.load("\n".join(f"line {number}" for number in range(40)))
         await until(pilot, lambda: app.main.prompt.scroll_y > 0)
         before = app.main.prompt.scroll_y
-        await wheel(pilot, app, app.main.prompt)
+        for _ in range(2):  # Textual spends the first notch on where it scrolled before the prompt became higher
+            await wheel(pilot, app, app.main.prompt)
         await until(pilot, lambda: app.main.prompt.scroll_y < before)
 
 

@@ -61,7 +61,7 @@ async def test_what_is_said_meanwhile_is_said_when_the_run_has_ended(open_engine
         await say(pilot, "and now?")
         await sees(pilot, "↳ after   and now?")
         cue.go()
-        await until(pilot, lambda: shown(app).count("Here I am.") == 2)
+        await until(pilot, lambda: shown(app).count("▌ Here I am.") == 2)  # in the conversation
         await sees(pilot, "● running")
         cue.go()
 

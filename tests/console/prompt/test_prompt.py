@@ -354,16 +354,16 @@ async def test_megabyte_is_pasted_at_once_and_sent_whole():
     text = ("lorem ipsum " * 8 + "\n") * 10_400
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press("a")
-        began = time.perf_counter()
+        began = time.thread_time()
         app.prompt.on_paste(events.Paste(text))
-        took = time.perf_counter() - began
+        took = time.thread_time() - began
         await pilot.press("b")
         assert app.prompt.text == f"a⟦pasted {len(text):,} characters⟧b"
         assert f"a⟦pasted {len(text):,} characters⟧b" in app.picture
         await pilot.press("enter")
 
         assert app.sent == ["a" + text + "b"]
-        # A text area needs a second or more for it; this is a bound that a loaded machine keeps.
+        # A text area needs a second or more of processor time for it.
         assert took < 0.25
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 import console.ui.sessions.delete
+from console.data.conversation_loader import ConversationLoader
 from console.launch import LaunchOptions
 from tests.console.sessions.test_delete import opened, sessions
 from tests.support.console.browser_data import browsing, parrot, talked
@@ -72,6 +73,31 @@ async def test_a_new_session_is_not_one_that_is_gone(open_engine: Engines):
         await sees(pilot, "You said: hello")
         await app.controllers.sessions.check_deleted_session()
         assert app.active_session.session_id == "kyoto"
+        assert not any(GONE in words for words in app.told)
+
+
+async def test_a_new_session_is_not_one_that_is_gone_while_the_one_before_is_still_shown(
+    open_engine: Engines, monkeypatch: pytest.MonkeyPatch
+):
+    app = browsing(open_engine, ("kyoto", ("the castle",)))
+    may_read = asyncio.Event()
+    read_end = ConversationLoader.read_end
+
+    async def reads_late(loader: ConversationLoader) -> None:
+        await may_read.wait()
+        await read_end(loader)
+
+    async with at_the_screen(app) as pilot:
+        await say(pilot, "hello")
+        await sees(pilot, "You said: hello")
+        monkeypatch.setattr(ConversationLoader, "read_end", reads_late)
+        await app.action_perform("app.new_session")
+        session = app.active_session.session_id
+        await app.mind_the_session()
+        await say(pilot, "and then")
+        may_read.set()
+        await sees(pilot, "You said: and then")
+        assert app.active_session.session_id == session
         assert not any(GONE in words for words in app.told)
 
 

@@ -13,6 +13,7 @@ import pytest
 from engine.api import AlreadyFinal, Engine, RunOptions, message
 from tests.support.faults.faults import MARK, Stage, line_of, marked, other_process, stage, until
 from tests.support.faults.forked_host import ForkedHost, forked_host
+from tests.support.machine_speed import slowness
 
 
 @asynccontextmanager
@@ -128,8 +129,8 @@ async def test_a_cancel_from_another_process_is_noticed(tmp_path: Path, mark: st
         entries = await reader.runs.journal(run_id)
         (noticed,) = [entry for entry in entries if entry.type == "cancel.requested"]
         assert noticed.source == "user"
-        # The rule: within half a second. The rest is this machine's.
-        assert noticed.at - run.cancel_requested_at <= 2_000_000
+        # The rule is half a second on a free machine.
+        assert noticed.at - run.cancel_requested_at <= 2_000_000 * slowness()
         with pytest.raises(AlreadyFinal, match="nothing to cancel"):
             await reader.runs.cancel(run_id)
 

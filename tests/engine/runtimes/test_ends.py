@@ -18,10 +18,17 @@ STUCK = """
 
     async def run(ctx):
         helpers = [subprocess.Popen(["sleep", "3600"], process_group=group) for group in (None, 0)]
-        yield [os.getpid(), *(helper.pid for helper in helpers)]
+        # Printed, not yielded: a cancel that comes after this line cannot arrive before the next one.
+        print(os.getpid(), *(helper.pid for helper in helpers), flush=True)
         {}
         yield "never"
 """
+
+
+async def pids_of(heard) -> list[int]:
+    """Wait until the runner is stuck. Returns its process id and those of its children."""
+    [line] = await heard.until(heard.texts)
+    return [int(pid) for pid in line.split()]
 
 
 async def test_cancel_is_seen_by_the_runner_where_it_waits(stage):
@@ -96,7 +103,7 @@ async def test_a_cancel_right_after_the_start_ends_the_run(stage):
 @pytest.mark.parametrize("state", FOREVER)
 async def test_kill_leaves_no_process_in_any_state(stage, processes, state):
     execution, heard = await stage.begin(stage.launch(STUCK.format(FOREVER[state])))
-    [pids] = await heard.until(lambda: heard.results)
+    pids = await pids_of(heard)
     assert all(map(processes.lives, pids))
     if state != "awaiting":  # the others cannot hear it
         execution.cancel()
@@ -110,7 +117,7 @@ async def test_kill_leaves_no_process_in_any_state(stage, processes, state):
 @pytest.mark.parametrize("state", FOREVER)
 async def test_close_leaves_no_process_in_any_state(stage, processes, state):
     execution, heard = await stage.begin(stage.launch(STUCK.format(FOREVER[state])))
-    [pids] = await heard.until(lambda: heard.results)
+    pids = await pids_of(heard)
     await stage.pool.close()
     assert not any(map(processes.lives, pids))
     assert (await execution.ended()).how is EndKind.LOST

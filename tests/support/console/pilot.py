@@ -11,6 +11,7 @@ from textual.pilot import Pilot
 from textual.widgets._toast import Toast
 
 from console.app import Trackside
+from tests.support.console.quick_textual import settle_and_tick
 from tests.support.engines import declares, done, said
 
 WIDE, NARROW = (160, 45), (80, 24)
@@ -55,9 +56,15 @@ def listener(cue: Cue, heard: list[str] | None = None, turns: int = 1) -> Any:
 
 @asynccontextmanager
 async def at_the_screen(app: Trackside, size: tuple[int, int] = WIDE) -> AsyncIterator[Pilot[None]]:
-    """Start the app without a terminal and wait until its engine is open."""
+    """Start the app without a terminal and wait until it shows its session, or why it cannot.
+
+    An open engine is not enough: the console reads the session after that, and shows new entries only then.
+    """
     async with app.run_test(size=size, notifications=True) as pilot:
-        await until(pilot, lambda: app.active_session.is_open)
+        await until(
+            pilot,
+            lambda: app.controllers.drafts.is_open or (app.active_session.is_open and app.health.problem is not None),
+        )
         yield pilot
 
 
@@ -81,9 +88,14 @@ def shown(app: Any) -> str:
 
 
 async def until(pilot: Pilot[Any], holds: Callable[[], bool]) -> None:
-    """Wait until the condition holds. Fails with the text of the screen if it does not."""
+    """Wait until the condition holds. Fails with the text of the screen if it does not.
+
+    The condition is checked only when every pane shows what is new and the screen is laid out, so that a test can read
+    any pane, its region and the focus right after it.
+    """
     try:
         async with asyncio.timeout(MAX_WAIT_SECONDS):
+            await settle_and_tick(pilot.app)
             while not holds():
                 await pilot.pause(POLL_SECONDS)
     except TimeoutError:
@@ -102,6 +114,7 @@ async def becomes(pilot: Pilot[Any], ask: Callable[[], Awaitable[Any]], wanted: 
         async with asyncio.timeout(MAX_WAIT_SECONDS):
             while (answer := await ask()) != wanted:
                 await pilot.pause(POLL_SECONDS)
+            await settle_and_tick(pilot.app)
     except TimeoutError:
         raise AssertionError(f"{answer!r} did not become {wanted!r}:\n{shown(pilot.app)}") from None
 

@@ -30,8 +30,10 @@ from textual.widgets import Input, TextArea
 IDLE_SECONDS = 0.005
 """Textual's pilot waits until the process has been idle for 20 ms, which a console with a 33 ms tick hardly ever is."""
 IDLE_TURNS = 3
-"""Turns of the event loop without any message, after which the app counts as idle."""
-MAX_DRAIN_SECONDS = 30.0
+"""Turns of the event loop without any message, after which the app counts as settled."""
+MAX_SETTLE_SECONDS = 30.0
+TICKS_FOR_ALL_PANES = 2
+"""A tick with new entries leaves some panes to the next tick; a tick without any updates all of them."""
 
 _parsed_rules: dict[tuple[Any, ...], list[RuleSet]] = {}
 
@@ -41,7 +43,7 @@ def apply(patch: pytest.MonkeyPatch) -> None:
     share_parsed_stylesheets(patch)
     skip_unseen_frames(patch)
     draw_as_for_a_frame(patch)
-    wait_for_messages_only(patch)
+    wait_until_settled(patch)
     patch.setattr("gc.freeze", lambda: None)  # it would keep every app of the process
 
 
@@ -95,12 +97,21 @@ def draw_as_for_a_frame(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Compositor, "render_strips", render_prepared)
 
 
-def wait_for_messages_only(patch: pytest.MonkeyPatch) -> None:
-    """After a key, wait until every widget has handled its messages, and then for a short rest of the process."""
+def wait_until_settled(patch: pytest.MonkeyPatch) -> None:
+    """After each input, wait until the app is settled, and then for a short rest of the process."""
     patch.setattr(textual._wait, "SLEEP_GRANULARITY", IDLE_SECONDS)
     patch.setattr(textual._wait, "SLEEP_IDLE", IDLE_SECONDS / 5)
     patch.setattr(Pilot, "press", press)
     patch.setattr(Pilot, "pause", pause)
+    wait_for_screen = Pilot._wait_for_screen
+
+    async def wait_for_settled_screen(self: Pilot[Any]) -> bool:
+        """Let Textual wait for the handlers in progress, and then for what they caused. Used after the mouse too."""
+        is_handled = await wait_for_screen(self, MAX_SETTLE_SECONDS)
+        await settle_and_tick(self.app)
+        return is_handled
+
+    patch.setattr(Pilot, "_wait_for_screen", wait_for_settled_screen)
 
 
 async def press(self: Pilot[Any], *keys: str) -> None:
@@ -113,7 +124,7 @@ async def press(self: Pilot[Any], *keys: str) -> None:
         event = _key_event(key)
         event.set_sender(app)
         driver.send_message(event)
-        await handle_all_messages(app)
+        await settle(app)
         if not is_typing:
             await textual._wait.wait_for_idle(0)
     await self._wait_for_screen()
@@ -130,21 +141,25 @@ def _key_event(key: str) -> events.Key:
 
 
 async def pause(self: Pilot[Any], delay: float | None = None) -> None:
-    """Handle all messages, wait, and lay out the screen."""
-    await handle_all_messages(self.app)
+    """Settle, wait, and settle again."""
+    await settle(self.app)
     await (textual._wait.wait_for_idle(0) if delay is None else asyncio.sleep(delay))
-    self.app.screen._on_timer_update()
+    await settle_and_tick(self.app)
 
 
-async def handle_all_messages(app: App[Any], timeout_seconds: float = MAX_DRAIN_SECONDS) -> None:
-    """Return when every message has been handled, the messages that those caused too."""
+async def settle(app: App[Any]) -> None:
+    """Wait until all messages are handled, also those that they cause, and the screen is laid out for them.
+
+    Afterwards widgets have the regions, the focus and the component styles that follow from what happened so far. Work
+    in other threads and processes may still be in progress: a test waits for its result with a condition.
+    """
     idle_turns = 0
     turns = 0
-    give_up_at = time.monotonic() + timeout_seconds
+    give_up_at = time.monotonic() + MAX_SETTLE_SECONDS
     while idle_turns < IDLE_TURNS and app._exception is None:
         turns += 1
         await asyncio.sleep(0 if turns < 200 else 0.001)
-        if any(map(_has_messages, (app, *app._registry))):
+        if any(map(_has_messages, (app, *app._registry))) or _lay_out(app):
             idle_turns = 0
             if time.monotonic() > give_up_at:
                 return
@@ -152,6 +167,36 @@ async def handle_all_messages(app: App[Any], timeout_seconds: float = MAX_DRAIN_
             idle_turns += 1
 
 
+async def settle_and_tick(app: App[Any]) -> None:
+    """Settle, and let every pane of the console show what is new, as its timer would do up to 100 ms later."""
+    await settle(app)
+    tick = getattr(app, "_tick", None)
+    if tick is not None and any(timer._callback == tick for timer in tuple(app._timers)):
+        with app._context():
+            for _ in range(TICKS_FOR_ALL_PANES):
+                tick()
+        await settle(app)
+
+
 def _has_messages(pump: MessagePump) -> bool:
     queue = pump._message_queue
     return not pump._closing and bool(pump._next_callbacks or (queue is not None and queue.qsize()))
+
+
+def _lay_out(app: App[Any]) -> bool:
+    """Do at once what the screen would do with its next frame. Returns False if there was nothing to do."""
+    if app._batch_count or not app._screen_stacks[app._current_mode]:
+        return False
+    screen = app.screen
+    is_due = (
+        screen._layout_required
+        or screen._scroll_required
+        or screen._repaint_required
+        or screen._recompose_required
+        or screen._dirty_widgets
+        or screen._callbacks
+    )
+    if is_due and screen.is_current and screen._running and not screen._closing:
+        screen._on_timer_update()
+        return True
+    return False

@@ -1,4 +1,4 @@
-"""Faults in holding a run: where it is held, what waits meanwhile, its clock, steps, and what a person puts in."""
+"""Mutants of breakpoints: where a run pauses, what waits meanwhile, its deadline, steps, and edits of the user."""
 
 from typing import Final
 

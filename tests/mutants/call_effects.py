@@ -1,4 +1,4 @@
-"""Faults in what the run-scoped API keeps and gives back: artifacts, state, storage, files, and models' answers."""
+"""Mutants of what calls store and return: artifacts, state, storage, files, and replies of models."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Faults in what a person looks through and changes by hand: pages, edits of state, composed events, attached files."""
+"""Mutants of what the user browses and changes: pages, state edits, composed events, attached files."""
 
 from typing import Final
 

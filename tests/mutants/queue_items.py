@@ -1,4 +1,4 @@
-"""Faults in what becomes of a message that waits: a person's changes, a run's leftovers, receipts."""
+"""Mutants of queued messages: edits of the user, leftovers of a run, receipts."""
 
 from typing import Final
 

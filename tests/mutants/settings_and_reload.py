@@ -1,4 +1,4 @@
-"""Faults in new code, watching, settings that are kept, and forms."""
+"""Mutants of reloaded code, watching, stored settings and forms."""
 
 from typing import Final
 

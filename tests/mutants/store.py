@@ -1,4 +1,4 @@
-"""Faults in artifacts, sessions, retention and the database."""
+"""Mutants of artifacts, sessions, retention and the database."""
 
 from typing import Final
 

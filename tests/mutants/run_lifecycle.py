@@ -1,4 +1,4 @@
-"""Faults in how a run is conducted: time, cancel, slots, its journal, and what it must not tell."""
+"""Mutants of a run: deadline, cancel, slots, journal, and masked secrets."""
 
 from typing import Final
 

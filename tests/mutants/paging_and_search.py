@@ -1,4 +1,4 @@
-"""Faults in what a run can reach of its own place: cursors, pages and search."""
+"""Mutants of what a run can read of its own data: ownership, cursors, pages and search."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""The session browser over ten thousand sessions and a million lines: how long the loop stands while it is used."""
+"""The session browser over ten thousand sessions and a million lines: how long it blocks the event loop."""
 
 import asyncio
 import time
@@ -22,17 +22,19 @@ from tests.bench.search import RARE, Writing
 from tests.bench.stage import RUNNERS
 
 SIZE = (160, 45)
-ROUNDS = 24
-PATIENCE = 60.0
-TYPING = 0.06
-"""Seconds between two keys."""
-FAR = 2_000
+ROUNDS = 20
+TIMEOUT_SECONDS = 60.0
+KEY_SECONDS = 0.06
+"""Between two keys."""
+SCROLLED_SESSIONS = 2_000
+LONGEST_GAP_MS = 100
+"""The longest time without a frame that is allowed while scrolling."""
 
 Act = Callable[[Trackside, "_Watch"], Awaitable[None]]
 
 
 class _Empty(FullScreen):
-    """A screen with nothing on it: what the console itself needs while it is looked at."""
+    """The baseline: an empty screen over the same console."""
 
     place = "nowhere"
     heading = "Nothing"
@@ -42,45 +44,45 @@ class _Empty(FullScreen):
 
 
 class _Watch:
-    """Notes how long each turn of the loop takes, which turns every millisecond if nothing keeps it."""
+    """Measures every turn of the event loop, which takes a millisecond if nothing blocks it."""
 
     def __init__(self) -> None:
-        self.stood: list[float] = []
+        self.turns_ms: list[float] = []
         self._task: asyncio.Task[None] | None = None
 
     @asynccontextmanager
-    async def looking(self) -> AsyncIterator[None]:
-        self._task = asyncio.ensure_future(self._look())
+    async def measuring(self) -> AsyncIterator[None]:
+        self._task = asyncio.ensure_future(self._measure())
         try:
             yield
         finally:
             self._task.cancel()
 
-    async def _look(self) -> None:
+    async def _measure(self) -> None:
         last = time.perf_counter()
         while True:
             await asyncio.sleep(0.001)
             now = time.perf_counter()
-            self.stood.append((now - last) * 1_000)
+            self.turns_ms.append((now - last) * 1_000)
             last = now
 
 
 async def _until(holds: Callable[[], bool]) -> None:
-    async with asyncio.timeout(PATIENCE):
-        while not holds():  # noqa: ASYNC110  (what it waits for has no event)
+    async with asyncio.timeout(TIMEOUT_SECONDS):
+        while not holds():  # noqa: ASYNC110  (the condition has no event)
             await asyncio.sleep(0.005)
 
 
 async def _painted(app: Trackside) -> None:
-    """What is shown now has been drawn."""
+    """Wait until the current screen is drawn."""
     drawn = asyncio.Event()
     app.screen.refresh()
     app.screen.call_after_refresh(drawn.set)
-    await asyncio.wait_for(drawn.wait(), PATIENCE)
+    await asyncio.wait_for(drawn.wait(), TIMEOUT_SECONDS)
 
 
 async def _leave(app: Trackside) -> None:
-    """Until what was left has been taken down, too."""
+    """Close the screen and wait until it is removed."""
     left = app.screen
     app.action_escape()
     await _until(lambda: app.screen is app.main and not left.is_running)
@@ -88,7 +90,7 @@ async def _leave(app: Trackside) -> None:
 
 
 async def _empty(app: Trackside, watch: "_Watch") -> None:
-    async with watch.looking():
+    async with watch.measuring():
         app.push_screen(_Empty())
         await _until(lambda: isinstance(app.screen, _Empty) and app.screen.footer.is_mounted)
         await _painted(app)
@@ -96,7 +98,7 @@ async def _empty(app: Trackside, watch: "_Watch") -> None:
 
 
 async def _opening(app: Trackside, watch: "_Watch") -> None:
-    async with watch.looking():
+    async with watch.measuring():
         await _opened(app)
         await _painted(app)
     await _leave(app)
@@ -105,17 +107,17 @@ async def _opening(app: Trackside, watch: "_Watch") -> None:
 async def _leaving(app: Trackside, watch: "_Watch") -> None:
     await _opened(app)
     await _painted(app)
-    async with watch.looking():
+    async with watch.measuring():
         await _leave(app)
 
 
 async def _search(word: str, app: Trackside, watch: "_Watch") -> None:
-    """Letter by letter, as it is typed."""
+    """Type a word letter by letter."""
     screen = await _opened(app)
-    async with watch.looking():
+    async with watch.measuring():
         for end in range(1, len(word) + 1):
             screen.search.value = word[:end]
-            await asyncio.sleep(TYPING)
+            await asyncio.sleep(KEY_SECONDS)
         await _until(lambda: screen.found is not None and screen.found.query == word and not screen.reading)
         await _painted(app)
     screen.search.value = ""
@@ -124,12 +126,12 @@ async def _search(word: str, app: Trackside, watch: "_Watch") -> None:
 
 
 async def _scroll(app: Trackside, watch: "_Watch") -> None:
-    """Down by pages until so many sessions are read."""
+    """Page down until enough sessions are read."""
     screen = await _opened(app)
-    async with watch.looking():
-        while len(screen.desk.tree) < FAR:
+    async with watch.measuring():
+        while len(screen.desk.tree) < SCROLLED_SESSIONS:
             screen.action_page(1)
-            await asyncio.sleep(TYPING)
+            await asyncio.sleep(KEY_SECONDS)
     await _leave(app)
 
 
@@ -142,35 +144,37 @@ async def _opened(app: Trackside) -> SessionsScreen:
 
 
 async def _measured(path: Path, acts: dict[str, Act]) -> dict[str, list[float]]:
-    """Milliseconds of every turn of the loop during each of these, after one that is not counted."""
+    """Milliseconds of every turn of the loop during each act, after one round that does not count."""
     app = Trackside(LaunchOptions(), partial(Engine.open, RUNNERS / "talks.py", db=path))
-    stood: dict[str, list[float]] = {}
+    turns: dict[str, list[float]] = {}
     async with app.run_test(size=SIZE) as pilot:
-        await _until(lambda: app.drafts is not None)  # the last that is begun when it is opened
+        await _until(lambda: app.drafts is not None)  # set last when the console opens
         await pilot.pause()
         for name, act in acts.items():
             await act(app, _Watch())
             watch = _Watch()
             for _ in range(ROUNDS):
                 await act(app, watch)
-            stood[name] = watch.stood
-    return stood
+            turns[name] = watch.turns_ms
+    return turns
 
 
 def measure(path: Path, writing: Writing) -> Iterator[Line]:
+    scrolling = f"scrolling through {SCROLLED_SESSIONS:,} sessions"
     acts: dict[str, Act] = {
         "an empty screen": _empty,
         "opening it": _opening,
         "leaving it": _leaving,
         "searching a common word": partial(_search, writing.common),
         "searching a rare word": partial(_search, RARE),
-        f"scrolling through {FAR:,} sessions": _scroll,
+        scrolling: _scroll,
     }
-    stood = asyncio.run(_measured(path, acts))
-    empty = stood.pop("an empty screen")
-    for name, times in stood.items():
-        yield within(f"{name}, the loop stands, p95", _p95(times), "ms", _p95(empty), limit=FRAME)
-        yield within(f"{name}, the loop stands, longest", max(times), "ms", max(empty))
+    turns = asyncio.run(_measured(path, acts))
+    empty = turns.pop("an empty screen")
+    for name, times in turns.items():
+        limit = LONGEST_GAP_MS if name == scrolling else None
+        yield within(f"{name}, the loop is blocked, p95", _p95(times), "ms", _p95(empty), limit=FRAME)
+        yield within(f"{name}, the loop is blocked, longest", max(times), "ms", max(empty), limit=limit)
 
 
 def _p95(times: list[float]) -> float:

@@ -16,21 +16,20 @@ from console.ui.sessions.screen import SessionsScreen
 from console.ui.shared.full_screen import FullScreen
 from engine.api import Engine
 from engine.store.database import Database
-from tests.bench.browse import FRAME, fill_talks
+from tests.bench.browse import FRAME_MS, fill_sessions
+from tests.bench.fresh_engine import RUNNERS
 from tests.bench.lines import Line, print_lines, within
-from tests.bench.search import RARE, Writing
-from tests.bench.stage import RUNNERS
+from tests.bench.search import RARE_WORD, SampleText
 
 SIZE = (160, 45)
 ROUNDS = 20
 TIMEOUT_SECONDS = 60.0
-KEY_SECONDS = 0.06
-"""Between two keys."""
+SECONDS_BETWEEN_KEYS = 0.06
 SCROLLED_SESSIONS = 2_000
 LONGEST_GAP_MS = 100
 """The longest time without a frame that is allowed while scrolling."""
 
-Act = Callable[[Trackside, "_Watch"], Awaitable[None]]
+Action = Callable[[Trackside, "_LoopMonitor"], Awaitable[None]]
 
 
 class _Empty(FullScreen):
@@ -43,8 +42,8 @@ class _Empty(FullScreen):
         pass
 
 
-class _Watch:
-    """Measures every turn of the event loop, which takes a millisecond if nothing blocks it."""
+class _LoopMonitor:
+    """Times every turn of the event loop, which takes a millisecond if nothing blocks it."""
 
     def __init__(self) -> None:
         self.turns_ms: list[float] = []
@@ -67,13 +66,13 @@ class _Watch:
             last = now
 
 
-async def _until(holds: Callable[[], bool]) -> None:
+async def _wait_until(condition: Callable[[], bool]) -> None:
     async with asyncio.timeout(TIMEOUT_SECONDS):
-        while not holds():  # noqa: ASYNC110  (the condition has no event)
+        while not condition():  # noqa: ASYNC110  (the condition has no event)
             await asyncio.sleep(0.005)
 
 
-async def _painted(app: Trackside) -> None:
+async def _wait_for_frame(app: Trackside) -> None:
     """Wait until the current screen is drawn."""
     drawn = asyncio.Event()
     app.screen.refresh()
@@ -81,99 +80,100 @@ async def _painted(app: Trackside) -> None:
     await asyncio.wait_for(drawn.wait(), TIMEOUT_SECONDS)
 
 
-async def _leave(app: Trackside) -> None:
+async def _close(app: Trackside) -> None:
     """Close the screen and wait until it is removed."""
-    left = app.screen
+    closed = app.screen
     app.action_escape()
-    await _until(lambda: app.screen is app.main and not left.is_running)
-    await _painted(app)
+    await _wait_until(lambda: app.screen is app.main and not closed.is_running)
+    await _wait_for_frame(app)
 
 
-async def _empty(app: Trackside, watch: "_Watch") -> None:
-    async with watch.measuring():
+async def _measure_empty_screen(app: Trackside, monitor: _LoopMonitor) -> None:
+    async with monitor.measuring():
         app.push_screen(_Empty())
-        await _until(lambda: isinstance(app.screen, _Empty) and app.screen.footer.is_mounted)
-        await _painted(app)
-    await _leave(app)
+        await _wait_until(lambda: isinstance(app.screen, _Empty) and app.screen.footer.is_mounted)
+        await _wait_for_frame(app)
+    await _close(app)
 
 
-async def _opening(app: Trackside, watch: "_Watch") -> None:
-    async with watch.measuring():
-        await _opened(app)
-        await _painted(app)
-    await _leave(app)
+async def _measure_opening(app: Trackside, monitor: _LoopMonitor) -> None:
+    async with monitor.measuring():
+        await _open(app)
+        await _wait_for_frame(app)
+    await _close(app)
 
 
-async def _leaving(app: Trackside, watch: "_Watch") -> None:
-    await _opened(app)
-    await _painted(app)
-    async with watch.measuring():
-        await _leave(app)
+async def _measure_closing(app: Trackside, monitor: _LoopMonitor) -> None:
+    await _open(app)
+    await _wait_for_frame(app)
+    async with monitor.measuring():
+        await _close(app)
 
 
-async def _search(word: str, app: Trackside, watch: "_Watch") -> None:
+async def _measure_search(word: str, app: Trackside, monitor: _LoopMonitor) -> None:
     """Type a word letter by letter."""
-    screen = await _opened(app)
-    async with watch.measuring():
+    screen = await _open(app)
+    async with monitor.measuring():
         for end in range(1, len(word) + 1):
             screen.search.value = word[:end]
-            await asyncio.sleep(KEY_SECONDS)
-        await _until(lambda: screen.found is not None and screen.found.query == word and not screen.reading)
-        await _painted(app)
+            await asyncio.sleep(SECONDS_BETWEEN_KEYS)
+        await _wait_until(lambda: screen.found is not None and screen.found.query == word and not screen.reading)
+        await _wait_for_frame(app)
     screen.search.value = ""
-    await _until(lambda: screen.found is None and not screen.reading)
-    await _leave(app)
+    await _wait_until(lambda: screen.found is None and not screen.reading)
+    await _close(app)
 
 
-async def _scroll(app: Trackside, watch: "_Watch") -> None:
+async def _measure_scrolling(app: Trackside, monitor: _LoopMonitor) -> None:
     """Page down until enough sessions are read."""
-    screen = await _opened(app)
-    async with watch.measuring():
+    screen = await _open(app)
+    async with monitor.measuring():
         while len(screen.desk.tree) < SCROLLED_SESSIONS:
             screen.action_page(1)
-            await asyncio.sleep(KEY_SECONDS)
-    await _leave(app)
+            await asyncio.sleep(SECONDS_BETWEEN_KEYS)
+    await _close(app)
 
 
-async def _opened(app: Trackside) -> SessionsScreen:
+async def _open(app: Trackside) -> SessionsScreen:
+    """Open the session browser and wait until it has rows."""
     app.action_sessions()
-    await _until(lambda: isinstance(app.screen, SessionsScreen) and app.screen.list.shelf.height > 0)
+    await _wait_until(lambda: isinstance(app.screen, SessionsScreen) and app.screen.list.shelf.height > 0)
     screen = app.screen
     assert isinstance(screen, SessionsScreen)
     return screen
 
 
-async def _measured(path: Path, acts: dict[str, Act]) -> dict[str, list[float]]:
-    """Milliseconds of every turn of the loop during each act, after one round that does not count."""
-    app = Trackside(LaunchOptions(), partial(Engine.open, RUNNERS / "talks.py", db=path))
+async def _turns(path: Path, actions: dict[str, Action]) -> dict[str, list[float]]:
+    """Return the milliseconds of every turn of the loop during each action, after one round to warm up."""
+    app = Trackside(LaunchOptions(), partial(Engine.open, RUNNERS / "messages.py", db=path))
     turns: dict[str, list[float]] = {}
     async with app.run_test(size=SIZE) as pilot:
-        await _until(lambda: app.drafts is not None)  # set last when the console opens
+        await _wait_until(lambda: app.drafts is not None)  # set last when the console opens
         await pilot.pause()
-        for name, act in acts.items():
-            await act(app, _Watch())
-            watch = _Watch()
+        for name, action in actions.items():
+            await action(app, _LoopMonitor())
+            monitor = _LoopMonitor()
             for _ in range(ROUNDS):
-                await act(app, watch)
-            turns[name] = watch.turns_ms
+                await action(app, monitor)
+            turns[name] = monitor.turns_ms
     return turns
 
 
-def measure(path: Path, writing: Writing) -> Iterator[Line]:
+def measure(path: Path, text: SampleText) -> Iterator[Line]:
     scrolling = f"scrolling through {SCROLLED_SESSIONS:,} sessions"
-    acts: dict[str, Act] = {
-        "an empty screen": _empty,
-        "opening it": _opening,
-        "leaving it": _leaving,
-        "searching a common word": partial(_search, writing.common),
-        "searching a rare word": partial(_search, RARE),
-        scrolling: _scroll,
+    actions: dict[str, Action] = {
+        "an empty screen": _measure_empty_screen,
+        "opening the session browser": _measure_opening,
+        "closing the session browser": _measure_closing,
+        "searching a common word": partial(_measure_search, text.common_word),
+        "searching a rare word": partial(_measure_search, RARE_WORD),
+        scrolling: _measure_scrolling,
     }
-    turns = asyncio.run(_measured(path, acts))
+    turns = asyncio.run(_turns(path, actions))
     empty = turns.pop("an empty screen")
     for name, times in turns.items():
         limit = LONGEST_GAP_MS if name == scrolling else None
-        yield within(f"{name}, the loop is blocked, p95", _p95(times), "ms", _p95(empty), limit=FRAME)
+        yield within(f"{name}, the loop is blocked, p95", _p95(times), "ms", _p95(empty), limit=FRAME_MS)
         yield within(f"{name}, the loop is blocked, longest", max(times), "ms", max(empty), limit=limit)
 
 
@@ -183,12 +183,12 @@ def _p95(times: list[float]) -> float:
 
 def lines() -> Iterator[Line]:
     with TemporaryDirectory(prefix="trackside-bench-") as folder:
-        path, writing = Path(folder, "browse.db"), Writing()
+        path, text = Path(folder, "browse.db"), SampleText()
         database = Database.open(path, write=True)
         with database.writing_connection() as conn:
-            fill_talks(conn, writing)
+            fill_sessions(conn, text)
         database.close()
-        yield from measure(path, writing)
+        yield from measure(path, text)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Typing while a runner streams: from a key that is pressed to the frame that shows it, against RichLog."""
+"""From a key press to the frame that shows it while a runner streams, against RichLog."""
 
 import asyncio
 import json
@@ -7,13 +7,12 @@ import random
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from statistics import quantiles
 from tempfile import TemporaryDirectory
 from threading import Event
-from typing import Any
 
 from rich.text import Text
 from textual.app import App, ComposeResult
@@ -27,17 +26,17 @@ from console.cli.open import FPS
 from console.launch import LaunchOptions
 from engine.api import Engine, message
 from engine.events import Status
+from tests.bench.fresh_engine import RUNNERS
 from tests.bench.lines import Line, at_most, print_lines, within
-from tests.bench.stage import RUNNERS
 
 SIZE = (160, 45)
-RATE, TYPING_SECONDS, ROUNDS = 2_000, 8, 3
+RESULTS_PER_SECOND, TYPING_SECONDS, ROUNDS = 2_000, 8, 3
 LOAD_SECONDS = 100_000
 """Longer than any measurement: the run is stopped after the last key."""
 WARM_UP_SECONDS = 2
 """Time under load before the first key: the first frames are slower than the others."""
 PAUSE_SECONDS = (0.03, 0.13)
-"""Between a frame and the next key, so that keys fall on every moment between two ticks."""
+"""Between a frame and the next key: random in this range, so that keys fall on every moment between two ticks."""
 LETTERS = [chr(code) for code in range(0x2801, 0x28FF)]
 """One for each key; nothing else on the screen contains them."""
 KEY_TIMEOUT_SECONDS = 30
@@ -80,10 +79,9 @@ class _Log(App[None]):
 
     async def _follow(self) -> None:
         log = self.query_one(RichLog)
-        async with self.engine.subscribe(await self.engine.last_row()) as news:
-            async for batch in news:
-                for told in batch:
-                    entry = told.entry
+        async with self.engine.subscribe(await self.engine.last_row()) as subscription:
+            async for batch in subscription:
+                for _, entry in batch:
                     log.write(Text(f"  {entry.position:>8}  {entry.type:22} {entry.data}"))
 
 
@@ -112,33 +110,35 @@ def _type(app: App[None]) -> list[float]:
     return took
 
 
-async def _measured(kind: str) -> list[float]:
+async def _time_keys(kind: str) -> list[float]:
+    """Return the milliseconds of each key in the console, or in the baseline."""
     with TemporaryDirectory(prefix="trackside-bench-") as folder:
-        open_engine = partial(Engine.open, RUNNERS / "talks.py", db=Path(folder, "bench.db"))
+        open_engine = partial(Engine.open, RUNNERS / "messages.py", db=Path(folder, "bench.db"))
         if kind == "console":
-            app: Any = Trackside(LaunchOptions(), open_engine)
-            return await _run(app, lambda: app.stage.is_open, lambda: app.stage.engine)
+            app = Trackside(LaunchOptions(), open_engine)
+            return await _type_under_load(app, lambda: app.stage.engine if app.stage.is_open else None)
         async with await open_engine() as engine:
-            return await _run(_Log(engine), lambda: True, lambda: engine)
+            return await _type_under_load(_Log(engine), lambda: engine)
 
 
-async def _run(app: Any, is_ready: Any, engine: Any) -> list[float]:
+async def _type_under_load(app: App[None], opened_engine: Callable[[], Engine | None]) -> list[float]:
+    """Run the app, start the load as soon as its engine is open, and type."""
     app.driver_class = _Terminal
     running = asyncio.ensure_future(app.run_async(size=SIZE, mouse=False))
-    while not (app.is_running and is_ready()):
+    while not app.is_running or (engine := opened_engine()) is None:
         if running.done():
             raise AssertionError("the app has ended")
         await asyncio.sleep(0.05)
     conversation = app.stage.session if isinstance(app, Trackside) else "bench"
-    event = message(engine().ids.new("evt"), f"{RATE} {LOAD_SECONDS}", conversation_id=conversation)
-    ticket = await engine().runs.submit(event)
+    event = message(engine.ids.new("evt"), f"{RESULTS_PER_SECOND} {LOAD_SECONDS}", conversation_id=conversation)
+    ticket = await engine.runs.submit(event)
     run_id = await ticket.started
     await asyncio.sleep(WARM_UP_SECONDS)
     took = await asyncio.to_thread(_type, app)
-    run = await engine().runs.get(run_id)
+    run = await engine.runs.get(run_id)
     if run.status != Status.RUNNING:
         raise AssertionError(f"the load ended before the typing: {run.status}")
-    await engine().runs.cancel(run_id)
+    await engine.runs.cancel(run_id)
     app.exit()
     await running
     return took
@@ -167,6 +167,6 @@ def measure() -> Iterator[Line]:
 
 if __name__ == "__main__":
     if len(sys.argv) > 1:
-        print(json.dumps(asyncio.run(_measured(sys.argv[1]))))
+        print(json.dumps(asyncio.run(_time_keys(sys.argv[1]))))
     else:
         print_lines(measure())

@@ -1,1 +1,1 @@
-"""Measurements, one JSON line each. Nothing here passes or fails a build: read the ratios, not the numbers."""
+"""Measurements, printed as JSON lines. They fail no build; read the ratios to the baseline rather than the values."""

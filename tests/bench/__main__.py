@@ -14,33 +14,33 @@ from tests.bench.compare import compare
 
 BENCHES: Final = {
     "throughput": "events per second, in this process and through a child, against raw SQLite",
-    "lag": "from recorded to announced at 2,000 events per second",
-    "memory": "the host's memory over a million events in one run",
+    "lag": "from the time of an entry to its announcement at 2,000 events per second",
+    "memory": "the growth of the host's memory over a million events in one run",
     "start": "a worker and `trackside run`, in multiples of `python -c pass`",
-    "first_frame": "the first frame of `trackside` against an empty Textual app, and its engine open",
-    "warm": "the first result of a warm child",
-    "cancel": "from a stop request to the run's recorded end, and what is left of its processes",
+    "first_frame": "the first frame of `trackside`, its panes and its open engine, against an empty Textual app",
+    "warm": "the time to the first result of a warm child",
+    "cancel": "from a stop request to the run's recorded end, and the processes left behind",
     "steer": "from sending a message to a run in progress until the runner's pull returns it",
-    "orphans": "how soon nothing is left of a killed host",
-    "access": "the gate's decision, and a call from a child and back",
-    "pages": "a page deep in a long journal",
+    "orphans": "from SIGKILL of the host until all its processes are gone",
+    "access": "the gate's decision, and the round trip of a call from a child",
+    "pages": "a deep page of a long journal against its first page",
     "reads": "a short read on the kept connection against one in a thread with a pooled connection",
-    "search": "search over a million lines against LIKE, and a page deep in a long conversation",
+    "search": "search over a million lines against LIKE, and a deep page of a long conversation",
     "browse": "pages of sessions, hits and state among a million lines, and how long the loop is blocked",
     "browser": "the session browser over ten thousand sessions and a million lines: how long the loop is blocked",
     "keys": "from a key press to the frame that shows it while a runner streams, against RichLog",
-    "form": "the form of a runner with a hundred fields: from the key press to its frame, against an empty screen",
+    "form": "opening a form of a hundred fields, and the event composer, against an empty screen",
     "stream": "the stream pane: the cost of an entry against RichLog, its memory, and opening a run of any length",
 }
 TIMEOUT_SECONDS: Final = 240
-"""A measurement is ended after this time."""
+"""A measurement is killed after this time."""
 
 
 def main(arguments: list[str]) -> int:
-    """Run the named measurements, or all. Without `--against` the result is 0: a busy machine is not a fault."""
+    """Run the named measurements, or all. A missed limit is no failure: it may be due to other load on the machine."""
     revision, names = _parse(arguments)
     if unknown := [name for name in names if name not in BENCHES]:
-        known = "\n".join(f"  {name:12}{what}" for name, what in BENCHES.items())
+        known = "\n".join(f"  {name:12}{description}" for name, description in BENCHES.items())
         print(f"Unknown measurement: {', '.join(unknown)}. Known ones:\n{known}", file=sys.stderr)
         return 2
     if revision is not None:
@@ -56,14 +56,14 @@ def main(arguments: list[str]) -> int:
 def _parse(arguments: list[str]) -> tuple[str | None, list[str]]:
     if "--against" not in arguments:
         return None, arguments
-    place = arguments.index("--against")
-    if place + 1 >= len(arguments):
+    index = arguments.index("--against")
+    if index + 1 >= len(arguments):
         sys.exit("--against needs a revision, such as a commit or a tag.")
-    return arguments[place + 1], arguments[:place] + arguments[place + 2 :]
+    return arguments[index + 1], arguments[:index] + arguments[index + 2 :]
 
 
 def _run(name: str) -> list[str]:
-    """The verdict of each line of one measurement."""
+    """Run one measurement and print its lines. Returns the verdict of each line."""
     verdicts: list[str] = []
     with subprocess.Popen([sys.executable, "-m", f"tests.bench.{name}"], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None

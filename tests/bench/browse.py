@@ -1,4 +1,4 @@
-"""Pages of sessions, hits and state among a million lines, and how long the loop stands meanwhile."""
+"""Pages of sessions, hits and state among a million lines, and how long each read blocks the event loop."""
 
 import asyncio
 import statistics
@@ -15,17 +15,16 @@ from engine.store.database import Database
 from engine.store.state import ChangeOrigin
 from engine.store.state_scopes import Scope, ScopeIdentity
 from tests.bench.lines import Line, print_lines, within
-from tests.bench.search import ADD, RARE, Writing
+from tests.bench.search import ADD, RARE_WORD, SampleText
 
 SESSIONS = 10_000
 LINES = 1_000_000
 RUNS = 50_000
-ENTRIES = 8
-"""Of each run."""
+ENTRIES_PER_RUN = 8
 KEYS = 100_000
 ROUNDS = 20
-FRAME = 33.0
-"""Milliseconds in which the screen must be drawn again."""
+FRAME_MS = 33.0
+"""The time between two frames of the console."""
 
 SESSION = "INSERT INTO sessions VALUES (?, NULL, ?, 0, 'local', ?, ?, ?, 0, '{}')"
 RUN = """
@@ -37,29 +36,35 @@ INSERT INTO journal (run_id, position, at, source, type, data, turn) VALUES (?, 
 """
 
 
-def fill(conn: Connection, writing: Writing) -> None:
-    """All of it."""
-    fill_talks(conn, writing)
+def fill(conn: Connection, text: SampleText) -> None:
+    fill_sessions(conn, text)
     fill_state(conn)
 
 
-def fill_talks(conn: Connection, writing: Writing) -> None:
-    """Twenty lines to a run, five runs to a session, and the last line of each run is said by its last entry."""
+def fill_sessions(conn: Connection, text: SampleText) -> None:
+    """Write five runs per session and twenty lines per run, and index the lines.
+
+    Only the last entry of a run completes a message.
+    """
     conn.exec_driver_sql("BEGIN")
-    named = ((f"talk_{n:05}", f"talk_{n:05}", writing.line(n), n, n) for n in range(SESSIONS))
-    conn.exec_driver_sql(SESSION, list(named))
+    conn.exec_driver_sql(SESSION, [(_session(n), _session(n), text.line(n), n, n) for n in range(SESSIONS)])
     for first in range(0, RUNS, 1_000):
         runs = range(first, first + 1_000)
-        conn.exec_driver_sql(RUN, [(f"run_{n:08}", f"event_{n}", _talk(n), n, n) for n in runs])
+        conn.exec_driver_sql(RUN, [(f"run_{n:08}", f"event_{n}", _session(n), n, n) for n in runs])
         conn.exec_driver_sql(
             ENTRY,
             [
-                (f"run_{n:08}", place, n * 1_000 + place, "message.completed" if place == ENTRIES else "message.delta")
+                (
+                    f"run_{n:08}",
+                    position,
+                    n * 1_000 + position,
+                    "message.completed" if position == ENTRIES_PER_RUN else "message.delta",
+                )
                 for n in runs
-                for place in range(1, ENTRIES + 1)
+                for position in range(1, ENTRIES_PER_RUN + 1)
             ],
         )
-        conn.exec_driver_sql(ADD, [_line(n, place, writing) for n in runs for place in range(LINES // RUNS)])
+        conn.exec_driver_sql(ADD, [_line(n, index, text) for n in runs for index in range(LINES // RUNS)])
     conn.exec_driver_sql("COMMIT")
     conn.exec_driver_sql("BEGIN")
     search.index_all(conn)
@@ -67,63 +72,63 @@ def fill_talks(conn: Connection, writing: Writing) -> None:
 
 
 def fill_state(conn: Connection) -> None:
-    """Ten keys to a session."""
+    """Write ten keys per session."""
     conn.exec_driver_sql("BEGIN")
     for number in range(KEYS):
         scope = ScopeIdentity(
-            scope=Scope.CONVERSATION, runner_id="plugin:a/b/c", binding_id="x", conversation_id=_talk(number)
+            scope=Scope.CONVERSATION, runner_id="plugin:a/b/c", binding_id="x", conversation_id=_session(number)
         )
         state.put(conn, scope, f"key_{number}", "x" * 100, ChangeOrigin(editor="runner", at=number, journal_row=number))
     conn.exec_driver_sql("COMMIT")
 
 
-def _talk(number: int) -> str:
-    return f"talk_{number % SESSIONS:05}"
+def _session(number: int) -> str:
+    return f"conv_{number % SESSIONS:05}"
 
 
-def _line(run: int, place: int, writing: Writing) -> tuple[object, ...]:
-    number = run * (LINES // RUNS) + place + 1
-    text, at = writing.line(number), run * 1_000 + ENTRIES
-    names = (f"line_{number}", f"event_{run}", f"run_{run:08}", _talk(run), "assistant")
-    return number, *names, text, None, at
+def _line(run: int, index: int, text: SampleText) -> tuple[object, ...]:
+    """Return a row of the transcript, at the time of the run's last entry."""
+    number = run * (LINES // RUNS) + index + 1
+    ids = (f"line_{number}", f"event_{run}", f"run_{run:08}", _session(run))
+    return number, *ids, "assistant", text.line(number), None, run * 1_000 + ENTRIES_PER_RUN
 
 
-async def measure(path: Path, writing: Writing) -> AsyncIterator[Line]:
+async def measure(path: Path, text: SampleText) -> AsyncIterator[Line]:
     async with await Engine.open(db=path, mode="read") as engine:
         deep_session = (await engine.sessions.browse(limit=1_000))[-1]
         deep_state = (await engine.state.browse(limit=1_000))[-1]
-        common = writing.common
+        common = text.common_word
         deep_hit = (await engine.search.hits(common, limit=1_000)).hits[-1].line.seq
-        asked: dict[str, Callable[[], Awaitable[object]]] = {
+        reads: dict[str, Callable[[], Awaitable[object]]] = {
             "sessions, first page": engine.sessions.browse,
-            "sessions, a page deep": lambda: engine.sessions.browse(before=deep_session),
-            "sessions, a title that is nowhere": lambda: engine.sessions.browse(text="nowhere at all"),
+            "sessions, deep page": lambda: engine.sessions.browse(before=deep_session),
+            "sessions, title without a match": lambda: engine.sessions.browse(text="matches nothing"),
             "hits of a common word": lambda: engine.search.hits(common),
-            "hits of a common word, a page deep": lambda: engine.search.hits(common, before=deep_hit),
-            "hits of a rare word": lambda: engine.search.hits(RARE),
+            "hits of a common word, deep page": lambda: engine.search.hits(common, before=deep_hit),
+            "hits of a rare word": lambda: engine.search.hits(RARE_WORD),
             "state, first page": engine.state.browse,
-            "state, a page deep": lambda: engine.state.browse(after=deep_state),
-            "state, a key that is nowhere": lambda: engine.state.browse(text="nowhere at all"),
+            "state, deep page": lambda: engine.state.browse(after=deep_state),
+            "state, key without a match": lambda: engine.state.browse(text="matches nothing"),
         }
-        for name, ask in asked.items():
-            took, stood, idle = await _asked(ask)
-            yield within(f"{name}, until it is there", took, "ms", idle)
-            yield within(f"{name}, the loop stands", stood, "ms", idle, limit=FRAME)
+        for name, read in reads.items():
+            took, blocked, idle = await _time_read(read)
+            yield within(f"{name}, until it is read", took, "ms", idle)
+            yield within(f"{name}, the loop is blocked", blocked, "ms", idle, limit=FRAME_MS)
 
 
-async def _asked(ask: Callable[[], Awaitable[object]]) -> tuple[float, float, float]:
-    """The median of its time; the longest that the loop stood in the middle of all rounds; and that while idle."""
-    took, stood, idle = [], [], []
+async def _time_read(read: Callable[[], Awaitable[object]]) -> tuple[float, float, float]:
+    """Return medians in milliseconds: of the read, of its longest block of the loop, and of that of an idle loop."""
+    took, blocked, idle = [], [], []
     for _ in range(ROUNDS):
-        idle.append(await _standing(asyncio.sleep(0.02)))
+        idle.append(await _longest_block(asyncio.sleep(0.02)))
         began = time.perf_counter()
-        stood.append(await _standing(ask()))
+        blocked.append(await _longest_block(read()))
         took.append((time.perf_counter() - began) * 1_000)
-    return statistics.median(took), statistics.median(stood), statistics.median(idle)
+    return statistics.median(took), statistics.median(blocked), statistics.median(idle)
 
 
-async def _standing(work: Awaitable[object]) -> float:
-    """The longest time between two turns of the loop, which turns every millisecond."""
+async def _longest_block(work: Awaitable[object]) -> float:
+    """Return the longest turn of the event loop in milliseconds; a turn takes one if nothing blocks the loop."""
     task, longest, last = asyncio.ensure_future(work), 0.0, time.perf_counter()
     while not task.done():
         await asyncio.sleep(0.001)
@@ -135,16 +140,16 @@ async def _standing(work: Awaitable[object]) -> float:
 
 def lines() -> Iterator[Line]:
     with TemporaryDirectory(prefix="trackside-bench-") as folder:
-        path, writing = Path(folder, "browse.db"), Writing()
+        path, text = Path(folder, "browse.db"), SampleText()
         database = Database.open(path, write=True)
         with database.writing_connection() as conn:
-            fill(conn, writing)
+            fill(conn, text)
         database.close()
-        yield from asyncio.run(_all(path, writing))
+        yield from asyncio.run(_all_lines(path, text))
 
 
-async def _all(path: Path, writing: Writing) -> list[Line]:
-    return [line async for line in measure(path, writing)]
+async def _all_lines(path: Path, text: SampleText) -> list[Line]:
+    return [line async for line in measure(path, text)]
 
 
 if __name__ == "__main__":

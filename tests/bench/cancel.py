@@ -1,4 +1,4 @@
-"""How long a cancelled run takes to its recorded end, wherever its runner is, and what is left of its processes."""
+"""From a stop request to the run's recorded end, for runners in different states, and the processes left behind."""
 
 import asyncio
 import json
@@ -12,109 +12,103 @@ from statistics import median
 from tempfile import TemporaryDirectory
 
 from engine.api import Engine, Status, message
+from engine.events import EntryKind
 from engine.run.live import StopReason
 from engine.run.orchestrator import KILL_GRACE_SECONDS
+from tests.bench.fresh_engine import RUNNERS, complete_run
 from tests.bench.lines import Line, print_lines, within
-from tests.bench.stage import RUNNERS, watch
 
 ROUNDS = 20
-SETTLING = 0.1
-"""Seconds between 'here' and being there, and between a run's end and its processes' burial."""
-LIMITS = {
+SETTLE_SECONDS = 0.1
+"""From the runner's first result until it waits, and from a run's end until its processes are reaped."""
+LIMITS_MS = {
     "cooperates": 100,
     "sleeps in a call": 300,
     "blocks its loop": KILL_GRACE_SECONDS[StopReason.CANCELLED] * 1_000 + 500,
 }
-"""Milliseconds."""
+"""By what the runner does when it is stopped."""
 PROJECT = {
     "runners": [str(RUNNERS / "stops.py")],
     "agents": [{"id": "stops", "runner": "stops", "resources": {"allowed_tool_names": ["slow"]}}],
-    "tools": [{"name": "slow", "kind": "scripted", "answers": [{"result": "at last", "delay": 60}]}],
+    "tools": [{"name": "slow", "kind": "scripted", "answers": [{"result": "done", "delay": 60}]}],
 }
 
 
 @asynccontextmanager
-async def _stage() -> AsyncIterator[Engine]:
-    """An engine with a tool that takes a minute."""
+async def _open_engine() -> AsyncIterator[Engine]:
+    """Open an engine with a tool that takes a minute."""
     with TemporaryDirectory(prefix="trackside-bench-") as name:
         folder = Path(name)
-        _write_project(folder)
+        (folder / "trackside.yaml").write_text(json.dumps(PROJECT))
         async with await Engine.open(folder, db=folder / "bench.db") as engine:
             yield engine
 
 
-def _write_project(folder: Path) -> None:
-    (folder / "trackside.yaml").write_text(json.dumps(PROJECT))
-
-
-async def _ends() -> float:
-    """Milliseconds of a run that only ends, in a child that is there."""
-    async with _stage() as engine:
-        await watch(engine, "ends")
-        return median([(await watch(engine, "ends")).seconds * 1_000 for _ in range(ROUNDS)])
+async def _time_plain_end() -> float:
+    """Return the median milliseconds of a run that ends at once, in a warm child."""
+    async with _open_engine() as engine:
+        await complete_run(engine, "ends")
+        return median([(await complete_run(engine, "ends")).seconds * 1_000 for _ in range(ROUNDS)])
 
 
 @dataclass(frozen=True, slots=True)
-class Cancelled:
-    """What came of cancelling many runs of one kind."""
+class StoppedRuns:
+    """The result of stopping many runs with the same behaviour."""
 
-    took: float
-    """Milliseconds, in the middle."""
+    median_ms: float
     started: int
-    """Processes that the runs had, all of them seen alive before the cancel."""
+    """Processes of the runs; all of them were alive when their run was stopped."""
     left: int
-    """Those that live on, while the host does."""
+    """Processes that are still alive while the host is."""
 
 
-async def _cancel(where: str) -> Cancelled:
+async def _stop_runs(behaviour: str) -> StoppedRuns:
     took: list[float] = []
     started: set[int] = set()
-    async with _stage() as engine:
+    async with _open_engine() as engine:
         for _ in range(ROUNDS):
-            ticket = await engine.runs.submit(message(engine.ids.new("evt"), where, conversation_id="bench"))
+            ticket = await engine.runs.submit(message(engine.ids.new("evt"), behaviour, conversation_id="bench"))
             run_id = await ticket.started
-            pids = await _here(engine, run_id)
-            await asyncio.sleep(SETTLING)
-            if _living(pids) != pids:
-                raise AssertionError(f"{where}: it should have two processes")
+            pids = await _pids(engine, run_id)
+            await asyncio.sleep(SETTLE_SECONDS)
+            if _alive(pids) != pids:
+                raise AssertionError(f"{behaviour}: two processes should be alive")
             started |= pids
             began = time.perf_counter()
             await engine.runs.cancel(run_id)
             run = await engine.runs.wait_for_end(run_id)
             took.append((time.perf_counter() - began) * 1_000)
             if run.status != Status.CANCELLED:
-                raise AssertionError(f"{where}: it ended as {run.status} ({run.status_reason})")
-        await asyncio.sleep(SETTLING)
-        left = _living(started)
-    return Cancelled(median(took), len(started), len(left))
+                raise AssertionError(f"{behaviour}: the run ended as {run.status} ({run.status_reason})")
+        await asyncio.sleep(SETTLE_SECONDS)
+        left = _alive(started)
+    return StoppedRuns(median(took), len(started), len(left))
 
 
-async def _here(engine: Engine, run_id: str) -> set[int]:
-    """The processes of a run, as soon as it has said which they are."""
-    async with engine.subscribe(run_id=run_id) as news:
-        async for batch in news:
-            for told in batch:
-                if told.entry.type == "message.delta":
-                    return set(json.loads(json.loads(told.entry.data)["chunk"]["content"]))
+async def _pids(engine: Engine, run_id: str) -> set[int]:
+    """Wait for the first result of the run, which names its processes."""
+    async with engine.subscribe(run_id=run_id) as subscription:
+        async for batch in subscription:
+            for committed in batch:
+                if committed.entry.type == EntryKind.MESSAGE_DELTA:
+                    return set(json.loads(json.loads(committed.entry.data)["chunk"]["content"]))
     raise AssertionError("the engine was closed")
 
 
-def _living(pids: set[int]) -> set[int]:
-    """Which of them, or of their groups, the machine's own list has; dead but not yet buried counts as gone."""
+def _alive(pids: set[int]) -> set[int]:
+    """Return the live processes among these and in their process groups. Zombies count as gone."""
     listing = subprocess.run(["ps", "-A", "-o", "pid=,pgid=,stat="], capture_output=True, check=True, text=True).stdout
-    found = (line.split() for line in listing.splitlines())
-    return {
-        int(pid) for pid, group, state in found if (int(pid) in pids or int(group) in pids) and state[0] not in "ZX"
-    }
+    rows = (line.split() for line in listing.splitlines())
+    return {int(pid) for pid, group, state in rows if (int(pid) in pids or int(group) in pids) and state[0] not in "ZX"}
 
 
 def measure() -> Iterator[Line]:
-    """The middle of twenty for each kind, beside a run that needs no cancel."""
-    plain = asyncio.run(_ends())
-    for where, limit in LIMITS.items():
-        cancelled = asyncio.run(_cancel(where))
-        yield within(f"cancel of a runner that {where}", cancelled.took, "ms", plain, limit=limit)
-        yield within(f"left of a runner that {where}", cancelled.left, "processes", cancelled.started, limit=0)
+    """Take medians, against a run that ends without a stop."""
+    plain = asyncio.run(_time_plain_end())
+    for behaviour, limit in LIMITS_MS.items():
+        stopped = asyncio.run(_stop_runs(behaviour))
+        yield within(f"stop of a runner that {behaviour}", stopped.median_ms, "ms", plain, limit=limit)
+        yield within(f"left by a runner that {behaviour}", stopped.left, "processes", stopped.started, limit=0)
 
 
 if __name__ == "__main__":

@@ -14,8 +14,34 @@ from typing import Any, Final
 ROOT: Final = Path(__file__).resolve().parents[2]
 ROUNDS: Final = 3
 TOLERANCE: Final = 1.10
-"""A figure is worse if its ratio grew by more than this factor, and noisy if it varies by more by itself."""
+"""A figure is worse if its ratio grew by more than this factor, and noisy if its rounds differ by more."""
 TIMEOUT_SECONDS: Final = 300
+RENAMED: Final = {
+    "the loop stands": "the loop is blocked",
+    "opening it, ": "opening the session browser, ",
+    "leaving it, ": "closing the session browser, ",
+    ", until it is there": ", until it is read",
+    ", a page deep": ", deep page",
+    ", a title that is nowhere": ", title without a match",
+    ", a key that is nowhere": ", key without a match",
+    "the same with one granted resource": "the gate's decision with one granted resource",
+    " and back p": " round trip p",
+    "beside 2,000 results/s": "with 2,000 results/s of another run",
+    "beside 500 results/s": "with 500 results/s of another run",
+    "a message from sent to pulled": "message from sent to pulled",
+    "cancel of a runner": "stop of a runner",
+    "left of a runner": "left by a runner",
+    "all its panes are there, ": "all panes of `trackside`, ",
+    "its engine is open, ": "open engine of `trackside`, ",
+    "nothing left after SIGKILL": "no process left after SIGKILL",
+    "beside a scan": "against a scan",
+    "beside without": "against one without",
+    "beside writing them": "against writing them",
+    "an entry told and painted": "an entry received and painted",
+    "its end after its beginning, ": "jump from the first to the last of 1,000,000 entries, ",
+    "first result told, ": "first result announced, ",
+}
+"""Parts of the names of figures in older revisions, and their replacements."""
 
 Figures = Mapping[str, "Figure"]
 
@@ -36,9 +62,9 @@ class Comparison:
     before: float | None
     after: float | None
     change: float | None
-    """How many times worse the new figure is; below 1 it is better."""
+    """The factor by which the figure got worse; below 1 it got better."""
     spread: float | None
-    """The larger factor by which the figure varied by itself, before or after."""
+    """The largest round divided by the smallest, before or after, whichever is larger."""
     verdict: str
     """`ok`, `better`, `worse`, `noisy`, `new` or `gone`."""
 
@@ -58,7 +84,7 @@ def compare(revision: str, names: Sequence[str]) -> int:
 
 @contextmanager
 def checked_out(revision: str) -> Iterator[Path]:
-    """A temporary work tree of a revision."""
+    """Check out a revision into a temporary work tree."""
     with TemporaryDirectory(prefix="trackside-bench-") as folder:
         tree = Path(folder, "tree")
         git = ["git", "-C", str(ROOT), "worktree"]
@@ -66,7 +92,7 @@ def checked_out(revision: str) -> Iterator[Path]:
             [*git, "add", "--detach", str(tree), revision], capture_output=True, text=True, check=False
         )
         if added.returncode:
-            sys.exit(f"cannot check out {revision!r}: {added.stderr.strip()}")
+            sys.exit(f"Cannot check out {revision!r}: {added.stderr.strip()}")
         try:
             yield tree
         finally:
@@ -85,7 +111,7 @@ def alternate(name: str, old: Path, new: Path) -> tuple[list[Figures], list[Figu
 
 
 def measure(name: str, tree: Path) -> Figures:
-    """The figures of one measurement in a tree; none if it does not exist there or fails."""
+    """Return the figures of one measurement in a tree; none if it does not exist there or fails."""
     command = [sys.executable, "-m", f"tests.bench.{name}"]
     try:
         done = subprocess.run(
@@ -96,14 +122,21 @@ def measure(name: str, tree: Path) -> Figures:
         return {}
     lines: list[dict[str, Any]] = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
     return {
-        line["bench"]: Figure(line["ratio"] or line["value"], is_more_better(line))
+        current_name(line["bench"]): Figure(line["ratio"] or line["value"], is_more_better(line))
         for line in lines
         if line.get("value") is not None
     }
 
 
+def current_name(name: str) -> str:
+    """Return the present name of a figure of an older revision."""
+    for old, new in RENAMED.items():
+        name = name.replace(old, new)
+    return name
+
+
 def is_more_better(line: Mapping[str, Any]) -> bool:
-    """Whether a line reports a rate. Older revisions do not say so: a limit below the aim means a rate."""
+    """Return whether a line reports a rate. Older revisions have no field for it; their limit is below the aim."""
     if "is_more_better" in line:
         return bool(line["is_more_better"])
     aim, limit = line.get("aim"), line.get("limit")

@@ -1,13 +1,14 @@
-"""The lines that a measurement prints: value, baseline, and the limit."""
+"""The lines that a measurement prints: value, baseline and limit."""
 
 import json
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
+from statistics import quantiles
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One figure. `aim` and `limit` apply to the ratio, or to the value if the unit is what matters."""
+    """One figure. `aim` and `limit` apply to the ratio, or to the value if the figure was made with `within`."""
 
     bench: str
     value: float
@@ -53,6 +54,10 @@ def print_lines(lines: Iterable[Line]) -> None:
     """Print each line as soon as it is measured."""
     for line in lines:
         print(json.dumps(asdict(line)), flush=True)
+
+
+def percentile(numbers: list[float], percent: int) -> float:
+    return quantiles(numbers, n=100)[percent - 1]
 
 
 def _within(number: float, aim: float | None, limit: float | None) -> bool | None:

@@ -1,4 +1,4 @@
-"""What the host's memory grows by while one run says a million things."""
+"""The growth of the host's memory during a run with a million events."""
 
 import asyncio
 import os
@@ -8,34 +8,33 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from engine.api import Entry
+from tests.bench.fresh_engine import complete_run, fresh_engine
 from tests.bench.lines import Line, print_lines, within
-from tests.bench.stage import stage, watch
 
 EVENTS = 1_000_000
-EVERY = 10_000
-"""Entries between two looks at the memory."""
+ENTRIES_PER_SAMPLE = 10_000
 
 
 async def _growth() -> tuple[float, float]:
-    """The most that it grew by on the way, and where it started, in MB."""
-    highest, heard_of = 0.0, 0
+    """Return the largest growth during the run, and the memory before it, in MB."""
+    highest, received = 0.0, 0
 
-    def heard(entries: list[Entry]) -> None:
-        nonlocal highest, heard_of
-        before, heard_of = heard_of, heard_of + len(entries)
-        if before // EVERY != heard_of // EVERY:
-            highest = max(highest, _resident())
+    def on_entries(entries: list[Entry]) -> None:
+        nonlocal highest, received
+        before, received = received, received + len(entries)
+        if before // ENTRIES_PER_SAMPLE != received // ENTRIES_PER_SAMPLE:
+            highest = max(highest, _resident_megabytes())
 
-    async with stage("stream") as engine:
-        await watch(engine, "1000")
-        start = _resident()
-        await watch(engine, str(EVENTS), heard)
-        highest = max(highest, _resident())
+    async with fresh_engine("stream") as engine:
+        await complete_run(engine, "1000")
+        start = _resident_megabytes()
+        await complete_run(engine, str(EVENTS), on_entries)
+        highest = max(highest, _resident_megabytes())
     return highest - start, start
 
 
-def _resident() -> float:
-    """MB of this process in memory; where there is no /proc, the most there ever were."""
+def _resident_megabytes() -> float:
+    """Return the memory of this process; without /proc, its maximum so far."""
     statm = Path("/proc/self/statm")
     if statm.exists():
         return int(statm.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
@@ -43,7 +42,7 @@ def _resident() -> float:
 
 
 def measure() -> Iterator[Line]:
-    """One round: it takes its time, and memory does not mind a busy machine."""
+    """Measure once: a round takes long, and other load on the machine does not change the memory."""
     growth, start = asyncio.run(_growth())
     yield within("host memory over 1,000,000 events in one run", growth, "MB", start, limit=60)
 

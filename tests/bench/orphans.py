@@ -1,4 +1,4 @@
-"""How long anything of ours lives on after the host itself was killed, whatever its child was doing."""
+"""From SIGKILL of the host until all its processes are gone, for each state of its child."""
 
 import asyncio
 import os
@@ -8,66 +8,69 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from statistics import median
 from tempfile import TemporaryDirectory
 
 from engine.api import Entry
+from engine.events import EntryKind
+from tests.bench.fresh_engine import complete_run, fresh_engine
 from tests.bench.lines import Line, print_lines, within
-from tests.bench.stage import stage, watch
 
 STATES = ("idle", "busy in Python", "busy in C", "blocked", "with a grandchild")
 ROUNDS = 3
-SETTLING = 0.1
-"""Seconds between 'here' and being there."""
+SETTLE_SECONDS = 0.1
+"""From the child's output until it is in its state."""
 
 
 async def host(state: str) -> None:
-    """Be a host with a child in this state, say so, and wait for the end."""
+    """Host a child in this state, print `ready`, and wait to be killed."""
 
-    def heard(entries: list[Entry]) -> None:
-        if state != "idle" and any(entry.type == "output" for entry in entries):
+    def on_entries(entries: list[Entry]) -> None:
+        if state != "idle" and any(entry.type == EntryKind.OUTPUT for entry in entries):
             print("ready", flush=True)
 
-    async with stage("stuck") as engine:
-        await watch(engine, state, heard)
+    async with fresh_engine("stuck") as engine:
+        await complete_run(engine, state, on_entries)
         print("ready", flush=True)
         await asyncio.sleep(3_600)
 
 
 def _kill_host(state: str) -> float:
-    """Milliseconds until none of the host's processes is left."""
+    """Return the milliseconds until all processes of the host are gone."""
     command = [sys.executable, "-m", "tests.bench.orphans", state]
     with (
-        # What is killed cannot clean up behind itself.
+        # A killed host does not remove its temporary folder; this one does.
         TemporaryDirectory(prefix="trackside-bench-") as folder,
         subprocess.Popen(command, stdout=subprocess.PIPE, env={**os.environ, "TMPDIR": folder}) as process,
     ):
         assert process.stdout is not None
         process.stdout.readline()
-        time.sleep(SETTLING)
-        below = _below(process.pid)
-        if len(below) < 2:
-            raise AssertionError(f"a host with {len(below)} processes has no child or no guardian")
+        time.sleep(SETTLE_SECONDS)
+        descendants = _descendants(process.pid)
+        if len(descendants) < 2:
+            raise AssertionError(f"the host has no child or no guardian: {len(descendants)} processes")
         began = time.perf_counter()
         process.send_signal(signal.SIGKILL)
-        return _until_gone([process.pid, *below], began)
+        return _wait_until_gone([process.pid, *descendants], began)
 
 
 def _kill_plain() -> float:
-    """The same for one process that nobody has to look for."""
+    """The baseline: the same for one process without children."""
     with subprocess.Popen(["sleep", "3600"]) as process:
         began = time.perf_counter()
         process.kill()
-        return _until_gone([process.pid], began)
+        return _wait_until_gone([process.pid], began)
 
 
-def _until_gone(pids: list[int], began: float) -> float:
-    while any(_lives(pid) for pid in pids):
+def _wait_until_gone(pids: list[int], began: float) -> float:
+    """Return the milliseconds since `began`."""
+    while any(_is_alive(pid) for pid in pids):
         time.sleep(0.000_5)
     return (time.perf_counter() - began) * 1_000
 
 
-def _lives(pid: int) -> bool:
-    """Dead but not yet buried counts as gone."""
+def _is_alive(pid: int) -> bool:
+    """Return whether a process exists and is no zombie."""
     try:
         os.kill(pid, 0)
         if sys.platform == "linux":
@@ -77,26 +80,21 @@ def _lives(pid: int) -> bool:
     return True
 
 
-def _below(pid: int) -> list[int]:
-    """All that this process started, and all that they did."""
+def _descendants(pid: int) -> list[int]:
+    """Return the children of a process, their children, and so on."""
     listing = subprocess.run(["ps", "-A", "-o", "pid=,ppid="], capture_output=True, check=True, text=True).stdout
     pairs = [(int(child), int(parent)) for child, parent in (line.split() for line in listing.splitlines())]
     found = [pid]
     for parent in found:
-        found.extend(child for child, of in pairs if of == parent)
+        found.extend(child for child, its_parent in pairs if its_parent == parent)
     return found[1:]
 
 
 def measure() -> Iterator[Line]:
-    """The middle of a few for each state."""
-    plain = _middle([_kill_plain() for _ in range(ROUNDS)])
+    plain = median([_kill_plain() for _ in range(ROUNDS)])
     for state in STATES:
-        took = _middle([_kill_host(state) for _ in range(ROUNDS)])
-        yield within(f"nothing left after SIGKILL of the host, child {state}", took, "ms", plain, aim=100)
-
-
-def _middle(numbers: list[float]) -> float:
-    return sorted(numbers)[len(numbers) // 2]
+        took = median([_kill_host(state) for _ in range(ROUNDS)])
+        yield within(f"no process left after SIGKILL of the host, child {state}", took, "ms", plain, aim=100)
 
 
 if __name__ == "__main__":

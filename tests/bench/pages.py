@@ -1,4 +1,4 @@
-"""A page deep in a long journal against its first page."""
+"""A deep page of a long journal against its first page."""
 
 import time
 from collections.abc import Iterator
@@ -21,20 +21,22 @@ SELECT 'run', position, position, 'runner', 'message.delta', ?, 1 FROM count
 
 
 def measure() -> Iterator[Line]:
-    """The best of many: the same pages, warm, in turns."""
+    """Read the same pages in turn and take the best time of each."""
     with TemporaryDirectory(prefix="trackside-bench-") as folder:
         database = Database.open(Path(folder, "bench.db"), write=True)
         with database.writing_connection() as connection:
             connection.exec_driver_sql(FILL, (ENTRIES, '{"chunk":{"content":"' + "x" * 300 + '"}}'))
-        rounds = [(_page(database, 0), _page(database, DEPTH), _page(database, None)) for _ in range(ROUNDS)]
+        rounds = [
+            (_time_page(database, 0), _time_page(database, DEPTH), _time_page(database, None)) for _ in range(ROUNDS)
+        ]
         first, deep, last = (min(times) for times in zip(*rounds, strict=True))
         database.close()
     yield at_most("journal page at 990,000 of 1,000,000", deep, "ms", first, aim=2)
     yield at_most("last journal page, backwards", last, "ms", first, aim=2)
 
 
-def _page(database: Database, after: int | None) -> float:
-    """Milliseconds for a hundred entries after a position, or for the last hundred."""
+def _time_page(database: Database, after: int | None) -> float:
+    """Return the milliseconds of reading a hundred entries after a position, or the last hundred."""
     before = ENTRIES + 1 if after is None else None
     began = time.perf_counter()
     page = database.read_now(lambda conn: entries.page(conn, "run", after=after, before=before))

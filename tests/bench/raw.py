@@ -1,4 +1,4 @@
-"""The limit: the rows of a run, written again by SQLite alone in one transaction."""
+"""The baseline of throughput: SQLite alone writes the entries of a run in one transaction."""
 
 import sqlite3
 import time
@@ -10,7 +10,7 @@ from engine.store.entries import INSERT_ONE, Entry
 
 
 def rows_per_second(entries: list[Entry]) -> float:
-    """Into the same schema, index included, on the same disk; the entries are in memory before the clock starts."""
+    """Return how many entries SQLite writes per second into the same schema, with its index, on the same disk."""
     with TemporaryDirectory(prefix="trackside-bench-") as folder:
         path = Path(folder, "raw.db")
         Database.open(path, write=True).close()

@@ -19,7 +19,7 @@ ROUNDS = 3_000
 
 
 def measure() -> Iterator[Line]:
-    """Both ways in turns, so that a busy moment hits both; p50 and p99 in milliseconds."""
+    """Read both ways in turn, so that other load on the machine falls on both."""
     with TemporaryDirectory(prefix="trackside-bench-") as folder:
         database = Database.open(Path(folder, "bench.db"), write=True)
         with database.writing_connection() as connection:

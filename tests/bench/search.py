@@ -1,4 +1,4 @@
-"""Search over a million lines against LIKE, and a page deep in a long conversation against its first."""
+"""Search over a million lines against LIKE, and a deep page of a long conversation against its first page."""
 
 import random
 import statistics
@@ -17,13 +17,13 @@ from engine.store.row_mapping import ConversationKey
 from tests.bench.lines import Line, at_least, at_most, print_lines
 
 LINES = 1_000_000
-TALKS = 1_000
+CONVERSATIONS = 1_000
 DEPTH = 990_000
 ROUNDS = 50
-SCANS = 3
-RARE, ABSENT, PAIR = "zephyr", "xylophone", "罕见"
-EVERY = 50_000
-"""A line in so many has the rare word, and another the rare pair."""
+SCAN_ROUNDS = 3
+RARE_WORD, ABSENT_WORD, RARE_PAIR = "zephyr", "xylophone", "罕见"
+LINES_PER_RARE_WORD = 50_000
+"""One line of this many has the rare word, and another one the rare pair."""
 
 ADD = """
 INSERT INTO transcript (seq, transcript_id, event_id, run_id, conversation_id, role, item_type, content, content_json,
@@ -38,85 +38,89 @@ SELECT 'line_' || n, 'long', 'user', 'message', ?, '[]', n, '{}' FROM count
 SCAN = "SELECT * FROM transcript WHERE content LIKE ? ESCAPE '\\' ORDER BY seq DESC LIMIT 1000"
 
 
-class Writing:
-    """Latin and Chinese text in which few words are common and most are rare, as in speech."""
+class SampleText:
+    """Makes lines of Latin and Chinese text, in which few words are common and most are rare, as in real text."""
 
     def __init__(self) -> None:
         self._random = random.Random(1)
         sounds = ["an", "be", "con", "der", "est", "for", "ing", "ka", "lu", "mid", "net", "pra", "ro", "ser", "ten"]
         latin = list(dict.fromkeys("".join(self._random.choices(sounds, k=1 + n % 4)) for n in range(60_000)))
-        # The fourth of all, with which no other begins; and the second, with which hundreds do.
-        self.common, self.stem = latin[3], latin[1]
-        self.character = "一"
-        self._latin = self._parts(latin, 4, " ")
-        self._chinese = self._parts([chr(ord("一") + n) for n in range(3_000)], 6, "")
+        # No other word begins with the fourth word; hundreds begin with the second.
+        self.common_word, self.common_prefix = latin[3], latin[1]
+        self.common_character = "一"
+        self._latin = self._phrases(latin, 4, " ")
+        self._chinese = self._phrases([chr(ord("一") + n) for n in range(3_000)], 6, "")
 
     def line(self, number: int) -> str:
         if number % 3:
             text = " ".join(self._random.choices(self._latin, k=3))
-            return f"{text} {RARE}." if number % EVERY == 1 else f"{text}."
+            return f"{text} {RARE_WORD}." if number % LINES_PER_RARE_WORD == 1 else f"{text}."
         text = "，".join(self._random.choices(self._chinese, k=3))
-        return f"{text}{PAIR}。" if number % EVERY < 3 else f"{text}。"
+        return f"{text}{RARE_PAIR}。" if number % LINES_PER_RARE_WORD < 3 else f"{text}。"
 
-    def _parts(self, words: list[str], length: int, between: str) -> list[str]:
+    def _phrases(self, words: list[str], length: int, separator: str) -> list[str]:
         weights = list(accumulate(1 / (rank + 5) for rank in range(len(words))))
-        return [between.join(self._random.choices(words, cum_weights=weights, k=length)) for _ in range(50_000)]
+        return [separator.join(self._random.choices(words, cum_weights=weights, k=length)) for _ in range(50_000)]
 
 
 def measure() -> Iterator[Line]:
-    """Medians, and for each scan the same question: the lines, newest first, as far as they are counted."""
+    """Measure medians. A scan returns what a search counts: the newest 1,000 lines that match."""
     with TemporaryDirectory(prefix="trackside-bench-") as folder:
         yield from _search(Path(folder, "search.db"))
         yield from _pages(Path(folder, "pages.db"))
 
 
 def _search(path: Path) -> Iterator[Line]:
-    writing = Writing()
+    text = SampleText()
     database = Database.open(path, write=True)
     began = time.perf_counter()
     with database.writing_connection() as conn:
-        _fill(conn, writing)
-        filled, without = time.perf_counter() - began, _size(conn, path)
+        _fill(conn, text)
+        fill_seconds, size_without = time.perf_counter() - began, _megabytes(conn, path)
         conn.exec_driver_sql("BEGIN")
         search.index_all(conn)
         conn.exec_driver_sql("COMMIT")
-        size = _size(conn, path)
-    indexed = time.perf_counter() - began - filled
-    one = ConversationKey("talk_7")
-    for name, query in (("rare Latin word", RARE), ("absent word", ABSENT), ("two-character Chinese", PAIR)):
-        took = _median(database, lambda conn, query=query: search.find(conn, query, None), ROUNDS)
-        scan = _median(database, lambda conn, query=query: _scan(conn, query), SCANS)
-        yield at_least(f"search, {name}", 1_000 / took, "searches/s", 1_000 / scan, aim=500, limit=50)
-    scan = _median(database, lambda conn: _scan(conn, ABSENT), SCANS)
-    for name, query, place in (
-        ("common word", writing.common, None),
-        ("common word in one conversation", writing.common, one),
-        ("three letters of a common word", writing.common[:3], None),
-        ("three letters of a common word in one conversation", writing.common[:3], one),
-        ("common beginning of hundreds of words", writing.stem, None),
-        ("common Chinese character", writing.character, None),
+        size = _megabytes(conn, path)
+    index_seconds = time.perf_counter() - began - fill_seconds
+    conversation = ConversationKey("conv_7")
+    for name, query in (
+        ("rare Latin word", RARE_WORD),
+        ("absent word", ABSENT_WORD),
+        ("two-character Chinese", RARE_PAIR),
     ):
-        took = _median(database, lambda conn, query=query, place=place: search.find(conn, query, place), ROUNDS)
-        yield at_most(f"search, {name}, beside a scan", took, "ms", scan)
-    yield at_most("database with the index, beside without", size, "MB", without)
-    yield at_most("indexing a million lines, beside writing them", indexed, "s", filled)
+        found = _median(database, lambda conn, query=query: search.find(conn, query, None), ROUNDS)
+        scan = _median(database, lambda conn, query=query: _scan(conn, query), SCAN_ROUNDS)
+        yield at_least(f"search, {name}", 1_000 / found, "searches/s", 1_000 / scan, aim=500, limit=50)
+    scan = _median(database, lambda conn: _scan(conn, ABSENT_WORD), SCAN_ROUNDS)
+    for name, query, key in (
+        ("common word", text.common_word, None),
+        ("common word in one conversation", text.common_word, conversation),
+        ("three letters of a common word", text.common_word[:3], None),
+        ("three letters of a common word in one conversation", text.common_word[:3], conversation),
+        ("common beginning of hundreds of words", text.common_prefix, None),
+        ("common Chinese character", text.common_character, None),
+    ):
+        found = _median(database, lambda conn, query=query, key=key: search.find(conn, query, key), ROUNDS)
+        yield at_most(f"search, {name}, against a scan", found, "ms", scan)
+    yield at_most("database with the index, against one without", size, "MB", size_without)
+    yield at_most("indexing a million lines, against writing them", index_seconds, "s", fill_seconds)
     database.close()
 
 
-def _fill(conn: Connection, writing: Writing) -> None:
+def _fill(conn: Connection, text: SampleText) -> None:
     conn.exec_driver_sql("BEGIN")
     for first in range(1, LINES + 1, 10_000):
-        conn.exec_driver_sql(ADD, [_row(number, writing.line(number)) for number in range(first, first + 10_000)])
+        conn.exec_driver_sql(ADD, [_row(number, text.line(number)) for number in range(first, first + 10_000)])
     conn.exec_driver_sql("COMMIT")
 
 
 def _row(number: int, text: str) -> tuple[Any, ...]:
     role = ("user", "assistant")[number % 2]
     ids = (f"line_{number:016x}", f"event_{number // 2:016x}", f"run_{number // 2:016x}")
-    return number, *ids, f"talk_{number % TALKS}", role, text, f'{{"role":"{role}","content":"{text}"}}', number
+    return number, *ids, f"conv_{number % CONVERSATIONS}", role, text, f'{{"role":"{role}","content":"{text}"}}', number
 
 
-def _size(conn: Connection, path: Path) -> float:
+def _megabytes(conn: Connection, path: Path) -> float:
     conn.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
     return path.stat().st_size / 1_000_000
 
@@ -132,8 +136,8 @@ def _pages(path: Path) -> Iterator[Line]:
     long = ConversationKey("long")
     first, deep = [], []
     for _ in range(ROUNDS * 4):
-        first.append(_took(database, lambda conn: transcript.page(conn, long)))
-        deep.append(_took(database, lambda conn: transcript.page(conn, long, before=LINES - DEPTH)))
+        first.append(_milliseconds(database, lambda conn: transcript.page(conn, long)))
+        deep.append(_milliseconds(database, lambda conn: transcript.page(conn, long, before=LINES - DEPTH)))
     database.close()
     yield at_most(
         "history page at 990,000 of 1,000,000", statistics.median(deep), "ms", statistics.median(first), limit=2
@@ -141,11 +145,10 @@ def _pages(path: Path) -> Iterator[Line]:
 
 
 def _median(database: Database, query: Callable[[Connection], object], rounds: int) -> float:
-    return statistics.median(_took(database, query) for _ in range(rounds))
+    return statistics.median(_milliseconds(database, query) for _ in range(rounds))
 
 
-def _took(database: Database, query: Callable[[Connection], object]) -> float:
-    """Milliseconds of one read."""
+def _milliseconds(database: Database, query: Callable[[Connection], object]) -> float:
     began = time.perf_counter()
     database.read_now(query)
     return (time.perf_counter() - began) * 1_000

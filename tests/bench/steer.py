@@ -1,4 +1,4 @@
-"""From a message that is sent to a working run until the runner's pull has it, beside another run's stream."""
+"""From sending a message to a run in progress until the runner's pull returns it, while another run streams."""
 
 import asyncio
 import json
@@ -6,89 +6,78 @@ import random
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from statistics import quantiles
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TypedDict
 
 from engine.api import Engine, RunOptions, message
-from tests.bench.lines import Line, print_lines, within
-from tests.bench.stage import RUNNERS
+from engine.events import EntryKind
+from tests.bench.fresh_engine import RUNNERS, start_run, wait_for_deltas
+from tests.bench.lines import Line, percentile, print_lines, within
 
-RATE = 500
-"""Results a second of the run in the other conversation."""
+RESULTS_PER_SECOND = 500
+"""Of the run in the other conversation."""
 MESSAGES = 400
-ASKS = 400
+CALLS = 400
+"""Calls of `run_get`, the baseline."""
 ROUNDS = 3
-BETWEEN = 0.01, 0.04
-"""Seconds between two messages: they come whenever they like, not when a pull has just been answered."""
-LIMIT = 20
-"""Milliseconds."""
+SECONDS_BETWEEN_MESSAGES = 0.01, 0.04
+"""Random in this range, so that messages fall on every moment between two pulls."""
+LIMIT_MS = 20
+
+
+class _Report(TypedDict):
+    """The message of the runner `pulls`."""
+
+    call_seconds: list[float]
+    pulled_at: dict[str, int]
+    """Nanoseconds by the text of each message."""
 
 
 async def _round() -> tuple[list[float], list[float]]:
-    """Milliseconds of each message, and of each `run_get` that the same child asked before."""
+    """Return the milliseconds of each message, and of each `run_get` that the same child called before."""
     with TemporaryDirectory(prefix="trackside-bench-") as folder:
         async with await Engine.open(RUNNERS, db=Path(folder, "bench.db")) as engine:
-            streaming = await _begin(engine, "steady", f"{RATE} 3600")
-            await _streams(engine, streaming, RATE // 2)
-            run_id = await _begin(engine, "pulls", f"{ASKS} {MESSAGES}")
-            await _streams(engine, run_id, 1)
-            sent = await _send(engine, run_id)
+            streaming = await start_run(engine, "steady", f"{RESULTS_PER_SECOND} 3600")
+            await wait_for_deltas(engine, streaming, RESULTS_PER_SECOND // 2)
+            run_id = await start_run(engine, "pulls", f"{CALLS} {MESSAGES}")
+            await wait_for_deltas(engine, run_id, 1)
+            sent_at = await _send_messages(engine, run_id)
             await engine.runs.wait_for_end(run_id)
             await engine.runs.cancel(streaming)
             await engine.runs.wait_for_end(streaming)
-            told = await _told(engine, run_id)
-    asked = [seconds * 1_000 for seconds in told["asked"]]
-    return [(told["pulled"][text] - at) / 1e6 for text, at in sent.items()], asked
+            report = await _read_report(engine, run_id)
+    steered = [(report["pulled_at"][text] - at) / 1e6 for text, at in sent_at.items()]
+    return steered, [seconds * 1_000 for seconds in report["call_seconds"]]
 
 
-async def _send(engine: Engine, run_id: str) -> dict[str, int]:
-    """Send the messages; when each was, by the clock that both processes have."""
-    chance, sent = random.Random(4), dict[str, int]()
+async def _send_messages(engine: Engine, run_id: str) -> dict[str, int]:
+    """Send the messages. Returns when each was sent, in nanoseconds of the clock that both processes share."""
+    dice, sent_at = random.Random(4), dict[str, int]()
     for number in range(MESSAGES):
-        await asyncio.sleep(chance.uniform(*BETWEEN))
+        await asyncio.sleep(dice.uniform(*SECONDS_BETWEEN_MESSAGES))
         event = message(engine.ids.new("evt"), str(number), conversation_id="pulls")
-        sent[str(number)] = time.time_ns()
+        sent_at[str(number)] = time.time_ns()
         ticket = await engine.runs.submit(event, RunOptions(runner="pulls"))
         if ticket.claimed_by != run_id:
             raise AssertionError(f"a message was not claimed: {ticket.not_claimed_reason}")
-    return sent
+    return sent_at
 
 
-async def _told(engine: Engine, run_id: str) -> dict[str, Any]:
-    """What the runner noted."""
+async def _read_report(engine: Engine, run_id: str) -> _Report:
     entries = [entry async for entry in engine.runs.entries(run_id)]
-    if sum(entry.type == "steering.injected" for entry in entries) != MESSAGES:
-        raise AssertionError("messages are not in the journal")
-    (said,) = (entry for entry in entries if entry.type == "message.completed")
-    return json.loads(json.loads(said.data)["message"]["content"])
-
-
-async def _begin(engine: Engine, runner: str, text: str) -> str:
-    event = message(engine.ids.new("evt"), text, conversation_id=runner)
-    return await (await engine.runs.submit(event, RunOptions(runner=runner))).started
-
-
-async def _streams(engine: Engine, run_id: str, deltas: int) -> None:
-    """Return once a run has streamed so much."""
-    async with engine.subscribe(run_id=run_id) as news:
-        async for batch in news:
-            deltas -= sum(told.entry.type == "message.delta" for told in batch)
-            if deltas <= 0:
-                return
+    if sum(entry.type == EntryKind.STEERING_INJECTED for entry in entries) != MESSAGES:
+        raise AssertionError("messages are missing in the journal")
+    (completed,) = (entry for entry in entries if entry.type == EntryKind.MESSAGE_COMPLETED)
+    return json.loads(json.loads(completed.data)["message"]["content"])
 
 
 def measure() -> Iterator[Line]:
-    """The best round: what others do to the machine only ever adds."""
+    """Take the best round: other load on the machine can only add time."""
     rounds = [asyncio.run(_round()) for _ in range(ROUNDS)]
-    for percent, limit in ((50, None), (99, LIMIT)):
-        steered, asked = (min(_at(each[part], percent) for each in rounds) for part in (0, 1))
-        name = f"a message from sent to pulled p{percent}, beside {RATE} results/s"
-        yield within(name, steered, "ms", asked, limit=limit)
-
-
-def _at(numbers: list[float], percent: int) -> float:
-    return quantiles(numbers, n=100)[percent - 1]
+    for percent, limit in ((50, None), (99, LIMIT_MS)):
+        steered, called = (min(percentile(times, percent) for times in column) for column in zip(*rounds, strict=True))
+        name = f"message from sent to pulled p{percent}, with {RESULTS_PER_SECOND} results/s of another run"
+        yield within(name, steered, "ms", called, limit=limit)
 
 
 if __name__ == "__main__":

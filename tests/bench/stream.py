@@ -1,4 +1,4 @@
-"""The stream pane: what an entry costs against RichLog, what it keeps of it, and opening a run of any length."""
+"""The stream pane: the cost of an entry against RichLog, its memory, and opening a run of any length."""
 
 import asyncio
 import gc
@@ -15,24 +15,25 @@ from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 from textual.widgets import RichLog
 
-from console.model.stream.index import SIZE as SIZE_OF_CHUNK
+from console.model.stream.index import SIZE as CHUNK_ENTRIES
 from console.model.stream.reader import supply
 from console.model.stream.timeline import Timeline
 from console.ui.stream.pane import StreamPane
 from engine.api import Engine, Entry
 from engine.store.database import Database
 from tests.bench.lines import Line, at_most, print_lines, within
-from tests.support.console.single_pane_app import Alone
+from tests.support.console.single_pane_app import SinglePaneApp
 
 SIZE = (160, 45)
 TICKS, LOG_TICKS = 60, 12
-A_TICK = 333
-"""Entries in a tick at 10,000 a second."""
-LONG, SHORT = 1_000_000, 1_000
-DEEP = 490 * SIZE_OF_CHUNK
-"""A million that ends where a chunk does: there is no run whose end takes more to read."""
-BATCH = 5_000
-ROUNDS = 7
+ENTRIES_PER_TICK = 333
+"""At 10,000 entries per second and 30 ticks per second."""
+LONG_RUN, SHORT_RUN = 1_000_000, 1_000
+"""Entries of a run."""
+STORED_LONG_RUN = 490 * CHUNK_ENTRIES
+"""About a million entries that end at the end of a chunk: no other run's end takes longer to read."""
+BATCH_ENTRIES = 5_000
+COST_ROUNDS, OPEN_ROUNDS = 3, 7
 
 KINDS = (
     ("message.delta", '{"chunk":{"role":"assistant","content":"a few words "}}'),
@@ -52,8 +53,8 @@ FROM count
 """
 
 
-class _Pane(Alone):
-    """The pane alone, ticked by hand."""
+class _PaneApp(SinglePaneApp):
+    """The stream pane alone. `write` does what a tick of the console does."""
 
     def __init__(self, timeline: Timeline) -> None:
         super().__init__()
@@ -73,8 +74,8 @@ class _Pane(Alone):
         self.timeline.wanted()
 
 
-class _Log(App[None]):
-    """The same lines in Textual's own log."""
+class _LogApp(App[None]):
+    """The baseline: the same entries in a RichLog."""
 
     def compose(self) -> ComposeResult:
         yield RichLog()
@@ -93,52 +94,52 @@ def _entries(count: int, start: int = 1) -> Iterator[Entry]:
     )
 
 
-async def _cost(app: "_Pane | _Log", ticks: int) -> float:
-    """Microseconds of processor an entry, from told to painted, at 10,000 a second in 30 ticks."""
+async def _time_entry(app: _PaneApp | _LogApp, ticks: int) -> float:
+    """Return the microseconds of processor time per entry, from its arrival until it is painted."""
     async with app.run_test(size=SIZE) as pilot:
-        batches = [list(_entries(A_TICK, 1 + tick * A_TICK)) for tick in range(ticks)]
+        batches = [list(_entries(ENTRIES_PER_TICK, 1 + tick * ENTRIES_PER_TICK)) for tick in range(ticks)]
         app.write(batches[0])
         await pilot.pause()
         began = time.process_time()
         for batch in batches[1:]:
             app.write(batch)
             await pilot.pause()
-        return (time.process_time() - began) / (ticks - 1) / A_TICK * 1e6
+        return (time.process_time() - began) / (ticks - 1) / ENTRIES_PER_TICK * 1e6
 
 
 async def _memory() -> tuple[float, float]:
-    """Bytes that the pane and its timeline hold after a tenth of a long run and after all of it."""
-    app = _Pane(Timeline("run"))
-    held: list[float] = []
+    """Return the bytes of the pane and its timeline after a tenth of a long run, and after all of it."""
+    app = _PaneApp(Timeline("run"))
+    sizes: list[float] = []
     async with app.run_test(size=SIZE) as pilot:
-        app.write(list(_entries(SHORT)))
+        app.write(list(_entries(SHORT_RUN)))
         await pilot.pause()
         gc.collect()
         tracemalloc.start()
-        position = SHORT
-        while position < LONG:
-            # As it comes up to the first look, so that whatever keeps rows has all that it ever keeps.
-            count = min(A_TICK, LONG // 10 - position) if position < LONG // 10 else BATCH
+        position = SHORT_RUN
+        while position < LONG_RUN:
+            # Tick by tick until the first measurement, so that all caches of rows are full by then.
+            count = min(ENTRIES_PER_TICK, LONG_RUN // 10 - position) if position < LONG_RUN // 10 else BATCH_ENTRIES
             app.write(list(_entries(count, position + 1)))
             position += count
-            if position in (LONG // 10, LONG):
+            if position in (LONG_RUN // 10, LONG_RUN):
                 await pilot.pause()
                 gc.collect()
-                held.append(tracemalloc.get_traced_memory()[0])
+                sizes.append(tracemalloc.get_traced_memory()[0])
         tracemalloc.stop()
-    return held[0], held[1]
+    return sizes[0], sizes[1]
 
 
-async def _openings() -> dict[str, list[float]]:
-    """Milliseconds until a page is there and painted: of a run just opened, and of its end after its beginning."""
+async def _time_openings() -> dict[str, list[float]]:
+    """Return the milliseconds until a page is read and painted: of a run just opened, and of a jump to its end."""
     took: dict[str, list[float]] = {}
     with TemporaryDirectory(prefix="trackside-bench-") as folder:
         path = Path(folder, "bench.db")
         _fill(path)
         async with await Engine.open(db=path, mode="read") as engine:
-            app = _Pane(Timeline("none"))
+            app = _PaneApp(Timeline("none"))
             async with app.run_test(size=SIZE) as pilot:
-                for _ in range(ROUNDS):
+                for _ in range(OPEN_ROUNDS):
                     for run_id in ("short", "long"):
                         began = time.perf_counter()
                         app.timeline = Timeline(run_id, last=await engine.runs.last_position(run_id))
@@ -154,8 +155,8 @@ async def _openings() -> dict[str, list[float]]:
     return took
 
 
-async def _settle(app: _Pane, engine: Engine, pilot: Pilot[None]) -> None:
-    """Tick as the console does until nothing more is wanted, and paint."""
+async def _settle(app: _PaneApp, engine: Engine, pilot: Pilot[None]) -> None:
+    """Tick and read, as the console does, until the pane has all it needs, and wait for the frame."""
     app.pane.on_batch()
     while wants := app.timeline.wanted():
         for want in wants:
@@ -168,22 +169,36 @@ def _fill(path: Path) -> None:
     database = Database.open(path, write=True)
     delta, tool, state = (KINDS[number][1] for number in (0, 2, 4))
     with database.writing_connection() as connection:
-        for run_id, count in (("short", SHORT), ("long", DEEP)):
+        for run_id, count in (("short", SHORT_RUN), ("long", STORED_LONG_RUN)):
             connection.exec_driver_sql(FILL, (count, run_id, tool, state, delta))
     database.close()
 
 
 def measure() -> Iterator[Line]:
-    """The best of three for the cost of an entry, medians for opening; memory does not mind a busy machine."""
-    rounds = [(asyncio.run(_cost(_Pane(Timeline("run")), TICKS)), asyncio.run(_cost(_Log(), LOG_TICKS))) for _ in "123"]
+    """Take the best round for the cost of an entry, and medians for opening."""
+    rounds = [
+        (
+            asyncio.run(_time_entry(_PaneApp(Timeline("run")), TICKS)),
+            asyncio.run(_time_entry(_LogApp(), LOG_TICKS)),
+        )
+        for _ in range(COST_ROUNDS)
+    ]
     pane, log = (min(costs) for costs in zip(*rounds, strict=True))
-    yield at_most("an entry told and painted at 10,000/s, against RichLog", pane, "µs", log, limit=0.1)
+    yield at_most("an entry received and painted at 10,000/s, against RichLog", pane, "µs", log, limit=0.1)
     tenth, whole = asyncio.run(_memory())
-    yield within("memory of the stream per entry, at 100,000", tenth / (LONG // 10), "bytes", LONG // 10, limit=350)
+    yield within(
+        "memory of the stream per entry, at 100,000", tenth / (LONG_RUN // 10), "bytes", LONG_RUN // 10, limit=350
+    )
     yield at_most("memory of the stream at 1,000,000 entries, against 100,000", whole, "bytes", tenth, limit=1.1)
-    took = {name: median(times) for name, times in asyncio.run(_openings()).items()}
+    took = {name: median(times) for name, times in asyncio.run(_time_openings()).items()}
     yield at_most("opening a run of 1,000,000, against 1,000", took["open long"], "ms", took["open short"], limit=2)
-    yield at_most("its end after its beginning, against 1,000", took["end long"], "ms", took["end short"], limit=2)
+    yield at_most(
+        "jump from the first to the last of 1,000,000 entries, against 1,000",
+        took["end long"],
+        "ms",
+        took["end short"],
+        limit=2,
+    )
 
 
 if __name__ == "__main__":

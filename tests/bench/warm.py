@@ -1,25 +1,27 @@
-"""The first result of a child that is already there."""
+"""The time to the first result of a warm child."""
 
 import asyncio
 import os
 import subprocess
 import time
 from collections.abc import Callable, Iterator
+from statistics import median
 from typing import Any
 
 import orjson
 
 from engine.api import Engine, message
+from engine.events import EntryKind
 from engine.runtimes.pool import ChildPool
 from engine.runtimes.runtime import Launch
+from tests.bench.fresh_engine import RUNNERS, complete_run, fresh_engine
 from tests.bench.lines import Line, print_lines, within
-from tests.bench.stage import RUNNERS, stage, watch
 
 ROUNDS = 40
 
 
-class _FirstResult:
-    """A sink that only wants to know when the first result came."""
+class _FirstResultSink:
+    """Notes when the first result came."""
 
     full = False
 
@@ -51,8 +53,8 @@ class _FirstResult:
         raise AssertionError(action)
 
 
-async def _through_the_runtime() -> list[float]:
-    """Milliseconds from `begin` to the first result, of a pool alone."""
+async def _time_pool() -> list[float]:
+    """Return the milliseconds from `begin` of a pool alone to the first result."""
     path = RUNNERS / "stream.py"
     launch = Launch(path, None, path.parent, path.parent)
     context = await _context()
@@ -60,47 +62,47 @@ async def _through_the_runtime() -> list[float]:
     await pool.warm(launch)
     took: list[float] = []
     for number in range(ROUNDS):
-        sink = _FirstResult()
+        sink = _FirstResultSink()
         began = time.perf_counter()
         execution = await pool.begin(launch, f"run_{number}", {**context, "run_id": f"run_{number}"}, sink)
         await execution.ended()
         took.append((sink.at - began) * 1_000)
-        await pool.warm(launch)  # it is looked over before it is used again, and that is not what we measure
+        await pool.warm(launch)  # waits for the check of the child before its next use, which is not measured
     await pool.close()
     return took
 
 
 async def _context() -> dict[str, Any]:
-    """A context as a real run gets it."""
-    async with stage("stream") as engine:
-        run = await watch(engine, "1")
+    """Return the context of a real run."""
+    async with fresh_engine("stream") as engine:
+        run = await complete_run(engine, "1")
         started = (await engine.runs.journal(run.run_id, limit=1))[0]
     return orjson.loads(started.data)["context"]
 
 
-async def _through_the_engine() -> list[float]:
-    """Milliseconds from `submit` to the first result told: three commits lie on the way."""
-    async with stage("stream") as engine:
-        await watch(engine, "1")
-        return [await _first_told(engine) for _ in range(ROUNDS)]
+async def _time_engine() -> list[float]:
+    """Return the milliseconds from `submit` until the first result is announced, which takes three commits."""
+    async with fresh_engine("stream") as engine:
+        await complete_run(engine, "1")
+        return [await _time_submit(engine) for _ in range(ROUNDS)]
 
 
-async def _first_told(engine: Engine) -> float:
-    async with engine.subscribe(await engine.last_row()) as news:
-        batches = aiter(news)
+async def _time_submit(engine: Engine) -> float:
+    async with engine.subscribe(await engine.last_row()) as subscription:
+        batches = aiter(subscription)
         began = time.perf_counter()
         ticket = await engine.runs.submit(message(engine.ids.new("evt"), "1", conversation_id="bench"))
         async for batch in batches:
-            if any(told.entry.type == "message.delta" for told in batch):
+            if any(committed.entry.type == EntryKind.MESSAGE_DELTA for committed in batch):
                 break
         took = time.perf_counter() - began
     await engine.runs.wait_for_end(await ticket.started)
-    await asyncio.sleep(0.02)  # as above: the child is looked over
+    await asyncio.sleep(0.02)  # time for the check of the child before its next use
     return took * 1_000
 
 
-def through_pipes(rounds: int = ROUNDS) -> list[float]:
-    """Milliseconds of a line to another process and back."""
+def time_pipes(rounds: int = ROUNDS) -> list[float]:
+    """The baseline: return the milliseconds of sending a line to another process and back."""
     took: list[float] = []
     with subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0) as cat:
         assert cat.stdin is not None
@@ -115,15 +117,9 @@ def through_pipes(rounds: int = ROUNDS) -> list[float]:
 
 
 def measure() -> Iterator[Line]:
-    """The middle of many."""
-    pipes = _middle(through_pipes())
-    runtime = _middle(asyncio.run(_through_the_runtime()))
-    yield within("a warm child's first result", runtime, "ms", pipes, limit=2)
-    yield within("an event's first result told, child warm", _middle(asyncio.run(_through_the_engine())), "ms", pipes)
-
-
-def _middle(numbers: list[float]) -> float:
-    return sorted(numbers)[len(numbers) // 2]
+    pipes = median(time_pipes())
+    yield within("a warm child's first result", median(asyncio.run(_time_pool())), "ms", pipes, limit=2)
+    yield within("an event's first result announced, child warm", median(asyncio.run(_time_engine())), "ms", pipes)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Streams at an even pace: `2000 3` means 2,000 deltas a second for three seconds."""
+"""Streams deltas at an even pace. The message `2000 3` means 2,000 deltas per second for three seconds."""
 
 import asyncio
 import time
@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator
 
 from engine.protocol import AgentRunContext, AgentRunResult, MessageChunk
 
-TICK = 0.002
-"""Seconds between two handfuls; no loop can sleep for half a millisecond."""
+TICK_SECONDS = 0.002
+"""Between two groups of deltas: an event loop cannot sleep for half a millisecond."""
 TEXT = "It was the best of times, it was the worst of times, it was the age of wisdom … " * 3
 
 
@@ -20,5 +20,5 @@ async def run(ctx: AgentRunContext) -> AsyncIterator[AgentRunResult]:
         while sent < due:
             yield delta
             sent += 1
-        await asyncio.sleep(TICK)
+        await asyncio.sleep(TICK_SECONDS)
     yield AgentRunResult.run_completed(ctx.run_id)

@@ -1,4 +1,4 @@
-"""Goes where a host that dies could forget it: its message says where."""
+"""Keeps its process in the state that the message names, in which the end of its host is hard to notice."""
 
 import asyncio
 import subprocess
@@ -9,15 +9,15 @@ from engine.protocol import AgentRunContext, AgentRunResult
 
 
 async def run(ctx: AgentRunContext) -> AsyncIterator[AgentRunResult]:
-    print("here")  # before it is there: afterwards it may not be able to say so
+    print("ready")  # before it is stuck: afterwards it may not be able to print
     match ctx.input.to_text():
         case "busy in Python":
             while True:
                 pass
         case "busy in C":
-            sum(range(10**12))  # holds the interpreter's lock for hours
+            sum(range(10**12))  # keeps the interpreter's lock for hours
         case "blocked":
-            time.sleep(3_600)  # noqa: ASYNC251 - what must not be done is what is tried here
+            time.sleep(3_600)  # noqa: ASYNC251 - a runner should not do this, but some do
         case "with a grandchild":
             subprocess.Popen(["sleep", "3600"])  # noqa: ASYNC220
             await asyncio.sleep(3_600)

@@ -133,7 +133,7 @@ async def test_the_card_and_its_example_go_with_the_runner_that_they_speak_of(ke
     async with played("first_run", tmp_path, (160, 45)) as driver:
         app, main = driver.app, driver.app.main
         await driver.press(*keys, "f3")
-        await driver.wait_until(lambda: "Says back" in driver.screen_text)
+        await driver.wait_until(lambda: "Answers with" in driver.screen_text)
         await driver.press(*"echo", "enter")
         await driver.wait_until(lambda: app.screen is main and not main.card.display and main.prompt.text == kept)
 

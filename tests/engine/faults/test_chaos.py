@@ -293,7 +293,7 @@ async def chaos(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Stage
 
 async def test_every_misbehaviour_has_its_case():
     source = (bundled_folder() / "chaos" / "runner.py").read_text()
-    named = [line.split('"')[1] for line in source.splitlines() if line.startswith('@called("')]
+    named = [line.split('"')[1] for line in source.splitlines() if line.startswith('@misbehaviour("')]
     assert [case.name for case in CASES] == named
 
 

@@ -115,7 +115,7 @@ async def test_rehearsal_is_the_same_every_time():
     ],
 )
 def test_rehearsal_goes_where_the_message_says(message: str, city: str):
-    assert load("rehearsal").city_of(message) == city
+    assert load("rehearsal").requested_city(message) == city
 
 
 async def test_rehearsal_pulls_between_its_turns_and_once_more_before_its_end():
@@ -296,8 +296,8 @@ async def test_through_the_engine_a_message_sent_during_its_tools_is_obeyed_in_i
     class Patient(load("rehearsal").RehearsalRunner):
         """Its tools take until someone has spoken."""
 
-        async def _look_up(self, *given: Any) -> AsyncGenerator[Any, None]:
-            async for result in super()._look_up(*given):
+        async def _call_tools(self, *given: Any) -> AsyncGenerator[Any, None]:
+            async for result in super()._call_tools(*given):
                 yield result
                 await spoken.wait()
 

@@ -54,8 +54,8 @@ else:
     _Pump = _Widget = object
 
 P = ParamSpec("P")
-PANE_FAILED = "This pane failed · y copy report · r reload"
-LINE_FAILED = "This line failed · {app.reload}"
+PANE_FAILED_TEXT = "This pane failed · y copy report · r reload"
+LINE_FAILED_TEXT = "This line failed · {app.reload}"
 """For a widget that never has the focus."""
 
 
@@ -141,7 +141,7 @@ class PaneGuard(MessageGuard, _Widget):
     def _failure_line(self, y: int) -> Strip:
         width, height = self.content_size
         notice, words = (
-            PANE_FAILED if self._has_keys else with_keys(LINE_FAILED),
+            PANE_FAILED_TEXT if self._has_keys else with_keys(LINE_FAILED_TEXT),
             self.failure.words if self.failure else "",
         )
         lines = [*broken(notice, width), *broken(words, width)] if height > 1 else [f"{notice} · {words}"]

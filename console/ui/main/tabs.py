@@ -53,6 +53,6 @@ class PaneTabs(StyledText):
             column += self._tab(number, name).cell_length + 2
 
     def _tab(self, number: int, name: str) -> Content:
-        words = " ".join([str(number), name.capitalize(), *([self.counts[name]] if name in self.counts else [])])
+        text = " ".join([str(number), name.capitalize(), *([self.counts[name]] if name in self.counts else [])])
         is_shown = name == self.shown
-        return self.content_of([Piece(f"[{words}]" if is_shown else words, "key" if is_shown else "faint")])
+        return self.content_of([Piece(f"[{text}]" if is_shown else text, "key" if is_shown else "faint")])

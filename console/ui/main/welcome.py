@@ -37,8 +37,8 @@ class WelcomeCard(Static):
         self.update(Content("\n").join(_row(*row) for row in _ROWS if "“" not in with_keys(row[0])))
 
 
-def _row(key: str, words: str, command: str) -> Content:
-    shown = Content(with_keys(words))
+def _row(key: str, text: str, command: str) -> Content:
+    shown = Content(with_keys(text))
     if command:
         shown = shown.stylize(Style.from_meta({"@click": f"app.perform('{command}')"}))
     return Content.assemble((f"{with_keys(key):>6}  ", "bold $accent"), shown)

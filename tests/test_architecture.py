@@ -38,15 +38,8 @@ PENDING: set[str] = {
     "console/model/settings_form/values.py",
     "console/model/state/rows.py",
     "console/ui/composer/screen.py",
-    "console/ui/main/controller.py",
-    "console/ui/main/updater.py",
-    "console/ui/preferences/controller.py",
-    "console/ui/runners/controller.py",
     "console/ui/sessions/screen.py",
     "console/ui/settings_form/screen.py",
-    "console/ui/shared/dialog.py",
-    "console/ui/shared/full_screen.py",
-    "console/ui/state/controller.py",
     "console/ui/state/edit.py",
     "console/ui/state/screen.py",
 }
@@ -245,6 +238,28 @@ def reachable_from(package: str, rules: dict[str, Rule]) -> set[str]:
     return seen
 
 
+def test_no_class_of_the_screen_is_a_mixin_with_one_user():
+    """Such a class is a part of its user, and should be an object that the user holds."""
+    code = """
+import inspect, pkgutil
+from importlib import import_module
+from textual.message_pump import MessagePump
+import console.app, console.ui
+names = [module.name for module in pkgutil.walk_packages(console.ui.__path__, "console.ui.")]
+modules = [import_module(name) for name in (*names, "console.app")]
+found = {each for module in modules for _, each in inspect.getmembers(module, inspect.isclass)}
+ours = [each for each in found if each.__module__.startswith("console.")]
+said = [
+    f"{each.__module__}.{each.__name__}"
+    for each in ours
+    if not issubclass(each, MessagePump) and not getattr(each, "_is_protocol", False)
+    and sum(each in other.__bases__ for other in ours if issubclass(other, MessagePump)) == 1
+]
+"""
+
+    assert loaded(code)[1] == []
+
+
 def test_the_engine_does_not_import_the_console_or_textual():
     found = [one for path in sorted((ROOT / "engine").rglob("*.py")) for one in imports_of(path)]
 
@@ -291,7 +306,6 @@ def test_the_news_can_be_had_without_the_database():
 
 
 FILES_WITH_ENTRY_KIND_LITERALS = {
-    "console/ui/main/updater.py",
     "engine/runtimes/worker/run.py",
 }
 

@@ -212,7 +212,7 @@ async def record() -> tuple[list[Call], dict[str, set[str]]]:
         runner.write_text(RUNNER)  # noqa: ASYNC240
         app = Trackside(LaunchOptions(target=runner, db=Path(folder, "walk.db")))
         async with app.run_test(size=(160, 45)) as pilot:
-            await until(lambda: app.focused is not None and "send" in str(getattr(app.focused, "border_title", "")))
+            await until(lambda: app.active_session.is_open and app.controllers.drafts.is_open)
             await type_text(app, pilot, MESSAGE)
             trace.start()
             await pilot.press("enter")

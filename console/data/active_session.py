@@ -177,7 +177,7 @@ class ActiveSession:
 
     @property
     def message_target(self) -> MessageTarget:
-        """Where a message that is sent now goes, however long sending takes."""
+        """The target of a message that is sent now, however long sending takes."""
         return MessageTarget(self.session_id, self._run_options())
 
     async def send(

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from console.data.inspector_loader import InspectorLoader
-    from console.ui.inspector import Inspector
+    from console.ui.inspector.pane import Inspector
     from console.ui.main.screen import MainScreen
     from console.ui.shared.services import AppServices
     from engine.api import Engine

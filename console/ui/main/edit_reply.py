@@ -1,4 +1,4 @@
-"""The answer that is held, as JSON that can be changed before it goes."""
+"""The dialog that edits the reply of a paused call, as JSON."""
 
 import json
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -15,20 +15,20 @@ from console.ui.shared.dialog import Dialog
 if TYPE_CHECKING:
     from engine.api import Pause
 
-SHAPES = {"call_tool": {"result": {}}, "invoke_llm": {"message": {"role": "assistant", "content": ""}}}
-SHAPES["invoke_llm_stream"] = SHAPES["invoke_llm"]
-
+EXAMPLES = {"call_tool": {"result": {}}, "invoke_llm": {"message": {"role": "assistant", "content": ""}}}
+EXAMPLES["invoke_llm_stream"] = EXAMPLES["invoke_llm"]
+"""Replies to begin with, by call, if the call was not made yet."""
 SAVE = "f4"
 
 
 class EditReply(Dialog[dict[str, Any] | None]):
-    """Gives the answer that is to go instead, or nothing."""
+    """Returns the new reply, or None if the user leaves it as it is."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "leave", "leave it", priority=True),
-        Binding(SAVE, "save", "use this answer", priority=True),
+        Binding("escape", "cancel", "cancel", priority=True),
+        Binding(SAVE, "save", "use this reply", priority=True),
     ]
-    own_keys = ((SAVE, "use this answer"), ("esc", "leave it"))
+    own_keys = ((SAVE, "use this reply"), ("esc", "cancel"))
     DEFAULT_CSS = """
     EditReply { align: center middle; }
     EditReply > Vertical { width: 90%; height: 80%; border: round $warning; background: $surface; padding: 0 1; }
@@ -36,31 +36,31 @@ class EditReply(Dialog[dict[str, Any] | None]):
     EditReply #wrong { color: $error; height: auto; }
     """
 
-    def __init__(self, held: "Pause") -> None:
+    def __init__(self, pause: "Pause") -> None:
         super().__init__()
-        self._held = held
+        self._pause = pause
 
     def compose(self) -> ComposeResult:
-        held = self._held
-        answer = held.edit or held.original or SHAPES.get(held.action or "", {})
-        made = "its answer" if held.original is not None else "the call is not made if you answer it here"
+        pause = self._pause
+        reply = pause.edit or pause.original or EXAMPLES.get(pause.action or "", {})
+        made = "its reply" if pause.original is not None else "a reply from here replaces the call"
         with Vertical() as box:
-            box.border_title = Content(f"{one_line(held.action or held.location, 60)} · {made}")
-            box.border_subtitle = f"{SAVE} uses this answer · esc leaves it"
-            yield TextArea(json.dumps(answer, ensure_ascii=False, indent=2), language=None, id="answer")
+            box.border_title = Content(f"{one_line(pause.action or pause.location, 60)} · {made}")
+            box.border_subtitle = f"{SAVE} uses this reply · esc cancels"
+            yield TextArea(json.dumps(reply, ensure_ascii=False, indent=2), language=None, id="answer")
             yield Static("", id="wrong", markup=False)
 
-    def action_leave(self) -> None:
+    def action_cancel(self) -> None:
         self.dismiss(None)
 
     def action_save(self) -> None:
         text = self.query_one("#answer", TextArea).text
         try:
-            answer = json.loads(text)
+            reply = json.loads(text)
         except ValueError as error:
-            self.query_one("#wrong", Static).update(Content(f"not JSON: {error}"))
+            self.query_one("#wrong", Static).update(Content(f"Not JSON: {error}"))
             return
-        if not isinstance(answer, dict):
-            self.query_one("#wrong", Static).update("an answer is a JSON object")
+        if not isinstance(reply, dict):
+            self.query_one("#wrong", Static).update("A reply is a JSON object.")
             return
-        self.dismiss(answer)
+        self.dismiss(reply)

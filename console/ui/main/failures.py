@@ -66,5 +66,5 @@ class FailureController:
         if self._app.screen is screen:
             screen.dismiss(None)
         what = getattr(screen, "heading", "The dialog")
-        text = f"{what} failed and was closed: {failure.words} · {key_of('app.report')}"
+        text = f"{what} failed and was closed: {failure.text} · {key_of('app.report')}"
         self._services.show_toast(text, severity="error")

@@ -1,4 +1,4 @@
-"""The line at the top."""
+"""The header line: runner, session, status and queue."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,7 @@ Halves = tuple[Sequence[Piece], Sequence[Piece]]
 
 
 class Header(StyledText):
-    """Who runs, where it stands, and what waits."""
+    """Shows a headline in the width there is."""
 
     DEFAULT_CSS = """
     Header { height: 1; dock: top; padding: 0 1; background: $panel; }
@@ -24,17 +24,16 @@ class Header(StyledText):
 
     def __init__(self) -> None:
         super().__init__()
-        self._painted: Halves = ((), ())
+        self._drawn: Halves = ((), ())
 
     def watch_headline(self) -> None:
-        """Most ticks change nothing that is seen; then nothing is painted."""
-        if self._halves() != self._painted:
+        """Draw only if the visible text has changed: most ticks change nothing."""
+        if self._halves() != self._drawn:
             self.refresh()
 
     def render(self) -> Content:
-        """Both halves, with what is left between them."""
-        self._painted = self._halves()
-        left, right = (self.content_of(half) for half in self._painted)
+        self._drawn = self._halves()
+        left, right = (self.content_of(half) for half in self._drawn)
         between = " " * max(1, self.content_size.width - cell_len(left.plain) - cell_len(right.plain))
         return Content.assemble(left, between, right)
 

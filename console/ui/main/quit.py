@@ -120,7 +120,7 @@ class QuitController:
         await self._session.close()
 
     async def _losses(self) -> str:
-        """What quitting now would stop or lose; empty if nothing."""
+        """Describe what quitting now would stop or lose; empty if nothing."""
         updater, unsent = self._services.updater, self._drafts.unsent
         runs, queued = updater.count_runs_here(), await updater.count_queued_here()
         undelivered = f"{number(queued, 'queued message')} will not be delivered, and can be sent again later"

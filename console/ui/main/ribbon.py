@@ -15,7 +15,7 @@ Rows = Sequence[Sequence[Piece]]
 
 
 class RibbonBar(StyledText):
-    """When will my message land? Two rows where there is room, one where there is not."""
+    """Shows the turns of a run and where queued messages will be delivered; two rows, or one on a short screen."""
 
     DEFAULT_CSS = """
     RibbonBar { height: 2; padding: 0 1; background: $surface; }
@@ -23,7 +23,7 @@ class RibbonBar(StyledText):
 
     @dataclass
     class TurnChosen(Message):
-        """Someone clicked on a turn."""
+        """Posted when the user clicks a turn."""
 
         turn: int
 
@@ -31,21 +31,20 @@ class RibbonBar(StyledText):
         super().__init__()
         self._ribbon: Ribbon | None = None
         self._now = 0
-        self._painted: Rows = ()
+        self._drawn: Rows = ()
 
     def show(self, ribbon: Ribbon | None, now: int) -> None:
-        """Show a run at this moment; where nothing that is seen has changed, nothing is painted."""
+        """Show a run. Draws only if the visible text has changed."""
         self._ribbon, self._now = ribbon, now
         self.display = ribbon is not None
-        if self._rows() != self._painted:
+        if self._rows() != self._drawn:
             self.refresh()
 
     def render(self) -> Content:
-        self._painted = self._rows()
-        return Content("\n").join([self.content_of(row) for row in self._painted])
+        self._drawn = self._rows()
+        return Content("\n").join([self.content_of(row) for row in self._drawn])
 
     def on_click(self, event: events.Click) -> None:
-        """The turn under the pointer."""
         place = event.get_content_offset(self)
         if place is not None and self._ribbon is not None:
             turn = self._ribbon.turn_at(place.x, self.content_size.width, self._now)

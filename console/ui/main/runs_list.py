@@ -19,13 +19,13 @@ from console.ui.shared.crash_guard import PaneGuard
 from console.ui.shared.refused import refuse
 
 _MORE = "more"
-_WIDE = 50
-"""Columns from which a row says everything."""
-_USUAL = 24
+_WIDE_COLUMNS = 50
+"""From this width on, rows show full details."""
+_DEFAULT_COLUMNS = 24
 
 
 class RunsList(PaneGuard, OptionList, inherit_bindings=False):
-    """What ran, newest first, and the conversations it belongs to."""
+    """Lists runs, newest first, and the sessions that were active last."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings_for("rail")
     DEFAULT_CSS = """
@@ -36,28 +36,28 @@ class RunsList(PaneGuard, OptionList, inherit_bindings=False):
 
     @dataclass
     class RunChosen(Message):
-        """Someone wants to look at this run."""
+        """Posted when the user opens a run."""
 
         run_id: str
 
     @dataclass
     class SessionChosen(Message):
-        """Someone wants to go on with this session."""
+        """Posted when the user opens a session."""
 
         session_id: str
 
     class WantMore(Message):
-        """Someone came to the end of the runs that are listed, and there are more."""
+        """Posted when the user reaches the end of the listed runs and there are older ones."""
 
     def __init__(self) -> None:
         super().__init__(id="rail", markup=False)
         self.border_title = "Runs"
         self._shown = Cards()
         self._width = -1
-        """For which the lines were made."""
+        """The width that the rows were made for."""
 
     def show(self, cards: Cards) -> None:
-        """List these; the cursor stays on what it was on."""
+        """List these cards; the cursor stays on its row."""
         if cards != self._shown:
             before, self._shown = self._shown, cards
             if _ids(before) == _ids(cards):
@@ -71,20 +71,20 @@ class RunsList(PaneGuard, OptionList, inherit_bindings=False):
             self._fill()
 
     def on_resize(self) -> None:
-        """As much of each as there is room for."""
+        """Make the rows for the new width."""
         if self._width != self.scrollable_content_region.width:
             self._fill()
 
-    def why_not(self, what: str) -> str | None:  # noqa: ARG002  (it holds for all of them)
-        """Why one of its commands cannot be carried out now."""
-        return None if self._shown.runs or self._shown.sessions else "nothing ran yet"
+    def why_not(self, what: str) -> str | None:  # noqa: ARG002  (the same for all commands)
+        """Why its commands are not available."""
+        return None if self._shown.runs or self._shown.sessions else "There are no runs yet."
 
     def action_open(self) -> None:
         if not self._refuse():
             self.action_select()
 
     def action_move(self, how: str) -> None:
-        """Any of the moves that Textual has for a list."""
+        """Call one of Textual's actions that move the cursor."""
         if not self._refuse():
             getattr(self, f"action_{how}")()
 
@@ -93,13 +93,13 @@ class RunsList(PaneGuard, OptionList, inherit_bindings=False):
         return refuse(self, self.why_not("open"))
 
     def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
-        """Who comes to the end of the runs wants to go on."""
+        """Ask for older runs at the end of the list."""
         event.stop()
         if event.option.id == _MORE:
             self.post_message(self.WantMore())
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """Enter or a click."""
+        """Open the row that was clicked, or selected with enter."""
         event.stop()
         kind, _, chosen = (event.option.id or "").partition(" ")
         if event.option.id == _MORE:
@@ -108,7 +108,7 @@ class RunsList(PaneGuard, OptionList, inherit_bindings=False):
             self.post_message(self.RunChosen(chosen) if kind == "run" else self.SessionChosen(chosen))
 
     def landings(self) -> Iterator[Offset]:
-        """Where its rows begin that can be chosen."""
+        """Positions of the visible rows that can be selected, for jump mode."""
         inset = self.content_region.offset - self.region.offset
         top, tall = round(self.scroll_offset.y), self.content_size.height
         for row, option in enumerate(self.options[top : top + tall]):
@@ -128,15 +128,15 @@ class RunsList(PaneGuard, OptionList, inherit_bindings=False):
             options.append(Option(Content.styled("── Sessions ──", "$text-muted"), disabled=True))
             options += [Option(self._line(card), id=f"session {card.id}") for card in cards.sessions]
         if not options:
-            options = [Option(Content.styled("Nothing ran yet", "$text-muted"), disabled=True)]
+            options = [Option(Content.styled("No runs yet", "$text-muted"), disabled=True)]
         self.clear_options().add_options(options)
         if before == _MORE and place is not None:
-            self.highlighted = min(place, len(options) - 1)  # the first of those that were asked for
+            self.highlighted = min(place, len(options) - 1)  # on the first of the older runs
         elif before is not None and any(option.id == before for option in options):
             self.highlighted = self.get_option_index(before)
 
     def _rewrite(self, before: Cards) -> None:
-        """Only what the rows say has changed: as time goes on most are as they were."""
+        """Replace the rows whose text has changed: most stay the same."""
         pairs = [
             *zip(before.runs, self._shown.runs, strict=True),
             *zip(before.sessions, self._shown.sessions, strict=True),
@@ -147,9 +147,9 @@ class RunsList(PaneGuard, OptionList, inherit_bindings=False):
                 self.replace_option_prompt(f"{kind} {new.id}", self._line(new))
 
     def _line(self, card: Card) -> Content:
-        """Whether it is shown, its state, what it is about, and at the right how long or when."""
-        width = self.scrollable_content_region.width or _USUAL
-        detail = card.full if width >= _WIDE else card.short
+        """A row: cursor mark if it is shown, status, title, and at the right its time."""
+        width = self.scrollable_content_region.width or _DEFAULT_COLUMNS
+        detail = card.full if width >= _WIDE_COLUMNS else card.short
         mark = GLYPHS["cursor"] if card.is_shown else " "
         room = max(4, width - cell_len(detail) - 4)
         title = card.title

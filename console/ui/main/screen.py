@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from textual.geometry import Size
 
     from console.ui.conversation.pane import Conversation
-    from console.ui.inspector import Inspector
     from console.ui.inspector.find_bar import FindBar
+    from console.ui.inspector.pane import Inspector
     from console.ui.main.controllers import Controllers
     from console.ui.main.health_line import HealthLine
     from console.ui.main.ribbon import RibbonBar
@@ -138,7 +138,7 @@ class MainScreen(MessageGuard, Screen[None]):
 
     @cached_property
     def inspector(self) -> "Inspector":
-        from console.ui.inspector import Inspector
+        from console.ui.inspector.pane import Inspector
 
         return Inspector()
 
@@ -430,7 +430,7 @@ def _import_panes() -> None:
     """Import the panes, and Markdown, so that the first delta of a runner does not wait for it."""
     import console.ui.conversation.markdown
     import console.ui.conversation.pane
-    import console.ui.inspector
+    import console.ui.inspector.pane
     import console.ui.main.ribbon
     import console.ui.main.runs_list
     import console.ui.queue.pane

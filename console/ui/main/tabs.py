@@ -1,4 +1,4 @@
-"""The names of the panes, where only one is seen at a time."""
+"""The tabs of a narrow screen."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from console.ui.shared.styled_text import StyledText
 
 
 class PaneTabs(StyledText):
-    """`[1 Chat]  2 Stream 2.1k  3 State  4 Runs`."""
+    """Shows the tabs as `[1 Chat]  2 Stream 2.1k  3 State  4 Runs`."""
 
     DEFAULT_CSS = """
     PaneTabs { height: 1; padding: 0 1; }
@@ -25,7 +25,7 @@ class PaneTabs(StyledText):
 
     @dataclass
     class Chosen(Message):
-        """Someone clicked on a name."""
+        """Posted when the user clicks a tab."""
 
         name: str
 
@@ -37,7 +37,6 @@ class PaneTabs(StyledText):
         return Content("  ").join(self._tab(number, name) for number, name in enumerate(self._names, start=1))
 
     def on_click(self, event: events.Click) -> None:
-        """The name under the pointer."""
         column = 1
         for number, name in enumerate(self._names, start=1):
             width = self._tab(number, name).cell_length
@@ -47,13 +46,13 @@ class PaneTabs(StyledText):
             column += width + 2
 
     def landings(self) -> Iterator[Offset]:
-        """Where the names begin."""
+        """Positions of the tabs, for jump mode."""
         column = 1
         for number, name in enumerate(self._names, start=1):
             yield Offset(column, 0)
             column += self._tab(number, name).cell_length + 2
 
     def _tab(self, number: int, name: str) -> Content:
-        words = " ".join([str(number), name.capitalize(), *([self.counts[name]] if name in self.counts else [])])
+        text = " ".join([str(number), name.capitalize(), *([self.counts[name]] if name in self.counts else [])])
         is_shown = name == self.shown
-        return self.content_of([Piece(f"[{words}]" if is_shown else words, "key" if is_shown else "faint")])
+        return self.content_of([Piece(f"[{text}]" if is_shown else text, "key" if is_shown else "faint")])

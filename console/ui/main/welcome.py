@@ -1,4 +1,4 @@
-"""What a newcomer sees where the conversation will be; it fits 60 columns and 10 rows."""
+"""The card that a new user sees in the place of the conversation. It fits 60 columns and 10 rows."""
 
 from typing import Final
 
@@ -15,11 +15,11 @@ _ROWS: Final = (
     ("{app.help} t", "a tour of 40 seconds; {app.help} helps, {app.quit} leaves", "app.tour"),
     ("{app.runners}", "your own runner; or: trackside path/to/runner.py", "app.runners"),
 )
-"""A key, what it does, and the command that a click on it carries out."""
+"""Key, description, and the command that a click runs."""
 
 
 class WelcomeCard(Static):
-    """Goes away with the first message."""
+    """Shown until the first message is sent."""
 
     SCOPED_CSS = False
     DEFAULT_CSS = """
@@ -33,12 +33,12 @@ class WelcomeCard(Static):
         self.border_title = "rehearsal, built in: no key, no network"
 
     def on_mount(self) -> None:
-        """The keys are known by now; what has none is not for the first minute."""
+        """Show the rows whose commands have a key; the user's keys are known only now."""
         self.update(Content("\n").join(_row(*row) for row in _ROWS if "“" not in with_keys(row[0])))
 
 
-def _row(key: str, words: str, command: str) -> Content:
-    shown = Content(with_keys(words))
+def _row(key: str, text: str, command: str) -> Content:
+    shown = Content(with_keys(text))
     if command:
         shown = shown.stylize(Style.from_meta({"@click": f"app.perform('{command}')"}))
     return Content.assemble((f"{with_keys(key):>6}  ", "bold $accent"), shown)

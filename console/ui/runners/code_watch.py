@@ -28,7 +28,7 @@ class CodeWatcher:
 
     @property
     def header_text(self) -> str | None:
-        """What the header says about the code, or about why no run can start."""
+        """The header's remark on the code, or on why no run can start."""
         view = self._services.updater.view
         text = self._note.words(view and view.run_id, is_over=view is None or view.status.is_over)
         if text is None and self._session.not_ready_reason is not None:

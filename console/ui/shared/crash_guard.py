@@ -25,7 +25,7 @@ from engine.version import VERSION
 class FailureReport(NamedTuple):
     """A failure: one line for the screen and a report for the developers."""
 
-    words: str
+    text: str
     """`ValueError: no such thing`, on one line and without control characters."""
     report: str
     """The traceback, without values of variables: they may be secrets."""
@@ -33,9 +33,9 @@ class FailureReport(NamedTuple):
     @classmethod
     def of(cls, what: str, error: BaseException) -> "FailureReport":
         lines = traceback.format_exception(error)
-        words = one_line(f"{type(error).__name__}: {_text_of(error)}".removesuffix(": "), 200)
+        text = one_line(f"{type(error).__name__}: {_text_of(error)}".removesuffix(": "), 200)
         about = f"Trackside {VERSION}, Python {platform.python_version()}, {platform.system()}"
-        return cls(words, safe(f"{what} failed\n{about}\n\n{''.join(lines)}"))
+        return cls(text, safe(f"{what} failed\n{about}\n\n{''.join(lines)}"))
 
 
 def _text_of(error: BaseException) -> str:
@@ -54,8 +54,8 @@ else:
     _Pump = _Widget = object
 
 P = ParamSpec("P")
-PANE_FAILED = "This pane failed · y copy report · r reload"
-LINE_FAILED = "This line failed · {app.reload}"
+PANE_FAILED_TEXT = "This pane failed · y copy report · r reload"
+LINE_FAILED_TEXT = "This line failed · {app.reload}"
 """For a widget that never has the focus."""
 
 
@@ -140,13 +140,13 @@ class PaneGuard(MessageGuard, _Widget):
 
     def _failure_line(self, y: int) -> Strip:
         width, height = self.content_size
-        notice, words = (
-            PANE_FAILED if self._has_keys else with_keys(LINE_FAILED),
-            self.failure.words if self.failure else "",
+        notice, text = (
+            PANE_FAILED_TEXT if self._has_keys else with_keys(LINE_FAILED_TEXT),
+            self.failure.text if self.failure else "",
         )
-        lines = [*broken(notice, width), *broken(words, width)] if height > 1 else [f"{notice} · {words}"]
-        text = lines[y] if y < len(lines) else ""
-        return Strip([Segment(text, self.rich_style)]).adjust_cell_length(width, self.rich_style)
+        lines = [*broken(notice, width), *broken(text, width)] if height > 1 else [f"{notice} · {text}"]
+        line = lines[y] if y < len(lines) else ""
+        return Strip([Segment(line, self.rich_style)]).adjust_cell_length(width, self.rich_style)
 
     def _show_failure(self) -> None:
         if self.failure is None:

@@ -93,13 +93,13 @@ class Question(Dialog[bool]):
     Question Button { margin-right: 2; }
     """
 
-    def __init__(self, words: str, yes: str, no: str = "Cancel") -> None:
+    def __init__(self, text: str, yes: str, no: str = "Cancel") -> None:
         super().__init__()
-        self._words, self._yes, self._no = words, yes, no
+        self._text, self._yes, self._no = text, yes, no
 
     def compose(self) -> ComposeResult:
         with Vertical():
-            yield Static(self._words, markup=False)
+            yield Static(self._text, markup=False)
             with Horizontal():
                 yield Button(f"{self._yes} (y)", variant="warning", id="yes")
                 yield Button(f"{self._no} (esc)", id="no")

@@ -141,7 +141,7 @@ class FullScreen(MessageGuard, Screen[None]):
 
     @property
     def unsaved_warning(self) -> str:
-        """What quitting now would lose, as a sentence."""
+        """A sentence that says what quitting now would lose; empty if nothing."""
         return ""
 
     def save_input(self) -> bool:

@@ -1,4 +1,4 @@
-"""What controllers and full screens share: toasts, background work, screens, and which commands are available."""
+"""Services for controllers and full screens: toasts, background work, screens, availability of commands."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
@@ -153,7 +153,7 @@ class AppServices:
 
     @property
     def situation(self) -> "Situation":
-        """What decides which commands are available now."""
+        """The facts that decide which commands are available now."""
         problem = self.health.problem
         now = situation(self.updater, self.active_session, self._main, problem.text if problem else None)
         if self.screen_failures:

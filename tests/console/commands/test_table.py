@@ -15,6 +15,7 @@ from textual.widgets import Input, TextArea
 
 import console
 from console.app import Trackside
+from console.launch import LaunchOptions
 from console.model.commands.footer import GAP_COLUMNS, footer_keys
 from console.model.commands.help import ABOUT, PANES, help_text
 from console.model.commands.situation import Situation
@@ -24,8 +25,9 @@ from console.ui.artifacts.screen import ArtifactsScreen
 from console.ui.composer.files import Files
 from console.ui.composer.screen import ComposerScreen
 from console.ui.conversation.pane import Conversation
-from console.ui.inspector import Inspector
 from console.ui.inspector.find_bar import FindBar
+from console.ui.inspector.pane import Inspector
+from console.ui.main.controllers import Controllers
 from console.ui.main.runs_list import RunsList
 from console.ui.main.screen import MainScreen
 from console.ui.prompt.prompt import Prompt
@@ -99,11 +101,20 @@ def test_every_binding_of_a_pane_is_in_the_table():
             assert not strange, f"{kind.__name__} binds {strange}"
 
 
+@pytest.fixture(scope="module")
+def controllers() -> Controllers:
+    return Trackside(LaunchOptions()).controllers
+
+
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.id)
-def test_every_command_has_an_action(command: Command):
+def test_every_command_has_an_action(command: Command, controllers: Controllers):
     namespace, name, _ = parse(action_of(command))
     kind = {"app": Trackside, "screen": MainScreen}.get(namespace, PLACES[command.where])
-    assert callable(getattr(kind, f"action_{name}", None)), f"{kind.__name__} has no action {name}"
+    if kind is Trackside:
+        owners = [type(owner).__name__ for owner in controllers.owners_of(name)]
+        assert len(owners) == 1, f"the action {name} of the app must have one controller, not {owners}"
+    else:
+        assert callable(getattr(kind, f"action_{name}", None)), f"{kind.__name__} has no action {name}"
 
 
 @pytest.mark.parametrize("command", [one for one in COMMANDS if one.keys], ids=lambda command: command.id)

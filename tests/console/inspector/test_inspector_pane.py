@@ -26,7 +26,7 @@ from console.model.inspector.data import (
     TranscriptRow,
     Unknown,
 )
-from console.ui.inspector import Inspector
+from console.ui.inspector.pane import Inspector
 from console.ui.inspector.tab_strip import TabStrip
 from console.ui.terminal.ascii_filter import ASCII
 from engine.api import Engine, Entry, Receipt, SteeringReport

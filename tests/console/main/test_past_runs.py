@@ -153,7 +153,7 @@ async def test_an_empty_list_says_so(open_engine: Engines):
     app = console(await open_stage(open_engine))
     async with at_the_screen(app) as pilot:
         await until(pilot, lambda: "new session" in shown(app))
-        assert "Nothing ran yet" in shown(app)
+        assert "No runs yet" in shown(app)
 
 
 async def test_the_header_has_the_title_and_never_the_id(open_engine: Engines):

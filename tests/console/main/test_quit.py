@@ -84,8 +84,8 @@ BACK = "Your unsent text of the last time is in the prompt"
     [
         ("ed1", "fresh", f"{BACK}; it was typed in the session “ed1”."),
         ("trip", "fresh", f"{BACK}; it was typed in the session “My holiday”."),
-        ("ed1", "ed1", BACK),
-        (None, "fresh", BACK),
+        ("ed1", "ed1", f"{BACK}."),
+        (None, "fresh", f"{BACK}."),
     ],
     ids=["another", "another by its title", "the same", "one in which nothing was said"],
 )

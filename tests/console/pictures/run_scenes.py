@@ -144,7 +144,7 @@ async def held_answer_in_edit(driver: ConsoleDriver) -> None:
     await driver.press("f7")
     await driver.wait_until_settled()
     await driver.press("f4")
-    await driver.wait_until("uses this answer")
+    await driver.wait_until("uses this reply")
 
 
 @guided()

@@ -13,14 +13,14 @@ from console.launch import LaunchOptions
 from console.model.commands.key_labels import with_keys
 from console.model.commands.table import BY_ID
 from console.ui.conversation.pane import Conversation
-from console.ui.inspector import Inspector
+from console.ui.inspector.pane import Inspector
 from console.ui.main.header import Header
 from console.ui.main.ribbon import RibbonBar
 from console.ui.main.runs_list import RunsList
 from console.ui.main.tabs import PaneTabs
 from console.ui.prompt.prompt import Prompt
 from console.ui.queue.pane import Queue
-from console.ui.shared.crash_guard import LINE_FAILED, PANE_FAILED, PaneGuard
+from console.ui.shared.crash_guard import LINE_FAILED_TEXT, PANE_FAILED_TEXT, PaneGuard
 from console.ui.shared.footer import Footer
 from console.ui.shared.list import RowList
 from console.ui.stream.lines import StreamLines
@@ -109,7 +109,7 @@ async def test_a_pane_that_cannot_be_drawn_says_so_and_is_reloaded(open_engine: 
             breaks(owner, method)
             for part in (pane, *pane.query(owner)):
                 part.refresh()
-            await until(pilot, lambda: says(app, PANE_FAILED) and says(app, "Broken: [/b]"))
+            await until(pilot, lambda: says(app, PANE_FAILED_TEXT) and says(app, "Broken: [/b]"))
             assert failed(app) == [name]
             assert "running" in shown(app)
 
@@ -123,7 +123,7 @@ async def test_a_pane_that_cannot_be_drawn_says_so_and_is_reloaded(open_engine: 
 
             breaks.mend()
             await pilot.press("r")
-            await until(pilot, lambda: not failed(app) and not says(app, PANE_FAILED))
+            await until(pilot, lambda: not failed(app) and not says(app, PANE_FAILED_TEXT))
         app.main.go_to("prompt")
         cue.go()
         await sees(pilot, "Then you said: be brief")
@@ -136,11 +136,11 @@ async def test_a_line_that_cannot_be_drawn_says_so_and_the_palette_reloads_it(op
         for owner, name in LINES:
             breaks(owner, "render")
             getattr(app.main, name).refresh()
-            await sees(pilot, with_keys(LINE_FAILED), "You said: hello")
+            await sees(pilot, with_keys(LINE_FAILED_TEXT), "You said: hello")
             breaks.mend()
             assert app.services.why_not(BY_ID["app.reload"]) is None
             await app.run_action("reload")
-            await until(pilot, lambda: with_keys(LINE_FAILED) not in shown(app))
+            await until(pilot, lambda: with_keys(LINE_FAILED_TEXT) not in shown(app))
             assert app.services.why_not(BY_ID["app.reload"]) == "No pane has failed."
 
 
@@ -149,7 +149,7 @@ async def test_the_names_of_the_panes_may_fail_too(open_engine: Engines, breaks:
     async with at_the_screen(app, (80, 24)) as pilot:
         breaks(PaneTabs, "render")
         app.main.tabs.refresh()
-        await sees(pilot, with_keys(LINE_FAILED))
+        await sees(pilot, with_keys(LINE_FAILED_TEXT))
         await say(pilot, "hello")
         await sees(pilot, "You said: hello")
 

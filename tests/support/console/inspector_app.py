@@ -10,7 +10,7 @@ from textual.pilot import Pilot
 
 from console.data.inspector_loader import InspectorLoader
 from console.model.inspector.data import Unknown
-from console.ui.inspector import Inspector
+from console.ui.inspector.pane import Inspector
 from console.ui.shared.list import RowList
 from engine.api import Engine, RunOptions, message
 from tests.support.console.single_pane_app import SinglePaneApp

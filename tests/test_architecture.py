@@ -42,7 +42,6 @@ PENDING: set[str] = {
     "console/ui/main/updater.py",
     "console/ui/preferences/controller.py",
     "console/ui/runners/controller.py",
-    "console/ui/sessions/screen.py",
     "console/ui/settings_form/screen.py",
     "console/ui/shared/dialog.py",
     "console/ui/shared/full_screen.py",

@@ -202,7 +202,7 @@ class PendingDeletes(_App):
         self._list()
         for screen in self.screen_stack:
             if isinstance(screen, SessionsScreen):
-                screen.parted(session_id, is_gone=is_gone)
+                screen.finish_delete(session_id, is_deleted=is_gone)
 
     def _list(self) -> None:
         """Have the rail leave out what is going."""

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from console.model.composer.fields import NAMES, Values, is_touched
-from console.model.state.json_text import NotJson, read
+from console.model.state.json_text import InvalidJson, parse_json
 from engine.api import DraftProblem, EventDraft, EventSource, EventType, default_draft, draft_of, example_draft
 
 if TYPE_CHECKING:
@@ -76,8 +76,8 @@ def _in_words(text: str, words: str) -> str:
     """What the engine says is wrong with a text; where that was to be JSON, as it is said wherever JSON is written."""
     if text.lstrip().startswith("{"):
         try:
-            read(text)
-        except NotJson as error:
+            parse_json(text)
+        except InvalidJson as error:
             return f"not JSON: {error}"
     return words
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from console.model.commands.key_labels import key_of
-from console.model.runners.code_changes import CodeNote, news_of, unread
+from console.model.runners.code_changes import CodeStatus, change_notice, load_error_text
 from console.model.text.safe import one_line
 from console.model.text.units import short_runner
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from console.model.runners.choices import RunnerChoice
     from console.ui.main.screen import MainScreen
     from console.ui.main.updater import ScreenUpdater
-    from console.ui.runners.screen import Offered, RunnersScreen
+    from console.ui.runners.screen import RunnerList, RunnersScreen
     from console.ui.settings_form.screen import FormScreen
     from console.ui.shared.full_screen import FullScreen
     from engine.api import CodeChange
@@ -67,8 +67,8 @@ class RunnersController(_App):
                 self.action_runners()
 
     @cached_property
-    def code_note(self) -> CodeNote:
-        return CodeNote()
+    def code_note(self) -> CodeStatus:
+        return CodeStatus()
 
     @cached_property
     def _desks(self) -> "dict[str, FormStore]":
@@ -79,7 +79,7 @@ class RunnersController(_App):
     def code_words(self) -> str | None:
         """What the header says of the code, or of why it cannot be run."""
         view = self.hearing.view
-        words = self.code_note.words(view and view.run_id, is_over=view is None or view.status.is_over)
+        words = self.code_note.label(view and view.run_id, is_over=view is None or view.status.is_over)
         if words is None and self.stage.unready is not None:
             if self.stage.lacks_settings:
                 return f"settings to mend · {key_of('app.settings')}"
@@ -102,18 +102,18 @@ class RunnersController(_App):
         if self.can("app.runners"):
             from console.ui.runners.screen import RunnersScreen  # noqa: PLC0415
 
-            self.push_screen(RunnersScreen(self._offers))
+            self.push_screen(RunnersScreen(self._list_runners))
 
-    async def _offers(self) -> "Offered":
-        from console.model.runners.choices import offers  # noqa: PLC0415
+    async def _list_runners(self) -> "RunnerList":
+        from console.model.runners.choices import list_choices  # noqa: PLC0415
         from console.model.text.paths import near  # noqa: PLC0415
-        from console.ui.runners.screen import Offered  # noqa: PLC0415
+        from console.ui.runners.screen import RunnerList  # noqa: PLC0415
 
         engine = self.stage.engine
         facts = await engine.runners.summaries()
         said = partial(near, here=str(Path.cwd()), home=str(Path.home()))
         before, used = await engine.runners.recent_places(), await engine.runners.agents_last_used()
-        found = offers(
+        found = list_choices(
             engine.runners.agents(),
             facts,
             engine.runners.problems(),
@@ -122,7 +122,7 @@ class RunnersController(_App):
             before,
             used,
         )
-        return Offered(found, self._in_use(found), engine.now())
+        return RunnerList(found, self._in_use(found), engine.now())
 
     def _in_use(self, found: "tuple[RunnerChoice, ...]") -> str:
         """The key of the one in use, in the list."""
@@ -134,8 +134,8 @@ class RunnersController(_App):
 
         return next((screen for screen in self.screen_stack if isinstance(screen, RunnersScreen)), None)
 
-    def on_runners_screen_take(self, event: "RunnersScreen.Take") -> None:
-        name = event.offer.name if event.offer.kind == "agent" else event.offer.runner_id
+    def on_runners_screen_runner_chosen(self, event: "RunnersScreen.RunnerChosen") -> None:
+        name = event.choice.name if event.choice.kind == "agent" else event.choice.runner_id
         self.do(self._patiently(self._take(name), f"reading {short_runner(name)}…"))
 
     async def _take(self, name: str) -> None:
@@ -158,8 +158,8 @@ class RunnersController(_App):
     def _at_work(self) -> str:
         return "; the run at work goes on as it is" if self.situation.is_running else ""
 
-    def on_runners_screen_open_place(self, event: "RunnersScreen.OpenPlace") -> None:
-        opening = self._open_place(Path(event.path), is_listed=event.is_listed)
+    def on_runners_screen_path_chosen(self, event: "RunnersScreen.PathChosen") -> None:
+        opening = self._open_place(Path(event.path), is_listed=event.is_recent)
         self.do(self._patiently(opening, f"reading {one_line(event.path, 80)}…"))
 
     async def _open_place(self, path: Path, *, is_listed: bool) -> None:
@@ -177,7 +177,7 @@ class RunnersController(_App):
             elif is_listed or listed is None:
                 raise
             else:
-                listed.say(str(error))
+                listed.show_path_error(str(error))
             return
         self.do(
             engine.runners.add_recent_place(path)
@@ -193,7 +193,7 @@ class RunnersController(_App):
     async def refresh_list(self) -> None:
         """The list, where it is open: others may be there, or fit."""
         if (listed := self._listed()) is not None:
-            await listed.look_again()
+            await listed.reload()
 
     # The form
 
@@ -202,7 +202,7 @@ class RunnersController(_App):
         if not self.can("app.settings"):
             return
         listed = self._listed()
-        offer = listed.offer if listed is not None else None
+        offer = listed.choice if listed is not None else None
         if offer is not None and offer.kind == "place":
             self.tell("enter opens it; then it has settings")
             return
@@ -252,19 +252,19 @@ class RunnersController(_App):
         try:
             await self._renew()
         except Exception as error:  # noqa: BLE001
-            self.tell(unread(error), severity="error")
+            self.tell(load_error_text(error), severity="error")
 
     async def _renew(self) -> None:
         """Read the files again; what that means for who is chosen is said. Raises where they cannot be used."""
         from engine.api import ConfigError  # noqa: PLC0415
 
         engine, view, note = self.stage.engine, self.hearing.view, self.code_note
-        before, was_broken, was_unread = engine.runners.problems(), note.is_broken, note.is_unread
+        before, was_broken, was_unread = engine.runners.problems(), note.is_broken, note.is_project_broken
         unfit = {(agent.agent_id, agent.key) for agent in await asyncio.to_thread(engine.runners.invalid_agents)}
         try:
             reloaded = await engine.runners.reload()
         except ConfigError:
-            note.is_unread = True
+            note.is_project_broken = True
             raise
         except Exception:
             note.is_broken = True
@@ -274,15 +274,15 @@ class RunnersController(_App):
         is_old = run_id is not None and await engine.runners.has_stale_code(run_id)
         runner_id, agent_id = self.stage.runner_id, self.stage.agent_id
         if runner_id in (*reloaded.changed, *reloaded.gone):
-            note.changed(run_id, is_old=is_old)
+            note.set_changed(run_id, is_old=is_old)
         await self.stage.look_again()
         is_out = self.stage.unready is not None and not self.stage.lacks_settings
-        note.is_broken, note.is_unread = runner_id in reloaded.gone or (was_broken and is_out), False
-        news = news_of(
+        note.is_broken, note.is_project_broken = runner_id in reloaded.gone or (was_broken and is_out), False
+        news = change_notice(
             reloaded, before, runner_id, is_old=is_old, can_run_again=self.situation.can_run_again,
             was_broken=(was_broken or was_unread) and not note.is_broken, agent_id=agent_id,
             is_listed=self.screen is self._listed(),
-            unfit=[agent for agent in left_out if (agent.agent_id, agent.key) not in unfit],
+            invalid_agents=[agent for agent in left_out if (agent.agent_id, agent.key) not in unfit],
         )  # fmt: skip
         if news is not None:
             self.tell(news.words, severity=news.severity)

@@ -1,4 +1,4 @@
-"""An agent of trackside.yaml whose config does not fit is mended from the screen, the way a person does."""
+"""An agent or runner with an invalid config is fixed in its settings form."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from console.launch import LaunchOptions
-from console.model.runners.choices import offers
+from console.model.runners.choices import list_choices
 from console.ui.runners.screen import RunnersScreen
 from console.ui.settings_form.screen import FormScreen
 from engine.api import ConfigError, FormError, KeptSettings, RunOptions, message
@@ -44,16 +44,14 @@ async def kept(app: Telling) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("size", [(160, 45), (80, 24), (60, 15)])
-async def test_its_form_opens_from_the_list_at_what_is_missing_and_then_it_can_be_picked(
-    open_engine: Engines, size: tuple[int, int]
-):
+async def test_invalid_agent_is_fixed_from_the_list_and_then_chosen(open_engine: Engines, size: tuple[int, int]):
     app = opened(open_engine)
     async with at_the_screen(app, size) as pilot:
         await pilot.press("f3")
-        await sees(pilot, "poor", "config.city is required", "2 to mend", "f12 mends it")
+        await sees(pilot, "poor", "config.city is required", "2 to fix", "f12 fixes it")
         assert "left out" not in shown(app)
         await pilot.press(*"poor")
-        await sees(pilot, "f12 opens its form")
+        await sees(pilot, "f12 opens its settings")
         form = await to_the_form(pilot, app)
         await sees(pilot, "Settings of poor", "✗ City", "is required", "1 field to mend")
         assert form.slot is not None
@@ -61,7 +59,7 @@ async def test_its_form_opens_from_the_list_at_what_is_missing_and_then_it_can_b
         await pilot.press("enter", *"Rome", "enter")
         await becomes(pilot, lambda: kept(app), {"config": {"city": "Rome"}})
         await until(pilot, lambda: "it fits now: it can run" in app.told)
-        assert app.stage.agent_id == "good", "only its form was filled in"
+        assert app.stage.agent_id == "good", "only its form was changed"
         await pilot.press("escape")
         await until(pilot, lambda: isinstance(app.screen, RunnersScreen) and "is required" not in shown(app))
         await pilot.press("enter")
@@ -71,11 +69,11 @@ async def test_its_form_opens_from_the_list_at_what_is_missing_and_then_it_can_b
 
 
 @at_both_sizes
-async def test_a_runner_that_lacks_settings_is_marked_before_it_is_chosen(open_engine: Engines, size: tuple[int, int]):
+async def test_runner_with_missing_settings_is_marked_in_the_list(open_engine: Engines, size: tuple[int, int]):
     app = opened(open_engine, agents=AGENTS[1:])
     async with at_the_screen(app, size) as pilot:
         await pilot.press("f3")
-        await sees(pilot, "✗ asks", "city is required", "f12 mends it", "1 to mend")
+        await sees(pilot, "✗ asks", "city is required", "f12 fixes it", "1 to fix")
         await pilot.press(*"asks")
         await to_the_form(pilot, app)
         await sees(pilot, "Settings of asks", "1 field to mend")
@@ -83,13 +81,11 @@ async def test_a_runner_that_lacks_settings_is_marked_before_it_is_chosen(open_e
         await until(pilot, lambda: "it fits now: it can run" in app.told)
         await pilot.press("escape")
         await until(pilot, lambda: isinstance(app.screen, RunnersScreen) and "is required" not in shown(app))
-        assert "to mend" not in shown(app)
+        assert "to fix" not in shown(app)
 
 
 @at_both_sizes
-async def test_one_that_was_chosen_says_what_it_lacks_and_its_form_opens_there(
-    open_engine: Engines, size: tuple[int, int]
-):
+async def test_chosen_agent_says_which_setting_is_missing(open_engine: Engines, size: tuple[int, int]):
     app = opened(open_engine)
     async with at_the_screen(app, size) as pilot:
         await pilot.press("f3")
@@ -107,7 +103,7 @@ async def test_one_that_was_chosen_says_what_it_lacks_and_its_form_opens_there(
         await sees(pilot, "in Rome, as written")
 
 
-async def test_the_only_agent_opens_although_it_lacks_something_and_again_lacks_it_when_that_is_reset(
+async def test_only_agent_is_chosen_although_a_setting_is_missing(
     open_engine: Engines,
 ):
     app = opened(open_engine, runner=None, agents=AGENTS[:1])
@@ -121,7 +117,7 @@ async def test_the_only_agent_opens_although_it_lacks_something_and_again_lacks_
         assert len(form.filling.problems()) == 1
 
 
-async def test_a_value_that_is_written_and_does_not_fit_is_mended_too(open_engine: Engines):
+async def test_invalid_value_of_the_file_is_replaced_in_the_form(open_engine: Engines):
     agents = [{"id": "poor", "runner": "asks", "config": {"city": "Rome", "extra1": "x", "tone": "hot"}}]
     app = opened(open_engine, runner=None, agents=agents)
     async with at_the_screen(app) as pilot:
@@ -136,7 +132,7 @@ async def test_a_value_that_is_written_and_does_not_fit_is_mended_too(open_engin
         await sees(pilot, "in Rome, x")
 
 
-async def test_the_engine_counts_it_among_those_that_fit_only_with_what_is_kept(open_engine: Engines):
+async def test_saved_settings_make_an_invalid_agent_valid(open_engine: Engines):
     engine = await open_engine(asks, plain, agents=AGENTS)
     assert [agent.agent_id for agent in engine.runners.agents()] == ["good"]
     assert [agent.agent_id for agent in engine.runners.invalid_agents()] == ["poor"]
@@ -156,15 +152,15 @@ async def test_the_engine_counts_it_among_those_that_fit_only_with_what_is_kept(
     with pytest.raises(ConfigError, match=r"agents\[0\]\.config\.city: is required"):
         engine.runs.prepare(
             message("evt_3", "x", conversation_id="s"), RunOptions(runner="poor")
-        )  # without them it is as it is written
+        )  # without saved settings the config of the file counts
 
 
-async def test_one_whose_runner_is_not_there_is_left_out(open_engine: Engines):
+async def test_agent_without_its_runner_is_left_out(open_engine: Engines):
     engine = await open_engine(plain, agents=[{"id": "ghost", "runner": "nobody"}])
-    found = offers(
+    found = list_choices(
         engine.runners.agents(),
         await engine.runners.summaries(),
         engine.runners.problems(),
         engine.runners.invalid_agents(),
     )
-    assert [(one.kind, one.unfit) for one in found if "ghost" in one.label] == [("problem", "")]
+    assert [(one.kind, one.config_problem) for one in found if "ghost" in one.label] == [("problem", "")]

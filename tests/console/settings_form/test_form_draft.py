@@ -1,25 +1,19 @@
 """Values as text and back, what is a person's own, paths as they are typed, and what an edit of files means."""
 
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from console.model.runners.code_changes import CodeNote, news_of
 from console.model.settings_form.fields import FormField, Kind, slots_of
 from console.model.settings_form.form_draft import FormDraft
 from console.model.settings_form.options import offered
 from console.model.settings_form.prompt_text import ROLES, read_script, script
 from console.model.settings_form.values import MARK, masked, picked, read, shown, toggled, typed, unmasked
-from console.model.text import paths
-from engine.api import Option, Problem, Reloaded
+from engine.api import Option
 from tests.support.engines import Engines, declares, done
-
-ME = "plugin:local/me/default"
-TORN = Problem(Path("/p/torn.py"), "no", 3)
 
 
 def slot(kind: Kind, section: str = "config", **given: Any) -> FormField:
@@ -156,77 +150,3 @@ async def test_a_value_as_in_the_base_is_nobodys_own_and_every_change_can_be_und
     assert (undone.value(count), undone.value(state)) == (7, True)
     assert filling.undone() is None
     assert changed.put(count, "no").kept() == {"state": changed.kept()["state"]}, "what does not fit is not kept"
-
-
-@pytest.mark.parametrize(
-    ("text", "wanted"),
-    [("./r", "./ru"), ("./run", "./runner.py"), ("./x", "./x"), ("./", "./"), ("./.", "./.hidden/")],
-)
-def test_a_path_goes_on_as_far_as_it_is_certain(text: str, wanted: str):
-    names = [("runner.py", False), ("rust", True), (".hidden", True), ("other.py", False)]
-    assert paths.completed(text, paths.Folder(names=tuple(paths.Found(*name) for name in names))) == wanted
-
-
-@pytest.mark.parametrize(("path", "said"), [("/h/p/a.py", "./a.py"), ("/h/b.py", "~/b.py"), ("/hp/c.py", "/hp/c.py")])
-def test_a_path_is_said_from_where_one_is(path: str, said: str):
-    assert paths.near(path, "/h/p", "/h") == said
-
-
-def test_news_tell_the_worst_first_and_only_what_is_new():
-    changed = Reloaded(changed=(ME,), problems=(TORN,))
-    told = news_of(changed, (), ME, is_old=False, can_run_again=True)
-    assert told is not None
-    assert told.words.startswith("torn.py:3 is left out: no")
-    told = news_of(changed, (TORN,), ME, is_old=False, can_run_again=True)
-    assert told is not None
-    assert told.words == "code changed · next run uses it · f5 runs again"
-    assert news_of(Reloaded(changed=("plugin:local/other/default",)), (), ME, is_old=False, can_run_again=True) is None
-
-
-def test_of_a_plugins_file_its_folder_is_told_and_no_key_leads_to_a_list_that_is_open():
-    torn = Problem(Path("/x/plug/parts/runner.yaml"), "no", 8, Path("/x/plug"))
-    words = [
-        told.words
-        for is_listed in (False, True)
-        if (told := news_of(Reloaded(problems=(torn,)), (), ME, is_old=False, can_run_again=False, is_listed=is_listed))
-    ]
-    assert words == [f"plug/parts/runner.yaml:8 is left out: no{tail}" for tail in (" · f3 shows it", "")]
-
-
-@pytest.mark.parametrize(
-    ("reloaded", "given", "words"),
-    [
-        (Reloaded(gone=(ME,), problems=(TORN,)), {}, "torn.py:3 is left out: no · no run begins until it is mended"),
-        (Reloaded(gone=(ME,), problems=(TORN,)), {"is_old": True},
-         "torn.py:3 is left out: no · the run in flight still has the old code"),
-        (Reloaded(gone=(ME,)), {}, "me is gone · f3 chooses another"),
-        (Reloaded(added=(ME,)), {"can_run_again": True}, "mended · next run uses it · f5 runs again"),
-        (Reloaded(), {"was_broken": True}, "mended · next run uses it"),
-        (Reloaded(changed=(ME,)), {"is_old": True, "can_run_again": True},
-         "code changed · next run uses it · the run in flight still has the old code; f8 stops it, then f5 runs again"),
-        (Reloaded(added=("plugin:local/other/default",)), {}, "new: other · f3 chooses"),
-    ],
-)  # fmt: skip
-def test_news_say_what_it_means_for_who_is_chosen(reloaded: Reloaded, given: dict[str, bool], words: str):
-    told = news_of(reloaded, (), ME, **{"is_old": False, "can_run_again": False} | given)
-    assert told is not None
-    assert told.words == words
-
-
-def test_the_note_of_broken_code_stays_until_it_is_mended():
-    note = CodeNote()
-    note.is_broken = True
-    note.changed("run_1", is_old=True)
-    assert note.words("run_1", is_over=False) == "old code · the new one is broken"
-    assert note.words("run_1", is_over=True) == note.words("run_2", is_over=True) == "code broken"
-    note.is_broken = False
-    assert note.words("run_2", is_over=True) is None
-
-
-def test_the_note_of_new_code_goes_with_the_next_run():
-    note = CodeNote()
-    note.changed("run_1", is_old=True)
-    assert note.words("run_1", is_over=False) == "old code"
-    assert note.words("run_1", is_over=True) == "code changed"
-    assert note.words("run_2", is_over=False) is None
-    assert note.words("run_1", is_over=True) is None

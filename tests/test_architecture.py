@@ -35,13 +35,11 @@ ENGINE_LEAVES = {
     "engine.protocol",
 }
 PENDING: set[str] = {
-    "console/model/settings_form/values.py",
     "console/ui/composer/screen.py",
     "console/ui/main/controller.py",
     "console/ui/main/updater.py",
     "console/ui/preferences/controller.py",
     "console/ui/runners/controller.py",
-    "console/ui/settings_form/screen.py",
     "console/ui/shared/dialog.py",
     "console/ui/shared/full_screen.py",
     "console/ui/state/controller.py",

@@ -222,7 +222,7 @@ class RunnersController(_App):
         from console.ui.settings_form.screen import FormScreen  # noqa: PLC0415
 
         desk = self._desks.setdefault(name, FormStore(self.stage.engine, name))
-        filling = await self._patiently(desk.read(), f"reading the settings of {short_runner(name)}…")
+        filling = await self._patiently(desk.load(), f"reading the settings of {short_runner(name)}…")
         if self._form() is None:
             if self.stage.unready:
                 self.hush([one_line(self.stage.unready, 60).rstrip("…")])  # the form says it at its field
@@ -290,4 +290,4 @@ class RunnersController(_App):
             self.tell(words)
         await self.refresh_list()
         if (form := self._form()) is not None:
-            await form.read_again()
+            await form.reload()

@@ -49,7 +49,8 @@ def test_notice_names_the_plugin_folder_and_the_key_of_a_closed_list():
         (Reloaded(added=(ME,)), {"can_run_again": True}, "Code fixed · the next run uses it · f5 runs again"),
         (Reloaded(), {"was_broken": True}, "Code fixed · the next run uses it"),
         (Reloaded(changed=(ME,)), {"is_old": True, "can_run_again": True},
-         "Code changed · the next run uses it · the run in progress still uses the old code; f8 stops it, then f5 runs again"),
+         "Code changed · the next run uses it · the run in progress still uses the old code; f8 stops it, then f5 runs "
+         "again"),
         (Reloaded(added=("plugin:local/other/default",)), {}, "New: other · f3 chooses"),
     ],
 )  # fmt: skip

@@ -53,12 +53,12 @@ async def test_invalid_agent_is_fixed_from_the_list_and_then_chosen(open_engine:
         await pilot.press(*"poor")
         await sees(pilot, "f12 opens its settings")
         form = await to_the_form(pilot, app)
-        await sees(pilot, "Settings of poor", "✗ City", "is required", "1 field to mend")
-        assert form.slot is not None
-        assert form.slot.name == "city"
+        await sees(pilot, "Settings of poor", "✗ City", "is required", "1 problem found")
+        assert form.field is not None
+        assert form.field.name == "city"
         await pilot.press("enter", *"Rome", "enter")
         await becomes(pilot, lambda: kept(app), {"config": {"city": "Rome"}})
-        await until(pilot, lambda: "it fits now: it can run" in app.told)
+        await until(pilot, lambda: "All settings are valid now." in app.told)
         assert app.stage.agent_id == "good", "only its form was changed"
         await pilot.press("escape")
         await until(pilot, lambda: isinstance(app.screen, RunnersScreen) and "is required" not in shown(app))
@@ -76,9 +76,9 @@ async def test_runner_with_missing_settings_is_marked_in_the_list(open_engine: E
         await sees(pilot, "✗ asks", "city is required", "f12 fixes it", "1 to fix")
         await pilot.press(*"asks")
         await to_the_form(pilot, app)
-        await sees(pilot, "Settings of asks", "1 field to mend")
+        await sees(pilot, "Settings of asks", "1 problem found")
         await pilot.press("enter", *"Rome", "enter")
-        await until(pilot, lambda: "it fits now: it can run" in app.told)
+        await until(pilot, lambda: "All settings are valid now." in app.told)
         await pilot.press("escape")
         await until(pilot, lambda: isinstance(app.screen, RunnersScreen) and "is required" not in shown(app))
         assert "to fix" not in shown(app)
@@ -94,8 +94,8 @@ async def test_chosen_agent_says_which_setting_is_missing(open_engine: Engines, 
         await until(pilot, lambda: any("city is required" in words and "f12" in words for words in app.told))
         await sees(pilot, "settings to mend · f12")
         form = await to_the_form(pilot, app)
-        assert form.slot is not None
-        assert form.slot.name == "city"
+        assert form.field is not None
+        assert form.field.name == "city"
         await pilot.press("enter", *"Rome", "enter")
         await until(pilot, lambda: app.stage.unready is None)
         await pilot.press("escape")
@@ -114,7 +114,7 @@ async def test_only_agent_is_chosen_although_a_setting_is_missing(
         await until(pilot, lambda: app.stage.unready is None)
         await pilot.press("r")
         await until(pilot, lambda: app.stage.lacks_settings and app.stage.unready is not None)
-        assert len(form.filling.problems()) == 1
+        assert len(form.draft.problems()) == 1
 
 
 async def test_invalid_value_of_the_file_is_replaced_in_the_form(open_engine: Engines):

@@ -35,7 +35,6 @@ ENGINE_LEAVES = {
     "engine.protocol",
 }
 PENDING: set[str] = {
-    "console/ui/composer/screen.py",
     "console/ui/main/controller.py",
     "console/ui/main/updater.py",
     "console/ui/preferences/controller.py",

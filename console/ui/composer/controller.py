@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from textual.app import App
 
     from console.data.active_session import ActiveSession
-    from console.data.event_draft import EventDraftState
+    from console.data.event_draft import ComposerDraft
     from console.ui.conversation.pane import Conversation
     from console.ui.main.screen import MainScreen
     from console.ui.main.updater import ScreenUpdater
@@ -47,15 +47,15 @@ class ComposerController(_App):
     # Events
 
     @cached_property
-    def writings(self) -> "list[EventDraftState]":
+    def writings(self) -> "list[ComposerDraft]":
         """Events that are being put together, also while their screen is not there; the one at hand is the last."""
         return []
 
     def action_compose(self) -> None:
         if self.can("app.compose"):
-            from console.data.event_draft import new_writing  # noqa: PLC0415
+            from console.data.event_draft import new_draft  # noqa: PLC0415
 
-            self._compose(self._draft_here() or new_writing(self.stage.session))
+            self._compose(self._draft_here() or new_draft(self.stage.session))
 
     def action_edit_event(self) -> None:
         if self.can("app.edit_event") and (view := self.hearing.view) is not None:
@@ -65,27 +65,27 @@ class ComposerController(_App):
         self.do(self._edit_event(event.run_id))
 
     async def _edit_event(self, run_id: str) -> None:
-        from console.data.event_draft import writing_of  # noqa: PLC0415
+        from console.data.event_draft import draft_of_event  # noqa: PLC0415
 
-        self._compose(writing_of(await self.stage.engine.runs.event(run_id), self.stage.session))
+        self._compose(draft_of_event(await self.stage.engine.runs.event(run_id), self.stage.session))
 
-    def _compose(self, writing: "EventDraftState") -> None:
+    def _compose(self, writing: "ComposerDraft") -> None:
         from console.ui.composer.screen import ComposerScreen  # noqa: PLC0415
 
         self.take_up(writing)
         self.push_screen(ComposerScreen(writing))
 
-    def take_up(self, writing: "EventDraftState") -> None:
+    def take_up(self, writing: "ComposerDraft") -> None:
         """This one is at hand; another that was begun waits until it is done with."""
         if writing not in self.writings:
             self.writings.append(writing)
 
-    def put_away(self, writing: "EventDraftState") -> None:
+    def put_away(self, writing: "ComposerDraft") -> None:
         """It is done with."""
         if writing in self.writings:
             self.writings.remove(writing)
 
-    def _draft_here(self) -> "EventDraftState | None":
+    def _draft_here(self) -> "ComposerDraft | None":
         """The event that was begun last in the open session, if any."""
         return next((each for each in reversed(self.writings) if each.session == self.stage.session), None)
 
@@ -103,7 +103,7 @@ class ComposerController(_App):
 
         if isinstance(self.cover, ComposerScreen):
             self.cover.collect()
-        return any(writing.is_begun for writing in self.writings)
+        return any(writing.is_changed for writing in self.writings)
 
     def sent(self, ticket: "Ticket", envelope: "EventEnvelope") -> None:
         """An event is on its way: what comes of it is looked at."""

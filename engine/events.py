@@ -6,7 +6,7 @@ Imports neither SQLAlchemy nor pydantic, so that a screen can import this module
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Coroutine
-from enum import StrEnum
+from enum import Enum, StrEnum, auto
 from typing import Any, Final, NamedTuple, Self, TypeVar
 
 import orjson
@@ -184,6 +184,17 @@ class ContinueMode(StrEnum):
     STEP = "step"
 
 
+class Expected(Enum):
+    """What a key of state must hold before an edit, if not a specific value."""
+
+    ANYTHING = auto()
+    NOTHING = auto()
+
+
+NOTHING_CHOSEN: Final = frozenset({"", "__none__", "__none"})
+"""Values of a selector in a config form that mean that nothing is chosen."""
+
+
 class Entry(NamedTuple):
     """One entry of a run's journal. The fields are in the order of the columns."""
 
@@ -264,6 +275,7 @@ __all__ = [
     "FINAL_STATUSES",
     "LAST_KIND",
     "LIVE_STATUSES",
+    "NOTHING_CHOSEN",
     "NOT_IN_OUTLINE",
     "OUTPUT_CUT",
     "OUTPUT_TRACEBACK",
@@ -287,6 +299,7 @@ __all__ = [
     "Entry",
     "EntryHead",
     "EntryKind",
+    "Expected",
     "Fate",
     "Hub",
     "MessageCompleted",

@@ -34,16 +34,6 @@ ENGINE_LEAVES = {
     "engine.intake.mime",
     "engine.protocol",
 }
-PENDING: set[str] = {
-    "console/model/settings_form/values.py",
-    "console/model/state/rows.py",
-    "console/ui/composer/screen.py",
-    "console/ui/sessions/screen.py",
-    "console/ui/settings_form/screen.py",
-    "console/ui/state/edit.py",
-    "console/ui/state/screen.py",
-}
-"""Files and packages that do not follow the tables yet. Must become empty."""
 WITHOUT_LEAVES = {"engine.protocol", "engine.journal.kinds", "engine.journal.delta_text"}
 COMMANDS = """
 from console.cli.main import COMMANDS, main
@@ -180,7 +170,7 @@ def test_the_tables_have_a_row_for_every_package():
     without = [module_name(path) for path in source_files() if rule_for(path, rules) is None]
 
     assert [name for name in without if name not in roots] == []
-    assert [package for package in rules if not is_module(package) and package not in PENDING] == []
+    assert [package for package in rules if not is_module(package)] == []
 
 
 def test_every_import_is_allowed_by_the_tables():
@@ -195,7 +185,7 @@ def test_every_import_is_allowed_by_the_tables():
             if found.module not in ("engine", "console") and not is_within(found.module, allowed):
                 forbidden.append(f"{found.path} imports {found.module}")
 
-    assert [found for found in forbidden if found.split()[0] not in PENDING] == []
+    assert forbidden == []
 
 
 def test_a_forbidden_import_is_found_in_a_function_and_under_type_checking():
@@ -213,7 +203,7 @@ def test_a_forbidden_import_is_found_in_a_function_and_under_type_checking():
     assert not is_within("console.app", rule.allowed | rule.for_types)
 
 
-@pytest.mark.parametrize("package", sorted(set(table_rules()) - PENDING))
+@pytest.mark.parametrize("package", sorted(table_rules()))
 def test_a_package_can_be_imported_alone(package: str):
     """The import brings no module that the tables forbid, directly or through others."""
     modules, _ = loaded(f"import {package}")

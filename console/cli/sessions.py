@@ -86,7 +86,7 @@ async def _list(options: argparse.Namespace) -> int:
     from console.cli.json_output import print_all
     from console.cli.table import table
     from console.cli.terminal import standard_output
-    from console.model.sessions.tree import Branch, Tree
+    from console.model.sessions.tree import SessionNode, SessionTree
     from console.model.text.safe import one_line
     from console.model.text.units import ago
     from engine.api import Engine
@@ -98,10 +98,10 @@ async def _list(options: argparse.Namespace) -> int:
         found = await engine.sessions.browse(user_id=options.user, before=edge, limit=options.limit)
         now = engine.now()
 
-    def row(branch: Branch) -> tuple[str, ...]:
-        session = branch.row.session
+    def row(node: SessionNode) -> tuple[str, ...]:
+        session = node.row.session
         return (
-            "  " * branch.depth + session.session_id,
+            "  " * node.depth + session.session_id,
             number(session.message_count, "exchange"),
             ago(now - session.last_active),
             one_line(session.title or "", 60),
@@ -110,9 +110,9 @@ async def _list(options: argparse.Namespace) -> int:
     if options.json or options.jsonl:
         print_all(out, [one.session for one in found], as_lines=options.jsonl)
     elif found:
-        tree = Tree()
+        tree = SessionTree()
         tree.add(found)
-        out.write(table([row(branch) for branch in tree.arrange()], out))
+        out.write(table([row(node) for node in tree.arrange()], out))
     else:
         out.line("No sessions match." if before or options.user else "No sessions yet. Start one: trackside run")
     return ExitCode.OK

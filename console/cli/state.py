@@ -13,7 +13,7 @@ from console.cli.json_output import print_json
 from console.cli.options import add_database, add_json, add_jsonl, count, replace_invalid_utf8
 from console.cli.table import table
 from console.cli.terminal import Output, standard_output
-from console.model.state.json_text import read
+from console.model.state.json_text import parse_json
 from console.model.text.safe import one_line
 from console.model.text.units import ago, number, short_run, short_runner
 from engine.api import Engine, NotFound, Scope, ScopeIdentity, StateEdit
@@ -225,7 +225,7 @@ def _value(typed: str, *, as_text: bool) -> Any:
     if as_text:
         return typed
     try:
-        return read(typed)
+        return parse_json(typed)
     except (ValueError, RecursionError) as error:
         raise UsageError(f"VALUE is not JSON: {error}. For plain text add --text.") from None
 

@@ -1,61 +1,83 @@
-"""From the fields of the form to an event, and from an event to the fields."""
+"""The draft of the composer: fields to an event, and an event to fields."""
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from console.model.composer.fields import NAMES, Values, is_touched
-from console.model.state.json_text import NotJson, read
-from engine.api import DraftProblem, EventDraft, EventSource, EventType, default_draft, draft_of, example_draft
+from console.model.composer.fields import NAMES, Values, has_changes
+from console.model.state.json_text import InvalidJson, parse_json
+from engine.api import (
+    AttachmentProblem,
+    DraftProblem,
+    EventDraft,
+    EventSource,
+    EventType,
+    default_draft,
+    draft_of,
+    example_draft,
+)
 
 if TYPE_CHECKING:
     from engine.api import Attachment, Engine, EventEnvelope, PastEvent
 
-TYPES = [str(one) for one in EventType]
-SOURCES = [str(one) for one in EventSource]
+__all__ = [
+    "SOURCES",
+    "TYPES",
+    "AttachmentProblem",
+    "ComposerDraft",
+    "default_values",
+    "draft_of_event",
+    "example_values",
+    "find_problems",
+    "new_draft",
+]
+
+TYPES: Final = [str(each) for each in EventType]
+SOURCES: Final = [str(each) for each in EventSource]
 
 
 @dataclass(slots=True, eq=False)
-class EventDraftState:
-    """An event that is being put together. It outlives the screen: who leaves it finds it again."""
+class ComposerDraft:
+    """An event that the user composes. It is kept when the screen is closed."""
 
     values: dict[str, str]
     attachments: list["Attachment"] = field(default_factory=list)
     base: "EventEnvelope | None" = None
-    """The event that is edited."""
+    """The recorded event that is edited, if any."""
     lost: tuple[str, ...] = ()
-    """In words, what of it could not be brought back."""
+    """Texts about parts of the recorded event that could not be restored."""
     session: str = ""
     """The session in which the draft was started; it is offered again only there."""
 
     @property
-    def usual(self) -> Values:
-        """What the fields of its type say where nobody has said anything."""
-        return usual_values(self.values["event_type"])
+    def defaults(self) -> Values:
+        """The default values of its type."""
+        return default_values(self.values["event_type"])
 
     @property
-    def is_begun(self) -> bool:
-        """Whether a person has put anything of their own into it."""
+    def is_changed(self) -> bool:
+        """Whether the user has changed anything."""
         if self.base is None:
-            return is_touched(self.values, self.usual) or bool(self.attachments)
+            return has_changes(self.values, self.defaults) or bool(self.attachments)
         before = draft_of(self.base)
         return (self.values, tuple(self.attachments)) != (_values(before), before.attachments)
 
-    def draft(self) -> EventDraft:
+    def event_draft(self) -> EventDraft:
+        """The draft for the engine."""
         return EventDraft(**self.values, attachments=tuple(self.attachments), base=self.base)
 
 
-def new_writing(session: str) -> EventDraftState:
-    """An empty one of this session."""
-    return EventDraftState({**usual_values(EventType.MESSAGE_RECEIVED), "conversation_id": session}, session=session)
+def new_draft(session: str) -> ComposerDraft:
+    """An empty draft for a session."""
+    return ComposerDraft({**default_values(EventType.MESSAGE_RECEIVED), "conversation_id": session}, session=session)
 
 
-def writing_of(past: "PastEvent", session: str) -> EventDraftState:
-    """One that begins as an event that came in before."""
+def draft_of_event(past: "PastEvent", session: str) -> ComposerDraft:
+    """A draft with the values of a recorded event."""
     draft = draft_of(past.envelope)
-    return EventDraftState(_values(draft), [*draft.attachments], past.envelope, past.lost, session)
+    return ComposerDraft(_values(draft), [*draft.attachments], past.envelope, past.lost, session)
 
 
-def usual_values(event_type: str) -> dict[str, str]:
+def default_values(event_type: str) -> dict[str, str]:
     return _values(default_draft(EventType(event_type)))
 
 
@@ -63,23 +85,23 @@ def example_values(event_type: str) -> dict[str, str]:
     return _values(example_draft(EventType(event_type)))
 
 
-def problems(engine: "Engine", writing: EventDraftState) -> dict[str, str]:
-    """What is wrong with it, by the names of the fields."""
+def find_problems(engine: "Engine", draft: ComposerDraft) -> dict[str, str]:
+    """What is wrong with a draft, by field name."""
     try:
-        engine.runs.compose(writing.draft())
+        engine.runs.compose(draft.event_draft())
     except DraftProblem as problem:
-        return {name: _in_words(writing.values.get(name, ""), words) for name, words in problem.problems.items()}
+        return {name: _problem_text(draft.values.get(name, ""), text) for name, text in problem.problems.items()}
     return {}
 
 
-def _in_words(text: str, words: str) -> str:
-    """What the engine says is wrong with a text; where that was to be JSON, as it is said wherever JSON is written."""
+def _problem_text(text: str, problem: str) -> str:
+    """The engine's text about a field; for invalid JSON, the same text as in other editors."""
     if text.lstrip().startswith("{"):
         try:
-            read(text)
-        except NotJson as error:
-            return f"not JSON: {error}"
-    return words
+            parse_json(text)
+        except InvalidJson as error:
+            return f"Not JSON: {error}"
+    return problem
 
 
 def _values(draft: EventDraft) -> dict[str, str]:

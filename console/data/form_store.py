@@ -1,97 +1,93 @@
-"""What a form asks of the engine: to be read, kept, tried out, and turned into YAML and back."""
+"""Loads and saves the settings of an agent or runner, previews its grants, and converts the form to YAML and back."""
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Final
 
-from console.model.settings_form.fields import slots_of
+from console.model.settings_form.fields import form_fields
 from console.model.settings_form.form_draft import Changes, FormDraft, changes_of
-from console.model.settings_form.grants_preview import preview, refused
-from console.model.settings_form.values import masked, unmasked
+from console.model.settings_form.rows import grant_rows, refusal_rows
+from console.model.settings_form.values import mask_secret, unmask_secret
+from engine.api import ConfigError, EventType, IntakeError, KeptSettings, RunnersError, RunOptions, to_yaml
 
 if TYPE_CHECKING:
     from console.model.text.lists import Stack
-    from engine.api import Engine, KeptSettings, LineProblem
+    from engine.api import Engine, LineProblem
+
+__all__ = ["EVENT_TYPES", "ConfigError", "FormStore", "RunnersError"]
+
+EVENT_TYPES: Final = tuple(map(str, EventType))
 
 
 class FormStore:
-    """For one agent, or one runner that was opened by path. It outlives the screen, so that undo does too."""
+    """The settings of one agent, or of a runner that was opened by path. Undo steps outlive the screen in it."""
 
     def __init__(self, engine: "Engine", name: str) -> None:
         self._engine = engine
         self.name = name
-        self._keeping = asyncio.Lock()
+        self._lock = asyncio.Lock()
         self._last: FormDraft | None = None
-        """What was kept here last."""
-        self._wanted: FormDraft | None = None
-        """What is to be kept, and is not on disk."""
-        self._written: Changes = {}
-        """What is, as far as is known here."""
+        """The draft that was saved last."""
+        self._pending: FormDraft | None = None
+        """The draft that is being saved, or could not be."""
+        self._saved: Changes = {}
+        """The changes on disk, as far as is known."""
 
-    async def read(self) -> FormDraft:
-        """The form as it is kept now, and all that it was since the console is open; what could not be kept over it."""
+    async def load(self) -> FormDraft:
+        """The form with its saved settings and undo steps; with the changes that could not be saved."""
         form = await self._engine.settings.form(self.name)
-        filling = FormDraft.of(form, slots_of(form)).following(self._last)
-        self._written = filling.changes
-        return filling if self._wanted is None else filling.changed(self._wanted.changes)
+        draft = FormDraft.of(form, form_fields(form)).with_history_of(self._last)
+        self._saved = draft.changes
+        return draft if self._pending is None else draft.with_changes(self._pending.changes)
 
-    async def keep(self, filling: FormDraft) -> None:
-        """Keep what is a person's own; where nothing is, nothing is kept. One after the other, as they were made."""
-        self._wanted = filling
-        async with self._keeping:
-            kept = filling.kept()
-            if kept:
-                await self._engine.settings.save(self.name, _settings(kept))
+    async def save(self, draft: FormDraft) -> None:
+        """Save the changes of a draft; without changes, delete the saved settings. Saves run in order."""
+        self._pending = draft
+        async with self._lock:
+            changed = draft.changed_settings()
+            if changed:
+                await self._engine.settings.save(self.name, KeptSettings(**changed))
             else:
                 await self._engine.settings.delete(self.name)
-            self._last = filling
-            self._written = filling.changes
-            if self._wanted is filling:
-                self._wanted = None
+            self._last = draft
+            self._saved = draft.changes
+            if self._pending is draft:
+                self._pending = None
 
-    def unwritten(self, filling: FormDraft) -> frozenset[str]:
-        """The keys of the fields that are not on disk as they stand in the form."""
-        now, then = filling.changes, self._written
+    def unsaved_keys(self, draft: FormDraft) -> frozenset[str]:
+        """The keys of the fields whose value is not on disk."""
+        now, saved = draft.changes, self._saved
         return frozenset(
-            slot.key
-            for slot in filling.slots
-            if now.get(slot.section, {}).get(slot.name, ...) != then.get(slot.section, {}).get(slot.name, ...)
+            field.key
+            for field in draft.fields
+            if now.get(field.section, {}).get(field.name, ...) != saved.get(field.section, {}).get(field.name, ...)
         )
 
-    def preview(self, filling: FormDraft, event: str) -> "Stack":
-        """What a run would be granted; or why there would be none."""
-        from engine.api import ConfigError, EventType, IntakeError, RunnersError, RunOptions  # noqa: PLC0415
-
+    def preview_grants(self, draft: FormDraft, event_type: str) -> "Stack":
+        """The grants of a run with this draft, or why no run could start."""
         try:
             order = self._engine.settings.preview_grants(
-                RunOptions(runner=self.name), _settings(filling.kept()), event=EventType(event)
+                RunOptions(runner=self.name), KeptSettings(**draft.changed_settings()), event=EventType(event_type)
             )
         except (ConfigError, IntakeError, RunnersError) as error:
-            return refused(str(error))
-        return preview(order.grants.snapshot(), order.warnings)
+            return refusal_rows(str(error))
+        return grant_rows(order.grants.snapshot(), order.warnings)
 
-    def text(self, filling: FormDraft) -> str:
-        """All that holds, as it could stand under an agent in trackside.yaml."""
-        from engine.api import to_yaml  # noqa: PLC0415
+    def to_yaml(self, draft: FormDraft) -> str:
+        """All settings as they could be written under an agent in trackside.yaml, with masked secrets."""
+        settings, secrets = draft.all_settings(), draft.form.secrets
+        config = settings["config"].items()
+        settings["config"] = {name: mask_secret(value) if name in secrets else value for name, value in config}
+        return to_yaml(KeptSettings(**settings))
 
-        whole, secret = filling.whole(), filling.form.secrets
-        whole["config"] = {name: masked(value) if name in secret else value for name, value in whole["config"].items()}
-        return to_yaml(_settings(whole))
-
-    def read_text(self, filling: FormDraft, text: str) -> "tuple[FormDraft | None, tuple[LineProblem, ...]]":
-        """The form that a text makes, and what is wrong with it by line; no form where it cannot be used."""
+    def parse_yaml(self, draft: FormDraft, text: str) -> "tuple[FormDraft | None, tuple[LineProblem, ...]]":
+        """The draft of a YAML text, and the problems by line; no draft if the text is invalid."""
         settings, problems = self._engine.settings.parse_yaml(self.name, text)
         if settings is None:
             return None, problems
-        former, secret = filling.whole()["config"], filling.form.secrets
+        former, secrets = draft.all_settings()["config"], draft.form.secrets
         config = {
-            name: unmasked(value, former.get(name)) if name in secret else value
+            name: unmask_secret(value, former.get(name)) if name in secrets else value
             for name, value in settings.config.items()
         }
         settings = settings.model_copy(update={"config": config})
-        return filling.changed(changes_of(filling.form, settings)), problems
-
-
-def _settings(kept: dict[str, Any]) -> "KeptSettings":
-    from engine.api import KeptSettings  # noqa: PLC0415
-
-    return KeptSettings(**kept)
+        return draft.with_changes(changes_of(draft.form, settings)), problems

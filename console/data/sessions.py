@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Final
 from console.data.paged import PAGE_ROWS, PagedReader
 from console.data.session_names import names_of
 from console.model.sessions.rows import title_of
-from console.model.sessions.tree import Tree
+from console.model.sessions.tree import SessionTree
 from console.model.text.columns import cut
 from console.model.text.safe import one_line
-from engine.api import Reach, reach
+from engine.api import Hit, Reach, reach
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from engine.api import Engine, Hit, SessionRow, TranscriptLine
+    from engine.api import Engine, SessionRow, TranscriptLine
 
 MAX_TITLES: Final = 20
 """Sessions listed above the lines that a search finds."""
@@ -99,7 +99,7 @@ class SessionReader(PagedReader["SessionRow"]):
 
     def __init__(self, engine: "Engine") -> None:
         super().__init__(engine)
-        self.tree = Tree()
+        self.tree = SessionTree()
         self._edge: SessionRow | None = None
         """The last row of the last page. Older rows in the tree are only parents of others."""
         self._names: dict[str, str] = {}
@@ -127,7 +127,7 @@ class SessionReader(PagedReader["SessionRow"]):
         self._edge = page[-1] if page else self._edge
         self.tree.add(page)
 
-    async def refresh(self, seen: "Iterable[str]" = (), found: SearchResults | None = None) -> bool:
+    async def refresh(self, visible: "Iterable[str]" = (), found: SearchResults | None = None) -> bool:
         """If something was written: load new sessions, and read the visible and the found ones again.
 
         All others are read again one page per call. Returns whether the list has changed.
@@ -137,7 +137,7 @@ class SessionReader(PagedReader["SessionRow"]):
             self._is_check_due = True
             is_new = self.tree.add(await self._engine.sessions.browse(limit=PAGE_ROWS))
             await self._load_parents()
-            ids += seen
+            ids += visible
         if self._is_check_due and not self._to_check:
             self._is_check_due = False
             self._to_check = [*dict.fromkeys([*self.tree.ids, *(found.ids if found is not None else ())])]
@@ -163,11 +163,11 @@ class SessionReader(PagedReader["SessionRow"]):
         found = await self._engine.sessions.browse(ids=[session_id], limit=1)
         self.tree.add(found)
         if not found:
-            self.tree.lose([session_id])
+            self.tree.remove([session_id])
 
     def remove(self, session_id: str, found: SearchResults | None) -> None:
         """Remove a deleted session and its search results."""
-        self.tree.lose([session_id])
+        self.tree.remove([session_id])
         if found is not None:
             found.sessions = [row for row in found.sessions if row.session.session_id != session_id]
             found.hits = [hit for hit in found.hits if hit.line.conversation_id != session_id]
@@ -205,7 +205,7 @@ class SessionReader(PagedReader["SessionRow"]):
         return title_of(row) if row is not None else self._names.get(session_id or "", "")
 
     async def _load_parents(self) -> None:
-        while missing := self.tree.missing():
+        while missing := self.tree.missing_parents():
             found = await self._engine.sessions.browse(ids=missing, limit=len(missing))
             self.tree.add(found)
-            self.tree.lose(set(missing) - {row.session.session_id for row in found})
+            self.tree.remove(set(missing) - {row.session.session_id for row in found})

@@ -4,10 +4,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from console.data.paged import PAGE_ROWS, PagedReader
 from console.data.session_names import names_of
-from console.model.state.keys import Keys
+from console.model.state.keys import LoadedKeys
+from engine.api import NotFound, StateChange, StateConflict
 
 if TYPE_CHECKING:
-    from engine.api import Engine, ScopeIdentity, StateChange, StateRow
+    from engine.api import Engine, ScopeIdentity, StateRow
+
+__all__ = ["KeyHistoryReader", "NotFound", "StateChange", "StateConflict", "StateReader"]
 
 REFRESH_MARGIN_ROWS: Final = 30
 """Keys above the visible ones that are read again with them."""
@@ -22,7 +25,7 @@ class StateReader(PagedReader["StateRow"]):
         super().__init__(engine)
         self.text = text
         self.session = session
-        self.keys = Keys()
+        self.keys = LoadedKeys()
         self.titles: dict[str | None, str] = {}
         """Titles of the sessions whose state was read."""
 
@@ -33,13 +36,13 @@ class StateReader(PagedReader["StateRow"]):
         return await self._page(self.keys.last, PAGE_ROWS)
 
     def add_page(self, page: "list[StateRow]") -> None:
-        self.keys.put(page, self.keys.last, is_rest=len(page) < PAGE_ROWS)
+        self.keys.replace_after(self.keys.last, page, is_rest=len(page) < PAGE_ROWS)
 
     async def refresh(self, first: int) -> bool:
         """If something was written, read the keys from this row on again. Returns whether it did."""
         if not await self.has_changed():
             return False
-        await self._load_after(self.keys.before(first - REFRESH_MARGIN_ROWS))
+        await self._load_after(self.keys.key_before(first - REFRESH_MARGIN_ROWS))
         return True
 
     async def reload(self) -> None:
@@ -51,7 +54,7 @@ class StateReader(PagedReader["StateRow"]):
             rows += page
             if len(rows) >= self.keys.count:
                 break
-        self.keys.put([*rows, *page] if is_rest else rows, None, is_rest=True)
+        self.keys.replace_after(None, [*rows, *page] if is_rest else rows, is_rest=True)
         self.is_complete = is_rest
 
     async def value(self, scope: "ScopeIdentity", key: str, change: int | None = None) -> Any:
@@ -60,7 +63,7 @@ class StateReader(PagedReader["StateRow"]):
     async def _load_after(self, row: "StateRow | None") -> None:
         page = await self._page(row, PAGE_ROWS)
         is_rest = len(page) < PAGE_ROWS
-        self.keys.put(page, row, is_rest=is_rest)
+        self.keys.replace_after(row, page, is_rest=is_rest)
         self.is_complete = is_rest or (self.is_complete and self.keys.last is not page[-1])
 
     async def _page(self, after: "StateRow | None", limit: int) -> "list[StateRow]":
@@ -76,7 +79,7 @@ class KeyHistoryReader(PagedReader["StateChange"]):
 
     def __init__(self, engine: "Engine", row: "StateRow") -> None:
         super().__init__(engine)
-        self.of = row
+        self.row = row
         self.changes: list[StateChange] = []
 
     async def load_more(self) -> None:
@@ -85,7 +88,7 @@ class KeyHistoryReader(PagedReader["StateChange"]):
 
     async def read_page(self) -> "list[StateChange]":
         before = self.changes[-1].number if self.changes else None
-        return await self._engine.state.history(self.of.identity, self.of.key, before=before, limit=PAGE_ROWS)
+        return await self._engine.state.history(self.row.identity, self.row.key, before=before, limit=PAGE_ROWS)
 
     def add_page(self, page: "list[StateChange]") -> None:
         self.changes += page

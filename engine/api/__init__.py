@@ -3,7 +3,7 @@
 from engine.api.engine import Engine, default_database, project_database, saved_settings_in
 from engine.api.past_event import PastEvent
 from engine.api.runs import StoppedRun
-from engine.events import Entry, EntryHead, Fate, Mode, PauseStage, Status, Subscription
+from engine.events import NOTHING_CHOSEN, Entry, EntryHead, Expected, Fate, Mode, PauseStage, Status, Subscription
 from engine.intake.attachments import AttachmentProblem, read_attachment
 from engine.intake.compose import DraftProblem, EventDraft, default_draft, draft_of, example_draft
 from engine.intake.envelope import CONSOLE_DELIVERY, LOCAL_ACTOR, SESSION_ID, EventEnvelope, message, read_event
@@ -20,7 +20,7 @@ from engine.project.watch import CodeChange
 from engine.project.workspace import Workspace
 from engine.protocol.content import Attachment, text_of
 from engine.protocol.event import EventSource, EventType
-from engine.protocol.manifest import NOTHING_CHOSEN, FieldType
+from engine.protocol.manifest import FieldType
 from engine.queue.receipts import Receipt, SteeringReport
 from engine.queue.ticket import Ticket
 from engine.run.breakpoints import Breakpoint, BreakpointLocation, Pause
@@ -53,7 +53,7 @@ from engine.store.runs import INPUT_GLIMPSE, RunRow
 from engine.store.search import Hit, Hits, Reach, reach
 from engine.store.sessions import Session, SessionRow, Summary
 from engine.store.state import Kept, Written
-from engine.store.state_edits import Expected, StateEdit
+from engine.store.state_edits import StateEdit
 from engine.store.state_pages import StateChange, StateRow
 from engine.store.state_scopes import Scope, ScopeIdentity
 from engine.store.transcript import TranscriptLine

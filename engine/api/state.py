@@ -6,10 +6,11 @@ from typing import Any
 from sqlalchemy import Connection
 
 from engine.api.core import EngineCore
+from engine.events import Expected
 from engine.store import entries, runs, state, state_edits, state_pages
 from engine.store.errors import NotFound
 from engine.store.state import Kept, Written
-from engine.store.state_edits import EditOrigin, Expected, StateEdit
+from engine.store.state_edits import EditOrigin, StateEdit
 from engine.store.state_pages import StateChange, StateRow
 from engine.store.state_scopes import Scope, ScopeIdentity
 

@@ -82,9 +82,6 @@ FIELD_TYPE_ALIASES: Final[Mapping[str, FieldType]] = {
     "select-knowledge-bases": FieldType.KNOWLEDGE_BASES,
 }
 
-NOTHING_CHOSEN: Final = frozenset({"", "__none__", "__none"})
-"""Values of a selector that mean that nothing is chosen."""
-
 
 def _without_alias(value: object) -> object:
     return FIELD_TYPE_ALIASES.get(value, value) if isinstance(value, str) else value

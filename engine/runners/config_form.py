@@ -9,7 +9,8 @@ from typing import Any, Final, cast
 
 import orjson
 
-from engine.protocol.manifest import NOTHING_CHOSEN, AgentRunnerManifest, ConfigItem, FieldType
+from engine.events import NOTHING_CHOSEN
+from engine.protocol.manifest import AgentRunnerManifest, ConfigItem, FieldType
 from engine.runners.errors import FormError
 
 TIMEOUT: Final = "timeout"

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from enum import Enum, auto
 from typing import Any, Final
 
 from sqlalchemy import Connection
 
+from engine.events import Expected
 from engine.store import event_log, state, state_pages
 from engine.store.errors import NotFound, StateConflict, StateRefused
 from engine.store.event_log import EventRow
@@ -34,13 +34,6 @@ _CHANGED: Final = """
     FROM state_changes AS now WHERE change BETWEEN ? AND ? AND scope_key = ? ORDER BY change
 """
 """For each key that an edit changed: its newest change, and the value before the edit."""
-
-
-class Expected(Enum):
-    """What a key must hold before a change, if not a specific value."""
-
-    ANYTHING = auto()
-    NOTHING = auto()
 
 
 @dataclass(frozen=True, slots=True)

@@ -128,7 +128,7 @@ async def _measure_scrolling(app: Trackside, monitor: _LoopMonitor) -> None:
     """Page down until enough sessions are read."""
     screen = await _open(app)
     async with monitor.measuring():
-        while len(screen.desk.tree) < SCROLLED_SESSIONS:
+        while len(screen.reader.tree) < SCROLLED_SESSIONS:
             screen.action_page(1)
             await asyncio.sleep(SECONDS_BETWEEN_KEYS)
     await _close(app)

@@ -81,10 +81,18 @@ async def measure() -> AsyncIterator[Line]:
                     await _time_opening(pilot, partial(app.push_screen, screen), partial(_is_current, app, screen))
                 )
                 await _close(pilot, app)
-                forms.append(await _time_opening(pilot, app.controllers.settings_form.action_settings, lambda: _is_form_laid_out(app)))
+                forms.append(
+                    await _time_opening(
+                        pilot, app.controllers.settings_form.action_settings, lambda: _is_form_laid_out(app)
+                    )
+                )
                 _check_text(app, "Field 30", "message.received")
                 await _close(pilot, app)
-                events.append(await _time_opening(pilot, app.controllers.composer.action_compose, lambda: _is_composer_laid_out(app)))
+                events.append(
+                    await _time_opening(
+                        pilot, app.controllers.composer.action_compose, lambda: _is_composer_laid_out(app)
+                    )
+                )
                 _check_text(app, "message.received")
                 await _close(pilot, app)
     first, rest = forms[0], forms[1:]

@@ -116,7 +116,9 @@ async def _time_keys(kind: str) -> list[float]:
         open_engine = partial(Engine.open, RUNNERS / "messages.py", db=Path(folder, "bench.db"))
         if kind == "console":
             app = Trackside(LaunchOptions(), open_engine)
-            return await _type_under_load(app, lambda: app.active_session.engine if app.active_session.is_open else None)
+            return await _type_under_load(
+                app, lambda: app.active_session.engine if app.active_session.is_open else None
+            )
         async with await open_engine() as engine:
             return await _type_under_load(_Log(engine), lambda: engine)
 

@@ -1,21 +1,21 @@
-"""Where an artifact is written: the name that is proposed is harmless, whatever its maker called it."""
+"""The file that an artifact is saved to. The suggested name is harmless, whatever the runner called the artifact."""
 
 import re
 from pathlib import Path
 from typing import Final
 
-_STRANGE: Final = re.compile(r"[^\w.,()+=@ -]", re.ASCII)
-_LONGEST: Final = 100
+MAX_NAME_CHARS: Final = 100
+_UNUSUAL: Final = re.compile(r"[^\w.,()+=@ -]", re.ASCII)
 
 
-def proposed_name(name: str | None, artifact_id: str) -> str:
-    """A name in this folder: nothing that leads elsewhere, hides, or that a terminal obeys."""
+def suggested_name(name: str | None, artifact_id: str) -> str:
+    """A file name without a folder, a leading dot or control characters."""
     last = (name or "").replace("\\", "/").rpartition("/")[2]
-    kept = "".join(letter if letter.isalnum() else _STRANGE.sub("_", letter) for letter in last).strip(" .")[-_LONGEST:]
-    return kept or _STRANGE.sub("_", artifact_id)[:_LONGEST] or "artifact"
+    clean = "".join(letter if letter.isalnum() else _UNUSUAL.sub("_", letter) for letter in last)
+    return clean.strip(" .")[-MAX_NAME_CHARS:] or _UNUSUAL.sub("_", artifact_id)[:MAX_NAME_CHARS] or "artifact"
 
 
-def target_of(typed: str, name: str) -> Path:
-    """The file that is meant; a folder means its own name in it."""
+def target_path(typed: str, name: str) -> Path:
+    """The file for a typed path; in a folder it is called `name`."""
     path = Path(typed.strip()).expanduser()
     return path / name if typed.rstrip().endswith("/") or path.is_dir() else path

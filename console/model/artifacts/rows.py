@@ -1,4 +1,4 @@
-"""What is known of an artifact, in words."""
+"""The row of an artifact in the list, and the facts about it."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
@@ -11,63 +11,59 @@ from console.model.text.units import ago, brief, duration, short_run, size
 if TYPE_CHECKING:
     from engine.api import ArtifactRow
 
-_LONGEST: Final = 200
-_MINUTE: Final = 60_000_000
-
-
-def name_of(one: "ArtifactRow") -> str:
-    return one_line(one.name or one.artifact_id, _LONGEST)
-
-
-def list_row(one: "ArtifactRow", now: int, width: int) -> Row:
-    """One line of the list: its name, what it is, how large, how old."""
-    kind, amount = (
-        one_line(one.mime_type or one.artifact_type, 30),
-        "" if one.size_bytes is None else size(one.size_bytes),
-    )
-    age = now - one.created_at
-    old = brief(age) if age >= _MINUTE else "now"
-    told = [Piece(name_of(one), "strong")]
-    if one.has_expired(now):
-        told.append(Piece("  expired", "bad"))
-    elif one.expires_at is not None:
-        told.append(Piece(f"  {brief(one.expires_at - now)} left", "warn"))
-    about = "  ".join(filter(None, (kind if width >= 44 else "", f"{amount:>8}", f"{old:>4}")))
-    return row(width, told, about)
-
-
-def expiry(one: "ArtifactRow", now: int) -> str:
-    """`never`, `in 3 h 4 min`, `2 days ago: its content is gone`."""
-    if one.expires_at is None:
-        return "never"
-    if one.has_expired(now):
-        return f"{ago(now - one.expires_at)}: it can no longer be read"
-    return f"in {duration(one.expires_at - now)}"
-
-
-_STORED: Final = {
+MAX_NAME_CHARS: Final = 200
+TYPE_COLUMNS: Final = 44
+"""The width of a row from which it shows the type."""
+_MINUTE_US: Final = 60_000_000
+_STORAGE_LABELS: Final = {
     "blob": "in the database",
     "file": "in a file",
-    "url": "elsewhere, at an address",
+    "url": "at a web address",
     "platform": "on its platform",
-    "metadata": "nowhere: only this is known of it",
+    "metadata": "nowhere; only its metadata is known",
 }
 
 
-def facts_of(one: "ArtifactRow", now: int) -> Iterator[tuple[str, str]]:
-    """Each thing that is known, with its name."""
-    yield "id", one_line(one.artifact_id, _LONGEST)
-    yield "type", " · ".join(one_line(part, 80) for part in (one.artifact_type, one.mime_type) if part)
-    if one.size_bytes is not None:
-        yield (
-            "size",
-            f"{size(one.size_bytes)} ({one.size_bytes:,} bytes)" if one.size_bytes >= 1024 else size(one.size_bytes),
-        )
-    yield "kept", _STORED.get(one.storage, one_line(one.storage, 40))
-    if one.location and one.storage in ("url", "platform"):
-        yield "where", one_line(one.location, _LONGEST)
-    yield "from", " · ".join(filter(None, (one_line(one.source, 40), one.run_id and f"run {short_run(one.run_id)}")))
-    if one.conversation_id:
-        yield "session", one_line(one.conversation_id, _LONGEST)
-    yield "made", ago(now - one.created_at)
-    yield "expires", expiry(one, now)
+def name_of(artifact: "ArtifactRow") -> str:
+    return one_line(artifact.name or artifact.artifact_id, MAX_NAME_CHARS)
+
+
+def artifact_row(artifact: "ArtifactRow", now: int, width: int) -> Row:
+    """Name and expiry; at the right type, size and age."""
+    kind = one_line(artifact.mime_type or artifact.artifact_type, 30)
+    amount = "" if artifact.size_bytes is None else size(artifact.size_bytes)
+    age = now - artifact.created_at
+    pieces = [Piece(name_of(artifact), "strong")]
+    if artifact.has_expired(now):
+        pieces.append(Piece("  expired", "bad"))
+    elif artifact.expires_at is not None:
+        pieces.append(Piece(f"  {brief(artifact.expires_at - now)} left", "warn"))
+    shown_age = brief(age) if age >= _MINUTE_US else "now"
+    parts = (kind if width >= TYPE_COLUMNS else "", f"{amount:>8}", f"{shown_age:>4}")
+    return row(width, pieces, "  ".join(filter(None, parts)))
+
+
+def expiry(artifact: "ArtifactRow", now: int) -> str:
+    """`never`, `in 3 h 4 min`, or `2 days ago; it can no longer be read`."""
+    if artifact.expires_at is None:
+        return "never"
+    if artifact.has_expired(now):
+        return f"{ago(now - artifact.expires_at)}; it can no longer be read"
+    return f"in {duration(artifact.expires_at - now)}"
+
+
+def artifact_facts(artifact: "ArtifactRow", now: int) -> Iterator[tuple[str, str]]:
+    """Pairs of label and value."""
+    yield "id", one_line(artifact.artifact_id, MAX_NAME_CHARS)
+    yield "type", " · ".join(one_line(part, 80) for part in (artifact.artifact_type, artifact.mime_type) if part)
+    if (count := artifact.size_bytes) is not None:
+        yield "size", f"{size(count)} ({count:,} bytes)" if count >= 1024 else size(count)
+    yield "stored", _STORAGE_LABELS.get(artifact.storage, one_line(artifact.storage, 40))
+    if artifact.location and artifact.storage in ("url", "platform"):
+        yield "location", one_line(artifact.location, MAX_NAME_CHARS)
+    run = artifact.run_id and f"run {short_run(artifact.run_id)}"
+    yield "source", " · ".join(filter(None, (one_line(artifact.source, 40), run)))
+    if artifact.conversation_id:
+        yield "session", one_line(artifact.conversation_id, MAX_NAME_CHARS)
+    yield "created", ago(now - artifact.created_at)
+    yield "expires", expiry(artifact, now)

@@ -1,88 +1,89 @@
-"""The fields of an event, as a form asks for them."""
+"""The fields of the composer in their groups, their hints, and their defaults by event type."""
 
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import Final, NamedTuple
 
 Values = Mapping[str, str]
-"""What each field says, by its name; empty is nothing."""
+"""The text of each field by its name; empty if it is not set."""
 
 
-class Kind(StrEnum):
-    """How a field is filled in."""
+class InputKind(StrEnum):
+    """The widget of a field."""
 
     CHOICE = "choice"
     LINE = "line"
     TEXT = "text"
-    """Over several lines."""
+    """Several lines."""
 
 
 class EventField(NamedTuple):
-    """One of them. Its name is the engine's."""
+    """A field of the composer. Its name is the engine's."""
 
     name: str
     label: str
     hint: str = ""
-    kind: Kind = Kind.LINE
+    kind: InputKind = InputKind.LINE
 
 
-OBJECT: Final = 'an object, as in {"name": "value"}'
+OBJECT_HINT: Final = 'a JSON object, as in {"name": "value"}'
 
 GROUPS: Final[Mapping[str, tuple[EventField, ...]]] = {
-    "What happened": (
-        EventField("event_type", "event", kind=Kind.CHOICE),
-        EventField("text", "says", kind=Kind.TEXT),
-        EventField("data", "data", OBJECT, Kind.TEXT),
-        EventField("event_time", "when", "now; or as in 2026-01-02T03:04:05Z"),
+    "Event": (
+        EventField("event_type", "event", kind=InputKind.CHOICE),
+        EventField("text", "text", kind=InputKind.TEXT),
+        EventField("data", "data", OBJECT_HINT, InputKind.TEXT),
+        EventField("event_time", "when", "now, or a time such as 2026-01-02T03:04:05Z"),
     ),
-    "Who did it": (
+    "Actor": (
         EventField("actor_type", "actor", "user, system, api_client …"),
-        EventField("actor_id", "actor id", "as the platform knows them"),
-        EventField("actor_name", "actor name", "as people know them"),
+        EventField("actor_id", "actor id", "the id on the platform"),
+        EventField("actor_name", "actor name", "the display name"),
     ),
-    "To what": (
+    "Subject": (
         EventField("subject_type", "subject", "message, membership, schedule …"),
         EventField("subject_id", "subject id", "which one"),
-        EventField("subject_data", "subject data", OBJECT, Kind.TEXT),
+        EventField("subject_data", "subject data", OBJECT_HINT, InputKind.TEXT),
     ),
-    "Where": (
-        EventField("conversation_id", "session", "none: an event of no conversation"),
+    "Location": (
+        EventField("conversation_id", "session", "none: the event belongs to no conversation"),
         EventField("thread_id", "thread", "none"),
         EventField("bot_id", "bot", "none"),
         EventField("workspace_id", "workspace", "none"),
-        EventField("source", "source", kind=Kind.CHOICE),
-        EventField("source_event_type", "native name", "what the platform calls it"),
+        EventField("source", "source", kind=InputKind.CHOICE),
+        EventField("source_event_type", "native name", "the platform's name of the event"),
     ),
 }
-ABOUT: Final[Mapping[str, tuple[str, str]]] = {
-    "message.received": ("someone says something", "what is said; a file alone will do, too"),
-    "message.recalled": ("someone takes back what they said", "nothing, usually"),
-    "group.member_joined": ("someone joins a group", "nothing, usually"),
-    "friend.request_received": ("someone asks to be a contact", "the reason that they give"),
-    "schedule.triggered": ("a time has come", "what is to be done then"),
-    "api.invoked": ("a program asks for something", "what it asks for"),
+TYPE_HINTS: Final[Mapping[str, tuple[str, str]]] = {
+    "message.received": ("a user sends a message", "the message; a file without text is enough"),
+    "message.recalled": ("a user recalls a message", "usually empty"),
+    "group.member_joined": ("a user joins a group", "usually empty"),
+    "friend.request_received": ("a user sends a contact request", "the reason of the request"),
+    "schedule.triggered": ("a scheduled time is reached", "what to do"),
+    "api.invoked": ("a program calls the API", "the request"),
 }
-"""By its type what an event is, and what it says."""
+"""By type: what the event is, and what its text contains."""
 NAMES: Final = tuple(field.name for fields in GROUPS.values() for field in fields)
-_PLACE: Final = ("conversation_id", "thread_id", "bot_id", "workspace_id")
-"""Where it happens does not follow from what it is."""
+_LOCATION: Final = ("conversation_id", "thread_id", "bot_id", "workspace_id")
+"""Fields that do not depend on the type."""
 
 
-def retyped(values: Values, before: Values, after: Values) -> dict[str, str]:
-    """The same fields for another type: what nobody changed becomes what is usual there, the rest stays."""
+def change_defaults(values: Values, before: Values, after: Values) -> dict[str, str]:
+    """The fields for another type: a value that equals its old default becomes the new default."""
     return {
-        name: after[name] if name not in _PLACE and value == before[name] else value for name, value in values.items()
-    }
-
-
-def filled(values: Values, usual: Values, example: Values) -> dict[str, str]:
-    """The fields with an example wherever nobody has said anything; what was typed is left alone."""
-    return {
-        name: example[name] or value if name not in _PLACE and value in ("", usual[name]) else value
+        name: after[name] if name not in _LOCATION and value == before[name] else value
         for name, value in values.items()
     }
 
 
-def is_touched(values: Values, usual: Values) -> bool:
-    """Whether a person has put anything of their own into it."""
-    return any(value != usual[name] for name, value in values.items() if name not in _PLACE)
+def fill_example(values: Values, defaults: Values, example: Values) -> dict[str, str]:
+    """The fields with an example in place of empty and default values."""
+    return {
+        name: example[name] or value if name not in _LOCATION and value in ("", defaults[name]) else value
+        for name, value in values.items()
+    }
+
+
+def has_changes(values: Values, defaults: Values) -> bool:
+    """Whether a field, other than the location, differs from its default."""
+    return any(value != defaults[name] for name, value in values.items() if name not in _LOCATION)

@@ -1,7 +1,8 @@
-"""What a runner can be chosen from: agents, runners, places opened before, and files that discovery left out."""
+"""What the runner picker lists: agents, runners, recently opened paths, and files that discovery left out."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -16,22 +17,37 @@ from console.model.text.units import ago, short_runner
 if TYPE_CHECKING:
     from engine.api import AgentConfig, InvalidAgent, Problem, RecentPlace, RunnerSummary
 
-AGENT: Final = "agent"
-RUNNER: Final = "runner"
-PLACE: Final = "place"
-PROBLEM: Final = "problem"
 UNNAMED: Final = "default"
-"""What a runner is called that nobody has given a name."""
-_TITLES: Final = {AGENT: "Agents", RUNNER: "Runners", PLACE: "Opened before", PROBLEM: "Left out"}
+"""The label of a runner without a name."""
+MAX_NAME_COLUMNS: Final = 28
+
+
+class ChoiceKind(StrEnum):
+    """The groups of the list, in order."""
+
+    AGENT = "agent"
+    RUNNER = "runner"
+    PLACE = "place"
+    """A path that was opened recently."""
+    PROBLEM = "problem"
+    """A file or agent that was left out."""
+
+
+_HEADINGS: Final = {
+    ChoiceKind.AGENT: "Agents",
+    ChoiceKind.RUNNER: "Runners",
+    ChoiceKind.PLACE: "Recently opened",
+    ChoiceKind.PROBLEM: "Left out",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class RunnerChoice:
-    """One that can be chosen, or a file that cannot."""
+    """One row of the picker: something that can run, or a problem."""
 
-    kind: str
+    kind: ChoiceKind
     name: str
-    """What it is chosen by; of a file or a place, its path."""
+    """The name that it is chosen by; of a place or a problem, its path."""
     label: str
     description: str
     runner_id: str = ""
@@ -40,198 +56,209 @@ class RunnerChoice:
     source: str = ""
     path: str = ""
     line: int | None = None
-    place: str = ""
-    """A short name of the path, with the line."""
-    problems: tuple[str, ...] = ()
+    location: str = ""
+    """A short form of the path, with the line."""
+    warnings: tuple[str, ...] = ()
     last_used: int | None = None
-    unfit: str = ""
-    """What of its config does not fit, which its form can mend."""
+    config_problem: str = ""
+    """What is wrong with its config; its settings form can fix it."""
 
     @property
     def key(self) -> str:
         return f"{self.kind} {self.name}" if self.line is None else f"{self.kind} {self.name}:{self.line}"
 
     @property
-    def words(self) -> str:
-        """All that a search looks at."""
-        said = (self.name, self.label, self.description, self.runner_id, self.source, self.path, *self.capabilities)
-        return "\n".join((*said, *self.problems, self.unfit)).lower()
+    def search_text(self) -> str:
+        parts = (self.name, self.label, self.description, self.runner_id, self.source, self.path, *self.capabilities)
+        return "\n".join((*parts, *self.warnings, self.config_problem)).lower()
 
 
-def offers(
+def list_choices(
     agents: "Iterable[AgentConfig]",
-    facts: "Sequence[RunnerSummary]",
+    runners: "Sequence[RunnerSummary]",
     problems: "Iterable[Problem]",
-    unfit: "Iterable[InvalidAgent]" = (),
-    said: Callable[[str], str] = str,
-    before: "Iterable[RecentPlace]" = (),
-    used: Mapping[str, int] | None = None,
+    invalid_agents: "Iterable[InvalidAgent]" = (),
+    shorten: Callable[[str], str] = str,
+    recent_places: "Iterable[RecentPlace]" = (),
+    agents_last_used: Mapping[str, int] | None = None,
 ) -> tuple[RunnerChoice, ...]:
-    """Agents, runners and places, each the one used last first; then what was left out. `said` shortens paths, and
-    `used` is when agents were.
+    """Agents, last used first, then runners and places in the given order, then problems. `shorten` shortens paths.
 
-    An agent whose form can mend it is among the agents.
+    An invalid agent that its form can fix is listed with the agents.
     """
-    by_id, used = {fact.id: fact for fact in facts}, used or {}
-    own = [_agent(agent, by_id[agent.runner_id]) for agent in agents if agent.runner_id in by_id]
-    torn: list[RunnerChoice] = []
-    for one in unfit:
-        fact = by_id.get(one.written.runner_id) if one.written is not None else None
-        if one.written is not None and fact is not None:
-            own.append(_to_mend(one, one.written, fact))
+    by_id, used = {runner.id: runner for runner in runners}, agents_last_used or {}
+    usable = [_agent(agent, by_id[agent.runner_id]) for agent in agents if agent.runner_id in by_id]
+    unusable: list[RunnerChoice] = []
+    for invalid in invalid_agents:
+        runner = by_id.get(invalid.written.runner_id) if invalid.written is not None else None
+        if invalid.written is not None and runner is not None:
+            problem = f"{invalid.key} {invalid.error.message}"
+            usable.append(replace(_agent(invalid.written, runner), config_problem=problem))
         else:
-            torn.append(_unfit(one))
-    own = [replace(offer, last_used=used.get(offer.name)) for offer in own]
-    own.sort(key=lambda offer: -(offer.last_used or 0))
-    usable = {fact.path for fact in facts}  # what is odd about one of these stands beside it
-    left_out = [_left_out(problem) for problem in problems if problem.path not in usable]
-    found = (*own, *map(_runner, facts), *map(_before, before), *torn, *left_out)
-    return tuple(replace(offer, path=said(offer.path)) for offer in found)
+            unusable.append(_invalid_agent(invalid))
+    usable = [replace(choice, last_used=used.get(choice.name)) for choice in usable]
+    usable.sort(key=lambda choice: -(choice.last_used or 0))
+    listed = {runner.path for runner in runners}  # their problems are shown with them
+    left_out = [_problem(problem) for problem in problems if problem.path not in listed]
+    found = (*usable, *map(_runner, runners), *map(_place, recent_places), *unusable, *left_out)
+    return tuple(replace(choice, path=shorten(choice.path)) for choice in found)
 
 
-def _agent(agent: "AgentConfig", fact: "RunnerSummary") -> RunnerChoice:
-    takes = ", ".join(agent.event_types)
-    on = "" if agent.enabled else "switched off in trackside.yaml; "
+def _agent(agent: "AgentConfig", runner: "RunnerSummary") -> RunnerChoice:
+    disabled = "" if agent.enabled else "disabled in trackside.yaml; "
     return RunnerChoice(
-        AGENT, str(agent.agent_id), f"{fact.short_name} on {takes}", f"{on}{fact.description}", fact.id,
-        fact.capabilities,
-        fact.permissions, "trackside.yaml", str(fact.path), None, "", tuple(map(str, fact.problems)),
-    )  # fmt: skip
+        ChoiceKind.AGENT,
+        str(agent.agent_id),
+        f"{runner.short_name} on {', '.join(agent.event_types)}",
+        f"{disabled}{runner.description}",
+        runner.id,
+        runner.capabilities,
+        runner.permissions,
+        source="trackside.yaml",
+        path=str(runner.path),
+        warnings=tuple(map(str, runner.problems)),
+    )
 
 
-def _to_mend(unfit: "InvalidAgent", agent: "AgentConfig", fact: "RunnerSummary") -> RunnerChoice:
-    return replace(_agent(agent, fact), unfit=f"{unfit.key} {unfit.error.message}")
-
-
-def _runner(fact: "RunnerSummary") -> RunnerChoice:
+def _runner(runner: "RunnerSummary") -> RunnerChoice:
+    more = f" (and {len(runner.unfit) - 1} more)" if len(runner.unfit) > 1 else ""
     return RunnerChoice(
-        RUNNER, fact.short_name, "" if fact.label == UNNAMED else fact.label, fact.description, fact.id,
-        fact.capabilities, fact.permissions,
-        fact.origin, str(fact.path), None, "", tuple(map(str, fact.problems)), fact.last_used, _lacks(fact.unfit),
-    )  # fmt: skip
+        ChoiceKind.RUNNER,
+        runner.short_name,
+        "" if runner.label == UNNAMED else runner.label,
+        runner.description,
+        runner.id,
+        runner.capabilities,
+        runner.permissions,
+        source=runner.origin,
+        path=str(runner.path),
+        warnings=tuple(map(str, runner.problems)),
+        last_used=runner.last_used,
+        config_problem=f"{runner.unfit[0]}{more}" if runner.unfit else "",
+    )
 
 
-def _lacks(unfit: Sequence[str]) -> str:
-    return f"{unfit[0]} (and {len(unfit) - 1} more)" if len(unfit) > 1 else "".join(unfit)
+def _place(place: "RecentPlace") -> RunnerChoice:
+    return RunnerChoice(ChoiceKind.PLACE, place.path, "", "", path=place.path, last_used=place.at)
 
 
-def _before(place: "RecentPlace") -> RunnerChoice:
-    return RunnerChoice(PLACE, place.path, "", "", path=place.path, last_used=place.at)
-
-
-def _left_out(problem: "Problem") -> RunnerChoice:
+def _problem(problem: "Problem") -> RunnerChoice:
     path, reason = str(problem.path), problem.reason
-    place = place_of(problem)
-    return RunnerChoice(PROBLEM, path, reason, "", path=path, line=problem.line, place=place, problems=(reason,))
+    return RunnerChoice(
+        ChoiceKind.PROBLEM, path, reason, "", path=path, line=problem.line, location=place_of(problem),
+        warnings=(reason,),
+    )  # fmt: skip
 
 
-def _unfit(agent: "InvalidAgent") -> RunnerChoice:
+def _invalid_agent(agent: "InvalidAgent") -> RunnerChoice:
     path, line, reason = agent.error.path, agent.error.line, f"agent {agent.agent_id}: {agent.reason}"
-    name, place = f"{agent.agent_id} {path}", f"{path.name}:{line}" if line else path.name
-    return RunnerChoice(PROBLEM, name, reason, "", path=str(path), line=line, place=place, problems=(reason,))
+    location = f"{path.name}:{line}" if line else path.name
+    return RunnerChoice(
+        ChoiceKind.PROBLEM, f"{agent.agent_id} {path}", reason, "", path=str(path), line=line, location=location,
+        warnings=(reason,),
+    )  # fmt: skip
 
 
 # Search
 
 
-def fitting(found: Sequence[RunnerChoice], text: str) -> Sequence[RunnerChoice]:
-    """Those that hold every word; names that begin with the text come first, the rest stay as they were."""
+def matching_choices(choices: Sequence[RunnerChoice], text: str) -> Sequence[RunnerChoice]:
+    """Choices that contain every word. In each group, names that start with the text come first."""
     words = text.lower().split()
-    held = [offer for offer in found if all(word in offer.words for word in words)]
-    kinds = list(_TITLES)
-    begins = text.strip().lower()
-    return sorted(held, key=lambda offer: (kinds.index(offer.kind), not offer.name.lower().startswith(begins)))
+    matching = [choice for choice in choices if all(word in choice.search_text for word in words)]
+    kinds = list(ChoiceKind)
+    start = text.strip().lower()
+    return sorted(matching, key=lambda choice: (kinds.index(choice.kind), not choice.name.lower().startswith(start)))
 
 
-def best(shown: Sequence[RunnerChoice], text: str) -> RunnerChoice | None:
-    """The one that is most likely meant, whatever it is: called just so, or else beginning so, or else the first."""
-    wanted = text.strip().lower()
-    usable = [offer for offer in shown if offer.kind != PROBLEM]
-    order = sorted(usable, key=lambda offer: (offer.name.lower() != wanted, not offer.name.lower().startswith(wanted)))
-    return next(iter(order or shown), None)
+def best_match(choices: Sequence[RunnerChoice], text: str) -> RunnerChoice | None:
+    """The choice with exactly this name, else one whose name starts so, else the first."""
+    name = text.strip().lower()
+    usable = [choice for choice in choices if choice.kind is not ChoiceKind.PROBLEM]
+    ranked = sorted(usable, key=lambda choice: (choice.name.lower() != name, not choice.name.lower().startswith(name)))
+    return next(iter(ranked or choices), None)
 
 
-# As rows
+# Rows
 
 
-def items(shown: Sequence[RunnerChoice], now: int, chosen: str) -> Iterator[Item]:
-    """The list under its headings; `chosen` is the key of the one in use."""
-    room = min(28, max((cells(offer.name) for offer in shown if offer.kind in (AGENT, RUNNER)), default=0))
-    last = ""
-    for offer in shown:
-        if offer.kind != last:
-            last = offer.kind
-            count = sum(one.kind == last for one in shown)
-            yield Item(f"#{last}", partial(_heading, _TITLES[last], str(count)), is_heading=True)
-        yield Item(offer.key, partial(_row, offer, now, room, chosen))
+def choice_items(choices: Sequence[RunnerChoice], now: int, key_in_use: str) -> Iterator[Item]:
+    """The list with its headings."""
+    named = [cells(choice.name) for choice in choices if choice.kind in (ChoiceKind.AGENT, ChoiceKind.RUNNER)]
+    name_columns = min(MAX_NAME_COLUMNS, max(named, default=0))
+    last: ChoiceKind | None = None
+    for choice in choices:
+        if choice.kind != last:
+            last = choice.kind
+            count = sum(each.kind == last for each in choices)
+            yield Item(f"#{last}", partial(_heading, _HEADINGS[last], str(count)), is_heading=True)
+        yield Item(choice.key, partial(_row, choice, now, name_columns, choice.key == key_in_use))
 
 
-def nothing(text: str) -> str:
-    """What is said where the list is empty."""
-    found = f"Nothing is called “{one_line(text, 40)}”." if text else "No runner was found."
-    return f"{found}\nType a path to open another: ./my_runner.py\n`trackside new NAME` makes one."
+def empty_text(text: str) -> str:
+    """The text of an empty list."""
+    found = f"No runner matches “{one_line(text, 40)}”." if text else "No runners found."
+    return f"{found}\nType a path to open one: ./my_runner.py\n`trackside new NAME` creates one."
 
 
-def _heading(words: str, count: str, width: int) -> Row:  # noqa: ARG001  (it fits any)
-    return heading(words, count)
+def _heading(title: str, count: str, width: int) -> Row:  # noqa: ARG001  (the same for every width)
+    return heading(title, count)
 
 
-def _row(offer: RunnerChoice, now: int, room: int, chosen: str, width: int) -> Row:
-    if offer.kind == PROBLEM:
-        said = [Piece("✗ ", "bad"), Piece(f"{one_line(offer.place, 60)}  ", "strong")]
-        said.append(Piece(one_line(offer.label), "bad"))
-        return row(width, said)
-    if offer.kind == PLACE:
-        folder, slash, name = offer.path.rpartition("/")
-        said = [Piece(f"  {one_line(name, 60)}", "strong"), Piece(f"  {one_line(folder + slash)}", "faint")]
-        return row(width, said, ago(now - (offer.last_used or 0)))
-    is_chosen = offer.key == chosen
-    name = one_line(offer.name, 60)
-    mark = Piece("✗ ", "bad") if offer.unfit else Piece("◉ " if is_chosen else "  ", "good")
-    said = [mark, Piece(name + " " * (room - cells(name) + 2), "strong")]
-    if offer.unfit:
-        said.append(Piece(one_line(offer.unfit), "bad"))
-        return row(width, said, "in use" if is_chosen else f"{key_of('app.settings')} mends it")
-    if offer.problems:
-        said.append(Piece("⚠ ", "warn"))
-    said.append(Piece(one_line(offer.description or offer.label or ", ".join(offer.capabilities)), "faint"))
-    used = "in use" if is_chosen else ago(now - offer.last_used) if offer.last_used else offer.source
-    return row(width, said, one_line(used, 30))
+def _row(choice: RunnerChoice, now: int, name_columns: int, is_in_use: bool, width: int) -> Row:
+    if choice.kind is ChoiceKind.PROBLEM:
+        pieces = [Piece("✗ ", "bad"), Piece(f"{one_line(choice.location, 60)}  ", "strong")]
+        return row(width, [*pieces, Piece(one_line(choice.label), "bad")])
+    if choice.kind is ChoiceKind.PLACE:
+        folder, slash, name = choice.path.rpartition("/")
+        pieces = [Piece(f"  {one_line(name, 60)}", "strong"), Piece(f"  {one_line(folder + slash)}", "faint")]
+        return row(width, pieces, ago(now - (choice.last_used or 0)))
+    name = one_line(choice.name, 60)
+    mark = Piece("✗ ", "bad") if choice.config_problem else Piece("◉ " if is_in_use else "  ", "good")
+    pieces = [mark, Piece(name + " " * (name_columns - cells(name) + 2), "strong")]
+    if choice.config_problem:
+        pieces.append(Piece(one_line(choice.config_problem), "bad"))
+        return row(width, pieces, "in use" if is_in_use else f"{key_of('app.settings')} fixes it")
+    if choice.warnings:
+        pieces.append(Piece("⚠ ", "warn"))
+    pieces.append(Piece(one_line(choice.description or choice.label or ", ".join(choice.capabilities)), "faint"))
+    used = "in use" if is_in_use else ago(now - choice.last_used) if choice.last_used else choice.source
+    return row(width, pieces, one_line(used, 30))
 
 
-# In full
+# Details
 
 
-def details(offer: RunnerChoice, now: int) -> Iterator[Sequence[Piece]]:
-    """Line by line, for the side of the list; what is wrong comes before what is so."""
-    if offer.kind == PROBLEM:
-        yield [Piece("left out", "failed"), Piece(f"  {one_line(offer.place, 60)}", "faint")]
-        yield [Piece(one_line(offer.label, 600), "dropped")]
-        yield _fact("file", f"{offer.path}:{offer.line}" if offer.line else offer.path)
-        yield [Piece("Mend the file: it is looked at again as soon as it is saved.", "faint")]
+def choice_details(choice: RunnerChoice, now: int) -> Iterator[Sequence[Piece]]:
+    """The lines beside the list; problems come first."""
+    if choice.kind is ChoiceKind.PROBLEM:
+        yield [Piece("left out", "failed"), Piece(f"  {one_line(choice.location, 60)}", "faint")]
+        yield [Piece(one_line(choice.label, 600), "dropped")]
+        yield _fact("file", f"{choice.path}:{choice.line}" if choice.line else choice.path)
+        yield [Piece("Fix the file. It is read again when you save it.", "faint")]
         return
-    if offer.kind == PLACE:
-        yield [Piece("opened before", "runner"), Piece(f"  {ago(now - (offer.last_used or 0))}", "faint")]
-        yield _fact("file", offer.path)
-        yield [Piece("enter opens it again, as if its path were typed.", "faint")]
+    if choice.kind is ChoiceKind.PLACE:
+        yield [Piece("recently opened", "runner"), Piece(f"  {ago(now - (choice.last_used or 0))}", "faint")]
+        yield _fact("file", choice.path)
+        yield [Piece("enter opens it again.", "faint")]
         return
-    yield [Piece(one_line(offer.name, 60), "runner"), Piece(f"  {one_line(offer.label, 80)}", "faint")]
-    if offer.unfit:
-        yield [Piece(one_line(f"✗ {offer.unfit}", 600), "failed")]
-        yield [Piece(f"{key_of('app.settings')} opens its form there, so that it can run.", "text")]
-    for problem in offer.problems:
-        yield [Piece(one_line(f"⚠ {problem}", 600), "paused")]
-    if offer.description:
-        yield [Piece(one_line(offer.description, 600), "text")]
-    if offer.kind == AGENT:
-        yield _fact("runner", short_runner(offer.runner_id))
-    yield _fact("can", ", ".join(offer.capabilities) or "nothing beyond answering")
-    asks = [f"{kind}: {', '.join(operations)}" for kind, operations in (offer.permissions or {}).items()]
-    yield _fact("may ask for", " · ".join(asks) or "nothing")
-    yield _fact("source", f"{offer.source} · {offer.path}")
-    yield _fact("id", offer.runner_id)
-    yield _fact("last used", ago(now - offer.last_used) if offer.last_used else "never here")
+    yield [Piece(one_line(choice.name, 60), "runner"), Piece(f"  {one_line(choice.label, 80)}", "faint")]
+    if choice.config_problem:
+        yield [Piece(one_line(f"✗ {choice.config_problem}", 600), "failed")]
+        yield [Piece(f"{key_of('app.settings')} opens its settings to fix it.", "text")]
+    for warning in choice.warnings:
+        yield [Piece(one_line(f"⚠ {warning}", 600), "paused")]
+    if choice.description:
+        yield [Piece(one_line(choice.description, 600), "text")]
+    if choice.kind is ChoiceKind.AGENT:
+        yield _fact("runner", short_runner(choice.runner_id))
+    yield _fact("capabilities", ", ".join(choice.capabilities) or "none")
+    permissions = [f"{kind}: {', '.join(operations)}" for kind, operations in (choice.permissions or {}).items()]
+    yield _fact("permissions", " · ".join(permissions) or "none")
+    yield _fact("source", f"{choice.source} · {choice.path}")
+    yield _fact("id", choice.runner_id)
+    yield _fact("last used", ago(now - choice.last_used) if choice.last_used else "never")
 
 
-def _fact(name: str, value: str) -> Sequence[Piece]:
-    return [Piece(f"{name:<13}", "faint"), Piece(one_line(value, 600), "text")]
+def _fact(label: str, value: str) -> Sequence[Piece]:
+    return [Piece(f"{label:<13}", "faint"), Piece(one_line(value, 600), "text")]

@@ -1,7 +1,7 @@
-"""What is said when files of runners were edited."""
+"""Notices and header labels about edited files of runners and of trackside.yaml."""
 
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from console.model.commands.key_labels import key_of
 from console.model.text.paths import place_of
@@ -11,25 +11,27 @@ from console.model.text.units import number, short_runner
 if TYPE_CHECKING:
     from engine.api import InvalidAgent, Problem, Reloaded
 
-FRESH = "code changed · next run uses it"
-MENDED = "mended · next run uses it"
-OLD = "the run in flight still has the old code"
-STAYS = "What was read before stays in force."
+CODE_CHANGED: Final = "Code changed · the next run uses it"
+CODE_FIXED: Final = "Code fixed · the next run uses it"
+PROJECT_CHANGED: Final = "trackside.yaml changed · the next run uses it"
+OLD_CODE: Final = "the run in progress still uses the old code"
+FIX_TO_RUN: Final = "fix it to run again"
+MAX_NOTICE_CHARS: Final = 300
 
 
-def unread(error: Exception) -> str:
-    """What is said where the files cannot be used, whether the error ends with a stop or not."""
-    return f"{str(error).rstrip('.')}. {STAYS}"
+def load_error_text(error: Exception) -> str:
+    """The text for files that cannot be read."""
+    return f"{str(error).rstrip('.')}. The version read before stays in use."
 
 
 class CodeChangeNotice(NamedTuple):
-    """Words for a toast, and how bad it is."""
+    """The text of a toast and its severity."""
 
     words: str
     severity: str = "information"
 
 
-def news_of(
+def change_notice(
     reloaded: "Reloaded",
     before: "Collection[Problem]",
     runner_id: str,
@@ -37,79 +39,81 @@ def news_of(
     is_old: bool,
     can_run_again: bool,
     was_broken: bool = False,
-    unfit: "Sequence[InvalidAgent]" = (),
+    invalid_agents: "Sequence[InvalidAgent]" = (),
     agent_id: str | None = None,
     is_listed: bool = False,
 ) -> CodeChangeNotice | None:
-    """The one thing that matters most of it; nothing where nobody here is concerned.
+    """The most important consequence of a reload; None if it does not matter to the user.
 
-    `before` was wrong already; `unfit` are the agents that did fit before. What stands in an open list need not be
-    looked up there.
+    `before` are the problems that were known before, `invalid_agents` the agents that became invalid. `is_listed`
+    means that the list of runners is open and shows the problems.
     """
-    shows = "" if is_listed else f" · {key_of('app.runners')} shows it"
+    hint = "" if is_listed else f" · {key_of('app.runners')} shows it"
     is_gone = runner_id in reloaded.gone
-    fresh = [problem for problem in reloaded.problems if problem not in before]
-    if fresh:
-        more = f" · and {number(len(fresh) - 1, 'more', 'more')}" if len(fresh) > 1 else ""
-        tail = f" · {OLD if is_old else 'no run begins until it is mended'}" if is_gone else shows
-        return CodeChangeNotice(
-            one_line(f"{place_of(fresh[0])} is left out: {fresh[0].reason}{more}{tail}", 300), "error"
-        )
-    if unfit:
-        return _unfit(unfit, agent_id, shows)
+    new_problems = [problem for problem in reloaded.problems if problem not in before]
+    if new_problems:
+        first = new_problems[0]
+        tail = f" · {OLD_CODE if is_old else FIX_TO_RUN}" if is_gone else hint
+        words = f"{place_of(first)} is left out: {first.reason}{_more(len(new_problems))}{tail}"
+        return CodeChangeNotice(one_line(words, MAX_NOTICE_CHARS), "error")
+    if invalid_agents:
+        return _invalid_agent_notice(invalid_agents, agent_id, hint)
     if is_gone:
-        return CodeChangeNotice(
-            f"{one_line(short_runner(runner_id), 60)} is gone · {key_of('app.runners')} chooses another", "warning"
-        )
-    go = key_of("app.run_again")
-    again = f" · {go} runs again" if can_run_again else ""
-    again = f" · {OLD}; {key_of('app.stop')} stops it, then {go} runs again" if is_old else again
+        name = one_line(short_runner(runner_id), 60)
+        return CodeChangeNotice(f"{name} was removed · {key_of('app.runners')} chooses another", "warning")
+    run_key = key_of("app.run_again")
+    again = f" · {run_key} runs again" if can_run_again else ""
+    again = f" · {OLD_CODE}; {key_of('app.stop')} stops it, then {run_key} runs again" if is_old else again
     if runner_id in reloaded.changed:
-        return CodeChangeNotice(FRESH + again)
-    if was_broken or runner_id in reloaded.added:  # whoever is chosen was there before
-        return CodeChangeNotice(MENDED + again)
+        return CodeChangeNotice(CODE_CHANGED + again)
+    if was_broken or runner_id in reloaded.added:  # the chosen runner existed before
+        return CodeChangeNotice(CODE_FIXED + again)
     if reloaded.is_project_changed:
-        return CodeChangeNotice("trackside.yaml changed · next run uses it" + again)
+        return CodeChangeNotice(PROJECT_CHANGED + again)
     if reloaded.added:
         names = ", ".join(short_runner(name) for name in reloaded.added)
-        return CodeChangeNotice(one_line(f"new: {names} · {key_of('app.runners')} chooses", 300))
+        return CodeChangeNotice(one_line(f"New: {names} · {key_of('app.runners')} chooses", MAX_NOTICE_CHARS))
     return None
 
 
-def _unfit(unfit: "Sequence[InvalidAgent]", agent_id: str | None, shows: str) -> CodeChangeNotice:
-    one = next((agent for agent in unfit if agent.agent_id == agent_id), unfit[0])
-    more = f" · and {number(len(unfit) - 1, 'more', 'more')}" if len(unfit) > 1 else ""
-    tail = " · no run begins until it is mended" if one.agent_id == agent_id else shows
-    return CodeChangeNotice(one_line(f"agent {one.agent_id} is left out: {one.reason}{more}{tail}", 300), "error")
+def _invalid_agent_notice(agents: "Sequence[InvalidAgent]", agent_id: str | None, hint: str) -> CodeChangeNotice:
+    agent = next((each for each in agents if each.agent_id == agent_id), agents[0])
+    tail = f" · {FIX_TO_RUN}" if agent.agent_id == agent_id else hint
+    words = f"Agent {agent.agent_id} is left out: {agent.reason}{_more(len(agents))}{tail}"
+    return CodeChangeNotice(one_line(words, MAX_NOTICE_CHARS), "error")
 
 
-class CodeNote:
-    """What the header says of the code, until it is no longer so."""
+def _more(count: int) -> str:
+    return f" · and {number(count - 1, 'more', 'more')}" if count > 1 else ""
+
+
+class CodeStatus:
+    """The state of the chosen runner's code, for the header."""
 
     def __init__(self) -> None:
         self.is_broken = False
-        """The chosen runner's files as they are now cannot be used."""
-        self.is_unread = False
-        """The project's own file cannot be, and what was read before is in force."""
-        self._last: str | None = None
-        """The run that was shown when code changed last."""
-        self._is_fresh = False
-        self._old: set[str] = set()
+        """The files of the chosen runner cannot be used."""
+        self.is_project_broken = False
+        """trackside.yaml cannot be read; its last valid version is in use."""
+        self._last_run: str | None = None
+        """The run that was shown when the code last changed."""
+        self._is_changed = False
+        self._runs_with_old_code: set[str] = set()
 
-    def changed(self, run_id: str | None, *, is_old: bool) -> None:
-        """The code of the chosen runner is another now; a run that is at work may still have the old."""
-        self._last, self._is_fresh = run_id, True
+    def set_changed(self, run_id: str | None, *, is_old: bool) -> None:
+        """The code has changed while a run is shown; `is_old` if that run still uses the old code."""
+        self._last_run, self._is_changed = run_id, True
         if run_id is not None and is_old:
-            self._old.add(run_id)
+            self._runs_with_old_code.add(run_id)
 
-    def words(self, run_id: str | None, *, is_over: bool) -> str | None:
-        """What to say while this run is shown."""
-        if run_id != self._last:
-            self._is_fresh = False  # it ran since, or something else is looked at
-        if run_id in self._old and not is_over:
-            return "old code · the new one is broken" if self.is_broken else "old code"
+    def label(self, run_id: str | None, *, is_over: bool) -> str | None:
+        """The label while this run is shown."""
+        if run_id != self._last_run:
+            self._is_changed = False  # there was a new run, or another one is shown
+        if run_id in self._runs_with_old_code and not is_over:
+            return "old code · new code broken" if self.is_broken else "old code"
         if self.is_broken:
             return "code broken"
-        if self.is_unread:
+        if self.is_project_broken:
             return "trackside.yaml broken"
-        return "code changed" if self._is_fresh else None
+        return "code changed" if self._is_changed else None

@@ -1,9 +1,9 @@
-"""What is told beside a session, or beside a line that was found."""
+"""Rows and details of the session browser: sessions, and transcript lines that a search found."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from console.model.sessions.tree import Branch
+from console.model.sessions.tree import SessionNode
 from console.model.text.columns import cells, cut
 from console.model.text.glyphs import GLYPHS
 from console.model.text.lists import Row, Source, Stack, Text, row
@@ -11,65 +11,38 @@ from console.model.text.piece import Piece
 from console.model.text.safe import one_line, safe
 from console.model.text.units import ago, brief, number, session_name
 
-BEFORE: Final = 24
-"""Characters of what stands before it, at most."""
-LEAST: Final = 10
-"""Columns before and after it, at least."""
-AFTER: Final = 240
-_QUOTES: Final = "\"'“”"
-
-
-def snippet(text: str, query: str, room: int = AFTER) -> list[Piece]:
-    """The text around the first of the words that were looked for, which stands out and is seen in so many columns."""
-    place, length = _place(text, query)
-    start = max(0, place - BEFORE)
-    if start or len(text) > room or cells(text) > room:
-        # Of what stands before it so much that something is seen of what follows, too.
-        before = max(LEAST, room - cells(text[place : place + length]) - LEAST)
-        while start < place and cells(text[start:place]) > before:
-            start += 1
-    if start:
-        # Where there are spaces it begins with a word.
-        space = text.find(" ", start, place)
-        start = space + 1 if space >= 0 else start
-    led = ("…" if start else "") + one_line(text[start:place])
-    pieces = [
-        Piece(led, ""),
-        Piece(one_line(text[place : place + length]), "warn"),
-        Piece(one_line(text[place + length : place + length + AFTER], AFTER), ""),
-    ]
-    return [piece for piece in pieces if piece.text]
-
-
-def _place(text: str, query: str) -> tuple[int, int]:
-    """Where the first of them is, and how long; nowhere is the beginning. Search finds more than letters tell."""
-    small = text.lower()
-    if len(small) != len(text):
-        return 0, 0  # a letter that grows in lower case: places would not be the text's
-    found = [(small.find(word), len(word)) for word in (part.strip(_QUOTES) for part in query.lower().split()) if word]
-    return min((each for each in found if each[0] >= 0), default=(0, 0))
-
-
 if TYPE_CHECKING:
     from engine.api import Hit, SessionRow, TranscriptLine
 
-_DETAILED: Final = 90
-"""Columns from which a row says how much was said."""
+DETAILED_COLUMNS: Final = 90
+"""The width of a row from which it shows counts and the full age."""
+MAX_INDENT_STEPS: Final = 12
+MAX_COUNT: Final = 10_000
+"""The engine counts lines and children up to this number."""
+MAX_LINE_CHARS: Final = 1_000
+"""Characters of each of the last lines in the details of a session."""
+MAX_FOUND_LINE_CHARS: Final = 20_000
+"""Characters of a found line in its details."""
+MAX_TITLE_CHARS: Final = 2_000
+"""Characters of a title in the details; rows cut it."""
+SNIPPET_CHARS_BEFORE: Final = 24
+SNIPPET_CHARS_AFTER: Final = 240
+MIN_SNIPPET_COLUMNS: Final = 10
+"""Columns that stay for the text before and after the found word."""
+TONES: Final[Mapping[str, str]] = {
+    "running": "good", "completed": "faint", "failed": "bad", "timeout": "bad", "lost": "bad",
+}  # fmt: skip
 _STATES: Final[Mapping[str, str]] = {
     "created": "running", "running": "running", "completed": "completed", "failed": "failed",
     "cancelled": "cancelled", "timeout": "timeout",
 }  # fmt: skip
-TONES: Final[Mapping[str, str]] = {
-    "running": "good", "completed": "faint", "failed": "bad", "timeout": "bad", "lost": "bad",
-}  # fmt: skip
-_DEEPEST: Final = 12
-"""Steps to the right, at which a deep fork stays."""
-_MOST: Final = 10_000
-"""Counted no further."""
+_STATE_LABELS: Final = {"cancelled": "stopped", "timeout": "timed out", "lost": "runner lost"}
+_QUOTES: Final = "\"'“”"
+_MINUTE_US: Final = 60_000_000
 
 
 def state_of(session: "SessionRow") -> str:
-    """The glyph's name of where a session stands."""
+    """The state of a session, as the name of its glyph."""
     if session.live_run is not None:
         return "running"
     if session.last_reason == "runner.lost":
@@ -77,127 +50,147 @@ def state_of(session: "SessionRow") -> str:
     return _STATES.get(session.last_status or "", "idle")
 
 
-def title_of(session: "SessionRow", most: int = 120) -> str:
-    """What it is called, in so many characters."""
+def title_of(session: "SessionRow", max_chars: int = 120) -> str:
     own = session.session
-    return one_line(session_name(own.session_id, own.title, session.beginning), most)
+    return one_line(session_name(own.session_id, own.title, session.beginning), max_chars)
 
 
-def session_row(branch: Branch, width: int, now: int, shown: str) -> Row:
-    """Where it stands, what it is about, and at the right how much was said and when."""
-    session, state = branch.row, state_of(branch.row)
-    is_here = session.session.session_id == shown
+# Rows
+
+
+def session_row(node: SessionNode, width: int, now: int, open_session: str) -> Row:
+    """A session: state, title and marks; at the right its counts and its age."""
+    session, state = node.row, state_of(node.row)
     pieces = [Piece(f"{GLYPHS[state]} ", TONES.get(state, "faint")), Piece(title_of(session), "strong")]
     marks: list[Piece] = []
-    if branch.depth and session.is_fork:
+    if node.depth and session.is_fork:
         marks.append(Piece("  fork", "faint"))
-    if is_here:
+    if session.session.session_id == open_session:
         marks.append(Piece(f"  {GLYPHS['live']} you are here", "jump"))
     if session.live_run is not None:
-        marks.append(Piece("  at work", "good"))
+        marks.append(Piece("  running", "good"))
     age = now - session.session.last_active
-    right = brief(age) if age >= 60_000_000 else "now"
-    if width >= _DETAILED:
-        right = f"{exchanged(session):>12} · {counted(session.lines, 'line'):>9} · {ago(age):>12}"
-    # Those without a sign to fold stand as far right as those with one.
-    indent = 2 * min(branch.depth, _DEEPEST) + (2 if branch.is_open is None else 0)
-    return row(width, pieces, right, marks=marks, indent=indent, is_open=branch.is_open)
+    right = brief(age) if age >= _MINUTE_US else "now"
+    if width >= DETAILED_COLUMNS:
+        right = f"{exchange_count(session):>12} · {count_text(session.lines, 'line'):>9} · {ago(age):>12}"
+    # A row without a fold glyph starts in the same column as one with it.
+    indent = 2 * min(node.depth, MAX_INDENT_STEPS) + (2 if node.is_open is None else 0)
+    return row(width, pieces, right, marks=marks, indent=indent, is_open=node.is_open)
 
 
 def hit_row(hit: "Hit", query: str, width: int, now: int) -> Row:
-    """In which session it was said, by whom, and the place in it that was looked for, which is always seen."""
+    """A found line: session, speaker, and the text around the found word, which is always visible."""
     line = hit.line
-    right = ago(now - line.created_at) if width >= _DETAILED else brief(now - line.created_at)
+    right = ago(now - line.created_at) if width >= DETAILED_COLUMNS else brief(now - line.created_at)
     title = cut(one_line(session_name(line.conversation_id, hit.title), 40), width // 3)
     where = [Piece(f"{title}  ", "key"), Piece(f"{speaker(line)}: ", "faint")]
     room = width - sum(cells(piece.text) for piece in where) - cells(right) - 6  # margins, and a gap before the right
     return row(width, [*where, *snippet(line.content or "", query, room)], right, indent=2)
 
 
+def snippet(text: str, query: str, room: int = SNIPPET_CHARS_AFTER) -> list[Piece]:
+    """The text around the first query word in it, which is highlighted and fits into `room` columns."""
+    place, length = _find_word(text, query)
+    start = max(0, place - SNIPPET_CHARS_BEFORE)
+    if start or len(text) > room or cells(text) > room:
+        # Cut the text before the word, so that some of the text after it is visible too.
+        before = max(MIN_SNIPPET_COLUMNS, room - cells(text[place : place + length]) - MIN_SNIPPET_COLUMNS)
+        while start < place and cells(text[start:place]) > before:
+            start += 1
+    if start:
+        # Start with a whole word if there are spaces.
+        space = text.find(" ", start, place)
+        start = space + 1 if space >= 0 else start
+    end = place + length
+    pieces = [
+        Piece(("…" if start else "") + one_line(text[start:place]), ""),
+        Piece(one_line(text[place:end]), "warn"),
+        Piece(one_line(text[end : end + SNIPPET_CHARS_AFTER], SNIPPET_CHARS_AFTER), ""),
+    ]
+    return [piece for piece in pieces if piece.text]
+
+
+def _find_word(text: str, query: str) -> tuple[int, int]:
+    """The place and length of the first query word; (0, 0) if no word is in the text literally."""
+    small = text.lower()
+    if len(small) != len(text):
+        return 0, 0  # a letter that gets longer in lower case moves all places after it
+    found = [(small.find(word), len(word)) for word in (part.strip(_QUOTES) for part in query.lower().split()) if word]
+    return min((each for each in found if each[0] >= 0), default=(0, 0))
+
+
 def speaker(line: "TranscriptLine") -> str:
-    """Who said it."""
     return {"user": "you", "assistant": "agent"}.get(line.role, one_line(line.role, 12))
 
 
-def exchanged(session: "SessionRow") -> str:
-    """How often something was said and answered in it."""
+def exchange_count(session: "SessionRow") -> str:
+    """The number of messages with their answers, as text."""
     return number(session.session.message_count, "exchange")
 
 
-def counted(count: int, one: str) -> str:
-    """`3 lines`, as far as the engine counts."""
-    return number(count, one) if count < _MOST else f"{_MOST:,}+ {one}s"
+def count_text(count: int, noun: str) -> str:
+    """`3 lines`; `10,000+ lines` from MAX_COUNT on."""
+    return number(count, noun) if count < MAX_COUNT else f"{MAX_COUNT:,}+ {noun}s"
 
 
-if TYPE_CHECKING:
-    from engine.api import Hit, SessionRow, TranscriptLine
-
-_SAID: Final = 1_000
-"""Characters of each line that are told beside its session."""
-_FOUND: Final = 20_000
-"""Of the one line that was found."""
-_TITLE: Final = 2_000
-"""Of a title: in a list it may be cut, here it is whole."""
-_WORDS: Final = {"running": "at work", "cancelled": "stopped", "timeout": "timed out", "lost": "its runner was lost"}
+# Details
 
 
-def about_session(
+def session_details(
     session: "SessionRow",
     now: int,
-    said: "Sequence[TranscriptLine]",
-    words: str = "",
+    last_lines: "Sequence[TranscriptLine]",
+    remark: str = "",
     *,
-    parent: str = "",
+    parent_title: str = "",
 ) -> Source:
-    """What is to be known of a session, and what was said in it last, the oldest first; or words in place of that.
-
-    `parent` is what the one is called that it came from, where that is known.
-    """
+    """A session in full, with its last lines, oldest first, or a remark in place of them."""
     own, state = session.session, state_of(session)
-    told = [
-        *_named(title_of(session, _TITLE), own.session_id),
+    parts = [
+        *_title_lines(title_of(session, MAX_TITLE_CHARS), own.session_id),
         Text(
-            Piece(f"{GLYPHS[state]} {_WORDS.get(state, state)}", TONES.get(state, "faint")),
+            Piece(f"{GLYPHS[state]} {_STATE_LABELS.get(state, state)}", TONES.get(state, "faint")),
             Piece(f" · {ago(now - own.last_active)}", "faint"),
         ),
-        _faint(f"{exchanged(session)} · {counted(session.lines, 'line')}"),
+        _faint(f"{exchange_count(session)} · {count_text(session.lines, 'line')}"),
     ]
     if session.children:
-        told.append(_faint(f"{counted(session.children, 'session')} came of it"))
+        parts.append(_faint(count_text(session.children, "child session")))
     if own.parent_session_id:
-        whence = f"“{one_line(parent, 80)}”" if parent else one_line(own.parent_session_id, 80)
-        told.append(_faint(f"{'forked' if session.is_fork else 'spawned'} from {whence}"))
-    for line in said:
-        told += [_faint(""), Text(Piece(speaker(line), "key")), *_prose(line.content or "", _SAID)]
-    if words:
-        told += [_faint(""), _faint(words)]
-    return Stack(told)
+        parent = f"“{one_line(parent_title, 80)}”" if parent_title else one_line(own.parent_session_id, 80)
+        parts.append(_faint(f"{'forked' if session.is_fork else 'spawned'} from {parent}"))
+    for line in last_lines:
+        parts += [_faint(""), Text(Piece(speaker(line), "key")), *_content_lines(line.content or "", MAX_LINE_CHARS)]
+    if remark:
+        parts += [_faint(""), _faint(remark)]
+    return Stack(parts)
 
 
-def about_line(hit: "Hit", now: int) -> Source:
-    """All of a line that was found."""
+def line_details(hit: "Hit", now: int) -> Source:
+    """A found line in full."""
     line = hit.line
+    title = one_line(session_name(line.conversation_id, hit.title), MAX_TITLE_CHARS)
     return Stack(
         [
-            *_named(one_line(session_name(line.conversation_id, hit.title), _TITLE), line.conversation_id),
+            *_title_lines(title, line.conversation_id),
             Text(Piece(speaker(line), "key"), Piece(f" · {ago(now - line.created_at)}", "faint")),
             _faint(""),
-            *_prose(line.content or "", _FOUND),
+            *_content_lines(line.content or "", MAX_FOUND_LINE_CHARS),
         ]
     )
 
 
-def _named(title: str, session_id: str) -> Iterator[Text]:
+def _title_lines(title: str, session_id: str) -> Iterator[Text]:
     yield Text(Piece(title, "heading"), hang=0)
     if one_line(session_id) != title:
         yield Text(Piece(one_line(session_id), "faint"), hang=0, copy=lambda: session_id)
 
 
-def _prose(text: str, limit: int) -> Iterator[Text]:
-    for line in safe(text[:limit]).expandtabs(4).split("\n"):
+def _content_lines(text: str, max_chars: int) -> Iterator[Text]:
+    for line in safe(text[:max_chars]).expandtabs(4).split("\n"):
         yield Text(Piece(line, "text"), hang=0, copy=lambda: text)
-    if len(text) > limit:
-        yield _faint(f"… {len(text) - limit:,} more characters")
+    if len(text) > max_chars:
+        yield _faint(f"… {len(text) - max_chars:,} more characters")
 
 
 def _faint(words: str) -> Text:

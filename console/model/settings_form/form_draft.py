@@ -1,7 +1,8 @@
-"""A form as it is filled in: what trackside.yaml and the defaults say, and what a person has put over that."""
+"""A form as the user edits it: the values of trackside.yaml and the defaults, and the user's changes to them."""
 
+import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from console.model.settings_form.fields import CONFIG, FormField
@@ -11,131 +12,131 @@ if TYPE_CHECKING:
 
 POLICIES: Final = ("resources", "state", "delivery")
 Changes = Mapping[str, Mapping[str, Any]]
-"""By section and name, what is not as the base has it."""
-_UNDOS: Final = 50
+"""Values that differ from the base, by section and name."""
+MAX_UNDO_STEPS: Final = 50
 
 
 @dataclass(frozen=True, slots=True)
 class FormDraft:
-    """Each change gives another; the former ones are kept, so that every one can be undone."""
+    """An immutable form. Each change returns a new one, which keeps the changes before it for undo."""
 
     form: "Form"
-    slots: Sequence[FormField]
+    fields: Sequence[FormField]
     changes: Changes
-    before: tuple["Changes", ...] = field(default=(), repr=False)
+    history: tuple["Changes", ...] = dataclasses.field(default=(), repr=False)
 
     @classmethod
-    def of(cls, form: "Form", slots: Sequence[FormField]) -> "FormDraft":
-        """As it is kept now."""
-        return cls(form, slots, changes_of(form, form.kept))
+    def of(cls, form: "Form", fields: Sequence[FormField]) -> "FormDraft":
+        """The form with its saved settings."""
+        return cls(form, fields, changes_of(form, form.kept))
 
-    def following(self, last: "FormDraft | None") -> "FormDraft":
-        """The same with what was done before, so that it can be undone; also where another has changed it since."""
+    def with_history_of(self, last: "FormDraft | None") -> "FormDraft":
+        """The same form with the undo steps of another draft, also if another process has changed it since."""
         if last is None:
             return self
-        before = last.before if last.changes == self.changes else (*last.before, last.changes)
-        return replace(self, before=before[-_UNDOS:])
+        history = last.history if last.changes == self.changes else (*last.history, last.changes)
+        return replace(self, history=history[-MAX_UNDO_STEPS:])
 
-    # What stands there
+    # Values
 
-    def base(self, slot: FormField) -> Any:
-        """What trackside.yaml says, or the form's default."""
-        if slot.section == CONFIG:
-            return self.form.config.get(slot.name)
-        return getattr(getattr(self.form, slot.section), slot.name)
+    def base_value(self, field: FormField) -> Any:
+        """The value of trackside.yaml, or the default."""
+        if field.section == CONFIG:
+            return self.form.config.get(field.name)
+        return getattr(getattr(self.form, field.section), field.name)
 
-    def value(self, slot: FormField) -> Any:
-        own = self.changes.get(slot.section, {})
-        return own[slot.name] if slot.name in own else self.base(slot)
+    def value(self, field: FormField) -> Any:
+        changed = self.changes.get(field.section, {})
+        return changed[field.name] if field.name in changed else self.base_value(field)
 
-    def is_changed(self, slot: FormField) -> bool:
-        return slot.name in self.changes.get(slot.section, {})
+    def is_changed(self, field: FormField) -> bool:
+        return field.name in self.changes.get(field.section, {})
 
     @property
-    def count(self) -> int:
-        """How many values are a person's own."""
+    def change_count(self) -> int:
         return sum(map(len, self.changes.values()))
 
-    def problem(self, slot: FormField, value: Any) -> str | None:
-        """What is wrong with a value, in words that go on with the field's name."""
-        if slot.section == CONFIG:
-            found = self.form.rules.check_field(slot.name, value)
+    def problem(self, field: FormField, value: Any) -> str | None:
+        """What is wrong with a value, as the end of a sentence that starts with the field's name."""
+        if field.section == CONFIG:
+            found = self.form.rules.check_field(field.name, value)
             return None if found is None else found.message
-        return self.form.check_policy(slot.section, slot.name, value)
+        return self.form.check_policy(field.section, field.name, value)
 
     def problems(self) -> list[tuple[FormField, str]]:
-        """All that is wrong now."""
-        return [(slot, words) for slot in self.slots if (words := self.problem(slot, self.value(slot))) is not None]
+        """The fields with invalid values."""
+        checked = ((field, self.problem(field, self.value(field))) for field in self.fields)
+        return [(field, problem) for field, problem in checked if problem is not None]
 
-    # What is changed
+    # Changes
 
-    def put(self, slot: FormField, value: Any) -> "FormDraft":
-        """The same with this value; one that is as in the base is nobody's own."""
-        own = {name: kept for name, kept in self.changes.get(slot.section, {}).items() if name != slot.name}
-        if value != self.base(slot):
-            own[slot.name] = value
-        return self.changed({**self.changes, slot.section: own})
+    def set(self, field: FormField, value: Any) -> "FormDraft":
+        """Set a value. One that equals the base value is no change."""
+        changed = {name: kept for name, kept in self.changes.get(field.section, {}).items() if name != field.name}
+        if value != self.base_value(field):
+            changed[field.name] = value
+        return self.with_changes({**self.changes, field.section: changed})
 
-    def reset(self, slot: FormField) -> "FormDraft":
-        return self.put(slot, self.base(slot))
+    def reset(self, field: FormField) -> "FormDraft":
+        return self.set(field, self.base_value(field))
 
     def reset_all(self) -> "FormDraft":
-        return self.changed({})
+        return self.with_changes({})
 
-    def changed(self, changes: Changes) -> "FormDraft":
-        """Another state, from which there is a way back."""
-        clean = {section: own for section, own in changes.items() if own}
+    def with_changes(self, changes: Changes) -> "FormDraft":
+        """Replace all changes, as one undo step."""
+        clean = {section: changed for section, changed in changes.items() if changed}
         if clean == self.changes:
             return self
-        return replace(self, changes=clean, before=(*self.before, self.changes)[-_UNDOS:])
+        return replace(self, changes=clean, history=(*self.history, self.changes)[-MAX_UNDO_STEPS:])
 
-    def undone(self) -> "FormDraft | None":
-        """As it was before the last change; nothing where there was none."""
-        if not self.before:
+    def undo(self) -> "FormDraft | None":
+        """The form before the last change; None if there was none."""
+        if not self.history:
             return None
-        return replace(self, changes=self.before[-1], before=self.before[:-1])
+        return replace(self, changes=self.history[-1], history=self.history[:-1])
 
-    def why_not(self, what: str, slot: FormField | None) -> str | None:
-        """Why there is nothing to take back."""
-        if what == "undo" and not self.before:
-            return "nothing was changed here yet"
-        if what == "reset_all" and not self.count:
-            return "all is as trackside.yaml and the defaults say"
-        if what == "reset" and (slot is None or not self.is_changed(slot)):
-            return "it is as trackside.yaml or the default says"
+    def why_not(self, what: str, field: FormField | None) -> str | None:
+        """Why a command is not available."""
+        if what == "undo" and not self.history:
+            return "There is no change to undo."
+        if what == "reset_all" and not self.change_count:
+            return "All values are those of trackside.yaml or the defaults."
+        if what == "reset" and (field is None or not self.is_changed(field)):
+            return "This is the value of trackside.yaml or the default."
         return None
 
-    # What is kept
+    # Settings for the engine
 
-    def kept(self) -> dict[str, Any]:
-        """What the engine is to keep, by its own names, without values that do not fit: none could ever be used."""
-        bad = {slot.key for slot, _ in self.problems()}
-        own = self.changes.get(CONFIG, {})
-        config = {name: value for name, value in own.items() if f"{CONFIG}.{name}" not in bad}
-        return ({"config": config} if config else {}) | self._policies()
+    def changed_settings(self) -> dict[str, Any]:
+        """The changes by the engine's names, without invalid config values: a run could not use them."""
+        invalid = {field.key for field, _ in self.problems()}
+        changed = self.changes.get(CONFIG, {})
+        config = {name: value for name, value in changed.items() if f"{CONFIG}.{name}" not in invalid}
+        return ({"config": config} if config else {}) | self._changed_policies()
 
-    def whole(self) -> dict[str, Any]:
-        """Everything that holds, by the same names."""
+    def all_settings(self) -> dict[str, Any]:
+        """All values by the engine's names."""
         config = dict(self.form.config) | dict(self.changes.get(CONFIG, {}))
-        policies = {name: getattr(self.form, name) for name in POLICIES} | self._policies()
+        policies = {name: getattr(self.form, name) for name in POLICIES} | self._changed_policies()
         return {"config": config} | {name: type(each)(**each.model_dump()) for name, each in policies.items()}
 
-    def _policies(self) -> dict[str, Any]:
+    def _changed_policies(self) -> dict[str, Any]:
         return {
-            name: getattr(self.form, name).model_copy(update=dict(own))
+            name: getattr(self.form, name).model_copy(update=dict(changed))
             for name in POLICIES
-            if (own := self.changes.get(name))
+            if (changed := self.changes.get(name))
         }
 
 
-def changes_of(form: "Form", kept: "KeptSettings | None") -> Changes:
-    """What settings say that the form's base does not."""
-    if kept is None:
+def changes_of(form: "Form", settings: "KeptSettings | None") -> Changes:
+    """The values of settings that differ from the form's base."""
+    if settings is None:
         return {}
-    config = {name: value for name, value in kept.config.items() if value != form.config.get(name)}
+    config = {name: value for name, value in settings.config.items() if value != form.config.get(name)}
     changes: dict[str, dict[str, Any]] = {CONFIG: config}
     for section in POLICIES:
-        base, own = getattr(form, section), getattr(kept, section)
+        base, own = getattr(form, section), getattr(settings, section)
         names = cast("Sequence[str]", tuple(base.model_dump())) if own is not None else ()
         changes[section] = {name: getattr(own, name) for name in names if getattr(own, name) != getattr(base, name)}
-    return {section: own for section, own in changes.items() if own}
+    return {section: changed for section, changed in changes.items() if changed}

@@ -1,63 +1,63 @@
-"""Values as text, and text as values."""
+"""Converts values of a form to text and back: for the list, for editors, and for YAML without secrets."""
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from itertools import count
 from typing import Any, Final, cast
 
-from console.model.settings_form.fields import FormField, Kind
-from console.model.settings_form.prompt_text import read_script, script
+from console.model.settings_form.fields import FieldKind, FormField
 from console.model.text.safe import one_line
 from console.model.text.units import number
+from engine.events import NOTHING_CHOSEN
 
 HIDDEN: Final = "••••••"
 
 
-def is_nothing(value: object) -> bool:
-    from engine.api import NOTHING_CHOSEN  # noqa: PLC0415  (whoever has a form has loaded it)
-
+def is_empty(value: object) -> bool:
     return value in NOTHING_CHOSEN if isinstance(value, str) else value in (None, [], (), {})
 
 
-def shown(slot: FormField, value: Any) -> str:
+def display_text(field: FormField, value: Any) -> str:
     """A value on one line, for the list."""
-    if slot.kind is Kind.SWITCH and value is not None:
+    if field.kind is FieldKind.SWITCH and value is not None:
         return "yes" if value else "no"
-    if is_nothing(value):
-        return slot.when_none if value is None else slot.when_empty or slot.when_none
-    if slot.is_secret:
+    if is_empty(value):
+        return field.none_text if value is None else field.empty_text or field.none_text
+    if field.is_secret:
         return HIDDEN
-    if slot.kind is Kind.RANKED:
-        first, *others = picked(slot, value)
-        return slot.label_of(first) + (f", else {', '.join(map(slot.label_of, others))}" if others else "")
-    if slot.kind in (Kind.MANY, Kind.LINES):
-        return one_line(", ".join(map(slot.label_of, picked(slot, value))))
-    if slot.kind is Kind.PROMPT and isinstance(value, list):
+    if field.kind is FieldKind.RANKED:
+        first, *others = selected_values(field, value)
+        return field.label_of(first) + (f", else {', '.join(map(field.label_of, others))}" if others else "")
+    if field.kind in (FieldKind.MANY, FieldKind.LINES):
+        return one_line(", ".join(map(field.label_of, selected_values(field, value))))
+    if field.kind is FieldKind.PROMPT and isinstance(value, list):
         messages = cast("list[Any]", value)
-        return f"{_first_words(messages)}  ({number(len(messages), 'message')})"
-    if slot.kind in (Kind.PAGE, Kind.PROMPT):
+        return f"{_first_line(messages)}  ({number(len(messages), 'message')})"
+    if field.kind in (FieldKind.TEXT, FieldKind.PROMPT):
         first, _, rest = str(value).strip().partition("\n")
         return one_line(first) + (f"  ({number(rest.count(chr(10)) + 2, 'line')})" if rest else "")
-    return slot.label_of(file_key(value))
+    return field.label_of(file_key(value))
 
 
-def _first_words(messages: list[Any]) -> str:
-    """How the first of several messages begins."""
+def _first_line(messages: list[Any]) -> str:
+    """The first line of the first message."""
     first: Any = messages[0]
-    said: Any = cast("dict[str, Any]", first).get("content") if isinstance(first, dict) else first
-    words = said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
-    return one_line(words.strip().partition("\n")[0])
+    content: Any = cast("dict[str, Any]", first).get("content") if isinstance(first, dict) else first
+    text = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
+    return one_line(text.strip().partition("\n")[0])
 
 
-def typed(slot: FormField, value: Any) -> str:
-    """A value as the text that an editor begins with."""
+def edit_text(field: FormField, value: Any) -> str:
+    """The text that an editor starts with."""
     if value is None:
         return ""
-    if slot.kind is Kind.PROMPT and isinstance(value, list) and (text := script(cast("list[Any]", value))) is not None:
-        return text
-    if slot.kind is Kind.LINES and isinstance(value, list):
+    if field.kind is FieldKind.PROMPT and isinstance(value, list):
+        text = messages_to_text(cast("list[Any]", value))
+        if text is not None:
+            return text
+    if field.kind is FieldKind.LINES and isinstance(value, list):
         return "\n".join(map(str, cast("list[object]", value)))
     if isinstance(value, str):
         return value
@@ -66,29 +66,29 @@ def typed(slot: FormField, value: Any) -> str:
     return str(value)
 
 
-def read(slot: FormField, text: str) -> Any:
-    """The value that a text stands for; what is no number, or not a whole one, the form refuses by what it is."""
-    if slot.kind is Kind.LINES:
+def parse_text(field: FormField, text: str) -> Any:
+    """The value of a text. A number that cannot be parsed stays text: the form's rules refuse it."""
+    if field.kind is FieldKind.LINES:
         return [line.strip() for line in text.splitlines() if line.strip()]
-    if slot.kind in (Kind.WHOLE, Kind.NUMBER):
-        return _number(text.strip())
-    if slot.kind is Kind.PROMPT:
-        return _prompt(text)
+    if field.kind in (FieldKind.INTEGER, FieldKind.NUMBER):
+        return _parse_number(text.strip())
+    if field.kind is FieldKind.PROMPT:
+        return _parse_prompt(text)
     return text
 
 
-def _prompt(text: str) -> Any:
-    """Messages, where it is written so; any other text is a prompt as it stands."""
+def _parse_prompt(text: str) -> Any:
+    """Messages as JSON or under roles; any other text is the prompt itself."""
     if text.lstrip().startswith("["):
         try:
             return json.loads(text)
         except (ValueError, RecursionError):
             return text
-    messages = read_script(text)
+    messages = parse_messages(text)
     return text if messages is None else messages
 
 
-def _number(text: str) -> Any:
+def _parse_number(text: str) -> Any:
     if not text:
         return None
     for kind in (int, float):
@@ -97,80 +97,118 @@ def _number(text: str) -> Any:
     return text
 
 
-# What is chosen from a list
+# Prompts of several messages: each role on its own line, its content indented below
+
+ROLES: Final = ("system", "user", "assistant", "tool")
+INDENT: Final = "  "
+_ROLE_LINE: Final = re.compile(rf"({'|'.join(ROLES)}):[ \t]*")
 
 
-def picked(slot: FormField, value: Any) -> list[Any]:
-    """What is chosen, in order."""
-    if slot.kind is Kind.RANKED and isinstance(value, dict):
-        chosen = cast("dict[str, Any]", value)
-        ids: list[Any] = [chosen.get("primary"), *cast("Sequence[Any]", chosen.get("fallbacks") or ())]
+def messages_to_text(messages: list[Any]) -> str | None:
+    """A text that `parse_messages` converts back; None if a message is more than a role and a text."""
+    lines: list[str] = []
+    for message in messages:
+        if not isinstance(message, dict):
+            return None
+        parts = cast("Mapping[str, Any]", message)
+        role, content = parts.get("role"), parts.get("content")
+        if set(parts) != {"role", "content"} or role not in ROLES or not isinstance(content, str):
+            return None
+        lines.append(f"{role}:")
+        lines += [f"{INDENT}{line}" if line else "" for line in content.split("\n")]
+    return "\n".join(lines)
+
+
+def parse_messages(text: str) -> list[dict[str, str]] | None:
+    """The messages of a text; None if it does not start with a role."""
+    roles: list[str] = []
+    contents: list[list[str]] = []
+    for line in text.split("\n"):
+        if (role := _ROLE_LINE.fullmatch(line)) is not None:
+            roles.append(role[1])
+            contents.append([])
+        elif contents:
+            contents[-1].append(line.removeprefix(INDENT))
+        elif line.strip():
+            return None
+    if not roles:
+        return None
+    return [{"role": role, "content": "\n".join(lines)} for role, lines in zip(roles, contents, strict=True)]
+
+
+# Selections
+
+
+def selected_values(field: FormField, value: Any) -> list[Any]:
+    """The selected options in order."""
+    if field.kind is FieldKind.RANKED and isinstance(value, dict):
+        ranked = cast("dict[str, Any]", value)
+        values: list[Any] = [ranked.get("primary"), *cast("Sequence[Any]", ranked.get("fallbacks") or ())]
     elif isinstance(value, (list, tuple)):
-        ids = list(cast("Sequence[Any]", value))
+        values = list(cast("Sequence[Any]", value))
     else:
-        ids = [value]
-    return [file_key(one) for one in ids if not is_nothing(one)]
+        values = [value]
+    return [file_key(each) for each in values if not is_empty(each)]
 
 
-def toggled(slot: FormField, value: Any, option: Any) -> Any:
-    """The value with this option chosen, or no longer."""
-    if slot.kind is Kind.ONE:
+def toggle_option(field: FormField, value: Any, option: Any) -> Any:
+    """The value with an option selected, or no longer selected."""
+    if field.kind is FieldKind.ONE:
         return option
-    ids = picked(slot, value)
-    now = [one for one in ids if one != option] if option in ids else [*ids, option]
-    if slot.kind is Kind.RANKED:
-        return {"primary": now[0], "fallbacks": now[1:]} if now else ""
-    kept = (
-        {file_key(one): one for one in cast("Sequence[Any]", value or ())} if isinstance(value, (list, tuple)) else {}
-    )
-    if slot.section == "config":
-        return [kept.get(one, one) for one in now]
-    return tuple(now) if now or slot.when_empty else None
+    before = selected_values(field, value)
+    after = [each for each in before if each != option] if option in before else [*before, option]
+    if field.kind is FieldKind.RANKED:
+        return {"primary": after[0], "fallbacks": after[1:]} if after else ""
+    if field.section == "config":
+        listed = cast("Sequence[Any]", value) if isinstance(value, (list, tuple)) else ()
+        files = {file_key(each): each for each in listed}
+        return [files.get(each, each) for each in after]
+    return tuple(after) if after or field.empty_text else None
 
 
 def file_key(value: Any) -> Any:
-    """Of a file with all that is known of it, the key."""
+    """The key of a file that is stored with its metadata; any other value as it is."""
     return cast("dict[str, Any]", value).get("file_key", "") if isinstance(value, dict) else value
 
 
 # Secrets
 
-MARK: Final = "(secret, as it was)"
-"""What YAML says instead of a secret that need not be seen."""
-_MARKS: Final = re.compile(r"\(secret \d+, as it was\)")
+MASK: Final = "(unchanged secret)"
+"""What YAML contains in place of a secret."""
+_NUMBERED_MASK: Final = re.compile(r"\(unchanged secret \d+\)")
 
 
-def masked(value: Any) -> Any:
-    """A secret with a mark in place of every text and number in it; several are numbered, to be told apart."""
-    if _tells(value):
-        return MARK
+def mask_secret(value: Any) -> Any:
+    """Replace every text and number of a secret value with a mask. Several masks are numbered."""
+    if _is_secret_part(value):
+        return MASK
     numbers = count(1)
-    return _each(value, lambda _: _mark(next(numbers)))
+    return _map_parts(value, lambda _: _numbered_mask(next(numbers)))
 
 
-def unmasked(value: Any, former: Any) -> Any:
-    """The secret that there was behind each mark; behind one that is new there is nothing."""
-    if value == MARK:
+def unmask_secret(value: Any, former: Any) -> Any:
+    """Replace masks with the secrets of the former value; a mask without a secret becomes empty."""
+    if value == MASK:
         return former
-    behind: dict[str, Any] = {MARK: ""}
-    _each(former, lambda secret: behind.setdefault(_mark(len(behind)), secret))
-    return _each(value, lambda said: behind.get(said, "" if _MARKS.fullmatch(str(said)) else said))
+    secrets: dict[str, Any] = {MASK: ""}
+    _map_parts(former, lambda secret: secrets.setdefault(_numbered_mask(len(secrets)), secret))
+    return _map_parts(value, lambda part: secrets.get(part, "" if _NUMBERED_MASK.fullmatch(str(part)) else part))
 
 
-def _mark(number: int) -> str:
-    return f"(secret {number}, as it was)"
+def _numbered_mask(number: int) -> str:
+    return f"(unchanged secret {number})"
 
 
-def _tells(value: Any) -> bool:
+def _is_secret_part(value: Any) -> bool:
     return isinstance(value, str | int | float) and not isinstance(value, bool) and value != ""
 
 
-def _each(value: Any, turned: Callable[[Any], Any]) -> Any:
-    """The value with every text and number in it turned into something else, in their order."""
-    if _tells(value):
-        return turned(value)
+def _map_parts(value: Any, replace: Callable[[Any], Any]) -> Any:
+    """The value with every text and number in it replaced, in order."""
+    if _is_secret_part(value):
+        return replace(value)
     if isinstance(value, list):
-        return [_each(one, turned) for one in cast("list[Any]", value)]
+        return [_map_parts(each, replace) for each in cast("list[Any]", value)]
     if isinstance(value, dict):
-        return {name: _each(one, turned) for name, one in cast("dict[str, Any]", value).items()}
+        return {name: _map_parts(each, replace) for name, each in cast("dict[str, Any]", value).items()}
     return value

@@ -1,4 +1,4 @@
-"""Values as JSON that a person reads and writes."""
+"""JSON as text that a user reads and edits."""
 
 import json
 import re
@@ -7,28 +7,28 @@ from typing import Any, Final
 
 from console.model.text.safe import one_line
 
-_MAYBE_UNSEEN: Final = re.compile(r"[^\x20-\x7e\n]")
-_WORDS: Final = {
+_NOT_PLAIN_ASCII: Final = re.compile(r"[^\x20-\x7e\n]")
+_ERROR_TEXTS: Final = {
     "Expecting property name": 'a name in double quotes belongs here, as in {"name": 1}',
     "Expecting ':'": "a : is missing",
-    "Expecting ','": "a , or the bracket at the end is missing",
-    "Expecting value": "a value belongs here; text is in double quotes",
-    "Unterminated string": "this text has no double quote at its end",
-    "Invalid control character": "in a text a line break is \\n, and a tab \\t",
-    "Invalid \\": "in a text a backslash is \\\\",
-    "Extra data": "there is more behind the end of the value",
+    "Expecting ','": "a , or the closing bracket is missing",
+    "Expecting value": "a value belongs here; put text in double quotes",
+    "Unterminated string": "the closing double quote of this text is missing",
+    "Invalid control character": "in text, write a line break as \\n and a tab as \\t",
+    "Invalid \\": "in text, write a backslash as \\\\",
+    "Extra data": "there is more text after the end of the value",
 }
-"""What Python says by how it begins, and how it is said here."""
+"""The start of each message of Python's parser, and the text that is shown instead."""
 
-_LEAST, _MOST = -(2**63), 2**64 - 1
-"""What is kept as an integer; orjson reads all else as a fraction."""
-_DIGITS: Final = len(str(_LEAST))
-_BRIEF: Final = 40
-"""Characters of a number in a sentence."""
+_MIN_INTEGER, _MAX_INTEGER = -(2**63), 2**64 - 1
+"""orjson reads integers outside of this range as floats."""
+_MAX_INTEGER_CHARS: Final = len(str(_MIN_INTEGER))
+_MAX_SHOWN_CHARS: Final = 40
+"""Characters of a number in an error message."""
 
 
-class NotJson(ValueError):
-    """Why a text is no JSON, and where."""
+class InvalidJson(ValueError):
+    """A text is not JSON; the message says why, and `line` and `column` say where."""
 
     def __init__(self, words: str, line: int = 1, column: int = 1) -> None:
         super().__init__(words)
@@ -36,30 +36,30 @@ class NotJson(ValueError):
         self.column = column
 
 
-class TooLarge(NotJson):
-    """JSON, with a number that would be another one by the time it is read again."""
+class NumberTooLarge(InvalidJson):
+    """The text is JSON, but a number in it cannot be stored exactly."""
 
 
-def editable(value: Any) -> str:
-    """The value as JSON in lines, with an escape for every character that a terminal would not show as it is."""
+def to_json_text(value: Any) -> str:
+    """Return indented JSON, with an escape for every character that a terminal does not show as it is."""
     text = json.dumps(value, ensure_ascii=False, indent=2)
-    # All of these stand in strings, where an escape says the same.
-    return text if text.isascii() else _MAYBE_UNSEEN.sub(_shown, text)
+    # Such characters occur in strings only, where an escape means the same.
+    return text if text.isascii() else _NOT_PLAIN_ASCII.sub(_escape_unprintable, text)
 
 
-def read(text: str) -> Any:
-    """The value that was written; raises NotJson with the place where it is wrong."""
+def parse_json(text: str) -> Any:
+    """Parse JSON. Raises InvalidJson with the place of the error."""
     try:
-        return json.loads(text, parse_constant=_refused, parse_float=_fraction, parse_int=_integer)
+        return json.loads(text, parse_constant=_refuse_constant, parse_float=_parse_float, parse_int=_parse_integer)
     except json.JSONDecodeError as error:
-        said = next((words for begins, words in _WORDS.items() if error.msg.startswith(begins)), error.msg)
-        words = f"line {error.lineno}, column {error.colno}: {said}"
-        raise NotJson(words, error.lineno, error.colno) from error
+        reason = next((words for start, words in _ERROR_TEXTS.items() if error.msg.startswith(start)), error.msg)
+        words = f"line {error.lineno}, column {error.colno}: {reason}"
+        raise InvalidJson(words, error.lineno, error.colno) from error
     except RecursionError as error:
-        raise NotJson("it is nested too deep") from error
+        raise InvalidJson("it is nested too deeply") from error
 
 
-def _shown(found: "re.Match[str]") -> str:
+def _escape_unprintable(found: "re.Match[str]") -> str:
     letter = found[0]
     if letter.isprintable():
         return letter
@@ -70,18 +70,19 @@ def _shown(found: "re.Match[str]") -> str:
     return f"\\u{0xD800 + high:04x}\\u{0xDC00 + low:04x}"
 
 
-def _refused(name: str) -> None:
-    raise NotJson(f"{name} is no JSON; write a number or null")
+def _refuse_constant(name: str) -> None:
+    raise InvalidJson(f"{name} is not JSON; write a number or null")
 
 
-def _fraction(written: str) -> float:
+def _parse_float(written: str) -> float:
     if not isfinite(number := float(written)):
-        raise TooLarge(f"{one_line(written, _BRIEF)} is larger than any number that is kept; write it as a text")
+        raise NumberTooLarge(f"{one_line(written, _MAX_SHOWN_CHARS)} is too large to be stored; write it as text")
     return number
 
 
-def _integer(written: str) -> int:
-    # By its length first: Python refuses to read very long ones.
-    if len(written) > _DIGITS or not _LEAST <= (number := int(written)) <= _MOST:
-        raise TooLarge(f"{one_line(written, _BRIEF)} has more than 64 bits and would be rounded; write it as a text")
+def _parse_integer(written: str) -> int:
+    # By its length first: Python refuses to parse very long integers.
+    if len(written) > _MAX_INTEGER_CHARS or not _MIN_INTEGER <= (number := int(written)) <= _MAX_INTEGER:
+        shown = one_line(written, _MAX_SHOWN_CHARS)
+        raise NumberTooLarge(f"{shown} has more than 64 bits and would be rounded; write it as text")
     return number

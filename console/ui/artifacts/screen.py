@@ -1,4 +1,4 @@
-"""What runs made and what came with events: a list, and what is in each."""
+"""The artifacts browser: files that runs created or that came with events, with a preview of each."""
 
 import asyncio
 from collections.abc import Awaitable
@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual.binding import BindingType
 
-from console.data.artifacts import ArtifactReader
-from console.model.artifacts.file_name import proposed_name, target_of
-from console.model.artifacts.preview import WINDOW, has_content, preview
-from console.model.artifacts.rows import list_row, name_of
+from console.data.artifacts import ArtifactReader, TargetExists, save_artifact
+from console.model.artifacts.file_name import suggested_name, target_path
+from console.model.artifacts.preview import PREVIEW_BYTES, has_content, preview
+from console.model.artifacts.rows import artifact_row, name_of
 from console.model.commands.key_labels import key_of
 from console.model.text.folds import Folds
 from console.model.text.lists import Item, ListItems, Row, Source
 from console.model.text.safe import one_line
 from console.model.text.units import number, size
-from console.ui.artifacts.save import SaveAs, Taken, save
+from console.ui.artifacts.save import SaveAs
 from console.ui.shared.bindings import bindings_for
 from console.ui.shared.browser import Looked, SearchBrowser
 from console.ui.shared.clipboard import Clipboard
@@ -29,16 +29,15 @@ if TYPE_CHECKING:
 
     from engine.api import ArtifactRow
 
-_WHOSE: Final = {"session": "of this session", "run": "of this run", "all": "of all sessions"}
+_SCOPES: Final = {"session": "of this session", "run": "of this run", "all": "of all sessions"}
 _NONE: Final = (
-    "No artifacts {whose}.\nA runner makes one with `artifact.created`, and every file that comes with an event is one."
-    "\n{more}"
+    "No artifacts {scope}.\nA runner creates them with `artifact.created`; files of events are artifacts too.\n{hint}"
 )
-_NONE_FOUND: Final = "No artifact {whose} holds that in its name, type or id.\nesc shows all."
+_NONE_FOUND: Final = "No artifact {scope} has this in its name, type or id.\nesc shows all."
 
 
 class ArtifactsScreen(SearchBrowser):
-    """The list at the left, what is known of one and what is in it at the right."""
+    """Shows a list of artifacts, and the facts and content of the current one."""
 
     place = "artifacts"
     heading = "Artifacts"
@@ -60,66 +59,66 @@ class ArtifactsScreen(SearchBrowser):
         super().__init__(services, clipboard)
         self._session, self._run_id = session, run_id
         self._wanted = wanted
-        """The one of the run that is to be shown first, by its id or its name."""
-        self._whose = "session" if wanted is None else "run"
+        """The id or name of an artifact of the run; the cursor starts on it."""
+        self._scope = "session" if wanted is None else "run"
         self._folds = Folds()
-        """Of the content at the side."""
-        self._told: tuple[ArtifactRow, Looked] | None = None
+        """The folds of the content at the side."""
+        self._previewed: tuple[ArtifactRow, Looked] | None = None
         self._source: Source | None = None
-        """What was made of that."""
+        """The preview of `_previewed`."""
         self._saving = ""
-        """What is being saved, and how far that is."""
+        """The progress of a save."""
 
     # Reading
 
     def take_a_desk(self) -> None:
-        self.desk = self._desk()
+        self.reader = self._new_reader()
 
     def begin(self) -> Awaitable[None]:
-        return self.desk.load_first()
+        return self.reader.load_first()
 
-    def _desk(self, text: str = "") -> ArtifactReader:
+    def _new_reader(self, text: str = "") -> ArtifactReader:
         return ArtifactReader(
             self.services.active_session.engine,
-            session=self._session if self._whose == "session" else None,
-            run_id=self._run_id if self._whose == "run" else None,
+            session=self._session if self._scope == "session" else None,
+            run_id=self._run_id if self._scope == "run" else None,
             text=text,
         )
 
     def more(self) -> Awaitable[None] | None:
-        return None if self.desk.is_complete else self.desk.load_more()
+        return None if self.reader.is_complete else self.reader.load_more()
 
     async def freshen(self) -> bool:
-        return await self.desk.refresh()
+        return await self.reader.refresh()
 
     @property
     def sought(self) -> str:
-        return self.desk.text
+        return self.reader.text
 
     async def find(self, text: str) -> None:
-        desk = self._desk(text)
-        await desk.load_first()
-        self.desk = desk
+        reader = self._new_reader(text)
+        await reader.load_first()
+        self.reader = reader
 
-    # What is shown
+    # Showing
 
     def shelf(self) -> ListItems:
-        return ListItems([Item(row.artifact_id, partial(self._row, row), row) for row in self.desk.rows.values()])
+        return ListItems([Item(row.artifact_id, partial(self._row, row), row) for row in self.reader.rows.values()])
 
     def _row(self, row: "ArtifactRow", width: int) -> Row:
-        return list_row(row, self._now, width)
+        return artifact_row(row, self._now, width)
 
     def nothing(self) -> str:
-        whose = _WHOSE[self._whose]
-        if self.desk.text:
-            return _NONE_FOUND.format(whose=whose)
-        shows = f"{key_of('artifacts.whose')} shows those {_WHOSE[self._whose_next]}."
-        more = shows if self._whose != "all" else "Send something first."
-        return _NONE.format(whose=whose, more=more)
+        scope = _SCOPES[self._scope]
+        if self.reader.text:
+            return _NONE_FOUND.format(scope=scope)
+        others = f"{key_of('artifacts.whose')} shows those {_SCOPES[self._next_scope]}."
+        hint = others if self._scope != "all" else "Send a message first."
+        return _NONE.format(scope=scope, hint=hint)
 
     def _show(self) -> None:
         super()._show()
-        wanted = (row.artifact_id for row in self.desk.rows.values() if self._wanted in (row.artifact_id, row.name))
+        wanted = (row.artifact_id for row in self.reader.rows.values() if self._wanted in (row.artifact_id, row.name))
         if self._wanted is not None and (found := next(wanted, None)) is not None:
             self._wanted = None
             self.list.go_to(self.list.shelf.place_of(found) or 0)
@@ -127,21 +126,20 @@ class ArtifactsScreen(SearchBrowser):
     def remark(self) -> str:
         if self._saving:
             return self._saving
-        count = len(self.desk.rows)
-        return (
-            f"{number(count, 'artifact') if self.desk.is_complete else f'{count:,}+ artifacts'} {_WHOSE[self._whose]}"
-        )
+        count = len(self.reader.rows)
+        counted = number(count, "artifact") if self.reader.is_complete else f"{count:,}+ artifacts"
+        return f"{counted} {_SCOPES[self._scope]}"
 
     @property
     def _now(self) -> int:
         return self.services.active_session.engine.now()
 
-    # What is in it
+    # The current artifact
 
     @property
     def current(self) -> "ArtifactRow | None":
         item = self.list.current
-        return None if item is None else self.desk.rows.get(item.id)
+        return None if item is None else self.reader.rows.get(item.id)
 
     def on_listing_moved(self) -> None:
         self._folds = Folds()
@@ -152,26 +150,26 @@ class ArtifactsScreen(SearchBrowser):
             return None
         looked = Looked()
         if has_content(row, self._now):
-            looked = self.look_up(row.artifact_id, partial(self._head_of, row))
-        if self._source is None or self._told != (row, looked):
-            self._told = row, looked
+            looked = self.look_up(row.artifact_id, partial(self._read_head, row))
+        if self._source is None or self._previewed != (row, looked):
+            self._previewed = row, looked
             self._source = preview(row, looked.value, self._now, self._folds, looked.words)
         return self._source
 
-    async def _head_of(self, row: "ArtifactRow") -> bytes:
-        return await self.services.active_session.engine.artifacts.read_bytes(row.artifact_id, limit=WINDOW)
+    async def _read_head(self, row: "ArtifactRow") -> bytes:
+        return await self.services.active_session.engine.artifacts.read_bytes(row.artifact_id, limit=PREVIEW_BYTES)
 
     def on_listing_chosen(self) -> None:
         self.action_open()
 
-    # What a person does
+    # Commands
 
     def why_not(self, what: str) -> str | None:
         row = self.current
         if what in ("open", "copy", "save", "aside") and row is None:
-            return "there is no artifact here"
+            return "There is no artifact here."
         if what == "save" and row is not None and not has_content(row, self._now):
-            return "there is nothing to save: its content is not here, or no longer"
+            return "Its content is not stored here, or has expired."
         return None
 
     def action_open(self) -> None:
@@ -187,14 +185,14 @@ class ArtifactsScreen(SearchBrowser):
             self._clipboard.copy(row.artifact_id, "the id")
 
     @property
-    def _whose_next(self) -> str:
-        order = [each for each in _WHOSE if each != "run" or self._run_id is not None]
-        return order[(order.index(self._whose) + 1) % len(order)]
+    def _next_scope(self) -> str:
+        order = [each for each in _SCOPES if each != "run" or self._run_id is not None]
+        return order[(order.index(self._scope) + 1) % len(order)]
 
     def action_whose(self) -> None:
-        self._whose = self._whose_next
+        self._scope = self._next_scope
         self.list.start_over()
-        self.read(self.find(self.desk.text), self.show)
+        self.read(self.find(self.reader.text), self.show)
 
     # Saving
 
@@ -203,41 +201,41 @@ class ArtifactsScreen(SearchBrowser):
             self.services.run_in_background(self._save(row))
 
     async def _save(self, row: "ArtifactRow") -> None:
-        """Ask where to until it is there, or until nobody wants it any more."""
-        typed: str | None = proposed_name(row.name, row.artifact_id)
-        name, wrong = typed, ""
-        while (typed := await self.app.push_screen_wait(SaveAs(typed, wrong))) is not None:
-            path = await asyncio.to_thread(target_of, typed, name)
+        """Ask for a path until the artifact is saved, or the user gives up."""
+        typed: str | None = suggested_name(row.name, row.artifact_id)
+        name, problem = typed, ""
+        while (typed := await self.app.push_screen_wait(SaveAs(typed, problem))) is not None:
+            path = await asyncio.to_thread(target_path, typed, name)
             try:
                 written = await self._write(row, path)
             except OSError as error:
-                wrong = f"{path} cannot be written: {error.strerror or error}. Name another file."
+                problem = f"{path} cannot be written: {error.strerror or error}. Choose another file."
                 continue
-            except Exception as error:  # noqa: BLE001  (the content may be gone; whatever it was, it is said)
+            except Exception as error:  # noqa: BLE001  (the content may be gone; any failure is shown)
                 self.services.show_toast(f"{name_of(row)} cannot be read: {error}", severity="error")
                 return
             if written is not None:
-                self.services.show_toast(f"{size(written)} saved to {path}")
+                self.services.show_toast(f"Saved {size(written)} to {path}")
                 return
-            wrong = f"{path} stays as it is. Name another file."
+            problem = f"{path} was not overwritten. Choose another file."
 
     async def _write(self, row: "ArtifactRow", path: "Path") -> int | None:
-        """How much was written; nothing where there is a file already, which is to stay."""
+        """Save to a file. Returns the number of bytes, or None if the user keeps an existing file."""
         engine = self.services.active_session.engine
-        self._tell_saved(row, 0)
+        self._show_save_progress(row, 0)
         try:
             with slow_notice(self, self.show_remark, repeat=True):
                 try:
-                    return await save(engine, row, path, over=False, tell=self._tell_saved)
-                except Taken:
+                    return await save_artifact(engine, row, path, overwrite=False, progress=self._show_save_progress)
+                except TargetExists:
                     ask = Question(f"{one_line(str(path))} already exists. Overwrite it?", "Overwrite", "Keep it")
                     if not await self.app.push_screen_wait(ask):
                         return None
-                    return await save(engine, row, path, over=True, tell=self._tell_saved)
+                    return await save_artifact(engine, row, path, overwrite=True, progress=self._show_save_progress)
         finally:
             self._saving = ""
             self.show_remark()
 
-    def _tell_saved(self, row: "ArtifactRow", written: int) -> None:
+    def _show_save_progress(self, row: "ArtifactRow", written: int) -> None:
         share = f" · {min(99, 100 * written // row.size_bytes)}%" if row.size_bytes else ""
-        self._saving = f"saving {one_line(name_of(row), 30)}: {size(written)}{share}"
+        self._saving = f"Saving {one_line(name_of(row), 30)}: {size(written)}{share}"

@@ -6,7 +6,7 @@ from console.model.commands.key_labels import key_of
 
 if TYPE_CHECKING:
     from console.data.active_session import ActiveSession
-    from console.data.event_draft import EventDraftState
+    from console.data.event_draft import ComposerDraft
     from console.ui.main.screen import MainScreen
     from console.ui.shared.services import AppServices
     from engine.api import EventEnvelope, Ticket
@@ -19,14 +19,14 @@ class ComposerController:
         self._services = services
         self._session = active_session
         self._main = main
-        self.drafts: list[EventDraftState] = []
+        self.drafts: list[ComposerDraft] = []
         """Unsent events; the newest is the last."""
 
     def action_compose(self) -> None:
         if self._services.check_can("app.compose"):
-            from console.data.event_draft import new_writing  # noqa: PLC0415
+            from console.data.event_draft import new_draft  # noqa: PLC0415
 
-            self._open(self._draft_of_session() or new_writing(self._session.session_id))
+            self._open(self._draft_of_session() or new_draft(self._session.session_id))
 
     def action_edit_event(self) -> None:
         if self._services.check_can("app.edit_event") and (view := self._services.updater.view) is not None:
@@ -37,26 +37,26 @@ class ComposerController:
         self._services.run_in_background(self._edit_event(run_id))
 
     async def _edit_event(self, run_id: str) -> None:
-        from console.data.event_draft import writing_of  # noqa: PLC0415
+        from console.data.event_draft import draft_of_event  # noqa: PLC0415
 
-        self._open(writing_of(await self._session.engine.runs.event(run_id), self._session.session_id))
+        self._open(draft_of_event(await self._session.engine.runs.event(run_id), self._session.session_id))
 
-    def _open(self, draft: "EventDraftState") -> None:
+    def _open(self, draft: "ComposerDraft") -> None:
         from console.ui.composer.screen import ComposerScreen  # noqa: PLC0415
 
         self.add_draft(draft)
         self._services.push_screen(ComposerScreen(self._services, self, draft))
 
-    def add_draft(self, draft: "EventDraftState") -> None:
+    def add_draft(self, draft: "ComposerDraft") -> None:
         if draft not in self.drafts:
             self.drafts.append(draft)
 
-    def remove_draft(self, draft: "EventDraftState") -> None:
+    def remove_draft(self, draft: "ComposerDraft") -> None:
         """Forget a draft that was sent or left empty."""
         if draft in self.drafts:
             self.drafts.remove(draft)
 
-    def _draft_of_session(self) -> "EventDraftState | None":
+    def _draft_of_session(self) -> "ComposerDraft | None":
         """The newest draft of the active session."""
         return next((each for each in reversed(self.drafts) if each.session == self._session.session_id), None)
 
@@ -74,7 +74,7 @@ class ComposerController:
 
         if isinstance(top := self._services.full_screen, ComposerScreen):
             top.collect()
-        return any(draft.is_begun for draft in self.drafts)
+        return any(draft.is_changed for draft in self.drafts)
 
     def follow_sent(self, ticket: "Ticket", envelope: "EventEnvelope") -> None:
         """Show what becomes of an event that was sent."""

@@ -1,4 +1,4 @@
-"""One field of the form: what it is called, where it is filled in, and below what is wrong with it."""
+"""One field of the composer: its label, its input widget, and its problem below."""
 
 from textual.actions import SkipAction
 from textual.app import ComposeResult
@@ -6,15 +6,15 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Static
 
-from console.model.composer.fields import EventField, Kind
+from console.model.composer.fields import EventField, InputKind
 from console.model.text.safe import one_line
 from console.ui.shared.fields import Choice, LineField, TextField
 
 Control = LineField | TextField | Choice
 
 
-class Passage(TextField):
-    """Several lines, with fields above and below: from its first line up leads to the one before, as in any field."""
+class MultiLineField(TextField):
+    """A field of several lines. Up in the first line and down in the last one go to the next field."""
 
     def action_cursor_up(self, select: bool = False) -> None:
         if not select and self.navigator.is_first_wrapped_line(self.cursor_location):
@@ -28,10 +28,10 @@ class Passage(TextField):
 
 
 class FieldRow(Widget):
-    """A label, and beside it whatever takes the answer.
+    """A label with input widgets beside it.
 
-    It draws the label itself and has no widget for what is wrong before something is: a form takes as long to open as
-    it has widgets.
+    It draws the label itself, and creates the widget of the problem only if there is one: the time to open the form
+    grows with the number of widgets.
     """
 
     DEFAULT_CSS = """
@@ -44,52 +44,52 @@ class FieldRow(Widget):
         super().__init__()
         self._label = label
         self._beside = [widget.add_class("beside", update=False) for widget in beside]
-        self._wrong: Static | None = None
+        self._problem: Static | None = None
 
     def compose(self) -> ComposeResult:
         yield from self._beside
 
     def render(self) -> Content:
-        return Content.styled(f"{self._label:>14}", "$text-muted" if self._wrong is None else "bold $text-error")
+        return Content.styled(f"{self._label:>14}", "$text-muted" if self._problem is None else "bold $text-error")
 
-    def complain(self, words: str | None) -> None:
-        """Say what is wrong with it, or nothing."""
-        if not words and self._wrong is None:
+    def show_problem(self, problem: str | None) -> None:
+        """Show or remove a problem."""
+        if not problem and self._problem is None:
             return
-        if not words and self._wrong is not None:
-            self._wrong.remove()
-            self._wrong = None
-        elif self._wrong is None:
-            self._wrong = Static(classes="wrong", markup=False)
-            self.mount(self._wrong)
-        if self._wrong is not None:
-            self._wrong.update(Content(f"✗ {one_line(words or '', 400)}"))
+        if not problem and self._problem is not None:
+            self._problem.remove()
+            self._problem = None
+        elif self._problem is None:
+            self._problem = Static(classes="wrong", markup=False)
+            self.mount(self._problem)
+        if self._problem is not None:
+            self._problem.update(Content(f"✗ {one_line(problem or '', 400)}"))
         self.refresh()
 
 
 def control_for(field: EventField, value: str, options: list[str]) -> Control:
-    """What a field is filled in with."""
+    """Create the input widget of a field."""
     name = field.name
-    if field.kind is Kind.CHOICE:
+    if field.kind is InputKind.CHOICE:
         return Choice(value, options, id=name)
-    if field.kind is Kind.TEXT:
-        return Passage(value, placeholder=hinted(field.hint), id=name)
-    return LineField(value, placeholder=hinted(field.hint), id=name)
+    if field.kind is InputKind.TEXT:
+        return MultiLineField(value, placeholder=hint_text(field.hint), id=name)
+    return LineField(value, placeholder=hint_text(field.hint), id=name)
 
 
-def hinted(words: str) -> str:
-    """What stands in an empty field, so that nobody takes it for what the field says."""
-    return f"({words})" if words else ""
+def hint_text(hint: str) -> str:
+    """The placeholder of an empty field, in brackets, so that it does not look like a value."""
+    return f"({hint})" if hint else ""
 
 
-def said_in(control: Control) -> str:
-    """What a field says."""
+def value_of(control: Control) -> str:
+    """The text of a field."""
     return control.text if isinstance(control, TextField) else control.value
 
 
-def say_in(control: Control, value: str) -> None:
-    """Have a field say this."""
-    if said_in(control) == value:
+def set_value(control: Control, value: str) -> None:
+    """Set the text of a field, if it differs."""
+    if value_of(control) == value:
         return
     if isinstance(control, TextField):
         control.load_text(value)

@@ -1,4 +1,4 @@
-"""The files that go along with an event: those that do, and a line in which another is named."""
+"""The files of a composed event: the attached ones, and a field to attach another by its path."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,45 +25,45 @@ if TYPE_CHECKING:
 NONE: Final = "(none yet)"
 
 
-class Files(StyledText, can_focus=True):
-    """One line for each."""
+class AttachmentList(StyledText, can_focus=True):
+    """The attached files, one per line."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings_for("files")
     DEFAULT_CSS = """
-    Files { height: auto; width: 1fr; }
-    Files:focus { background: $boost; }
+    AttachmentList { height: auto; width: 1fr; }
+    AttachmentList:focus { background: $boost; }
     """
     files: "reactive[Sequence[Attachment]]" = reactive((), layout=True)
-    place: reactive[int] = reactive(0)
+    index: reactive[int] = reactive(0)
 
     @dataclass
     class Removed(Message):
-        """This one does not go along."""
+        """Posted when the user removes a file."""
 
-        place: int
+        index: int
 
     @dataclass
     class Left(Message):
-        """Beyond the first or the last."""
+        """Posted when the cursor moves beyond the first or last file."""
 
         step: int
 
     def watch_files(self, files: "Sequence[Attachment]") -> None:
         self.can_focus = bool(files)
-        self.place = min(self.place, max(0, len(files) - 1))
+        self.index = min(self.index, max(0, len(files) - 1))
 
     def action_remove(self) -> None:
         if self.files:
-            self.post_message(self.Removed(self.place))
+            self.post_message(self.Removed(self.index))
 
     def action_move(self, step: int) -> None:
-        if 0 <= self.place + step < len(self.files):
-            self.place += step
+        if 0 <= self.index + step < len(self.files):
+            self.index += step
         else:
             self.post_message(self.Left(step))
 
     def on_click(self, event: events.Click) -> None:
-        self.place = max(0, min(event.y, len(self.files) - 1))
+        self.index = max(0, min(event.y, len(self.files) - 1))
 
     def on_focus(self) -> None:
         self.refresh()
@@ -74,12 +74,12 @@ class Files(StyledText, can_focus=True):
     def render(self) -> Content:
         if not self.files:
             return Content.styled(NONE, "$text-muted")
-        return Content("\n").join(self._row(at, file) for at, file in enumerate(self.files))
+        return Content("\n").join(self._row(row, file) for row, file in enumerate(self.files))
 
-    def _row(self, at: int, file: "Attachment") -> Content:
-        is_here = self.has_focus and at == self.place
+    def _row(self, row: int, file: "Attachment") -> Content:
+        is_here = self.has_focus and row == self.index
         kind, amount = file.mime_type or file.artifact_type, "" if file.size is None else f" · {size(file.size)}"
-        where = " · stays in its file" if file.source == "file_root" else ""
+        where = " · read from its file" if file.source == "file_root" else ""
         return Content.assemble(
             (f"{GLYPHS['cursor'] if is_here else GLYPHS['mark']} ", "$accent"),
             (one_line(file.name or file.artifact_id, 60), "bold"),
@@ -88,50 +88,50 @@ class Files(StyledText, can_focus=True):
 
 
 class PathField(LineField):
-    """Where the next is named. Paths are offered while one is typed."""
+    """A field for the path of a file, with completions."""
 
     @dataclass
-    class Wanted(Message):
-        """What could this path become?"""
+    class PathChanged(Message):
+        """Posted when the path changes; the screen finds completions."""
 
         typed: str
 
     @dataclass
-    class Given(Message):
-        """This file is to go along."""
+    class Attached(Message):
+        """Posted when the user attaches a file."""
 
         path: str
 
     @dataclass
     class Pasted(Message):
-        """This was pasted, and may be read as paths in these ways."""
+        """Posted when a text is pasted that may be one or several paths."""
 
         text: str
         readings: Sequence[Sequence[str]]
 
     def __init__(self) -> None:
         super().__init__(placeholder="(a path; tab completes, enter attaches)", id="path")
-        self.picks = PathPicker()
+        self.picker = PathPicker()
 
-    def offer(self, typed: str, found: Sequence[Candidate]) -> None:
-        """The path could become one of these, if it is still the one that is typed."""
+    def show_completions(self, typed: str, found: Sequence[Candidate]) -> None:
+        """Show the completions of a path, if it is still the typed one."""
         if typed == self.value and self.has_focus:
-            is_there = len(found) == 1 and found[0].path == typed
-            self.picks.offer(() if is_there else found, "" if is_there else typed)
-            if self.picks.is_open:
-                self.call_after_refresh(self.picks.scroll_visible, animate=False)
+            is_complete = len(found) == 1 and found[0].path == typed
+            self.picker.offer(() if is_complete else found, "" if is_complete else typed)
+            if self.picker.is_open:
+                self.call_after_refresh(self.picker.scroll_visible, animate=False)
 
     def on_input_changed(self) -> None:
         if self.value:
-            self.post_message(self.Wanted(self.value))
+            self.post_message(self.PathChanged(self.value))
         else:
-            self.picks.close()
+            self.picker.close()
 
     def on_blur(self) -> None:
-        self.picks.close()
+        self.picker.close()
 
     def reads_lines(self, text: str) -> bool:
-        """Several lines may be several paths."""
+        """Whether a pasted text of several lines is handled as paths."""
         return bool(readings(text))
 
     def on_paste(self, event: events.Paste) -> None:
@@ -141,25 +141,25 @@ class PathField(LineField):
             self.post_message(self.Pasted(event.text, found))
 
     def on_key(self, event: events.Key) -> None:
-        what = self.picks.meaning(event.key, self.value)
+        what = self.picker.meaning(event.key, self.value)
         if what is None and event.key == "enter" and self.value.strip():
-            self.post_message(self.Given(self.value.strip()))
+            self.post_message(self.Attached(self.value.strip()))
         elif what is None:
             return
         elif what == "take":
-            self._take(self.picks.take(), is_given=event.key == "enter")
+            self._accept(self.picker.take(), is_enter=event.key == "enter")
         elif what == "close":
-            self.picks.close()
+            self.picker.close()
         else:
-            self.picks.move(-1 if what == "above" else 1)
+            self.picker.move(-1 if what == "above" else 1)
         event.stop()
         event.prevent_default()
 
-    def _take(self, chosen: Candidate | None, *, is_given: bool) -> None:
-        """Have what was chosen in the field; only enter attaches it, so that an enter after tab does nothing else."""
+    def _accept(self, chosen: Candidate | None, *, is_enter: bool) -> None:
+        """Put a completion into the field. Enter also attaches it; after tab, enter must be pressed again."""
         if chosen is None:
             return
-        if is_given and not chosen.is_folder:
-            self.post_message(self.Given(chosen.path))
+        if is_enter and not chosen.is_folder:
+            self.post_message(self.Attached(chosen.path))
         self.value = chosen.path
         self.cursor_position = len(self.value)

@@ -1,10 +1,10 @@
-"""An event put together by hand: six types, each with the fields of the contract, and files that go along."""
+"""The composer: an event of any type with its fields and attached files."""
 
 import asyncio
 from enum import Enum, auto
 from functools import partial
 from pathlib import Path
-from typing import ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual import events
 from textual.app import ComposeResult
@@ -16,88 +16,91 @@ from textual.widgets import Input, Static, TextArea
 from console.data.event_draft import (
     SOURCES,
     TYPES,
-    EventDraftState,
+    AttachmentProblem,
+    ComposerDraft,
+    default_values,
     example_values,
-    new_writing,
-    problems,
-    usual_values,
+    find_problems,
+    new_draft,
 )
 from console.data.health import error_text
 from console.model.commands.key_labels import key_of
-from console.model.composer.fields import ABOUT, GROUPS, filled, retyped
+from console.model.composer.fields import GROUPS, TYPE_HINTS, change_defaults, fill_example
 from console.model.prompt.paste_tokens import on_one_line
 from console.model.text.paths import candidates, files_meant
 from console.model.text.safe import one_line
 from console.model.text.units import who_runs
 from console.ui.composer.controller import ComposerController
-from console.ui.composer.field_row import Control, FieldRow, control_for, hinted, said_in, say_in
-from console.ui.composer.files import Files, PathField
+from console.ui.composer.field_row import Control, FieldRow, control_for, hint_text, set_value, value_of
+from console.ui.composer.files import AttachmentList, PathField
 from console.ui.shared.bindings import bindings_for
 from console.ui.shared.fields import Choice, TextField
 from console.ui.shared.finder import Finder
 from console.ui.shared.full_screen import FullScreen
 from console.ui.shared.services import AppServices
-from engine.api import Attachment, AttachmentProblem
 
-_FILES: Final = "attachments"
+if TYPE_CHECKING:
+    from engine.api import Attachment
+
+_ATTACHMENTS: Final = "attachments"
 _OPTIONS: Final = {"event_type": TYPES, "source": SOURCES}
 
 
-class Course(Enum):
-    """How far an event has come; what is sent cannot be sent again by the same key."""
+class SendState(Enum):
+    """The progress of sending. An event is sent once, also if the key is pressed twice."""
 
     OPEN = auto()
     SENDING = auto()
     SENT = auto()
 
 
-class Form(VerticalScroll, inherit_bindings=False):
-    """Scrolls to what has the focus; up and down, which would scroll it, lead from field to field."""
+class FieldsScroll(VerticalScroll, inherit_bindings=False):
+    """Scrolls to the focused field. It has no keys: up and down go from field to field."""
 
 
 class ComposerScreen(FullScreen):
-    """Shows a writing, and changes it as one types. Left unsent, it is found again as it was."""
+    """Edits a draft. If it is closed without sending, the draft is kept for this session."""
 
     place = "composer"
     heading = "New event"
     BINDINGS: ClassVar[list[BindingType]] = bindings_for("composer")
-    AUTO_FOCUS = ""  # it would scroll before there is a layout
+    AUTO_FOCUS = ""  # focusing would scroll before there is a layout
     DEFAULT_CSS = """
     ComposerScreen #form { height: 1fr; padding: 0 1; scrollbar-size-vertical: 1; }
     ComposerScreen .group { height: 1; color: $text-primary; text-style: bold; }
     ComposerScreen.-tall .group { margin-top: 1; height: 1; }
-    ComposerScreen #wrong { display: none; height: auto; padding: 0 2; color: $text-error; }
+    ComposerScreen #error { display: none; height: auto; padding: 0 2; color: $text-error; }
     """
 
-    def __init__(self, services: AppServices, controller: ComposerController, writing: EventDraftState) -> None:
+    def __init__(self, services: AppServices, controller: ComposerController, draft: ComposerDraft) -> None:
         super().__init__(services)
         self._controller = controller
-        self.writing = writing
-        self._former: EventDraftState | None = None
-        """What the fields said before all was begun anew."""
+        self.draft = draft
+        self._cleared: ComposerDraft | None = None
+        """The draft before all fields were cleared."""
         self._rows: dict[str, FieldRow] = {}
         self._controls: dict[str, Control] = {}
-        self._files = Files()
+        self._files = AttachmentList()
         self._path = PathField()
-        self._wrong = Static("", id="wrong", markup=False)
-        self._course = Course.OPEN
-        self._type = writing.values["event_type"]
-        """The type of event that the other fields are filled in for."""
+        self._error = Static("", id="error", markup=False)
+        self._send_state = SendState.OPEN
+        self._type = draft.values["event_type"]
+        """The type whose defaults the fields have."""
 
     def body(self) -> ComposeResult:
-        with Form(id="form", can_focus=False):
+        with FieldsScroll(id="form", can_focus=False):
             for group, fields in GROUPS.items():
                 yield Static(group, classes="group")
                 for field in fields:
                     name = field.name
-                    control = control_for(field, self.writing.values[name], _OPTIONS.get(name, []))
+                    control = control_for(field, self.draft.values[name], _OPTIONS.get(name, []))
                     self._controls[name] = control
                     self._rows[name] = FieldRow(field.label, control)
                     yield self._rows[name]
                     if name == "text":
-                        self._rows[_FILES] = FieldRow("files", self._files, self._path, self._path.picks)
-                        yield self._rows[_FILES]
-        yield self._wrong
+                        self._rows[_ATTACHMENTS] = FieldRow("files", self._files, self._path, self._path.picker)
+                        yield self._rows[_ATTACHMENTS]
+        yield self._error
 
     def on_mount(self) -> None:
         self._show()
@@ -105,10 +108,10 @@ class ComposerScreen(FullScreen):
         self.watch(self.query_one("#form"), "virtual_size", self._keep_in_view, init=False)
 
     def _keep_in_view(self) -> None:
-        """What came or went above or below the field that has the focus has moved it."""
+        """Scroll to the focused field after the layout has changed."""
         focused = self.focused
         if focused is not None and isinstance(focused.parent, FieldRow):
-            for each in (focused.parent, focused):  # if not all of it, then the field
+            for each in (focused.parent, focused):  # the row, or at least the field
                 self.call_after_refresh(each.scroll_visible, animate=False)
 
     def remark(self) -> str:
@@ -124,73 +127,72 @@ class ComposerScreen(FullScreen):
         return where in (self.place, "files", "choice")
 
     def save_input(self) -> bool:
-        """What is begun is found again; while it is sent it is nobody's to take along."""
-        if self._course is Course.SENDING:
-            self.services.show_toast("it is being sent; one moment", severity="warning")
-        elif self._course is Course.OPEN:
+        """Keep a changed draft. While it is sent, the screen must stay open."""
+        if self._send_state is SendState.SENDING:
+            self.services.show_toast("The event is being sent.", severity="warning")
+        elif self._send_state is SendState.OPEN:
             self.collect()
-            if self.writing.is_begun:
-                self.services.show_toast(f"the event is kept; {key_of('app.compose')} goes on with it")
+            if self.draft.is_changed:
+                self.services.show_toast(f"The draft is kept. {key_of('app.compose')} continues it.")
             else:
-                self._controller.remove_draft(self.writing)
+                self._controller.remove_draft(self.draft)
                 self._controller.show_other_draft()
-        return self._course is not Course.SENDING
+        return self._send_state is not SendState.SENDING
 
     def step_back(self) -> None:
         if self.save_input():
             self.close_screen()
 
     def on_screen_resume(self) -> None:
-        self.show_remark()  # another may have been chosen meanwhile
+        self.show_remark()  # another runner may have been chosen
 
-    # What it shows
+    # Showing
 
     def _show(self) -> None:
-        """The writing as it is now, in all fields."""
+        """Show the draft in all fields."""
         for name, control in self._controls.items():
-            say_in(control, self.writing.values[name])
-        self._type = self.writing.values["event_type"]
-        self._tell_type()
-        self._files.files = tuple(self.writing.attachments)
-        is_edited = self.writing.base is not None
+            set_value(control, self.draft.values[name])
+        self._type = self.draft.values["event_type"]
+        self._show_type_hint()
+        self._files.files = tuple(self.draft.attachments)
+        is_edited = self.draft.base is not None
         self.title_line.title = "Edit and send" if is_edited else self.heading
         self.show_remark()
-        self._complain({})
-        self._say(" · ".join(self.writing.lost))
+        self._show_problems({})
+        self._show_error(" · ".join(self.draft.lost))
 
-    def _tell_type(self) -> None:
-        """What an event of this type is, and what it says."""
+    def _show_type_hint(self) -> None:
         type_, says = self._controls["event_type"], self._controls["text"]
         if isinstance(type_, Choice) and isinstance(says, TextField):
-            type_.about, hint = ABOUT[type_.value]
-            says.placeholder = hinted(hint)
+            type_.about, hint = TYPE_HINTS[type_.value]
+            says.placeholder = hint_text(hint)
 
     def collect(self) -> None:
-        """The writing as it is in the fields, as far as they are there already."""
-        said = {name: said_in(control) for name, control in self._controls.items()}
-        self.writing.values = {**self.writing.values, **said}
+        """Update the draft from the fields that exist so far."""
+        values = {name: value_of(control) for name, control in self._controls.items()}
+        self.draft.values = {**self.draft.values, **values}
 
-    def _complain(self, wrong: dict[str, str]) -> None:
+    def _show_problems(self, problems: dict[str, str]) -> None:
         for name, row in self._rows.items():
-            row.complain(wrong.get(name))
-        first = next((name for name in self._rows if name in wrong), None)
+            row.show_problem(problems.get(name))
+        first = next((name for name in self._rows if name in problems), None)
         if first is not None:
-            (self._path if first == _FILES else self._controls[first]).focus()
-        self._say("; ".join(f"{name}: {words}" for name, words in wrong.items() if name not in self._rows))
+            (self._path if first == _ATTACHMENTS else self._controls[first]).focus()
+        self._show_error("; ".join(f"{name}: {words}" for name, words in problems.items() if name not in self._rows))
 
-    def _say(self, words: str) -> None:
-        self._wrong.update(Content(one_line(words, 600)))
-        self._wrong.display = bool(words)
+    def _show_error(self, words: str) -> None:
+        self._error.update(Content(one_line(words, 600)))
+        self._error.display = bool(words)
 
-    # What a person does
+    # Fields
 
     def on_choice_changed(self, event: Choice.Changed) -> None:
-        """Another type: what nobody changed becomes what is usual there."""
-        before = self._type  # not the writing's, which may have been collected since
+        """Use the defaults of the new type for fields that were not changed."""
+        before = self._type  # not the type of the draft, which may have been updated already
         self.collect()
-        after = self.writing.values["event_type"]
+        after = self.draft.values["event_type"]
         if event.choice.id == "event_type" and before != after:
-            self.writing.values = retyped(self.writing.values, usual_values(before), usual_values(after))
+            self.draft.values = change_defaults(self.draft.values, default_values(before), default_values(after))
             self._show()
 
     def on_choice_list_wanted(self, event: Choice.ListWanted) -> None:
@@ -198,8 +200,8 @@ class ComposerScreen(FullScreen):
             choice.value = rows.get(chosen or "", choice.value)
 
         choice = event.choice
-        title = "Which event?" if choice.id == "event_type" else "Where does it come from?"
-        rows = {f"{one:<25}{ABOUT[one][0]}" if one in ABOUT else one: one for one in choice.options}
+        title = "Event type" if choice.id == "event_type" else "Event source"
+        rows = {f"{one:<25}{TYPE_HINTS[one][0]}" if one in TYPE_HINTS else one: one for one in choice.options}
         now = next((row for row, one in rows.items() if one == choice.value), "")
         self.app.push_screen(Finder(title, [*rows], chosen=now), take)
 
@@ -212,20 +214,20 @@ class ComposerScreen(FullScreen):
             self.focused.action_list()
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        self._rows[_FILES if event.input is self._path else event.input.id or ""].complain(None)
+        self._rows[_ATTACHMENTS if event.input is self._path else event.input.id or ""].show_problem(None)
 
     def on_text_area_changed(self, event: TextArea.Changed) -> None:
-        self._rows[event.text_area.id or ""].complain(None)
+        self._rows[event.text_area.id or ""].show_problem(None)
 
     def on_input_submitted(self) -> None:
         self.focus_next()
 
     def on_descendant_blur(self, event: events.DescendantBlur) -> None:
-        """What was filled in is looked at when it is left; that nothing is said yet is no fault before it is sent."""
+        """Check a field when the focus leaves it. The text is checked only when the event is sent."""
         name = event.widget.id
         if name in self._controls and name != "text" and self.is_current:
             self.collect()
-            self._rows[name].complain(problems(self.services.active_session.engine, self.writing).get(name))
+            self._rows[name].show_problem(find_problems(self.services.active_session.engine, self.draft).get(name))
 
     def action_step(self, step: int) -> None:
         if step > 0:
@@ -233,45 +235,45 @@ class ComposerScreen(FullScreen):
         else:
             self.focus_previous()
 
-    def on_files_left(self, event: Files.Left) -> None:
+    def on_attachment_list_left(self, event: AttachmentList.Left) -> None:
         self.action_step(event.step)
 
     def action_example(self) -> None:
         self.collect()
-        values = self.writing.values
+        values = self.draft.values
         example = example_values(values["event_type"])
-        self.writing.values = filled(values, self.writing.usual, example)
-        if self.writing.values == values:
-            self.services.show_toast("every field that the example has is filled in already")
+        self.draft.values = fill_example(values, self.draft.defaults, example)
+        if self.draft.values == values:
+            self.services.show_toast("All fields of the example are filled in already.")
         self._show()
 
     def action_anew(self) -> None:
         self.collect()
-        is_empty = self.writing.base is None and not self.writing.is_begun
-        if is_empty and self._former is None:
-            self.services.show_toast("nothing is filled in yet")
+        is_empty = self.draft.base is None and not self.draft.is_changed
+        if is_empty and self._cleared is None:
+            self.services.show_toast("Nothing is filled in yet.")
             return
-        if is_empty and self._former is not None:
-            fresh, self._former = self._former, None
+        if is_empty and self._cleared is not None:
+            fresh, self._cleared = self._cleared, None
         else:
-            fresh, self._former = new_writing(self.services.active_session.session_id), self.writing
+            fresh, self._cleared = new_draft(self.services.active_session.session_id), self.draft
             again = key_of("composer.anew")
-            self.show_key_toast("all fields are empty", f"{again} once more brings back what was in them")
-        self._controller.remove_draft(self.writing)
+            self.show_key_toast("All fields are cleared", f"{again} again restores them")
+        self._controller.remove_draft(self.draft)
         self._controller.add_draft(fresh)
-        self.writing = fresh
+        self.draft = fresh
         self._show()
         self._controls["text"].focus()
 
-    # Files
+    # Attachments
 
-    def on_path_field_wanted(self, event: PathField.Wanted) -> None:
+    def on_path_field_path_changed(self, event: PathField.PathChanged) -> None:
         async def offer() -> None:
-            self._path.offer(event.typed, await asyncio.to_thread(candidates, event.typed))
+            self._path.show_completions(event.typed, await asyncio.to_thread(candidates, event.typed))
 
         self.run_worker(offer, group="paths", exclusive=True, exit_on_error=False)
 
-    def on_path_field_given(self, event: PathField.Given) -> None:
+    def on_path_field_attached(self, event: PathField.Attached) -> None:
         self.run_worker(partial(self._add_file, event.path), exit_on_error=False)
 
     def on_path_field_pasted(self, event: PathField.Pasted) -> None:
@@ -284,7 +286,8 @@ class ComposerScreen(FullScreen):
                 if warning:
                     self.services.show_toast(warning, severity="warning")
                 self._path.insert_text_at_cursor(line.strip())
-                self.call_after_refresh(self._rows[_FILES].complain, trouble)  # not before the change is heard of
+                # After the change of the text, which hides it.
+                self.call_after_refresh(self._rows[_ATTACHMENTS].show_problem, trouble)
 
         self.run_worker(look, exit_on_error=False)
 
@@ -292,20 +295,20 @@ class ComposerScreen(FullScreen):
         try:
             attachment = await self.services.active_session.engine.runs.attach(Path(path))
         except AttachmentProblem as problem:
-            self._rows[_FILES].complain(str(problem))
+            self._rows[_ATTACHMENTS].show_problem(str(problem))
             return
-        if any(_is_same(attachment, each) for each in self.writing.attachments):
-            self.services.show_toast(f"{one_line(attachment.name or path, 60)} goes along already, as it is now")
+        if any(_is_same(attachment, each) for each in self.draft.attachments):
+            self.services.show_toast(f"{one_line(attachment.name or path, 60)} is already attached.")
         else:
-            self.writing.attachments.append(attachment)
-        self._files.files = tuple(self.writing.attachments)
+            self.draft.attachments.append(attachment)
+        self._files.files = tuple(self.draft.attachments)
         self._path.value = ""
         self._path.scroll_visible()
 
-    def on_files_removed(self, event: Files.Removed) -> None:
-        del self.writing.attachments[event.place]
-        self._files.files = tuple(self.writing.attachments)
-        if not self.writing.attachments:
+    def on_attachment_list_removed(self, event: AttachmentList.Removed) -> None:
+        del self.draft.attachments[event.index]
+        self._files.files = tuple(self.draft.attachments)
+        if not self.draft.attachments:
             self._path.focus()
 
     def action_remove(self) -> None:
@@ -315,26 +318,26 @@ class ComposerScreen(FullScreen):
 
     def action_send(self) -> None:
         self.collect()
-        wrong = problems(self.services.active_session.engine, self.writing)
-        self._complain(wrong)
-        if not wrong and self._course is Course.OPEN:
-            self._course = Course.SENDING
-            self.run_with_progress("sending it…", self._send())
+        problems = find_problems(self.services.active_session.engine, self.draft)
+        self._show_problems(problems)
+        if not problems and self._send_state is SendState.OPEN:
+            self._send_state = SendState.SENDING
+            self.run_with_progress("Sending…", self._send())
 
     async def _send(self) -> None:
         try:
-            envelope = self.services.active_session.engine.runs.compose(self.writing.draft())
+            envelope = self.services.active_session.engine.runs.compose(self.draft.event_draft())
             ticket = await self.services.active_session.submit(envelope)
-        except Exception as error:  # noqa: BLE001  (whatever it was, it is said where one can mend it)
-            self._course = Course.OPEN
-            self._say(error_text(error))
+        except Exception as error:  # noqa: BLE001  (the failure is shown in the form)
+            self._send_state = SendState.OPEN
+            self._show_error(error_text(error))
             return
-        self._course = Course.SENT
-        self._controller.remove_draft(self.writing)
+        self._send_state = SendState.SENT
+        self._controller.remove_draft(self.draft)
         self.close_screen()
         self._controller.follow_sent(ticket, envelope)
 
 
-def _is_same(one: Attachment, other: Attachment) -> bool:
-    """Whether two files would be the same to a runner."""
+def _is_same(one: "Attachment", other: "Attachment") -> bool:
+    """Whether a runner could not tell two files apart."""
     return (one.name, one.size, one.id, one.content) == (other.name, other.size, other.id, other.content)

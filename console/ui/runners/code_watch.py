@@ -5,7 +5,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
 from console.model.commands.key_labels import key_of
-from console.model.runners.code_changes import CodeNote, news_of, unread
+from console.model.runners.code_changes import CodeStatus, change_notice, load_error_text
 
 if TYPE_CHECKING:
     from console.data.active_session import ActiveSession
@@ -20,7 +20,7 @@ class CodeWatcher:
         self._services = services
         self._session = active_session
         self._runners = runners
-        self._note = CodeNote()
+        self._status = CodeStatus()
         self._watch_task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
@@ -30,7 +30,7 @@ class CodeWatcher:
     def header_text(self) -> str | None:
         """The header's remark on the code, or on why no run can start."""
         view = self._services.updater.view
-        text = self._note.words(view and view.run_id, is_over=view is None or view.status.is_over)
+        text = self._status.label(view and view.run_id, is_over=view is None or view.status.is_over)
         if text is None and self._session.not_ready_reason is not None:
             if self._session.has_invalid_settings:
                 return f"invalid settings · {key_of('app.settings')}"
@@ -54,44 +54,44 @@ class CodeWatcher:
         try:
             await self._reload()
         except Exception as error:  # noqa: BLE001  (the next change may be valid)
-            self._services.show_toast(unread(error), severity="error")
+            self._services.show_toast(load_error_text(error), severity="error")
 
     async def _reload(self) -> None:
         """Read the files again and show what changed for the chosen runner. Raises if they are invalid."""
         from console.data.errors import ConfigError  # noqa: PLC0415  (loads the engine)
         from console.ui.settings_form.screen import FormScreen  # noqa: PLC0415
 
-        runners, session, note = self._session.engine.runners, self._session, self._note
+        runners, session, status = self._session.engine.runners, self._session, self._status
         view = self._services.updater.view
-        before, was_broken, was_unread = runners.problems(), note.is_broken, note.is_unread
-        unfit = {(agent.agent_id, agent.key) for agent in await asyncio.to_thread(runners.invalid_agents)}
+        before, was_broken, was_project_broken = runners.problems(), status.is_broken, status.is_project_broken
+        invalid_before = {(agent.agent_id, agent.key) for agent in await asyncio.to_thread(runners.invalid_agents)}
         try:
             reloaded = await runners.reload()
         except ConfigError:
-            note.is_unread = True
+            status.is_project_broken = True
             raise
         except Exception:
-            note.is_broken = True
+            status.is_broken = True
             raise
         invalid = await asyncio.to_thread(runners.invalid_agents)
         run_id = view.run_id if view is not None else None
         is_old = run_id is not None and await runners.has_stale_code(run_id)
         runner_id, agent_id = session.runner_id, session.agent_id
         if runner_id in (*reloaded.changed, *reloaded.gone):
-            note.changed(run_id, is_old=is_old)
+            status.set_changed(run_id, is_old=is_old)
         await session.refresh_runner()
         is_out = session.not_ready_reason is not None and not session.has_invalid_settings
-        note.is_broken, note.is_unread = runner_id in reloaded.gone or (was_broken and is_out), False
-        news = news_of(
+        status.is_broken, status.is_project_broken = runner_id in reloaded.gone or (was_broken and is_out), False
+        notice = change_notice(
             reloaded, before, runner_id, is_old=is_old, can_run_again=self._services.situation.can_run_again,
-            was_broken=(was_broken or was_unread) and not note.is_broken, agent_id=agent_id,
+            was_broken=(was_broken or was_project_broken) and not status.is_broken, agent_id=agent_id,
             is_listed=self._services.screen is self._runners.picker,
-            unfit=[agent for agent in invalid if (agent.agent_id, agent.key) not in unfit],
+            invalid_agents=[agent for agent in invalid if (agent.agent_id, agent.key) not in invalid_before],
         )  # fmt: skip
-        if news is not None:
-            self._services.show_toast(news.words, severity=cast("Severity", news.severity))
+        if notice is not None:
+            self._services.show_toast(notice.words, severity=cast("Severity", notice.severity))
         for text in reloaded.notes:
             self._services.show_toast(text)
         await self._runners.refresh_picker()
         if (form := self._services.find_screen(FormScreen)) is not None:
-            await form.read_again()
+            await form.reload()

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from console.data.active_session import ActiveSession
     from console.model.runners.choices import RunnerChoice
     from console.ui.main.screen import MainScreen
-    from console.ui.runners.screen import Offered, RunnersScreen
+    from console.ui.runners.screen import RunnerList, RunnersScreen
     from console.ui.shared.services import AppServices
 
 
@@ -39,17 +39,17 @@ class RunnersController:
 
             self._services.push_screen(RunnersScreen(self._services, self))
 
-    async def load_choices(self) -> "Offered":
+    async def load_choices(self) -> "RunnerList":
         """Everything that can be chosen now."""
-        from console.model.runners.choices import offers  # noqa: PLC0415
+        from console.model.runners.choices import list_choices  # noqa: PLC0415
         from console.model.text.paths import near  # noqa: PLC0415
-        from console.ui.runners.screen import Offered  # noqa: PLC0415
+        from console.ui.runners.screen import RunnerList  # noqa: PLC0415
 
         runners = self._session.engine.runners
         summaries = await runners.summaries()
         shown_path = partial(near, here=str(Path.cwd()), home=str(Path.home()))
         recent, last_used = await runners.recent_places(), await runners.agents_last_used()
-        found = offers(
+        found = list_choices(
             runners.agents(),
             summaries,
             runners.problems(),
@@ -58,7 +58,7 @@ class RunnersController:
             recent,
             last_used,
         )
-        return Offered(found, self._key_in_use(found), self._session.engine.now())
+        return RunnerList(found, self._key_in_use(found), self._session.engine.now())
 
     def _key_in_use(self, found: "tuple[RunnerChoice, ...]") -> str:
         """The key of the chosen runner in the list."""
@@ -76,7 +76,7 @@ class RunnersController:
     async def refresh_picker(self) -> None:
         """Read the list again, if the picker is open."""
         if (picker := self.picker) is not None:
-            await picker.look_again()
+            await picker.reload()
 
     # Choosing
 
@@ -106,26 +106,26 @@ class RunnersController:
             rest = "; the run in progress continues unchanged" if self._services.situation.is_running else ""
             self._services.show_toast(f"{name} answers from the next message on{rest}.")
 
-    def open_path(self, path: str, *, is_listed: bool) -> None:
+    def open_path(self, path: str, *, is_recent: bool) -> None:
         """Use the runner of a file or folder, typed or from the list of recent places."""
-        opening = self._open_path(Path(path), is_listed=is_listed)
+        opening = self._open_path(Path(path), is_recent=is_recent)
         self._services.run_in_background(self._services.wait_with_toast(opening, f"Reading {one_line(path, 80)}…"))
 
-    async def _open_path(self, path: Path, *, is_listed: bool) -> None:
+    async def _open_path(self, path: Path, *, is_recent: bool) -> None:
         from console.data.errors import RunnersError, TargetNotFound  # noqa: PLC0415  (loads the engine)
 
         runners = self._session.engine.runners
         try:
             found = await runners.add_place(path)
         except RunnersError as error:
-            if is_listed and isinstance(error, TargetNotFound):
+            if is_recent and isinstance(error, TargetNotFound):
                 await runners.forget_recent_place(str(path))
                 await self.refresh_picker()
                 self._services.show_toast(f"{path} no longer exists and is removed from the list.", severity="warning")
-            elif is_listed or self.picker is None:
+            elif is_recent or self.picker is None:
                 raise
             else:
-                self.picker.say(str(error))
+                self.picker.show_path_error(str(error))
             return
         # In the background: the runner can run even if the place cannot be stored.
         self._services.run_in_background(runners.add_recent_place(path))

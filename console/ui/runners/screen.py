@@ -1,4 +1,4 @@
-"""The runner picker: who can run, what each can do and may ask for, and which files were left out."""
+"""The runner picker: agents and runners with their capabilities and permissions, and files that were left out."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -11,16 +11,13 @@ from textual.containers import Container
 from textual.widgets import Input
 
 from console.model.runners.choices import (
-    AGENT,
-    PLACE,
-    PROBLEM,
-    RUNNER,
+    ChoiceKind,
     RunnerChoice,
-    best,
-    details,
-    fitting,
-    items,
-    nothing,
+    best_match,
+    choice_details,
+    choice_items,
+    empty_text,
+    matching_choices,
 )
 from console.model.text import paths
 from console.model.text.lists import Item, ListItems, Row, row
@@ -37,21 +34,21 @@ from console.ui.shared.services import AppServices
 if TYPE_CHECKING:
     from console.ui.runners.controller import RunnersController
 
-_PLACE = "place "
-"""How the name of a row begins that is a file or a folder."""
+_PATH_ID = "place "
+"""The prefix of the id of a row with a file or folder."""
 
 
-class Offered(NamedTuple):
-    """All that there is to choose from, as it is now."""
+class RunnerList(NamedTuple):
+    """The choices of the picker."""
 
-    found: tuple[RunnerChoice, ...]
-    chosen: str
-    """The key of the one in use."""
+    choices: tuple[RunnerChoice, ...]
+    key_in_use: str
+    """The key of the choice in use."""
     now: int
 
 
 class RunnersScreen(FullScreen):
-    """Typing searches; a path is opened. Enter takes what the cursor is on."""
+    """Searches as the user types, or completes a path. Enter chooses the row at the cursor."""
 
     place = "runners"
     heading = "Runners"
@@ -73,134 +70,136 @@ class RunnersScreen(FullScreen):
     def __init__(self, services: AppServices, controller: "RunnersController") -> None:
         super().__init__(services)
         self._controller = controller
-        self._offered: Offered | None = None
+        self._runners: RunnerList | None = None
         self._folder = paths.Folder()
-        """The folder of the path that is typed, as far as it is known."""
-        self._wrong = ""
-        """Why what is typed could not be opened."""
-        self._is_awaited = False
-        """Enter was pressed before there was anything to choose from."""
-        self.search = Input(placeholder="search, or a path such as ./my_runner.py", id="search")
+        """The loaded names of the folder of the typed path."""
+        self._path_error = ""
+        """Why the typed path could not be opened."""
+        self._is_enter_pending = False
+        """Enter was pressed before the list was loaded."""
+        self.search = Input(placeholder="Search, or type a path such as ./my_runner.py", id="search")
         self.search.cursor_blink = False
         self.list = Headed()
-        self.list.can_focus = False  # typing goes on wherever the cursor is
+        self.list.can_focus = False  # the search keeps the focus
         self.list.is_marked = True
-        self.leaf = Details()
+        self.details = Details()
 
     def body(self) -> ComposeResult:
         yield self.search
         with Container(id="found"):
             yield self.list
-            yield self.leaf
+            yield self.details
 
     def on_mount(self) -> None:
-        self.read(self.look_again(), self._go_on)
+        self.read(self.reload(), self._finish_loading)
 
-    # What is shown
+    # Showing
 
-    async def look_again(self) -> None:
-        """Other runners may be there, or another in use."""
-        is_first = self._offered is None
-        self._offered = await self._controller.load_choices()
+    async def reload(self) -> None:
+        """Load the choices again."""
+        is_first = self._runners is None
+        self._runners = await self._controller.load_choices()
         self.refill()
         if is_first:
             self._go_to_best()
 
     def _go_to_best(self) -> None:
-        """To what is searched for; else to the one in use, so that enter, pressed too soon, changes nothing."""
-        text, offered = self.search.value, self._offered
-        if offered is None or paths.is_path(text):
+        """Move to the best match; without a search to the choice in use, so that enter changes nothing."""
+        text, runners = self.search.value, self._runners
+        if runners is None or paths.is_path(text):
             return
-        meant = best(fitting(offered.found, text), text) if text.strip() else None
-        place = self.list.shelf.place_of(meant.key if meant is not None else offered.chosen)
+        best = best_match(matching_choices(runners.choices, text), text) if text.strip() else None
+        place = self.list.shelf.place_of(best.key if best is not None else runners.key_in_use)
         if place is not None:
             self.list.go_to(place)
 
-    def _go_on(self) -> None:
-        if self._is_awaited:
-            self._is_awaited = False
+    def _finish_loading(self) -> None:
+        if self._is_enter_pending:
+            self._is_enter_pending = False
             self.action_take()
 
     def refill(self) -> None:
-        """The list as the search wants it."""
+        """Show the choices or paths that match the search."""
         text = self.search.value
         if paths.is_path(text):
-            self._list_places(text)
-        elif (offered := self._offered) is not None:
-            shown = fitting(offered.found, text)
-            self.list.fill(ListItems(list(items(shown, offered.now, offered.chosen))), nothing(text))
+            self._list_paths(text)
+        elif (runners := self._runners) is not None:
+            matching = matching_choices(runners.choices, text)
+            items = choice_items(matching, runners.now, runners.key_in_use)
+            self.list.fill(ListItems(list(items)), empty_text(text))
         self.show_remark()
-        self._tell_more()
+        self._show_details()
 
     def remark(self) -> str:
         if paths.is_path(self.search.value):
             names = self._folder.names
-            return f"the first {len(names)} of more; type on" if names and self._folder.is_cut else "open by path"
-        found = self._offered.found if self._offered is not None else ()
-        counts = Counter(offer.kind for offer in found)
-        told = [number(counts[AGENT], "agent")] if counts[AGENT] else []
-        told.append(number(counts[RUNNER], "runner"))
-        to_mend = sum(bool(offer.unfit) for offer in found)
-        told += [f"{to_mend} to mend"] if to_mend else []
-        return " · ".join([*told, f"{counts[PROBLEM]} left out"] if counts[PROBLEM] else told)
+            return f"First {len(names)} names; type more" if names and self._folder.is_cut else "Open by path"
+        choices = self._runners.choices if self._runners is not None else ()
+        counts = Counter(choice.kind for choice in choices)
+        agents, problems = counts[ChoiceKind.AGENT], counts[ChoiceKind.PROBLEM]
+        parts = [number(agents, "agent")] if agents else []
+        parts.append(number(counts[ChoiceKind.RUNNER], "runner"))
+        invalid = sum(bool(choice.config_problem) for choice in choices)
+        parts += [f"{invalid} to fix"] if invalid else []
+        return " · ".join([*parts, f"{problems} left out"] if problems else parts)
 
-    def _list_places(self, text: str) -> None:
+    def _list_paths(self, text: str) -> None:
         beginning = paths.parts(text)[1]
         if not self._folder.covers(text):
-            self.run_worker(partial(self._look_in, text), exclusive=True, group="places", exit_on_error=False)
-            return  # what stands there stays until it is known
+            self.run_worker(partial(self._scan, text), exclusive=True, group="places", exit_on_error=False)
+            return  # the list stays until the folder is scanned
         hits = paths.fitting(self._folder.names, beginning)
-        here = [Item(_PLACE, _this_folder)] if not beginning and not self._folder.problem else []
+        here = [Item(_PATH_ID, _this_folder)] if not beginning and not self._folder.problem else []
         self.list.start_over()
-        shelf = ListItems([*here, *(Item(f"{_PLACE}{one.shown}", _place_row(one)) for one in hits)])
-        self.list.fill(shelf, _no_place(text, self._folder))
+        shelf = ListItems([*here, *(Item(f"{_PATH_ID}{one.shown}", _path_row(one)) for one in hits)])
+        self.list.fill(shelf, _no_path_text(text, self._folder))
 
-    async def _look_in(self, text: str) -> None:
+    async def _scan(self, text: str) -> None:
         self._folder = await folder_of(text)
         if paths.is_path(self.search.value):
             self.refill()
 
-    def say(self, wrong: str) -> None:
-        """What is typed could not be opened, and why; until something else is typed."""
-        self._wrong = wrong
-        self._tell_more()
+    def show_path_error(self, error: str) -> None:
+        """Show why the typed path could not be opened, until the user types something else."""
+        self._path_error = error
+        self._show_details()
 
-    def _tell_more(self) -> None:
-        offer = self.offer
+    def _show_details(self) -> None:
+        choice = self.choice
         if paths.is_path(self.search.value):
-            self.leaf.show(self._about_paths())
-        elif offer is not None and self._offered is not None:
-            self.leaf.show(details(offer, self._offered.now))
+            self.details.show(self._path_details())
+        elif choice is not None and self._runners is not None:
+            self.details.show(choice_details(choice, self._runners.now))
         else:
-            self.leaf.show(())
+            self.details.show(())
 
-    def _about_paths(self) -> Iterator[Sequence[Piece]]:
-        if self._wrong:
-            yield [Piece("✗ it cannot be opened", "failed")]
-            for line in self._wrong.splitlines()[:8]:
+    def _path_details(self) -> Iterator[Sequence[Piece]]:
+        if self._path_error:
+            yield [Piece("✗ Cannot be opened", "failed")]
+            for line in self._path_error.splitlines()[:8]:
                 yield [Piece(one_line(line, 400), "text")]
             yield []
-        yield [Piece("A Python file with a runner, a plugin's folder, or a folder of both.", "text")]
-        yield [Piece("tab goes on with the name · enter opens it", "faint")]
-        yield [Piece("`trackside new NAME` makes a runner that works at once.", "faint")]
+        yield [Piece("A Python file with a runner, a plugin folder, or a folder with several of them.", "text")]
+        yield [Piece("tab completes the name · enter opens it", "faint")]
+        yield [Piece("`trackside new NAME` creates a working runner.", "faint")]
 
     @property
-    def offer(self) -> RunnerChoice | None:
-        """What the cursor is on."""
-        found = self._offered.found if self._offered is not None else ()
-        return next((offer for offer in found if offer.key == self.list.chosen), None)
+    def choice(self) -> RunnerChoice | None:
+        """The choice at the cursor."""
+        choices = self._runners.choices if self._runners is not None else ()
+        return next((choice for choice in choices if choice.key == self.list.chosen), None)
 
-    # What a person does
+    # Commands
 
     def on_input_changed(self) -> None:
-        self._wrong = ""
+        self._path_error = ""
         if not paths.is_path(self.search.value):
             self.list.start_over()
         self.refill()
         self._go_to_best()
 
     def on_listing_moved(self) -> None:
-        self._tell_more()
+        self._show_details()
 
     def on_listing_chosen(self, event: Listing.Chosen) -> None:
         event.stop()
@@ -210,36 +209,36 @@ class RunnersScreen(FullScreen):
         self.action_take()
 
     def action_take(self) -> None:
-        text, offer = self.search.value, self.offer
+        text, choice = self.search.value, self.choice
         if paths.is_path(text):
-            self._open_place(text)
-        elif self._offered is None:
-            self._is_awaited = True
-        elif offer is None:
-            self.services.show_toast(nothing(text).partition("\n")[0], severity="warning")
-        elif offer.kind == PROBLEM:
-            self.services.show_toast(f"{offer.path} is left out: {offer.label}", severity="warning")
-        elif offer.kind == PLACE:
-            self._controller.open_path(offer.name, is_listed=True)
+            self._open_path(text)
+        elif self._runners is None:
+            self._is_enter_pending = True
+        elif choice is None:
+            self.services.show_toast(empty_text(text).partition("\n")[0], severity="warning")
+        elif choice.kind is ChoiceKind.PROBLEM:
+            self.services.show_toast(f"{choice.path} is left out: {choice.label}", severity="warning")
+        elif choice.kind is ChoiceKind.PLACE:
+            self._controller.open_path(choice.name, is_recent=True)
         else:
-            self._controller.choose(offer)
+            self._controller.choose(choice)
 
-    def _open_place(self, text: str) -> None:
-        """What the cursor is on: a file is opened, a folder gone into; nothing fits, so what is typed is tried."""
+    def _open_path(self, text: str) -> None:
+        """Open the file or enter the folder at the cursor; open the typed path if no name matches."""
         typed, _ = paths.parts(text)
         chosen = self.list.chosen if self._folder.covers(text) else None
-        name = (chosen or "").removeprefix(_PLACE)
+        name = (chosen or "").removeprefix(_PATH_ID)
         if name.endswith("/"):
             self._type(typed + name)
         else:
             path = typed + name if chosen is not None else text
-            self._controller.open_path(path.rstrip("/") or path, is_listed=False)
+            self._controller.open_path(path.rstrip("/") or path, is_recent=False)
 
     def action_complete(self) -> None:
-        """Tab: as much of a path as is certain."""
+        """Complete the path as far as it is unambiguous."""
         text = self.search.value
         if not paths.is_path(text):
-            self.services.show_toast("tab goes on with a path; type ./ to begin one")
+            self.services.show_toast("tab completes a path. Type ./ to start one.")
         elif self._folder.covers(text):
             self._type(paths.completed(text, self._folder))
 
@@ -254,19 +253,18 @@ class RunnersScreen(FullScreen):
         self.list.page(pages)
 
     def why_not(self, what: str) -> str | None:
-        return self.leaf.why_not(what)
+        return self.details.why_not(what)
 
     def action_scroll_details(self, pages: int) -> None:
-        """On or back in what is told of the one that the cursor is on."""
         if self.services.check_can("runners.more" if pages > 0 else "runners.less"):
-            self.leaf.page(pages)
+            self.details.page(pages)
 
     @property
     def back(self) -> str:
         return "clear" if self.search.value else super().back
 
     def step_back(self) -> None:
-        """What is typed goes first."""
+        """Clear the search, then close the screen."""
         if self.search.value:
             self._type("")
         else:
@@ -274,19 +272,19 @@ class RunnersScreen(FullScreen):
 
 
 def _this_folder(width: int) -> Row:
-    return row(width, [Piece("./  ", "jump"), Piece("this folder: every runner in it", "faint")])
+    return row(width, [Piece("./  ", "jump"), Piece("this folder: all runners in it", "faint")])
 
 
-def _place_row(found: paths.Found) -> Callable[[int], Row]:
+def _path_row(found: paths.Found) -> Callable[[int], Row]:
     def make(width: int) -> Row:
         return row(width, [Piece(one_line(found.shown), "jump" if found.is_folder else "strong")])
 
     return make
 
 
-def _no_place(text: str, folder: paths.Folder) -> str:
+def _no_path_text(text: str, folder: paths.Folder) -> str:
     if folder.problem:
         return f"{one_line(paths.parts(text)[0], 80)}: {folder.problem}."
     if folder.is_cut:
-        return f"There are too many names here to look at them all.\nenter opens what is typed: {one_line(text, 80)}"
-    return f"Nothing here begins so: {one_line(text, 80)}\nFolders and Python files are listed here."
+        return f"This folder has too many names to search.\nenter opens {one_line(text, 80)}"
+    return f"No match for {one_line(text, 80)}\nOnly folders and Python files are listed."

@@ -182,7 +182,7 @@ class SessionDeleter:
             self._services.updater.run_list.forget(session_id)
         self._update_run_list()
         if (browser := self._services.find_screen(SessionsScreen)) is not None:
-            browser.parted(session_id, is_gone=is_deleted)
+            browser.finish_delete(session_id, is_deleted=is_deleted)
 
     def _update_run_list(self) -> None:
         """Hide the pending sessions in the list at the side."""

@@ -1,4 +1,4 @@
-"""The session browser: every session there is, and everything that was ever said."""
+"""The session browser: all sessions as a tree, and search in titles and transcripts."""
 
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -6,10 +6,10 @@ from typing import ClassVar, Final
 
 from textual.binding import BindingType
 
-from console.data.sessions import SearchResults, SessionReader
+from console.data.sessions import Hit, SearchResults, SessionReader
 from console.model.commands.key_labels import key_of
-from console.model.sessions.rows import about_line, about_session, hit_row, session_row, title_of
-from console.model.sessions.tree import Branch
+from console.model.sessions.rows import hit_row, line_details, session_details, session_row, title_of
+from console.model.sessions.tree import SessionNode
 from console.model.text.lists import Item, ListItems, LongListItems, Row, Source, heading
 from console.model.text.safe import one_line
 from console.model.text.units import number
@@ -20,18 +20,18 @@ from console.ui.shared.browser import SearchBrowser
 from console.ui.shared.clipboard import Clipboard
 from console.ui.shared.list import Headed
 from console.ui.shared.services import AppServices
-from engine.api import Hit
 
-_NOTHING: Final = "There is no session yet.\nesc, then send something: that begins one."
-_NEED_A_ROW: Final = frozenset({"open", "rename", "delete", "fork", "resend", "fold", "copy", "aside"})
+_NO_SESSIONS: Final = "No sessions yet.\nPress esc and send a message to start one."
+_NEEDS_ROW: Final = frozenset({"open", "rename", "delete", "fork", "resend", "fold", "copy", "aside"})
+"""Commands that act on the row at the cursor."""
 
 
 class SessionsScreen(SearchBrowser):
-    """A tree of sessions, or what a search found. What is chosen in it is carried out by the app."""
+    """Shows the tree of sessions, or the results of a search."""
 
     place = "sessions"
     heading = "Sessions"
-    placeholder = "{sessions.search} searches titles and all that was said"
+    placeholder = "{sessions.search} searches titles and messages"
     BINDINGS: ClassVar[list[BindingType]] = bindings_for("sessions")
 
     def __init__(
@@ -41,25 +41,25 @@ class SessionsScreen(SearchBrowser):
         self._sessions = sessions
         self._deleter = deleter
         self.found: SearchResults | None = None
-        self._was_shown = False
+        self._has_cursor_moved = False
 
     # Reading
 
     def take_a_desk(self) -> None:
-        self.desk = SessionReader(self.services.active_session.engine)
+        self.reader = SessionReader(self.services.active_session.engine)
 
     def begin(self) -> Awaitable[None]:
-        return self.desk.load_first()
+        return self.reader.load_first()
 
     def more(self) -> Awaitable[None] | None:
         if self.found is not None:
-            return None if self.found.is_complete else self.desk.search_more(self.found)
-        return None if self.desk.is_complete else self.desk.load_more()
+            return None if self.found.is_complete else self.reader.search_more(self.found)
+        return None if self.reader.is_complete else self.reader.load_more()
 
     async def freshen(self) -> bool:
         shelf = self.list.shelf
-        seen = {name for row in self.list.seen if (name := _session_of(shelf.item(row).thing))}
-        is_new = await self.desk.refresh(seen, self.found)
+        visible = {name for row in self.list.seen if (name := _session_of(shelf.item(row).thing))}
+        is_new = await self.reader.refresh(visible, self.found)
         if is_new:
             self.look_again()
         return is_new
@@ -69,44 +69,41 @@ class SessionsScreen(SearchBrowser):
         return self.found.query if self.found is not None else ""
 
     async def find(self, text: str) -> None:
-        self.found = await self.desk.search(text) if text else None
+        self.found = await self.reader.search(text) if text else None
 
-    async def _read_again(self, session_id: str) -> None:
-        await self.desk.reload(session_id)
+    async def _reload(self, session_id: str) -> None:
+        await self.reader.reload(session_id)
         if self.found is not None:
-            self.found = await self.desk.search(self.found.query)
+            self.found = await self.reader.search(self.found.query)
         self.show()
 
-    def parted(self, session_id: str, *, is_gone: bool) -> None:
-        """One that was deleted is gone now, or it stays."""
+    def finish_delete(self, session_id: str, *, is_deleted: bool) -> None:
+        """Update the list after a session was deleted, or after that was undone or failed."""
         if not self.is_mounted:
-            return  # nothing was read yet
-        if is_gone:
-            parent = self.desk.tree.parent_of(session_id)
-            self.desk.remove(session_id, self.found)
-            if parent is not None:  # which has one child less
-                self.read(self.desk.reload(parent), self.show)
+            return  # nothing is loaded yet
+        if is_deleted:
+            parent = self.reader.tree.parent_of(session_id)
+            self.reader.remove(session_id, self.found)
+            if parent is not None:  # its number of children has changed
+                self.read(self.reader.reload(parent), self.show)
         self.show()
 
-    # What is shown
+    # Showing
 
     def nothing(self) -> str:
-        return _NOTHING if self.found is None else self.found.nothing
+        return _NO_SESSIONS if self.found is None else self.found.nothing
 
     def remark(self) -> str:
         if self.found is not None:
             return self.found.remark
-        return (
-            f"{len(self.desk.tree):,}+ sessions"
-            if not self.desk.is_complete
-            else number(len(self.desk.tree), "session")
-        )
+        count = len(self.reader.tree)
+        return number(count, "session") if self.reader.is_complete else f"{count:,}+ sessions"
 
     def shelf(self) -> ListItems:
-        going, tree = self._deleter.pending.session_ids, self.desk.tree
+        going, tree = self._deleter.pending.session_ids, self.reader.tree
         if self.found is None:
-            return LongListItems(tree.arrange(going), self._session_item, tree.place_of)
-        sessions = [Branch(row, 0, None) for row in self.found.sessions if row.session.session_id not in going]
+            return LongListItems(tree.arrange(going), self._session_item, tree.index_of)
+        sessions = [SessionNode(row, 0, None) for row in self.found.sessions if row.session.session_id not in going]
         hits = [hit for hit in self.found.hits if hit.line.conversation_id not in going]
         items: list[Item] = []
         if sessions:
@@ -118,19 +115,19 @@ class SessionsScreen(SearchBrowser):
         return ListItems(items)
 
     def _show(self) -> None:
-        """When it opens, the cursor is on the session that one is in."""
+        """Fill the list. When it opens, the cursor goes to the open session."""
         super()._show()
-        place = None if self._was_shown else self.list.shelf.place_of(self.services.active_session.session_id)
-        self._was_shown = self._was_shown or self.list.shelf.height > 0
+        place = None if self._has_cursor_moved else self.list.shelf.place_of(self.services.active_session.session_id)
+        self._has_cursor_moved = self._has_cursor_moved or self.list.shelf.height > 0
         if place is not None:
             self.list.go_to(place)
 
-    def _session_item(self, branch: Branch) -> Item:
-        return Item(branch.row.session.session_id, partial(self._session_row, branch), branch)
+    def _session_item(self, node: SessionNode) -> Item:
+        return Item(node.row.session.session_id, partial(self._session_row, node), node)
 
-    def _session_row(self, branch: Branch, width: int) -> Row:
+    def _session_row(self, node: SessionNode, width: int) -> Row:
         active = self.services.active_session
-        return session_row(branch, width, active.engine.now(), active.session_id)
+        return session_row(node, width, active.engine.now(), active.session_id)
 
     def _hit_item(self, hit: Hit) -> Item:
         return Item(f"line {hit.line.seq}", partial(self._hit_row, hit), hit)
@@ -139,103 +136,103 @@ class SessionsScreen(SearchBrowser):
         return hit_row(hit, self.sought, width, self.services.active_session.engine.now())
 
     @property
-    def branch(self) -> Branch | None:
-        """The session that the cursor is on."""
+    def node(self) -> SessionNode | None:
+        """The session at the cursor."""
         thing = self.list.current.thing if self.list.current is not None else None
-        return thing if isinstance(thing, Branch) else None
+        return thing if isinstance(thing, SessionNode) else None
 
     @property
     def hit(self) -> Hit | None:
-        """The line that it is on."""
+        """The found line at the cursor."""
         thing = self.list.current.thing if self.list.current is not None else None
         return thing if isinstance(thing, Hit) else None
 
     def tell(self) -> Source | None:
-        branch, hit, now = self.branch, self.hit, self.services.active_session.engine.now()
+        node, hit, now = self.node, self.hit, self.services.active_session.engine.now()
         if hit is not None:
-            return about_line(hit, now)
-        if branch is None:
+            return line_details(hit, now)
+        if node is None:
             return None
-        session = branch.row.session
-        said = self.look_up(session.session_id, partial(self.desk.load_last_lines, session.session_id))
-        parent = self.desk.name_of(session.parent_session_id)
-        return about_session(branch.row, now, said.value or (), said.words, parent=parent)
+        session = node.row.session
+        lines = self.look_up(session.session_id, partial(self.reader.load_last_lines, session.session_id))
+        parent = self.reader.name_of(session.parent_session_id)
+        return session_details(node.row, now, lines.value or (), lines.words, parent_title=parent)
 
-    # Acting
+    # Commands
 
     def on_listing_chosen(self) -> None:
         self.action_open()
 
     def why_not(self, what: str) -> str | None:
-        """Why something cannot be done with what the cursor is on."""
+        """Why a command is not available for the row at the cursor."""
         if what == "undo":
             return self._deleter.pending.why_no_undo
-        if what not in _NEED_A_ROW:
+        if what not in _NEEDS_ROW:
             return None
         if (hit := self.hit) is not None:
             return _why_not_line(what, hit)
-        if (branch := self.branch) is not None:
-            return _why_not_session(what, branch)
-        return "choose a row first" if self.list.shelf.height else "there is nothing here"
+        if (node := self.node) is not None:
+            return _why_not_session(what, node)
+        return "Choose a row first." if self.list.shelf.height else "The list is empty."
 
     def action_open(self) -> None:
         if not self.services.check_can("sessions.open"):
             return
         if (hit := self.hit) is not None:
-            self._do_there("opening it…", partial(self._sessions.open_line, hit))
-        elif (branch := self.branch) is not None:
-            self._do_there("opening it…", partial(self._sessions.resume, branch.row.session.session_id))
+            self._do_if_exists("Opening…", partial(self._sessions.open_line, hit))
+        elif (node := self.node) is not None:
+            self._do_if_exists("Opening…", partial(self._sessions.resume, node.row.session.session_id))
 
-    def _do_there(self, words: str, act: Callable[[], Awaitable[None]]) -> None:
-        """Do something with the session that the cursor is on, unless another process deleted it."""
+    def _do_if_exists(self, progress: str, act: Callable[[], Awaitable[None]]) -> None:
+        """Run a command on the session at the cursor, unless another process has deleted it."""
         thing = self.list.current.thing if self.list.current is not None else None
         session_id, title = _session_of(thing), _title_of(thing)
 
         async def do() -> None:
-            if await self._is_there(session_id, title):
+            if await self._exists(session_id, title):
                 await act()
 
-        self.run_with_progress(words, do())
+        self.run_with_progress(progress, do())
 
-    async def _is_there(self, session_id: str, title: str) -> bool:
-        """Whether a session still is; else that is said, and it is listed no more."""
+    async def _exists(self, session_id: str, title: str) -> bool:
+        """Whether a session still exists. If not, say so and remove it from the list."""
         if await self.services.active_session.engine.sessions.exists(session_id):
             return True
-        self.services.show_toast(f"“{one_line(title, 60)}” was deleted in another process", severity="warning")
-        self.desk.remove(session_id, self.found)
+        self.services.show_toast(f"“{one_line(title, 60)}” was deleted in another process.", severity="warning")
+        self.reader.remove(session_id, self.found)
         self.show()
         return False
 
     def action_rename(self) -> None:
-        branch = self.branch
-        if self.services.check_can("sessions.rename") and branch is not None:
-            session = branch.row.session
-            rename = partial(self._rename, session.session_id, title_of(branch.row))
-            self.line.ask("New title (empty: none)", session.title or "", rename)
-            self.read(self._ask_no_more(session.session_id, title_of(branch.row)))
+        node = self.node
+        if self.services.check_can("sessions.rename") and node is not None:
+            session = node.row.session
+            rename = partial(self._rename, session.session_id, title_of(node.row))
+            self.line.ask("New title (empty removes it)", session.title or "", rename)
+            self.read(self._close_line_if_deleted(session.session_id, title_of(node.row)))
 
-    async def _ask_no_more(self, session_id: str, title: str) -> None:
-        if not await self._is_there(session_id, title):
+    async def _close_line_if_deleted(self, session_id: str, title: str) -> None:
+        if not await self._exists(session_id, title):
             self.line.close()
 
     def _rename(self, session_id: str, former: str, title: str) -> None:
         async def rename() -> None:
-            if not await self._is_there(session_id, former):
+            if not await self._exists(session_id, former):
                 return
             await self.services.active_session.engine.sessions.rename(session_id, title.strip() or None)
             self.services.updater.refresh("rail")
-            await self._read_again(session_id)
+            await self._reload(session_id)
 
         self.run_with_progress(
-            f"renaming it to “{one_line(title, 30)}”…" if title.strip() else "taking its title away…", rename()
+            f"Renaming to “{one_line(title, 30)}”…" if title.strip() else "Removing the title…", rename()
         )
 
     def action_delete(self) -> None:
-        branch = self.branch
-        if self.services.check_can("sessions.delete") and branch is not None:
-            title = title_of(branch.row)
-            self._deleter.delete(branch.row, title)
-            self.show_key_toast(f"deleted “{one_line(title, 60)}”", _undoes_it(), UNDO_SECONDS)
+        node = self.node
+        if self.services.check_can("sessions.delete") and node is not None:
+            title = title_of(node.row)
+            self._deleter.delete(node.row, title)
+            self.show_key_toast(f"Deleted “{one_line(title, 60)}”", _undo_hint(), UNDO_SECONDS)
             self.show()
 
     def action_undo(self) -> None:
@@ -249,73 +246,73 @@ class SessionsScreen(SearchBrowser):
         if not self.services.check_can("sessions.fork"):
             return
         if (hit := self.hit) is not None:
-            self._do_there("forking it…", partial(self._sessions.fork, hit.line.conversation_id, hit.line))
-        elif (branch := self.branch) is not None:
-            self._do_there("forking it…", partial(self._sessions.fork, branch.row.session.session_id))
+            self._do_if_exists("Forking…", partial(self._sessions.fork, hit.line.conversation_id, hit.line))
+        elif (node := self.node) is not None:
+            self._do_if_exists("Forking…", partial(self._sessions.fork, node.row.session.session_id))
 
     def action_resend(self) -> None:
         if not self.services.check_can("sessions.resend"):
             return
-        hit, branch = self.hit, self.branch
-        run_id = hit.line.run_id if hit is not None else branch.row.last_run if branch is not None else None
+        hit, node = self.hit, self.node
+        run_id = hit.line.run_id if hit is not None else node.row.last_run if node is not None else None
         if run_id is not None:
-            self._do_there("sending it again…", partial(self._sessions.send_again, run_id))
+            self._do_if_exists("Sending again…", partial(self._sessions.send_again, run_id))
 
     def action_fold(self) -> None:
-        branch = self.branch
-        if not self.services.check_can("sessions.fold") or branch is None:
+        node = self.node
+        if not self.services.check_can("sessions.fold") or node is None:
             return
-        session_id = branch.row.session.session_id
-        self.desk.tree.fold(session_id, is_open=not branch.is_open)
-        if not branch.is_open and self.desk.tree.begot(session_id) < branch.row.children:
-            self.read(self.desk.load_children(session_id), self.show)
+        session_id = node.row.session.session_id
+        self.reader.tree.set_open(session_id, is_open=not node.is_open)
+        if not node.is_open and self.reader.tree.loaded_children(session_id) < node.row.children:
+            self.read(self.reader.load_children(session_id), self.show)
         self.show()
 
     def action_copy(self) -> None:
         if not self.services.check_can("sessions.copy") or self.copy_line():
             return
-        hit, branch = self.hit, self.branch
+        hit, node = self.hit, self.node
         if hit is not None:
-            self._clipboard.copy(hit.line.conversation_id, "the session's id")
-        elif branch is not None:
-            self._clipboard.copy(branch.row.session.session_id, "the session's id")
+            self._clipboard.copy(hit.line.conversation_id, "the session id")
+        elif node is not None:
+            self._clipboard.copy(node.row.session.session_id, "the session id")
 
 
 def _session_of(thing: object) -> str:
-    """Whose row it is; a heading's is nobody's."""
-    if isinstance(thing, Branch):
+    """The session id of a row; empty for a heading."""
+    if isinstance(thing, SessionNode):
         return thing.row.session.session_id
     return thing.line.conversation_id if isinstance(thing, Hit) else ""
 
 
 def _title_of(thing: object) -> str:
-    if isinstance(thing, Branch):
+    if isinstance(thing, SessionNode):
         return title_of(thing.row)
     return thing.title or thing.line.conversation_id if isinstance(thing, Hit) else ""
 
 
-def _undoes_it() -> str:
+def _undo_hint() -> str:
     return f"{key_of('sessions.undo')} undoes it; quitting makes it final"
 
 
-def _heading(words: str, remark: str, _: int) -> Row:
-    return heading(words, remark)
+def _heading(title: str, remark: str, _: int) -> Row:
+    return heading(title, remark)
 
 
 def _why_not_line(what: str, hit: Hit) -> str | None:
     if what in ("rename", "delete", "fold"):
-        return "this is a line, not a session; esc shows the sessions"
-    return "its run is gone; nothing can be sent again" if what == "resend" and hit.line.run_id is None else None
+        return "This is a message, not a session. esc shows the sessions."
+    return "Its run was deleted. It cannot be sent again." if what == "resend" and hit.line.run_id is None else None
 
 
-def _why_not_session(what: str, branch: Branch) -> str | None:
-    row = branch.row
+def _why_not_session(what: str, node: SessionNode) -> str | None:
+    row = node.row
     if what == "delete" and row.live_run is not None:
-        return "a run is at work in it; stop it first"
+        return "A run is in progress in this session. Stop it first."
     if what == "resend" and row.last_run is None:
-        return "nothing ran in it yet"
+        return "This session has no runs."
     if what == "fork" and not row.lines:
-        return "nothing was said in it yet"
-    if what == "fold" and branch.is_open is None:
-        return f"nothing came of it; {key_of('sessions.fork')} forks it"
+        return "This session is empty."
+    if what == "fold" and node.is_open is None:
+        return f"This session has no forks. {key_of('sessions.fork')} forks it."
     return None

@@ -28,7 +28,7 @@ class SettingsFormController:
         if not self._services.check_can("app.settings"):
             return
         picker = self._runners.picker
-        choice = picker.offer if picker is not None else None
+        choice = picker.choice if picker is not None else None
         if choice is not None and choice.kind == "place":
             self._services.show_toast("Press enter to open it; then it has settings.")
             return
@@ -49,7 +49,7 @@ class SettingsFormController:
         from console.ui.settings_form.screen import FormScreen  # noqa: PLC0415
 
         store = self._stores.setdefault(name, FormStore(self._session.engine, name))
-        reading = store.read()
+        reading = store.load()
         draft = await self._services.wait_with_toast(reading, f"Reading the settings of {short_runner(name)}…")
         if self._services.find_screen(FormScreen) is None:
             if reason := self._session.not_ready_reason:

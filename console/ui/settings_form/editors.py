@@ -1,4 +1,4 @@
-"""What a value is edited by: a line, a page, or a list to choose from. It lies over the row of its field."""
+"""Editors of values: a line, a text of several lines, or a list of options. They cover the row of their field."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
@@ -14,23 +14,23 @@ from textual.message import Message
 from textual.widgets import Input, Static, TextArea
 
 from console.model.commands.key_labels import key_of
-from console.model.settings_form.fields import FormField, Kind
-from console.model.settings_form.options import offered, option_items
-from console.model.settings_form.values import picked, read, toggled, typed
+from console.model.settings_form.fields import SELECTIONS, TEXTS, FieldKind, FormField
+from console.model.settings_form.options import matching_options, option_items
+from console.model.settings_form.values import edit_text, parse_text, selected_values, toggle_option
 from console.model.text.columns import broken
 from console.model.text.lists import ListItems
 from console.ui.shared.bindings import bindings_for
 from console.ui.shared.fields import LineField, TextField
 from console.ui.shared.list import Listing
 
-TALL: Final = 10
-"""Rows of a page or a list, at most."""
-_BREAK: Final = "␊"
-"""What stands for the end of a line where there is only one."""
+MAX_EDITOR_ROWS: Final = 10
+"""Rows of a text or a list."""
+_LINE_BREAK: Final = "␊"
+"""Shown for a line break in an editor of one line."""
 
 
 class Editor(Vertical):
-    """Says what was typed; whether that fits is for the form to say."""
+    """The base of editors. It posts values; the form checks them."""
 
     DEFAULT_CSS = """
     Editor { layer: over; position: absolute; height: auto; background: $surface; }
@@ -39,59 +39,59 @@ class Editor(Vertical):
     Editor TextField, Editor TextField:focus { min-height: 1; max-height: 100; }
     Editor.-framed { border: round $accent; border-title-color: $foreground; }
     """
-    back: ClassVar[str] = "leave it"
-    """What esc does."""
+    back: ClassVar[str] = "discard"
+    """The label of esc."""
     is_warned = False
-    """It was said that this cannot be kept."""
+    """The user was told that the value cannot be saved."""
 
     @dataclass
     class Changed(Message):
-        """This is what the field would hold."""
+        """Posted when the value changes."""
 
-        slot: FormField
+        field: FormField
         value: Any
         is_done: bool = False
-        """The editor is not needed any more."""
+        """The user has confirmed the value."""
 
-    def __init__(self, slot: FormField, value: Any) -> None:
+    def __init__(self, field: FormField, value: Any) -> None:
         super().__init__()
-        self.slot = slot
+        self.field = field
         self.value = value
-        self._wrong = Static("", classes="wrong", markup=False)
-        self._wrong.display = False
-        self._words = ""
-        self._began = typed(slot, value)
-        """What is edited. Where it stays so, the value does too, also one that is none of the field's type."""
+        self._problem_line = Static("", classes="wrong", markup=False)
+        self._problem_line.display = False
+        self._problem = ""
+        self._initial_text = edit_text(field, value)
+        """If the text stays the same, so does the value, even if it has the wrong type."""
 
-    def say(self, words: str | None) -> None:
-        """What is wrong with what is typed; nothing where it fits."""
-        self._words = f"✗ {words}" if words else ""
-        self._wrong.display = bool(words)
-        self._wrong.update(Content(self._words))
+    def show_problem(self, problem: str | None) -> None:
+        """Show or hide what is wrong with the value."""
+        self._problem = f"✗ {problem}" if problem else ""
+        self._problem_line.display = bool(problem)
+        self._problem_line.update(Content(self._problem))
 
-    def suits(self, slot: FormField) -> bool:
-        """Whether it edits this field, whatever else is new about that."""
-        return (slot.key, slot.kind) == (self.slot.key, self.slot.kind)
+    def can_edit(self, field: FormField) -> bool:
+        """Whether this is the editor of a field that may have changed otherwise."""
+        return (field.key, field.kind) == (self.field.key, self.field.kind)
 
-    def lie(self, row: int, left: int, room: Size) -> None:  # noqa: ARG002  (it needs all columns)
-        """Under the row of its field, whose value begins so far from the left; without room there it goes up."""
-        self._lie_at(1, row + 1, room)
+    def cover_row(self, row: int, left: int, room: Size) -> None:  # noqa: ARG002  (it uses the whole width)
+        """Move below the row of the field, or up if there is no room. `left` is the column of the value."""
+        self._move_to(1, row + 1, room)
 
-    def _lie_at(self, left: int, row: int, room: Size) -> None:
+    def _move_to(self, left: int, row: int, room: Size) -> None:
         rows = self.fit(room.width - left, room.height)
         self.styles.width, self.styles.max_height = room.width - left, room.height
         self.styles.offset = (left, max(0, min(row, room.height - rows)))
 
-    def fit(self, width: int, height: int) -> int:  # noqa: ARG002  (others grow)
-        """Take no more than this; the rows that it comes to."""
+    def fit(self, width: int, height: int) -> int:  # noqa: ARG002  (for subclasses)
+        """Resize to at most this size. Returns the number of rows."""
         return 1 + self._rows_below(width)
 
     def _rows_below(self, width: int) -> int:
-        """Rows of what is wrong."""
-        return len(broken(self._words, max(1, width - 2))) if self._words else 0
+        """Rows of the problem."""
+        return len(broken(self._problem, max(1, width - 2))) if self._problem else 0
 
-    def typed(self) -> Any:
-        """The value as it is typed now."""
+    def current_value(self) -> Any:
+        """The value of the typed text."""
         return self.value
 
     def on_input_changed(self, event: Input.Changed) -> None:
@@ -102,80 +102,83 @@ class Editor(Vertical):
 
 
 class LineEditor(Editor):
-    """Enter keeps it."""
+    """Edits one line; enter saves it."""
 
-    def lie(self, row: int, left: int, room: Size) -> None:
-        """Over the value of its row."""
-        self._lie_at(left, row, room)
+    def cover_row(self, row: int, left: int, room: Size) -> None:
+        """Cover the value in the row of the field."""
+        self._move_to(left, row, room)
 
     def compose(self) -> ComposeResult:
-        self._began = self._began.replace("\n", _BREAK)
-        secret = Input(self._began, password=True, select_on_focus=False) if self.slot.is_secret else None
-        yield secret or LineField(self._began)
-        yield self._wrong
+        self._initial_text = self._initial_text.replace("\n", _LINE_BREAK)
+        secret = Input(self._initial_text, password=True, select_on_focus=False) if self.field.is_secret else None
+        yield secret or LineField(self._initial_text)
+        yield self._problem_line
 
     def on_mount(self) -> None:
         line = self.query_one(Input)
         line.cursor_blink = False
         line.focus()
 
-    def typed(self) -> Any:
+    def current_value(self) -> Any:
         text = self.query_one(Input).value
-        return self.value if text == self._began else read(self.slot, text.replace(_BREAK, "\n"))
+        return self.value if text == self._initial_text else parse_text(self.field, text.replace(_LINE_BREAK, "\n"))
 
     def on_input_changed(self, event: Input.Changed) -> None:
         event.stop()
-        self.post_message(self.Changed(self.slot, self.typed()))
+        self.post_message(self.Changed(self.field, self.current_value()))
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         event.stop()
-        self.post_message(self.Changed(self.slot, self.typed(), is_done=True))
+        self.post_message(self.Changed(self.field, self.current_value(), is_done=True))
 
 
 class HiddenText(TextField):
-    """Of a secret, no more is seen than how long it is."""
+    """Shows dots in place of the letters of a secret."""
 
     def get_line(self, line_index: int) -> Text:
         return Text("•" * len(self.document.get_line(line_index)), end="", no_wrap=True)
 
 
-class PageEditor(Editor):
-    """Several lines; esc keeps them."""
+class TextEditor(Editor):
+    """Edits several lines; esc saves them."""
 
-    back = "keep it"
+    back = "save"
 
     def compose(self) -> ComposeResult:
         self.add_class("-framed")
-        how = {Kind.LINES: " · one in each line", Kind.PROMPT: " · text, or `system:` and `user:` above each message"}
-        self.border_title = Content(f"{self.slot.label}{how.get(self.slot.kind, '')}")
-        self.border_subtitle = f"esc keeps it · then {key_of('form.undo')} undoes"
-        yield (HiddenText if self.slot.is_secret else TextField)(self._began)
-        yield self._wrong
+        hints = {
+            FieldKind.LINES: " · one per line",
+            FieldKind.PROMPT: " · text, or `system:` and `user:` above each message",
+        }
+        self.border_title = Content(f"{self.field.label}{hints.get(self.field.kind, '')}")
+        self.border_subtitle = f"esc saves · then {key_of('form.undo')} undoes it"
+        yield (HiddenText if self.field.is_secret else TextField)(self._initial_text)
+        yield self._problem_line
 
     def on_mount(self) -> None:
-        page = self.query_one(TextField)
-        page.cursor_blink = False
-        self._began = page.text  # it has its own mind about the ends of lines
-        page.focus()
-        page.move_cursor(page.document.end)
+        area = self.query_one(TextField)
+        area.cursor_blink = False
+        self._initial_text = area.text  # the widget normalises line ends
+        area.focus()
+        area.move_cursor(area.document.end)
 
     def fit(self, width: int, height: int) -> int:
         below = self._rows_below(width - 2)
-        rows = max(1, min(TALL, height - 2 - below))
+        rows = max(1, min(MAX_EDITOR_ROWS, height - 2 - below))
         self.query_one(TextField).styles.height = rows
         return rows + below + 2
 
-    def typed(self) -> Any:
+    def current_value(self) -> Any:
         text = self.query_one(TextArea).text
-        return self.value if text == self._began else read(self.slot, text)
+        return self.value if text == self._initial_text else parse_text(self.field, text)
 
     def on_text_area_changed(self, event: TextArea.Changed) -> None:
         event.stop()
-        self.post_message(self.Changed(self.slot, self.typed()))
+        self.post_message(self.Changed(self.field, self.current_value()))
 
 
-class Picks(Listing):
-    """One click chooses."""
+class FieldOptions(Listing):
+    """A list in which one click chooses."""
 
     def on_click(self, event: events.Click) -> None:
         row = self._at[1] + event.y
@@ -185,53 +188,53 @@ class Picks(Listing):
 
 
 class ListEditor(Editor):
-    """Typing finds; enter chooses, of several also takes back."""
+    """Selects options. Typing searches them; enter selects one, or deselects it if several are allowed."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings_for("field")
     back = "close"
 
-    def __init__(self, slot: FormField, value: Any) -> None:
-        super().__init__(slot, value)
-        self._offered: list[Any] = []
-        self._list = Picks()
-        self._list.can_focus = False  # typing goes on wherever the cursor is
+    def __init__(self, field: FormField, value: Any) -> None:
+        super().__init__(field, value)
+        self._options: list[Any] = []
+        self._list = FieldOptions()
+        self._list.can_focus = False  # the search keeps the focus
         self._list.is_marked = True
 
     def compose(self) -> ComposeResult:
         self.add_class("-framed")
-        said = {Kind.MANY: " · any of them", Kind.RANKED: " · 1 is tried first"}.get(self.slot.kind, "")
-        self.border_title = Content(f"{self.slot.label}{said}")
+        hints = {FieldKind.MANY: " · any number", FieldKind.RANKED: " · 1 is tried first"}
+        self.border_title = Content(f"{self.field.label}{hints.get(self.field.kind, '')}")
         self.border_subtitle = "enter chooses · esc closes"
-        find = "type to find" + (", or another" if self.slot.takes_others else "")
-        unknown = self.slot.when_unknown or "none is known here; type an id"
-        yield Input(placeholder=find if self.slot.options else unknown)
+        search = "Type to search" + (", or another value" if self.field.allows_others else "")
+        unknown = self.field.no_options_text or "No options known; type an id"
+        yield Input(placeholder=search if self.field.options else unknown)
         yield self._list
-        yield self._wrong
+        yield self._problem_line
 
     def on_mount(self) -> None:
         line = self.query_one(Input)
         line.cursor_blink = False
-        self._fill()
-        chosen = picked(self.slot, self.value)
-        self._list.go_to(self._offered.index(chosen[0]) if chosen and chosen[0] in self._offered else 0)
+        self._fill_list()
+        selected = selected_values(self.field, self.value)
+        self._list.go_to(self._options.index(selected[0]) if selected and selected[0] in self._options else 0)
         line.focus()
 
     def fit(self, width: int, height: int) -> int:
         below = self._rows_below(width - 2)
-        wanted = len(offered(self.slot, self.value, ""))  # so that it does not jump as one types
-        rows = max(1, min(TALL, wanted + 1, height - 3 - below))
+        wanted = len(matching_options(self.field, self.value, ""))  # the size does not change while the user types
+        rows = max(1, min(MAX_EDITOR_ROWS, wanted + 1, height - 3 - below))
         self._list.styles.height = rows
         return rows + below + 3
 
-    def _fill(self) -> None:
-        self._offered = offered(self.slot, self.value, self.query_one(Input).value.strip())
-        none = "nothing is called so" if self.slot.options else "enter adds what is typed"
-        self._list.fill(ListItems(list(option_items(self.slot, self.value, self._offered))), none)
+    def _fill_list(self) -> None:
+        self._options = matching_options(self.field, self.value, self.query_one(Input).value.strip())
+        none = "No option matches." if self.field.options else "enter adds the typed value."
+        self._list.fill(ListItems(list(option_items(self.field, self.value, self._options))), none)
 
     def on_input_changed(self, event: Input.Changed) -> None:
         event.stop()
         self._list.start_over()
-        self._fill()
+        self._fill_list()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         event.stop()
@@ -245,23 +248,23 @@ class ListEditor(Editor):
         event.stop()
 
     def action_take(self) -> None:
-        if self._list.view is None or not self._offered:
+        if self._list.view is None or not self._options:
             return
-        one = self._offered[self._list.view.cursor]
-        self.value = toggled(self.slot, self.value, one)
-        self.post_message(self.Changed(self.slot, self.value, is_done=True))
-        if self.slot.kind is not Kind.ONE:
+        option = self._options[self._list.view.cursor]
+        self.value = toggle_option(self.field, self.value, option)
+        self.post_message(self.Changed(self.field, self.value, is_done=True))
+        if self.field.kind is not FieldKind.ONE:
             self.query_one(Input).value = ""
-            self._fill()
+            self._fill_list()
 
     def action_move(self, rows: int) -> None:
         self._list.move(rows)
 
 
-def editor_of(slot: FormField, value: Any) -> Editor:
-    """The one that fits."""
-    if slot.kind in (Kind.PAGE, Kind.PROMPT, Kind.LINES):
-        return PageEditor(slot, value)
-    if slot.kind in (Kind.ONE, Kind.MANY, Kind.RANKED):
-        return ListEditor(slot, value)
-    return LineEditor(slot, value)
+def editor_of(field: FormField, value: Any) -> Editor:
+    """Create the editor for a kind of field."""
+    if field.kind in TEXTS:
+        return TextEditor(field, value)
+    if field.kind in SELECTIONS:
+        return ListEditor(field, value)
+    return LineEditor(field, value)

@@ -1,4 +1,4 @@
-"""The form of a runner: its fields and policies, what each means, and what a run would be granted with them."""
+"""The settings form of an agent or runner: its fields, the details of one, and the grants of a run with them."""
 
 from collections.abc import Sequence
 from typing import Any, ClassVar, Final
@@ -8,52 +8,50 @@ from textual.binding import BindingType
 from textual.containers import Container, Horizontal, Vertical
 from textual.widgets import Input
 
-from console.data.form_store import FormStore
+from console.data.form_store import EVENT_TYPES, ConfigError, FormStore, RunnersError
 from console.model.commands.key_labels import key_of
 from console.model.commands.situation import Situation
-from console.model.settings_form.fields import FormField, Kind, sought
+from console.model.settings_form.fields import FieldKind, FormField, find_field
 from console.model.settings_form.form_draft import FormDraft
-from console.model.settings_form.rows import UNWRITTEN, about, items, label_room, widest
-from console.model.settings_form.values import shown
+from console.model.settings_form.rows import UNSAVED, field_details, field_items, label_columns, widest_label
+from console.model.settings_form.values import display_text
 from console.model.text.lists import ListItems
 from console.model.text.safe import one_line
 from console.model.text.units import number, short_runner
 from console.ui.runners.controller import RunnersController
-from console.ui.settings_form.editors import Editor, LineEditor, PageEditor, editor_of
+from console.ui.settings_form.editors import Editor, LineEditor, TextEditor, editor_of
 from console.ui.shared.bindings import bindings_for
 from console.ui.shared.details import Details
 from console.ui.shared.full_screen import FullScreen
 from console.ui.shared.list import Headed, Listing, RowList, View
 from console.ui.shared.services import AppServices
 from console.ui.shared.slow_notice import slow_notice
-from engine.api import EventType
 
-EVENTS: Final = tuple(map(str, EventType))
-TINY: Final = 20
-"""Rows below which a page or a list has all of them to itself."""
-FITS: Final = "it fits now: it can run"
-_STAYING: Final = (Kind.MANY, Kind.RANKED)
-"""Several can be chosen, so the list stays open."""
+TINY_ROWS: Final = 20
+"""Below this height, a text or list editor hides the details."""
+PROBLEMS_FIXED: Final = "All settings are valid now."
+_MULTIPLE: Final = (FieldKind.MANY, FieldKind.RANKED)
+"""Kinds with several selected options: their editor stays open."""
 
 
 class FormScreen(FullScreen):
-    """Only the field that is edited is a widget; all others are lines. What fits is kept at once, and can be undone."""
+    """Shows the fields as rows; only the edited one is a widget. A valid value is saved at once and can be undone."""
 
     place = "form"
     opened_by = "settings"
     heading = "Settings"
-    AUTO_FOCUS = "#slots"
+    AUTO_FOCUS = "#field-list"
     BINDINGS: ClassVar[list[BindingType]] = bindings_for("form")
     DEFAULT_CSS = """
     FormScreen #form { height: 1fr; }
     FormScreen #fields { width: 3fr; height: 1fr; layers: base over; }
-    FormScreen #slots { width: 1fr; height: 1fr; layer: base; }
+    FormScreen #field-list { width: 1fr; height: 1fr; layer: base; }
     FormScreen #beside { width: 2fr; height: 1fr; border-left: solid $panel-lighten-2; padding: 0 0 0 1; }
     FormScreen Details { height: auto; max-height: 40%; margin: 0 0 1 1; }
     FormScreen #grants { height: 1fr; border-top: solid $panel-lighten-2; border-title-color: $foreground; }
     FormScreen #grants:focus { border-top: solid $accent; }
-    FormScreen #seek, FormScreen #seek:focus { display: none; height: 1; border: none; padding: 0 1; }
-    FormScreen.-seeking #seek, FormScreen.-seeking #seek:focus { display: block; }
+    FormScreen #field-search, FormScreen #field-search:focus { display: none; height: 1; border: none; padding: 0 1; }
+    FormScreen.-searching #field-search, FormScreen.-searching #field-search:focus { display: block; }
     FormScreen.-narrow #form { layout: vertical; }
     FormScreen.-narrow #fields { width: 1fr; }
     FormScreen.-narrow #beside { width: 1fr; height: 35%; padding: 0; }
@@ -67,40 +65,40 @@ class FormScreen(FullScreen):
     FormScreen.-tiny.-framing #beside { display: none; }
     """
 
-    def __init__(self, services: AppServices, runners: RunnersController, desk: FormStore, filling: FormDraft) -> None:
+    def __init__(self, services: AppServices, runners: RunnersController, store: FormStore, draft: FormDraft) -> None:
         super().__init__(services)
         self._runners = runners
-        self._desk = desk
-        self.filling = filling
-        self._event = EVENTS[0]
-        self.list = Headed(id="slots")
-        self.leaf = Details()
+        self._store = store
+        self.draft = draft
+        self._event_type = EVENT_TYPES[0]
+        self.list = Headed(id="field-list")
+        self.details = Details()
         self.grants = RowList(id="grants")
-        self._seek = Input(placeholder="find a field", id="seek")
+        self._search = Input(placeholder="Find a field", id="field-search")
         self.editor: Editor | None = None
-        self._unwritten: frozenset[str] = desk.unwritten(filling)
-        """Fields of which it is said that they are not on disk."""
-        self._is_hindered = bool(self._unwritten)
-        """The database was in the way; it is tried again when that is over."""
+        self._unsaved: frozenset[str] = store.unsaved_keys(draft)
+        """Keys of fields that are marked as not on disk."""
+        self._is_retry_due = bool(self._unsaved)
+        """A save failed because of the database; it is repeated when the database works again."""
 
     def body(self) -> ComposeResult:
-        self.refill()  # before there is anything to be drawn, so that it is drawn once
+        self.refill()  # before the first frame, so that the list is drawn once
         with Horizontal(id="form"):
             with Container(id="fields"):
                 yield self.list
             with Vertical(id="beside"):
-                yield self.leaf
+                yield self.details
                 yield self.grants
-        yield self._seek
+        yield self._search
 
     def on_mount(self) -> None:
-        if wrong := self.filling.problems():
-            self._go_to(wrong[0][0])
-        self.title_line.title = f"Settings of {one_line(short_runner(self._desk.name), 60)}"
+        if problems := self.draft.problems():
+            self._go_to(problems[0][0])
+        self.title_line.title = f"Settings of {one_line(short_runner(self._store.name), 60)}"
 
     def on_resize(self) -> None:
-        self.set_class(self.size.height < TINY, "-tiny")
-        self.call_after_refresh(self._put_in_place)
+        self.set_class(self.size.height < TINY_ROWS, "-tiny")
+        self.call_after_refresh(self._place_editor)
 
     def where(self) -> str:
         return "form" if self.editor is None else "field"
@@ -108,61 +106,64 @@ class FormScreen(FullScreen):
     def owns(self, where: str) -> bool:
         return where in ("form", "field")
 
-    # What is shown
+    # Showing
 
     def refill(self) -> None:
-        """The form, and what it would grant, as it stands now."""
-        self.list.fill(ListItems(list(items(self.filling, self._unwritten))), "This runner has no settings.")
+        """Show the current draft and its grants."""
+        self.list.fill(ListItems(list(field_items(self.draft, self._unsaved))), "This runner has no settings.")
         self.show_remark()
-        self._tell_more()
+        self._show_details()
         self._show_grants()
 
     def remark(self) -> str:
-        if self.has_class("-seeking") and self._seek.value and sought(self.filling.slots, self._seek.value) is None:
-            return "no field is called so"
-        wrong, own = len(self.filling.problems()), self.filling.count
-        if wrong:
-            return f"{number(wrong, 'field')} to mend"
-        said = f"{own} of your own" if own else "nothing of your own"
-        return f"{said} · {UNWRITTEN}" if self._unwritten else said
+        if (
+            self.has_class("-searching")
+            and self._search.value
+            and find_field(self.draft.fields, self._search.value) is None
+        ):
+            return "No field matches"
+        problems, changes = len(self.draft.problems()), self.draft.change_count
+        if problems:
+            return f"{number(problems, 'problem')} found"
+        remark = f"{number(changes, 'value')} changed" if changes else "No changes"
+        return f"{remark} · {UNSAVED}" if self._unsaved else remark
 
-    async def read_again(self) -> None:
-        """Files were saved: the form may have other fields now. What is typed stays as long as its field does."""
-        from engine.api import ConfigError, RunnersError  # noqa: PLC0415
-
+    async def reload(self) -> None:
+        """Load the form again after its files have changed. An open editor stays if its field still exists."""
         try:
-            filling = await self._desk.read()
+            draft = await self._store.load()
         except (ConfigError, RunnersError):
-            return  # it was said that the runner cannot be used; what is here is kept until it can
-        self.filling, self._unwritten = filling, self._desk.unwritten(filling)
+            return  # a notice has reported it; the form stays until the runner can be used again
+        self.draft, self._unsaved = draft, self._store.unsaved_keys(draft)
         editor = self.editor
-        if editor is not None and not any(editor.suits(slot) for slot in filling.slots):
-            if editor.typed() != editor.value:
-                typed = "" if editor.slot.is_secret else f"; you had typed: {one_line(str(editor.typed()), 60)}"
-                self.services.show_toast(f"{one_line(editor.slot.label, 60)} is no such field any more{typed}")
-            self._close()
+        if editor is not None and not any(editor.can_edit(field) for field in draft.fields):
+            if editor.current_value() != editor.value:
+                value = one_line(str(editor.current_value()), 60)
+                typed = "" if editor.field.is_secret else f"; you had typed: {value}"
+                self.services.show_toast(f"The field {one_line(editor.field.label, 60)} was removed{typed}")
+            self._close_editor()
         self.refill()
 
-    def _tell_more(self) -> None:
-        slot = self.slot
-        self.leaf.show(about(self.filling, slot) if slot is not None else ())
+    def _show_details(self) -> None:
+        field = self.field
+        self.details.show(field_details(self.draft, field) if field is not None else ())
 
     def _show_grants(self) -> None:
-        self.grants.border_title = f" Granted on {self._event} "
+        self.grants.border_title = f" Granted on {self._event_type} "
         view = self.grants.view
-        source = self._desk.preview(self.filling, self._event)
+        source = self._store.preview_grants(self.draft, self._event_type)
         self.grants.show(View(source, view.cursor, view.top) if view is not None else View(source))
 
     @property
-    def slot(self) -> FormField | None:
-        """The field that the cursor is on."""
-        return next((slot for slot in self.filling.slots if slot.key == self.list.chosen), None)
+    def field(self) -> FormField | None:
+        """The field at the cursor."""
+        return next((field for field in self.draft.fields if field.key == self.list.chosen), None)
 
     def on_listing_moved(self) -> None:
         editor = self.editor
-        if editor is not None and self.list.chosen != editor.slot.key and not self.save_input():
-            self._go_to(editor.slot)  # someone clicked on another field, but this one is not done
-        self._tell_more()
+        if editor is not None and self.list.chosen != editor.field.key and not self.save_input():
+            self._go_to(editor.field)  # another field was clicked, but this value is invalid
+        self._show_details()
 
     # Editing
 
@@ -171,145 +172,147 @@ class FormScreen(FullScreen):
         self.run_worker(self.action_edit, exit_on_error=False)
 
     async def action_edit(self) -> None:
-        slot = self.slot
-        if slot is None or self.editor is not None or not self.services.check_can("form.edit"):
+        field = self.field
+        if field is None or self.editor is not None or not self.services.check_can("form.edit"):
             return
-        value = self.filling.value(slot)
-        if slot.kind is Kind.SWITCH:
-            self._take(slot, not value)
+        value = self.draft.value(field)
+        if field.kind is FieldKind.SWITCH:
+            self._set_value(field, not value)
             return
         self.remove_class("-granting")
-        self.editor = editor_of(slot, value)
+        self.editor = editor_of(field, value)
         self.set_class(not isinstance(self.editor, LineEditor), "-framing")
         await self.query_one("#fields").mount(self.editor)
-        self._put_in_place()
-        self.call_after_refresh(self._put_in_place)  # there may be more room now
+        self._place_editor()
+        self.call_after_refresh(self._place_editor)  # there may be more room now
 
-    def _put_in_place(self) -> None:
+    def _place_editor(self) -> None:
         editor, view = self.editor, self.list.view
         if editor is None or view is None or not editor.is_mounted:
             return
         size = self.list.size
-        left = min(label_room(widest(self.filling.slots), size.width) + 3, size.width - 10)
-        editor.lie(view.cursor - view.top, left, size)
+        left = min(label_columns(widest_label(self.draft.fields), size.width) + 3, size.width - 10)
+        editor.cover_row(view.cursor - view.top, left, size)
 
     def on_editor_changed(self, event: Editor.Changed) -> None:
         event.stop()
         editor = self.editor
-        problem = self.filling.problem(event.slot, event.value)
+        problem = self.draft.problem(event.field, event.value)
         if editor is not None:
-            editor.say(None if problem is None else f"{one_line(event.slot.name, 60)} {problem}")
-            self._put_in_place()
+            editor.show_problem(None if problem is None else f"{one_line(event.field.name, 60)} {problem}")
+            self._place_editor()
         if event.is_done and problem is None:
-            if event.slot.kind not in _STAYING:
-                self._close()
-            self._take(event.slot, event.value)
+            if event.field.kind not in _MULTIPLE:
+                self._close_editor()
+            self._set_value(event.field, event.value)
 
-    def _close(self) -> None:
+    def _close_editor(self) -> None:
         if self.editor is not None:
             self.editor.remove()
             self.editor = None
             self.remove_class("-framing")
             self.list.focus()
 
-    def _take(self, slot: FormField, value: Any) -> None:
-        """Have this value from now on."""
-        self._turn(self.filling.put(slot, value))
+    def _set_value(self, field: FormField, value: Any) -> None:
+        self._apply(self.draft.set(field, value))
 
-    def _turn(self, filling: FormDraft, said: str = "", undo: str = "") -> None:
-        if filling is self.filling:
+    def _apply(self, draft: FormDraft, toast: str = "", undo: str = "") -> None:
+        """Show and save a draft, then show a toast, with the meaning of the undo key."""
+        if draft is self.draft:
             return
-        is_mended = bool(self.filling.problems()) and not filling.problems()
-        self.filling = filling
+        is_fixed = bool(self.draft.problems()) and not draft.problems()
+        self.draft = draft
         self.refill()
-        self.services.run_in_background(self._keep(filling, said, undo), FITS if is_mended and not said else "")
+        self.services.run_in_background(
+            self._save(draft, toast, undo), PROBLEMS_FIXED if is_fixed and not toast else ""
+        )
 
-    async def _keep(self, filling: FormDraft, said: str, undo: str) -> None:
+    async def _save(self, draft: FormDraft, toast: str, undo: str) -> None:
         try:
-            with slow_notice(self, self._show_unwritten):
-                await self._desk.keep(filling)
+            with slow_notice(self, self._show_unsaved):
+                await self._store.save(draft)
         except Exception:
-            self._is_hindered = self.services.active_session.engine.write_error is not None
-            self._show_unwritten()
+            self._is_retry_due = self.services.active_session.engine.write_error is not None
+            self._show_unsaved()
             raise
-        if self._unwritten:
-            self._show_unwritten()
+        if self._unsaved:
+            self._show_unsaved()
         await self.services.active_session.refresh_runner()
         await self._runners.refresh_picker()
-        if said:
-            self.show_key_toast(said, f"{key_of('form.undo')} {undo}" if undo else "")
+        if toast:
+            self.show_key_toast(toast, f"{key_of('form.undo')} {undo}" if undo else "")
 
-    def _show_unwritten(self) -> None:
-        """What is not on disk after so long; or that all is."""
-        self._unwritten = self._desk.unwritten(self.filling)
+    def _show_unsaved(self) -> None:
+        """Mark the fields that are not on disk."""
+        self._unsaved = self._store.unsaved_keys(self.draft)
         if self.is_attached:
             self.refill()
 
     def tick(self, now: Situation) -> None:
         super().tick(now)
-        if self._is_hindered and self.services.active_session.engine.write_error is None:
-            self._is_hindered = False
-            self.services.run_in_background(self._keep(self.filling, "", ""))
+        if self._is_retry_due and self.services.active_session.engine.write_error is None:
+            self._is_retry_due = False
+            self.services.run_in_background(self._save(self.draft, "", ""))
 
-    # Back
+    # Commands
 
     def why_not(self, what: str) -> str | None:
         if what in ("edit", "reset") and self.grants.has_focus:
-            return "what is granted follows from the fields; esc leads to them"
-        if what == "take" and isinstance(self.editor, PageEditor):
-            return "enter begins a new line; esc keeps what is typed"
-        return self.filling.why_not(what, self.slot) or self.leaf.why_not(what)
+            return "Grants follow from the fields. esc goes to the fields."
+        if what == "take" and isinstance(self.editor, TextEditor):
+            return "enter starts a new line. esc saves the text."
+        return self.draft.why_not(what, self.field) or self.details.why_not(what)
 
     @property
     def back(self) -> str:
         if self.editor is not None:
             return self.editor.back
-        is_aside = self.has_class("-granting") or self.has_class("-seeking") or self.grants.has_focus
+        is_aside = self.has_class("-granting") or self.has_class("-searching") or self.grants.has_focus
         return "to the fields" if is_aside else "back"
 
     @property
     def own_keys(self) -> Sequence[tuple[str, str]]:
-        return (("enter", "to this field"),) if self.has_class("-seeking") else ()
+        return (("enter", "to this field"),) if self.has_class("-searching") else ()
 
     @property
     def keys_of(self) -> str:
-        return "seek" if self.has_class("-seeking") else self.where()
+        return "" if self.has_class("-searching") else self.where()
 
     def action_undo(self) -> None:
-        if self.services.check_can("form.undo") and (before := self.filling.undone()) is not None:
+        if self.services.check_can("form.undo") and (before := self.draft.undo()) is not None:
             self.dismiss_key_toasts()
-            self._turn(before, "taken back")
+            self._apply(before, "Undone")
 
     def action_reset(self) -> None:
-        slot = self.slot
-        if self.services.check_can("form.reset") and slot is not None:
-            self._turn(self.filling.reset(slot), f"{slot.label} is reset", "takes that back")
+        field = self.field
+        if self.services.check_can("form.reset") and field is not None:
+            self._apply(self.draft.reset(field), f"Reset {field.label}", "undoes it")
 
     def action_reset_all(self) -> None:
         if self.services.check_can("form.reset_all"):
-            own = number(self.filling.count, "value")
-            self._turn(self.filling.reset_all(), f"{own} of your own forgotten", "brings them back")
+            values = number(self.draft.change_count, "value")
+            self._apply(self.draft.reset_all(), f"Reset {values}", "restores them")
 
     @property
     def unsaved_warning(self) -> str:
         editor = self.editor
-        if editor is None or editor.typed() == editor.value:
-            return "What you set here is not on disk yet." if self._unwritten else ""
-        return f"What you typed for {one_line(editor.slot.label, 60)} is not kept."
+        if editor is None or editor.current_value() == editor.value:
+            return "Your settings are not on disk yet." if self._unsaved else ""
+        return f"Your text for {one_line(editor.field.label, 60)} is not saved."
 
     def step_back(self) -> None:
-        """Out of the editor, where a page is kept; out of the grants; out of the form."""
+        """Close the editor (a text is saved), the search, the grants, or the form."""
         editor = self.editor
         if editor is not None:
             was_warned = editor.is_warned
-            if isinstance(editor, PageEditor) and not self.save_input() and not was_warned:
+            if isinstance(editor, TextEditor) and not self.save_input() and not was_warned:
                 return
-            if isinstance(editor, LineEditor) and editor.typed() != editor.value:
-                stays = shown(editor.slot, editor.value)
-                self.services.show_toast(f"{one_line(editor.slot.label, 60)} stays as it was: {one_line(stays, 60)}")
-            self._close()
-        elif self.has_class("-seeking"):
-            self.remove_class("-seeking")
+            if isinstance(editor, LineEditor) and editor.current_value() != editor.value:
+                value = one_line(display_text(editor.field, editor.value), 60)
+                self.services.show_toast(f"{one_line(editor.field.label, 60)} is unchanged: {value}")
+            self._close_editor()
+        elif self.has_class("-searching"):
+            self.remove_class("-searching")
             self.list.focus()
             self.show_remark()
         elif self.has_class("-granting") or self.grants.has_focus:
@@ -318,66 +321,63 @@ class FormScreen(FullScreen):
             self.close_screen()
 
     def save_input(self) -> bool:
-        """Close the editor: what fits is kept; what does not is told, and left by esc alone."""
+        """Close the editor and save a valid value. An invalid one is shown, and discarded by esc only."""
         editor = self.editor
         if editor is None:
             return True
-        value = editor.typed()
-        problem = self.filling.problem(editor.slot, value)
+        value = editor.current_value()
+        problem = self.draft.problem(editor.field, value)
         if problem is None or value == editor.value:
-            self._close()
-            self._take(editor.slot, value)
+            self._close_editor()
+            self._set_value(editor.field, value)
             return True
         editor.is_warned = True
-        editor.say(f"{one_line(editor.slot.name, 60)} {problem} · esc leaves it as it was")
-        self._put_in_place()
+        editor.show_problem(f"{one_line(editor.field.name, 60)} {problem} · esc discards it")
+        self._place_editor()
         return False
 
-    # The rest
-
     def action_grants(self) -> None:
-        """To what would be granted, and back."""
+        """Go to the grants, or back to the fields."""
         is_there = self.has_class("-granting") or self.grants.has_focus
         self.set_class(not is_there, "-granting")
         (self.list if is_there else self.grants).focus()
 
     def action_event(self) -> None:
-        self._event = EVENTS[(EVENTS.index(self._event) + 1) % len(EVENTS)]
+        self._event_type = EVENT_TYPES[(EVENT_TYPES.index(self._event_type) + 1) % len(EVENT_TYPES)]
         self._show_grants()
         if self.has_class("-narrow") and not self.has_class("-granting"):
             self.action_grants()
 
     def action_find(self) -> None:
-        self.add_class("-seeking")
-        self._seek.value = ""
-        self._seek.focus()
+        self.add_class("-searching")
+        self._search.value = ""
+        self._search.focus()
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        if event.input is self._seek:
-            if (found := sought(self.filling.slots, self._seek.value)) is not None:
+        if event.input is self._search:
+            if (found := find_field(self.draft.fields, self._search.value)) is not None:
                 self._go_to(found)
             self.show_remark()
 
-    def _go_to(self, slot: FormField) -> None:
-        if (place := self.list.shelf.place_of(slot.key)) is not None:
+    def _go_to(self, field: FormField) -> None:
+        if (place := self.list.shelf.place_of(field.key)) is not None:
             self.list.go_to(place)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        if event.input is self._seek:
+        if event.input is self._search:
             self.step_back()
 
     def action_text(self) -> None:
         from console.ui.settings_form.yaml_editor import YamlEditor  # noqa: PLC0415
 
-        self.app.push_screen(YamlEditor(self.services, self._desk, lambda: self.filling, self._read_back))
+        self.app.push_screen(YamlEditor(self.services, self._store, lambda: self.draft, self._apply_yaml))
 
-    def _read_back(self, filling: FormDraft) -> None:
-        self._turn(filling, "kept", "takes it back")
+    def _apply_yaml(self, draft: FormDraft) -> None:
+        self._apply(draft, "Saved", "undoes it")
 
     def action_scroll_details(self, pages: int) -> None:
-        """On or back in what is told of the field that the cursor is on."""
         if self.services.check_can("form.more" if pages > 0 else "form.less"):
-            self.leaf.page(pages)
+            self.details.page(pages)
 
     def _moving(self) -> RowList:
         return self.grants if self.grants.has_focus else self.list

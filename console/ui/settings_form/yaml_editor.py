@@ -1,7 +1,7 @@
-"""A form as YAML: all of it at once, with what is wrong said at its line."""
+"""The settings form as YAML text, with problems marked at their lines."""
 
 from collections.abc import Callable
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from rich.text import Text
 from textual.app import ComposeResult
@@ -13,35 +13,35 @@ from console.data.form_store import FormStore
 from console.model.commands.situation import Situation
 from console.model.settings_form.form_draft import FormDraft
 from console.model.text.safe import one_line, safe
-from console.model.text.units import short_runner
+from console.model.text.units import number, short_runner
 from console.ui.shared.bindings import bindings_of_a_text
 from console.ui.shared.full_screen import FullScreen
 from console.ui.shared.services import AppServices
 
-SOON = 0.15
-"""Seconds after the last key until the text is looked at."""
-KEEP = "keep it"
-"""What esc does with what was changed and fits."""
-MOST = 4
-"""Problems that are listed; the others are marked at their lines."""
+CHECK_DELAY_SECONDS: Final = 0.15
+"""The text is checked this long after the last key."""
+SAVE_LABEL: Final = "save"
+"""The label of esc if the text was changed and is valid."""
+MAX_LISTED_PROBLEMS: Final = 4
+"""The others are only marked at their lines."""
 
 
-class Page(TextArea, inherit_bindings=False):
-    """Lines that do not fit are seen to."""
+class YamlArea(TextArea, inherit_bindings=False):
+    """A text area that underlines lines with problems."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings_of_a_text()
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"page--wrong", "page--odd"}
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"yaml--error", "yaml--warning"}
     DEFAULT_CSS = """
-    Page .page--wrong { color: $text-error; text-style: underline; }
-    Page .page--odd { color: $text-warning; text-style: underline; }
+    YamlArea .yaml--error { color: $text-error; text-style: underline; }
+    YamlArea .yaml--warning { color: $text-warning; text-style: underline; }
     """
 
     marks: dict[int, str]
-    """By line from 0, the class of those that are marked."""
+    """The component class of marked lines, by line number from 0."""
 
     def __init__(self, text: str) -> None:
         self.marks = {}
-        super().__init__(text, show_line_numbers=True, id="page")
+        super().__init__(text, show_line_numbers=True, id="yaml")
         self.cursor_blink = False
 
     def get_line(self, line_index: int) -> Text:
@@ -57,112 +57,116 @@ class Page(TextArea, inherit_bindings=False):
 
 
 class YamlEditor(FullScreen):
-    """Esc keeps what fits; what does not is only left when that is meant."""
+    """Edits the whole form as text. esc saves valid text, and asks before it discards invalid text."""
 
     place = "form_text"
     opened_by = "settings"
     heading = "Settings as YAML"
-    AUTO_FOCUS = "#page"
+    AUTO_FOCUS = "#yaml"
     DEFAULT_CSS = """
-    YamlEditor #page { height: 1fr; border: none; padding: 0; }
-    YamlEditor #wrong { height: auto; max-height: 6; padding: 0 1; border-top: solid $panel-lighten-2; }
+    YamlEditor #yaml { height: 1fr; border: none; padding: 0; }
+    YamlEditor #problems { height: auto; max-height: 6; padding: 0 1; border-top: solid $panel-lighten-2; }
     """
 
     def __init__(
         self,
         services: AppServices,
-        desk: FormStore,
-        filling: Callable[[], FormDraft],
-        keep: Callable[[FormDraft], None],
+        store: FormStore,
+        draft: Callable[[], FormDraft],
+        save: Callable[[FormDraft], None],
     ) -> None:
         super().__init__(services)
-        self._desk, self._filling, self._keep = desk, filling, keep
-        self._began = safe(desk.text(filling()))
-        self.page = Page(self._began)
-        self._wrong = Static("", id="wrong", markup=False)
-        self._read: FormDraft | None = filling()
-        self._stands = ""
-        """Whether it fits."""
-        self._soon: Timer | None = None
+        self._store, self._draft, self._save_draft = store, draft, save
+        self._initial_text = safe(store.to_yaml(draft()))
+        self.area = YamlArea(self._initial_text)
+        self._problems = Static("", id="problems", markup=False)
+        self._parsed: FormDraft | None = draft()
+        """The draft of the text; None if it is invalid."""
+        self._status = ""
+        self._check_timer: Timer | None = None
 
     def body(self) -> ComposeResult:
-        yield self.page
-        yield self._wrong
+        yield self.area
+        yield self._problems
 
     def on_mount(self) -> None:
-        self.title_line.title = f"Settings of {one_line(short_runner(self._desk.name), 60)} as YAML"
-        self._look()
+        self.title_line.title = f"Settings of {one_line(short_runner(self._store.name), 60)} as YAML"
+        self._check()
 
     def on_text_area_changed(self) -> None:
-        if self._soon is not None:
-            self._soon.stop()
-        self._soon = self.set_timer(SOON, self._look)
+        if self._check_timer is not None:
+            self._check_timer.stop()
+        self._check_timer = self.set_timer(CHECK_DELAY_SECONDS, self._check)
 
-    def _look(self) -> None:
-        """Read the text, and mark what does not fit."""
-        self._read, problems = self._desk.read_text(self._filling(), self.page.text)
-        self.page.mark(
+    def _check(self) -> None:
+        """Parse the text and mark its problems."""
+        self._parsed, problems = self._store.parse_yaml(self._draft(), self.area.text)
+        self.area.mark(
             {
-                (problem.line or 1) - 1: "page--odd" if problem.warning else "page--wrong"
+                (problem.line or 1) - 1: "yaml--warning" if problem.warning else "yaml--error"
                 for problem in sorted(problems, key=lambda one: not one.warning)
             }
         )
-        lacking = self._read.problems() if self._read is not None else []  # what the text need not say, but a run needs
-        again = {slot.key for slot, _ in lacking}
-        said = [f"{'⚠' if one.warning else '✗'} {one_line(str(one), 300)}" for one in problems if one.key not in again]
-        said += [f"⚠ {slot.section}.{one_line(slot.name, 60)} {words} before it can run" for slot, words in lacking]
-        more = [f"and {len(said) - MOST} more"] if len(said) > MOST else []
-        self._wrong.update("\n".join([*said[:MOST], *more]) or "it fits")
-        fits = f"{len(lacking)} to fill in" if lacking else "fits"
-        self._stands = fits if self._read is not None else f"{len(problems)} to mend"
+        # Optional in the text, but a run needs it.
+        missing = self._parsed.problems() if self._parsed is not None else []
+        listed = {field.key for field, _ in missing}
+        lines = [
+            f"{'⚠' if problem.warning else '✗'} {one_line(str(problem), 300)}"
+            for problem in problems
+            if problem.key not in listed
+        ]
+        lines += [f"⚠ {field.section}.{one_line(field.name, 60)} {words} before it can run" for field, words in missing]
+        count = len(lines) - MAX_LISTED_PROBLEMS
+        more = [f"and {count} more"] if count > 0 else []
+        self._problems.update("\n".join([*lines[:MAX_LISTED_PROBLEMS], *more]) or "The settings are valid.")
+        valid = f"{len(missing)} missing" if missing else "Valid"
+        self._status = valid if self._parsed is not None else f"{number(len(problems), 'problem')} found"
         self.show_remark()
 
     def remark(self) -> str:
-        return f"{self._stands} · esc keeps it" if self.back == KEEP else self._stands
+        return f"{self._status} · esc saves" if self.back == SAVE_LABEL else self._status
 
     def tick(self, now: Situation) -> None:
-        """Both lines speak of esc, and what is typed decides what it does."""
+        """Update the remark too: what esc does depends on the text."""
         super().tick(now)
         self.show_remark()
 
     @property
     def unsaved_warning(self) -> str:
-        return "" if self.page.text == self._began else "What you changed in the YAML is not kept."
+        return "" if self.area.text == self._initial_text else "Your changes in the YAML are not saved."
 
     @property
     def back(self) -> str:
-        if self.page.text == self._began:
+        if self.area.text == self._initial_text:
             return "back"
-        return KEEP if self._read is not None else "leave it…"
+        return SAVE_LABEL if self._parsed is not None else "discard…"
 
-    def _hand_over(self) -> bool:
-        """Keep what was changed; whether that could be."""
-        self._look()
-        if self.page.text == self._began:
+    def _save(self) -> bool:
+        """Save the text. Returns False if it is invalid."""
+        self._check()
+        if self.area.text == self._initial_text:
             return True
-        if self._read is None:
+        if self._parsed is None:
             return False
-        self._began = self.page.text
-        self._keep(self._read)
+        self._initial_text = self.area.text
+        self._save_draft(self._parsed)
         return True
 
     def save_input(self) -> bool:
-        is_done = self._hand_over()
-        if not is_done:
-            self.services.show_toast("the YAML does not fit yet: mend it, or esc leaves it", severity="warning")
-        return is_done
+        is_saved = self._save()
+        if not is_saved:
+            self.services.show_toast("The YAML has errors. Fix them, or press esc to discard it.", severity="warning")
+        return is_saved
 
     def step_back(self) -> None:
-        if self._hand_over():
+        if self._save():
             self.close_screen()
         else:
             from console.ui.shared.dialog import Question  # noqa: PLC0415
 
-            asked = Question(
-                "It does not fit yet, so it cannot be kept.\nLeave it as it was before?", "Leave it", "Mend"
-            )
-            self.app.push_screen(asked, self._answered)
+            question = "The YAML has errors, so it cannot be saved.\nDiscard your changes?"
+            self.app.push_screen(Question(question, "Discard", "Edit"), self._on_answer)
 
-    def _answered(self, sure: bool | None) -> None:
-        if sure:
+    def _on_answer(self, is_discarded: bool | None) -> None:
+        if is_discarded:
             self.close_screen()

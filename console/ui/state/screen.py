@@ -1,4 +1,4 @@
-"""The state browser: what runners keep, in all scopes, to see, change, and take back."""
+"""The state browser: the state of runners in all scopes, to view, edit, and undo edits."""
 
 from collections.abc import Awaitable
 from functools import partial
@@ -6,20 +6,20 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from textual.binding import BindingType
 
-from console.data.state import KeyHistoryReader, StateReader
+from console.data.state import KeyHistoryReader, NotFound, StateChange, StateConflict, StateReader
 from console.model.commands.key_labels import key_of, with_keys
 from console.model.inspector.json_tree import Tree
-from console.model.state.json_text import editable
-from console.model.state.keys import StateKeyRow, name_of
+from console.model.state.json_text import to_json_text
+from console.model.state.keys import StateListRow, key_id
 from console.model.state.rows import (
     DELETED,
-    about_key,
-    about_scope,
     change_row,
+    conflict_text,
+    key_details,
     key_row,
-    meanwhile,
+    scope_details,
+    scope_label,
     scope_row,
-    scope_words,
 )
 from console.model.text.folds import Folds
 from console.model.text.lists import Item, ListItems, LongListItems, Row, Source, Text
@@ -32,112 +32,120 @@ from console.ui.shared.clipboard import Clipboard
 from console.ui.shared.services import AppServices
 from console.ui.state.controller import StateController
 from console.ui.state.edit import EditValue
-from engine.api import Expected, NotFound, StateChange, StateConflict
+from engine.events import Expected
 
 if TYPE_CHECKING:
     from engine.api import ScopeIdentity, StateEdit, StateRow
 
-_NOTHING: Final = "Nothing is kept yet.\nWhat a runner writes with state_set, or tells as state.updated, is seen here."
-_NONE_FOUND: Final = "No key or scope holds that.\nesc shows all."
-_NONE_HERE: Final = "Nothing is kept that this session sees.\n{states.whose} shows the state of all runners."
-BACK: Final = "esc leads back to the keys"
-_OF_A_KEY: Final = frozenset({"edit", "delete", "history", "copy", "fold"})
+_NO_STATE: Final = (
+    "No state yet.\nState that a runner writes with state_set, or reports as state.updated, appears here."
+)
+_NONE_FOUND: Final = "No key or scope matches.\nesc shows all."
+_NONE_IN_SESSION: Final = "This session has no state.\n{states.whose} shows the state of all runners."
+BACK: Final = "esc goes back to the keys"
+_NEEDS_KEY: Final = frozenset({"edit", "delete", "history", "copy", "fold"})
+"""Commands that act on the key at the cursor."""
 
 
 class StateScreen(SearchBrowser):
-    """Keys under the scope that they belong to; or what became of one key, until esc."""
+    """Shows the keys under their scopes, or the history of one key."""
 
     place = "states"
     heading = "State"
-    placeholder = "{states.search} searches keys and whose they are"
+    placeholder = "{states.search} searches keys and scopes"
     BINDINGS: ClassVar[list[BindingType]] = bindings_for("states")
 
     def __init__(self, services: AppServices, controller: StateController, clipboard: Clipboard, session: str) -> None:
         super().__init__(services, clipboard)
         self._controller = controller
         self._session = session
-        self.past: KeyHistoryReader | None = None
-        """The history that is shown."""
-        self._came_from = ""
+        self.history: KeyHistoryReader | None = None
+        """The reader of the history that is shown; None while keys are shown."""
+        self._row_before_history = ""
         self._folds = Folds()
-        """Of the value that is told at the side."""
+        """The folds of the value at the side."""
 
     # Reading
 
     def take_a_desk(self) -> None:
-        self.desk = StateReader(self.services.active_session.engine)
+        self.reader = StateReader(self.services.active_session.engine)
 
     def begin(self) -> Awaitable[None]:
-        return self.desk.load_first()
+        return self.reader.load_first()
 
     def more(self) -> Awaitable[None] | None:
-        source = self.past or self.desk
-        return None if source.is_complete else source.load_more()
+        reader = self.history or self.reader
+        return None if reader.is_complete else reader.load_more()
 
     async def freshen(self) -> bool:
-        is_new = self.past is None and await self.desk.refresh(self.list.seen.start)
+        is_new = self.history is None and await self.reader.refresh(self.list.seen.start)
         if is_new:
             self.look_again()
         return is_new
 
     @property
     def sought(self) -> str:
-        return self.desk.text
+        return self.reader.text
 
     async def find(self, text: str) -> None:
-        await self._turn(StateReader(self.services.active_session.engine, text, self.desk.session))
+        await self._switch_reader(StateReader(self.services.active_session.engine, text, self.reader.session))
 
-    async def _turn(self, desk: StateReader) -> None:
-        await desk.load_first()
-        self.desk, self.past = desk, None
+    async def _switch_reader(self, reader: StateReader) -> None:
+        await reader.load_first()
+        self.reader, self.history = reader, None
         self.list.start_over()
 
-    async def _read_again(self) -> None:
+    async def _reload(self) -> None:
         self.look_again()
-        if self.past is not None:
-            self.past = KeyHistoryReader(self.services.active_session.engine, self.past.of)
-            await self.past.load_more()
-        await self.desk.reload()
+        if self.history is not None:
+            self.history = KeyHistoryReader(self.services.active_session.engine, self.history.row)
+            await self.history.load_more()
+        await self.reader.reload()
         self.show()
 
-    # What is shown
+    # Showing
 
     def nothing(self) -> str:
-        if self.past is not None:
-            return "It is not known what became of it."
-        return with_keys(_NONE_FOUND if self.desk.text else _NONE_HERE if self.desk.session is not None else _NOTHING)
+        if self.history is not None:
+            return "No change of this key is recorded."
+        return with_keys(
+            _NONE_FOUND if self.reader.text else _NONE_IN_SESSION if self.reader.session is not None else _NO_STATE
+        )
 
     def remark(self) -> str:
-        if (past := self.past) is not None:
-            count = number(len(past.changes), "change") if past.is_complete else f"{len(past.changes):,}+ changes"
-            return f"history of {one_line(past.of.key, 30)} · {count}"
-        whose = "of this session" if self.desk.session is not None else "of all runners"
-        keys = self.desk.keys.count
-        return f"{number(keys, 'key') if self.desk.is_complete else f'{keys:,}+ keys'} {whose}"
+        if (history := self.history) is not None:
+            changes = len(history.changes)
+            count = number(changes, "change") if history.is_complete else f"{changes:,}+ changes"
+            return f"History of {one_line(history.row.key, 30)} · {count}"
+        whose = "of this session" if self.reader.session is not None else "of all runners"
+        keys = self.reader.keys.count
+        return f"{number(keys, 'key') if self.reader.is_complete else f'{keys:,}+ keys'} {whose}"
 
     def shelf(self) -> ListItems:
-        if self.past is not None:
-            return ListItems([self._change_item(change) for change in self.past.changes])
-        return LongListItems(self.desk.keys.entries, self._item, self.desk.keys.place_of)
+        if self.history is not None:
+            return ListItems([self._change_item(change) for change in self.history.changes])
+        return LongListItems(self.reader.keys.rows, self._item, self.reader.keys.index_of)
 
     def _show(self) -> None:
-        was_scope = self._entry is not None and self._entry.row is None
-        self.search.disabled = self.past is not None  # it searches keys, and would leave the history
-        self.search.placeholder = BACK if self.past is not None else with_keys(self.placeholder)
+        was_scope = self._current is not None and self._current.row is None
+        self.search.disabled = self.history is not None  # a search would leave the history
+        self.search.placeholder = BACK if self.history is not None else with_keys(self.placeholder)
         super()._show()
-        if not was_scope and self._entry is not None and self._entry.row is None:
-            self.list.move(1)  # who did not choose a scope is on a key: the first, or the next where one was deleted
+        if not was_scope and self._current is not None and self._current.row is None:
+            self.list.move(
+                1
+            )  # the user did not choose the scope: go to the first key, or to the one after a deleted one
 
-    def _item(self, entry: StateKeyRow) -> Item:
-        return Item(entry.name, partial(self._row, entry), entry)
+    def _item(self, entry: StateListRow) -> Item:
+        return Item(entry.id, partial(self._row, entry), entry)
 
-    def _row(self, entry: StateKeyRow, width: int) -> Row:
+    def _row(self, entry: StateListRow, width: int) -> Row:
         if entry.row is not None:
             return key_row(entry.row, width, self._now)
         return scope_row(entry.scope, self._title_of(entry.scope), width)
 
     def _title_of(self, scope: "ScopeIdentity") -> str:
-        return self.desk.titles.get(scope.conversation_id, "")
+        return self.reader.titles.get(scope.conversation_id, "")
 
     def _change_item(self, change: StateChange) -> Item:
         return Item(f"#{change.number}", partial(self._change_row, change), change)
@@ -149,91 +157,91 @@ class StateScreen(SearchBrowser):
     def _now(self) -> int:
         return self.services.active_session.engine.now()
 
-    # What the cursor is on
+    # The row at the cursor
 
     @property
-    def _entry(self) -> StateKeyRow | None:
+    def _current(self) -> StateListRow | None:
         thing = self.list.current.thing if self.list.current is not None else None
-        return thing if isinstance(thing, StateKeyRow) else None
+        return thing if isinstance(thing, StateListRow) else None
 
     @property
-    def kept(self) -> "StateRow | None":
-        """The key; in a history, the one whose it is."""
-        if self.past is not None:
-            return self.past.of
-        return self._entry.row if self._entry is not None else None
+    def row(self) -> "StateRow | None":
+        """The key at the cursor, or the key whose history is shown."""
+        if self.history is not None:
+            return self.history.row
+        return self._current.row if self._current is not None else None
 
     @property
     def change(self) -> StateChange | None:
-        """The change of it, in a history."""
+        """The change at the cursor, in a history."""
         thing = self.list.current.thing if self.list.current is not None else None
         return thing if isinstance(thing, StateChange) else None
 
     @property
     def scope(self) -> "ScopeIdentity | None":
-        """The scope: of the key, or the heading's own."""
-        if self.past is not None:
-            return self.past.of.identity
-        return self._entry.scope if self._entry is not None else None
+        """The scope of the row at the cursor."""
+        if self.history is not None:
+            return self.history.row.identity
+        return self._current.scope if self._current is not None else None
 
     def tell(self) -> Source | None:
-        kept, change, scope = self.kept, self.change, self.scope
-        if kept is None:
-            return None if scope is None else about_scope(scope, self._title_of(scope))
-        title = self._title_of(kept.identity)
-        return about_key(kept, title, change, self._now, self._value_of(kept, change))
+        row, change, scope = self.row, self.change, self.scope
+        if row is None:
+            return None if scope is None else scope_details(scope, self._title_of(scope))
+        title = self._title_of(row.identity)
+        return key_details(row, title, change, self._now, self._value_of(row, change))
 
-    def _value_of(self, kept: "StateRow", change: StateChange | None) -> Source:
+    def _value_of(self, row: "StateRow", change: StateChange | None) -> Source:
         if change is not None and change.glimpse is None:
             return Text(Piece(DELETED, "removed"))
-        name = f"{kept.identity.key}\n{kept.key}\n{change.number if change else ''}"
-        looked = self.look_up(name, partial(self._read_value, kept, change))
+        name = f"{row.identity.key}\n{row.key}\n{change.number if change else ''}"
+        looked = self.look_up(name, partial(self._read_value, row, change))
         return Tree(looked.value, self._folds) if looked.is_there else Text(Piece(one_line(looked.words), "faint"))
 
-    async def _read_value(self, kept: "StateRow", change: StateChange | None) -> Any:
-        return await self.desk.value(kept.identity, kept.key, change.number if change is not None else None)
+    async def _read_value(self, row: "StateRow", change: StateChange | None) -> Any:
+        return await self.reader.value(row.identity, row.key, change.number if change is not None else None)
 
     def on_listing_moved(self) -> None:
         self._folds = Folds()
         super().on_listing_moved()
 
-    # Acting
+    # Commands
 
     def on_listing_chosen(self) -> None:
         self.action_edit()
 
     @property
     def back(self) -> str:
-        return "to the keys" if self._leads_out_of_history else super().back
+        return "to the keys" if self._esc_leaves_history else super().back
 
     @property
-    def _leads_out_of_history(self) -> bool:
-        return self.past is not None and not self.line.is_open and not self.is_inside
+    def _esc_leaves_history(self) -> bool:
+        return self.history is not None and not self.line.is_open and not self.is_inside
 
     def step_back(self) -> None:
-        if self._leads_out_of_history:
+        if self._esc_leaves_history:
             self._leave_history()
         else:
             super().step_back()
 
     def why_not(self, what: str) -> str | None:
-        """Why something cannot be done with what the cursor is on."""
+        """Why a command is not available for the row at the cursor."""
         if what == "undo":
-            return None if self._controller.can_undo else "nothing was changed here that could be undone"
+            return None if self._controller.can_undo else "There is no edit to undo."
         if what in ("add", "clear", "aside") and self.scope is None:
-            return "nothing is kept here"
-        if what in _OF_A_KEY and self.kept is None:
-            return "choose a key first" if self.list.shelf.height else "nothing is kept here"
+            return "There is no state here."
+        if what in _NEEDS_KEY and self.row is None:
+            return "Choose a key first." if self.list.shelf.height else "There is no state here."
         if what == "fold" and not self.is_inside:
-            return f"{key_of('states.aside')} leads to the value; what is in it folds there"
-        return self._why_not_in_history(what) if self.past is not None else None
+            return f"{key_of('states.aside')} goes to the value. Fold it there."
+        return self._why_not_in_history(what) if self.history is not None else None
 
     def _why_not_in_history(self, what: str) -> str | None:
         if what in ("add", "clear", "delete", "history", "whose", "search"):
-            return "this is the history of one key; esc leads back"
+            return "This is the history of one key. esc goes back to the keys."
         change = self.change
         if what in ("edit", "copy") and (change is None or change.glimpse is None):
-            return "it was deleted then; choose another change"
+            return "This change deleted the key. Choose another change."
         return None
 
     def action_search(self) -> None:
@@ -242,116 +250,115 @@ class StateScreen(SearchBrowser):
 
     def action_whose(self) -> None:
         if self.services.check_can("states.whose"):
-            session = self._session if self.desk.session is None else None
+            session = self._session if self.reader.session is None else None
             self.enter(is_inside=False)
-            self.read(self._turn(StateReader(self.services.active_session.engine, self.desk.text, session)), self.show)
+            self.read(
+                self._switch_reader(StateReader(self.services.active_session.engine, self.reader.text, session)),
+                self.show,
+            )
 
     def action_fold(self) -> None:
         if self.services.check_can("states.fold"):
             self.side.fold()
 
     def action_edit(self) -> None:
-        kept, change = self.kept, self.change
-        if self.services.check_can("states.edit") and kept is not None:
-            self.read(self._edit(kept, change))
+        row, change = self.row, self.change
+        if self.services.check_can("states.edit") and row is not None:
+            self.read(self._edit(row, change))
 
-    async def _edit(self, kept: "StateRow", change: StateChange | None) -> None:
-        value = seen = await self._read_value(kept, change)
+    async def _edit(self, row: "StateRow", change: StateChange | None) -> None:
+        value = seen = await self._read_value(row, change)
         if change is not None:
             try:
-                seen = await self._read_value(kept, None)
+                seen = await self._read_value(row, None)
             except NotFound:
                 seen = Expected.NOTHING
-        if self.app.screen is self:  # who pressed the key twice has one already
-            self._open_editor(kept.identity, kept.key, editable(value), seen)
+        if self.app.screen is self:  # not if the key was pressed twice
+            self._open_editor(row.identity, row.key, to_json_text(value), seen)
 
     def _open_editor(self, scope: "ScopeIdentity", key: str, text: str, seen: object) -> None:
         engine = self.services.active_session.engine
 
         async def save(value: Any, seen: object) -> None:
             act = engine.state.set(scope, key, value, expected=seen)
-            await self._change_state(act, f"wrote {key}", name_of(scope, key))
+            await self._change_state(act, f"Saved {key}", key_id(scope, key))
 
-        title = f"{key} · {scope_words(scope, self._title_of(scope))}"
-        self.app.push_screen(EditValue(title, text, save, seen, engine.now, self._show_error))
-
-    def _show_error(self, text: str) -> None:
-        self.services.show_toast(text, severity="error")
+        report = partial(self.services.show_toast, severity="error")
+        title = f"{key} · {scope_label(scope, self._title_of(scope))}"
+        self.app.push_screen(EditValue(title, text, save, seen, engine.now, report))
 
     def action_add(self) -> None:
         scope = self.scope
         if self.services.check_can("states.add") and scope is not None:
             add = partial(self._add, scope)
-            self.line.ask("Name of the new key", "", add, needed="a key needs a name")
+            self.line.ask("Name of the new key", "", add, needed="A key needs a name.")
 
     def _add(self, scope: "ScopeIdentity", key: str) -> None:
         self._open_editor(scope, key.strip(), "null", Expected.NOTHING)
 
     def action_delete(self) -> None:
-        kept = self.kept
-        if self.services.check_can("states.delete") and kept is not None:
-            self.run_with_progress(f"deleting {one_line(kept.key, 30)}…", self._delete(kept))
+        row = self.row
+        if self.services.check_can("states.delete") and row is not None:
+            self.run_with_progress(f"Deleting {one_line(row.key, 30)}…", self._delete(row))
 
-    async def _delete(self, kept: "StateRow") -> None:
-        delete = self.services.active_session.engine.state.delete(kept.identity, kept.key, expected=kept)
+    async def _delete(self, row: "StateRow") -> None:
+        delete = self.services.active_session.engine.state.delete(row.identity, row.key, expected=row)
         try:
-            await self._change_state(delete, f"deleted {kept.key}", name_of(kept.identity, kept.key))
-        except StateConflict as moved:
-            await self._read_again()
-            key, words = one_line(kept.key, 40), meanwhile(moved, self._now)
-            again = f"{key} stays: {words} · {key_of('states.delete')} again deletes that"
-            self.services.show_toast(f"{key}: {words}" if moved.now is Expected.NOTHING else again, severity="warning")
+            await self._change_state(delete, f"Deleted {row.key}", key_id(row.identity, row.key))
+        except StateConflict as conflict:
+            await self._reload()
+            key, now_text = one_line(row.key, 40), conflict_text(conflict, self._now)
+            again = f"{key} is not deleted: {now_text} · {key_of('states.delete')} again deletes it"
+            self.services.show_toast(
+                f"{key}: {now_text}" if conflict.now is Expected.NOTHING else again, severity="warning"
+            )
 
     def action_clear(self) -> None:
         scope = self.scope
         if self.services.check_can("states.clear") and scope is not None:
             clear = self.services.active_session.engine.state.clear(scope)
-            place = self.list.current.id if self.list.current is not None else ""
-            self.run_with_progress("clearing the scope…", self._change_state(clear, "cleared {count}", place))
+            row_id = self.list.current.id if self.list.current is not None else ""
+            self.run_with_progress("Clearing the scope…", self._change_state(clear, "Cleared {count}", row_id))
 
-    async def _change_state(self, act: "Awaitable[StateEdit]", said: str, place: str) -> None:
-        """`{count}` in what is said of it is how many keys were changed; to its place one comes back."""
-        edit = await self._controller.edit(act, place)
-        self.show_key_toast(said.replace("{count}", number(edit.count, "key")), f"{key_of('states.undo')} undoes it")
-        await self._read_again()
+    async def _change_state(self, act: "Awaitable[StateEdit]", toast: str, row_id: str) -> None:
+        """Edit state and show a toast, in which `{count}` is the number of changed keys. Undo returns to `row_id`."""
+        edit = await self._controller.edit(act, row_id)
+        self.show_key_toast(toast.replace("{count}", number(edit.count, "key")), f"{key_of('states.undo')} undoes it")
+        await self._reload()
 
     def action_undo(self) -> None:
         if self.services.check_can("states.undo"):
             self.dismiss_key_toasts()
-            self.run_with_progress("undoing it…", self._undo())
+            self.run_with_progress("Undoing…", self._undo())
 
     async def _undo(self) -> None:
-        came_back = await self._controller.undo()
-        await self._read_again()
-        self._go_back_to(came_back)
+        row_id = await self._controller.undo()
+        await self._reload()
+        self._go_to(row_id)
 
     def action_history(self) -> None:
-        kept = self.kept
-        if (
-            self.services.check_can("states.history")
-            and kept is not None
-            and (current := self.list.current) is not None
-        ):
-            self._came_from = current.id
-            self.enter(is_inside=False)  # what became of it is in the list
-            self.past = KeyHistoryReader(self.services.active_session.engine, kept)
+        row = self.row
+        if self.services.check_can("states.history") and row is not None and (current := self.list.current) is not None:
+            self._row_before_history = current.id
+            self.enter(is_inside=False)  # the history is in the list
+            self.history = KeyHistoryReader(self.services.active_session.engine, row)
             self.list.start_over()
-            self.read(self.past.load_more(), self.show)
+            self.read(self.history.load_more(), self.show)
 
     def _leave_history(self) -> None:
-        self.past = None
+        self.history = None
         self.list.start_over()
         self.show()
-        self._go_back_to(self._came_from)
+        self._go_to(self._row_before_history)
 
-    def _go_back_to(self, name: str | None) -> None:
-        if name is not None and self.is_attached and (place := self.list.shelf.place_of(name)) is not None:
+    def _go_to(self, row_id: str | None) -> None:
+        if row_id is not None and self.is_attached and (place := self.list.shelf.place_of(row_id)) is not None:
             self.list.go_to(place)
 
     def action_copy(self) -> None:
-        kept, change = self.kept, self.change
-        if self.services.check_can("states.copy") and kept is not None and not self.copy_line():
-            self.read(self._copy(kept, change))
+        row, change = self.row, self.change
+        if self.services.check_can("states.copy") and row is not None and not self.copy_line():
+            self.read(self._copy(row, change))
 
-    async def _copy(self, kept: "StateRow", change: StateChange | None) -> None:
-        self._clipboard.copy(editable(await self._read_value(kept, change)), f"the value of {kept.key}")
+    async def _copy(self, row: "StateRow", change: StateChange | None) -> None:
+        self._clipboard.copy(to_json_text(await self._read_value(row, change)), f"the value of {row.key}")

@@ -1,4 +1,4 @@
-"""Artifacts: what is known of each, what is in it, and how it gets into a file."""
+"""The artifacts browser: facts, preview, search, and saving to a file."""
 
 import asyncio
 import base64
@@ -13,9 +13,9 @@ from textual.pilot import Pilot
 
 from console.app import Trackside
 from console.launch import LaunchOptions
-from console.model.artifacts.file_name import proposed_name, target_of
-from console.model.artifacts.image_size import Pixels, pixels
-from console.model.artifacts.preview import WINDOW, preview
+from console.model.artifacts.file_name import suggested_name, target_path
+from console.model.artifacts.image_size import ImageSize, image_size
+from console.model.artifacts.preview import PREVIEW_BYTES, preview
 from console.model.artifacts.rows import expiry
 from console.model.text.folds import Folds
 from console.ui.artifacts.screen import ArtifactsScreen
@@ -35,10 +35,10 @@ NOW = 1_000_000_000
 @pytest.mark.parametrize(
     ("head", "wanted"),
     [
-        (PNG, Pixels("PNG", 640, 480)),
-        (JPEG, Pixels("JPEG", 400, 300)),
-        (GIF, Pixels("GIF", 7, 9)),
-        (WEBP, Pixels("WebP", 1024, 768)),
+        (PNG, ImageSize("PNG", 640, 480)),
+        (JPEG, ImageSize("JPEG", 400, 300)),
+        (GIF, ImageSize("GIF", 7, 9)),
+        (WEBP, ImageSize("WebP", 1024, 768)),
         (PNG[:20], None),
         (JPEG[:14], None),
         (b"\xff\xd8" + b"\xff" * 40, None),
@@ -47,8 +47,8 @@ NOW = 1_000_000_000
         (b"", None),
     ],
 )
-def test_an_image_tells_its_size_in_its_first_bytes(head: bytes, wanted: Pixels | None):
-    assert pixels(head) == wanted
+def test_image_size_is_read_from_the_first_bytes(head: bytes, wanted: ImageSize | None):
+    assert image_size(head) == wanted
 
 
 def row(**given: Any) -> ArtifactRow:
@@ -63,53 +63,53 @@ def seen(one: ArtifactRow, head: bytes | None, words: str = "") -> str:
     return "\n".join("".join(piece.text for piece in row.pieces) for row in rows)
 
 
-def test_text_json_images_and_bytes_are_shown_as_what_they_are():
+def test_preview_depends_on_the_content():
     assert "second" in seen(row(), b"first\nsecond\n")
     assert "city" in seen(row(), b'{"city": "Kyoto", "days": 2}')
     assert "PNG image, 640 × 480 pixels" in seen(row(), PNG)
     assert "7f 45 4c 46 00" in seen(row(), b"\x7fELF\0")
-    assert "9.8 KiB more: s saves all of it" in seen(row(size_bytes=10_240), b"\0" * 300)
-    assert "It is empty." in seen(row(), b"")
+    assert "9.8 KiB more. s saves the whole artifact" in seen(row(size_bytes=10_240), b"\0" * 300)
+    assert "The artifact is empty." in seen(row(), b"")
 
 
-def test_what_is_not_what_it_claims_to_be_says_so_above_its_text():
+def test_preview_warns_if_the_content_does_not_match_the_type():
     told = seen(row(name="bad.json"), b'{"a": ')
-    assert told.index("not JSON: line 1, column 7: a value belongs here") < told.index('{"a": ')
-    assert "not JSON: its bytes are no text" in seen(row(mime_type="application/json"), b"\0\1")
-    assert "no picture, though it says image/png" in seen(row(mime_type="image/png"), b"hello")
+    assert told.index("Not JSON: line 1, column 7: a value belongs here") < told.index('{"a": ')
+    assert "Not JSON: the content is not text." in seen(row(mime_type="application/json"), b"\0\1")
+    assert "The declared type is image/png, but the content is not." in seen(row(mime_type="image/png"), b"hello")
     for claim, head in (("application/json", b"12"), ("image/svg+xml", b"<svg/>"), ("image/jpeg", JPEG[:14])):
-        assert "no picture" not in seen(row(mime_type=claim), head)
-        assert "not JSON" not in seen(row(mime_type=claim), head)
+        assert "The declared type" not in seen(row(mime_type=claim), head)
+        assert "Not JSON" not in seen(row(mime_type=claim), head)
 
 
-def test_a_window_that_ends_within_a_character_is_still_text():
+def test_text_cut_within_a_character_is_shown_as_text():
     head = ("a" + "京" * 100).encode()[:-1]
     told = seen(row(size_bytes=10_000), head)
     assert "京" in told
-    assert "more: s saves all of it to a file." in told
+    assert "more. s saves the whole artifact to a file." in told
 
 
-def test_json_that_is_not_whole_is_text():
+def test_incomplete_json_is_shown_as_text():
     assert "3.0 KiB more" in seen(row(size_bytes=3 * 1024 + 8), b'{"a": [1')
 
 
-def test_what_a_terminal_would_obey_is_only_text():
+def test_preview_escapes_control_characters():
     told = seen(row(name="a\x1b[31m[/b]", mime_type="\x9bx"), b"\x1b]0;title\x07 [bold]")
     assert not {"\x1b", "\x07", "\x9b"} & set(told)
     assert "[bold]" in told
 
 
-def test_what_has_no_bytes_here_or_no_longer_says_so():
-    assert "Its bytes are not here." in seen(row(storage="url", location="https://example.org/x"), None)
+def test_preview_says_why_there_is_no_content():
+    assert "The content is not stored here." in seen(row(storage="url", location="https://example.org/x"), None)
     assert "https://example.org/x" in seen(row(storage="url", location="https://example.org/x"), None)
-    assert "It has expired." in seen(row(expires_at=NOW - 1), None)
+    assert "The artifact has expired." in seen(row(expires_at=NOW - 1), None)
     assert "the file is gone" in seen(row(), None, "the file is gone")
 
 
-def test_expiry_is_told():
+def test_expiry_text():
     assert expiry(row(), NOW) == "never"
     assert expiry(row(expires_at=NOW + 60_000_000), NOW) == "in 1 min 0 s"
-    assert expiry(row(expires_at=NOW - 3_600_000_000), NOW).startswith("1 h ago: it can no longer be read")
+    assert expiry(row(expires_at=NOW - 3_600_000_000), NOW).startswith("1 h ago; it can no longer be read")
 
 
 @pytest.mark.parametrize(
@@ -125,21 +125,21 @@ def test_expiry_is_told():
         (None, "art_1"),
     ],
 )
-def test_a_proposed_name_leads_nowhere_else(name: str | None, wanted: str):
-    assert proposed_name(name, "art_1") == wanted
+def test_suggested_name_stays_in_the_folder(name: str | None, wanted: str):
+    assert suggested_name(name, "art_1") == wanted
 
 
-def test_a_folder_means_the_name_in_it(tmp_path: Path):
-    assert target_of(str(tmp_path), "a.txt") == tmp_path / "a.txt"
-    assert target_of(f"{tmp_path}/new/", "a.txt") == tmp_path / "new" / "a.txt"
-    assert target_of(f"{tmp_path}/b.txt", "a.txt") == tmp_path / "b.txt"
+def test_target_in_a_folder_gets_the_suggested_name(tmp_path: Path):
+    assert target_path(str(tmp_path), "a.txt") == tmp_path / "a.txt"
+    assert target_path(f"{tmp_path}/new/", "a.txt") == tmp_path / "new" / "a.txt"
+    assert target_path(f"{tmp_path}/b.txt", "a.txt") == tmp_path / "b.txt"
 
 
 # At the screen
 
 
 async def expire(engine: Engine, artifact_id: str, at: int | None) -> None:
-    """Nothing sets this but a host's own clean-up."""
+    """Set the expiry, as only the clean-up of a host does."""
     change = update(tables.artifacts).where(tables.artifacts.c.artifact_id == artifact_id).values(expires_at=at)
     host = engine._core.host
     assert host is not None
@@ -151,7 +151,7 @@ async def maker(ctx: Any):
     for name, kind, content in (
         ("plan.json", "application/json", b'{"city": "Kyoto"}'),
         ("map.png", "image/png", PNG),
-        ("long.txt", "text/plain", b"line\n" * (WINDOW // 4)),
+        ("long.txt", "text/plain", b"line\n" * (PREVIEW_BYTES // 4)),
     ):
         yield made(name=name, mime_type=kind, content_base64=base64.b64encode(content).decode())
     yield done()
@@ -180,13 +180,13 @@ async def browsing(pilot: Pilot[Any], app: Trackside) -> ArtifactsScreen:
 
 
 @at_both_sizes
-async def test_they_are_listed_looked_into_and_left(open_engine: Engines, size: Size):
+async def test_artifacts_are_listed_previewed_and_left(open_engine: Engines, size: Size):
     app = Trackside(LaunchOptions(), lambda: open_engine(maker))
     async with at_the_screen(app, size) as pilot:
         await made_some(pilot, app)
         await browsing(pilot, app)
         await sees(pilot, "3 artifacts of this session", "plan.json", "map.png", "long.txt")
-        for key, words in (("home", "more: s saves"), ("down", "640 × 480 pixels"), ("down", '"Kyoto"')):
+        for key, words in (("home", "more. s saves"), ("down", "640 × 480 pixels"), ("down", '"Kyoto"')):
             await pilot.press(key, "enter")
             if words.startswith("more"):
                 await pilot.press("end")
@@ -198,7 +198,7 @@ async def test_they_are_listed_looked_into_and_left(open_engine: Engines, size: 
 
 
 @at_both_sizes
-async def test_one_is_saved_and_nothing_is_overwritten_unasked(open_engine: Engines, size: Size, folder: Path):
+async def test_save_asks_before_it_overwrites_a_file(open_engine: Engines, size: Size, folder: Path):
     app = Trackside(LaunchOptions(), lambda: open_engine(maker))
     async with at_the_screen(app, size) as pilot:
         await made_some(pilot, app)
@@ -207,7 +207,7 @@ async def test_one_is_saved_and_nothing_is_overwritten_unasked(open_engine: Engi
         await pilot.press("end", "s")
         await sees(pilot, "Save to which file?", "plan.json")
         await pilot.press("enter")
-        await sees(pilot, "17 B saved to plan.json")
+        await sees(pilot, "Saved 17 B to plan.json")
         assert (folder / "plan.json").read_bytes() == b'{"city": "Kyoto"}'
         (folder / "plan.json").write_text("mine")
         for answer, wanted in (("escape", b"mine"), ("y", b'{"city": "Kyoto"}')):
@@ -217,14 +217,14 @@ async def test_one_is_saved_and_nothing_is_overwritten_unasked(open_engine: Engi
             await sees(pilot, "already exists")
             await pilot.press(answer)
             if answer == "escape":
-                await sees(pilot, "Save to which file?", "plan.json stays as it is. Name another file.")
+                await sees(pilot, "Save to which file?", "plan.json was not overwritten. Choose another file.")
                 await pilot.press("escape")
                 await until(pilot, lambda: isinstance(app.screen, ArtifactsScreen))
             await until(pilot, lambda wanted=wanted: (folder / "plan.json").read_bytes() == wanted)
-        assert os.listdir(folder) == ["plan.json"], "nothing else is left behind"  # noqa: PTH208
+        assert os.listdir(folder) == ["plan.json"], "no temporary file is left"  # noqa: PTH208
 
 
-async def test_who_keeps_a_file_names_another_from_the_name_that_was_typed(open_engine: Engines, folder: Path):
+async def test_refused_overwrite_asks_for_another_path(open_engine: Engines, folder: Path):
     (folder / "mine.json").write_text("mine")
     app = Trackside(LaunchOptions(), lambda: open_engine(maker))
     async with at_the_screen(app) as pilot:
@@ -236,13 +236,13 @@ async def test_who_keeps_a_file_names_another_from_the_name_that_was_typed(open_
         await pilot.press("ctrl+u", *"mine.json", "enter")
         await sees(pilot, "mine.json already exists")
         await pilot.press("n")
-        await sees(pilot, "Save to which file?", "mine.json stays as it is.")
+        await sees(pilot, "Save to which file?", "mine.json was not overwritten.")
         await pilot.press("home", *"not-", "enter")
-        await sees(pilot, "17 B saved to not-mine.json")
+        await sees(pilot, "Saved 17 B to not-mine.json")
         assert (folder / "mine.json").read_text() == "mine"
 
 
-async def test_what_cannot_be_written_says_why(open_engine: Engines):
+async def test_failed_save_says_why_and_asks_again(open_engine: Engines):
     app = Trackside(LaunchOptions(), lambda: open_engine(maker))
     async with at_the_screen(app) as pilot:
         await made_some(pilot, app)
@@ -253,10 +253,10 @@ async def test_what_cannot_be_written_says_why(open_engine: Engines):
         await pilot.press("home", *"no/", "enter")
         await sees(pilot, "no/long.txt cannot be written: No such file or directory.", "Save to which file?")
         await pilot.press("home", "delete", "delete", "delete", "enter")
-        await sees(pilot, "saved to long.txt")
+        await sees(pilot, "to long.txt")
 
 
-async def test_what_takes_long_says_how_far_it_is(open_engine: Engines, monkeypatch: pytest.MonkeyPatch, folder: Path):
+async def test_slow_save_shows_its_progress(open_engine: Engines, monkeypatch: pytest.MonkeyPatch, folder: Path):
     app, may_go_on = Trackside(LaunchOptions(), lambda: open_engine(maker)), asyncio.Event()
     async with at_the_screen(app) as pilot:
         await made_some(pilot, app)
@@ -267,19 +267,19 @@ async def test_what_takes_long_says_how_far_it_is(open_engine: Engines, monkeypa
         async def slowly(artifact_id: str, offset: int = 0, limit: int = 0) -> bytes:
             if offset:
                 await may_go_on.wait()
-            return await read(artifact_id, offset=offset, limit=WINDOW)
+            return await read(artifact_id, offset=offset, limit=PREVIEW_BYTES)
 
         monkeypatch.setattr(app.active_session.engine.artifacts, "read_bytes", slowly)
         await pilot.press("s")
         await sees(pilot, "Save to which file?")
         await pilot.press("enter")
-        await sees(pilot, "saving long.txt: 256 KiB · 80%")
+        await sees(pilot, "Saving long.txt: 256 KiB · 80%")
         may_go_on.set()
-        await sees(pilot, "320 KiB saved to long.txt", "3 artifacts of this session")
-        assert (folder / "long.txt").stat().st_size == 5 * (WINDOW // 4)
+        await sees(pilot, "Saved 320 KiB to long.txt", "3 artifacts of this session")
+        assert (folder / "long.txt").stat().st_size == 5 * (PREVIEW_BYTES // 4)
 
 
-async def test_one_is_found_by_a_part_of_its_name_or_type(open_engine: Engines):
+async def test_search_by_name_or_type(open_engine: Engines):
     app = Trackside(LaunchOptions(), lambda: open_engine(maker))
     async with at_the_screen(app) as pilot:
         await made_some(pilot, app)
@@ -288,12 +288,12 @@ async def test_one_is_found_by_a_part_of_its_name_or_type(open_engine: Engines):
         await pilot.press("slash", *"IMAGE")
         await sees(pilot, "1 artifact of this session", "640 × 480 pixels")
         await pilot.press("ctrl+u", *"nothing like it")
-        await sees(pilot, "No artifact of this session holds that in its name, type or", "esc shows all.")
+        await sees(pilot, "No artifact of this session has this in its name, type or", "esc shows all.")
         await pilot.press("escape")
         await sees(pilot, "3 artifacts of this session")
 
 
-async def test_what_is_made_meanwhile_is_listed_by_itself(open_engine: Engines):
+async def test_new_artifact_appears_by_itself(open_engine: Engines):
     cue = Cue()
 
     async def slow_maker(ctx: Any):
@@ -320,7 +320,7 @@ async def test_what_is_made_meanwhile_is_listed_by_itself(open_engine: Engines):
         assert screen.current.name == "first.txt", "the cursor stays where it was"
 
 
-async def test_what_expires_and_what_has_expired_is_told(open_engine: Engines):
+async def test_expiry_is_shown_and_expired_content_cannot_be_saved(open_engine: Engines):
     app = Trackside(LaunchOptions(), lambda: open_engine(maker))
     async with at_the_screen(app) as pilot:
         await made_some(pilot, app)
@@ -331,12 +331,12 @@ async def test_what_expires_and_what_has_expired_is_told(open_engine: Engines):
         await browsing(pilot, app)
         await sees(pilot, "long.txt  2h left", "map.png  expired", "expires  in 2 h 0 min")
         await pilot.press("down")
-        await sees(pilot, "just now: it can no longer be read", "It has expired.")
+        await sees(pilot, "just now; it can no longer be read", "The artifact has expired.")
         await pilot.press("s")
-        await sees(pilot, "there is nothing to save")
+        await sees(pilot, "Its content is not stored here, or has expired.")
 
 
-async def test_a_file_that_came_with_a_message_is_seen_from_its_block(open_engine: Engines, folder: Path):
+async def test_attached_file_opens_from_its_block(open_engine: Engines, folder: Path):
     (folder / "notes.txt").write_text("Two days in Kyoto")
     app = Trackside(LaunchOptions(), lambda: open_engine(maker))
     async with at_the_screen(app) as pilot:
@@ -354,7 +354,7 @@ async def test_a_file_that_came_with_a_message_is_seen_from_its_block(open_engin
 
 
 @pytest.mark.parametrize(("size", "ascii_only"), [((160, 45), True), ((120, 35), False), ((60, 15), True)])
-async def test_it_fits_every_screen(open_engine: Engines, size: Size, ascii_only: bool):
+async def test_browser_fits_every_screen_size(open_engine: Engines, size: Size, ascii_only: bool):
     app = Trackside(LaunchOptions(ascii_only=ascii_only), lambda: open_engine(maker))
     async with at_the_screen(app, size) as pilot:
         await made_some(pilot, app)
@@ -367,23 +367,18 @@ async def test_it_fits_every_screen(open_engine: Engines, size: Size, ascii_only
         await sees(pilot, "Save to which file?", "plan.json")
 
 
-async def test_none_says_what_to_do(open_engine: Engines):
-    app = Trackside(LaunchOptions(), lambda: open_engine(maker))
-    async with at_the_screen(app) as pilot:
-        await browsing(pilot, app)
-        await sees(pilot, "No artifacts of this session.", "w shows those of all sessions.")
-        await pilot.press("s")
-        await sees(pilot, "there is no artifact here")
-        await pilot.press("w")
-        await sees(pilot, "No artifacts of all sessions.")
-
-
-async def test_where_there_are_none_w_shows_what_it_says(open_engine: Engines):
+async def test_empty_list_names_the_next_scope(open_engine: Engines):
     async def idle(ctx: Any):
         yield done("Nothing made.")
 
     app = Trackside(LaunchOptions(), lambda: open_engine(idle))
     async with at_the_screen(app) as pilot:
+        await browsing(pilot, app)
+        await sees(pilot, "No artifacts of this session.", "w shows those of all sessions.")
+        await pilot.press("s")
+        await sees(pilot, "There is no artifact here.")
+        await pilot.press("escape")
+        await until(pilot, lambda: app.screen is app.main)
         await pilot.press(*"go", "enter")
         await sees(pilot, "Nothing made.")
         await until(pilot, lambda: not app.services.situation.is_running)
@@ -391,10 +386,10 @@ async def test_where_there_are_none_w_shows_what_it_says(open_engine: Engines):
         for whose, following in (("this session", "this run"), ("this run", "all sessions")):
             await sees(pilot, f"No artifacts of {whose}.", f"w shows those of {following}.")
             await pilot.press("w")
-        await sees(pilot, "No artifacts of all sessions.", "Send something first.")
+        await sees(pilot, "No artifacts of all sessions.", "Send a message first.")
 
 
-async def test_an_artifact_of_the_conversation_is_opened_from_its_block(open_engine: Engines):
+async def test_created_artifact_opens_from_its_block(open_engine: Engines):
     app = Trackside(LaunchOptions(), lambda: open_engine(maker))
     async with at_the_screen(app) as pilot:
         await made_some(pilot, app)
@@ -405,7 +400,7 @@ async def test_an_artifact_of_the_conversation_is_opened_from_its_block(open_eng
         await sees(pilot, "3 artifacts of this run", '"Kyoto"')
 
 
-async def test_a_page_at_a_time(open_engine: Engines):
+async def test_artifacts_are_loaded_page_by_page(open_engine: Engines):
     async def many(ctx: Any):
         for number in range(230):
             yield made(name=f"part-{number:03}.txt", content_base64="aGk=")

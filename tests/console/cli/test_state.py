@@ -88,7 +88,7 @@ def test_history_of_a_key_has_its_writers(trip: Trackside):
     [
         (("set", "trip", "mood"), "`trackside state set` needs SCOPE KEY VALUE. "),
         (("set", "trip", "mood", "wild"), "VALUE is not JSON: line 1, column 1: a value belongs here"),
-        (("set", "trip", "mood", "1e999"), "VALUE is not JSON: 1e999 is larger than any number that is kept"),
+        (("set", "trip", "mood", "1e999"), "VALUE is not JSON: 1e999 is too large to be stored"),
         (("set", "nowhere", "mood", "1"), "no session nowhere. "),
         (("set", "trip", "a", "1", "--scope", "subject"), "the last run of trip has no subject scope. "),
         (("set", "trip", "a", "1", "--runner", "other"), "trip has no run of other yet. "),

@@ -12,7 +12,7 @@ from textual.widget import Widget
 from textual.widgets import OptionList
 
 from console.model.commands.table import Command, commands_of
-from console.ui.composer.files import Files
+from console.ui.composer.files import AttachmentList
 from console.ui.shared.bindings import keys_of
 from console.ui.shared.dialog import Dialog
 from console.ui.shared.full_screen import FullScreen
@@ -77,7 +77,7 @@ async def in_context(driver: ConsoleDriver) -> None:
 async def with_two_files(driver: ConsoleDriver) -> None:
     """In the list of files that go along with an event."""
     await screen("app.compose", "#path")(driver)
-    files = driver.app.screen.query_one(Files)
+    files = driver.app.screen.query_one(AttachmentList)
     await asyncio.to_thread(Path("more.txt").write_text, "and more")
     for name in {"notes.txt", "more.txt"} - {file.name for file in files.files}:
         await driver.press(*name, "enter")

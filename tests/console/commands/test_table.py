@@ -22,7 +22,7 @@ from console.model.commands.situation import Situation
 from console.model.commands.table import BY_ID, COMMANDS, Command, commands_of
 from console.model.text.glyphs import GLYPHS, LEGEND
 from console.ui.artifacts.screen import ArtifactsScreen
-from console.ui.composer.files import Files
+from console.ui.composer.files import AttachmentList
 from console.ui.composer.screen import ComposerScreen
 from console.ui.conversation.pane import Conversation
 from console.ui.inspector.find_bar import FindBar
@@ -52,7 +52,7 @@ PLACES: dict[str, type[DOMNode]] = {
 PLACES |= {
     "paths": PathPicker,
     "composer": ComposerScreen,
-    "files": Files,
+    "files": AttachmentList,
     "artifacts": ArtifactsScreen,
     "choice": Choice,
 }

@@ -1,4 +1,4 @@
-"""Events put together by hand: six types, checked at the field, sent, and those of before changed and sent again."""
+"""The composer: events of six types are filled in, checked, sent, edited and sent again."""
 
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ Size = tuple[int, int]
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where the console is."""
+    """The working folder of the console."""
     here = tmp_path / "here"
     here.mkdir()
     monkeypatch.chdir(here)
@@ -28,7 +28,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 class Ear:
-    """A runner that keeps what it was handed."""
+    """A runner that records its contexts."""
 
     def __init__(self) -> None:
         self.heard: list[Any] = []
@@ -53,7 +53,7 @@ async def composing(pilot: Pilot[Any], app: Trackside) -> ComposerScreen:
 
 
 async def choose(pilot: Pilot[Any], app: Trackside, event_type: str) -> None:
-    """Another type, from the list of them."""
+    """Choose a type from the list."""
     choice = app.screen.query_one("#event_type", Choice)
     choice.focus()
     await pilot.press("enter")
@@ -68,17 +68,17 @@ async def into(pilot: Pilot[Any], app: Trackside, field: str, text: str) -> None
     await pilot.press(*text)
 
 
-async def test_another_type_brings_its_usual_values_also_where_the_event_is_kept_just_then(open_engine: Engines):
+async def test_type_change_applies_defaults_also_if_the_draft_was_just_updated(open_engine: Engines):
     app = Trackside(LaunchOptions(), lambda: open_engine(Ear().runner))
     async with at_the_screen(app) as pilot:
         screen = await composing(pilot, app)
         screen.query_one("#event_type", Choice).value = "api.invoked"
-        screen.collect()  # before the change is heard of
+        screen.collect()  # before the change event is handled
         await until(pilot, lambda: screen.query_one("#source", Choice).value == "api")
 
 
 @at_both_sizes
-async def test_a_message_is_written_and_sent_into_this_session(open_engine: Engines, size: Size):
+async def test_message_is_sent_to_the_open_session(open_engine: Engines, size: Size):
     ear = Ear()
     app = Trackside(LaunchOptions(), lambda: open_engine(ear.runner))
     async with at_the_screen(app, size) as pilot:
@@ -92,7 +92,7 @@ async def test_a_message_is_written_and_sent_into_this_session(open_engine: Engi
 
 
 @at_both_sizes
-async def test_an_event_that_is_no_message_is_shown_as_what_it_is(open_engine: Engines, size: Size):
+async def test_event_without_a_message_is_shown_with_its_type(open_engine: Engines, size: Size):
     ear = Ear()
     app = Trackside(LaunchOptions(), lambda: open_engine(ear.runner))
     async with at_the_screen(app, size) as pilot:
@@ -104,10 +104,10 @@ async def test_an_event_that_is_no_message_is_shown_as_what_it_is(open_engine: E
         assert heard.actor.actor_id == "ann"
         assert heard.subject.data == {"group": "travellers"}
         lines = await app.active_session.engine.sessions.transcript(app.active_session.session_id)
-        assert [line.role for line in lines] == ["assistant"], "it is no line that a user said"
+        assert [line.role for line in lines] == ["assistant"], "the event is not a line of the user"
 
 
-async def test_where_the_runner_lacks_settings_it_is_said_which_key_opens_them(open_engine: Engines):
+async def test_missing_settings_name_the_key_that_opens_them(open_engine: Engines):
     @declares(config=[{"name": "must", "type": "string", "required": True}])
     async def needs(ctx: Any):
         yield done()
@@ -148,7 +148,7 @@ async def filled_in(pilot: Pilot[Any], app: Trackside, field: str, text: str) ->
 
 
 @pytest.mark.parametrize("event_type", TYPES)
-async def test_an_event_of_each_type_is_put_together_with_keys_alone_and_arrives_whole(
+async def test_event_of_every_type_is_composed_by_keys_and_arrives_complete(
     open_engine: Engines, event_type: str, folder: Path
 ):
     (folder / "notes.txt").write_text("hello")
@@ -182,10 +182,10 @@ async def test_an_event_of_each_type_is_put_together_with_keys_alone_and_arrives
         if event_type != "message.received":
             by = f'by Ann ({actor} ann) · {subject} s1 {{"a":1}}'
             await sees(pilot, f"◇ {event_type}  {source} · hook", by, '{"n":9}', "run.started")
-            assert f"run.started            ◇ {event_type[:16]}" in shown(app), "the stream says it, too"
+            assert f"run.started            ◇ {event_type[:16]}" in shown(app), "the stream shows it too"
 
 
-async def test_an_event_is_sent_again_and_changed_with_all_that_it_was(open_engine: Engines, folder: Path):
+async def test_event_is_sent_again_and_edited_with_all_its_parts(open_engine: Engines, folder: Path):
     (folder / "notes.txt").write_text("hello")
     ear = Ear()
     app = Trackside(LaunchOptions(), lambda: open_engine(ear.runner))
@@ -214,7 +214,7 @@ async def test_an_event_is_sent_again_and_changed_with_all_that_it_was(open_engi
 
 
 @at_both_sizes
-async def test_what_is_wrong_is_said_at_its_field_and_nothing_is_sent(open_engine: Engines, size: Size):
+async def test_problem_is_shown_at_its_field_and_nothing_is_sent(open_engine: Engines, size: Size):
     ear = Ear()
     app = Trackside(LaunchOptions(), lambda: open_engine(ear.runner))
     async with at_the_screen(app, size) as pilot:
@@ -227,7 +227,7 @@ async def test_what_is_wrong_is_said_at_its_field_and_nothing_is_sent(open_engin
         await until(pilot, lambda: "a message needs text" not in shown(app))
         await into(pilot, app, "data", "[1")
         await pilot.press("tab")
-        await sees(pilot, "✗ expected ',' or ']', but got", "(line 1, column", "(now; or as in")
+        await sees(pilot, "✗ expected ',' or ']', but got", "(line 1, column", "(now, or a time such as")
         await pilot.press("f9")
         await until(pilot, lambda: app.screen.focused is not None and app.screen.focused.id == "data")
         assert ear.heard == []
@@ -235,19 +235,19 @@ async def test_what_is_wrong_is_said_at_its_field_and_nothing_is_sent(open_engin
         await sees(pilot, "That was number 1.")
 
 
-async def test_what_the_engine_refuses_is_said_and_the_event_stays(open_engine: Engines):
+async def test_refusal_of_the_engine_is_shown_and_the_draft_stays(open_engine: Engines):
     agents = [{"id": "a", "runner": "listens", "events": ["message.received"]}]
     app = Trackside(LaunchOptions(), lambda: open_engine(Ear().runner, agents=agents))
     async with at_the_screen(app) as pilot:
         await composing(pilot, app)
         await choose(pilot, app, "schedule.triggered")
         await pilot.press("f9")
-        await until(pilot, lambda: app.screen.query_one("#wrong").display)
+        await until(pilot, lambda: app.screen.query_one("#error").display)
         assert isinstance(app.screen, ComposerScreen)
-        assert "schedule.triggered" in str(app.screen.query_one("#wrong").render())
+        assert "schedule.triggered" in str(app.screen.query_one("#error").render())
 
 
-async def test_what_is_left_is_found_again_and_begun_anew_and_brought_back(open_engine: Engines):
+async def test_draft_is_kept_cleared_and_restored(open_engine: Engines):
     app = Trackside(LaunchOptions(), lambda: open_engine(Ear().runner))
     async with at_the_screen(app) as pilot:
         await composing(pilot, app)
@@ -263,10 +263,10 @@ async def test_what_is_left_is_found_again_and_begun_anew_and_brought_back(open_
         await pilot.press("f9")
         await sees(pilot, "That was number 1.")
         screen = await composing(pilot, app)
-        assert screen.writing.values["text"] == ""
+        assert screen.draft.values["text"] == ""
 
 
-async def test_an_event_is_begun_by_what_is_typed_or_changed(open_engine: Engines):
+async def test_draft_counts_only_if_it_was_changed(open_engine: Engines):
     app = Trackside(LaunchOptions(), lambda: open_engine(Ear().runner))
     async with at_the_screen(app) as pilot:
         await composing(pilot, app)
@@ -281,7 +281,7 @@ async def test_an_event_is_begun_by_what_is_typed_or_changed(open_engine: Engine
         assert not app.controllers.composer.has_unsent_draft, "nothing was changed"
         await pilot.press("escape")
         await until(pilot, lambda: app.screen is app.main)
-        assert (await composing(pilot, app)).writing.base is None
+        assert (await composing(pilot, app)).draft.base is None
 
 
 async def test_event_draft_is_offered_again_only_in_its_session(open_engine: Engines):
@@ -294,7 +294,7 @@ async def test_event_draft_is_offered_again_only_in_its_session(open_engine: Eng
         await app.action_perform("app.new_session")
         await until(pilot, lambda: app.active_session.session_id != first)
         screen = await composing(pilot, app)
-        assert screen.writing.values["text"] == ""
+        assert screen.draft.values["text"] == ""
         await pilot.press("escape")
         await until(pilot, lambda: app.screen is app.main)
         await app.services.updater.enter_session(first)
@@ -310,7 +310,7 @@ async def test_quitting_warns_that_an_event_draft_is_lost(open_engine: Engines):
         await sees(pilot, "The event draft will be lost.")
 
 
-async def test_an_event_of_another_session_is_followed_there(open_engine: Engines):
+async def test_event_for_another_session_opens_it(open_engine: Engines):
     ear = Ear()
     app = Trackside(LaunchOptions(), lambda: open_engine(ear.runner))
     async with at_the_screen(app) as pilot:
@@ -323,7 +323,7 @@ async def test_an_event_of_another_session_is_followed_there(open_engine: Engine
         await sees(pilot, "That was number 1.")
 
 
-async def test_an_event_of_no_conversation_runs_and_its_run_is_looked_at(open_engine: Engines):
+async def test_event_without_a_conversation_runs_and_is_shown(open_engine: Engines):
     ear = Ear()
     app = Trackside(LaunchOptions(), lambda: open_engine(ear.runner))
     async with at_the_screen(app) as pilot:
@@ -337,7 +337,7 @@ async def test_an_event_of_no_conversation_runs_and_its_run_is_looked_at(open_en
         assert ear.heard[0].conversation is None or ear.heard[0].conversation.conversation_id is None
 
 
-async def test_one_that_has_to_wait_says_so(open_engine: Engines):
+async def test_queued_event_says_so(open_engine: Engines):
     cue = Cue()
     app = Trackside(LaunchOptions(), lambda: open_engine(listener(cue)))
     async with at_the_screen(app) as pilot:
@@ -353,7 +353,7 @@ async def test_one_that_has_to_wait_says_so(open_engine: Engines):
 # Files
 
 
-async def test_a_file_is_completed_attached_removed_and_sent(open_engine: Engines, folder: Path):
+async def test_file_is_completed_attached_removed_and_sent(open_engine: Engines, folder: Path):
     (folder / "notes.txt").write_text("hello")
     (folder / "north.txt").write_text("up")
     ear = Ear()
@@ -365,7 +365,7 @@ async def test_a_file_is_completed_attached_removed_and_sent(open_engine: Engine
             await sees(pilot, "tab takes it")
             await pilot.press("tab")
             assert screen.query_one("#path", LineField).value == f"{name}.txt", "tab completes"
-            assert f"{name}.txt" not in [file.name for file in screen.writing.attachments]
+            assert f"{name}.txt" not in [file.name for file in screen.draft.attachments]
             await pilot.press("enter")
             await sees(pilot, f"◆ {name}.txt  text/plain")
             assert _field(app) == "path", "enter attaches"
@@ -374,31 +374,31 @@ async def test_a_file_is_completed_attached_removed_and_sent(open_engine: Engine
         await pilot.press("ctrl+u", "up")
         await sees(pilot, "delete remove")
         await pilot.press("d")
-        await until(pilot, lambda: [file.name for file in screen.writing.attachments] == ["notes.txt"])
+        await until(pilot, lambda: [file.name for file in screen.draft.attachments] == ["notes.txt"])
         await pilot.press("f9")
         await sees(pilot, "That was number 1.")
         assert [file.name for file in ear.heard[0].input.attachments] == ["notes.txt"]
 
 
-async def test_a_file_goes_along_once_however_often_it_is_named(open_engine: Engines, folder: Path):
+async def test_file_is_attached_once(open_engine: Engines, folder: Path):
     (folder / "notes.txt").write_text("hello")
     app = Trackside(LaunchOptions(), lambda: open_engine(Ear().runner))
     async with at_the_screen(app) as pilot:
         screen = await composing(pilot, app)
         await screen._add_file("notes.txt")
         await screen._add_file("./notes.txt")
-        await sees(pilot, "notes.txt goes along already")
-        assert len(screen.writing.attachments) == 1
+        await sees(pilot, "notes.txt is already attached.")
+        assert len(screen.draft.attachments) == 1
         (folder / "notes.txt").write_text("hello again")
         await screen._add_file("notes.txt")
-        assert len(screen.writing.attachments) == 2, "it is another by now"
+        assert len(screen.draft.attachments) == 2, "the content has changed"
 
 
-# What came in before
+# Recorded events
 
 
 @at_both_sizes
-async def test_the_event_of_a_run_is_changed_and_sent_as_a_new_one(open_engine: Engines, size: Size):
+async def test_event_of_a_run_is_edited_and_sent_as_a_new_one(open_engine: Engines, size: Size):
     ear = Ear()
     app = Trackside(LaunchOptions(), lambda: open_engine(ear.runner))
     async with at_the_screen(app, size) as pilot:
@@ -417,7 +417,7 @@ async def test_the_event_of_a_run_is_changed_and_sent_as_a_new_one(open_engine: 
         assert ear.heard[0].event.event_id != ear.heard[1].event.event_id
 
 
-async def test_a_letter_on_a_block_that_is_no_event_goes_to_the_prompt(open_engine: Engines):
+async def test_edit_key_on_a_block_without_an_event_types_into_the_prompt(open_engine: Engines):
     app = Trackside(LaunchOptions(), lambda: open_engine(Ear().runner))
     async with at_the_screen(app) as pilot:
         await pilot.press(*"hello", "enter")
@@ -427,19 +427,19 @@ async def test_a_letter_on_a_block_that_is_no_event_goes_to_the_prompt(open_engi
         await until(pilot, lambda: app.main.prompt.text == "e")
 
 
-async def test_what_came_in_is_shown_harmless(open_engine: Engines):
+async def test_control_characters_are_shown_safely(open_engine: Engines):
     ear = Ear()
     app = Trackside(LaunchOptions(), lambda: open_engine(ear.runner))
     async with at_the_screen(app) as pilot:
         screen = await composing(pilot, app)
-        screen.writing.values |= {"text": "a\x1b[31mred", "actor_name": "b\x1b]0;x\x07[/bold]", "data": '{"c": "\x9b"}'}
+        screen.draft.values |= {"text": "a\x1b[31mred", "actor_name": "b\x1b]0;x\x07[/bold]", "data": '{"c": "\x9b"}'}
         screen._show()
         await sees(pilot, "a␛[31mred", "b␛]0;x␇[/bold]")
         assert not {"\x1b", "\x07", "\x9b"} & set(shown(app))
 
 
 @pytest.mark.parametrize(("size", "ascii_only"), [((160, 45), True), ((120, 35), False), ((60, 15), True)])
-async def test_it_fits_every_screen(open_engine: Engines, size: Size, ascii_only: bool):
+async def test_composer_fits_every_screen_size(open_engine: Engines, size: Size, ascii_only: bool):
     app = Trackside(LaunchOptions(ascii_only=ascii_only), lambda: open_engine(Ear().runner))
     async with at_the_screen(app, size) as pilot:
         await composing(pilot, app)
@@ -455,9 +455,7 @@ def _field(app: Trackside) -> str | None:
 
 
 @at_both_sizes
-async def test_up_and_down_lead_through_the_lines_of_a_text_and_on_to_the_fields_around_it(
-    open_engine: Engines, size: Size
-):
+async def test_up_and_down_move_through_a_text_and_on_to_other_fields(open_engine: Engines, size: Size):
     app = Trackside(LaunchOptions(), lambda: open_engine(Ear().runner))
     async with at_the_screen(app, size) as pilot:
         await composing(pilot, app)
@@ -472,7 +470,7 @@ async def test_up_and_down_lead_through_the_lines_of_a_text_and_on_to_the_fields
             await pilot.press("up")
             rows += 1
         assert (_field(app), data.cursor_location[0]) == ("path", 0)
-        assert rows > 2, "it went through the rows of the wrapped line"
+        assert rows > 2, "the cursor went through the wrapped rows"
         await into(pilot, app, "subject_data", "")
         await pilot.press("up")
         await until(pilot, lambda: _field(app) == "subject_id")
@@ -480,7 +478,7 @@ async def test_up_and_down_lead_through_the_lines_of_a_text_and_on_to_the_fields
         await until(pilot, lambda: _field(app) == "conversation_id")
 
 
-async def test_marking_upwards_stays_in_the_text(open_engine: Engines):
+async def test_selecting_upwards_stays_in_the_text(open_engine: Engines):
     app = Trackside(LaunchOptions(), lambda: open_engine(Ear().runner))
     async with at_the_screen(app) as pilot:
         screen = await composing(pilot, app)
@@ -489,23 +487,20 @@ async def test_marking_upwards_stays_in_the_text(open_engine: Engines):
         assert screen.query_one("#text", TextField).selected_text == "hello"
 
 
-@pytest.mark.parametrize(
-    ("typed", "said"),
-    [
-        ("{name: 1}", "✗ not JSON: line 1, column 2: a name in double quotes belongs here"),
-        ('{"a" 1}', "✗ not JSON: line 1, column 6: a : is missing"),
-        ('{"a": wild}', "✗ not JSON: line 1, column 7: a value belongs here"),
-    ],
-)
-async def test_data_that_is_no_json_is_told_in_plain_words(open_engine: Engines, typed: str, said: str):
+async def test_invalid_json_is_explained(open_engine: Engines):
     app = Trackside(LaunchOptions(), lambda: open_engine(Ear().runner))
     async with at_the_screen(app) as pilot:
         await composing(pilot, app)
-        for field in ("data", "subject_data"):
+        for field, typed, problem in (
+            ("data", "{name: 1}", "✗ Not JSON: line 1, column 2: a name in double quotes belongs here"),
+            ("subject_data", "{name: 1}", "✗ Not JSON: line 1, column 2: a name in double quotes belongs here"),
+            ("data", '{"a" 1}', "✗ Not JSON: line 1, column 6: a : is missing"),
+            ("data", '{"a": wild}', "✗ Not JSON: line 1, column 7: a value belongs here"),
+        ):
             await into(pilot, app, field, typed)
             await pilot.press("tab")
-            await sees(pilot, said)
+            await sees(pilot, problem)
             assert "Expecting" not in shown(app)
             await into(pilot, app, field, "")
             await pilot.press("ctrl+a", "delete")
-            await until(pilot, lambda: said not in shown(app))
+            await until(pilot, lambda problem=problem: problem not in shown(app))

@@ -1,9 +1,9 @@
-"""The fields of an event: what another type makes of them, and what an example does."""
+"""Fields of the composer: defaults by type, and examples."""
 
 import pytest
 
-from console.data.event_draft import TYPES, example_values, new_writing, problems, usual_values
-from console.model.composer.fields import ABOUT, NAMES, filled, is_touched, retyped
+from console.data.event_draft import TYPES, default_values, example_values, find_problems, new_draft
+from console.model.composer.fields import NAMES, TYPE_HINTS, change_defaults, fill_example, has_changes
 from engine.api import Engine
 from tests.support.engines import Engines, done
 
@@ -13,41 +13,41 @@ async def silent(_: object):
 
 
 @pytest.mark.parametrize("event_type", TYPES)
-async def test_an_example_of_each_type_can_be_sent_as_it_is(open_engine: Engines, event_type: str):
+async def test_example_of_every_type_is_valid(open_engine: Engines, event_type: str):
     engine: Engine = await open_engine(silent)
-    writing = new_writing("s")
-    writing.values = retyped(writing.values, usual_values("message.received"), usual_values(event_type))
-    writing.values["event_type"] = event_type
-    writing.values = filled(writing.values, writing.usual, example_values(event_type))
-    assert problems(engine, writing) == {}
-    envelope = engine.runs.compose(writing.draft())
+    draft = new_draft("s")
+    draft.values = change_defaults(draft.values, default_values("message.received"), default_values(event_type))
+    draft.values["event_type"] = event_type
+    draft.values = fill_example(draft.values, draft.defaults, example_values(event_type))
+    assert find_problems(engine, draft) == {}
+    envelope = engine.runs.compose(draft.event_draft())
     assert (envelope.event_type, envelope.conversation_id) == (event_type, "s")
 
 
-def test_another_type_changes_only_what_nobody_changed():
-    before, after = usual_values("message.received"), usual_values("schedule.triggered")
+def test_another_type_changes_only_default_values():
+    before, after = default_values("message.received"), default_values("schedule.triggered")
     values = {**before, "event_type": "schedule.triggered", "actor_name": "Ann", "conversation_id": "s"}
-    became = retyped(values, before, after)
+    became = change_defaults(values, before, after)
     assert (became["actor_type"], became["subject_type"], became["source"]) == ("system", "schedule", "scheduler")
     assert (became["actor_name"], became["conversation_id"]) == ("Ann", "s")
 
 
-def test_an_example_leaves_alone_what_was_typed():
-    usual, example = usual_values("api.invoked"), example_values("api.invoked")
-    became = filled({**usual, "text": "mine"}, usual, example)
+def test_example_keeps_typed_values():
+    defaults, example = default_values("api.invoked"), example_values("api.invoked")
+    became = fill_example({**defaults, "text": "mine"}, defaults, example)
     assert became["text"] == "mine"
     assert became["data"] == example["data"]
 
 
-def test_where_it_happens_is_nobodys_own_words():
-    usual = usual_values("message.received")
-    assert not is_touched({**usual, "conversation_id": "s"}, usual)
-    assert is_touched({**usual, "text": "hello"}, usual)
+def test_location_does_not_count_as_a_change():
+    defaults = default_values("message.received")
+    assert not has_changes({**defaults, "conversation_id": "s"}, defaults)
+    assert has_changes({**defaults, "text": "hello"}, defaults)
 
 
-def test_every_field_of_the_form_is_one_of_the_engines():
-    assert set(usual_values("message.received")) == set(NAMES)
+def test_fields_are_those_of_the_engine():
+    assert set(default_values("message.received")) == set(NAMES)
 
 
-def test_every_type_is_told_in_words():
-    assert list(ABOUT) == TYPES
+def test_every_type_has_a_hint():
+    assert list(TYPE_HINTS) == TYPES

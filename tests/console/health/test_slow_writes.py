@@ -113,10 +113,10 @@ async def to_said(pilot: Pilot[None], app: Telling) -> None:
 @pytest.mark.parametrize(
     ("begin", "keys", "meanwhile", "at_last"),
     [
-        (to_sessions, ["r", *"Trip", "enter"], "renaming it to “Trip”…", "Trip"),
-        (to_sessions, ["f"], "forking it…", "Forked; "),
-        (to_said, ["d"], "deleting said…", "deleted said"),
-        (to_said, ["C"], "clearing the scope…", "cleared 1 key"),
+        (to_sessions, ["r", *"Trip", "enter"], "Renaming to “Trip”…", "Trip"),
+        (to_sessions, ["f"], "Forking…", "this is a fork"),
+        (to_said, ["d"], "Deleting said…", "Deleted said"),
+        (to_said, ["C"], "Clearing the scope…", "Cleared 1 key"),
     ],
 )
 async def test_a_browser_says_what_it_does_when_that_takes_long(
@@ -147,10 +147,10 @@ async def test_a_value_says_that_it_is_being_saved_and_keys_are_heard(open_engin
         app.screen.query_one(TextArea).text = "7"
         async with lock():
             await pilot.press("f4")
-            await sees(pilot, "saving… it is not on disk yet")
+            await sees(pilot, "Saving… not on disk yet")
             await pilot.press("escape")
             await sees(pilot, "esc again does not wait for it")
-        await sees(pilot, "wrote said")
+        await sees(pilot, "Saved said")
         await until(pilot, lambda: not isinstance(app.screen, EditValue))
 
 
@@ -163,7 +163,7 @@ async def test_what_is_typed_while_a_value_is_saved_stays_and_is_saved_next(open
         area.text = "7"
         async with lock():
             await pilot.press("f4")
-            await sees(pilot, "saving… it is not on disk yet")
+            await sees(pilot, "Saving… not on disk yet")
             await pilot.press("end", "8")
         await sees(pilot, "saved; what you typed since is not: f4 saves it, too")
         assert (area.text, await value_of(app, "said")) == ("78", 7)
@@ -186,7 +186,7 @@ async def test_a_value_that_is_saved_under_a_question_leaves_that_open_and_goes_
         assert isinstance(value, EditValue)
         async with lock():
             await pilot.press("f4")
-            await sees(pilot, "saving… it is not on disk yet")
+            await sees(pilot, "Saving… not on disk yet")
             await app.push_screen(question := Question("Really?", "Yes"))
         await until(pilot, lambda: not value._is_saving)
         assert app.screen is question
@@ -219,7 +219,7 @@ async def test_a_session_says_that_it_is_being_deleted(
         async with lock():
             await pilot.press("d")
             await sees(pilot, "deleting the session…")
-        await sees(pilot, "There is no session yet.")
+        await sees(pilot, "No sessions yet.")
 
 
 @pytest.mark.usefixtures("impatient")

@@ -73,7 +73,7 @@ async def test_the_rail_says_of_a_session_what_the_browser_says(open_engine: Eng
         app.controllers.sessions.action_new_session()
         await until(pilot, lambda: "● hello" in sessions_of(app))
         await pilot.press("ctrl+l")
-        await sees(pilot, "● hello  at work")
+        await sees(pilot, "● hello  running")
 
         await pilot.press("escape")
         cue.go()

@@ -1,4 +1,4 @@
-"""Several agents, some of one runner: who answers is called by its name, and a session goes on with who was there."""
+"""Several agents of one runner: agents are shown by name, and a session continues with its last agent."""
 
 from pathlib import Path
 from typing import Any
@@ -30,7 +30,7 @@ AGENTS = [agent("warm"), agent("cold")]
 
 
 def console(open_engine: Engines, now: list[dict[str, Any]] = AGENTS, **opening: Any) -> Telling:
-    """Over a session in which the agent `cold` answered, with these agents now."""
+    """A console over a session in which the agent `cold` answered; `now` are the agents since then."""
 
     async def given() -> Any:
         engine = await open_engine(guide, agents=AGENTS)
@@ -49,7 +49,7 @@ async def go_on(pilot: Any, app: Telling) -> None:
 
 
 @pytest.mark.parametrize("opening", [{"continue_last": True}, {"session": "kyoto"}], ids=["-c", "--session"])
-async def test_a_session_goes_on_with_the_agent_that_answered_last(open_engine: Engines, opening: dict[str, Any]):
+async def test_session_continues_with_its_last_agent(open_engine: Engines, opening: dict[str, Any]):
     app = console(open_engine, **opening)
     async with at_the_screen(app) as pilot:
         await begun(pilot, app)
@@ -58,7 +58,7 @@ async def test_a_session_goes_on_with_the_agent_that_answered_last(open_engine: 
         await go_on(pilot, app)
 
 
-async def test_a_session_that_is_resumed_where_nobody_was_chosen_goes_on_with_it_too(open_engine: Engines):
+async def test_resumed_session_chooses_its_last_agent_if_none_is_chosen(open_engine: Engines):
     app = console(open_engine)
     async with at_the_screen(app) as pilot:
         await until(pilot, lambda: isinstance(app.screen, RunnersScreen))
@@ -68,7 +68,7 @@ async def test_a_session_that_is_resumed_where_nobody_was_chosen_goes_on_with_it
         await go_on(pilot, app)
 
 
-async def test_a_run_that_is_opened_from_the_rail_brings_its_agent_where_nobody_was_chosen(open_engine: Engines):
+async def test_opened_run_chooses_its_agent_if_none_is_chosen(open_engine: Engines):
     app = console(open_engine)
     async with at_the_screen(app) as pilot:
         await until(pilot, lambda: isinstance(app.screen, RunnersScreen))
@@ -88,7 +88,7 @@ async def test_a_run_that_is_opened_from_the_rail_brings_its_agent_where_nobody_
     [None, {"enabled": False}, {"config": {}}, {"runner": "nobody"}],
     ids=["gone", "off", "unfit", "without a runner"],
 )
-async def test_where_it_cannot_answer_any_more_one_is_chosen(open_engine: Engines, cold: dict[str, Any] | None):
+async def test_picker_opens_if_the_last_agent_cannot_run(open_engine: Engines, cold: dict[str, Any] | None):
     others = [agent("warm"), agent("mild")]
     app = console(open_engine, [*others, *([] if cold is None else [agent("cold", **cold)])], continue_last=True)
     async with at_the_screen(app) as pilot:
@@ -101,7 +101,7 @@ async def test_where_it_cannot_answer_any_more_one_is_chosen(open_engine: Engine
         assert len(app.told) == 1
 
 
-async def test_who_was_named_answers_whoever_did_before(open_engine: Engines):
+async def test_named_agent_replaces_the_last_one(open_engine: Engines):
     app = console(open_engine, continue_last=True, runner="warm")
     async with at_the_screen(app) as pilot:
         await begun(pilot, app)
@@ -110,9 +110,7 @@ async def test_who_was_named_answers_whoever_did_before(open_engine: Engines):
 
 
 @pytest.mark.parametrize("has_agents", [True, False])
-async def test_who_is_to_choose_is_told_the_key_that_is_there_and_no_option(
-    open_engine: Engines, tmp_path: Path, has_agents: bool
-):
+async def test_notice_about_a_missing_choice_names_the_key(open_engine: Engines, tmp_path: Path, has_agents: bool):
     async def other(ctx: Any):
         yield done()
 
@@ -129,9 +127,7 @@ async def test_who_is_to_choose_is_told_the_key_that_is_there_and_no_option(
 
 
 @at_both_sizes
-async def test_an_agent_is_called_by_its_name_and_its_runner_where_there_is_room(
-    open_engine: Engines, size: tuple[int, int]
-):
+async def test_agent_is_shown_with_its_runner_if_there_is_room(open_engine: Engines, size: tuple[int, int]):
     app = console(open_engine, runner="warm", session="kyoto")
     async with at_the_screen(app, size) as pilot:
         await begun(pilot, app)

@@ -1,4 +1,4 @@
-"""An agent of trackside.yaml whose config does not fit is mended from the screen, the way a person does."""
+"""An agent or runner with an invalid config is fixed in its settings form."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from console.launch import LaunchOptions
-from console.model.runners.choices import offers
+from console.model.runners.choices import list_choices
 from console.ui.runners.screen import RunnersScreen
 from console.ui.settings_form.screen import FormScreen
 from engine.api import ConfigError, FormError, KeptSettings, RunOptions, message
@@ -44,24 +44,22 @@ async def kept(app: Telling) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("size", [(160, 45), (80, 24), (60, 15)])
-async def test_its_form_opens_from_the_list_at_what_is_missing_and_then_it_can_be_picked(
-    open_engine: Engines, size: tuple[int, int]
-):
+async def test_invalid_agent_is_fixed_from_the_list_and_then_chosen(open_engine: Engines, size: tuple[int, int]):
     app = opened(open_engine)
     async with at_the_screen(app, size) as pilot:
         await pilot.press("f3")
-        await sees(pilot, "poor", "config.city is required", "2 to mend", "f12 mends it")
+        await sees(pilot, "poor", "config.city is required", "2 to fix", "f12 fixes it")
         assert "left out" not in shown(app)
         await pilot.press(*"poor")
-        await sees(pilot, "f12 opens its form")
+        await sees(pilot, "f12 opens its settings")
         form = await to_the_form(pilot, app)
-        await sees(pilot, "Settings of poor", "✗ City", "is required", "1 field to mend")
-        assert form.slot is not None
-        assert form.slot.name == "city"
+        await sees(pilot, "Settings of poor", "✗ City", "is required", "1 problem found")
+        assert form.field is not None
+        assert form.field.name == "city"
         await pilot.press("enter", *"Rome", "enter")
         await becomes(pilot, lambda: kept(app), {"config": {"city": "Rome"}})
-        await until(pilot, lambda: "it fits now: it can run" in app.told)
-        assert app.active_session.agent_id == "good", "only its form was filled in"
+        await until(pilot, lambda: "All settings are valid now." in app.told)
+        assert app.active_session.agent_id == "good", "only its form was changed"
         await pilot.press("escape")
         await until(pilot, lambda: isinstance(app.screen, RunnersScreen) and "is required" not in shown(app))
         await pilot.press("enter")
@@ -71,25 +69,23 @@ async def test_its_form_opens_from_the_list_at_what_is_missing_and_then_it_can_b
 
 
 @at_both_sizes
-async def test_a_runner_that_lacks_settings_is_marked_before_it_is_chosen(open_engine: Engines, size: tuple[int, int]):
+async def test_runner_with_missing_settings_is_marked_in_the_list(open_engine: Engines, size: tuple[int, int]):
     app = opened(open_engine, agents=AGENTS[1:])
     async with at_the_screen(app, size) as pilot:
         await pilot.press("f3")
-        await sees(pilot, "✗ asks", "city is required", "f12 mends it", "1 to mend")
+        await sees(pilot, "✗ asks", "city is required", "f12 fixes it", "1 to fix")
         await pilot.press(*"asks")
         await to_the_form(pilot, app)
-        await sees(pilot, "Settings of asks", "1 field to mend")
+        await sees(pilot, "Settings of asks", "1 problem found")
         await pilot.press("enter", *"Rome", "enter")
-        await until(pilot, lambda: "it fits now: it can run" in app.told)
+        await until(pilot, lambda: "All settings are valid now." in app.told)
         await pilot.press("escape")
         await until(pilot, lambda: isinstance(app.screen, RunnersScreen) and "is required" not in shown(app))
-        assert "to mend" not in shown(app)
+        assert "to fix" not in shown(app)
 
 
 @at_both_sizes
-async def test_one_that_was_chosen_says_what_it_lacks_and_its_form_opens_there(
-    open_engine: Engines, size: tuple[int, int]
-):
+async def test_chosen_agent_says_which_setting_is_missing(open_engine: Engines, size: tuple[int, int]):
     app = opened(open_engine)
     async with at_the_screen(app, size) as pilot:
         await pilot.press("f3")
@@ -98,8 +94,8 @@ async def test_one_that_was_chosen_says_what_it_lacks_and_its_form_opens_there(
         await until(pilot, lambda: any("city is required" in words and "f12" in words for words in app.told))
         await sees(pilot, "invalid settings · f12")
         form = await to_the_form(pilot, app)
-        assert form.slot is not None
-        assert form.slot.name == "city"
+        assert form.field is not None
+        assert form.field.name == "city"
         await pilot.press("enter", *"Rome", "enter")
         await until(pilot, lambda: app.active_session.not_ready_reason is None)
         await pilot.press("escape")
@@ -107,7 +103,7 @@ async def test_one_that_was_chosen_says_what_it_lacks_and_its_form_opens_there(
         await sees(pilot, "in Rome, as written")
 
 
-async def test_the_only_agent_opens_although_it_lacks_something_and_again_lacks_it_when_that_is_reset(
+async def test_only_agent_is_chosen_although_a_setting_is_missing(
     open_engine: Engines,
 ):
     app = opened(open_engine, runner=None, agents=AGENTS[:1])
@@ -118,12 +114,12 @@ async def test_the_only_agent_opens_although_it_lacks_something_and_again_lacks_
         await until(pilot, lambda: app.active_session.not_ready_reason is None)
         await pilot.press("r")
         await until(
-            pilot, lambda: app.active_session.lacks_settings and app.active_session.not_ready_reason is not None
+            pilot, lambda: app.active_session.has_invalid_settings and app.active_session.not_ready_reason is not None
         )
-        assert len(form.filling.problems()) == 1
+        assert len(form.draft.problems()) == 1
 
 
-async def test_a_value_that_is_written_and_does_not_fit_is_mended_too(open_engine: Engines):
+async def test_invalid_value_of_the_file_is_replaced_in_the_form(open_engine: Engines):
     agents = [{"id": "poor", "runner": "asks", "config": {"city": "Rome", "extra1": "x", "tone": "hot"}}]
     app = opened(open_engine, runner=None, agents=agents)
     async with at_the_screen(app) as pilot:
@@ -138,7 +134,7 @@ async def test_a_value_that_is_written_and_does_not_fit_is_mended_too(open_engin
         await sees(pilot, "in Rome, x")
 
 
-async def test_the_engine_counts_it_among_those_that_fit_only_with_what_is_kept(open_engine: Engines):
+async def test_saved_settings_make_an_invalid_agent_valid(open_engine: Engines):
     engine = await open_engine(asks, plain, agents=AGENTS)
     assert [agent.agent_id for agent in engine.runners.agents()] == ["good"]
     assert [agent.agent_id for agent in engine.runners.invalid_agents()] == ["poor"]
@@ -158,15 +154,15 @@ async def test_the_engine_counts_it_among_those_that_fit_only_with_what_is_kept(
     with pytest.raises(ConfigError, match=r"agents\[0\]\.config\.city: is required"):
         engine.runs.prepare(
             message("evt_3", "x", conversation_id="s"), RunOptions(runner="poor")
-        )  # without them it is as it is written
+        )  # without saved settings the config of the file counts
 
 
-async def test_one_whose_runner_is_not_there_is_left_out(open_engine: Engines):
+async def test_agent_without_its_runner_is_left_out(open_engine: Engines):
     engine = await open_engine(plain, agents=[{"id": "ghost", "runner": "nobody"}])
-    found = offers(
+    found = list_choices(
         engine.runners.agents(),
         await engine.runners.summaries(),
         engine.runners.problems(),
         engine.runners.invalid_agents(),
     )
-    assert [(one.kind, one.unfit) for one in found if "ghost" in one.label] == [("problem", "")]
+    assert [(one.kind, one.config_problem) for one in found if "ghost" in one.label] == [("problem", "")]

@@ -1,4 +1,4 @@
-"""Choosing who runs, the way a person does: by the list, by typing and by a path."""
+"""The runner picker: choose from the list, by search, or by a path."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -35,13 +35,13 @@ def opened(open_engine: Engines, *, runner: str | None = "first", **project: Any
 
 
 def unwrapped(app: Trackside) -> str:
-    """What stands beside the list, however it was broken."""
+    """The text of the details, without line breaks."""
     assert isinstance(app.screen, RunnersScreen)
-    return " ".join("".join(piece.text for piece in line) for line in app.screen.leaf.lines)
+    return " ".join("".join(piece.text for piece in line) for line in app.screen.details.lines)
 
 
 async def places(app: Trackside) -> list[str]:
-    """What was opened, as it is on disk."""
+    """The recently opened paths in the database."""
     return [place.path for place in await app.active_session.engine._core.read(opened_places.every)]
 
 
@@ -53,7 +53,7 @@ async def to_the_list(pilot: Any, app: Trackside) -> RunnersScreen:
 
 
 @at_both_sizes
-async def test_another_runner_is_found_by_typing_and_runs_from_then_on(open_engine: Engines, size: tuple[int, int]):
+async def test_runner_found_by_search_is_used_from_then_on(open_engine: Engines, size: tuple[int, int]):
     app = opened(open_engine)
     async with at_the_screen(app, size) as pilot:
         await to_the_list(pilot, app)
@@ -66,7 +66,7 @@ async def test_another_runner_is_found_by_typing_and_runs_from_then_on(open_engi
         await sees(pilot, "I am the second")
 
 
-async def test_what_a_runner_can_do_and_may_ask_for_stands_beside_it(open_engine: Engines):
+async def test_details_show_capabilities_and_permissions(open_engine: Engines):
     app = opened(open_engine)
     async with at_the_screen(app) as pilot:
         await to_the_list(pilot, app)
@@ -77,7 +77,7 @@ async def test_what_a_runner_can_do_and_may_ask_for_stands_beside_it(open_engine
     ("typed", "taken"),
     [("full", "plugin:local/full/default"), ("ful", "plugin:local/full/default"), ("demo", "demo"), ("on", "demo")],
 )
-async def test_enter_takes_the_one_that_is_called_so_whatever_its_kind(open_engine: Engines, typed: str, taken: str):
+async def test_enter_chooses_the_best_match_of_any_kind(open_engine: Engines, typed: str, taken: str):
     (open_engine.folder / "full.py").write_text(SPEAKS.format("x"))
     app = opened(open_engine, runners=["."], agents=[{"id": "demo", "runner": "full"}])
     async with at_the_screen(app) as pilot:
@@ -90,23 +90,23 @@ async def test_enter_takes_the_one_that_is_called_so_whatever_its_kind(open_engi
         assert (app.active_session.agent_id or app.active_session.runner_id) == taken
 
 
-async def test_the_cursor_begins_on_the_one_in_use(open_engine: Engines):
+async def test_cursor_starts_on_the_runner_in_use(open_engine: Engines):
     app = opened(open_engine, runner="second")
     async with at_the_screen(app) as pilot:
         screen = await to_the_list(pilot, app)
-        await until(pilot, lambda: screen.offer is not None and screen.offer.name == "second")
+        await until(pilot, lambda: screen.choice is not None and screen.choice.name == "second")
         await pilot.press("enter")
         await until(pilot, lambda: app.screen is app.main)
         assert app.active_session.runner_id == "plugin:local/second/default"
 
 
-async def test_esc_clears_the_search_and_then_goes_back_to_where_one_was(open_engine: Engines):
+async def test_esc_clears_the_search_and_then_closes_the_picker(open_engine: Engines):
     app = opened(open_engine)
     async with at_the_screen(app) as pilot:
         await pilot.press(*"half a thought")
         screen = await to_the_list(pilot, app)
         await pilot.press(*"zzz")
-        await sees(pilot, "Nothing is called “zzz”")
+        await sees(pilot, "No runner matches “zzz”")
         await pilot.press("escape")
         await until(pilot, lambda: screen.search.value == "")
         assert app.screen is screen
@@ -116,19 +116,19 @@ async def test_esc_clears_the_search_and_then_goes_back_to_where_one_was(open_en
         assert app.active_session.runner_id == "plugin:local/first/default"
 
 
-async def test_a_broken_file_is_listed_with_its_line_and_reason(open_engine: Engines):
+async def test_broken_file_is_listed_with_line_and_reason(open_engine: Engines):
     (open_engine.folder / "broken.py").write_text("async def run(ctx):\n    yield [\n")
     app = opened(open_engine, runners=["."])
     async with at_the_screen(app) as pilot:
         await to_the_list(pilot, app)
         await sees(pilot, "Left out", "broken.py:2", "1 left out")
         await pilot.press(*"closed")
-        await sees(pilot, "Mend the file")
+        await sees(pilot, "Fix the file")
         await pilot.press("enter")
         await until(pilot, lambda: any("is left out" in words for words in app.told))
 
 
-async def test_a_runner_is_opened_by_a_path_that_tab_completes(open_engine: Engines, tmp_path: Path):
+async def test_runner_is_opened_by_a_completed_path(open_engine: Engines, tmp_path: Path):
     far = tmp_path / "far" / "away"
     far.mkdir(parents=True)
     (far / "stranger.py").write_text(SPEAKS.format("from afar"))
@@ -159,9 +159,7 @@ async def test_a_runner_is_opened_by_a_path_that_tab_completes(open_engine: Engi
         ("first.py", "Rename one of them"),
     ],
 )
-async def test_a_path_that_cannot_be_opened_says_why_and_what_to_do(
-    open_engine: Engines, tmp_path: Path, typed: str, said: str
-):
+async def test_path_that_cannot_be_opened_says_why(open_engine: Engines, tmp_path: Path, typed: str, said: str):
     (tmp_path / "notes.py").write_text("x = 1\n")
     (tmp_path / "torn.py").write_text("async def run(ctx):\n    yield [\n")
     (tmp_path / "first.py").write_text(SPEAKS.format("x"))
@@ -174,16 +172,14 @@ async def test_a_path_that_cannot_be_opened_says_why_and_what_to_do(
         await until(pilot, lambda: screen._folder.typed == str(Path(f"{tmp_path}/{typed}x").parent) + "/")
         await pilot.press("enter")
         await until(pilot, lambda: said in unwrapped(app))
-        assert "it cannot be opened" in shown(app)
+        assert "Cannot be opened" in shown(app)
         assert app.screen is screen
         assert app.active_session.runner_id == "plugin:local/first/default"
         await pilot.press("backspace")
-        await until(pilot, lambda: "it cannot be opened" not in shown(app))
+        await until(pilot, lambda: "Cannot be opened" not in shown(app))
 
 
-async def test_a_place_that_was_opened_is_among_those_to_choose_from_the_next_time(
-    open_engine: Engines, tmp_path: Path
-):
+async def test_opened_path_is_listed_the_next_time(open_engine: Engines, tmp_path: Path):
     far = tmp_path / "stranger.py"
     far.write_text(SPEAKS.format("from afar"))
     app = opened(open_engine)
@@ -196,12 +192,12 @@ async def test_a_place_that_was_opened_is_among_those_to_choose_from_the_next_ti
         await becomes(pilot, lambda: places(app), [str(far)])
         await to_the_list(pilot, app)
         await sees(pilot, "stranger", "in use")
-        assert "Opened before" not in shown(app), "as long as it is among the runners"
+        assert "Recently opened" not in shown(app), "while it is among the runners"
 
     again = opened(open_engine)
     async with at_the_screen(again) as pilot:
         await to_the_list(pilot, again)
-        await sees(pilot, "Opened before", "stranger.py", "just now")
+        await sees(pilot, "Recently opened", "stranger.py", "just now")
         await pilot.press(*"strang")
         await pilot.press("f12")
         await until(pilot, lambda: "Press enter to open it; then it has settings." in again.told)
@@ -210,9 +206,7 @@ async def test_a_place_that_was_opened_is_among_those_to_choose_from_the_next_ti
         assert again.active_session.runner_id == "plugin:local/stranger/default"
 
 
-async def test_a_place_whose_file_is_gone_says_so_when_it_is_chosen_and_is_forgotten(
-    open_engine: Engines, tmp_path: Path
-):
+async def test_recent_path_without_its_file_is_removed_when_chosen(open_engine: Engines, tmp_path: Path):
     far = tmp_path / "stranger.py"
     engine = await open_engine(first)
     await engine.runners.add_recent_place(far)
@@ -220,16 +214,16 @@ async def test_a_place_whose_file_is_gone_says_so_when_it_is_chosen_and_is_forgo
     app = opened(open_engine)
     async with at_the_screen(app) as pilot:
         await to_the_list(pilot, app)
-        await sees(pilot, "Opened before", "stranger.py")
+        await sees(pilot, "Recently opened", "stranger.py")
         assert app.told == []
         await pilot.press(*"strang", "enter")
         await until(pilot, lambda: f"{far} no longer exists and is removed from the list." in app.told)
         await pilot.press("escape")
-        await until(pilot, lambda: "in use" in shown(app) and "Opened before" not in shown(app))
+        await until(pilot, lambda: "in use" in shown(app) and "Recently opened" not in shown(app))
         await becomes(pilot, lambda: places(app), [])
 
 
-async def test_a_home_and_a_name_with_spaces_are_completed(
+async def test_home_folder_and_names_with_spaces_are_completed(
     open_engine: Engines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     (tmp_path / "my runners").mkdir()
@@ -248,9 +242,7 @@ async def test_a_home_and_a_name_with_spaces_are_completed(
         assert app.active_session.runner_id == "plugin:local/a stranger/default"
 
 
-async def test_a_name_is_found_in_a_folder_of_any_size_and_where_there_are_too_many_it_is_said(
-    open_engine: Engines, tmp_path: Path
-):
+async def test_names_of_a_huge_folder_are_found_and_limited(open_engine: Engines, tmp_path: Path):
     huge = tmp_path / "huge"
     huge.mkdir()
     for number in range(7_000):
@@ -260,18 +252,18 @@ async def test_a_name_is_found_in_a_folder_of_any_size_and_where_there_are_too_m
     async with at_the_screen(app) as pilot:
         screen = await to_the_list(pilot, app)
         screen.search.value = f"{huge}/"
-        await sees(pilot, "f00000.py", "the first 300 of more; type on")
+        await sees(pilot, "f00000.py", "First 300 names; type more")
         await pilot.press("tab")
         await until(pilot, lambda: screen.search.value == f"{huge}/f0")
         await pilot.press(*"699")
         await sees(pilot, "f06990.py", "f06999.py")
-        assert "of more" not in shown(app)
+        assert "type more" not in shown(app)
         await pilot.press("9", "enter")
         await until(pilot, lambda: app.screen is app.main)
         assert app.active_session.runner_id == "plugin:local/f06999/default"
 
 
-async def test_where_not_all_names_can_be_looked_at_what_is_typed_can_be_opened(
+async def test_typed_path_can_be_opened_if_the_folder_is_too_large_to_search(
     open_engine: Engines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr("console.model.text.paths.LOOKED_AT", 0)
@@ -280,13 +272,13 @@ async def test_where_not_all_names_can_be_looked_at_what_is_typed_can_be_opened(
     async with at_the_screen(app) as pilot:
         screen = await to_the_list(pilot, app)
         screen.search.value = f"{tmp_path}/stranger.py"
-        await sees(pilot, "too many names here", "enter opens what is typed")
+        await sees(pilot, "too many names to search", "enter opens ")
         await pilot.press("enter")
         await until(pilot, lambda: app.screen is app.main)
         assert app.active_session.runner_id == "plugin:local/stranger/default"
 
 
-async def test_a_folder_that_is_not_there_is_told_while_it_is_typed(open_engine: Engines):
+async def test_missing_folder_is_reported_while_typing(open_engine: Engines):
     app = opened(open_engine)
     async with at_the_screen(app) as pilot:
         screen = await to_the_list(pilot, app)
@@ -296,9 +288,7 @@ async def test_a_folder_that_is_not_there_is_told_while_it_is_typed(open_engine:
         await sees(pilot, "nobody of that name has a home here")
 
 
-async def test_enter_takes_the_row_of_the_cursor_and_a_folder_with_several_runners_fills_the_list(
-    open_engine: Engines, tmp_path: Path
-):
+async def test_folder_with_several_runners_fills_the_list(open_engine: Engines, tmp_path: Path):
     (tmp_path / "both").mkdir()
     for name in ("one", "two"):
         (tmp_path / "both" / f"{name}.py").write_text(SPEAKS.format(name))
@@ -316,7 +306,7 @@ async def test_enter_takes_the_row_of_the_cursor_and_a_folder_with_several_runne
         assert screen.search.value == ""
 
 
-async def test_a_file_that_raises_when_it_is_loaded_fails_its_run_with_the_line(open_engine: Engines, tmp_path: Path):
+async def test_file_that_raises_at_import_fails_its_run(open_engine: Engines, tmp_path: Path):
     path = tmp_path / "raises.py"
     path.write_text(f"raise RuntimeError('no key in the drawer')\n{SPEAKS.format('x')}")
     app = Telling(LaunchOptions(runner="first"), lambda: open_engine(first, runtime=lambda _: ChildPool()))
@@ -329,12 +319,12 @@ async def test_a_file_that_raises_when_it_is_loaded_fails_its_run_with_the_line(
         await say(pilot, "hello")
         await sees(pilot, "the runner could not be loaded", "RuntimeError: no key in the drawer")
         path.write_text(SPEAKS.format("found it"))
-        await until(pilot, lambda: "code changed · next run uses it · f5 runs again" in app.told)
+        await until(pilot, lambda: "Code changed · the next run uses it · f5 runs again" in app.told)
         await pilot.press("f5")
         await sees(pilot, "found it")
 
 
-async def test_a_broken_manifest_is_listed_with_its_folder_line_and_reason(open_engine: Engines):
+async def test_broken_manifest_is_listed_with_folder_line_and_reason(open_engine: Engines):
     (open_engine.folder / "plug").mkdir()
     (open_engine.folder / "plug" / "manifest.yaml").write_text("author: me\nname: [\n")
     app = opened(open_engine, runners=["first.py", "plug"])
@@ -343,7 +333,7 @@ async def test_a_broken_manifest_is_listed_with_its_folder_line_and_reason(open_
         await sees(pilot, "1 left out", "plug/manifest.yaml:3", "not YAML")
 
 
-async def test_a_component_that_is_left_out_has_the_folder_of_its_plugin_in_its_name(open_engine: Engines):
+async def test_broken_component_is_listed_with_the_folder_of_its_plugin(open_engine: Engines):
     (open_engine.folder / "plug").mkdir()
     (open_engine.folder / "plug" / "manifest.yaml").write_text(
         "metadata: {author: me, name: plug}\nspec: {components: {Runner: {fromFiles: [runner.yaml]}}}\n"
@@ -356,9 +346,7 @@ async def test_a_component_that_is_left_out_has_the_folder_of_its_plugin_in_its_
 
 
 @at_both_sizes
-async def test_an_agent_that_does_not_fit_is_listed_with_its_reason_and_another_can_run(
-    open_engine: Engines, size: tuple[int, int]
-):
+async def test_invalid_agent_is_listed_with_its_reason_and_another_can_run(open_engine: Engines, size: tuple[int, int]):
     agents = [{"id": "good", "runner": "second"}, {"id": "poor", "runner": "nobody"}]
     app = opened(open_engine, runner=None, agents=agents)
     async with at_the_screen(app, size) as pilot:
@@ -372,17 +360,17 @@ async def test_an_agent_that_does_not_fit_is_listed_with_its_reason_and_another_
         await sees(pilot, "I am the second")
 
 
-async def test_what_is_odd_about_a_runner_stands_beside_it_and_not_among_those_left_out(open_engine: Engines):
+async def test_warning_about_a_runner_is_shown_in_its_details(open_engine: Engines):
     (open_engine.folder / "odd.py").write_text(f"config = make()\n{SPEAKS.format('x')}")
     app = opened(open_engine, runners=["first.py", "odd.py"])
     async with at_the_screen(app) as pilot:
         await to_the_list(pilot, app)
         await pilot.press(*"odd")
-        await sees(pilot, "config is not a literal")
+        await until(pilot, lambda: "config is not a literal" in unwrapped(app))
         assert "left out" not in shown(app).lower()
 
 
-async def test_reading_that_takes_long_says_so_and_what_was_typed_meanwhile_is_done(open_engine: Engines):
+async def test_slow_list_shows_a_notice_and_applies_keys_typed_meanwhile(open_engine: Engines):
     app = opened(open_engine)
     async with at_the_screen(app) as pilot:
         go = asyncio.Event()
@@ -395,14 +383,14 @@ async def test_reading_that_takes_long_says_so_and_what_was_typed_meanwhile_is_d
         app.active_session.engine.runners.summaries = slowly
         await to_the_list(pilot, app)
         await sees(pilot, "Reading…")
-        assert "No runner was found" not in shown(app)
+        assert "No runners found" not in shown(app)
         await pilot.press(*"second", "enter")
         go.set()
         await until(pilot, lambda: app.screen is app.main)
         assert app.active_session.runner_id == "plugin:local/second/default"
 
 
-async def test_a_form_that_takes_long_says_so(open_engine: Engines):
+async def test_slow_settings_form_shows_a_notice(open_engine: Engines):
     app = opened(open_engine)
     async with at_the_screen(app) as pilot:
         go = asyncio.Event()
@@ -419,7 +407,7 @@ async def test_a_form_that_takes_long_says_so(open_engine: Engines):
         await sees(pilot, "Settings of first")
 
 
-async def test_no_key_is_dead_where_the_list_or_the_form_is_open_already(open_engine: Engines):
+async def test_keys_of_open_screens_say_so(open_engine: Engines):
     app = opened(open_engine)
     async with at_the_screen(app) as pilot:
         await to_the_list(pilot, app)
@@ -432,7 +420,7 @@ async def test_no_key_is_dead_where_the_list_or_the_form_is_open_already(open_en
         await until(pilot, lambda: "It is open underneath. Press esc." in app.told)
 
 
-async def test_where_nobody_is_chosen_the_list_opens_by_itself(open_engine: Engines):
+async def test_picker_opens_by_itself_if_no_runner_is_chosen(open_engine: Engines):
     app = opened(open_engine, runner=None, runners=["first.py", "second.py"])
     async with at_the_screen(app) as pilot:
         await until(pilot, lambda: isinstance(app.screen, RunnersScreen))
@@ -460,36 +448,34 @@ async def able(ctx: Any) -> AsyncIterator[Any]:
 
 
 async def through(pilot: Any, app: Telling, screen: RunnersScreen) -> str:
-    """All that is seen on the way to the end of what is told."""
+    """Everything that is visible while the details are scrolled to their end."""
     await sees(pilot, "alt+down more")
     seen = shown(app)
-    while screen.leaf.can_page(1):
-        top = screen.leaf.top
+    while screen.details.can_page(1):
+        top = screen.details.top
         await pilot.press("alt+down")
-        await until(pilot, lambda top=top: screen.leaf.top > top)
+        await until(pilot, lambda top=top: screen.details.top > top)
         seen += shown(app)
     await until(pilot, lambda: "alt+down more" not in shown(app) and "alt+up back up" in shown(app))
     return seen
 
 
 @pytest.mark.parametrize("size", [(80, 24), (60, 15)])
-async def test_all_that_is_told_of_a_runner_is_reached_where_there_is_little_room(
-    open_engine: Engines, size: tuple[int, int]
-):
+async def test_details_can_be_scrolled_in_a_small_terminal(open_engine: Engines, size: tuple[int, int]):
     app = Telling(LaunchOptions(runner="able"), lambda: open_engine(able, second))
     async with at_the_screen(app, size) as pilot:
         screen = await to_the_list(pilot, app)
         await sees(pilot, "in use")
         seen = await through(pilot, app, screen)
-        for words in ("may ask for", "workspace", "source", "plugin:local/able/default", "last used"):
+        for words in ("permissions", "workspace", "source", "plugin:local/able/default", "last used"):
             assert words in seen
         await pilot.press("alt+down")
         await until(pilot, lambda: any("that is all that is told" in words for words in app.told))
         await pilot.press("down")
-        await until(pilot, lambda: screen.leaf.top == 0)
+        await until(pilot, lambda: screen.details.top == 0)
 
 
-async def test_the_file_of_a_broken_manifest_is_reached_where_there_is_little_room(open_engine: Engines):
+async def test_details_of_a_broken_manifest_can_be_scrolled_in_a_small_terminal(open_engine: Engines):
     (open_engine.folder / "plug").mkdir()
     (open_engine.folder / "plug" / "manifest.yaml").write_text("author: me\nname: [\n")
     app = opened(open_engine, runners=["first.py", "plug"])
@@ -497,4 +483,4 @@ async def test_the_file_of_a_broken_manifest_is_reached_where_there_is_little_ro
         screen = await to_the_list(pilot, app)
         await pilot.press(*"not yaml")
         await sees(pilot, "left out")
-        assert "Mend the file" in await through(pilot, app, screen)
+        assert "Fix the file" in await through(pilot, app, screen)

@@ -1,4 +1,4 @@
-"""Sessions that another process deletes or renames while they are listed here."""
+"""The session browser follows sessions that another process deletes or renames."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -13,15 +13,15 @@ from tests.support.console.browser_data import begun, browsing, listed, parrot
 from tests.support.console.pilot import at_the_screen, sees, until
 from tests.support.engines import Engines
 
-GONE = "“where is the museum of gold” was deleted in another process"
+GONE = "“where is the museum of gold” was deleted in another process."
 
 
 async def unaware(_: SessionsScreen) -> bool:
-    """Nobody looks around."""
+    """Never refresh the list."""
     return False
 
 
-async def test_rows_that_are_gone_go_and_new_titles_come(open_engine: Engines):
+async def test_deleted_rows_disappear_and_new_titles_appear(open_engine: Engines):
     app, other = browsing(open_engine, *TRIPS), await open_engine(parrot)
     async with at_the_screen(app) as pilot:
         screen = await opened(pilot, app)
@@ -32,7 +32,7 @@ async def test_rows_that_are_gone_go_and_new_titles_come(open_engine: Engines):
         await sees(pilot, "1 session ")
 
 
-async def test_what_was_found_in_them_goes_and_is_renamed_with_them(open_engine: Engines):
+async def test_search_results_follow_deletes_and_renames(open_engine: Engines):
     app, other = browsing(open_engine, *TRIPS, ("oslo", ("gold in Oslo",))), await open_engine(parrot)
     async with at_the_screen(app) as pilot:
         screen = await opened(pilot, app)
@@ -45,18 +45,16 @@ async def test_what_was_found_in_them_goes_and_is_renamed_with_them(open_engine:
         assert {hit.title for hit in screen.found.hits} == {"Fjords"}
 
 
-async def test_those_that_are_not_seen_are_read_again_a_page_at_a_time(
-    open_engine: Engines, monkeypatch: pytest.MonkeyPatch
-):
+async def test_invisible_sessions_are_reread_one_page_at_a_time(open_engine: Engines, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(console.data.sessions, "PAGE_ROWS", 2)
     monkeypatch.setattr(console.data.paged, "PAGE_ROWS", 2)
     app = browsing(open_engine, *((f"s{number}", ("hello",)) for number in range(7)))
     async with at_the_screen(app) as pilot:
         await begun(pilot, app)
-        desk = console.data.sessions.SessionReader(app.active_session.engine)
-        await desk.load_first()
-        while not desk.is_complete:
-            await desk.load_more()
+        reader = console.data.sessions.SessionReader(app.active_session.engine)
+        await reader.load_first()
+        while not reader.is_complete:
+            await reader.load_more()
         reads, engine = list[int](), app.active_session.engine
 
         async def counted(**asked: Any) -> object:
@@ -66,16 +64,16 @@ async def test_those_that_are_not_seen_are_read_again_a_page_at_a_time(
         await engine.sessions.delete("s0")
         # Its own alone: the console reads sessions from the same engine, for the rail.
         alone = SimpleNamespace(data_version=engine.data_version, sessions=SimpleNamespace(browse=counted))
-        monkeypatch.setattr(desk, "_engine", alone)
-        looks = [await desk.refresh() for _ in range(5)]
-        assert (len(desk.tree), looks.count(True), max(reads), sum(reads)) == (6, 1, 2, 9)
+        monkeypatch.setattr(reader, "_engine", alone)
+        looks = [await reader.refresh() for _ in range(5)]
+        assert (len(reader.tree), looks.count(True), max(reads), sum(reads)) == (6, 1, 2, 9)
         reads.clear()
-        assert not await desk.refresh()
+        assert not await reader.refresh()
         assert reads == [], "nothing was written since"
 
 
 @pytest.mark.parametrize("key", ["enter", "f", "s"])
-async def test_who_wants_one_that_is_gone_is_told_so_and_stays(
+async def test_command_on_a_deleted_session_says_so_and_changes_nothing(
     open_engine: Engines, monkeypatch: pytest.MonkeyPatch, key: str
 ):
     monkeypatch.setattr(SessionsScreen, "freshen", unaware)
@@ -89,9 +87,7 @@ async def test_who_wants_one_that_is_gone_is_told_so_and_stays(
         assert (app.screen, app.active_session.session_id) == (screen, here)
 
 
-async def test_a_title_is_asked_for_no_longer_where_the_session_is_gone(
-    open_engine: Engines, monkeypatch: pytest.MonkeyPatch
-):
+async def test_rename_of_a_deleted_session_closes_the_input_line(open_engine: Engines, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(SessionsScreen, "freshen", unaware)
     app, other = browsing(open_engine, *TRIPS), await open_engine(parrot)
     async with at_the_screen(app) as pilot:
@@ -102,7 +98,7 @@ async def test_a_title_is_asked_for_no_longer_where_the_session_is_gone(
         assert listed(screen) == ["kyoto"]
 
 
-async def test_a_line_of_one_that_is_gone_is_not_opened(open_engine: Engines, monkeypatch: pytest.MonkeyPatch):
+async def test_found_message_of_a_deleted_session_is_not_opened(open_engine: Engines, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(SessionsScreen, "freshen", unaware)
     app, other = browsing(open_engine, *TRIPS), await open_engine(parrot)
     async with at_the_screen(app) as pilot:

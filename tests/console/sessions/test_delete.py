@@ -1,4 +1,4 @@
-"""The moment between deleting a session and its being gone."""
+"""Deleting a session: it can be restored for eight seconds, then it is deleted; quitting deletes it at once."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -29,14 +29,14 @@ async def sessions(engine: Engine) -> set[str]:
 
 
 async def entered(pilot, app, session: str) -> None:
-    """Go on with a session, from the browser."""
+    """Resume a session from the browser."""
     screen = await opened(pilot, app)
     await pilot.press("g", *["down"] * listed(screen).index(session), "enter")
     await until(pilot, lambda: app.active_session.session_id == session and app.screen is app.main)
 
 
 class Hand:
-    """Timers that a test lets go off."""
+    """Timers that a test fires by hand."""
 
     def __init__(self) -> None:
         self.waiting: list[Callable[[], object]] = []
@@ -78,7 +78,7 @@ def parting(
     return PendingDeletes(delete or at_once, hand.later, hand.begin, over)
 
 
-async def test_nothing_is_deleted_before_the_moment_is_over():
+async def test_session_is_deleted_when_the_time_to_undo_is_over():
     hand, gone = Hand(), list[str]()
     leaving = parting(hand, gone)
     leaving.put("a")
@@ -87,7 +87,7 @@ async def test_nothing_is_deleted_before_the_moment_is_over():
     assert (leaving.going, gone, hand.over_for) == (set(), ["a"], [("a", True)])
 
 
-async def test_the_last_comes_back_first_and_is_not_deleted():
+async def test_undo_restores_the_last_deleted_session_first():
     hand, gone = Hand(), list[str]()
     leaving = parting(hand, gone)
     leaving.put("a")
@@ -98,7 +98,7 @@ async def test_the_last_comes_back_first_and_is_not_deleted():
     assert leaving.take_back() is None
 
 
-async def test_what_could_not_be_deleted_is_seen_again():
+async def test_failed_delete_shows_the_session_again():
     hand = Hand()
     leaving = parting(hand, [], OSError("busy"))
     leaving.put("a")
@@ -106,7 +106,7 @@ async def test_what_could_not_be_deleted_is_seen_again():
     assert (leaving.going, hand.over_for) == (set(), [("a", False)])
 
 
-async def test_at_the_end_all_goes_once_and_it_is_said_since_its_moment_was_cut_short():
+async def test_quitting_deletes_pending_sessions_once_and_reports_it():
     hand, gone = Hand(), list[str]()
     leaving = parting(hand, gone)
     leaving.put("a")
@@ -115,7 +115,7 @@ async def test_at_the_end_all_goes_once_and_it_is_said_since_its_moment_was_cut_
     assert gone == ["a"]
 
 
-async def test_what_cannot_go_at_the_end_does_not_keep_the_others():
+async def test_failed_delete_at_quit_does_not_stop_the_others():
     hand = Hand()
     leaving = parting(hand, [], OSError("busy"))
     leaving.put("a")
@@ -124,7 +124,7 @@ async def test_what_cannot_go_at_the_end_does_not_keep_the_others():
     assert leaving.going == set()
 
 
-async def test_what_is_being_deleted_stays_hidden_cannot_come_back_and_is_waited_for_at_the_end():
+async def test_delete_in_progress_stays_hidden_cannot_be_undone_and_is_awaited_at_quit():
     hand, gone, begun, go = Hand(), list[str](), asyncio.Event(), asyncio.Event()
 
     async def slowly(name: str) -> str:
@@ -152,7 +152,7 @@ async def test_what_is_being_deleted_stays_hidden_cannot_come_back_and_is_waited
 
 @pytest.fixture
 def slow_to_go(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
-    """A moment is short, and what is deleted is gone when this is set."""
+    """The time to undo is short, and a deletion waits until this event is set."""
     go, at_once = asyncio.Event(), SessionsApi.delete
 
     async def slowly(sessions: SessionsApi, session_id: str) -> Any:
@@ -164,9 +164,7 @@ def slow_to_go(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
     return go
 
 
-async def test_u_while_a_session_is_just_going_says_that_it_is_too_late(
-    open_engine: Engines, slow_to_go: asyncio.Event
-):
+async def test_undo_during_the_deletion_says_that_it_is_too_late(open_engine: Engines, slow_to_go: asyncio.Event):
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app) as pilot:
         screen = await opened(pilot, app)
@@ -182,7 +180,7 @@ async def test_u_while_a_session_is_just_going_says_that_it_is_too_late(
         await becomes(pilot, lambda: sessions(app.active_session.engine), {"kyoto"})
 
 
-async def test_leaving_while_a_session_is_just_going_waits_for_it(open_engine: Engines, slow_to_go: asyncio.Event):
+async def test_quit_waits_for_a_deletion_in_progress(open_engine: Engines, slow_to_go: asyncio.Event):
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app) as pilot:
         await opened(pilot, app)
@@ -198,20 +196,18 @@ async def test_leaving_while_a_session_is_just_going_waits_for_it(open_engine: E
     assert await sessions(await open_engine()) == {"kyoto"}
 
 
-async def test_what_has_no_fork_any_more_is_not_to_be_unfolded(open_engine: Engines, monkeypatch: pytest.MonkeyPatch):
+async def test_parent_of_a_deleted_fork_no_longer_folds(open_engine: Engines, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(console.ui.sessions.delete, "UNDO_SECONDS", 0.01)
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app) as pilot:
         fork = (await app.active_session.engine.sessions.fork("kyoto")).session_id
         screen = await opened(pilot, app)
-        branches = screen.desk.tree.branches
+        nodes = screen.reader.tree.nodes
         await pilot.press("g", *["down"] * listed(screen).index(fork), "d")
-        await until(
-            pilot, lambda: {one.row.session.session_id: one.is_open for one in branches}.get("kyoto", 0) is None
-        )
+        await until(pilot, lambda: {one.row.session.session_id: one.is_open for one in nodes}.get("kyoto", 0) is None)
 
 
-async def test_what_was_deleted_comes_back_by_u(open_engine: Engines):
+async def test_undo_restores_a_deleted_session(open_engine: Engines):
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app) as pilot:
         screen = await opened(pilot, app)
@@ -226,7 +222,7 @@ async def test_what_was_deleted_comes_back_by_u(open_engine: Engines):
     assert {one.session_id for one in await engine.sessions.list()} == {"kyoto", "lima"}
 
 
-async def test_what_was_deleted_is_gone_when_the_moment_is_over(open_engine: Engines, monkeypatch: pytest.MonkeyPatch):
+async def test_deleted_session_is_removed_from_the_database(open_engine: Engines, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(console.ui.sessions.delete, "UNDO_SECONDS", 0.05)
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app) as pilot:
@@ -241,7 +237,7 @@ async def test_what_was_deleted_is_gone_when_the_moment_is_over(open_engine: Eng
         assert listed(screen) == ["kyoto"]
 
 
-async def test_leaving_the_console_does_not_keep_what_was_deleted(open_engine: Engines):
+async def test_quitting_completes_a_pending_deletion(open_engine: Engines):
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app) as pilot:
         await opened(pilot, app)
@@ -251,21 +247,21 @@ async def test_leaving_the_console_does_not_keep_what_was_deleted(open_engine: E
     assert [one.session_id for one in await engine.sessions.list()] == ["kyoto"]
 
 
-async def test_two_that_were_deleted_come_back_the_last_first(open_engine: Engines):
+async def test_two_deleted_sessions_are_restored_in_reverse_order(open_engine: Engines):
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app) as pilot:
         screen = await opened(pilot, app)
         await pilot.press("d", "d")
-        await sees(pilot, "There is no session yet", "0 sessions")
+        await sees(pilot, "No sessions yet.", "0 sessions")
         await pilot.press("u")
         await until(pilot, lambda: listed(screen) == ["kyoto"])
         await pilot.press("u")
         await until(pilot, lambda: listed(screen) == ["lima", "kyoto"])
-        assert screen.branch.row.session.session_id == "lima", "one is on what came back"
-        await sees(pilot, "“where is the museum of gold” is restored.")
+        assert screen.node.row.session.session_id == "lima", "the cursor is on the restored session"
+        await sees(pilot, "“where is the museum of gold” is back")
 
 
-async def test_who_deletes_the_session_one_is_in_is_in_a_new_one_at_once(open_engine: Engines):
+async def test_deleting_the_open_session_opens_a_new_one(open_engine: Engines):
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app) as pilot:
         await entered(pilot, app, "lima")
@@ -281,7 +277,7 @@ async def test_who_deletes_the_session_one_is_in_is_in_a_new_one_at_once(open_en
         assert app.active_session.session_id not in ("lima", "kyoto")
 
 
-async def test_undone_it_is_the_session_one_is_in_again(open_engine: Engines):
+async def test_undo_reopens_the_deleted_session(open_engine: Engines):
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app) as pilot:
         await entered(pilot, app, "lima")
@@ -295,7 +291,7 @@ async def test_undone_it_is_the_session_one_is_in_again(open_engine: Engines):
         await sees(pilot, "You said: where is the museum of gold")
 
 
-async def test_undone_after_one_went_on_one_stays_where_one_is(open_engine: Engines):
+async def test_undo_keeps_the_new_session_open_if_it_was_used(open_engine: Engines):
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app) as pilot:
         await entered(pilot, app, "lima")
@@ -313,7 +309,7 @@ async def test_undone_after_one_went_on_one_stays_where_one_is(open_engine: Engi
         assert app.active_session.session_id == here
 
 
-async def test_the_rail_leaves_it_out_at_once_with_its_runs_and_has_it_again_when_it_is_back(open_engine: Engines):
+async def test_runs_list_hides_a_deleted_session_until_undo(open_engine: Engines):
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app) as pilot:
         rail = app.main.rail
@@ -325,7 +321,7 @@ async def test_the_rail_leaves_it_out_at_once_with_its_runs_and_has_it_again_whe
         await until(pilot, lambda: len(rail._shown.runs) == 3 and len(rail._shown.sessions) == 2)
 
 
-async def test_the_runs_of_what_is_gone_are_listed_no_more(open_engine: Engines, monkeypatch: pytest.MonkeyPatch):
+async def test_runs_of_a_deleted_session_are_not_listed(open_engine: Engines, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(console.ui.sessions.delete, "UNDO_SECONDS", 0.05)
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app) as pilot:
@@ -339,7 +335,7 @@ async def test_the_runs_of_what_is_gone_are_listed_no_more(open_engine: Engines,
         await until(pilot, lambda: not app.controllers.deleter.pending.can_undo and len(rail._shown.runs) == 2)
 
 
-async def test_leaving_the_console_deletes_the_session_one_was_in_and_says_so(open_engine: Engines):
+async def test_quitting_deletes_the_open_session_and_reports_it(open_engine: Engines):
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app) as pilot:
         await entered(pilot, app, "lima")
@@ -353,9 +349,7 @@ async def test_leaving_the_console_deletes_the_session_one_was_in_and_says_so(op
     assert app.controllers.quit.exit_messages == ("Deleted “where is the museum of gold”.",)
 
 
-async def test_one_in_which_something_was_said_since_is_not_deleted(
-    open_engine: Engines, monkeypatch: pytest.MonkeyPatch
-):
+async def test_session_with_a_new_message_is_not_deleted(open_engine: Engines, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(console.ui.sessions.delete, "UNDO_SECONDS", 600.0)
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app) as pilot:
@@ -377,7 +371,7 @@ async def test_one_in_which_something_was_said_since_is_not_deleted(
     assert await sessions(await open_engine()) == {"kyoto", "lima"}
 
 
-async def test_what_was_found_in_it_goes_with_it(open_engine: Engines, monkeypatch: pytest.MonkeyPatch):
+async def test_search_results_of_a_deleted_session_disappear(open_engine: Engines, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(console.ui.sessions.delete, "UNDO_SECONDS", 0.05)
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app) as pilot:
@@ -397,7 +391,7 @@ async def test_what_was_found_in_it_goes_with_it(open_engine: Engines, monkeypat
         assert listed(screen) == []
 
 
-async def test_one_at_work_is_not_deleted_and_it_is_said_why(open_engine: Engines):
+async def test_session_with_a_run_in_progress_cannot_be_deleted(open_engine: Engines):
     cue = Cue()
     app = browsing(open_engine, runner=listener(cue))
     async with at_the_screen(app) as pilot:
@@ -405,9 +399,9 @@ async def test_one_at_work_is_not_deleted_and_it_is_said_why(open_engine: Engine
         await say(pilot, "begin")
         await sees(pilot, "You said: begin")
         await opened(pilot, app)
-        await sees(pilot, "at work")
+        await sees(pilot, "running")
         assert "delete" not in shown(app).splitlines()[-1]
         await pilot.press("d")
-        await until(pilot, lambda: "a run is at work in it; stop it first" in app.told)
+        await until(pilot, lambda: "A run is in progress in this session. Stop it first." in app.told)
         cue.go()
         cue.go()

@@ -1,4 +1,4 @@
-"""A session that another process deletes while it is shown here."""
+"""The open session is deleted in another process."""
 
 import asyncio
 from typing import Any
@@ -18,7 +18,7 @@ GONE = "was deleted in another process. This is a new session."
 
 
 async def never() -> None:
-    """Nobody looks around."""
+    """Never check the session."""
 
 
 def second(open_engine: Engines) -> Telling:
@@ -26,7 +26,7 @@ def second(open_engine: Engines) -> Telling:
 
 
 @at_both_sizes
-async def test_it_is_said_and_what_is_typed_stays_for_a_new_session(
+async def test_deletion_is_reported_and_the_draft_moves_to_a_new_session(
     open_engine: Engines, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]
 ):
     monkeypatch.setattr(console.ui.sessions.delete, "UNDO_SECONDS", 0.05)
@@ -46,7 +46,7 @@ async def test_it_is_said_and_what_is_typed_stays_for_a_new_session(
         await becomes(there, lambda: sessions(other.active_session.engine), {other.active_session.session_id})
 
 
-async def test_what_is_sent_before_it_was_noticed_runs_nothing_and_is_in_the_prompt_again(
+async def test_message_sent_before_the_deletion_is_noticed_returns_to_the_prompt(
     open_engine: Engines, monkeypatch: pytest.MonkeyPatch
 ):
     app = second(open_engine)
@@ -65,7 +65,7 @@ async def test_what_is_sent_before_it_was_noticed_runs_nothing_and_is_in_the_pro
         await sees(pilot, "You said: and then")
 
 
-async def test_a_new_session_is_not_one_that_is_gone(open_engine: Engines):
+async def test_new_session_does_not_count_as_deleted(open_engine: Engines):
     app = second(open_engine)
     async with at_the_screen(app) as pilot:
         await app.controllers.sessions.check_deleted_session()
@@ -93,7 +93,7 @@ async def test_a_new_session_is_not_one_that_is_gone_while_the_one_before_is_sti
         monkeypatch.setattr(ConversationLoader, "read_end", reads_late)
         await app.action_perform("app.new_session")
         session = app.active_session.session_id
-        await app.mind_the_session()
+        await app.controllers.sessions.check_deleted_session()
         await say(pilot, "and then")
         may_read.set()
         await sees(pilot, "You said: and then")
@@ -101,9 +101,7 @@ async def test_a_new_session_is_not_one_that_is_gone_while_the_one_before_is_sti
         assert not any(GONE in words for words in app.told)
 
 
-async def test_messages_keep_their_order_however_long_a_look_takes(
-    open_engine: Engines, monkeypatch: pytest.MonkeyPatch
-):
+async def test_messages_keep_their_order_during_a_slow_check(open_engine: Engines, monkeypatch: pytest.MonkeyPatch):
     app = second(open_engine)
     async with at_the_screen(app) as pilot:
         await say(pilot, "hello")

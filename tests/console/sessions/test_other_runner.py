@@ -1,4 +1,4 @@
-"""A session whose last run was of another runner than the one that is chosen: it is said who answers."""
+"""A notice says which runner answers if the last run of the opened session used another one."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ async def guide(ctx: Any):
 
 
 def console(open_engine: Engines, runner: str = "guide", **opening: Any) -> Telling:
-    """Over two sessions: in the older one parrot answered, in the other one first parrot and then guide."""
+    """A console over two sessions: in the older one parrot answered, in the other one parrot and then guide."""
 
     async def given() -> Any:
         engine = await open_engine(parrot, guide)
@@ -42,7 +42,7 @@ async def resumed(pilot: Any, app: Telling, session: str) -> None:
 
 
 @at_both_sizes
-async def test_it_is_said_when_a_session_is_resumed(open_engine: Engines, size: tuple[int, int]):
+async def test_notice_when_a_session_is_resumed(open_engine: Engines, size: tuple[int, int]):
     app = console(open_engine)
     async with at_the_screen(app, size) as pilot:
         await begun(pilot, app)
@@ -52,7 +52,7 @@ async def test_it_is_said_when_a_session_is_resumed(open_engine: Engines, size: 
         await sees(pilot, "Go and see: the gardens")
 
 
-async def test_nothing_is_said_where_it_is_the_same(open_engine: Engines):
+async def test_no_notice_if_the_runner_is_the_same(open_engine: Engines):
     app = console(open_engine)
     async with at_the_screen(app) as pilot:
         await begun(pilot, app)
@@ -62,7 +62,7 @@ async def test_nothing_is_said_where_it_is_the_same(open_engine: Engines):
 
 
 @pytest.mark.parametrize("kind", ["run", "session"])
-async def test_it_is_said_when_it_is_opened_from_the_rail(open_engine: Engines, kind: str):
+async def test_notice_when_opened_from_the_runs_list(open_engine: Engines, kind: str):
     app = console(open_engine)
     async with at_the_screen(app) as pilot:
         await begun(pilot, app)
@@ -75,7 +75,7 @@ async def test_it_is_said_when_it_is_opened_from_the_rail(open_engine: Engines, 
         await sees(pilot, WORDS)
 
 
-async def test_who_only_looks_at_an_earlier_run_is_told_nothing(open_engine: Engines):
+async def test_no_notice_for_an_earlier_run(open_engine: Engines):
     app = console(open_engine, runner="guide")
     async with at_the_screen(app) as pilot:
         await begun(pilot, app)
@@ -91,13 +91,13 @@ async def test_who_only_looks_at_an_earlier_run_is_told_nothing(open_engine: Eng
 
 
 @pytest.mark.parametrize("opening", [{"continue_last": True}, {"session": "lima"}], ids=["-c", "--session"])
-async def test_it_is_said_when_the_console_goes_on_with_a_session(open_engine: Engines, opening: dict[str, Any]):
+async def test_notice_when_the_console_starts_with_a_session(open_engine: Engines, opening: dict[str, Any]):
     app = console(open_engine, runner="parrot", **opening)
     async with at_the_screen(app) as pilot:
         await sees(pilot, "parrot answers the next message; the last run here used guide")
 
 
-async def test_a_new_session_says_nothing(open_engine: Engines):
+async def test_no_notice_in_a_new_session(open_engine: Engines):
     app = console(open_engine)
     async with at_the_screen(app) as pilot:
         await begun(pilot, app)
@@ -105,7 +105,7 @@ async def test_a_new_session_says_nothing(open_engine: Engines):
         assert not any("answers" in words for words in app.told)
 
 
-async def test_sending_again_names_nobody_else(open_engine: Engines):
+async def test_no_notice_when_a_message_is_sent_again(open_engine: Engines):
     app = console(open_engine)
     async with at_the_screen(app) as pilot:
         await begun(pilot, app)
@@ -115,7 +115,7 @@ async def test_sending_again_names_nobody_else(open_engine: Engines):
         assert not any("answers" in words for words in app.told)
 
 
-async def test_a_run_at_work_is_told_apart_from_who_comes_after_it(open_engine: Engines):
+async def test_notice_names_the_running_and_the_next_runner(open_engine: Engines):
     cue = Cue()
 
     @declares(capabilities={"steering": True})

@@ -1,4 +1,4 @@
-"""A session is named when the console is opened: one that there is, the last, or a new one, which is said."""
+"""Option --session: an existing session, the last one, or a new one, which is announced."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ Size = tuple[int, int]
 
 
 @at_both_sizes
-async def test_a_name_that_was_mistyped_is_said_to_be_new_and_the_nearest_is_named(open_engine: Engines, size: Size):
+async def test_unknown_name_is_announced_as_new_with_the_nearest_name(open_engine: Engines, size: Size):
     app = Trackside(LaunchOptions(session="odl"), lambda: with_a_past(open_engine))
     async with at_the_screen(app, size) as pilot:
         await sees(pilot, "session odl is new. Did you mean old?", "lists all sessions.")
@@ -28,28 +28,28 @@ async def test_a_name_that_was_mistyped_is_said_to_be_new_and_the_nearest_is_nam
         assert (await app.active_session.engine.runs.list(limit=1))[0].conversation_id == "odl"
 
 
-async def test_one_that_there_is_goes_on_without_a_word(open_engine: Engines):
+async def test_existing_session_opens_without_a_notice(open_engine: Engines):
     app = Trackside(LaunchOptions(session="old"), lambda: with_a_past(open_engine))
     async with at_the_screen(app) as pilot:
         await sees(pilot, "You said: beta")
         assert "is new" not in shown(app)
 
 
-async def test_last_is_the_last(open_engine: Engines):
+async def test_last_opens_the_last_session(open_engine: Engines):
     app = Trackside(LaunchOptions(session="last"), lambda: with_a_past(open_engine))
     async with at_the_screen(app) as pilot:
         await sees(pilot, "You said: gamma")
         assert app.active_session.session_id == "new"
 
 
-async def test_the_first_of_all_is_named_as_one_likes(open_engine: Engines):
+async def test_first_session_may_have_any_name(open_engine: Engines):
     app = Trackside(LaunchOptions(session="demo"), lambda: open_engine(echoes))
     async with at_the_screen(app) as pilot:
         await sees(pilot, "No messages yet.")
         assert app.active_session.session_id == "demo"
 
 
-async def test_another_session_is_not_said_to_be_new(open_engine: Engines):
+async def test_notice_disappears_with_another_session(open_engine: Engines):
     app = Trackside(LaunchOptions(session="odl"), lambda: with_a_past(open_engine))
     async with at_the_screen(app) as pilot:
         await sees(pilot, "session odl is new.")
@@ -58,7 +58,7 @@ async def test_another_session_is_not_said_to_be_new(open_engine: Engines):
         await until(pilot, lambda: "odl" not in shown(app))
 
 
-def test_what_cannot_be_a_name_is_refused(monkeypatch: pytest.MonkeyPatch):
+def test_invalid_name_is_refused(monkeypatch: pytest.MonkeyPatch):
     class Somebody:
         def isatty(self) -> bool:
             return True
@@ -70,7 +70,7 @@ def test_what_cannot_be_a_name_is_refused(monkeypatch: pytest.MonkeyPatch):
         opening.perform(typed)
 
 
-def test_hostile_names_stay_on_their_line():
+def test_control_characters_of_a_name_are_shown_safely():
     said = new_session("a\nb", ["a\x1bb"])
 
     assert said.startswith("session a")

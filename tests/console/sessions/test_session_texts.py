@@ -1,4 +1,4 @@
-"""What the session browser says of titles, of forks, and of what a search finds and why it finds no more."""
+"""Texts of the session browser: titles, forks, and search results with the reason for missing ones."""
 
 import asyncio
 from typing import Any
@@ -11,7 +11,7 @@ from tests.support.console.pilot import SIZES, at_both_sizes, at_the_screen, pas
 from tests.support.engines import Engines
 
 
-async def test_a_fork_is_told_by_the_title_of_its_parent_also_where_it_was_searched_for(open_engine: Engines):
+async def test_details_of_a_fork_show_the_title_of_its_parent(open_engine: Engines):
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app) as pilot:
         await begun(pilot, app)
@@ -20,16 +20,14 @@ async def test_a_fork_is_told_by_the_title_of_its_parent_also_where_it_was_searc
         screen = await opened(pilot, app)
         await pilot.press("g", "down")
         await sees(pilot, "forked from “Two days”")
-        screen.desk.tree.lose(["kyoto"])
+        screen.reader.tree.remove(["kyoto"])
         await pilot.press("slash", *"branch", "enter")
-        await until(pilot, lambda: screen.branch is not None and screen.branch.row.session.title == "Branch")
+        await until(pilot, lambda: screen.node is not None and screen.node.row.session.title == "Branch")
         await sees(pilot, "Found: 1 title", "forked from “Two days”")
 
 
 @at_both_sizes
-async def test_all_of_a_long_title_is_in_the_details_and_its_row_still_says_that_one_is_there(
-    open_engine: Engines, size: tuple[int, int]
-):
+async def test_long_title_is_cut_in_its_row_and_complete_in_the_details(open_engine: Engines, size: tuple[int, int]):
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app, size) as pilot:
         await begun(pilot, app)
@@ -53,7 +51,7 @@ async def test_all_of_a_long_title_is_in_the_details_and_its_row_still_says_that
         ("needle", "Found: 1 title · 2 lines"),
     ],
 )
-async def test_where_only_titles_are_found_it_is_said_what_lines_need(open_engine: Engines, query: str, found: str):
+async def test_search_that_finds_only_titles_says_why_no_lines_match(open_engine: Engines, query: str, found: str):
     app = browsing(open_engine, ("kyoto", ("a needlework",)))
     async with at_the_screen(app, (80, 24)) as pilot:
         await begun(pilot, app)
@@ -71,7 +69,7 @@ async def test_where_only_titles_are_found_it_is_said_what_lines_need(open_engin
         ("works", "Lines are found by whole words, the last word also by its first"),
     ],
 )
-async def test_where_nothing_is_found_it_is_said_what_would_be(open_engine: Engines, query: str, needed: str):
+async def test_search_without_results_says_how_lines_are_found(open_engine: Engines, query: str, needed: str):
     app = browsing(open_engine, ("kyoto", ("a needlework",)))
     async with at_the_screen(app) as pilot:
         screen = await opened(pilot, app)
@@ -80,7 +78,7 @@ async def test_where_nothing_is_found_it_is_said_what_would_be(open_engine: Engi
 
 
 @pytest.mark.parametrize("size", [*SIZES, (60, 15)])
-async def test_of_a_long_query_so_much_is_said_that_the_way_back_is_seen(open_engine: Engines, size: tuple[int, int]):
+async def test_long_query_leaves_room_for_the_hint_to_go_back(open_engine: Engines, size: tuple[int, int]):
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app, size) as pilot:
         screen = await opened(pilot, app)
@@ -88,7 +86,7 @@ async def test_of_a_long_query_so_much_is_said_that_the_way_back_is_seen(open_en
         await sees(pilot, "No results for “天气", "…”.", "esc shows all sessions.")
 
 
-async def test_a_search_that_takes_long_says_so(open_engine: Engines, monkeypatch: pytest.MonkeyPatch):
+async def test_slow_search_shows_a_notice(open_engine: Engines, monkeypatch: pytest.MonkeyPatch):
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app) as pilot:
         await opened(pilot, app)

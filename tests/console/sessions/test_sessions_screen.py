@@ -1,4 +1,4 @@
-"""The session browser as a person uses it: find, open, rename, delete, fork, send again."""
+"""The session browser: search, open, rename, fork, send again."""
 
 import asyncio
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 
 import console.data.paged
 import console.data.sessions
-from console.model.sessions.tree import Tree
+from console.model.sessions.tree import SessionTree
 from console.model.text.glyphs import GLYPHS
 from console.ui.sessions.screen import SessionsScreen
 from tests.support.console.browser_data import begun, browsing, listed
@@ -22,7 +22,7 @@ BEFORE = ["plan a day in Kyoto", "You said: plan a day in Kyoto", "use metric", 
 
 
 async def said(app, session: str) -> list[str | None]:
-    """What was said in a session, the oldest first."""
+    """The contents of a session's transcript, oldest first."""
     return [line.content for line in await app.active_session.engine.sessions.transcript(session, after=0)]
 
 
@@ -34,7 +34,7 @@ async def opened(pilot, app, key: str = "ctrl+l") -> SessionsScreen:
 
 
 @pytest.mark.parametrize("size", [*SIZES, (60, 15)])
-async def test_a_session_is_found_by_what_was_said_and_opens_at_the_place(open_engine: Engines, size: tuple[int, int]):
+async def test_found_message_opens_in_its_session(open_engine: Engines, size: tuple[int, int]):
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app, size) as pilot:
         await opened(pilot, app)
@@ -49,7 +49,7 @@ async def test_a_session_is_found_by_what_was_said_and_opens_at_the_place(open_e
         assert app.main.conversation.cursor.markdown() == "You said: use metric"
 
 
-async def test_chinese_is_found_and_opens_at_the_place(open_engine: Engines):
+async def test_chinese_message_is_found_and_opens_in_its_session(open_engine: Engines):
     app = browsing(open_engine, ("trip", ("我想去京都旅行", "好的")), ("rain", ("下雨吗",)), *TRIPS)
     async with at_the_screen(app) as pilot:
         screen = await opened(pilot, app)
@@ -64,7 +64,7 @@ async def test_chinese_is_found_and_opens_at_the_place(open_engine: Engines):
 
 
 @at_both_sizes
-async def test_a_line_far_up_in_a_long_talk_is_gone_to(open_engine: Engines, size: tuple[int, int]):
+async def test_old_message_of_a_long_session_opens_at_its_place(open_engine: Engines, size: tuple[int, int]):
     app = browsing(open_engine, ("long", ("the needle in it", *(f"message {number}" for number in range(40)))))
     async with at_the_screen(app, size) as pilot:
         screen = await opened(pilot, app)
@@ -79,7 +79,7 @@ async def test_a_line_far_up_in_a_long_talk_is_gone_to(open_engine: Engines, siz
 
 
 @pytest.mark.parametrize("size", [*SIZES, (60, 15)])
-async def test_the_row_that_keys_act_on_has_a_sign_while_one_types(open_engine: Engines, size: tuple[int, int]):
+async def test_current_row_is_marked_while_the_user_types_a_search(open_engine: Engines, size: tuple[int, int]):
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app, size) as pilot:
         await opened(pilot, app)
@@ -93,11 +93,11 @@ async def test_the_row_that_keys_act_on_has_a_sign_while_one_types(open_engine: 
         assert app.screen.search.has_focus
 
 
-async def test_enter_goes_on_with_a_session(open_engine: Engines):
+async def test_enter_resumes_a_session(open_engine: Engines):
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app) as pilot:
         screen = await opened(pilot, app)
-        assert screen.branch.row.session.session_id == "lima"
+        assert screen.node.row.session.session_id == "lima"
         await pilot.press("down", "enter")
         await until(pilot, lambda: app.screen is app.main and app.active_session.session_id == "kyoto")
         await sees(pilot, "You said: use metric")
@@ -105,7 +105,7 @@ async def test_enter_goes_on_with_a_session(open_engine: Engines):
 
 
 @pytest.mark.parametrize("read", ["list", "last_position"])
-async def test_who_opens_two_sessions_quickly_sees_the_one_they_are_in(
+async def test_last_of_two_sessions_opened_quickly_is_shown(
     open_engine: Engines, monkeypatch: pytest.MonkeyPatch, read: str
 ):
     app = browsing(open_engine, *TRIPS)
@@ -133,7 +133,7 @@ async def test_who_opens_two_sessions_quickly_sees_the_one_they_are_in(
         assert (await engine.runs.get(app.services.updater.view.run_id)).conversation_id == "lima"
 
 
-async def test_esc_goes_back_step_by_step_and_nothing_is_lost(open_engine: Engines):
+async def test_esc_goes_back_step_by_step_and_keeps_the_draft(open_engine: Engines):
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app) as pilot:
         await pilot.press(*"half a th")
@@ -157,7 +157,7 @@ async def test_esc_goes_back_step_by_step_and_nothing_is_lost(open_engine: Engin
 
 
 @pytest.mark.parametrize("size", [*SIZES, (60, 15)])
-async def test_what_is_told_of_a_session_is_gone_through_and_left(open_engine: Engines, size: tuple[int, int]):
+async def test_details_can_be_scrolled_copied_and_left(open_engine: Engines, size: tuple[int, int]):
     text = "\n".join(f"line {number}" for number in range(60))
     app = browsing(open_engine, TRIPS[0], ("long", (text,)))
     async with at_the_screen(app, size) as pilot:
@@ -168,7 +168,7 @@ async def test_what_is_told_of_a_session_is_gone_through_and_left(open_engine: E
         await sees(pilot, "line 59")
         await pilot.press("y")
         await until(pilot, lambda: app.clipboard == f"You said: {text}")
-        assert screen.branch.row.session.session_id == "long", "the list stays where it was"
+        assert screen.node.row.session.session_id == "long", "the list stays where it was"
         await pilot.press("escape", "down", "tab")
         await sees(pilot, "kyoto", "2 exchanges · 4 lines")
         await pilot.press("G")
@@ -177,7 +177,7 @@ async def test_what_is_told_of_a_session_is_gone_through_and_left(open_engine: E
         await until(pilot, lambda: app.screen is app.main)
 
 
-async def test_where_there_is_room_again_it_is_told_at_the_side(open_engine: Engines):
+async def test_details_appear_if_the_terminal_becomes_wide_enough(open_engine: Engines):
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app, (80, 24)) as pilot:
         await opened(pilot, app)
@@ -186,29 +186,29 @@ async def test_where_there_is_room_again_it_is_told_at_the_side(open_engine: Eng
         await sees(pilot, "You said: where is the museum of gold")
 
 
-async def test_the_rest_is_read_though_all_of_a_page_is_folded_away(
+async def test_next_page_is_loaded_if_a_whole_page_is_folded_away(
     open_engine: Engines, monkeypatch: pytest.MonkeyPatch
 ):
-    def folded() -> Tree:
-        tree = Tree()
-        tree.fold("parent", is_open=False)
+    def folded() -> SessionTree:
+        tree = SessionTree()
+        tree.set_open("parent", is_open=False)
         return tree
 
     monkeypatch.setattr(console.data.sessions, "PAGE_ROWS", 2)
     monkeypatch.setattr(console.data.paged, "PAGE_ROWS", 2)
-    monkeypatch.setattr(console.data.sessions, "Tree", folded)
+    monkeypatch.setattr(console.data.sessions, "SessionTree", folded)
     app = browsing(open_engine, ("parent", ("hello",)))
     async with at_the_screen(app) as pilot:
         await begun(pilot, app)
         for _ in range(9):
             await app.active_session.engine.sessions.fork("parent")
         screen = await opened(pilot, app)
-        await until(pilot, lambda: screen.desk.is_complete)
-        assert (listed(screen), len(screen.desk.tree)) == (["parent"], 10)
+        await until(pilot, lambda: screen.reader.is_complete)
+        assert (listed(screen), len(screen.reader.tree)) == (["parent"], 10)
 
 
 @pytest.mark.parametrize("size", [*SIZES, (60, 15)])
-async def test_a_title_that_a_terminal_would_obey_is_renamed_as_text(open_engine: Engines, size: tuple[int, int]):
+async def test_control_characters_of_a_title_are_edited_as_text(open_engine: Engines, size: tuple[int, int]):
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app, size) as pilot:
         await begun(pilot, app)
@@ -223,35 +223,22 @@ async def test_a_title_that_a_terminal_would_obey_is_renamed_as_text(open_engine
         await sees(pilot, "alert!")
 
 
-async def test_a_title_is_taken_away(open_engine: Engines):
+async def test_title_is_set_and_removed(open_engine: Engines):
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app) as pilot:
-        await begun(pilot, app)
-        await app.active_session.engine.sessions.rename("lima", "Gold")
-        await opened(pilot, app)
-        await sees(pilot, "Gold")
-        await pilot.press("r", "backspace", "enter")
 
         async def title() -> str | None:
             return (await app.active_session.engine.sessions.get("lima")).session.title
 
-        await becomes(pilot, title, None)
-
-
-async def test_a_session_gets_another_title(open_engine: Engines):
-    app = browsing(open_engine, *TRIPS)
-    async with at_the_screen(app) as pilot:
         await opened(pilot, app)
         await pilot.press("r", *"Gold", "enter")
         await sees(pilot, "Gold")
-
-        async def title() -> str | None:
-            return (await app.active_session.engine.sessions.get("lima")).session.title
-
         await becomes(pilot, title, "Gold")
+        await pilot.press("r", "backspace", "enter")
+        await becomes(pilot, title, None)
 
 
-async def test_a_fork_stands_under_its_parent_and_goes_on_from_there(open_engine: Engines):
+async def test_fork_is_listed_under_its_parent_and_folds(open_engine: Engines):
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app) as pilot:
         await opened(pilot, app)
@@ -267,7 +254,7 @@ async def test_a_fork_stands_under_its_parent_and_goes_on_from_there(open_engine
         await until(pilot, lambda: listed(screen) == ["kyoto", fork, "lima"])
 
 
-async def test_a_fork_and_its_parent_go_on_each_by_itself(open_engine: Engines):
+async def test_fork_and_parent_continue_independently(open_engine: Engines):
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app) as pilot:
         await opened(pilot, app)
@@ -288,7 +275,7 @@ async def test_a_fork_and_its_parent_go_on_each_by_itself(open_engine: Engines):
         assert await said(app, "kyoto") == [*BEFORE, "only there", "You said: only there"]
 
 
-async def test_forked_at_a_message_of_ones_own_it_is_in_the_prompt_and_not_in_the_fork(open_engine: Engines):
+async def test_fork_at_a_user_message_puts_it_into_the_prompt(open_engine: Engines):
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app) as pilot:
         screen = await opened(pilot, app)
@@ -300,9 +287,7 @@ async def test_forked_at_a_message_of_ones_own_it_is_in_the_prompt_and_not_in_th
         assert [line.content for line in lines] == ["You said: plan a day in Kyoto", "plan a day in Kyoto"]
 
 
-async def test_forked_at_a_message_of_ones_own_it_is_said_what_of_it_did_not_come_along(
-    open_engine: Engines, tmp_path: Path
-):
+async def test_fork_at_a_user_message_names_lost_files_and_secrets(open_engine: Engines, tmp_path: Path):
     (tmp_path / "map.txt").write_text("north")
     app = browsing(open_engine)
     async with at_the_screen(app) as pilot:
@@ -319,7 +304,7 @@ async def test_forked_at_a_message_of_ones_own_it_is_said_what_of_it_did_not_com
         assert app.told[-1] == lost
 
 
-async def test_the_last_message_is_sent_again_in_its_session(open_engine: Engines):
+async def test_last_message_is_sent_again_in_its_session(open_engine: Engines):
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app) as pilot:
         await opened(pilot, app)
@@ -332,9 +317,7 @@ async def test_the_last_message_is_sent_again_in_its_session(open_engine: Engine
         await becomes(pilot, lambda: said(app, "kyoto"), [*BEFORE, "use metric", "You said: use metric"])
 
 
-async def test_what_cannot_be_read_is_said_and_read_as_soon_as_it_can(
-    open_engine: Engines, monkeypatch: pytest.MonkeyPatch
-):
+async def test_failed_read_is_shown_and_retried(open_engine: Engines, monkeypatch: pytest.MonkeyPatch):
     async def refuse(**_: object) -> list[object]:
         raise OSError("the disk is away")
 
@@ -354,27 +337,27 @@ async def test_what_cannot_be_read_is_said_and_read_as_soon_as_it_can(
         await sees(pilot, "Found: 1 title · 2 lines")
 
 
-async def test_an_empty_browser_says_what_to_do(open_engine: Engines):
+async def test_empty_browser_says_how_to_start_a_session(open_engine: Engines):
     app = browsing(open_engine)
     async with at_the_screen(app) as pilot:
         await pilot.press("ctrl+l")
-        await sees(pilot, "There is no session yet")
+        await sees(pilot, "No sessions yet.")
         await pilot.press("enter")
-        await until(pilot, lambda: "there is nothing here" in app.told)
+        await until(pilot, lambda: "The list is empty." in app.told)
 
 
-async def test_it_opens_on_the_session_one_is_in(open_engine: Engines):
+async def test_cursor_starts_on_the_open_session(open_engine: Engines):
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app) as pilot:
         await begun(pilot, app)
         await app.controllers.sessions.resume("kyoto")
         screen = await opened(pilot, app)
         assert listed(screen) == ["lima", "kyoto"]
-        assert screen.branch is not None
-        assert screen.branch.row.session.session_id == "kyoto"
+        assert screen.node is not None
+        assert screen.node.row.session.session_id == "kyoto"
 
 
-async def test_keys_of_the_panes_wait_until_one_is_back(open_engine: Engines):
+async def test_pane_commands_are_not_available_over_the_browser(open_engine: Engines):
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app) as pilot:
         await opened(pilot, app)
@@ -385,7 +368,7 @@ async def test_keys_of_the_panes_wait_until_one_is_back(open_engine: Engines):
 
 
 async def chosen(pilot, app, words: str) -> None:
-    """Choose the block that says this."""
+    """Move the cursor of the conversation to the block with this text."""
     app.main.go_to("conversation")
     for _ in range(20):
         await pilot.press("alt+up")
@@ -403,7 +386,7 @@ async def chosen(pilot, app, words: str) -> None:
         ("plan a day in Kyoto", [], "plan a day in Kyoto"),
     ],
 )
-async def test_a_block_is_forked_from(open_engine: Engines, words: str, kept: list[str], typed: str):
+async def test_fork_at_a_block_of_the_conversation(open_engine: Engines, words: str, kept: list[str], typed: str):
     app = browsing(open_engine, TRIPS[0])
     async with at_the_screen(app) as pilot:
         await begun(pilot, app)
@@ -417,7 +400,7 @@ async def test_a_block_is_forked_from(open_engine: Engines, words: str, kept: li
         ] == kept
 
 
-async def test_a_fork_is_forked_at_what_it_began_with(open_engine: Engines):
+async def test_fork_can_be_forked_at_an_inherited_message(open_engine: Engines):
     app = browsing(open_engine, TRIPS[0])
     async with at_the_screen(app) as pilot:
         await begun(pilot, app)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from console.model.sessions.rows import hit_row, session_row, snippet, state_of, title_of
-from console.model.sessions.tree import Branch, Tree
+from console.model.sessions.tree import SessionNode, SessionTree
 from console.model.text.columns import cells
 from engine.api import Hit, Session, SessionRow, TranscriptLine
 
@@ -23,87 +23,87 @@ def row(name: str, at: int, parent: str | None = None, children: int = 0, **more
     return SessionRow(session=session, children=children, **facts | more)
 
 
-def seen(tree: Tree, *hidden: str) -> list[tuple[str, int]]:
-    return [(branch.row.session.session_id, branch.depth) for branch in tree.arrange(hidden)]
+def seen(tree: SessionTree, *hidden: str) -> list[tuple[str, int]]:
+    return [(node.row.session.session_id, node.depth) for node in tree.arrange(hidden)]
 
 
 # The tree
 
 
-def test_a_family_stands_where_its_newest_member_belongs():
-    tree = Tree()
+def test_family_is_ordered_by_its_newest_member():
+    tree = SessionTree()
     tree.add([row("fork", 9, "old"), row("other", 5), row("old", 1, children=1)])
     assert seen(tree) == [("old", 0), ("fork", 1), ("other", 0)]
 
 
-def test_a_parent_that_was_not_read_is_asked_for_and_one_that_is_gone_is_not_waited_for():
-    tree = Tree()
+def test_missing_parents_are_reported_until_loaded_or_removed():
+    tree = SessionTree()
     tree.add([row("fork", 9, "old"), row("orphan", 8, "dead")])
-    assert tree.missing() == ["dead", "old"]
+    assert tree.missing_parents() == ["dead", "old"]
     tree.add([row("old", 1, children=1)])
-    tree.lose(["dead"])
-    assert tree.missing() == []
+    tree.remove(["dead"])
+    assert tree.missing_parents() == []
     assert seen(tree) == [("old", 0), ("fork", 1), ("orphan", 0)]
 
 
-def test_what_is_folded_hides_all_that_came_of_it_and_says_so():
-    tree = Tree()
+def test_folded_session_hides_its_descendants():
+    tree = SessionTree()
     tree.add([row("a", 1, children=1), row("b", 2, "a", children=1), row("c", 3, "b")])
-    tree.fold("a", is_open=False)
-    assert [(branch.row.session.session_id, branch.is_open) for branch in tree.arrange()] == [("a", False)]
-    tree.fold("a", is_open=True)
+    tree.set_open("a", is_open=False)
+    assert [(node.row.session.session_id, node.is_open) for node in tree.arrange()] == [("a", False)]
+    tree.set_open("a", is_open=True)
     assert seen(tree) == [("a", 0), ("b", 1), ("c", 2)]
 
 
-def test_children_that_were_not_read_yet_are_to_be_opened():
-    tree = Tree()
+def test_session_with_unloaded_children_is_not_open():
+    tree = SessionTree()
     tree.add([row("a", 1, children=2), row("b", 2, "a")])
     assert tree.arrange()[0].is_open is False
 
 
-def test_the_children_of_one_that_is_hidden_stand_for_themselves():
-    tree = Tree()
+def test_children_of_a_hidden_session_become_roots():
+    tree = SessionTree()
     tree.add([row("a", 1, children=1), row("b", 2, "a")])
     assert seen(tree, "a") == [("b", 0)]
 
 
-def test_a_line_of_forks_that_is_deeper_than_python_is_drawn():
-    tree = Tree()
+def test_forks_may_be_nested_deeper_than_the_python_stack():
+    tree = SessionTree()
     tree.add([row(f"s{depth:05}", depth, f"s{depth - 1:05}" if depth else None) for depth in range(3_000)])
     assert seen(tree)[-1] == ("s02999", 2_999)
 
 
-def test_sessions_that_name_each_other_as_parent_do_not_hang_it():
-    tree = Tree()
+def test_cycle_of_parents_ends():
+    tree = SessionTree()
     tree.add([row("a", 1, "b"), row("b", 2, "a")])
-    assert seen(tree) == [("a", 0), ("b", 1)], "each once, under whichever is met first"
+    assert seen(tree) == [("a", 0), ("b", 1)], "each once, under the first one"
 
 
-def test_a_child_that_is_hidden_was_read_all_the_same():
-    tree = Tree()
+def test_hidden_child_counts_as_loaded():
+    tree = SessionTree()
     tree.add([row("a", 1, children=1), row("b", 2, "a")])
-    assert [branch.is_open for branch in tree.arrange(["b"])] == [True]
+    assert [node.is_open for node in tree.arrange(["b"])] == [True]
 
 
-def test_one_that_lost_its_parent_stands_for_itself():
-    tree = Tree()
+def test_child_of_a_removed_session_becomes_a_root():
+    tree = SessionTree()
     tree.add([row("a", 1, children=1), row("b", 2, "a")])
     assert seen(tree) == [("a", 0), ("b", 1)]
-    tree.lose(["a"])
-    assert (seen(tree), len(tree), tree.missing()) == ([("b", 0)], 1, [])
+    tree.remove(["a"])
+    assert (seen(tree), len(tree), tree.missing_parents()) == ([("b", 0)], 1, [])
 
 
-def test_what_was_read_is_not_seen_before_it_is_arranged():
-    tree = Tree()
+def test_nodes_change_only_in_arrange():
+    tree = SessionTree()
     tree.add([row("a", 1)])
     shown = tree.arrange()
     tree.add([row("b", 2)])
-    assert [branch.row.session.session_id for branch in shown] == ["a"]
+    assert [node.row.session.session_id for node in shown] == ["a"]
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_what_comes_bit_by_bit_stands_where_it_would_stand_had_it_come_at_once(seed: int):
-    random, tree = Random(seed), Tree()
+def test_incremental_changes_give_the_same_tree_as_one_load(seed: int):
+    random, tree = Random(seed), SessionTree()
     rows: dict[str, SessionRow] = {}
     folded, hidden, gone = set[str](), set[str](), set[str]()
     names = [f"s{number:02}" for number in range(25)]
@@ -116,23 +116,23 @@ def test_what_comes_bit_by_bit_stands_where_it_would_stand_had_it_come_at_once(s
                 tree.add([rows[name]])
             case 3:
                 (folded.discard if name in folded else folded.add)(name)
-                tree.fold(name, is_open=name not in folded)
+                tree.set_open(name, is_open=name not in folded)
             case 4:
                 hidden ^= {name}
             case _:
                 rows.pop(name, None)
                 gone.add(name)
-                tree.lose([name])
+                tree.remove([name])
         tree.arrange(hidden)
-    whole = Tree()
-    whole.lose(gone)
+    whole = SessionTree()
+    whole.remove(gone)
     whole.add(rows.values())
     for name in folded:
-        whole.fold(name, is_open=False)
+        whole.set_open(name, is_open=False)
     assert tree.arrange(hidden) == whole.arrange(hidden)
-    places = {branch.row.session.session_id: place for place, branch in enumerate(tree.branches)}
-    assert {name: tree.place_of(name) for name in names} == {name: places.get(name) for name in names}
-    assert tree.missing() == whole.missing()
+    places = {node.row.session.session_id: place for place, node in enumerate(tree.nodes)}
+    assert {name: tree.index_of(name) for name in names} == {name: places.get(name) for name in names}
+    assert tree.missing_parents() == whole.missing_parents()
 
 
 # Rows
@@ -148,11 +148,11 @@ def test_what_comes_bit_by_bit_stands_where_it_would_stand_had_it_come_at_once(s
         ({}, "idle"),
     ],
 )
-def test_a_glyph_says_where_a_session_stands(facts: dict[str, Any], state: str):
+def test_state_of_a_session_follows_its_last_run(facts: dict[str, Any], state: str):
     assert state_of(row("s", 1, **facts)) == state
 
 
-def test_a_session_without_a_title_is_known_by_what_was_said_first():
+def test_untitled_session_is_named_by_its_first_message():
     assert title_of(row("ses_01", 1, beginning=" plan a day \n")) == "plan a day"
     assert title_of(row("kyoto", 1, beginning="plan")) == "kyoto"
     assert title_of(row("ses_01", 1, title="Trip", beginning="plan")) == "Trip"
@@ -162,8 +162,8 @@ def test_a_session_without_a_title_is_known_by_what_was_said_first():
 @pytest.mark.parametrize(
     "title", ["short", "a title that is longer than any row " * 9, "去京都旅行" * 40, "\x1b[31m[/x]"]
 )
-def test_a_row_fits_and_its_right_side_is_always_seen(width: int, title: str):
-    shown = session_row(Branch(row("s", 1, title=title), 3, None), width, 120_000_000, "s")
+def test_session_row_fits_with_its_right_side(width: int, title: str):
+    shown = session_row(SessionNode(row("s", 1, title=title), 3, None), width, 120_000_000, "s")
     assert shown.right is not None
     used = 1 + shown.indent + sum(cells(piece.text) for piece in shown.pieces) + cells(shown.right.text)
     assert used < width
@@ -171,15 +171,15 @@ def test_a_row_fits_and_its_right_side_is_always_seen(width: int, title: str):
 
 
 @pytest.mark.parametrize("width", [50, 60, 90, 160])
-def test_a_long_title_leaves_its_marks_their_room(width: int):
+def test_long_title_leaves_room_for_the_marks(width: int):
     session = row("s", 1, title="a title that is longer than any row " * 9, live_run="run_1")
-    shown = session_row(Branch(session, 1, None), width, 120_000_000, "s")
+    shown = session_row(SessionNode(session, 1, None), width, 120_000_000, "s")
     text = "".join(piece.text for piece in shown.pieces)
     assert text.startswith("● a ti")
-    assert text.endswith("…  ◉ you are here  at work")
+    assert text.endswith("…  ◉ you are here  running")
 
 
-def test_a_hit_says_where_it_is_from():
+def test_hit_row_shows_session_and_speaker():
     line = TranscriptLine(
         transcript_id="l", conversation_id="kyoto", role="user", created_at=0, content="use metric", seq=7
     )
@@ -189,7 +189,7 @@ def test_a_hit_says_where_it_is_from():
 
 @pytest.mark.parametrize("width", [60, 80, 96])
 @pytest.mark.parametrize("before", ["some words that stand before it ", "我想去京都旅行请帮我安排两天的行程"])
-def test_the_word_that_was_looked_for_is_never_cut_off(width: int, before: str):
+def test_found_word_is_never_cut_off(width: int, before: str):
     said = f"{before * 3}needle{before * 3}"
     line = TranscriptLine(
         transcript_id="l", conversation_id="ses_1", role="assistant", created_at=0, content=said, seq=7
@@ -200,7 +200,7 @@ def test_the_word_that_was_looked_for_is_never_cut_off(width: int, before: str):
     assert shown.indent + 1 + sum(cells(piece.text) for piece in shown.pieces) + cells(shown.right.text) < width
 
 
-# What was looked for
+# Snippets
 
 
 @pytest.mark.parametrize(
@@ -213,13 +213,13 @@ def test_the_word_that_was_looked_for_is_never_cut_off(width: int, before: str):
         ("one two three", "three two", "two"),
     ],
 )
-def test_the_word_stands_out_and_is_in_sight(text: str, query: str, found: str):
+def test_snippet_highlights_the_found_word_near_its_start(text: str, query: str, found: str):
     pieces = snippet(text, query)
     assert [piece.text for piece in pieces if piece.tone == "warn"] == [found]
     before = pieces[0].text if pieces[0].tone == "" else ""
     assert cells(before) <= 60
 
 
-def test_where_search_found_more_than_letters_tell_it_begins_at_the_beginning():
+def test_snippet_starts_at_the_beginning_without_a_literal_match():
     assert snippet("ﬁne weather", "fine")[0].text == "ﬁne weather"
     assert snippet("İstanbul", "istanbul")[0].text == "İstanbul"

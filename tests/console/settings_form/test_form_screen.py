@@ -1,4 +1,4 @@
-"""Filling in a runner's form, the way a person does."""
+"""The settings form: edit, reset, undo, search, YAML."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -52,7 +52,7 @@ def opened(open_engine: Engines, runner: Any = asks) -> Telling:
 
 
 @at_both_sizes
-async def test_a_value_is_changed_kept_and_used_by_the_next_run(open_engine: Engines, size: tuple[int, int]):
+async def test_changed_value_is_saved_and_used_by_the_next_run(open_engine: Engines, size: tuple[int, int]):
     app = opened(open_engine)
     async with at_the_form(app, size) as (pilot, form):
         await sees(pilot, "Greeting", "hello", "How it begins")
@@ -69,15 +69,15 @@ async def test_a_value_is_changed_kept_and_used_by_the_next_run(open_engine: Eng
         await sees(pilot, "helloo there x3 loud=True")
 
 
-async def test_what_does_not_fit_is_said_at_the_field_and_not_kept(open_engine: Engines):
+async def test_invalid_value_is_shown_at_the_field_and_not_saved(open_engine: Engines):
     app = opened(open_engine)
     async with at_the_form(app) as (pilot, form):
         await to_field(pilot, form, "count")
         await pilot.press("enter", "x", "enter")
         await sees(pilot, "3x", "count must be an integer, not text")
         await pilot.press("down")
-        assert form.slot is not None
-        assert form.slot.key == "config.count", "keys belong to what is typed"
+        assert form.field is not None
+        assert form.field.key == "config.count", "keys go to the editor"
         assert form.editor is not None
         await pilot.press("escape")
         await until(pilot, lambda: form.editor is None)
@@ -102,7 +102,7 @@ async def test_reset_and_undo(open_engine: Engines):
         await becomes(pilot, lambda: kept(app), {"config": {"loud": True}})
 
 
-async def test_what_was_done_can_be_undone_after_the_form_was_closed(open_engine: Engines):
+async def test_undo_works_after_the_form_was_closed(open_engine: Engines):
     app = opened(open_engine)
     async with at_the_form(app) as (pilot, form):
         await to_field(pilot, form, "loud")
@@ -119,10 +119,10 @@ async def test_what_was_done_can_be_undone_after_the_form_was_closed(open_engine
         await pilot.press("u")
         await becomes(pilot, lambda: kept(app), {})
         await pilot.press("u")
-        await until(pilot, lambda: "nothing was changed here yet" in app.told)
+        await until(pilot, lambda: "There is no change to undo." in app.told)
 
 
-async def test_choosing_from_a_list_and_several_of_one(open_engine: Engines):
+async def test_one_or_several_options_are_selected(open_engine: Engines):
     app = opened(open_engine)
     async with at_the_form(app) as (pilot, form):
         await to_field(pilot, form, "tone")
@@ -139,7 +139,7 @@ async def test_choosing_from_a_list_and_several_of_one(open_engine: Engines):
         await sees(pilot, "tool:weather", "permissions.tools and resource_policy.allowed_tool_names")
 
 
-async def test_an_id_that_nobody_knows_can_be_typed_and_the_preview_says_that_it_is_left_out(open_engine: Engines):
+async def test_unknown_id_can_be_typed_and_the_preview_warns(open_engine: Engines):
     app = opened(open_engine)
     async with at_the_form(app) as (pilot, form):
         await to_field(pilot, form, "model")
@@ -149,7 +149,7 @@ async def test_an_id_that_nobody_knows_can_be_typed_and_the_preview_says_that_it
 
 
 @pytest.mark.parametrize(("name", "typed", "value"), [("notes", "a\nb", "a\nb"), ("words", "a\n\n b ", ["a", "b"])])
-async def test_a_page_is_kept_by_esc(open_engine: Engines, name: str, typed: str, value: Any):
+async def test_esc_saves_a_text_of_several_lines(open_engine: Engines, name: str, typed: str, value: Any):
     app = opened(open_engine)
     async with at_the_form(app) as (pilot, form):
         await to_field(pilot, form, name)
@@ -158,7 +158,7 @@ async def test_a_page_is_kept_by_esc(open_engine: Engines, name: str, typed: str
         assert app.screen is form
 
 
-async def test_a_secret_is_seen_nowhere(open_engine: Engines):
+async def test_secret_is_never_visible(open_engine: Engines):
     app = opened(open_engine)
     async with at_the_form(app) as (pilot, form):
         await to_field(pilot, form, "api_key")
@@ -168,11 +168,11 @@ async def test_a_secret_is_seen_nowhere(open_engine: Engines):
         await becomes(pilot, lambda: kept(app), {"config": {"api_key": "hush"}})
         assert "hush" not in shown(app)
         await pilot.press("y")
-        await sees(pilot, "api_key: (secret, as it was)")
+        await sees(pilot, "api_key: (unchanged secret)")
         assert "hush" not in shown(app)
 
 
-async def test_yaml_is_checked_by_line_and_kept_where_it_fits(open_engine: Engines):
+async def test_yaml_is_checked_by_line_and_saved_if_valid(open_engine: Engines):
     app = opened(open_engine)
     async with at_the_form(app) as (pilot, form):
         await to_field(pilot, form, "api_key")
@@ -180,39 +180,39 @@ async def test_yaml_is_checked_by_line_and_kept_where_it_fits(open_engine: Engin
         await until(pilot, lambda: isinstance(app.screen, YamlEditor))
         text = app.screen
         assert isinstance(text, YamlEditor)
-        whole = text.page.text
-        text.page.load_text(whole.replace("count: 3", "count: many"))
+        whole = text.area.text
+        text.area.load_text(whole.replace("count: 3", "count: many"))
         await sees(pilot, "line 3: config.count must be an integer, not text")
         await pilot.press("escape")
-        await sees(pilot, "It does not fit yet")
+        await sees(pilot, "The YAML has errors")
         await pilot.press("n")
-        text.page.load_text(whole.replace("count: 3", "count: 7"))
-        await sees(pilot, "it fits")
+        text.area.load_text(whole.replace("count: 3", "count: 7"))
+        await sees(pilot, "The settings are valid.")
         await pilot.press("escape")
         await until(pilot, lambda: app.screen is form)
         await becomes(pilot, lambda: kept(app), {"config": {"api_key": "hush", "count": 7}})
 
 
-async def test_who_quits_is_asked_about_what_is_typed_and_not_kept(open_engine: Engines):
+async def test_quitting_asks_about_unsaved_text(open_engine: Engines):
     app = opened(open_engine)
     async with at_the_form(app) as (pilot, form):
         await to_field(pilot, form, "count")
         await pilot.press("enter", "7", "ctrl+q")
-        await sees(pilot, "is not kept.", "Quit?")
+        await sees(pilot, "is not saved.", "Quit?")
         await pilot.press("n", "escape", "y")
         await until(pilot, lambda: isinstance(app.screen, YamlEditor))
         await pilot.press("x", "ctrl+q")
-        await sees(pilot, "What you changed in the YAML is not kept.", "Quit?")
+        await sees(pilot, "Your changes in the YAML are not saved.", "Quit?")
         await pilot.press("n")
         assert not app.controllers.quit.is_quitting
 
 
-async def test_a_runner_that_lacks_a_setting_opens_says_so_and_can_be_filled_in(open_engine: Engines):
+async def test_missing_setting_is_reported_and_can_be_filled_in(open_engine: Engines):
     app = opened(open_engine, needs)
     async with at_the_screen(app) as pilot:
         await until(pilot, lambda: any("model is required" in words for words in app.told))
         await to_the_form(pilot, app)
-        await sees(pilot, "is required", "1 field to mend", "No run could begin")
+        await sees(pilot, "is required", "1 problem found", "No run can start")
         await pilot.press("enter", *"small", "enter")
         await until(pilot, lambda: app.active_session.not_ready_reason is None)
         await pilot.press("escape")
@@ -220,7 +220,7 @@ async def test_a_runner_that_lacks_a_setting_opens_says_so_and_can_be_filled_in(
         await sees(pilot, "with small")
 
 
-async def test_in_a_list_the_option_that_enter_takes_is_marked_and_not_by_colour_alone(open_engine: Engines):
+async def test_current_option_has_a_mark(open_engine: Engines):
     app = opened(open_engine)
     async with at_the_form(app) as (pilot, form):
         await to_field(pilot, form, "tone")
@@ -233,13 +233,11 @@ async def test_in_a_list_the_option_that_enter_takes_is_marked_and_not_by_colour
 @pytest.mark.parametrize(
     ("name", "typed", "keys"),
     [
-        ("greeting", "x", ("enter apply", "esc leave it")),
-        ("notes", "x", ("esc keep it",)),
+        ("greeting", "x", ("enter apply", "esc discard")),
+        ("notes", "x", ("esc save",)),
     ],
 )
-async def test_the_keys_of_an_editor_are_in_the_footer(
-    open_engine: Engines, name: str, typed: str, keys: tuple[str, ...]
-):
+async def test_footer_shows_the_keys_of_an_editor(open_engine: Engines, name: str, typed: str, keys: tuple[str, ...]):
     app = opened(open_engine)
     async with at_the_form(app) as (pilot, form):
         await to_field(pilot, form, name)
@@ -248,7 +246,7 @@ async def test_the_keys_of_an_editor_are_in_the_footer(
         assert ("enter apply" in shown(app)) == ("enter apply" in keys)
 
 
-async def test_a_form_that_is_closed_leaves_nothing_that_was_drawn_behind(open_engine: Engines):
+async def test_closed_form_frees_its_line_cache(open_engine: Engines):
     app = opened(open_engine)
     async with at_the_form(app) as (pilot, form):
         drawn = form.list._styles_cache
@@ -258,24 +256,24 @@ async def test_a_form_that_is_closed_leaves_nothing_that_was_drawn_behind(open_e
         await until(pilot, lambda: not drawn._cache)
 
 
-async def test_lines_that_end_in_another_way_stay_so_where_nobody_changes_them(open_engine: Engines):
+async def test_unedited_text_keeps_its_line_ends(open_engine: Engines):
     app = opened(open_engine, writes)
     async with at_the_form(app) as (pilot, form):
         await to_field(pilot, form, "notes")
         await pilot.press("enter")
-        await sees(pilot, "esc keeps it")
+        await sees(pilot, "esc saves")
         await pilot.press("escape")
         await until(pilot, lambda: form.editor is None)
-        assert form.filling.count == 0
+        assert form.draft.change_count == 0
 
 
-async def test_a_field_is_found_by_typing_and_one_that_is_not_there_is_told(open_engine: Engines):
+async def test_field_is_found_by_its_name(open_engine: Engines):
     app = opened(open_engine)
     async with at_the_form(app) as (pilot, form):
         await pilot.press("slash", *"warm")
-        await until(pilot, lambda: form.slot is not None and form.slot.name == "warm")
+        await until(pilot, lambda: form.field is not None and form.field.name == "warm")
         await until(pilot, lambda: "y YAML" not in shown(app) and "esc to the fields" in shown(app))
         await pilot.press(*"zzz")
-        await sees(pilot, "no field is called so")
+        await sees(pilot, "No field matches")
         await pilot.press("escape")
-        await sees(pilot, "nothing of your own", "y YAML")
+        await sees(pilot, "No changes", "y YAML")

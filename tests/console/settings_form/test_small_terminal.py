@@ -1,4 +1,4 @@
-"""A form where there is little room: nothing that it says is out of reach."""
+"""The settings form in a small terminal: everything can be reached."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -34,37 +34,37 @@ def opened(open_engine: Engines, runner: Any = asks) -> Telling:
 
 
 @pytest.mark.parametrize("size", [(120, 24), (80, 24), (60, 15)])
-async def test_all_that_is_told_of_a_field_is_reached(open_engine: Engines, size: tuple[int, int]):
+async def test_details_of_a_field_can_be_scrolled(open_engine: Engines, size: tuple[int, int]):
     app = opened(open_engine, tells)
     async with at_the_form(app, size) as (pilot, form):
         await sees(pilot, "word0 ", "alt+down more")
         seen = shown(app)
         assert "The last of it." not in seen
-        while form.leaf.can_page(1):
-            top = form.leaf.top
+        while form.details.can_page(1):
+            top = form.details.top
             await pilot.press("alt+down")
-            await until(pilot, lambda top=top: form.leaf.top > top)
+            await until(pilot, lambda top=top: form.details.top > top)
             seen += shown(app)
-        assert all(word in seen for word in (*LONG.split(), "The last of it.", "otherwise"))
+        assert all(word in seen for word in (*LONG.split(), "The last of it.", "value"))
         await until(pilot, lambda: "alt+down more" not in shown(app))
         await pilot.press("alt+down")
         await until(pilot, lambda: "that is all that is told of it" in app.told)
         await pilot.press(*["alt+up"] * 12)
-        await until(pilot, lambda: form.leaf.top == 0 and "this is where it begins" in app.told)
+        await until(pilot, lambda: form.details.top == 0 and "this is where it begins" in app.told)
 
 
-async def test_another_field_is_told_of_from_its_beginning(open_engine: Engines):
+async def test_details_of_another_field_start_at_the_top(open_engine: Engines):
     app = opened(open_engine)
     async with at_the_form(app, (60, 15)) as (pilot, form):
         await sees(pilot, "alt+down more")
         await pilot.press("alt+down")
-        await until(pilot, lambda: form.leaf.top > 0)
+        await until(pilot, lambda: form.details.top > 0)
         await pilot.press("down")
         await sees(pilot, "tone · select")
-        assert form.leaf.top == 0
+        assert form.details.top == 0
 
 
-async def test_what_would_be_granted_has_the_whole_of_a_small_screen(open_engine: Engines):
+async def test_grants_use_the_whole_screen(open_engine: Engines):
     app = opened(open_engine)
     async with at_the_form(app, (60, 15)) as (pilot, form):
         await pilot.press("enter", *"Rome", "enter", "g")
@@ -74,26 +74,26 @@ async def test_what_would_be_granted_has_the_whole_of_a_small_screen(open_engine
         await sees(pilot, "City", "alt+down more")
 
 
-async def test_the_title_is_whole_where_fields_are_to_be_mended(open_engine: Engines):
+async def test_title_is_complete_beside_the_number_of_problems(open_engine: Engines):
     app = opened(open_engine)
     async with at_the_form(app, (60, 15)) as (pilot, form):
-        await sees(pilot, "Settings of asks", "1 field to mend")
+        await sees(pilot, "Settings of asks", "1 problem found")
         await to_field(pilot, form, "tone")
         await pilot.press("enter", *"cold", "enter")
         await becomes(pilot, lambda: kept(app), {"config": {"tone": "cold"}})
-        await sees(pilot, "Settings of asks", "1 field to mend", "1 of your own")
+        await sees(pilot, "Settings of asks", "1 problem found", "1 changed")
 
 
-async def test_the_yaml_says_what_it_does_not_hold_and_a_run_needs(open_engine: Engines):
+async def test_yaml_names_missing_settings_that_a_run_needs(open_engine: Engines):
     app = opened(open_engine)
     async with at_the_form(app, (60, 15)) as (pilot, form):
         await pilot.press("y")
         await until(pilot, lambda: isinstance(app.screen, YamlEditor))
-        await sees(pilot, "config.city is required before it can run", "1 to fill in", "esc back")
-        assert "esc keeps it" not in shown(app), "there is nothing to keep"
+        await sees(pilot, "config.city is required before it can run", "1 missing", "esc back")
+        assert "esc saves" not in shown(app), "there is nothing to save"
         await pilot.press("end", "enter", *"  city: Rome")
-        await sees(pilot, "it fits", "fits · esc keeps it", "esc keep it")
+        await sees(pilot, "The settings are valid.", "Valid · esc saves", "esc save")
         await pilot.press("escape")
         await becomes(pilot, lambda: kept(app), {"config": {"city": "Rome"}})
         await until(pilot, lambda: app.screen is form)
-        await until(pilot, lambda: "to mend" not in shown(app))
+        await until(pilot, lambda: "problem found" not in shown(app))

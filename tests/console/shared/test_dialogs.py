@@ -36,7 +36,7 @@ DIALOGS: dict[str, Callable[[Trackside], Awaitable[None]]] = {
     "history": by("prompt.history"),
     "question": with_screen(lambda: Question("Sure?", "Yes")),
     "save": with_screen(lambda: SaveAs("a.txt")),
-    "value": with_screen(lambda: EditValue("key", "1", keep, 1, lambda: 0, lambda text: None)),
+    "value": with_screen(lambda: EditValue("key", "1", keep, 1, lambda: 0, print)),
 }
 
 

@@ -89,7 +89,7 @@ async def test_a_toast_that_names_undo_goes_with_it(open_engine: Engines, size: 
         await pilot.press("escape")
         await on_key(pilot, await opened(pilot, app), "said")
         await pilot.press("d")
-        await sees(pilot, "deleted said · u undoes it")
+        await sees(pilot, "Deleted said · u undoes it")
         await pilot.press("u")
         await sees(pilot, "Undone: 1 key")
         assert "u undoes it" not in shown(app)
@@ -137,9 +137,9 @@ async def test_no_key_leads_to_the_details_of_nothing(open_engine: Engines, size
     async with at_the_screen(app, size) as pilot:
         await begun(pilot, app)
         await pilot.press("ctrl+l")
-        await sees(pilot, "There is no session yet.")
+        await sees(pilot, "No sessions yet.")
         await pilot.press("tab")
-        await sees(pilot, "there is nothing here", "There is no session yet.")
+        await sees(pilot, "The list is empty.", "No sessions yet.")
 
 
 @pytest.mark.parametrize("size", ALL)

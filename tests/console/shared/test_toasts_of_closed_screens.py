@@ -42,8 +42,8 @@ async def test_who_leaves_the_state_browser_is_not_told_of_its_key(open_engine: 
     async with at_the_screen(app, size) as pilot:
         await on_key(pilot, await states_opened(pilot, app), "mood")
         await pilot.press("d")
-        await sees(pilot, f"deleted mood · {UNDO}")
-        app.services.show_toast("this is for everywhere", seconds=60)
+        await sees(pilot, f"Deleted mood · {UNDO}")
+        app.tell("this is for everywhere", seconds=60)
         await left(pilot, app, UNDO)
         await sees(pilot, "this is for everywhere")
 
@@ -53,7 +53,7 @@ async def test_who_goes_on_to_another_screen_is_not_told_of_the_key_either(open_
     async with at_the_screen(app) as pilot:
         await on_key(pilot, await states_opened(pilot, app), "mood")
         await pilot.press("d")
-        await sees(pilot, f"deleted mood · {UNDO}")
+        await sees(pilot, f"Deleted mood · {UNDO}")
         await sessions_opened(pilot, app)
         await until(pilot, lambda: UNDO not in shown(app))
 
@@ -64,7 +64,7 @@ async def test_a_question_over_the_screen_leaves_its_words(open_engine: Engines)
         screen = await states_opened(pilot, app)
         await on_key(pilot, screen, "mood")
         await pilot.press("d")
-        await sees(pilot, f"deleted mood · {UNDO}")
+        await sees(pilot, f"Deleted mood · {UNDO}")
         await pilot.press("f1")
         await until(pilot, lambda: app.screen is not screen)
         await pilot.press("escape")
@@ -78,8 +78,8 @@ async def test_what_is_done_only_after_the_screen_was_left_names_no_key(open_eng
         screen = await states_opened(pilot, app)
         await pilot.press("escape")
         await until(pilot, lambda: not any(isinstance(each, StateScreen) for each in app.screen_stack))
-        screen.mention("deleted mood", UNDO)
-        assert app.told[-1] == "deleted mood"
+        screen.mention("Deleted mood", UNDO)
+        assert app.told[-1] == "Deleted mood"
 
 
 @at_both_sizes
@@ -89,7 +89,7 @@ async def test_who_leaves_the_session_browser_is_not_told_of_its_key(open_engine
         await begun(pilot, app)
         await sessions_opened(pilot, app)
         await pilot.press("d")
-        await sees(pilot, "deleted “", UNDO)
+        await sees(pilot, "Deleted “", UNDO)
         await left(pilot, app, UNDO)
 
 

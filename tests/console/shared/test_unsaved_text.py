@@ -48,12 +48,14 @@ async def to_another_session(pilot: Pilot[Any], app: Trackside) -> None:
 
 async def to_another_runner(pilot: Pilot[Any], app: Trackside) -> None:
     await pilot.press("f3")
-    await until(pilot, lambda: isinstance(app.screen, RunnersScreen) and app.screen.offer is not None)
+    await until(pilot, lambda: isinstance(app.screen, RunnersScreen) and app.screen.choice is not None)
     await pilot.press(*"other")
     await until(
         pilot,
         lambda: (
-            isinstance(app.screen, RunnersScreen) and app.screen.offer is not None and app.screen.offer.name == "other"
+            isinstance(app.screen, RunnersScreen)
+            and app.screen.choice is not None
+            and app.screen.choice.name == "other"
         ),
     )
     await pilot.press("enter")

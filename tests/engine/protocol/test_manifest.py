@@ -3,8 +3,8 @@
 import pytest
 from pydantic import ValidationError
 
+from engine.events import NOTHING_CHOSEN
 from engine.protocol.manifest import (
-    NOTHING_CHOSEN,
     AgentRunnerManifest,
     ConfigItem,
     FieldType,

@@ -5,12 +5,13 @@ from itertools import count
 import pytest
 from sqlalchemy import Connection, select
 
+from engine.events import Expected
 from engine.store import event_log, state, state_edits, state_pages, tables
 from engine.store.errors import NotFound, StateConflict, StateRefused
 from engine.store.event_log import EventRow
 from engine.store.row_mapping import ConversationKey
 from engine.store.state import ChangeOrigin
-from engine.store.state_edits import EditOrigin, Expected
+from engine.store.state_edits import EditOrigin
 from engine.store.state_scopes import Scope, ScopeIdentity
 
 OWNER = {"runner_id": "plugin:a/b/c", "binding_id": "agent_x"}

@@ -28,7 +28,7 @@ async def at_the_form(app: Telling, size: tuple[int, int] = WIDE) -> AsyncIterat
 async def to_field(pilot: Pilot[None], form: FormScreen, name: str) -> None:
     """By its name, as a person finds one of a hundred."""
     await pilot.press("slash", *name, "enter")
-    await until(pilot, lambda: form.slot is not None and form.slot.name == name and not form.has_class("-seeking"))
+    await until(pilot, lambda: form.field is not None and form.field.name == name and not form.has_class("-searching"))
 
 
 async def kept(app: Telling) -> dict[str, Any]:

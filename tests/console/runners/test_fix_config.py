@@ -118,7 +118,7 @@ async def test_the_only_agent_opens_although_it_lacks_something_and_again_lacks_
         await until(pilot, lambda: app.active_session.not_ready_reason is None)
         await pilot.press("r")
         await until(
-            pilot, lambda: app.active_session.lacks_settings and app.active_session.not_ready_reason is not None
+            pilot, lambda: app.active_session.has_invalid_settings and app.active_session.not_ready_reason is not None
         )
         assert len(form.filling.problems()) == 1
 

@@ -379,7 +379,7 @@ async def test_keys_of_the_panes_wait_until_one_is_back(open_engine: Engines):
     async with at_the_screen(app) as pilot:
         await opened(pilot, app)
         await pilot.press("f2")
-        await until(pilot, lambda: any("esc goes back" in told for told in app.told))
+        await until(pilot, lambda: any("Press esc to go back." in told for told in app.told))
         assert not app.main.has_class("-zoom-left")
         assert "f2" not in shown(app).splitlines()[-1]
 

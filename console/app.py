@@ -81,7 +81,7 @@ class Trackside(MessageGuard, KeyOrder, OneLinePaste, App[None]):
         self.services = AppServices(self, self.active_session, self.main, self.health)
         self.controllers = self._make_controllers()
         self.main.connect(self.controllers)
-        self.controllers.preferences.apply()
+        self.controllers.preferences.apply(options.preferences)
 
     def _make_controllers(self) -> Controllers:
         services, session, main = self.services, self.active_session, self.main
@@ -114,7 +114,7 @@ class Trackside(MessageGuard, KeyOrder, OneLinePaste, App[None]):
             runners=runners,
             code_watch=CodeWatcher(services, session, runners),
             settings_form=SettingsFormController(services, session, runners),
-            preferences=PreferencesController(self, services, self._options.preferences, self._ascii_filter),
+            preferences=PreferencesController(self, services, self._ascii_filter),
             help=HelpController(services, main),
             failures=FailureController(self, services, session, main, clipboard),
             quit=QuitController(self, services, session, drafts, deleter.pending, composer, prompt),

@@ -7,13 +7,13 @@ from textual.widget import Widget
 from console.model.commands.key_labels import use_key_table
 from console.model.commands.table import BY_ID
 from console.model.preferences.palette import PALETTES, TEXTUAL_THEMES
+from console.model.preferences.store import Preferences
 from console.ui.shared.bindings import keys_of
 from console.ui.terminal.themes import textual_theme, theme_of
 
 if TYPE_CHECKING:
     from textual.app import App
 
-    from console.model.preferences.store import Preferences
     from console.ui.shared.services import AppServices
     from console.ui.terminal.ascii_filter import AsciiFilter
 
@@ -26,16 +26,15 @@ LONG_TOAST_SECONDS: Final = 12.0
 class PreferencesController:
     """Applies the preferences, and saves those that are chosen on the screen."""
 
-    def __init__(
-        self, app: "App[None]", services: "AppServices", preferences: "Preferences", ascii_filter: "AsciiFilter"
-    ) -> None:
+    def __init__(self, app: "App[None]", services: "AppServices", ascii_filter: "AsciiFilter") -> None:
         self._app = app
         self._services = services
-        self._preferences = preferences
+        self._preferences = Preferences()
         self._ascii_filter = ascii_filter
 
-    def apply(self) -> None:
-        """Set theme and keys, before the first frame."""
+    def apply(self, preferences: Preferences) -> None:
+        """Use the theme and the keys of these preferences, before the first frame."""
+        self._preferences = preferences
         for palette in PALETTES.values():
             self._app.register_theme(theme_of(palette))
         theme = self._preferences.theme

@@ -218,7 +218,7 @@ async def test_a_session_says_that_it_is_being_deleted(
         await to_sessions(pilot, app)
         async with lock():
             await pilot.press("d")
-            await sees(pilot, "deleting the session…")
+            await sees(pilot, "Deleting the session…")
         await sees(pilot, "No sessions yet.")
 
 

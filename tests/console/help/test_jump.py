@@ -119,7 +119,7 @@ async def test_a_row_that_would_have_moved_by_then_is_the_one_that_was_meant(ope
             (spot.place.y, label) for label, spot in app.screen._places if type(spot.widget).__name__ == "StreamLines"
         ]
         cue.go()
-        await until(pilot, lambda: bool(app.active_session._fresh))
+        await until(pilot, lambda: bool(app.active_session._new_entries))
         await pilot.press(*max(rows)[1])
         await until(pilot, lambda: app.services.updater.as_of == last)
         await until(pilot, lambda: app.services.updater.view.status.entries > last)

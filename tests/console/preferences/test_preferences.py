@@ -220,7 +220,7 @@ async def test_a_theme_that_was_chosen_is_there_the_next_time(open_engine: Engin
     again = settled_as(open_engine, memory=SavedChoices(tmp_path / "kept.json"))
     async with at_the_screen(again, WIDE) as pilot:
         assert again.theme == "nord"
-        assert again.is_ascii
+        assert again.controllers.preferences.is_ascii
         await sees(pilot, "+- ")
 
 
@@ -230,7 +230,7 @@ async def test_a_choice_that_cannot_be_kept_is_told_and_holds_for_now(open_engin
     async with at_the_screen(app, WIDE) as pilot:
         app.controllers.preferences._choose_theme("light")
         await until(pilot, lambda: app.theme == "light")
-        assert any("cannot be kept" in told for told in app.told)
+        assert any("cannot be saved" in told for told in app.told)
 
 
 # Keys of one's own

@@ -274,11 +274,11 @@ async def test_file_is_sent_as_it_was_when_attached(open_engine: Engines, folder
     async with at_the_screen(app) as pilot:
         await typed(pilot, "read @note", "notes.txt")
         await pilot.press("tab")
-        await until(pilot, lambda: "notes.txt" in app.active_session._held)
+        await until(pilot, lambda: "notes.txt" in app.active_session._held_files)
         (folder / "notes.txt").unlink()
         await pilot.press("enter")
         await sees(pilot, "That was number 1.", "◆ notes.txt", "text/plain · 18 B")
-        assert not app.active_session._held, "and nothing of it is held any longer"
+        assert not app.active_session._held_files, "and nothing of it is held any longer"
         await until(pilot, lambda: not app.services.situation.is_running)
         await pilot.press("up", "end", "enter")
         await sees(pilot, "notes.txt does not exist.")

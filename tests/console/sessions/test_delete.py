@@ -81,35 +81,35 @@ def parting(
 async def test_session_is_deleted_when_the_time_to_undo_is_over():
     hand, gone = Hand(), list[str]()
     leaving = parting(hand, gone)
-    leaving.put("a")
-    assert (leaving.going, gone) == ({"a"}, [])
+    leaving.add("a")
+    assert (leaving.session_ids, gone) == ({"a"}, [])
     await hand.over()
-    assert (leaving.going, gone, hand.over_for) == (set(), ["a"], [("a", True)])
+    assert (leaving.session_ids, gone, hand.over_for) == (set(), ["a"], [("a", True)])
 
 
 async def test_undo_restores_the_last_deleted_session_first():
     hand, gone = Hand(), list[str]()
     leaving = parting(hand, gone)
-    leaving.put("a")
-    leaving.put("b")
-    assert leaving.take_back() == "b"
+    leaving.add("a")
+    leaving.add("b")
+    assert leaving.undo() == "b"
     await hand.over()
     assert gone == ["a"]
-    assert leaving.take_back() is None
+    assert leaving.undo() is None
 
 
 async def test_failed_delete_shows_the_session_again():
     hand = Hand()
     leaving = parting(hand, [], OSError("busy"))
-    leaving.put("a")
+    leaving.add("a")
     await hand.over()
-    assert (leaving.going, hand.over_for) == (set(), [("a", False)])
+    assert (leaving.session_ids, hand.over_for) == (set(), [("a", False)])
 
 
 async def test_quitting_deletes_pending_sessions_once_and_reports_it():
     hand, gone = Hand(), list[str]()
     leaving = parting(hand, gone)
-    leaving.put("a")
+    leaving.add("a")
     assert await leaving.finish() == ["deleted a"]
     await hand.over()
     assert gone == ["a"]
@@ -118,10 +118,10 @@ async def test_quitting_deletes_pending_sessions_once_and_reports_it():
 async def test_failed_delete_at_quit_does_not_stop_the_others():
     hand = Hand()
     leaving = parting(hand, [], OSError("busy"))
-    leaving.put("a")
-    leaving.put("b")
+    leaving.add("a")
+    leaving.add("b")
     assert await leaving.finish() == ["busy", "busy"]
-    assert leaving.going == set()
+    assert leaving.session_ids == set()
 
 
 async def test_delete_in_progress_stays_hidden_cannot_be_undone_and_is_awaited_at_quit():
@@ -134,16 +134,16 @@ async def test_delete_in_progress_stays_hidden_cannot_be_undone_and_is_awaited_a
         return f"deleted {name}"
 
     leaving = parting(hand, gone, delete=slowly)
-    leaving.put("a")
+    leaving.add("a")
     moment = asyncio.ensure_future(hand.over())
     await begun.wait()
-    leaving.put("b")
-    assert leaving.take_back() == "b"
-    assert (leaving.take_back(), leaving.going, leaving.can_be_undone) == (None, {"a"}, False)
+    leaving.add("b")
+    assert leaving.undo() == "b"
+    assert (leaving.undo(), leaving.session_ids, leaving.can_undo) == (None, {"a"}, False)
     assert leaving.why_no_undo == "The session is being deleted and cannot be restored."
     finishing = asyncio.ensure_future(leaving.finish())
     go.set()
-    assert (await finishing, gone, leaving.going, hand.over_for) == ([], ["a"], set(), [("a", True)])
+    assert (await finishing, gone, leaving.session_ids, hand.over_for) == ([], ["a"], set(), [("a", True)])
     await moment
 
 
@@ -354,13 +354,13 @@ async def test_session_with_a_new_message_is_not_deleted(open_engine: Engines, m
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app) as pilot:
         screen = await opened(pilot, app)
-        later, moments = app.controllers.deleter.pending._later, list[Callable[[], object]]()
+        later, moments = app.controllers.deleter.pending._set_timer, list[Callable[[], object]]()
 
         def noted(seconds: float, over: Callable[[], object]) -> Any:
             moments.append(over)
             return later(seconds, over)
 
-        monkeypatch.setattr(app.controllers.deleter.pending, "_later", noted)
+        monkeypatch.setattr(app.controllers.deleter.pending, "_set_timer", noted)
         open_engine.clock.advance(60)
         await pilot.press("d")
         await until(pilot, lambda: listed(screen) == ["kyoto"])

@@ -362,7 +362,7 @@ async def test_pane_commands_are_not_available_over_the_browser(open_engine: Eng
     async with at_the_screen(app) as pilot:
         await opened(pilot, app)
         await pilot.press("f2")
-        await until(pilot, lambda: any("esc goes back" in told for told in app.told))
+        await until(pilot, lambda: any("Press esc to go back." in told for told in app.told))
         assert not app.main.has_class("-zoom-left")
         assert "f2" not in shown(app).splitlines()[-1]
 

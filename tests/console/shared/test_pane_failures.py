@@ -15,6 +15,7 @@ from console.model.commands.table import BY_ID
 from console.ui.conversation.pane import Conversation
 from console.ui.inspector.pane import Inspector
 from console.ui.main.header import Header
+from console.ui.main.layout import LayoutController
 from console.ui.main.ribbon import RibbonBar
 from console.ui.main.runs_list import RunsList
 from console.ui.main.tabs import PaneTabs
@@ -239,7 +240,7 @@ async def test_what_breaks_in_the_app_itself_ends_it_with_a_report_and_keeps_wha
             await say(pilot, "hello")
             await sees(pilot, "You said: hello")
             await pilot.press(*"half a thou")
-            breaks(Trackside, "action_zoom")
+            breaks(LayoutController, "action_zoom")
             await pilot.press("f2")
             await until(pilot, lambda: app.controllers.quit.crash is not None)
 

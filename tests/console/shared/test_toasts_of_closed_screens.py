@@ -78,7 +78,7 @@ async def test_what_is_done_only_after_the_screen_was_left_names_no_key(open_eng
         screen = await states_opened(pilot, app)
         await pilot.press("escape")
         await until(pilot, lambda: not any(isinstance(each, StateScreen) for each in app.screen_stack))
-        screen.mention("Deleted mood", UNDO)
+        screen.show_key_toast("Deleted mood", UNDO)
         assert app.told[-1] == "Deleted mood"
 
 

@@ -430,7 +430,7 @@ async def test_write_of_a_run_appears_by_itself(open_engine: Engines):
 
 async def test_empty_session_names_the_key_that_shows_all_state(open_engine: Engines):
     app = browsing(open_engine, runner=parrot)
-    app.settle(Preferences(Settings(keys={"states.whose": "a"})))
+    app.controllers.preferences.apply(Preferences(Settings(keys={"states.whose": "a"})))
     async with at_the_screen(app) as pilot:
         await begun(pilot, app)
         await app.action_perform("app.states")

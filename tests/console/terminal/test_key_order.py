@@ -130,7 +130,7 @@ async def test_many_letters_and_enter_are_one_message_while_a_run_is_at_work(ope
         await after_a_word(pilot, app, "prompt")
         burst(app, *text, ".", "enter", "y", "o")
         await until(pilot, lambda: len(app.main.queue.items) == 1 and app.main.prompt.text == "yo")
-        assert app.services.updater.text_of(app.main.queue.items[0].item_id) == f"{text}."
+        assert app.services.updater.item_text(app.main.queue.items[0].item_id) == f"{text}."
 
 
 @at_both_sizes

@@ -135,7 +135,7 @@ async def _scroll(app: Trackside, watch: "_Watch") -> None:
 
 async def _opened(app: Trackside) -> SessionsScreen:
     app.action_sessions()
-    await _until(lambda: isinstance(app.screen, SessionsScreen) and app.screen.list.shelf.height > 0)
+    await _until(lambda: isinstance(app.screen, SessionsScreen) and app.screen.list.source.height > 0)
     screen = app.screen
     assert isinstance(screen, SessionsScreen)
     return screen

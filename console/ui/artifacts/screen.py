@@ -18,7 +18,7 @@ from console.model.text.safe import one_line
 from console.model.text.units import number, size
 from console.ui.artifacts.save import SaveAs, Taken, save
 from console.ui.shared.bindings import bindings_for
-from console.ui.shared.browser import Looked, SearchBrowser
+from console.ui.shared.browser import SearchBrowser, SideData
 from console.ui.shared.dialog import Question
 from console.ui.shared.slow_notice import slow_notice
 
@@ -55,7 +55,7 @@ class ArtifactsScreen(SearchBrowser):
         self._whose = "session" if wanted is None else "run"
         self._folds = Folds()
         """Of the content at the side."""
-        self._told: tuple[ArtifactRow, Looked] | None = None
+        self._told: tuple[ArtifactRow, SideData] | None = None
         self._source: Source | None = None
         """What was made of that."""
         self._saving = ""
@@ -63,10 +63,10 @@ class ArtifactsScreen(SearchBrowser):
 
     # Reading
 
-    def take_a_desk(self) -> None:
+    def open_reader(self) -> None:
         self.desk = self._desk()
 
-    def begin(self) -> Awaitable[None]:
+    def read_first_page(self) -> Awaitable[None]:
         return self.desk.load_first()
 
     def _desk(self, text: str = "") -> ArtifactReader:
@@ -77,30 +77,30 @@ class ArtifactsScreen(SearchBrowser):
             text=text,
         )
 
-    def more(self) -> Awaitable[None] | None:
+    def read_next_page(self) -> Awaitable[None] | None:
         return None if self.desk.is_complete else self.desk.load_more()
 
-    async def freshen(self) -> bool:
+    async def read_changes(self) -> bool:
         return await self.desk.refresh()
 
     @property
-    def sought(self) -> str:
+    def searched_text(self) -> str:
         return self.desk.text
 
-    async def find(self, text: str) -> None:
+    async def search_for(self, text: str) -> None:
         desk = self._desk(text)
         await desk.load_first()
         self.desk = desk
 
     # What is shown
 
-    def shelf(self) -> ListItems:
+    def list_items(self) -> ListItems:
         return ListItems([Item(row.artifact_id, partial(self._row, row), row) for row in self.desk.rows.values()])
 
     def _row(self, row: "ArtifactRow", width: int) -> Row:
         return list_row(row, self._now, width)
 
-    def nothing(self) -> str:
+    def empty_text(self) -> str:
         whose = _WHOSE[self._whose]
         if self.desk.text:
             return _NONE_FOUND.format(whose=whose)
@@ -113,7 +113,7 @@ class ArtifactsScreen(SearchBrowser):
         wanted = (row.artifact_id for row in self.desk.rows.values() if self._wanted in (row.artifact_id, row.name))
         if self._wanted is not None and (found := next(wanted, None)) is not None:
             self._wanted = None
-            self.list.go_to(self.list.shelf.place_of(found) or 0)
+            self.list.go_to(self.list.source.place_of(found) or 0)
 
     def remark(self) -> str:
         if self._saving:
@@ -134,25 +134,25 @@ class ArtifactsScreen(SearchBrowser):
         item = self.list.current
         return None if item is None else self.desk.rows.get(item.id)
 
-    def on_listing_moved(self) -> None:
+    def on_item_list_moved(self) -> None:
         self._folds = Folds()
-        super().on_listing_moved()
+        super().on_item_list_moved()
 
-    def tell(self) -> Source | None:
+    def side_rows(self) -> Source | None:
         if (row := self.current) is None:
             return None
-        looked = Looked()
+        looked = SideData()
         if has_content(row, self._now):
-            looked = self.look_up(row.artifact_id, partial(self._head_of, row))
+            looked = self.load_side(row.artifact_id, partial(self._head_of, row))
         if self._source is None or self._told != (row, looked):
             self._told = row, looked
-            self._source = preview(row, looked.value, self._now, self._folds, looked.words)
+            self._source = preview(row, looked.value, self._now, self._folds, looked.note)
         return self._source
 
     async def _head_of(self, row: "ArtifactRow") -> bytes:
         return await self.trackside.stage.engine.artifacts.read_bytes(row.artifact_id, limit=WINDOW)
 
-    def on_listing_chosen(self) -> None:
+    def on_item_list_chosen(self) -> None:
         self.action_open()
 
     # What a person does
@@ -171,7 +171,7 @@ class ArtifactsScreen(SearchBrowser):
         if self.is_inside:
             self.side.fold()
         else:
-            self.enter(is_inside=True)
+            self.focus_side()
 
     def action_copy(self) -> None:
         if self.trackside.can("artifacts.copy") and not self.copy_line() and (row := self.current) is not None:
@@ -184,8 +184,8 @@ class ArtifactsScreen(SearchBrowser):
 
     def action_whose(self) -> None:
         self._whose = self._whose_next
-        self.list.start_over()
-        self.read(self.find(self.desk.text), self.show)
+        self.list.clear()
+        self.read(self.search_for(self.desk.text), self.show)
 
     # Saving
 

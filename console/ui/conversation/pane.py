@@ -399,7 +399,7 @@ class Conversation(PaneGuard, Widget, can_focus=True):
     def _strips(self, block: Block, piece: int) -> list[Strip]:
         return self._rows.strips(self._conversation, block, piece, self._view)
 
-    def landings(self) -> Iterator[Offset]:
+    def jump_offsets(self) -> Iterator[Offset]:
         """The offsets of the first rows of the blocks in view, for jump mode."""
         first = {position.number: row for row, position in reversed(list(enumerate(self._in_view())))}
         yield from (self.content_region.offset - self.region.offset + Offset(0, row) for row in sorted(first.values()))

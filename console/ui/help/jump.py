@@ -30,7 +30,7 @@ _END: Final = 3
 class JumpContainer(Protocol):
     """A widget with more than one place to go to."""
 
-    def landings(self) -> Iterator[Offset]:
+    def jump_offsets(self) -> Iterator[Offset]:
         """Where in it a click has something to choose."""
         ...
 
@@ -110,7 +110,7 @@ def _links(screen: Screen[object]) -> Iterator[JumpTarget]:
 def _rows(screen: Screen[object]) -> Iterator[JumpTarget]:
     for widget, region in _seen(screen):
         if isinstance(widget, JumpContainer):
-            for landing in widget.landings():
+            for landing in widget.jump_offsets():
                 place = widget.region.offset + landing
                 if place in region:
                     yield JumpTarget(place, widget)

@@ -71,7 +71,7 @@ class TabStrip(PaneGuard, Widget):
         if index is not None and column >= 0:
             self.post_message(self.Chosen(index))
 
-    def landings(self) -> Iterator[Offset]:
+    def jump_offsets(self) -> Iterator[Offset]:
         """The offsets of the names, for jump mode."""
         yield from (Offset(self.styles.padding.left + start, 0) for start in [0, *self._ends][: len(self._ends)])
 

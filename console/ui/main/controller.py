@@ -231,13 +231,13 @@ class MainController:
     def on_queue_move(self, event: "Queue.Move") -> None:
         self.do(self._changed(self.stage.engine.queue.move(event.item_id, event.before)))
 
-    def on_queue_turn(self, event: "Queue.Turn") -> None:
+    def on_queue_set_mode(self, event: "Queue.SetMode") -> None:
         self.do(self._changed(self.stage.turn(event.item_id, event.mode)))
 
-    def on_queue_hold(self, event: "Queue.Hold") -> None:
+    def on_queue_pause(self, event: "Queue.Pause") -> None:
         self.do(self._changed(self.stage.engine.queue.pause(event.item_id)))
 
-    def on_queue_release(self, event: "Queue.Release") -> None:
+    def on_queue_resume(self, event: "Queue.Resume") -> None:
         self.do(self._changed(self.stage.engine.queue.resume(event.item_id)))
 
     def on_queue_left(self) -> None:

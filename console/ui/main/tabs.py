@@ -46,7 +46,7 @@ class PaneTabs(StyledText):
                 return
             column += width + 2
 
-    def landings(self) -> Iterator[Offset]:
+    def jump_offsets(self) -> Iterator[Offset]:
         """Where the names begin."""
         column = 1
         for number, name in enumerate(self._names, start=1):
@@ -56,4 +56,4 @@ class PaneTabs(StyledText):
     def _tab(self, number: int, name: str) -> Content:
         words = " ".join([str(number), name.capitalize(), *([self.counts[name]] if name in self.counts else [])])
         is_shown = name == self.shown
-        return self.content_of([Piece(f"[{words}]" if is_shown else words, "key" if is_shown else "faint")])
+        return self.content_of([Piece(f"[{words}]" if is_shown else words, "accent" if is_shown else "faint")])

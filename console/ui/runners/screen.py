@@ -32,7 +32,7 @@ from console.model.text.units import number
 from console.ui.shared.bindings import bindings_for
 from console.ui.shared.details import Details
 from console.ui.shared.full_screen import FullScreen
-from console.ui.shared.list import Headed, Listing
+from console.ui.shared.list import ItemList
 
 _PLACE = "place "
 """How the name of a row begins that is a file or a folder."""
@@ -57,10 +57,10 @@ class RunnersScreen(FullScreen):
     DEFAULT_CSS = """
     RunnersScreen #search { height: 3; border: round $accent; padding: 0 1; background: $background; }
     RunnersScreen #found { layout: horizontal; height: 1fr; }
-    RunnersScreen Headed { width: 3fr; }
+    RunnersScreen ItemList { width: 3fr; }
     RunnersScreen Details { width: 2fr; height: 1fr; padding: 0 2; border-left: solid $panel-lighten-2; }
     RunnersScreen.-narrow #found { layout: vertical; }
-    RunnersScreen.-narrow Headed { width: 1fr; height: 1fr; }
+    RunnersScreen.-narrow ItemList { width: 1fr; height: 1fr; }
     RunnersScreen.-narrow Details {
         width: 1fr; height: 45%; padding: 0 1; border: none; border-top: solid $panel-lighten-2;
     }
@@ -95,9 +95,9 @@ class RunnersScreen(FullScreen):
         """Enter was pressed before there was anything to choose from."""
         self.search = Input(placeholder="search, or a path such as ./my_runner.py", id="search")
         self.search.cursor_blink = False
-        self.list = Headed()
+        self.list = ItemList()
         self.list.can_focus = False  # typing goes on wherever the cursor is
-        self.list.is_marked = True
+        self.list.keeps_cursor = True
         self.leaf = Details()
 
     def body(self) -> ComposeResult:
@@ -125,7 +125,7 @@ class RunnersScreen(FullScreen):
         if offered is None or paths.is_path(text):
             return
         meant = best(fitting(offered.found, text), text) if text.strip() else None
-        place = self.list.shelf.place_of(meant.key if meant is not None else offered.chosen)
+        place = self.list.source.place_of(meant.key if meant is not None else offered.chosen)
         if place is not None:
             self.list.go_to(place)
 
@@ -164,7 +164,7 @@ class RunnersScreen(FullScreen):
             return  # what stands there stays until it is known
         hits = paths.fitting(self._folder.names, beginning)
         here = [Item(_PLACE, _this_folder)] if not beginning and not self._folder.problem else []
-        self.list.start_over()
+        self.list.clear()
         shelf = ListItems([*here, *(Item(f"{_PLACE}{one.shown}", _place_row(one)) for one in hits)])
         self.list.fill(shelf, _no_place(text, self._folder))
 
@@ -201,21 +201,21 @@ class RunnersScreen(FullScreen):
     def offer(self) -> RunnerChoice | None:
         """What the cursor is on."""
         found = self._offered.found if self._offered is not None else ()
-        return next((offer for offer in found if offer.key == self.list.chosen), None)
+        return next((offer for offer in found if offer.key == self.list.current_id), None)
 
     # What a person does
 
     def on_input_changed(self) -> None:
         self._wrong = ""
         if not paths.is_path(self.search.value):
-            self.list.start_over()
+            self.list.clear()
         self.refill()
         self._go_to_best()
 
-    def on_listing_moved(self) -> None:
+    def on_item_list_moved(self) -> None:
         self._tell_more()
 
-    def on_listing_chosen(self, event: Listing.Chosen) -> None:
+    def on_item_list_chosen(self, event: ItemList.Chosen) -> None:
         event.stop()
         self.action_take()
 
@@ -240,7 +240,7 @@ class RunnersScreen(FullScreen):
     def _open_place(self, text: str) -> None:
         """What the cursor is on: a file is opened, a folder gone into; nothing fits, so what is typed is tried."""
         typed, _ = paths.parts(text)
-        chosen = self.list.chosen if self._folder.covers(text) else None
+        chosen = self.list.current_id if self._folder.covers(text) else None
         name = (chosen or "").removeprefix(_PLACE)
         if name.endswith("/"):
             self._type(typed + name)

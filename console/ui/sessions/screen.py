@@ -16,7 +16,6 @@ from console.model.text.units import number
 from console.ui.sessions.delete import MOMENT
 from console.ui.shared.bindings import bindings_for
 from console.ui.shared.browser import SearchBrowser
-from console.ui.shared.list import Headed
 from engine.api import Hit
 
 _NOTHING: Final = "There is no session yet.\nesc, then send something: that begins one."
@@ -32,36 +31,36 @@ class SessionsScreen(SearchBrowser):
     BINDINGS: ClassVar[list[BindingType]] = bindings_for("sessions")
 
     def __init__(self) -> None:
-        super().__init__(Headed())
+        super().__init__()
         self.found: SearchResults | None = None
         self._was_shown = False
 
     # Reading
 
-    def take_a_desk(self) -> None:
+    def open_reader(self) -> None:
         self.desk = SessionReader(self.trackside.stage.engine)
 
-    def begin(self) -> Awaitable[None]:
+    def read_first_page(self) -> Awaitable[None]:
         return self.desk.load_first()
 
-    def more(self) -> Awaitable[None] | None:
+    def read_next_page(self) -> Awaitable[None] | None:
         if self.found is not None:
             return None if self.found.is_complete else self.desk.search_more(self.found)
         return None if self.desk.is_complete else self.desk.load_more()
 
-    async def freshen(self) -> bool:
-        shelf = self.list.shelf
-        seen = {name for row in self.list.seen if (name := _session_of(shelf.item(row).thing))}
+    async def read_changes(self) -> bool:
+        shelf = self.list.source
+        seen = {name for row in self.list.visible_rows if (name := _session_of(shelf.item(row).thing))}
         is_new = await self.desk.refresh(seen, self.found)
         if is_new:
-            self.look_again()
+            self.expire_side()
         return is_new
 
     @property
-    def sought(self) -> str:
+    def searched_text(self) -> str:
         return self.found.query if self.found is not None else ""
 
-    async def find(self, text: str) -> None:
+    async def search_for(self, text: str) -> None:
         self.found = await self.desk.search(text) if text else None
 
     async def _read_again(self, session_id: str) -> None:
@@ -83,7 +82,7 @@ class SessionsScreen(SearchBrowser):
 
     # What is shown
 
-    def nothing(self) -> str:
+    def empty_text(self) -> str:
         return _NOTHING if self.found is None else self.found.nothing
 
     def remark(self) -> str:
@@ -95,7 +94,7 @@ class SessionsScreen(SearchBrowser):
             else number(len(self.desk.tree), "session")
         )
 
-    def shelf(self) -> ListItems:
+    def list_items(self) -> ListItems:
         going, tree = self.trackside.parting.going, self.desk.tree
         if self.found is None:
             return LongListItems(tree.arrange(going), self._session_item, tree.place_of)
@@ -113,8 +112,8 @@ class SessionsScreen(SearchBrowser):
     def _show(self) -> None:
         """When it opens, the cursor is on the session that one is in."""
         super()._show()
-        place = None if self._was_shown else self.list.shelf.place_of(self.trackside.stage.session)
-        self._was_shown = self._was_shown or self.list.shelf.height > 0
+        place = None if self._was_shown else self.list.source.place_of(self.trackside.stage.session)
+        self._was_shown = self._was_shown or self.list.source.height > 0
         if place is not None:
             self.list.go_to(place)
 
@@ -129,7 +128,7 @@ class SessionsScreen(SearchBrowser):
         return Item(f"line {hit.line.seq}", partial(self._hit_row, hit), hit)
 
     def _hit_row(self, hit: Hit, width: int) -> Row:
-        return hit_row(hit, self.sought, width, self.trackside.stage.engine.now())
+        return hit_row(hit, self.searched_text, width, self.trackside.stage.engine.now())
 
     @property
     def branch(self) -> Branch | None:
@@ -143,20 +142,20 @@ class SessionsScreen(SearchBrowser):
         thing = self.list.current.thing if self.list.current is not None else None
         return thing if isinstance(thing, Hit) else None
 
-    def tell(self) -> Source | None:
+    def side_rows(self) -> Source | None:
         branch, hit, now = self.branch, self.hit, self.trackside.stage.engine.now()
         if hit is not None:
             return about_line(hit, now)
         if branch is None:
             return None
         session = branch.row.session
-        said = self.look_up(session.session_id, partial(self.desk.load_last_lines, session.session_id))
+        said = self.load_side(session.session_id, partial(self.desk.load_last_lines, session.session_id))
         parent = self.desk.name_of(session.parent_session_id)
-        return about_session(branch.row, now, said.value or (), said.words, parent=parent)
+        return about_session(branch.row, now, said.value or (), said.note, parent=parent)
 
     # Acting
 
-    def on_listing_chosen(self) -> None:
+    def on_item_list_chosen(self) -> None:
         self.action_open()
 
     def why_not(self, what: str) -> str | None:
@@ -169,7 +168,7 @@ class SessionsScreen(SearchBrowser):
             return _why_not_line(what, hit)
         if (branch := self.branch) is not None:
             return _why_not_session(what, branch)
-        return "choose a row first" if self.list.shelf.height else "there is nothing here"
+        return "choose a row first" if self.list.source.height else "there is nothing here"
 
     def action_open(self) -> None:
         if not self.trackside.can("sessions.open"):
@@ -204,12 +203,12 @@ class SessionsScreen(SearchBrowser):
         if self.trackside.can("sessions.rename") and branch is not None:
             session = branch.row.session
             rename = partial(self._rename, session.session_id, title_of(branch.row))
-            self.line.ask("New title (empty: none)", session.title or "", rename)
+            self.ask_line.ask("New title (empty: none)", session.title or "", rename)
             self.read(self._ask_no_more(session.session_id, title_of(branch.row)))
 
     async def _ask_no_more(self, session_id: str, title: str) -> None:
         if not await self._is_there(session_id, title):
-            self.line.close()
+            self.ask_line.close()
 
     def _rename(self, session_id: str, former: str, title: str) -> None:
         async def rename() -> None:
@@ -233,7 +232,7 @@ class SessionsScreen(SearchBrowser):
         if self.trackside.can("sessions.undo") and (session_id := self.trackside.take_back()) is not None:
             self.hush()
             self.show()
-            if (place := self.list.shelf.place_of(session_id)) is not None:
+            if (place := self.list.source.place_of(session_id)) is not None:
                 self.list.go_to(place)
 
     def action_fork(self) -> None:

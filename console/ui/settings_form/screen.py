@@ -22,7 +22,7 @@ from console.ui.settings_form.editors import Editor, LineEditor, PageEditor, edi
 from console.ui.shared.bindings import bindings_for
 from console.ui.shared.details import Details
 from console.ui.shared.full_screen import FullScreen
-from console.ui.shared.list import Headed, Listing, RowList, View
+from console.ui.shared.list import ItemList, RowList, View
 from console.ui.shared.slow_notice import slow_notice
 from engine.api import EventType
 
@@ -70,7 +70,7 @@ class FormScreen(FullScreen):
         self._desk = desk
         self.filling = filling
         self._event = EVENTS[0]
-        self.list = Headed(id="slots")
+        self.list = ItemList(id="slots")
         self.leaf = Details()
         self.grants = RowList(id="grants")
         self._seek = Input(placeholder="find a field", id="seek")
@@ -153,17 +153,17 @@ class FormScreen(FullScreen):
     @property
     def slot(self) -> FormField | None:
         """The field that the cursor is on."""
-        return next((slot for slot in self.filling.slots if slot.key == self.list.chosen), None)
+        return next((slot for slot in self.filling.slots if slot.key == self.list.current_id), None)
 
-    def on_listing_moved(self) -> None:
+    def on_item_list_moved(self) -> None:
         editor = self.editor
-        if editor is not None and self.list.chosen != editor.slot.key and not self.let_go():
+        if editor is not None and self.list.current_id != editor.slot.key and not self.let_go():
             self._go_to(editor.slot)  # someone clicked on another field, but this one is not done
         self._tell_more()
 
     # Editing
 
-    def on_listing_chosen(self, event: Listing.Chosen) -> None:
+    def on_item_list_chosen(self, event: ItemList.Chosen) -> None:
         event.stop()
         self.run_worker(self.action_edit, exit_on_error=False)
 
@@ -356,7 +356,7 @@ class FormScreen(FullScreen):
             self.show_remark()
 
     def _go_to(self, slot: FormField) -> None:
-        if (place := self.list.shelf.place_of(slot.key)) is not None:
+        if (place := self.list.source.place_of(slot.key)) is not None:
             self.list.go_to(place)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:

@@ -25,7 +25,7 @@ class Footer(StyledText):
         return Content(" " * GAP_COLUMNS).join(self._shown(key) for key in self.keys)
 
     def _shown(self, key: FooterKey) -> Content:
-        said = self.content_of([Piece(key.key, "key"), Piece(f" {key.label}", "faint")])
+        said = self.content_of([Piece(key.key, "accent"), Piece(f" {key.label}", "faint")])
         if not key.command_id:  # a dialog's, which hears the mouse itself
             return said
         return said.stylize(Style.from_meta({"@click": f"app.perform('{key.command_id}')"}))

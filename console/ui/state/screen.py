@@ -60,36 +60,36 @@ class StateScreen(SearchBrowser):
 
     # Reading
 
-    def take_a_desk(self) -> None:
+    def open_reader(self) -> None:
         self.desk = StateReader(self.trackside.stage.engine)
 
-    def begin(self) -> Awaitable[None]:
+    def read_first_page(self) -> Awaitable[None]:
         return self.desk.load_first()
 
-    def more(self) -> Awaitable[None] | None:
+    def read_next_page(self) -> Awaitable[None] | None:
         source = self.past or self.desk
         return None if source.is_complete else source.load_more()
 
-    async def freshen(self) -> bool:
-        is_new = self.past is None and await self.desk.refresh(self.list.seen.start)
+    async def read_changes(self) -> bool:
+        is_new = self.past is None and await self.desk.refresh(self.list.visible_rows.start)
         if is_new:
-            self.look_again()
+            self.expire_side()
         return is_new
 
     @property
-    def sought(self) -> str:
+    def searched_text(self) -> str:
         return self.desk.text
 
-    async def find(self, text: str) -> None:
+    async def search_for(self, text: str) -> None:
         await self._turn(StateReader(self.trackside.stage.engine, text, self.desk.session))
 
     async def _turn(self, desk: StateReader) -> None:
         await desk.load_first()
         self.desk, self.past = desk, None
-        self.list.start_over()
+        self.list.clear()
 
     async def _read_again(self) -> None:
-        self.look_again()
+        self.expire_side()
         if self.past is not None:
             self.past = KeyHistoryReader(self.trackside.stage.engine, self.past.of)
             await self.past.load_more()
@@ -98,7 +98,7 @@ class StateScreen(SearchBrowser):
 
     # What is shown
 
-    def nothing(self) -> str:
+    def empty_text(self) -> str:
         if self.past is not None:
             return "It is not known what became of it."
         return with_keys(_NONE_FOUND if self.desk.text else _NONE_HERE if self.desk.session is not None else _NOTHING)
@@ -111,7 +111,7 @@ class StateScreen(SearchBrowser):
         keys = self.desk.keys.count
         return f"{number(keys, 'key') if self.desk.is_complete else f'{keys:,}+ keys'} {whose}"
 
-    def shelf(self) -> ListItems:
+    def list_items(self) -> ListItems:
         if self.past is not None:
             return ListItems([self._change_item(change) for change in self.past.changes])
         return LongListItems(self.desk.keys.entries, self._item, self.desk.keys.place_of)
@@ -172,7 +172,7 @@ class StateScreen(SearchBrowser):
             return self.past.of.identity
         return self._entry.scope if self._entry is not None else None
 
-    def tell(self) -> Source | None:
+    def side_rows(self) -> Source | None:
         kept, change, scope = self.kept, self.change, self.scope
         if kept is None:
             return None if scope is None else about_scope(scope, self._title_of(scope))
@@ -183,19 +183,19 @@ class StateScreen(SearchBrowser):
         if change is not None and change.glimpse is None:
             return Text(Piece(DELETED, "removed"))
         name = f"{kept.identity.key}\n{kept.key}\n{change.number if change else ''}"
-        looked = self.look_up(name, partial(self._read_value, kept, change))
-        return Tree(looked.value, self._folds) if looked.is_there else Text(Piece(one_line(looked.words), "faint"))
+        looked = self.load_side(name, partial(self._read_value, kept, change))
+        return Tree(looked.value, self._folds) if looked.is_loaded else Text(Piece(one_line(looked.note), "faint"))
 
     async def _read_value(self, kept: "StateRow", change: StateChange | None) -> Any:
         return await self.desk.value(kept.identity, kept.key, change.number if change is not None else None)
 
-    def on_listing_moved(self) -> None:
+    def on_item_list_moved(self) -> None:
         self._folds = Folds()
-        super().on_listing_moved()
+        super().on_item_list_moved()
 
     # Acting
 
-    def on_listing_chosen(self) -> None:
+    def on_item_list_chosen(self) -> None:
         self.action_edit()
 
     @property
@@ -204,7 +204,7 @@ class StateScreen(SearchBrowser):
 
     @property
     def _leads_out_of_history(self) -> bool:
-        return self.past is not None and not self.line.is_open and not self.is_inside
+        return self.past is not None and not self.ask_line.is_open and not self.is_inside
 
     def step_back(self) -> None:
         if self._leads_out_of_history:
@@ -219,7 +219,7 @@ class StateScreen(SearchBrowser):
         if what in ("add", "clear", "aside") and self.scope is None:
             return "nothing is kept here"
         if what in _OF_A_KEY and self.kept is None:
-            return "choose a key first" if self.list.shelf.height else "nothing is kept here"
+            return "choose a key first" if self.list.source.height else "nothing is kept here"
         if what == "fold" and not self.is_inside:
             return f"{key_of('states.aside')} leads to the value; what is in it folds there"
         return self._why_not_in_history(what) if self.past is not None else None
@@ -239,7 +239,7 @@ class StateScreen(SearchBrowser):
     def action_whose(self) -> None:
         if self.trackside.can("states.whose"):
             session = self._session if self.desk.session is None else None
-            self.enter(is_inside=False)
+            self.focus_list()
             self.read(self._turn(StateReader(self.trackside.stage.engine, self.desk.text, session)), self.show)
 
     def action_fold(self) -> None:
@@ -275,7 +275,7 @@ class StateScreen(SearchBrowser):
         scope = self.scope
         if self.trackside.can("states.add") and scope is not None:
             add = partial(self._add, scope)
-            self.line.ask("Name of the new key", "", add, needed="a key needs a name")
+            self.ask_line.ask("Name of the new key", "", add, why_required="A key needs a name.")
 
     def _add(self, scope: "ScopeIdentity", key: str) -> None:
         self._open_editor(scope, key.strip(), "null", Expected.NOTHING)
@@ -322,19 +322,19 @@ class StateScreen(SearchBrowser):
         kept = self.kept
         if self.trackside.can("states.history") and kept is not None and (current := self.list.current) is not None:
             self._came_from = current.id
-            self.enter(is_inside=False)  # what became of it is in the list
+            self.focus_list()  # what became of it is in the list
             self.past = KeyHistoryReader(self.trackside.stage.engine, kept)
-            self.list.start_over()
+            self.list.clear()
             self.read(self.past.load_more(), self.show)
 
     def _leave_history(self) -> None:
         self.past = None
-        self.list.start_over()
+        self.list.clear()
         self.show()
         self._go_back_to(self._came_from)
 
     def _go_back_to(self, name: str | None) -> None:
-        if name is not None and self.is_attached and (place := self.list.shelf.place_of(name)) is not None:
+        if name is not None and self.is_attached and (place := self.list.source.place_of(name)) is not None:
             self.list.go_to(place)
 
     def action_copy(self) -> None:

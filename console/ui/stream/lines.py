@@ -173,7 +173,7 @@ class StreamLines(PaneGuard, Widget, can_focus=True):
         if self.text_selection is None:
             self.post_message(self.Clicked(event.y - self._heading_height))
 
-    def landings(self) -> Iterator[Offset]:
+    def jump_offsets(self) -> Iterator[Offset]:
         """The offsets of the rows, for jump mode."""
         rows = len(self._view.page().rows) if self._view is not None else 0
         yield from (Offset(0, self._heading_height + row) for row in range(min(rows, self.rows)))

@@ -153,7 +153,7 @@ async def test_no_letter_lies_on_what_is_typed_nor_where_there_is_nothing_to_go_
         listed = [spot.place.y for spot in places if spot.widget is screen.list]
         assert len(told) == 1, "only to the side itself"
         assert not any("Lines" in rows[y] or "Sessions by title" in rows[y] for y in listed[1:])
-        assert len(listed) == len([row for row in screen.list.shelf._items if not row.is_heading]) + 1
+        assert len(listed) == len([row for row in screen.list.source._items if not row.is_heading]) + 1
         assert screen.search.value in studio.screen_text.split("\n")[screen.search.region.y]
 
 

@@ -82,8 +82,8 @@ def _hear(kind: type[Message]) -> None:
 
 
 for _kind in (
-    Queue.Edit, Queue.Withdraw, Queue.Undo, Queue.Dismiss, Queue.Move, Queue.Turn, Queue.Hold,
-    Queue.Release, Refused, Queue.Left,
+    Queue.Edit, Queue.Withdraw, Queue.Undo, Queue.Dismiss, Queue.Move, Queue.SetMode, Queue.Pause,
+    Queue.Resume, Refused, Queue.Left,
 ):  # fmt: skip
     _hear(_kind)
 
@@ -192,14 +192,14 @@ async def test_cursor_stays_on_its_message():
         ("alt+up", Queue.Move("b", "a")),
         ("J", Queue.Move("b", "d")),
         ("alt+down", Queue.Move("b", "d")),
-        ("t", Queue.Turn("b", Mode.AFTER)),
-        ("h", Queue.Hold("b")),
+        ("t", Queue.SetMode("b", Mode.AFTER)),
+        ("h", Queue.Pause("b")),
     ],
 )
 async def test_keys_post_commands_for_the_message_under_the_cursor(key: str, heard: Message):
     app = Stage(item("a"), item("b"), item("c"), item("d"))
     async with app.run_test() as pilot:
-        app.queue.cursor = 1
+        app.queue.go_to(1)
         await pilot.press(key)
 
         assert [repr(message) for message in app.heard] == [repr(heard)]
@@ -208,7 +208,7 @@ async def test_keys_post_commands_for_the_message_under_the_cursor(key: str, hea
 async def test_last_but_one_message_moves_to_the_end():
     app = Stage(item("a"), item("b"), item("c", fate="dropped"))
     async with app.run_test() as pilot:
-        app.queue.cursor = 0
+        app.queue.go_to(0)
         await pilot.press("J")
 
         assert repr(app.heard[0]) == repr(Queue.Move("a", None))
@@ -219,7 +219,10 @@ async def test_paused_message_is_resumed_and_after_message_is_steered():
     async with app.run_test() as pilot:
         await pilot.press("h", "t")
 
-        assert [repr(message) for message in app.heard] == [repr(Queue.Release("a")), repr(Queue.Turn("a", Mode.STEER))]
+        assert [repr(message) for message in app.heard] == [
+            repr(Queue.Resume("a")),
+            repr(Queue.SetMode("a", Mode.STEER)),
+        ]
 
 
 async def test_dropped_message_is_taken_back_or_dismissed():
@@ -234,7 +237,7 @@ async def test_withdrawal_is_undone_within_five_seconds():
     app = Stage(item("a", fate="withdrawn"), item("b"))
     async with app.run_test() as pilot:
         await pilot.press("u", "enter")
-        app.queue.cursor = 0
+        app.queue.go_to(0)
         await pilot.press("u")
         app.give(item("a", fate="withdrawn"), item("b"), now=6 * SECOND)
         await pilot.press("u")
@@ -261,7 +264,7 @@ async def test_impossible_commands_show_the_reason():
     app = Stage(item("a"), item("b", mode="slot"))
     async with app.run_test() as pilot:
         await pilot.press("J")
-        app.queue.cursor = 0
+        app.queue.go_to(0)
         await pilot.press("K")
         app.give(item("a", mode="after"), run=QueueRun("run", cannot_steer="this runner declares no steering"))
         await pilot.press("t")

@@ -98,7 +98,7 @@ async def test_a_title_is_asked_for_no_longer_where_the_session_is_gone(
         screen = await opened(pilot, app)
         await other.sessions.delete("lima")
         await pilot.press("r")
-        await until(pilot, lambda: GONE in app.told and not screen.line.is_open)
+        await until(pilot, lambda: GONE in app.told and not screen.ask_line.is_open)
         assert listed(screen) == ["kyoto"]
 
 

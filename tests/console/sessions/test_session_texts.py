@@ -100,6 +100,6 @@ async def test_a_search_that_takes_long_says_so(open_engine: Engines, monkeypatc
 
         monkeypatch.setattr(app.stage.engine.search, "hits", slowly)
         await pilot.press("slash", *"gold")
-        await sees(pilot, "searching…")
+        await sees(pilot, "Searching…")
         go.set()
         await sees(pilot, "Found: 1 title · 2 lines")

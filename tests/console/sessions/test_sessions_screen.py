@@ -144,9 +144,9 @@ async def test_esc_goes_back_step_by_step_and_nothing_is_lost(open_engine: Engin
         await pilot.press("escape")
         await until(pilot, lambda: screen.found is None and screen.list.has_focus)
         await pilot.press("r")
-        await until(pilot, lambda: screen.line.is_open)
+        await until(pilot, lambda: screen.ask_line.is_open)
         await pilot.press("escape")
-        await until(pilot, lambda: not screen.line.is_open)
+        await until(pilot, lambda: not screen.ask_line.is_open)
         await pilot.press("escape")
         await until(pilot, lambda: app.screen is app.main)
         assert (app.main.prompt.text, app.stage.session, app.main.where()) == ("half a th", session, "prompt")
@@ -213,7 +213,7 @@ async def test_a_title_that_a_terminal_would_obey_is_renamed_as_text(open_engine
         await sees(pilot, "[31m[/b] alert")
         await pilot.press("r")
         await sees(pilot, "New title", "enter takes it")
-        assert screen.line.value == "red \x1b[31m[/b] alert"
+        assert screen.ask_line.value == "red \x1b[31m[/b] alert"
         assert "\x1b" not in shown(app)
         await pilot.press("end", "!", "enter")
         await sees(pilot, "alert!")
@@ -335,7 +335,7 @@ async def test_what_cannot_be_read_is_said_and_read_as_soon_as_it_can(
         with monkeypatch.context() as away:
             away.setattr(app.stage.engine.sessions, "browse", refuse)
             await pilot.press("ctrl+l")
-            await sees(pilot, "It cannot be read: the disk is away")
+            await sees(pilot, "The list cannot be read: the disk is away")
         await sees(pilot, "museum of gold", "2 sessions")
         with monkeypatch.context() as away:
             away.setattr(app.stage.engine.sessions, "browse", refuse)

@@ -51,7 +51,7 @@ KEPT = (("kyoto", ("first", "second")),)
 
 async def opened(pilot, app) -> StateScreen:
     await app.action_perform("app.states")
-    await until(pilot, lambda: isinstance(app.screen, StateScreen) and app.screen.list.shelf.height > 0)
+    await until(pilot, lambda: isinstance(app.screen, StateScreen) and app.screen.list.source.height > 0)
     return app.screen
 
 
@@ -62,7 +62,7 @@ def rows_of(screen: StateScreen) -> list[StateRow]:
 async def on_key(pilot, screen: StateScreen, key: str) -> None:
     """Bring the cursor to a key."""
     await pilot.press("g")
-    for _ in range(screen.list.shelf.height):
+    for _ in range(screen.list.source.height):
         if screen.kept is not None and screen.kept.key == key:
             return
         await pilot.press("down")
@@ -380,7 +380,7 @@ async def test_a_key_without_a_name_is_none_and_the_line_that_asks_for_it_stays(
     async with at_the_screen(app, size) as pilot:
         screen = await opened(pilot, app)
         await pilot.press("n", "space", "enter")
-        await sees(pilot, "a key needs a name")
+        await sees(pilot, "A key needs a name.")
         assert screen.line.has_focus
         await pilot.press(*"budget", "enter")
         await editor(pilot, app)

@@ -108,8 +108,8 @@ class ArtifactsScreen(SearchBrowser):
         more = shows if self._whose != "all" else "Send something first."
         return _NONE.format(whose=whose, more=more)
 
-    def _show(self) -> None:
-        super()._show()
+    def show_list(self) -> None:
+        super().show_list()
         wanted = (row.artifact_id for row in self.desk.rows.values() if self._wanted in (row.artifact_id, row.name))
         if self._wanted is not None and (found := next(wanted, None)) is not None:
             self._wanted = None

@@ -129,8 +129,8 @@ class ComposerController(_App):
             self.main.focus_pane("chat")
             self.main.prompt.action_attach()
 
-    def on_path_picker_asked(self, event: "PathPicker.Asked") -> None:
-        self.main.prompt.attachments.run_picker_command(event.what)
+    def on_path_picker_command_clicked(self, event: "PathPicker.CommandClicked") -> None:
+        self.main.prompt.attachments.run_picker_command(event.command)
 
     def on_prompt_attachments_path_wanted(self, event: "PromptAttachments.PathWanted") -> None:
         async def offer() -> None:

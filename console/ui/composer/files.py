@@ -141,7 +141,7 @@ class PathField(LineField):
             self.post_message(self.Pasted(event.text, found))
 
     def on_key(self, event: events.Key) -> None:
-        what = self.picks.meaning(event.key, self.value)
+        what = self.picks.command_for_key(event.key, self.value)
         if what is None and event.key == "enter" and self.value.strip():
             self.post_message(self.Given(self.value.strip()))
         elif what is None:

@@ -40,7 +40,7 @@ from console.ui.conversation.visible_rows import RowPosition
 from console.ui.shared.bindings import bindings_for
 from console.ui.shared.crash_guard import PaneGuard
 from console.ui.shared.refused import refuse
-from console.ui.shared.selection import marked
+from console.ui.shared.selection import highlight_range
 
 WHEEL_ROWS: Final = 3
 
@@ -370,7 +370,7 @@ class Conversation(PaneGuard, Widget, can_focus=True):
         strip = self._strip(seen[y]) if y < len(seen) else Strip.blank(width, self.visual_style.rich_style)
         selection = self.text_selection
         if selection is not None and (span := selection.get_span(y)) is not None:
-            strip = marked(strip, *span, self.screen.get_component_rich_style("screen--selection"))
+            strip = highlight_range(strip, *span, self.screen.get_component_rich_style("screen--selection"))
         strip = strip.apply_offsets(0, y)
         if y == self._viewport.height - 1 and not self.follow.is_tail and not self.styles.border_bottom[0]:
             # Without a border the state has no other place.

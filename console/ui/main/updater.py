@@ -195,7 +195,7 @@ class ScreenUpdater:
     async def reload(self) -> None:
         """Make what is shown anew from what is recorded."""
         run_id, as_of = (self.view.run_id if self.view else None), self.as_of
-        self._main.inspector.attempt(self._main.inspector.look_at, None, None)
+        self._main.inspector.attempt(self._main.inspector.show_run, None, None)
         self._main.rail.attempt(self._main.rail.redraw)
         if not await self._tell(ConversationLoader.read_end):
             return
@@ -287,7 +287,7 @@ class ScreenUpdater:
                 self._look(view)
         if self.view is not None and run_id == self.view.run_id:
             self._main.stream.attempt(self.view.apply, batch)
-            self._main.inspector.attempt(self._main.inspector.hear, {entry.type for entry in batch})
+            self._main.inspector.attempt(self._main.inspector.on_entries, {entry.type for entry in batch})
 
     def is_here(self, run_id: str) -> bool:
         """Whether a run works, or worked, in this process."""
@@ -323,7 +323,7 @@ class ScreenUpdater:
         if now - self._listed_at >= _SECOND:
             self._list()
         last, run_id = view.timeline.last if view else 0, view.run_id if view else None
-        main.inspector.attempt(main.inspector.look_at, run_id, self.as_of, last, main.stream.entry)
+        main.inspector.attempt(main.inspector.show_run, run_id, self.as_of, last, main.stream.entry)
         main.tabs.counts = {"stream": str(view.status.entries)} if view is not None else {}
 
     def _show_queue(self, now: int) -> None:

@@ -149,12 +149,12 @@ class PreferencesController(_App):
         self.do(self._edit_outside())
 
     async def _edit_outside(self) -> None:
-        from console.ui.terminal.editor import edited, editor  # noqa: PLC0415
+        from console.ui.terminal.editor import edit_text, editor_command  # noqa: PLC0415
 
-        prompt, command = self.main.prompt, editor()
+        prompt, command = self.main.prompt, editor_command()
         before = prompt.whole
         with self._away():
-            text = await edited(command, before)
+            text = await edit_text(command, before)
         came_back = "" if prompt.whole == before else prompt.whole.removesuffix(before).removesuffix("\n")
         prompt.load(text)
         if came_back:  # it could not be sent, and nobody has seen it yet

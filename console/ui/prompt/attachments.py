@@ -131,7 +131,7 @@ class PromptAttachments:
     def handle_key(self, key: str) -> bool:
         """Carry out a key of the path picker. Returns whether it was one."""
         fragment = self._fragment()
-        command = None if fragment is None else self.picker.meaning(key, fragment.typed)
+        command = None if fragment is None else self.picker.command_for_key(key, fragment.typed)
         if command is not None:
             self.run_picker_command(command)
         return command is not None

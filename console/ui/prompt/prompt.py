@@ -22,7 +22,7 @@ from console.model.prompt.intent import mode_of, placeholder_of, title_of
 from console.model.prompt.paste_tokens import PasteTokens, Span
 from console.model.text.safe import in_place
 from console.ui.prompt.attachments import PromptAttachments
-from console.ui.shared.bindings import bindings_of_a_text
+from console.ui.shared.bindings import text_area_bindings
 from console.ui.shared.crash_guard import PaneGuard
 from console.ui.shared.refused import refuse
 from engine.events import Mode
@@ -34,7 +34,7 @@ _SMALL = 200
 class Prompt(PaneGuard, TextArea, inherit_bindings=False):
     """Grows with its text. It is never disabled: a message that is sent too early waits for the engine."""
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of_a_text("prompt")
+    BINDINGS: ClassVar[list[BindingType]] = text_area_bindings("prompt")
     SCOPED_CSS = False
     DEFAULT_CSS = """
     Prompt { height: auto; min-height: 3; max-height: 10; border: round $panel-lighten-2; padding: 0 1;

@@ -109,9 +109,9 @@ class SessionsScreen(SearchBrowser):
             items += [Item("lines", above, is_heading=True), *map(self._hit_item, hits)]
         return ListItems(items)
 
-    def _show(self) -> None:
+    def show_list(self) -> None:
         """When it opens, the cursor is on the session that one is in."""
-        super()._show()
+        super().show_list()
         place = None if self._was_shown else self.list.source.place_of(self.trackside.stage.session)
         self._was_shown = self._was_shown or self.list.source.height > 0
         if place is not None:

@@ -14,7 +14,7 @@ from console.model.commands.situation import Situation
 from console.model.settings_form.form_draft import FormDraft
 from console.model.text.safe import one_line, safe
 from console.model.text.units import short_runner
-from console.ui.shared.bindings import bindings_of_a_text
+from console.ui.shared.bindings import text_area_bindings
 from console.ui.shared.full_screen import FullScreen
 
 SOON = 0.15
@@ -28,7 +28,7 @@ MOST = 4
 class Page(TextArea, inherit_bindings=False):
     """Lines that do not fit are seen to."""
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of_a_text()
+    BINDINGS: ClassVar[list[BindingType]] = text_area_bindings()
     COMPONENT_CLASSES: ClassVar[set[str]] = {"page--wrong", "page--odd"}
     DEFAULT_CSS = """
     Page .page--wrong { color: $text-error; text-style: underline; }

@@ -358,10 +358,11 @@ class SearchBrowser(Browser):
     def show(self) -> None:
         """Update list and side."""
         if self.is_attached:
-            self.list.attempt(self._show_list)
+            self.list.attempt(self.show_list)
             self.call_after_refresh(self.show_side)  # in a frame of its own: two short frames
 
-    def _show_list(self) -> None:
+    def show_list(self) -> None:
+        """Update the list and the remark."""
         self.list.fill(
             self.list_items(), f"The list cannot be read: {self.trouble}" if self.trouble else self.empty_text()
         )

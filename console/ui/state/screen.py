@@ -116,11 +116,11 @@ class StateScreen(SearchBrowser):
             return ListItems([self._change_item(change) for change in self.past.changes])
         return LongListItems(self.desk.keys.entries, self._item, self.desk.keys.place_of)
 
-    def _show(self) -> None:
+    def show_list(self) -> None:
         was_scope = self._entry is not None and self._entry.row is None
         self.search.disabled = self.past is not None  # it searches keys, and would leave the history
         self.search.placeholder = BACK if self.past is not None else with_keys(self.placeholder)
-        super()._show()
+        super().show_list()
         if not was_scope and self._entry is not None and self._entry.row is None:
             self.list.move(1)  # who did not choose a scope is on a key: the first, or the next where one was deleted
 

@@ -17,7 +17,7 @@ from console.model.stream.cursor import Shown, StreamCursor
 from console.model.stream.rows import TONES
 from console.model.stream.time_column import TimeMode
 from console.ui.shared.crash_guard import PaneGuard
-from console.ui.shared.selection import marked
+from console.ui.shared.selection import highlight_range
 from console.ui.stream.row import Columns, RowStyle, heading, paint, words
 
 WHEEL = 3
@@ -130,7 +130,7 @@ class StreamLines(PaneGuard, Widget, can_focus=True):
         strip = self._lines[y] if y < len(self._lines) else Strip.blank(self.size.width, self._style("base"))
         selection = self.text_selection
         if selection is not None and (span := selection.get_span(y)) is not None:
-            strip = marked(strip, *span, self.screen.get_component_rich_style("screen--selection"))
+            strip = highlight_range(strip, *span, self.screen.get_component_rich_style("screen--selection"))
         # Textual needs offsets only for the widget under the mouse.
         return strip.apply_offsets(0, y) if self.app.mouse_over is self else strip
 

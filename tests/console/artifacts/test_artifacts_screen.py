@@ -341,7 +341,7 @@ async def test_a_file_that_came_with_a_message_is_seen_from_its_block(open_engin
     app = Trackside(LaunchOptions(), lambda: open_engine(maker))
     async with at_the_screen(app) as pilot:
         await pilot.press(*"see @note")
-        await sees(pilot, "tab takes it")
+        await sees(pilot, "tab takes the path")
         await pilot.press("tab", "enter")
         await sees(pilot, "Here they are.", "◆ notes.txt", "text/plain · 17 B")
         await until(pilot, lambda: not app.situation.is_running)

@@ -105,7 +105,11 @@ async def test_what_could_not_be_sent_meanwhile_stands_before_what_the_editor_gi
 @pytest.mark.usefixtures("terminal")
 @pytest.mark.parametrize(
     ("command", "words"),
-    [("no-such-editor -w", "no such program"), ("'open", "cannot be read as a command"), ("false", "ended with 1")],
+    [
+        ("no-such-editor -w", "which was not found"),
+        ("'open", "is not a valid command"),
+        ("false", "ended with status 1"),
+    ],
 )
 async def test_where_the_editor_fails_the_message_is_as_it_was(
     open_engine: Engines, monkeypatch: pytest.MonkeyPatch, command: str, words: str
@@ -213,7 +217,7 @@ async def test_a_theme_that_was_chosen_is_there_the_next_time(open_engine: Engin
     app = settled_as(open_engine, memory=SavedChoices(tmp_path / "kept.json"))
     async with at_the_screen(app, WIDE) as pilot:
         await app.action_perform("app.theme")
-        await sees(pilot, "type a part of it")
+        await sees(pilot, "Type a part of it")
         await pilot.press(*"nord", "enter")
         await until(pilot, lambda: app.theme == "nord")
         await app.action_perform("app.ascii")

@@ -44,7 +44,7 @@ class Ear:
 async def typed(pilot: Any, text: str, offered: str) -> None:
     """Type, and wait until this name is offered."""
     await pilot.press(*text)
-    await until(pilot, lambda: any(one.name == offered for one in pilot.app.main.prompt.attachments.picker.offered))
+    await until(pilot, lambda: any(one.name == offered for one in pilot.app.main.prompt.attachments.picker.candidates))
 
 
 @at_both_sizes
@@ -53,7 +53,7 @@ async def test_file_is_completed_and_attached(open_engine: Engines, size: Size):
     app = Trackside(LaunchOptions(), lambda: open_engine(ear.runner))
     async with at_the_screen(app, size) as pilot:
         await typed(pilot, "read @note", "notes.txt")
-        await sees(pilot, "notes.txt", "tab takes it")
+        await sees(pilot, "notes.txt", "tab takes the path")
         await pilot.press("tab")
         assert app.main.prompt.text == "read ⟦notes.txt · text/plain · 18 B⟧ "
         await pilot.press("enter")
@@ -68,9 +68,9 @@ async def test_footer_shows_the_keys_of_the_path_picker(open_engine: Engines, si
     app = Trackside(LaunchOptions(), lambda: open_engine(Ear().runner))
     async with at_the_screen(app, size) as pilot:
         await typed(pilot, "@", "notes.txt")
-        await sees(pilot, "  tab takes it · esc closes", " enter send", " tab take", " esc close")
+        await sees(pilot, "  tab takes the path · esc closes", " enter send", " tab take", " esc close")
         await pilot.press(*"note")
-        await sees(pilot, "enter or tab takes it", " enter take  tab take  esc close")
+        await sees(pilot, "enter or tab takes the path", " enter take  tab take  esc close")
         assert "enter send" not in shown(app)
 
         await app.action_perform("paths.enter")  # as a click on it does
@@ -208,11 +208,11 @@ async def test_picker_without_matches_takes_no_key(open_engine: Engines):
     app = Trackside(LaunchOptions(), lambda: open_engine(ear.runner))
     async with at_the_screen(app) as pilot:
         await pilot.press(*"hi @nobody")
-        await sees(pilot, "no file or folder matches nobody")
+        await sees(pilot, "No file or folder matches nobody")
         await pilot.press(*" there")
         await until(pilot, lambda: "no file or folder" not in shown(app))
         await pilot.press(*" @qq")
-        await sees(pilot, "no file or folder matches qq")
+        await sees(pilot, "No file or folder matches qq")
         await pilot.press("enter")
         await sees(pilot, "That was number 1.")
         assert ear.heard == [("hi @nobody there @qq", [])]

@@ -484,7 +484,7 @@ async def test_all_that_is_told_of_a_runner_is_reached_where_there_is_little_roo
         for words in ("may ask for", "workspace", "source", "plugin:local/able/default", "last used"):
             assert words in seen
         await pilot.press("alt+down")
-        await until(pilot, lambda: any("that is all that is told" in words for words in app.told))
+        await until(pilot, lambda: any("This is the end of the details" in words for words in app.told))
         await pilot.press("down")
         await until(pilot, lambda: screen.leaf.top == 0)
 

@@ -78,7 +78,7 @@ async def test_those_that_are_not_seen_are_read_again_a_page_at_a_time(
 async def test_who_wants_one_that_is_gone_is_told_so_and_stays(
     open_engine: Engines, monkeypatch: pytest.MonkeyPatch, key: str
 ):
-    monkeypatch.setattr(SessionsScreen, "freshen", unaware)
+    monkeypatch.setattr(SessionsScreen, "read_changes", unaware)
     app, other = browsing(open_engine, *TRIPS), await open_engine(parrot)
     async with at_the_screen(app) as pilot:
         screen, here = await opened(pilot, app), app.stage.session
@@ -92,7 +92,7 @@ async def test_who_wants_one_that_is_gone_is_told_so_and_stays(
 async def test_a_title_is_asked_for_no_longer_where_the_session_is_gone(
     open_engine: Engines, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(SessionsScreen, "freshen", unaware)
+    monkeypatch.setattr(SessionsScreen, "read_changes", unaware)
     app, other = browsing(open_engine, *TRIPS), await open_engine(parrot)
     async with at_the_screen(app) as pilot:
         screen = await opened(pilot, app)
@@ -103,7 +103,7 @@ async def test_a_title_is_asked_for_no_longer_where_the_session_is_gone(
 
 
 async def test_a_line_of_one_that_is_gone_is_not_opened(open_engine: Engines, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(SessionsScreen, "freshen", unaware)
+    monkeypatch.setattr(SessionsScreen, "read_changes", unaware)
     app, other = browsing(open_engine, *TRIPS), await open_engine(parrot)
     async with at_the_screen(app) as pilot:
         screen = await opened(pilot, app)

@@ -212,7 +212,7 @@ async def test_a_title_that_a_terminal_would_obey_is_renamed_as_text(open_engine
         screen = await opened(pilot, app)
         await sees(pilot, "[31m[/b] alert")
         await pilot.press("r")
-        await sees(pilot, "New title", "enter takes it")
+        await sees(pilot, "New title", "enter accept")
         assert screen.ask_line.value == "red \x1b[31m[/b] alert"
         assert "\x1b" not in shown(app)
         await pilot.press("end", "!", "enter")

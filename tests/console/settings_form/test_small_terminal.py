@@ -48,9 +48,9 @@ async def test_all_that_is_told_of_a_field_is_reached(open_engine: Engines, size
         assert all(word in seen for word in (*LONG.split(), "The last of it.", "otherwise"))
         await until(pilot, lambda: "alt+down more" not in shown(app))
         await pilot.press("alt+down")
-        await until(pilot, lambda: "that is all that is told of it" in app.told)
+        await until(pilot, lambda: "This is the end of the details." in app.told)
         await pilot.press(*["alt+up"] * 12)
-        await until(pilot, lambda: form.leaf.top == 0 and "this is where it begins" in app.told)
+        await until(pilot, lambda: form.leaf.top == 0 and "This is the start of the details." in app.told)
 
 
 async def test_another_field_is_told_of_from_its_beginning(open_engine: Engines):

@@ -60,10 +60,10 @@ async def test_toasts_leave_a_line_free_that_asks(open_engine: Engines, size: Si
     async with at_the_screen(app, size) as pilot:
         screen = await to_sessions(pilot, app)
         await pilot.press("r")
-        await until(pilot, lambda: on_screen(screen.line).area > 0)
+        await until(pilot, lambda: on_screen(screen.ask_line).area > 0)
         app.tell("this was told a moment ago")
         for toast in await toasts_of(pilot, app):
-            assert not toast.overlaps(on_screen(screen.line))
+            assert not toast.overlaps(on_screen(screen.ask_line))
 
 
 @pytest.mark.parametrize("size", ALL)
@@ -203,13 +203,13 @@ async def test_a_line_that_is_typed_in_names_its_keys_in_the_footer(open_engine:
         await pilot.press("escape")
         await until(pilot, lambda: "esc back" in footer(app))
         await pilot.press("r")
-        await until(pilot, lambda: footer(app).startswith("enter take it") and "esc leave it" in footer(app))
+        await until(pilot, lambda: footer(app).startswith("enter accept") and "esc cancel" in footer(app))
         await pilot.press("escape", "escape")
 
         screen = await opened(pilot, app)
         await on_key(pilot, screen, "said")
         await pilot.press("n")
-        await until(pilot, lambda: footer(app).startswith("enter take it") and "esc leave it" in footer(app))
+        await until(pilot, lambda: footer(app).startswith("enter accept") and "esc cancel" in footer(app))
         await pilot.press("escape", "h")
         await until(pilot, lambda: "esc to the keys" in footer(app))
 
@@ -221,8 +221,8 @@ async def test_what_is_chosen_from_by_typing_names_its_keys_in_the_footer(open_e
         await begun(pilot, app)
         for command, keys in {
             "app.palette": "enter run  esc close",
-            "prompt.history": "enter take it  esc leave",
-            "app.theme": "enter take it  esc leave",
+            "prompt.history": "enter select  esc close",
+            "app.theme": "enter select  esc close",
             "app.help": "t tour  esc close",
         }.items():
             await app.action_perform(command)

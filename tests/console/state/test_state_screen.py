@@ -381,7 +381,7 @@ async def test_a_key_without_a_name_is_none_and_the_line_that_asks_for_it_stays(
         screen = await opened(pilot, app)
         await pilot.press("n", "space", "enter")
         await sees(pilot, "A key needs a name.")
-        assert screen.line.has_focus
+        assert screen.ask_line.has_focus
         await pilot.press(*"budget", "enter")
         await editor(pilot, app)
 

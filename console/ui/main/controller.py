@@ -77,7 +77,7 @@ class MainController:
             why = self.trouble.short if self.trouble is not None else "the engine cannot be opened"
             self.tell(f"it cannot be sent yet, and is in the prompt again: {why}", severity="warning")
         while self.early:
-            self.main.prompt.give_back(self.early.pop().typed)
+            self.main.prompt.restore_text(self.early.pop().typed)
         self.main.queue.items = ()
 
     def being_sent(self) -> "tuple[QueueRow, ...]":
@@ -107,14 +107,14 @@ class MainController:
                 await self.leave_what_is_gone()
                 is_here = self.stage.session == to.session
                 if is_known and not is_here and not await self.stage.engine.sessions.exists(to.session):
-                    self.main.prompt.give_back(said.typed)
+                    self.main.prompt.restore_text(said.typed)
                     return
                 if is_here and self.hearing.working is None:
                     self.hearing.go_live()  # who begins a run wants to see it
                 is_after = said.mode == "after"
                 ticket = await self.stage.send(said.text, to, after=is_after, files=said.files, dropped=dropped)
         except Exception:
-            self.main.prompt.give_back(said.typed)
+            self.main.prompt.restore_text(said.typed)
             raise
         finally:
             self.sending.remove(said.typed)
@@ -153,7 +153,7 @@ class MainController:
         try:
             await self._changed(self.stage.engine.queue.edit(item_id, text))
         except Exception:
-            self.main.prompt.give_back(text)
+            self.main.prompt.restore_text(text)
             raise
 
     # A pane that failed
@@ -179,7 +179,7 @@ class MainController:
         if self.stage.is_open:
             self.do(self.hearing.reload())
 
-    def on_prompt_into_queue(self) -> None:
+    def on_prompt_enter_queue(self) -> None:
         self.main.queue.enter_from_below()
 
     def on_refused(self, event: Refused) -> None:
@@ -300,7 +300,7 @@ class MainController:
         self.main.inspector.choose("event")
         self.main.inspector.focus()
 
-    def on_stream_pane_hold_on(self, event: "StreamPane.HoldOn") -> None:
+    def on_stream_pane_toggle_breakpoint(self, event: "StreamPane.ToggleBreakpoint") -> None:
         view = self.hearing.view
         if self.can("stream.breakpoint") and view is not None:
             self.do(self._hold_on(view.run_id, event.kind, event.position))
@@ -318,7 +318,7 @@ class MainController:
             again = key_of("stream.breakpoint")
             self.tell(f"Breakpoint set: the run pauses before each {point}. {again} again removes it.")
 
-    def on_stream_pane_yank(self, event: "StreamPane.Yank") -> None:
+    def on_stream_pane_copy(self, event: "StreamPane.Copy") -> None:
         view = self.hearing.view
         if view is not None:
             self.do(self._yank(view.run_id, event.what, event.position))

@@ -83,7 +83,7 @@ class QuitController(_App):
     @property
     def unsent(self) -> str:
         """All that was typed and is not on disk yet."""
-        typed = self.main.prompt.unsent
+        typed = self.main.prompt.unsent_text
         parts = [*self.sending, *(said.typed for said in self.early), "" if typed == FIRST_WORDS else typed]
         return "\n".join(filter(None, parts))
 

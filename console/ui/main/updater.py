@@ -82,7 +82,7 @@ class ScreenUpdater:
         with suppress(_known_errors()):  # a session in which nothing was said yet is not known
             said = await self._stage.engine.sessions.transcript(session, limit=REMEMBERED)
             texts = [line.content for line in reversed(said) if line.role == "user" and line.content]
-            self._main.prompt.remember(texts)
+            self._main.prompt.set_history(texts)
 
     # What is looked at
 

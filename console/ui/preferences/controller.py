@@ -125,11 +125,11 @@ class PreferencesController(_App):
     # To anything that is seen
 
     def action_jump(self) -> None:
-        from console.ui.help.jump import Jump, spots  # noqa: PLC0415
+        from console.ui.help.jump import JumpMode, find_targets  # noqa: PLC0415
 
         below = self.screen
         self._still_until = monotonic() + STILL
-        self.push_screen(Jump(below, spots(below)), self._arrive)
+        self.push_screen(JumpMode(below, find_targets(below)), self._arrive)
 
     @property
     def is_still(self) -> bool:
@@ -140,7 +140,7 @@ class PreferencesController(_App):
         if spot is None:
             self._still_until = 0.0
         else:
-            spot.go()
+            spot.activate()
             spot.widget.call_later(setattr, self, "_still_until", 0.0)  # when it was heard
 
     # Into another editor
@@ -152,13 +152,13 @@ class PreferencesController(_App):
         from console.ui.terminal.editor import edit_text, editor_command  # noqa: PLC0415
 
         prompt, command = self.main.prompt, editor_command()
-        before = prompt.whole
+        before = prompt.full_text
         with self._away():
             text = await edit_text(command, before)
-        came_back = "" if prompt.whole == before else prompt.whole.removesuffix(before).removesuffix("\n")
+        came_back = "" if prompt.full_text == before else prompt.full_text.removesuffix(before).removesuffix("\n")
         prompt.load(text)
         if came_back:  # it could not be sent, and nobody has seen it yet
-            prompt.give_back(came_back)
+            prompt.restore_text(came_back)
         self.main.go_to("prompt")
 
     @contextmanager
@@ -189,7 +189,7 @@ class PreferencesController(_App):
 
         prompt = self.main.prompt
         newest_first = prompt.sent[::-1]
-        self.push_screen(Finder("Sent before", newest_first, nothing="nothing that was sent matches"), self._recall)
+        self.push_screen(Finder("Sent before", newest_first, no_match="No sent message matches."), self._recall)
 
     def _recall(self, text: str | None) -> None:
         if text is not None:
@@ -207,7 +207,7 @@ class PreferencesController(_App):
                 text = (await engine.runs.event(run.run_id)).envelope.input.to_text()
             if text.strip():
                 texts.append(text)
-        self.main.prompt.remember(texts)
+        self.main.prompt.set_history(texts)
 
     # The tour
 

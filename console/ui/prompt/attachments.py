@@ -93,7 +93,7 @@ class PromptAttachments:
     def restore(self, text: str, files: Mapping[str, str]) -> None:
         """Load the draft of an earlier process. Its tokens become files again if the files still exist."""
         self.tokens.learn(files)
-        self._prompt.give_back(text)
+        self._prompt.restore_text(text)
 
     def detach(self, token: str) -> None:
         """Replace a token with its path, because the file cannot be attached."""

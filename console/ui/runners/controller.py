@@ -148,7 +148,7 @@ class RunnersController(_App):
         while isinstance(self.screen, (RunnersScreen, FormScreen)):
             self.pop_screen()
         self.main.show_card(is_shown=False)  # it speaks of another
-        self.main.prompt.take_proposal_back()
+        self.main.prompt.remove_proposal()
         shown = self.stage.agent_id or short_runner(self.stage.runner_id)
         if self.stage.unready is not None:
             self.tell(f"{self.stage.unready} {key_of('app.settings')} opens its settings.", severity="warning")

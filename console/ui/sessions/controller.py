@@ -131,7 +131,7 @@ class SessionsController(_App):
         forked = await fork(self.stage.engine, session_id, line, names.get(session_id, ""))
         await self.resume(forked.session_id)
         if forked.text:
-            self.main.prompt.give_back(forked.text)
+            self.main.prompt.restore_text(forked.text)
         said = "your message is in the prompt" if forked.text else "what you say goes on from here"
         self.tell(f"this is a fork; {said}. {key_of('app.sessions')} leads back to the other")
         if forked.lost:

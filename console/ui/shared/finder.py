@@ -60,7 +60,7 @@ class Finder(Dialog[str | None]):
     def compose(self) -> ComposeResult:
         with Vertical() as box:
             box.border_title = self._title
-            box.border_subtitle = "enter selects · esc closes"
+            box.border_subtitle = "enter select · esc close"
             yield self._input
             yield self._list
 

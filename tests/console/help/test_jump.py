@@ -8,7 +8,7 @@ from textual.pilot import Pilot
 
 from console.launch import LaunchOptions
 from console.model.commands.jump_labels import LETTERS, Label, make_labels, place_labels
-from console.ui.help.jump import Jump
+from console.ui.help.jump import JumpMode
 from console.ui.help.screen import Help
 from console.ui.shared.list import RowList
 from tests.console.shared.test_every_screen import played
@@ -36,14 +36,14 @@ async def jump_to(pilot: Pilot[Any], app: Telling, row: str, widget: str, nth: i
     await sees(pilot, row)
     y = next(y for y, line in enumerate(shown(app).split("\n")) if row in line)
     await pilot.press("ctrl+o")
-    await until(pilot, lambda: isinstance(app.screen, Jump))
+    await until(pilot, lambda: isinstance(app.screen, JumpMode))
     found = [
-        label for label, spot in app.screen._places
-        if spot.place.y == y and widget in {kind.__name__ for kind in type(spot.widget).__mro__}
+        label for label, spot in app.screen._targets
+        if spot.offset.y == y and widget in {kind.__name__ for kind in type(spot.widget).__mro__}
     ]  # fmt: skip
     assert found, f"no letters on {row!r}:\n{shown(app)}"
     await pilot.press(*found[nth])
-    await until(pilot, lambda: not isinstance(app.screen, Jump))
+    await until(pilot, lambda: not isinstance(app.screen, JumpMode))
 
 
 async def test_a_letter_leads_to_a_pane_and_to_a_row(open_engine: Engines):
@@ -71,8 +71,8 @@ async def test_where_there_is_little_room_a_letter_leads_to_the_other_panes(open
         await say(pilot, "hello")
         await sees(pilot, "You said: hello")
         await pilot.press("ctrl+o")
-        await until(pilot, lambda: isinstance(app.screen, Jump))
-        label = [label for label, spot in app.screen._places if type(spot.widget).__name__ == "PaneTabs"][1]
+        await until(pilot, lambda: isinstance(app.screen, JumpMode))
+        label = [label for label, spot in app.screen._targets if type(spot.widget).__name__ == "PaneTabs"][1]
         await pilot.press(*label)
         await until(pilot, lambda: app.main.where() == "stream")
 
@@ -82,7 +82,7 @@ async def test_any_other_key_leaves_everything_as_it_was(open_engine: Engines, k
     app = telling(open_engine)
     async with at_the_screen(app, WIDE) as pilot:
         await pilot.press(*"typed", "ctrl+o")
-        await until(pilot, lambda: isinstance(app.screen, Jump))
+        await until(pilot, lambda: isinstance(app.screen, JumpMode))
         await pilot.press(key)
         await until(pilot, lambda: app.screen is app.main)
         assert (app.main.prompt.text, app.main.where()) == ("typed", "prompt")
@@ -94,13 +94,13 @@ async def test_the_first_of_two_letters_leaves_those_it_can_mean(open_engine: En
         await say(pilot, "hello")
         await sees(pilot, "You said: hello")
         await pilot.press("ctrl+o")
-        await until(pilot, lambda: isinstance(app.screen, Jump))
-        two = next(label for label, _ in app.screen._places if len(label) == 2)
+        await until(pilot, lambda: isinstance(app.screen, JumpMode))
+        two = next(label for label, _ in app.screen._targets if len(label) == 2)
         await pilot.press(two[0])
-        await until(pilot, lambda: app.screen._letters.typed == two[0])
+        await until(pilot, lambda: app.screen._labels.typed == two[0])
         await pilot.press("backspace")
-        await until(pilot, lambda: app.screen._letters.typed == "")
-        assert isinstance(app.screen, Jump)
+        await until(pilot, lambda: app.screen._labels.typed == "")
+        assert isinstance(app.screen, JumpMode)
 
 
 async def test_a_row_that_would_have_moved_by_then_is_the_one_that_was_meant(open_engine: Engines):
@@ -113,10 +113,10 @@ async def test_a_row_that_would_have_moved_by_then_is_the_one_that_was_meant(ope
             cue.go()
         await until(pilot, lambda: app.hearing.view.status.entries >= 14)
         await pilot.press("ctrl+o")
-        await until(pilot, lambda: isinstance(app.screen, Jump))
+        await until(pilot, lambda: isinstance(app.screen, JumpMode))
         last = app.hearing.view.status.entries
         rows = [
-            (spot.place.y, label) for label, spot in app.screen._places if type(spot.widget).__name__ == "StreamLines"
+            (spot.offset.y, label) for label, spot in app.screen._targets if type(spot.widget).__name__ == "StreamLines"
         ]
         cue.go()
         await until(pilot, lambda: bool(app.stage._fresh))
@@ -131,14 +131,14 @@ async def test_letters_lead_about_in_every_screen_however_small_and_in_ascii(nam
         studio.app.action_ascii()
         before = studio.app.screen
         await studio.press("ctrl+o")
-        assert isinstance(studio.app.screen, Jump)
+        assert isinstance(studio.app.screen, JumpMode)
         assert strange(studio.app) == {}
-        label, spot = studio.app.screen._places[2]
+        label, spot = studio.app.screen._targets[2]
         await studio.press(*label)
         assert studio.app.screen is before
         assert before.focused is spot.widget or not spot.widget.focusable
         await studio.press("ctrl+o")
-        label, _ = studio.app.screen._places[-1]
+        label, _ = studio.app.screen._targets[-1]
         await studio.press(*label)
         assert isinstance(studio.app.screen, Help)
 
@@ -148,9 +148,9 @@ async def test_no_letter_lies_on_what_is_typed_nor_where_there_is_nothing_to_go_
         screen = studio.app.screen
         rows = studio.screen_text.split("\n")
         await studio.press("ctrl+o")
-        places = [spot for _, spot in studio.app.screen._places]
-        told = [spot.place for spot in places if spot.widget is screen.side]
-        listed = [spot.place.y for spot in places if spot.widget is screen.list]
+        places = [spot for _, spot in studio.app.screen._targets]
+        told = [spot.offset for spot in places if spot.widget is screen.side]
+        listed = [spot.offset.y for spot in places if spot.widget is screen.list]
         assert len(told) == 1, "only to the side itself"
         assert not any("Lines" in rows[y] or "Sessions by title" in rows[y] for y in listed[1:])
         assert len(listed) == len([row for row in screen.list.source._items if not row.is_heading]) + 1
@@ -162,9 +162,9 @@ async def test_no_letter_lies_on_an_empty_row(name: str, tmp_path: Path):
     async with played(name, tmp_path, WIDE) as studio:
         before = studio.screen_text.split("\n")
         await studio.press("ctrl+o")
-        rows = [spot for _, spot in studio.app.screen._places if isinstance(spot.widget, RowList)]
+        rows = [spot for _, spot in studio.app.screen._targets if isinstance(spot.widget, RowList)]
         assert rows
-        for place, widget in {(spot.place, spot.widget) for spot in rows}:
+        for place, widget in {(spot.offset, spot.widget) for spot in rows}:
             if place != widget.region.offset:  # which leads to all of it
                 assert before[place.y][place.x : widget.region.right].strip(), f"row {place.y} is empty"
 
@@ -176,9 +176,9 @@ async def test_a_label_is_told_from_the_text_without_a_colour(open_engine: Engin
         await say(pilot, "hello")
         await sees(pilot, "You said: hello", "next pull", "State", "Transcript")
         await pilot.press("ctrl+o")
-        await until(pilot, lambda: isinstance(app.screen, Jump))
+        await until(pilot, lambda: isinstance(app.screen, JumpMode))
         await until(pilot, lambda: "[f]" in shown(app))
-        places = app.screen._places
+        places = app.screen._targets
         assert [label for label, _ in places if f"[{label}]" not in shown(app)] == []
         turned = {
             segment.text for strip in app.screen._compositor.render_strips() for segment in strip

@@ -46,7 +46,7 @@ class Stage(SinglePaneApp):
     def on_prompt_submitted(self, message: Prompt.Submitted) -> None:
         self.heard.append(message)
 
-    def on_prompt_into_queue(self, message: Prompt.IntoQueue) -> None:
+    def on_prompt_enter_queue(self, message: Prompt.EnterQueue) -> None:
         self.heard.append(message)
 
     def on_refused(self, message: Refused) -> None:
@@ -242,7 +242,7 @@ async def test_keymap_changes_the_keys_of_the_prompt():
 async def test_up_on_the_first_row_shows_the_history_and_down_the_draft():
     app = Stage()
     async with app.run_test() as pilot:
-        app.prompt.remember(["oldest", "two\nlines"])
+        app.prompt.set_history(["oldest", "two\nlines"])
         await pilot.press("d", "r")
         await pilot.press("up")
         assert app.prompt.text == "two\nlines"
@@ -261,7 +261,7 @@ async def test_up_on_the_first_row_shows_the_history_and_down_the_draft():
 async def test_up_moves_the_cursor_until_the_first_row():
     app = Stage()
     async with app.run_test(size=(40, 15)) as pilot:
-        app.prompt.remember(["sent"])
+        app.prompt.set_history(["sent"])
         app.prompt.load("word " * 12)
         await pilot.press("up")
         assert app.prompt.text == "word " * 12
@@ -276,7 +276,7 @@ async def test_up_in_an_empty_prompt_goes_to_the_queue():
         await pilot.press("enter")
         app.prompt.show(replace(RUNNING, waiting=1))
         await pilot.press("up")
-        assert isinstance(app.heard[-1], Prompt.IntoQueue)
+        assert isinstance(app.heard[-1], Prompt.EnterQueue)
         app.prompt.show(RUNNING)
         await pilot.press("up")
         assert app.prompt.text == "said"
@@ -308,9 +308,9 @@ async def test_left_queued_message_is_unchanged():
         app.prompt.begin_editing("i1", "one")
         app.prompt.begin_editing("i2", "two")
 
-        assert app.prompt.leave_editing()
+        assert app.prompt.cancel_editing()
         assert app.prompt.text == "draft"
-        assert not app.prompt.leave_editing()
+        assert not app.prompt.cancel_editing()
         assert app.heard == []
 
 
@@ -330,10 +330,10 @@ async def test_queued_message_cannot_become_empty():
 async def test_unsent_message_comes_back_before_newer_text():
     app = Stage()
     async with app.run_test():
-        app.prompt.give_back("first")
+        app.prompt.restore_text("first")
         assert app.prompt.text == "first"
         app.prompt.load("since")
-        app.prompt.give_back("first")
+        app.prompt.restore_text("first")
         assert app.prompt.text == "first\nsince"
 
 

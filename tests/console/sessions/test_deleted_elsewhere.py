@@ -58,7 +58,7 @@ async def test_what_is_sent_before_it_was_noticed_runs_nothing_and_is_in_the_pro
         await sees(pilot, "You said: the castle")
         await engine.sessions.delete("kyoto")
         await say(pilot, "and then")
-        await until(pilot, lambda: app.told == [f"“the castle” {GONE}"] and app.main.prompt.whole == "and then")
+        await until(pilot, lambda: app.told == [f"“the castle” {GONE}"] and app.main.prompt.full_text == "and then")
         assert (await engine.runs.list(), app.stage.session != "kyoto") == ([], True)
         await pilot.press("enter")
         await sees(pilot, "You said: and then")

@@ -375,7 +375,7 @@ async def test_copy_menu_copies_one_part(letter: str, what: str) -> None:
         assert "e event JSON  p payload  t text  i id  r reproduce" in app.screen_text[-2]
         await press(app, pilot, letter)
 
-        assert app.heard[-1] == StreamPane.Yank(what, 610)
+        assert app.heard[-1] == StreamPane.Copy(what, 610)
         assert "payload" not in app.screen_text[-2]
         await press(app, pilot, "k")
         assert cursors(app)[-1] == 609
@@ -401,7 +401,7 @@ async def test_copy_menu_takes_a_click() -> None:
         await pilot.click(offset=(app.screen_text[-2].index("payload") + 1, WIDE[1] - 2))
         await pilot.pause()
 
-        assert app.heard[-1] == StreamPane.Yank("payload", 611)
+        assert app.heard[-1] == StreamPane.Copy("payload", 611)
 
 
 async def test_inspect_and_breakpoint_act_on_the_current_row() -> None:
@@ -410,7 +410,7 @@ async def test_inspect_and_breakpoint_act_on_the_current_row() -> None:
         await app.settle()
         await press(app, pilot, "k", "enter", "b")
 
-        assert app.heard[-2:] == [StreamPane.Inspect(610), StreamPane.HoldOn("state.updated", 610)]
+        assert app.heard[-2:] == [StreamPane.Inspect(610), StreamPane.ToggleBreakpoint("state.updated", 610)]
 
 
 async def test_entry_can_be_opened_before_it_is_read() -> None:

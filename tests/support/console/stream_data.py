@@ -155,10 +155,10 @@ class PaneApp(SinglePaneApp):
     def on_stream_pane_inspect(self, event: StreamPane.Inspect) -> None:
         self.heard.append(event)
 
-    def on_stream_pane_hold_on(self, event: StreamPane.HoldOn) -> None:
+    def on_stream_pane_toggle_breakpoint(self, event: StreamPane.ToggleBreakpoint) -> None:
         self.heard.append(event)
 
-    def on_stream_pane_yank(self, event: StreamPane.Yank) -> None:
+    def on_stream_pane_copy(self, event: StreamPane.Copy) -> None:
         self.heard.append(event)
 
     def on_stream_pane_filter(self, event: StreamPane.Filter) -> None:

@@ -324,7 +324,7 @@ class Inspector(PaneGuard, Vertical):
         """Show the entry in the border, or beside the tabs if there is no border."""
         words = "" if self._position is None else f"as of #{self._position}"
         if self._position is None and self._run_id is not None and self._tabs[self._tab].needs_entry:
-            words = "last entry" if self._is_newest else f"#{self._last}, last visible entry"
+            words = "the last entry" if self._is_newest else f"#{self._last}, the last visible entry"
         has_border = bool(self.gutter.top)
         # Textual puts spaces around it only if the border has corners.
         space = "" if self.styles.border_left[0] or not words else " "

@@ -99,11 +99,11 @@ async def test_inspector_shows_the_entry_under_the_cursor(open_engine: Engines):
     app = Trackside(LaunchOptions(), lambda: open_engine(traveller(Cue())))
     async with at_the_screen(app) as pilot:
         await after_a_journey(pilot, app)
-        await until(pilot, lambda: "last entry" in inspected(app))
+        await until(pilot, lambda: "the last entry" in inspected(app))
         last = (await positions_of(app, "tool.call.completed"))[-1]
 
         await narrow(pilot, app, "kind:tool.*")
-        await until(pilot, lambda: f"#{last}, last visible entry" in inspected(app))
+        await until(pilot, lambda: f"#{last}, the last visible entry" in inspected(app))
         await until(pilot, lambda: f"#{last}  tool.call.completed" in inspected(app))
 
         await pilot.press("k")
@@ -115,11 +115,11 @@ async def test_only_the_event_tab_shows_the_last_entry(open_engine: Engines):
     app = Trackside(LaunchOptions(), lambda: open_engine(traveller(Cue())))
     async with at_the_screen(app) as pilot:
         await after_a_journey(pilot, app)
-        await until(pilot, lambda: "last entry" in inspected(app))
+        await until(pilot, lambda: "the last entry" in inspected(app))
         await go_to(pilot, app, "inspector")
         await pilot.press("2")
 
-        await until(pilot, lambda: "last entry" not in inspected(app))
+        await until(pilot, lambda: "the last entry" not in inspected(app))
 
 
 # To an entry by its number

@@ -14,6 +14,7 @@ from console.ui.stream.lines import StreamLines
 from console.ui.stream.pane import StreamPane
 from engine.api import Entry
 from tests.console.stream.test_rows import HOSTILE
+from tests.support.console.pilot import until
 from tests.support.console.stream_data import Lists, PaneApp, a_run, delta, entry
 
 pytestmark = pytest.mark.usefixtures("every_frame")
@@ -448,9 +449,8 @@ async def test_many_resizes_end_with_the_last_size() -> None:
             await pilot.resize_terminal(*size)
             await app.tick(notes(3, app.timeline.last + 1))
         await app.settle()
-        await pilot.pause()
 
-        assert len(rows(app)) == WIDE[1] - 3
+        await until(pilot, lambda: len(rows(app)) == WIDE[1] - 3)
         assert "99" in column(app, "#")
         assert subtitle(app) == "▼ 15 new · as of #99"
 

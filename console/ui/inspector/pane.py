@@ -183,7 +183,7 @@ class Inspector(PaneGuard, Vertical):
             return (
                 None
                 if isinstance(tab, CallsTab)
-                else f"Only the Calls tab has an order. Press {key_of('inspector.calls')} to open it."
+                else f"Only the Calls tab can be sorted. Press {key_of('inspector.calls')} to open it."
             )
         if tab.data is None or view is None or not view.source.height:
             return "This tab is empty."

@@ -126,7 +126,7 @@ class EventTab(Tab[EventData]):
     id = "event"
     name = "Event"
     short = "Event"
-    empty = "Send a message to see its last entry here, or the entry that you select in Stream."
+    empty = "Send a message to see the last entry of its run here, or the entry that you select in Stream."
     needs_entry = True
 
     def is_changed_by(self, kinds: Iterable[str], position: int | None) -> bool:
@@ -440,7 +440,7 @@ class CallsTab(Tab[CallsData]):
         order = f"{key} by number" if self.is_refused_first else f"{key} refused first"
         parts: list[Source] = [Text(Piece(summary, "faint"), right=Piece(order, "faint"))]
         if data.earlier:
-            parts.append(Text(Piece(f"{data.earlier:,} earlier calls: trackside show --calls", "faint")))
+            parts.append(Text(Piece(f"{number(data.earlier, 'earlier call')}: trackside show --calls", "faint")))
         rows = {(data.run_id, call.number): self._reuse_or_build(data.run_id, call) for call in calls}
         parts += [source for _, source in rows.values()]
         self._rows = rows

@@ -189,7 +189,8 @@ class PreferencesController(_App):
 
         prompt = self.main.prompt
         newest_first = prompt.sent[::-1]
-        self.push_screen(Finder("Sent before", newest_first, no_match="No sent message matches."), self._recall)
+        none, no_match = "No earlier message.", "No sent message matches."
+        self.push_screen(Finder("Sent before", newest_first, no_match=no_match, empty=none), self._recall)
 
     def _recall(self, text: str | None) -> None:
         if text is not None:

@@ -46,14 +46,23 @@ class Finder(Dialog[str | None]):
     }
     """
 
-    def __init__(self, title: str, texts: Sequence[str], *, chosen: str = "", no_match: str = "No match.") -> None:
+    def __init__(
+        self,
+        title: str,
+        texts: Sequence[str],
+        *,
+        chosen: str = "",
+        no_match: str = "No match.",
+        empty: str = "The list is empty.",
+    ) -> None:
         super().__init__()
         self._title = title
         self._texts = texts
         self._chosen = chosen
         self._no_match = no_match
+        self._empty = empty
         self._found: list[str] = []
-        self._input = Input(placeholder="Type a part of it")
+        self._input = Input(placeholder="Type to search")
         self._list = MarkedOptionList(markup=False)
         self._list.can_focus = False
 
@@ -108,7 +117,7 @@ class Finder(Dialog[str | None]):
                 Option(Content(f"{len(found) - MAX_FINDER_ROWS} more. Type to narrow the list."), disabled=True)
             )
         if not found:
-            rows.append(Option(Content(self._no_match if self._texts else "No earlier message."), disabled=True))
+            rows.append(Option(Content(self._no_match if self._texts else self._empty), disabled=True))
         self._list.clear_options().add_options(rows)
         self._list.highlighted = 0 if found else None
 

@@ -81,9 +81,9 @@ def test_the_file_is_read_and_a_choice_is_kept(tmp_path: Path):
         terminal.type("view: Theme")
         terminal.until(lambda: "help: Keys" not in terminal.text and "view: Theme" in terminal.text, "the search")
         terminal.type(ENTER)
-        terminal.sees("Type a part of it")
+        terminal.sees("Type to search")
         terminal.type(f"nord{ENTER}")
-        terminal.until(lambda: "Type a part of it" not in terminal.text, "the choice")
+        terminal.until(lambda: "Type to search" not in terminal.text, "the choice")
         terminal.type(LEAVE)
         assert terminal.ends() == 0
     kept = json.loads((home / "xdg_config_home" / "trackside" / "console.json").read_text())

@@ -217,7 +217,7 @@ async def test_a_theme_that_was_chosen_is_there_the_next_time(open_engine: Engin
     app = settled_as(open_engine, memory=SavedChoices(tmp_path / "kept.json"))
     async with at_the_screen(app, WIDE) as pilot:
         await app.action_perform("app.theme")
-        await sees(pilot, "Type a part of it")
+        await sees(pilot, "Type to search")
         await pilot.press(*"nord", "enter")
         await until(pilot, lambda: app.theme == "nord")
         await app.action_perform("app.ascii")

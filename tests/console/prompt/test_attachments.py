@@ -269,7 +269,7 @@ async def test_file_is_sent_as_it_was_when_attached(open_engine: Engines, folder
         await sees(pilot, "notes.txt does not exist.")
         await until(pilot, lambda: app.main.prompt.text == "read @notes.txt ")
         await pilot.press("enter")
-        await sees(pilot, "notes.txt is not attached; enter again sends the message without it")
+        await sees(pilot, "notes.txt is not attached. Press enter again to send the message without it.")
         assert recorder.messages == [("read notes.txt", ["notes.txt"])]
 
 
@@ -411,7 +411,7 @@ async def test_unsent_message_is_restored_with_its_files(
         await sees(pilot, "what was typed and not sent the last time", "north.png does not exist.")
         await until(pilot, lambda: f"and @{folder}/north.png" in app.main.prompt.text)
         await pilot.press("enter")
-        await sees(pilot, "north.png is not attached; enter again sends the message without it")
+        await sees(pilot, "north.png is not attached. Press enter again to send the message without it.")
         await pilot.press("enter")
         await sees(pilot, "That was number 1.")
         assert recorder.messages == [(f"read notes.txt and @{folder}/north.png", ["notes.txt"])]

@@ -126,7 +126,7 @@ async def test_missing_path_is_reported_before_it_is_sent_as_text(open_engine: E
     app = Trackside(LaunchOptions(), lambda: open_engine(recorder.runner))
     async with at_the_screen(app) as pilot:
         await pilot.press(*"read @./files/typo.txt now", "enter")
-        await sees(pilot, "there is no file ./files/typo.txt; enter again sends it as text")
+        await sees(pilot, "there is no file ./files/typo.txt. Press enter again to send it as text.")
         assert _is_text(app, "read @./files/typo.txt now")
         assert recorder.messages == []
         await pilot.press("enter")
@@ -183,7 +183,7 @@ async def test_unusable_file_is_reported_again_before_sending_without_it(open_en
         await sees(pilot, "an event carries files up to 1 MiB")
         await until(pilot, lambda: _is_text(app, "see @large.bin now"))
         await pilot.press("enter")
-        await sees(pilot, "large.bin is not attached; enter again sends the message without it")
+        await sees(pilot, "large.bin is not attached. Press enter again to send the message without it.")
         assert recorder.messages == []
         await pilot.press("enter")
         await sees(pilot, "That was number 1.")
@@ -209,7 +209,7 @@ async def test_unusable_pasted_path_stays_as_pasted(open_engine: Engines, large:
         await sees(pilot, "an event carries files up to 1 MiB")
         await until(pilot, lambda: _is_text(app, f"look {large} "))
         await pilot.press("enter")
-        await sees(pilot, "large.bin is not attached; enter again sends the message without it")
+        await sees(pilot, "large.bin is not attached. Press enter again to send the message without it.")
 
 
 async def test_file_refused_on_sending_restores_the_message_with_a_hint(open_engine: Engines, large: Path):
@@ -221,6 +221,6 @@ async def test_file_refused_on_sending_restores_the_message_with_a_hint(open_eng
         await sees(pilot, "an event carries files up to 1 MiB")
         await until(pilot, lambda: _is_text(app, "see @large.bin now"))
         await pilot.press("enter")
-        await sees(pilot, "large.bin is not attached; enter again sends the message without it")
+        await sees(pilot, "large.bin is not attached. Press enter again to send the message without it.")
         await pilot.press("enter")
         await sees(pilot, "That was number 1.")

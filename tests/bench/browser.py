@@ -137,7 +137,7 @@ async def _measure_scrolling(app: Trackside, monitor: _LoopMonitor) -> None:
 async def _open(app: Trackside) -> SessionsScreen:
     """Open the session browser and wait until it has rows."""
     app.controllers.sessions.action_sessions()
-    await _wait_until(lambda: isinstance(app.screen, SessionsScreen) and app.screen.list.shelf.height > 0)
+    await _wait_until(lambda: isinstance(app.screen, SessionsScreen) and app.screen.list.source.height > 0)
     screen = app.screen
     assert isinstance(screen, SessionsScreen)
     return screen

@@ -18,7 +18,7 @@ from console.model.text.safe import one_line
 from console.model.text.units import number, size
 from console.ui.artifacts.save import SaveAs
 from console.ui.shared.bindings import bindings_for
-from console.ui.shared.browser import Looked, SearchBrowser
+from console.ui.shared.browser import SearchBrowser, SideData
 from console.ui.shared.clipboard import Clipboard
 from console.ui.shared.dialog import Question
 from console.ui.shared.services import AppServices
@@ -63,7 +63,7 @@ class ArtifactsScreen(SearchBrowser):
         self._scope = "session" if wanted is None else "run"
         self._folds = Folds()
         """The folds of the content at the side."""
-        self._previewed: tuple[ArtifactRow, Looked] | None = None
+        self._previewed: tuple[ArtifactRow, SideData] | None = None
         self._source: Source | None = None
         """The preview of `_previewed`."""
         self._saving = ""
@@ -71,10 +71,10 @@ class ArtifactsScreen(SearchBrowser):
 
     # Reading
 
-    def take_a_desk(self) -> None:
+    def open_reader(self) -> None:
         self.reader = self._new_reader()
 
-    def begin(self) -> Awaitable[None]:
+    def read_first_page(self) -> Awaitable[None]:
         return self.reader.load_first()
 
     def _new_reader(self, text: str = "") -> ArtifactReader:
@@ -85,30 +85,30 @@ class ArtifactsScreen(SearchBrowser):
             text=text,
         )
 
-    def more(self) -> Awaitable[None] | None:
+    def read_next_page(self) -> Awaitable[None] | None:
         return None if self.reader.is_complete else self.reader.load_more()
 
-    async def freshen(self) -> bool:
+    async def read_changes(self) -> bool:
         return await self.reader.refresh()
 
     @property
-    def sought(self) -> str:
+    def searched_text(self) -> str:
         return self.reader.text
 
-    async def find(self, text: str) -> None:
+    async def search_for(self, text: str) -> None:
         reader = self._new_reader(text)
         await reader.load_first()
         self.reader = reader
 
     # Showing
 
-    def shelf(self) -> ListItems:
+    def list_items(self) -> ListItems:
         return ListItems([Item(row.artifact_id, partial(self._row, row), row) for row in self.reader.rows.values()])
 
     def _row(self, row: "ArtifactRow", width: int) -> Row:
         return artifact_row(row, self._now, width)
 
-    def nothing(self) -> str:
+    def empty_text(self) -> str:
         scope = _SCOPES[self._scope]
         if self.reader.text:
             return _NONE_FOUND.format(scope=scope)
@@ -116,12 +116,12 @@ class ArtifactsScreen(SearchBrowser):
         hint = others if self._scope != "all" else "Send a message first."
         return _NONE.format(scope=scope, hint=hint)
 
-    def _show(self) -> None:
-        super()._show()
+    def show_list(self) -> None:
+        super().show_list()
         wanted = (row.artifact_id for row in self.reader.rows.values() if self._wanted in (row.artifact_id, row.name))
         if self._wanted is not None and (found := next(wanted, None)) is not None:
             self._wanted = None
-            self.list.go_to(self.list.shelf.place_of(found) or 0)
+            self.list.go_to(self.list.source.place_of(found) or 0)
 
     def remark(self) -> str:
         if self._saving:
@@ -141,25 +141,25 @@ class ArtifactsScreen(SearchBrowser):
         item = self.list.current
         return None if item is None else self.reader.rows.get(item.id)
 
-    def on_listing_moved(self) -> None:
+    def on_item_list_moved(self) -> None:
         self._folds = Folds()
-        super().on_listing_moved()
+        super().on_item_list_moved()
 
-    def tell(self) -> Source | None:
+    def side_rows(self) -> Source | None:
         if (row := self.current) is None:
             return None
-        looked = Looked()
+        looked = SideData()
         if has_content(row, self._now):
-            looked = self.look_up(row.artifact_id, partial(self._read_head, row))
+            looked = self.load_side(row.artifact_id, partial(self._read_head, row))
         if self._source is None or self._previewed != (row, looked):
             self._previewed = row, looked
-            self._source = preview(row, looked.value, self._now, self._folds, looked.words)
+            self._source = preview(row, looked.value, self._now, self._folds, looked.note)
         return self._source
 
     async def _read_head(self, row: "ArtifactRow") -> bytes:
         return await self.services.active_session.engine.artifacts.read_bytes(row.artifact_id, limit=PREVIEW_BYTES)
 
-    def on_listing_chosen(self) -> None:
+    def on_item_list_chosen(self) -> None:
         self.action_open()
 
     # Commands
@@ -178,7 +178,7 @@ class ArtifactsScreen(SearchBrowser):
         if self.is_inside:
             self.side.fold()
         else:
-            self.enter(is_inside=True)
+            self.focus_side()
 
     def action_copy(self) -> None:
         if self.services.check_can("artifacts.copy") and not self.copy_line() and (row := self.current) is not None:
@@ -191,8 +191,8 @@ class ArtifactsScreen(SearchBrowser):
 
     def action_whose(self) -> None:
         self._scope = self._next_scope
-        self.list.start_over()
-        self.read(self.find(self.reader.text), self.show)
+        self.list.clear()
+        self.read(self.search_for(self.reader.text), self.show)
 
     # Saving
 

@@ -141,7 +141,7 @@ class PathField(LineField):
             self.post_message(self.Pasted(event.text, found))
 
     def on_key(self, event: events.Key) -> None:
-        what = self.picker.meaning(event.key, self.value)
+        what = self.picker.command_for_key(event.key, self.value)
         if what is None and event.key == "enter" and self.value.strip():
             self.post_message(self.Attached(self.value.strip()))
         elif what is None:

@@ -39,7 +39,7 @@ from console.ui.conversation.viewport import RowPosition, Viewport
 from console.ui.shared.bindings import bindings_for
 from console.ui.shared.crash_guard import PaneGuard
 from console.ui.shared.refused import refuse
-from console.ui.shared.selection import marked
+from console.ui.shared.selection import highlight_range
 
 WHEEL_ROWS: Final = 3
 """Rows that one step of the mouse wheel scrolls."""
@@ -369,7 +369,7 @@ class Conversation(PaneGuard, Widget, can_focus=True):
         strip = self._strip(seen[y]) if y < len(seen) else Strip.blank(width, self.visual_style.rich_style)
         selection = self.text_selection
         if selection is not None and (span := selection.get_span(y)) is not None:
-            strip = marked(strip, *span, self.screen.get_component_rich_style("screen--selection"))
+            strip = highlight_range(strip, *span, self.screen.get_component_rich_style("screen--selection"))
         strip = strip.apply_offsets(0, y)
         if y == self._viewport.height - 1 and not self.follow.is_tail and not self.styles.border_bottom[0]:
             # Without a border the state has no other place.
@@ -398,7 +398,7 @@ class Conversation(PaneGuard, Widget, can_focus=True):
     def _strips(self, block: Block, piece: int) -> list[Strip]:
         return self._row_cache.strips(self._conversation, block, piece, self._view)
 
-    def landings(self) -> Iterator[Offset]:
+    def jump_offsets(self) -> Iterator[Offset]:
         """The offsets of the first rows of the blocks in view, for jump mode."""
         first = {position.number: row for row, position in reversed(list(enumerate(self._rows_in_view())))}
         yield from (self.content_region.offset - self.region.offset + Offset(0, row) for row in sorted(first.values()))

@@ -40,11 +40,11 @@ class HelpController:
     # Jump mode
 
     def action_jump(self) -> None:
-        from console.ui.help.jump import Jump, spots  # noqa: PLC0415
+        from console.ui.help.jump import JumpMode, find_targets  # noqa: PLC0415
 
         below = self._services.screen
         self._still_until = monotonic() + MAX_JUMP_SECONDS
-        self._services.push_screen(Jump(below, spots(below)), self._jump_to)
+        self._services.push_screen(JumpMode(below, find_targets(below)), self._jump_to)
 
     @property
     def is_screen_still(self) -> bool:
@@ -55,7 +55,7 @@ class HelpController:
         if target is None:
             self._release_screen()
         else:
-            target.go()
+            target.activate()
             target.widget.call_later(self._release_screen)  # after the widget has handled the click
 
     def _release_screen(self) -> None:

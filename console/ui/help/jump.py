@@ -1,4 +1,4 @@
-"""What of a screen can be jumped to. To jump is to click without a mouse."""
+"""Jump mode: labels every target on the screen with letters; typing them acts like a click there."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -22,33 +22,34 @@ from console.ui.shared.crash_guard import pane_of
 from console.ui.shared.dialog import Dialog
 from console.ui.shared.fields import Choice
 
-_END: Final = 3
-"""Columns before the end of a field, where letters hardly ever lie on what is written."""
+_COLUMNS_BEFORE_END: Final = 3
+"""A label of an input field starts this many columns before its end, where it rarely covers text."""
 
 
 @runtime_checkable
 class JumpContainer(Protocol):
-    """A widget with more than one place to go to."""
+    """A widget that contains jump targets."""
 
-    def landings(self) -> Iterator[Offset]:
-        """Where in it a click has something to choose."""
+    def jump_offsets(self) -> Iterator[Offset]:
+        """The offsets in the widget at which a click does something."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class JumpTarget:
-    """A place on the screen, and what is there."""
+    """A target of jump mode."""
 
-    place: Offset
+    offset: Offset
+    """Where it is on the screen."""
     widget: Widget
     is_click: bool = True
-    """More than to have the focus."""
+    """Whether the widget is also clicked, not only focused."""
     action: str = ""
-    """What a line offers there; by now it may offer something else."""
+    """The action of a link there when jump mode was opened; the link may have changed since."""
 
-    def go(self) -> None:
-        """Be there, as if it had been clicked."""
-        widget, (x, y) = self.widget, self.place
+    def activate(self) -> None:
+        """Focus the widget, and run the action or click at the offset."""
+        widget, (x, y) = self.widget, self.offset
         if widget.focusable:
             widget.focus()
         if self.action:
@@ -59,21 +60,20 @@ class JumpTarget:
             widget.post_message(Click(widget, x - left, y - top, 0, 0, 1, False, False, False, x, y, style))
 
 
-def spots(screen: Screen[object]) -> list[JumpTarget]:
-    """All of them: panes and fields first, then rows and tabs, then keys that are shown anyway; no two in one place."""
-    found = [*_fields(screen), *_rows(screen), *_links(screen)]
-    kept: list[JumpTarget] = []
+def find_targets(screen: Screen[object]) -> list[JumpTarget]:
+    """All targets without overlaps: panes and fields first, then rows and tabs, then the keys of the footer."""
+    targets: list[JumpTarget] = []
     taken: set[tuple[int, int]] = set()
-    for spot in found:
-        x, y = spot.place
+    for target in (*_fields(screen), *_rows(screen), *_links(screen)):
+        x, y = target.offset
         if not {(x, y), (x + 1, y)} & taken:
             taken |= {(x, y), (x + 1, y)}
-            kept.append(spot)
-    return kept
+            targets.append(target)
+    return targets
 
 
-def _seen(screen: Screen[object]) -> Iterator[tuple[Widget, Region]]:
-    """Widgets with the part of them that is in sight."""
+def _visible(screen: Screen[object]) -> Iterator[tuple[Widget, Region]]:
+    """The visible widgets with their visible regions."""
     for widget in screen.walk_children(Widget):
         region = screen.find_widget(widget).visible_region if widget.is_on_screen else Region()
         if region:
@@ -81,23 +81,23 @@ def _seen(screen: Screen[object]) -> Iterator[tuple[Widget, Region]]:
 
 
 def _fields(screen: Screen[object]) -> Iterator[JumpTarget]:
-    """All that can have the focus; a pane is known by its corner, what is written in by its end."""
-    for widget, region in _seen(screen):
+    """Every focusable widget: the target of a pane is its corner, that of an input field is its end."""
+    for widget, region in _visible(screen):
         if not widget.focusable:
             continue
         pane = pane_of(widget)
         framed = pane if pane is not None and pane.styles.border_top[0] else widget
         if isinstance(framed, Input | TextArea | Choice) and not framed.styles.border_top[0]:
-            place = Offset(max(region.x, region.right - _END), region.y)
+            offset = Offset(max(region.x, region.right - _COLUMNS_BEFORE_END), region.y)
         else:
             corner = framed.region.offset if framed.is_on_screen else region.offset
-            place = corner + Offset(1 if framed.styles.border_left[0] and framed.region.width > 2 else 0, 0)
-        yield JumpTarget(place, widget, is_click=isinstance(widget, Button))
+            offset = corner + Offset(1 if framed.styles.border_left[0] and framed.region.width > 2 else 0, 0)
+        yield JumpTarget(offset, widget, is_click=isinstance(widget, Button))
 
 
 def _links(screen: Screen[object]) -> Iterator[JumpTarget]:
-    """What a line offers to be clicked: the keys at the bottom."""
-    for y, strip in enumerate(screen._compositor.render_strips()):  # noqa: SLF001  (Textual has no other way to see)
+    """The links on the screen, such as the keys of the footer."""
+    for y, strip in enumerate(screen._compositor.render_strips()):  # noqa: SLF001  (Textual has no public access)
         x, before = 0, None
         for segment in strip:
             action = segment.style.meta.get("@click") if segment.style is not None and segment.style._meta else None  # noqa: SLF001
@@ -108,33 +108,33 @@ def _links(screen: Screen[object]) -> Iterator[JumpTarget]:
 
 
 def _rows(screen: Screen[object]) -> Iterator[JumpTarget]:
-    for widget, region in _seen(screen):
+    for widget, region in _visible(screen):
         if isinstance(widget, JumpContainer):
-            for landing in widget.landings():
-                place = widget.region.offset + landing
-                if place in region:
-                    yield JumpTarget(place, widget)
+            for inside in widget.jump_offsets():
+                offset = widget.region.offset + inside
+                if offset in region:
+                    yield JumpTarget(offset, widget)
 
 
-_EMPTY: Final = frozenset(" ─━│┃╭╰┌└├+-|")
-"""What can be written over without a loss: nothing, and the lines around a pane."""
+_BLANK_CHARACTERS: Final = frozenset(" ─━│┃╭╰┌└├+-|")
+"""Characters that a label may cover: spaces and borders."""
 
 
-class Letters(Widget):
-    """Draws the screen below, faint, and the letters on it. It stands still, so that no letter moves under a finger."""
+class JumpLabels(Widget):
+    """Draws a faint copy of the screen below with the labels on it. The copy is not updated, so that no label moves."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"letters--label", "letters--rest", "letters--below"}
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"jump-labels--label", "jump-labels--rest", "jump-labels--below"}
     DEFAULT_CSS = """
-    Letters { width: 1fr; height: 1fr; }
-    Letters > .letters--label { background: $accent; color: $background; text-style: bold; }
-    Letters > .letters--rest { background: $warning; color: $background; text-style: bold; }
-    Letters > .letters--below { color: $text-muted; background: $background; }
+    JumpLabels { width: 1fr; height: 1fr; }
+    JumpLabels > .jump-labels--label { background: $accent; color: $background; text-style: bold; }
+    JumpLabels > .jump-labels--rest { background: $warning; color: $background; text-style: bold; }
+    JumpLabels > .jump-labels--below { color: $text-muted; background: $background; }
     """
 
-    def __init__(self, below: Sequence[Strip], places: Sequence[tuple[str, JumpTarget]]) -> None:
+    def __init__(self, below: Sequence[Strip], targets: Sequence[tuple[str, JumpTarget]]) -> None:
         super().__init__()
         self._below = below
-        self._places = places
+        self._targets = targets
         self.typed = ""
 
     def render_line(self, y: int) -> Strip:
@@ -143,67 +143,67 @@ class Letters(Widget):
         text = self._below[y] if y < len(self._below) else Strip([])
         line = below = Strip([Segment(segment.text, style) for segment in text]).adjust_cell_length(width, style)
         labels = [
-            Label(spot.place.x, label[len(self.typed) :], spot.widget.region.x)
-            for label, spot in self._places
-            if spot.place.y == y and label.startswith(self.typed)
+            Label(target.offset.x, label[len(self.typed) :], target.widget.region.x)
+            for label, target in self._targets
+            if target.offset.y == y and label.startswith(self.typed)
         ]
-        for x, shown in place_labels(labels, width, lambda at: below.crop(at, at + 1).text in _EMPTY):
+        for x, shown in place_labels(labels, width, lambda at: below.crop(at, at + 1).text in _BLANK_CHARACTERS):
             label = Strip([Segment(shown, self._style("rest" if self.typed else "label"))])
             line = Strip.join([line.crop(0, x), label, line.crop(x + len(shown), width)])
         return line
 
     def _style(self, part: str) -> Style:
-        style = self.get_component_rich_style(f"letters--{part}")
+        style = self.get_component_rich_style(f"jump-labels--{part}")
         if part == "below":
             return Style(color=style.color, bgcolor=style.bgcolor, bold=style.bold)
-        # Turned around by the terminal, so that a label is one also where there are no colours.
+        # Reversed by the terminal, so that a label is visible without colours too.
         return Style(color=style.bgcolor, bgcolor=style.color, bold=style.bold, reverse=True)
 
 
-class Jump(Dialog[JumpTarget | None]):
-    """A letter, or two, and one is there. Any key that leads nowhere leaves."""
+class JumpMode(Dialog[JumpTarget | None]):
+    """Returns the target whose letters were typed, or None after any other key."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "dismiss", "leave", priority=True),
-        Binding(BY_ID["app.jump"].keys, "dismiss", "leave", id="app.jump", priority=True),
+        Binding("escape", "dismiss", "close", priority=True),
+        Binding(BY_ID["app.jump"].keys, "dismiss", "close", id="app.jump", priority=True),
     ]
     DEFAULT_CSS = """
-    Jump { background: $background; }
+    JumpMode { background: $background; }
     """
 
-    def __init__(self, below: Screen[object], found: Sequence[JumpTarget]) -> None:
+    def __init__(self, below: Screen[object], targets: Sequence[JumpTarget]) -> None:
         super().__init__()
-        self._places = list(zip(make_labels(len(found)), found, strict=False))
-        self._letters = Letters(below._compositor.render_strips(), self._places)  # noqa: SLF001  (as Textual's own)
+        self._targets = list(zip(make_labels(len(targets)), targets, strict=False))
+        self._labels = JumpLabels(below._compositor.render_strips(), self._targets)  # noqa: SLF001
 
     def compose(self) -> ComposeResult:
-        yield self._letters
+        yield self._labels
 
     def on_key(self, event: events.Key) -> None:
         event.stop()
         if event.key == "backspace":
-            self._letters.typed = ""
+            self._labels.typed = ""
         elif event.character is not None and event.character.isalpha():
             self._type(event.character.lower())
         else:
             self.dismiss(None)
             return
-        self._letters.refresh()
+        self._labels.refresh()
 
     def on_click(self) -> None:
         self.dismiss(None)
 
     def on_resize(self, event: events.Resize) -> None:
-        """Of another size the picture is not true any more."""
-        if self._letters.size.width and event.size != self._letters.size:
+        """Close: the copy of the screen no longer matches."""
+        if self._labels.size.width and event.size != self._labels.size:
             self.dismiss(None)
 
     def _type(self, letter: str) -> None:
-        typed = self._letters.typed + letter
-        left = [(label, spot) for label, spot in self._places if label.startswith(typed)]
-        if not left:
+        typed = self._labels.typed + letter
+        matching = [(label, target) for label, target in self._targets if label.startswith(typed)]
+        if not matching:
             self.dismiss(None)
-        elif left[0][0] == typed:
-            self.dismiss(left[0][1])
+        elif matching[0][0] == typed:
+            self.dismiss(matching[0][1])
         else:
-            self._letters.typed = typed
+            self._labels.typed = typed

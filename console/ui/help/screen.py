@@ -1,4 +1,4 @@
-"""Help about the pane one is in."""
+"""The help dialog for the current pane."""
 
 from collections.abc import Sequence
 from typing import ClassVar, Final
@@ -13,7 +13,7 @@ from console.model.commands.help import HelpLine, help_text
 from console.model.commands.table import BY_ID, COMMANDS, Command
 from console.ui.shared.dialog import Dialog
 
-MAX_WIDTH: Final = 76
+MAX_WIDTH_COLUMNS: Final = 76
 EDGE_COLUMNS: Final = 8
 """Columns of the border, the padding and the scrollbar."""
 MIN_WRAP_COLUMNS: Final = 30
@@ -21,7 +21,7 @@ MIN_WRAP_COLUMNS: Final = 30
 
 
 class Help(Dialog[None]):
-    """Arrows scroll; esc, enter, q or the key that opened it closes it."""
+    """Lists the keys of a pane. Arrows scroll; esc, enter, q or the help key closes it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,enter", "dismiss", "close", priority=True),
@@ -44,19 +44,19 @@ class Help(Dialog[None]):
     def compose(self) -> ComposeResult:
         with VerticalScroll() as box:
             box.border_title = f"Help · {self._where}"
-            box.border_subtitle = "arrows scroll · t tour · esc closes"
+            box.border_subtitle = "arrows scroll · t tour · esc close"
             yield self._text
 
     async def action_tour(self) -> None:
-        """Close it, and be led about instead."""
+        """Close the help and start the tour."""
         self.dismiss()
         await self.app.run_action("app.perform('app.tour')")
 
     def on_resize(self) -> None:
-        """In lines of the width that there is."""
+        """Wrap the text to the width."""
         lines = help_text(
             self._where,
-            max(MIN_WRAP_COLUMNS, min(MAX_WIDTH, self.size.width) - EDGE_COLUMNS),
+            max(MIN_WRAP_COLUMNS, min(MAX_WIDTH_COLUMNS, self.size.width) - EDGE_COLUMNS),
             self._commands,
         )
         self._text.update(Content("\n").join(_shown(line) for line in lines))

@@ -1,4 +1,4 @@
-"""The tour: leads from pane to pane with a sentence about each, and can be left at any step."""
+"""The tour: goes from pane to pane with a short text about each; esc ends it at any step."""
 
 from typing import TYPE_CHECKING, ClassVar, Final
 
@@ -14,20 +14,20 @@ from console.ui.shared.dialog import Dialog
 if TYPE_CHECKING:
     from console.ui.main.screen import MainScreen
 
-_EDGES: Final = 6
-"""Columns of the line at the top that are neither title nor keys."""
-SIZES: Final = frozenset({"-wide", "-medium", "-narrow", "-tall", "-short"})
-"""Classes that follow the size, which may be another at the end."""
-_KEYS: Final = ("enter next · left back · esc leaves", "enter next · esc leaves")
+_EDGE_COLUMNS: Final = 6
+"""Columns of the top border that are neither title nor keys."""
+SIZE_CLASSES: Final = frozenset({"-wide", "-medium", "-narrow", "-tall", "-short"})
+"""Classes of the screen that depend on its size, which may have changed by the end of the tour."""
+_KEYS: Final = ("enter next · left back · esc end", "enter next · esc end")
 
 
 class Tour(Dialog[None]):
-    """Below the panes, which make room for it: it covers nothing. At the end, or by esc, one is where one was."""
+    """Lies below the panes, which make room for it. At the end the focus and the visible panes are restored."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter,space,right,down", "step(1)", "next"),
         Binding("left,up,backspace", "step(-1)", "back"),
-        Binding("escape,q", "leave", "leave", priority=True),
+        Binding("escape,q", "leave", "end", priority=True),
     ]
     SCOPED_CSS = False
     DEFAULT_CSS = """
@@ -39,14 +39,14 @@ class Tour(Dialog[None]):
     def __init__(self, main: "MainScreen") -> None:
         super().__init__()
         self._main = main
-        self._began = main.where()
-        self._looked = {name for name in main.classes if name not in SIZES}
-        """Which panes were to be seen."""
+        self._pane_before = main.where()
+        self._classes_before = {name for name in main.classes if name not in SIZE_CLASSES}
+        """Classes of the screen that select the visible panes."""
         self._step = 0
-        self._said = Static(markup=False)
+        self._text = Static(markup=False)
 
     def compose(self) -> ComposeResult:
-        yield self._said
+        yield self._text
 
     def on_mount(self) -> None:
         self._show()
@@ -67,8 +67,8 @@ class Tour(Dialog[None]):
     def action_leave(self) -> None:
         main = self._main
         main.styles.padding, main.footer.display = 0, True
-        main.go_to(self._began if self._began in main.panes else "prompt")
-        main.set_classes([*self._looked, *(name for name in main.classes if name in SIZES)])
+        main.go_to(self._pane_before if self._pane_before in main.panes else "prompt")
+        main.set_classes([*self._classes_before, *(name for name in main.classes if name in SIZE_CLASSES)])
         self.dismiss()
 
     def _show(self) -> None:
@@ -76,10 +76,10 @@ class Tour(Dialog[None]):
         self._main.go_to(step.where)
         is_last = self._step == len(STEPS) - 1
         title = f"{self._step + 1} of {len(STEPS)} · {step.title}"
-        room = width - len(title) - _EDGES
-        keys = "enter ends it" if is_last else next((keys for keys in _KEYS if len(keys) < room), "esc leaves")
-        self._said.border_title = Content(f" {title} {'─' * (room - len(keys))} {keys} ")
-        self._said.update(Content(with_keys(step.words)))
-        # The panes end where it begins, and keys of which none is heard now are not shown.
+        room = width - len(title) - _EDGE_COLUMNS
+        keys = "enter end" if is_last else next((keys for keys in _KEYS if len(keys) < room), "esc end")
+        self._text.border_title = Content(f" {title} {'─' * (room - len(keys))} {keys} ")
+        self._text.update(Content(with_keys(step.words)))
+        # The panes end above the tour, and the footer is hidden because its keys do not work now.
         self._main.footer.display = False
-        self._main.styles.padding = (0, 0, self._said.get_content_height(self.size, self.size, width - 2) + 1, 0)
+        self._main.styles.padding = (0, 0, self._text.get_content_height(self.size, self.size, width - 2) + 1, 0)

@@ -10,11 +10,12 @@ from textual.containers import Horizontal
 from textual.message import Message
 from textual.widgets import Input, Label
 
+from console.model.commands.key_labels import key_of
 from console.ui.shared.bindings import bindings_for
 
 
 class FindBar(Horizontal):
-    """Shown while the user types, and while nothing is found."""
+    """Visible while the user types, and after a search without a match."""
 
     DEFAULT_CSS = """
     FindBar { height: 1; display: none; }
@@ -26,19 +27,19 @@ class FindBar(Horizontal):
     BINDINGS: ClassVar[list[BindingType]] = bindings_for("find")
 
     @dataclass
-    class Wanted(Message):
+    class Submitted(Message):
         """Posted when the user searches for a text."""
 
         text: str
 
-    @dataclass
-    class Left(Message):
-        """Posted when the user leaves the line."""
+    class Closed(Message):
+        """Posted when the user closes the line."""
 
     def __init__(self) -> None:
         super().__init__()
         self.text = ""
-        self._input = Input(placeholder="find, then n for the next")
+        """The last text that was searched for."""
+        self._input = Input(placeholder=f"Find; then {key_of('inspector.find_next')} for the next match")
         self._note = Label("/", markup=False)
 
     def compose(self) -> ComposeResult:
@@ -54,18 +55,22 @@ class FindBar(Horizontal):
     def hide(self) -> None:
         self.display = False
 
-    def tell(self, *, found: bool) -> None:
-        """Show that nothing was found, or close."""
-        self.display = not found
+    def show_result(self, *, is_found: bool) -> None:
+        """Close the line if the text was found; otherwise say that it was not."""
+        self.display = not is_found
         self._input.display = False
-        self._note.update(f"Nothing here holds {self.text!r:.60}." if self.text else "Type / and what to find first.")
+        self._note.update(
+            f"No row contains {self.text!r:.60}."
+            if self.text
+            else f"Press {key_of('inspector.find')} to enter a text first."
+        )
 
     @on(Input.Submitted)
     def _submitted(self, event: Input.Submitted) -> None:
         event.stop()
         self.text = event.value or self.text
-        self.post_message(self.Wanted(self.text))
+        self.post_message(self.Submitted(self.text))
 
     def action_leave(self) -> None:
         self.hide()
-        self.post_message(self.Left())
+        self.post_message(self.Closed())

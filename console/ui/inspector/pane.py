@@ -14,20 +14,23 @@ from textual.message import Message
 
 from console.model.commands.key_labels import key_of
 from console.model.inspector.data import CallData, InspectorData, Unknown
-from console.ui.inspector.calls import CallsTab, positions
-from console.ui.inspector.context import ContextTab
-from console.ui.inspector.event import EventTab
 from console.ui.inspector.find_bar import FindBar
-from console.ui.inspector.output import OutputTab
-from console.ui.inspector.receipts import ReceiptsTab
-from console.ui.inspector.refresh_timer import REST, RefreshTimer
-from console.ui.inspector.state import StateTab
-from console.ui.inspector.tab import Tab
+from console.ui.inspector.refresh_timer import REFRESH_SECONDS, RefreshTimer
 from console.ui.inspector.tab_strip import TabStrip
-from console.ui.inspector.transcript import TranscriptTab
+from console.ui.inspector.tabs import (
+    CallsTab,
+    ContextTab,
+    EventTab,
+    OutputTab,
+    ReceiptsTab,
+    StateTab,
+    Tab,
+    TranscriptTab,
+    positions,
+)
 from console.ui.shared.bindings import bindings_for
 from console.ui.shared.crash_guard import PaneGuard
-from console.ui.shared.list import RowList
+from console.ui.shared.list import LAST_ROW, RowList
 from console.ui.shared.refused import refuse
 
 _TABS: tuple[type[Tab[Any]], ...] = (
@@ -36,7 +39,7 @@ _TABS: tuple[type[Tab[Any]], ...] = (
 
 
 class Inspector(PaneGuard, Vertical):
-    """Requests data with `Need`; the answer is `show`."""
+    """Posts `Need` when it needs data; the handler answers with `show`."""
 
     DEFAULT_CSS = """
     Inspector { height: 1fr; width: 1fr; border: round $panel-lighten-2; border-title-align: right; }
@@ -86,7 +89,7 @@ class Inspector(PaneGuard, Vertical):
         """The entry that is shown if the user chose none."""
         self._is_newest = True
         """Whether it is the newest entry of the run."""
-        self._asking = RefreshTimer(self.set_timer, self._ask, self._is_busy)
+        self._refresh_timer = RefreshTimer(self.set_timer, self._request, self._is_busy)
         self._tab = self._order[0]
         self._strip = TabStrip(tuple((tab.name, tab.short) for tab in self._tabs.values()))
         self._list = RowList()
@@ -98,7 +101,7 @@ class Inspector(PaneGuard, Vertical):
         yield self._bar
 
     def on_mount(self) -> None:
-        self._look()
+        self._show_open_tab()
 
     # Called by the screen
 
@@ -107,7 +110,7 @@ class Inspector(PaneGuard, Vertical):
         """The id of the open tab."""
         return self._tab
 
-    def look_at(self, run_id: str | None, position: int | None, last: int = 0, current: int | None = None) -> None:
+    def show_run(self, run_id: str | None, position: int | None, last: int = 0, current: int | None = None) -> None:
         """Show a run as of an entry, or as of now (with `last` entries) if `position` is None.
 
         `current` is the entry that the Event tab shows then, if it is not the newest.
@@ -115,47 +118,47 @@ class Inspector(PaneGuard, Vertical):
         before, self._last, self._is_newest = (self._last, self._is_newest), current or last, current is None
         if (run_id, position) == (self._run_id, self._position):
             if position is None and before != (self._last, self._is_newest):
-                self._entitle()
+                self._update_title()
                 if self._tabs[self._tab].needs_entry:
-                    self._asking.heard()
+                    self._refresh_timer.request_soon()
             return
         if run_id != self._run_id:
             for tab in self._tabs.values():
-                tab.view = tab.facts = None
+                tab.view = tab.data = None
         self._run_id, self._position = run_id, position
-        self._look()
+        self._show_open_tab()
 
-    def hear(self, kinds: Iterable[str]) -> None:
-        """New entries of these kinds arrived: request data again if the open tab depends on them."""
-        if self._tabs[self._tab].is_touched(kinds, self._position):
-            self._asking.heard()
+    def on_entries(self, kinds: Iterable[str]) -> None:
+        """Called after new entries of these kinds: requests data if the open tab depends on them."""
+        if self._tabs[self._tab].is_changed_by(kinds, self._position):
+            self._refresh_timer.request_soon()
 
     @property
     def is_waiting(self) -> bool:
-        """Whether a request is planned or unanswered."""
-        return self._asking.is_waiting
+        """Whether a request is scheduled or unanswered."""
+        return self._refresh_timer.is_waiting
 
-    def ask(self) -> None:
+    def reload(self) -> None:
         """Request the data of the open tab again."""
         if self._run_id is not None:
-            self._asking.moved()
+            self._refresh_timer.request_after_move()
 
-    def show(self, tab: str, facts: InspectorData, number: int | None = None) -> None:
+    def show(self, tab: str, data: InspectorData, number: int | None = None) -> None:
         """Show the answer to a request. Only the last request counts; unrequested data is shown if it is of now."""
-        is_wanted = facts.position == self._position if number is None else self._asking.answered(number)
-        if not is_wanted or facts.run_id != self._run_id:
+        is_wanted = data.position == self._position if number is None else self._refresh_timer.accept_answer(number)
+        if not is_wanted or data.run_id != self._run_id:
             return
-        if isinstance(facts, Unknown):
-            self._tabs[tab].show_words(facts.words)
+        if isinstance(data, Unknown):
+            self._tabs[tab].show_note(data.words)
         else:
-            self._tabs[tab].show(facts)
+            self._tabs[tab].show(data)
         self._draw(tab)
 
-    def show_call(self, facts: CallData | Unknown) -> None:
+    def show_call(self, data: CallData | Unknown) -> None:
         """Show the answer to `NeedCall`."""
         calls = self._tabs["calls"]
-        if isinstance(calls, CallsTab) and isinstance(facts, CallData) and facts.run_id == self._run_id:
-            calls.take(facts)
+        if isinstance(calls, CallsTab) and isinstance(data, CallData) and data.run_id == self._run_id:
+            calls.add_details(data)
             self._draw("calls")
 
     def focus(self, scroll_visible: bool = True) -> "Inspector":
@@ -180,9 +183,9 @@ class Inspector(PaneGuard, Vertical):
             return (
                 None
                 if isinstance(tab, CallsTab)
-                else f"Only the Calls tab has an order. Press {key_of('inspector.calls')} to open it."
+                else f"Only the Calls tab can be sorted. Press {key_of('inspector.calls')} to open it."
             )
-        if tab.facts is None or view is None or not view.source.height:
+        if tab.data is None or view is None or not view.source.height:
             return "This tab is empty."
         if what == "copy_path" and not view.source.path_at(view.cursor):
             return "This row has no path."
@@ -190,35 +193,34 @@ class Inspector(PaneGuard, Vertical):
 
     # Requests
 
-    def _ask(self, number: int) -> None:
+    def _request(self, number: int) -> None:
         tab = self._tabs[self._tab]
         place = self._position or (self._last or None if tab.needs_entry else None)
         if self._run_id is None or (tab.needs_entry and place is None):
-            self._asking.answered(number)
+            self._refresh_timer.accept_answer(number)
         else:
             self.post_message(self.Need(self._tab, self._run_id, place, number))
 
     def _is_busy(self) -> bool:
-        """Whether the user searches, moves in the list, or reads an entry that was the last one."""
+        """Whether new data would disturb: the user searches, moves in the list, or reads the last entry."""
         is_reading = self._tabs[self._tab].needs_entry and self._position is None and self._list.has_focus
-        return self._bar.has_focus_within or is_reading or monotonic() - self._list.moved_at < REST
+        return self._bar.has_focus_within or is_reading or monotonic() - self._list.moved_at < REFRESH_SECONDS
 
     # Keys
 
     def action_choose(self, tab: str) -> None:
-        """Open a tab."""
         if tab == self._tab:
             refuse(self, "This tab is already open.")
         else:
             self.choose(tab)
 
     def choose(self, tab: str) -> None:
-        """Open a tab, whichever is open."""
+        """Open a tab; nothing happens if it is open."""
         if tab != self._tab:
             self._tab = tab
             self._strip.shown = self._order.index(tab)
             self._bar.hide()
-            self._look()
+            self._show_open_tab()
 
     def action_next_tab(self, step: int) -> None:
         place = self._order.index(self._tab) + step
@@ -231,15 +233,15 @@ class Inspector(PaneGuard, Vertical):
 
     def action_page(self, pages: int) -> None:
         if not self._refuse("page_up"):
-            self._list.move(pages * max(1, self._list.size.height - 1))
+            self._list.page(pages)
 
     def action_edge(self, end: int) -> None:
         if not self._refuse("first"):
-            self._list.go_to(2**31 if end else 0)
+            self._list.go_to(LAST_ROW if end else 0)
 
     def action_fold(self) -> None:
         if not self._refuse("fold") and not self._list.fold():
-            refuse(self, "This row cannot be unfolded and has no entry.")
+            refuse(self, "This row neither folds nor refers to an entry.")
 
     def action_copy(self) -> None:
         view = self._list.view
@@ -255,13 +257,13 @@ class Inspector(PaneGuard, Vertical):
         self._bar.open()
 
     def action_find_next(self) -> None:
-        self._bar.tell(found=self._list.find(self._bar.text))
+        self._bar.show_result(is_found=self._list.find(self._bar.text))
 
     def action_refused_first(self) -> None:
         tab = self._tabs[self._tab]
         if not self._refuse("refused_first") and isinstance(tab, CallsTab):
             tab.is_refused_first = not tab.is_refused_first
-            tab.again()
+            tab.rebuild()
             self._draw(self._tab)
 
     # Private
@@ -271,58 +273,58 @@ class Inspector(PaneGuard, Vertical):
         return refuse(self, self.why_not(command))
 
     @on(TabStrip.Chosen)
-    def _chosen(self, event: TabStrip.Chosen) -> None:
+    def _tab_clicked(self, event: TabStrip.Chosen) -> None:
         event.stop()
         self.choose(self._order[event.index])
         self._list.focus()
 
     @on(RowList.Jump)
-    def _jumped(self, event: RowList.Jump) -> None:
+    def _jump(self, event: RowList.Jump) -> None:
         event.stop()
         self.post_message(self.Jump(event.position))
 
     @on(RowList.Folded)
-    def _folded(self, event: RowList.Folded) -> None:
+    def _row_folded(self, event: RowList.Folded) -> None:
         event.stop()
-        self._want_calls()
+        self._request_calls()
 
-    @on(FindBar.Wanted)
-    def _wanted(self, event: FindBar.Wanted) -> None:
-        event.stop()
-        self._list.focus()
-        self._bar.tell(found=self._list.find(event.text))
-
-    @on(FindBar.Left)
-    def _left(self, event: FindBar.Left) -> None:
+    @on(FindBar.Submitted)
+    def _find(self, event: FindBar.Submitted) -> None:
         event.stop()
         self._list.focus()
+        self._bar.show_result(is_found=self._list.find(event.text))
 
-    def _look(self) -> None:
-        self._entitle()
+    @on(FindBar.Closed)
+    def _find_bar_closed(self, event: FindBar.Closed) -> None:
+        event.stop()
+        self._list.focus()
+
+    def _show_open_tab(self) -> None:
+        self._update_title()
         tab = self._tabs[self._tab]
         if self._run_id is None:
-            tab.show_words(tab.empty)
+            tab.show_note(tab.empty)
         self._draw(self._tab)
         if self._run_id is not None and self.is_attached:
-            self._asking.moved()
+            self._refresh_timer.request_after_move()
 
     def _draw(self, tab: str) -> None:
         if tab == self._tab and self.is_attached:
             self._list.show(self._tabs[tab].view)
-            self._want_calls()
+            self._request_calls()
 
-    def _want_calls(self) -> None:
+    def _request_calls(self) -> None:
         tab = self._tabs[self._tab]
-        if isinstance(tab, CallsTab) and tab.wanted and self._run_id is not None:
-            for call in tab.wanted:
+        if isinstance(tab, CallsTab) and tab.unread and self._run_id is not None:
+            for call in tab.unread:
                 self.post_message(self.NeedCall(self._run_id, call.number, positions(call)))
-            tab.wanted = []
+            tab.unread = []
 
-    def _entitle(self) -> None:
+    def _update_title(self) -> None:
         """Show the entry in the border, or beside the tabs if there is no border."""
         words = "" if self._position is None else f"as of #{self._position}"
         if self._position is None and self._run_id is not None and self._tabs[self._tab].needs_entry:
-            words = "the last entry" if self._is_newest else f"#{self._last}, the last that is seen"
+            words = "the last entry" if self._is_newest else f"#{self._last}, the last visible entry"
         has_border = bool(self.gutter.top)
         # Textual puts spaces around it only if the border has corners.
         space = "" if self.styles.border_left[0] or not words else " "
@@ -330,4 +332,4 @@ class Inspector(PaneGuard, Vertical):
         self._strip.remark = "" if has_border else words
 
     def on_resize(self) -> None:
-        self._entitle()
+        self._update_title()

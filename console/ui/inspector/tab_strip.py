@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from rich.cells import cell_len
 from textual import events
@@ -14,12 +14,14 @@ from textual.widget import Widget
 
 from console.ui.shared.crash_guard import PaneGuard
 
-SHAPES = ((" │ ", 0), (" ", 0), (" ", 1), (" ", 2))
-"""Separator and form of the names: full, short, or numbers for all but the open tab."""
+_FULL, _SHORT, _NUMBERS = range(3)
+"""Forms of the names: full, short, or numbers for all but the open tab."""
+LAYOUTS: Final = ((" │ ", _FULL), (" ", _FULL), (" ", _SHORT), (" ", _NUMBERS))
+"""Separator and form of the names, the widest first."""
 
 
 class TabStrip(PaneGuard, Widget):
-    """Full names if there is room, shorter ones if not; each can be clicked."""
+    """The names of the tabs, as long as there is room for; each can be clicked."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"strip--shown", "strip--other", "strip--between", "strip--remark"}
     DEFAULT_CSS = """
@@ -45,13 +47,12 @@ class TabStrip(PaneGuard, Widget):
         self._names = names
         """Full and short name by tab."""
         self._ends: list[int] = []
+        """The column behind each name and its separator."""
 
     def render(self) -> Content:
         width = self.content_size.width
-        between, names = next(
-            ((between, names) for between, names in self._shapes() if _wide(between, names) <= width),
-            (SHAPES[-1][0], self._named(SHAPES[-1][1])),
-        )
+        layouts = [(between, self._names_in(form)) for between, form in LAYOUTS]
+        between, names = next((layout for layout in layouts if _columns(*layout) <= width), layouts[-1])
         self._ends, end, parts = [], 0, list[Content]()
         for index, name in enumerate(names):
             style = "strip--shown" if index == self.shown else "strip--other"
@@ -59,10 +60,10 @@ class TabStrip(PaneGuard, Widget):
             end += cell_len(name) + cell_len(between)
             self._ends.append(end)
         line = Content.styled(between, self.get_visual_style("strip--between")).join(parts)
-        left = width - _wide(between, names)
-        if self.remark and left > len(self.remark) + 1:
+        room = width - _columns(between, names)
+        if self.remark and room > len(self.remark) + 1:
             remark = Content.styled(self.remark, self.get_visual_style("strip--remark"))
-            line = Content.assemble(line, " " * (left - len(self.remark)), remark)
+            line = Content.assemble(line, " " * (room - len(self.remark)), remark)
         return line
 
     def on_click(self, event: events.Click) -> None:
@@ -71,18 +72,15 @@ class TabStrip(PaneGuard, Widget):
         if index is not None and column >= 0:
             self.post_message(self.Chosen(index))
 
-    def landings(self) -> Iterator[Offset]:
+    def jump_offsets(self) -> Iterator[Offset]:
         """The offsets of the names, for jump mode."""
         yield from (Offset(self.styles.padding.left + start, 0) for start in [0, *self._ends][: len(self._ends)])
 
-    def _shapes(self) -> list[tuple[str, list[str]]]:
-        return [(between, self._named(level)) for between, level in SHAPES]
-
-    def _named(self, level: int) -> list[str]:
-        if level == 2:
-            return [pair[1] if index == self.shown else str(index + 1) for index, pair in enumerate(self._names)]
-        return [pair[level] for pair in self._names]
+    def _names_in(self, form: int) -> list[str]:
+        if form == _NUMBERS:
+            return [pair[_SHORT] if index == self.shown else str(index + 1) for index, pair in enumerate(self._names)]
+        return [pair[form] for pair in self._names]
 
 
-def _wide(between: str, names: list[str]) -> int:
+def _columns(between: str, names: list[str]) -> int:
     return sum(cell_len(name) for name in names) + cell_len(between) * (len(names) - 1)

@@ -18,7 +18,7 @@ def close_overlay(main: "MainScreen") -> bool:
     return (
         main.stream.close_line()
         or main.inspector.close_line()
-        or main.prompt.leave_editing()
+        or main.prompt.cancel_editing()
         or main.close_rail()
     )  # fmt: skip
 

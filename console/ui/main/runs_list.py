@@ -107,7 +107,7 @@ class RunsList(PaneGuard, OptionList, inherit_bindings=False):
         else:
             self.post_message(self.RunChosen(chosen) if kind == "run" else self.SessionChosen(chosen))
 
-    def landings(self) -> Iterator[Offset]:
+    def jump_offsets(self) -> Iterator[Offset]:
         """Positions of the visible rows that can be selected, for jump mode."""
         inset = self.content_region.offset - self.region.offset
         top, tall = round(self.scroll_offset.y), self.content_size.height

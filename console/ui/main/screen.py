@@ -288,15 +288,15 @@ class MainScreen(MessageGuard, Screen[None]):
         self.focus_pane("chat")
         self._controllers.sender.submit(event)
 
-    def on_prompt_into_queue(self) -> None:
+    def on_prompt_enter_queue(self) -> None:
         self.queue.enter_from_below()
 
     def on_text_area_changed(self, event: TextArea.Changed) -> None:
         if event.text_area is self.prompt:
             self._controllers.drafts.mark_changed()
 
-    def on_path_picker_asked(self, event: "PathPicker.Asked") -> None:
-        self.prompt.attachments.run_picker_command(event.what)
+    def on_path_picker_command_clicked(self, event: "PathPicker.CommandClicked") -> None:
+        self.prompt.attachments.run_picker_command(event.command)
 
     def on_prompt_attachments_path_wanted(self, event: "PromptAttachments.PathWanted") -> None:
         self._controllers.prompt.complete_path(event.typed)
@@ -328,13 +328,13 @@ class MainScreen(MessageGuard, Screen[None]):
     def on_queue_move(self, event: "Queue.Move") -> None:
         self._controllers.queue.move(event.item_id, event.before)
 
-    def on_queue_turn(self, event: "Queue.Turn") -> None:
+    def on_queue_set_mode(self, event: "Queue.SetMode") -> None:
         self._controllers.queue.set_mode(event.item_id, event.mode)
 
-    def on_queue_hold(self, event: "Queue.Hold") -> None:
+    def on_queue_pause(self, event: "Queue.Pause") -> None:
         self._controllers.queue.pause(event.item_id)
 
-    def on_queue_release(self, event: "Queue.Release") -> None:
+    def on_queue_resume(self, event: "Queue.Resume") -> None:
         self._controllers.queue.resume(event.item_id)
 
     def on_queue_left(self) -> None:
@@ -390,10 +390,10 @@ class MainScreen(MessageGuard, Screen[None]):
         self.inspector.choose("event")
         self.inspector.focus()
 
-    def on_stream_pane_hold_on(self, event: "StreamPane.HoldOn") -> None:
+    def on_stream_pane_toggle_breakpoint(self, event: "StreamPane.ToggleBreakpoint") -> None:
         self._controllers.stream.toggle_breakpoint(event.kind, event.position)
 
-    def on_stream_pane_yank(self, event: "StreamPane.Yank") -> None:
+    def on_stream_pane_copy(self, event: "StreamPane.Copy") -> None:
         self._controllers.stream.copy_entry(event.what, event.position)
 
     def on_inspector_need(self, event: "Inspector.Need") -> None:

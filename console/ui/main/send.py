@@ -63,7 +63,7 @@ class MessageSender:
             cause = problem.short if problem is not None else "the engine cannot be opened"
             self._services.show_toast(f"Not sent, and back in the prompt: {cause}", severity="warning")
         while self.early:
-            self._main.prompt.give_back(self.early.pop().typed)
+            self._main.prompt.restore_text(self.early.pop().typed)
         self._main.queue.items = ()
 
     async def send_early_messages(self) -> None:
@@ -96,7 +96,7 @@ class MessageSender:
                 await self._sessions.leave_deleted_session()
                 is_here = self._session.session_id == target.session_id
                 if is_stored and not is_here and not await self._session.engine.sessions.exists(target.session_id):
-                    self._main.prompt.give_back(message.typed)
+                    self._main.prompt.restore_text(message.typed)
                     return
                 if is_here and updater.active_run is None:
                     updater.go_live()  # a user who starts a run wants to see it
@@ -104,7 +104,7 @@ class MessageSender:
                     message.text, target, after=message.mode == "after", files=message.files, dropped=dropped
                 )
         except Exception:
-            self._main.prompt.give_back(message.typed)
+            self._main.prompt.restore_text(message.typed)
             raise
         finally:
             self.sending.remove(message.typed)
@@ -116,7 +116,7 @@ class MessageSender:
         try:
             await self._session.engine.queue.edit(item_id, text)
         except Exception:
-            self._main.prompt.give_back(text)
+            self._main.prompt.restore_text(text)
             raise
         finally:
             self._services.updater.refresh("queue")

@@ -33,7 +33,7 @@ def situation(updater: "ScreenUpdater", session: "ActiveSession", main: "MainScr
         mode=main.prompt.mode,
         is_editing=main.prompt.item_id is not None,
         is_again=updater.is_dropped(main.prompt.item_id),
-        has_path=main.prompt.attachments.picker.is_sure,
+        has_path=main.prompt.attachments.picker.takes_on_enter,
         chosen=item.fate if (item := main.queue.item) is not None else "",
         has_failed=any(pane.failure is not None for pane in main.guarded),
         is_narrow=main.is_narrow,

@@ -45,7 +45,7 @@ class PaneTabs(StyledText):
                 return
             column += width + 2
 
-    def landings(self) -> Iterator[Offset]:
+    def jump_offsets(self) -> Iterator[Offset]:
         """Positions of the tabs, for jump mode."""
         column = 1
         for number, name in enumerate(self._names, start=1):

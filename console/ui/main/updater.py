@@ -82,7 +82,7 @@ class ScreenUpdater:
         else:
             self._main.stream.attempt(self._main.stream.show, Timeline(""))
         if texts := await load_session_messages(self._session.engine, session_id):
-            self._main.prompt.remember(texts)
+            self._main.prompt.set_history(texts)
 
     async def show_run(self, run_id: str) -> None:
         """Show a run of any host. Does nothing if the user changes the session meanwhile."""
@@ -197,7 +197,7 @@ class ScreenUpdater:
     async def reload(self) -> None:
         """Rebuild everything that is shown from what is recorded."""
         run_id, as_of = (self.view.run_id if self.view else None), self.as_of
-        self._main.inspector.attempt(self._main.inspector.look_at, None, None)
+        self._main.inspector.attempt(self._main.inspector.show_run, None, None)
         self._main.rail.attempt(self._main.rail.redraw)
         if not await self._load_conversation(ConversationLoader.read_end):
             return
@@ -299,7 +299,7 @@ class ScreenUpdater:
                 self._set_view(view)
         if self.view is not None and run_id == self.view.run_id:
             self._main.stream.attempt(self.view.apply, batch)
-            self._main.inspector.attempt(self._main.inspector.hear, {entry.type for entry in batch})
+            self._main.inspector.attempt(self._main.inspector.on_entries, {entry.type for entry in batch})
 
     def _is_in_session(self, run_id: str) -> bool:
         return self._session_ids.get(run_id) == self._session.session_id or run_id in self.conversation.run_ids
@@ -326,7 +326,7 @@ class ScreenUpdater:
         if now - self._listed_at >= LIST_REFRESH_US:
             self._show_run_list()
         last, run_id = view.timeline.last if view else 0, view.run_id if view else None
-        main.inspector.attempt(main.inspector.look_at, run_id, self.as_of, last, main.stream.entry)
+        main.inspector.attempt(main.inspector.show_run, run_id, self.as_of, last, main.stream.entry)
         main.tabs.counts = {"stream": str(view.status.entries)} if view is not None else {}
 
     def _show_queue(self, now: int) -> None:

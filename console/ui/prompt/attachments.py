@@ -93,7 +93,7 @@ class PromptAttachments:
     def restore(self, text: str, files: Mapping[str, str]) -> None:
         """Load the draft of an earlier process. Its tokens become files again if the files still exist."""
         self.tokens.learn(files)
-        self._prompt.give_back(text)
+        self._prompt.restore_text(text)
 
     def detach(self, token: str) -> None:
         """Replace a token with its path, because the file cannot be attached."""
@@ -131,7 +131,7 @@ class PromptAttachments:
     def handle_key(self, key: str) -> bool:
         """Carry out a key of the path picker. Returns whether it was one."""
         fragment = self._fragment()
-        command = None if fragment is None else self.picker.meaning(key, fragment.typed)
+        command = None if fragment is None else self.picker.command_for_key(key, fragment.typed)
         if command is not None:
             self.run_picker_command(command)
         return command is not None
@@ -181,8 +181,8 @@ class PromptAttachments:
         }
         new = {what: why for what, why in (missing | unusable).items() if what not in self._reported}
         self._reported.update(new)
-        next_step = "sends it as text" if new.keys() <= missing.keys() else "sends the message without it"
-        return f"{'; '.join(new.values())}; {key_of('prompt.send')} again {next_step}" if new else ""
+        next_step = "send it as text" if new.keys() <= missing.keys() else "send the message without it"
+        return f"{'; '.join(new.values())}. Press {key_of('prompt.send')} again to {next_step}." if new else ""
 
     def clear_warnings(self) -> None:
         """Called when the message is sent."""
@@ -196,7 +196,7 @@ class PromptAttachments:
             async with asyncio.timeout(PATH_CHECK_SECONDS):
                 return await asyncio.to_thread(sought, paths)
         except TimeoutError:
-            return {path: f"the disk did not report in time whether {path} exists" for path in paths}
+            return {path: f"{path} cannot be checked, because the disk is slow" for path in paths}
 
     def _fragment(self) -> Fragment | None:
         """The path before the cursor, or None."""

@@ -92,16 +92,16 @@ class PromptController:
         self._services.run_in_background(self._edit_in_editor())
 
     async def _edit_in_editor(self) -> None:
-        from console.ui.terminal.editor import edited, editor  # noqa: PLC0415
+        from console.ui.terminal.editor import edit_text, editor_command  # noqa: PLC0415
 
-        prompt, command = self._main.prompt, editor()
-        before = prompt.whole
+        prompt, command = self._main.prompt, editor_command()
+        before = prompt.full_text
         with self._lend_terminal():
-            text = await edited(command, before)
-        returned = "" if prompt.whole == before else prompt.whole.removesuffix(before).removesuffix("\n")
+            text = await edit_text(command, before)
+        returned = "" if prompt.full_text == before else prompt.full_text.removesuffix(before).removesuffix("\n")
         prompt.load(text)
         if returned:  # a message that could not be sent meanwhile
-            prompt.give_back(returned)
+            prompt.restore_text(returned)
         self._main.go_to("prompt")
 
     @contextmanager
@@ -131,7 +131,7 @@ class PromptController:
         from console.ui.shared.finder import Finder  # noqa: PLC0415
 
         newest_first = self._main.prompt.sent[::-1]
-        finder = Finder("Sent before", newest_first, nothing="No sent message matches.")
+        finder = Finder("Sent before", newest_first, no_match="No sent message matches.", empty="No earlier message.")
         self._services.push_screen(finder, self._recall)
 
     def _recall(self, text: str | None) -> None:
@@ -143,7 +143,7 @@ class PromptController:
         """Add the messages that were sent in all sessions before the console was opened."""
         from console.data.prompt_history import load_sent_messages  # noqa: PLC0415
 
-        self._main.prompt.remember(await load_sent_messages(self._session.engine))
+        self._main.prompt.set_history(await load_sent_messages(self._session.engine))
 
 
 def discard_output(data: str) -> None:

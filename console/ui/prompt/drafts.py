@@ -39,7 +39,7 @@ class DraftKeeper:
     @property
     def unsent(self) -> str:
         """Everything that was typed and is not on disk yet."""
-        typed, early = self._prompt.unsent, (message.typed for message in self._sender.early)
+        typed, early = self._prompt.unsent_text, (message.typed for message in self._sender.early)
         return "\n".join(filter(None, [*self._sender.sending, *early, "" if typed == FIRST_MESSAGE else typed]))
 
     def open(self) -> None:

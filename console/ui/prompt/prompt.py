@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from rich.text import Text
 from textual import events
@@ -22,19 +22,19 @@ from console.model.prompt.intent import mode_of, placeholder_of, title_of
 from console.model.prompt.paste_tokens import PasteTokens, Span
 from console.model.text.safe import in_place
 from console.ui.prompt.attachments import PromptAttachments
-from console.ui.shared.bindings import bindings_of_a_text
+from console.ui.shared.bindings import text_area_bindings
 from console.ui.shared.crash_guard import PaneGuard
 from console.ui.shared.refused import refuse
 from engine.events import Mode
 
-_SMALL = 200
+_MAX_PLAIN_PASTE_CHARACTERS: Final = 200
 """A paste of up to this many characters never becomes a token."""
 
 
 class Prompt(PaneGuard, TextArea, inherit_bindings=False):
-    """Grows with its text. It is never disabled: a message that is sent too early waits for the engine."""
+    """Grows with its text. It is never disabled: a message that is sent before the engine is open waits for it."""
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of_a_text("prompt")
+    BINDINGS: ClassVar[list[BindingType]] = text_area_bindings("prompt")
     SCOPED_CSS = False
     DEFAULT_CSS = """
     Prompt { height: auto; min-height: 3; max-height: 10; border: round $panel-lighten-2; padding: 0 1;
@@ -66,7 +66,7 @@ class Prompt(PaneGuard, TextArea, inherit_bindings=False):
         typed: str = ""
         """The text as typed, to restore it if sending fails."""
 
-    class IntoQueue(Message):
+    class EnterQueue(Message):
         """Posted when the user presses up in an empty prompt while messages are queued."""
 
     def __init__(self, *, id: str | None = "prompt") -> None:  # noqa: A002
@@ -81,30 +81,30 @@ class Prompt(PaneGuard, TextArea, inherit_bindings=False):
         """The queued message that is being edited."""
         self._now = Situation()
         self._runner, self._turn = "", 0
-        self._recall = PromptHistory()
+        self._sent_history = PromptHistory()
         self._draft = ""
         """The text before a queued message was loaded for editing."""
         self._is_proposed = False
         """The text was proposed by the console and is selected as a whole."""
-        self._entitle()
+        self._update_title()
 
     # Content
 
     @property
-    def whole(self) -> str:
+    def full_text(self) -> str:
         """The text with all large pastes in full."""
         return self._pastes.whole(self.text)
 
     @property
-    def unsent(self) -> str:
+    def unsent_text(self) -> str:
         """The text that quitting would lose: not that of a queued message that is being edited."""
-        return self._draft if self.item_id is not None else self.whole
+        return self._draft if self.item_id is not None else self.full_text
 
     def show(self, now: Situation, *, runner: str = "", turn: int = 0) -> None:
         """Update the title: where a message would go now, the display name of the runner, and the current turn."""
         if (now, runner, turn) != (self._now, self._runner, self._turn):
             self._now, self._runner, self._turn = now, runner, turn
-            self._entitle()
+            self._update_title()
 
     def load(self, text: str) -> None:
         """Replace the text and put the cursor at its end."""
@@ -119,53 +119,53 @@ class Prompt(PaneGuard, TextArea, inherit_bindings=False):
         self.select_all()
         self._is_proposed = True
 
-    def take_proposal_back(self) -> None:
+    def remove_proposal(self) -> None:
         """Remove a proposed text that the user has not touched."""
         if self._is_proposed:
             self.load("")
 
-    def give_back(self, text: str) -> None:
+    def restore_text(self, text: str) -> None:
         """Restore a text that could not be sent, before anything typed since."""
-        typed = self.whole
+        typed = self.full_text
         self.load(f"{text}\n{typed}" if typed else text)
         self.attachments.check_again()
 
-    def remember(self, texts: list[str]) -> None:
+    def set_history(self, texts: list[str]) -> None:
         """Set the history (oldest first); messages sent since stay behind it."""
-        if not self._recall.is_browsing:
-            self._recall = PromptHistory([*texts, *self._recall.sent])
+        if not self._sent_history.is_browsing:
+            self._sent_history = PromptHistory([*texts, *self._sent_history.sent])
 
     @property
     def sent(self) -> list[str]:
         """The sent messages, oldest first."""
-        return self._recall.sent
+        return self._sent_history.sent
 
     def recall(self, text: str) -> None:
         """Load a message of the history; down leads back to the draft."""
-        if (found := self._recall.go_to(self.whole, text)) is not None:
+        if (found := self._sent_history.go_to(self.full_text, text)) is not None:
             self.attachments.keep_as_text(found)
             self.load(found)
 
     def begin_editing(self, item_id: str, text: str) -> None:
         """Load a queued message for editing; the draft comes back afterwards."""
         if self.item_id is None:
-            self._draft = self.whole
+            self._draft = self.full_text
         self.item_id = item_id
         self.attachments.keep_as_text(text)
         self.load(text)
-        self._entitle()
+        self._update_title()
 
-    def leave_editing(self) -> bool:
-        """Leave a queued message unchanged. Returns whether one was being edited."""
+    def cancel_editing(self) -> bool:
+        """Stop editing a queued message and restore the draft. Returns whether one was being edited."""
         if self.item_id is None:
             return False
         self.item_id = None
         self.load(self._draft)
         self._draft = ""
-        self._entitle()
+        self._update_title()
         return True
 
-    def why_not(self, what: str) -> str | None:  # noqa: ARG002  (every pane is asked)
+    def why_not(self, what: str) -> str | None:  # noqa: ARG002  (the interface of all panes)
         """Always None: the footer shows all keys of the prompt, even if it is empty."""
         return None
 
@@ -194,11 +194,11 @@ class Prompt(PaneGuard, TextArea, inherit_bindings=False):
             event.prevent_default()
 
     async def action_send(self) -> None:
-        if words := await self.attachments.resolve_mentions():
-            refuse(self, words)
+        if warning := await self.attachments.resolve_mentions():
+            refuse(self, warning)
             return
-        text = self.whole
-        said, files = self.attachments.tokens.said(text), self.attachments.tokens.paths(text)
+        text = self.full_text
+        sent_text, files = self.attachments.tokens.said(text), self.attachments.tokens.paths(text)
         if self.item_id is not None and files:
             refuse(self, "A queued message keeps its own files. Remove this one, or send a new message.")
         elif self.item_id is not None and not text.strip():
@@ -207,10 +207,10 @@ class Prompt(PaneGuard, TextArea, inherit_bindings=False):
         elif not text.strip():
             refuse(self, "The prompt is empty. Type a message first.")
         else:
-            self.post_message(self.Submitted(said, mode_of(self._now, self.mode), self.item_id, files, text))
-            self._recall.note(text)
+            self.post_message(self.Submitted(sent_text, mode_of(self._now, self.mode), self.item_id, files, text))
+            self._sent_history.note(text)
             self.attachments.clear_warnings()
-            if not self.leave_editing():
+            if not self.cancel_editing():
                 self.load("")
             self._pastes.forget(but=self.text)
 
@@ -229,14 +229,14 @@ class Prompt(PaneGuard, TextArea, inherit_bindings=False):
             refuse(self, why)
             return
         self.mode = Mode.AFTER if self.mode == Mode.STEER else Mode.STEER
-        self._entitle()
+        self._update_title()
 
     def action_earlier(self) -> None:
         if not self.navigator.is_first_wrapped_line(self.cursor_location):
             self.action_cursor_up()
-        elif not self.text and self._now.waiting and not self._recall.is_browsing:
-            self.post_message(self.IntoQueue())
-        elif (text := self._recall.earlier(self.whole)) is not None:
+        elif not self.text and self._now.waiting and not self._sent_history.is_browsing:
+            self.post_message(self.EnterQueue())
+        elif (text := self._sent_history.earlier(self.full_text)) is not None:
             self.attachments.keep_as_text(text)
             self.load(text)
             # At the end of the first row, so that pressing the key again goes on.
@@ -249,7 +249,7 @@ class Prompt(PaneGuard, TextArea, inherit_bindings=False):
 
     def action_cursor_down(self, select: bool = False) -> None:
         is_last = self.navigator.is_last_wrapped_line(self.cursor_location)
-        if is_last and not select and (text := self._recall.later(self.whole)) is not None:
+        if is_last and not select and (text := self._sent_history.later(self.full_text)) is not None:
             self.load(text)
         else:
             super().action_cursor_down(select)
@@ -263,7 +263,7 @@ class Prompt(PaneGuard, TextArea, inherit_bindings=False):
         self._paste(event.text)
 
     def on_resize(self) -> None:
-        self._entitle()
+        self._update_title()
         self.call_after_refresh(self.scroll_cursor_visible)
 
     def scroll_cursor_visible(self, center: bool = False, animate: bool = False) -> Offset:
@@ -335,7 +335,7 @@ class Prompt(PaneGuard, TextArea, inherit_bindings=False):
         return shown
 
     def _paste(self, text: str) -> None:
-        beside = len(self.text) if len(text) > _SMALL else 0
+        beside = len(self.text) if len(text) > _MAX_PLAIN_PASTE_CHARACTERS else 0
         lines = text.replace("\r\n", "\n").replace("\r", "\n")
         shown = self._pastes.shown(lines, beside)
         if self.type_at(shown, *self.selection):
@@ -354,13 +354,13 @@ class Prompt(PaneGuard, TextArea, inherit_bindings=False):
 
     # Private
 
-    def _entitle(self) -> None:
+    def _update_title(self) -> None:
         mode, is_editing = mode_of(self._now, self.mode), self.item_id is not None
         title = title_of(self._now, mode=mode, runner=self._runner, turn=self._turn, is_editing=is_editing)
         # Textual puts spaces around a title only if the border has corners.
         space = "" if self.styles.border_left[0] else " "
         self.border_title = Content(f"{space}{title.fitting(self.outer_size.width - 6)}{space}")
         self.placeholder = Content(placeholder_of(self._now, mode))
-        at_work = self._now.is_running or self._now.is_elsewhere
-        self.set_class(at_work and mode == Mode.AFTER and not is_editing, "-after")
+        has_run = self._now.is_running or self._now.is_elsewhere
+        self.set_class(has_run and mode == Mode.AFTER and not is_editing, "-after")
         self.set_class(is_editing, "-editing")

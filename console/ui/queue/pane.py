@@ -1,23 +1,25 @@
-"""The queue pane: one line per queued message, with the commands on it."""
+"""The queue pane: a list of the queued messages, with the commands on them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar, Final
 
-from rich.cells import cell_len, set_cell_size
-from textual import events
+from rich.segment import Segment
 from textual.binding import BindingType
 from textual.content import Content
-from textual.geometry import Offset, Size
 from textual.message import Message
 from textual.reactive import reactive
+from textual.strip import Strip
 
 from console.model.queue.items import QueueRow, pending_words
+from console.model.text.columns import cells, cut
 from console.model.text.glyphs import GLYPHS
+from console.model.text.lists import MARGIN, Item, ListItems, Row
 from console.model.text.piece import Piece
 from console.ui.shared.bindings import bindings_for
+from console.ui.shared.list import ItemList
 from console.ui.shared.refused import refuse
-from console.ui.shared.styled_text import StyledText
 from engine.events import Fate, Mode
 
 _COMMANDS_OF_ENDED: Final[Mapping[str, tuple[str, ...]]] = {
@@ -27,7 +29,7 @@ _COMMANDS_OF_ENDED: Final[Mapping[str, tuple[str, ...]]] = {
 """Commands that a message still takes after it was dropped or withdrawn."""
 
 
-class Queue(StyledText, can_focus=True):
+class Queue(ItemList):
     """The queued messages in order. Hidden while the queue is empty."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings_for("queue")
@@ -37,12 +39,10 @@ class Queue(StyledText, can_focus=True):
     Queue.-waits { display: block; }
     Queue:focus { border: round $accent; }
     .-narrow Queue, .-narrow Queue:focus { max-height: 2; border: none; padding: 0 1 0 0; }
-    Queue .queue--cursor { background: $chosen; text-style: bold; }
     """
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"queue--cursor"}
+    WHEEL_ROWS = 1
 
     items: reactive[tuple[QueueRow, ...]] = reactive(())
-    cursor: reactive[int] = reactive(0)
 
     @dataclass
     class Edit(Message):
@@ -82,20 +82,20 @@ class Queue(StyledText, can_focus=True):
         before: str | None
 
     @dataclass
-    class Turn(Message):
+    class SetMode(Message):
         """Posted when the user switches a message between steering the run and waiting for its end."""
 
         item_id: str
         mode: str
 
     @dataclass
-    class Hold(Message):
+    class Pause(Message):
         """Posted when the user pauses a message."""
 
         item_id: str
 
     @dataclass
-    class Release(Message):
+    class Resume(Message):
         """Posted when the user resumes a message."""
 
         item_id: str
@@ -106,13 +106,11 @@ class Queue(StyledText, can_focus=True):
     def __init__(self, *, id: str | None = "queue") -> None:  # noqa: A002
         super().__init__(id=id)
         self.border_title = Content("Queue")
-        self._top = 0
-        """The first visible row."""
 
     @property
     def item(self) -> QueueRow | None:
         """The message under the cursor."""
-        return self.items[self.cursor] if self.items else None
+        return self.items[self.cursor] if self.cursor < len(self.items) else None
 
     def why_not(self, what: str) -> str | None:
         """The reason why a command cannot be carried out on the message under the cursor, or None."""
@@ -132,73 +130,32 @@ class Queue(StyledText, can_focus=True):
 
     def enter_from_below(self) -> None:
         """Focus the message that is nearest to the prompt."""
-        self.cursor = max(0, len(self.items) - 1)
+        self.go_to(len(self.items) - 1)
         self.focus()
 
     # Drawing
 
-    def validate_cursor(self, cursor: int) -> int:
-        return max(0, min(cursor, len(self.items) - 1))
-
-    def watch_cursor(self) -> None:
-        self._reveal()
-
     def watch_items(self, before: tuple[QueueRow, ...], items: tuple[QueueRow, ...]) -> None:
-        """Keep the cursor on its message."""
-        ids = [item.item_id for item in items]
-        held = before[self.cursor].item_id if self.cursor < len(before) else None
-        self.cursor = ids.index(held) if held in ids else self.cursor
+        """Show the messages; the cursor stays on its message."""
+        has_other_height = len(items) != self.source.height
+        self.fill(ListItems([Item(item.item_id, partial(_row, item)) for item in items]))
         self.border_subtitle = Content(pending_words(items))
         if before and not items and self.has_focus:
             self.post_message(self.Left())
         self.set_class(bool(items), "-waits")
-        if len(before) != len(items):
+        if has_other_height:
             self.refresh(layout=True)
-        self._reveal()
 
-    def on_resize(self) -> None:
-        self._reveal()
-
-    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002
-        return len(self.items)
-
-    def render(self) -> Content:
-        width, rows = self.content_size
-        shown = self.items[self._top : self._top + rows]
-        lines = [self._line(self._top + row, item, width) for row, item in enumerate(shown)]
-        hidden = len(self.items) - len(shown)
-        if lines and hidden:
-            more = f"  +{hidden} more"
-            last = self._line(self._top + len(shown) - 1, shown[-1], width - len(more))
-            lines[-1] = last + self.content_of([Piece(more, "faint")])
-        return Content("\n").join(lines)
-
-    def _line(self, place: int, item: QueueRow, width: int) -> Content:
-        """Glyph, text, and on the right the detail; if space is short, text and detail share it."""
-        is_chosen, ellipsis = self.has_focus and place == self.cursor, GLYPHS["ellipsis"]
-        sign = f"{GLYPHS['cursor'] if is_chosen else ' '}{GLYPHS[item.glyph]} {item.word:<7} "
-        room = max(0, width - cell_len(sign))
-        right = "  ".join(part for part in (item.detail, item.age) if part)
-        right = _fitted(right, max(room // 2, room - cell_len(item.text) - 1), ellipsis)
-        room = max(0, room - cell_len(right) - 1)
-        text = set_cell_size(_fitted(item.text, room, ellipsis), room) + " "
-        line = (
-            Content("")
-            .join(
-                (
-                    self.content_of([Piece(sign, item.glyph)]),
-                    Content(text) if item.is_open else self.content_of([Piece(text, "faint")]),
-                    self.content_of([Piece(right, "paused" if item.is_overdue else "faint")]),
-                )
-            )
-            .truncate(max(0, width))
-        )
-        return line.stylize_before(self.get_visual_style("queue--cursor")) if is_chosen else line
-
-    def _reveal(self) -> None:
-        rows = max(1, self.content_size.height)
-        self._top = max(min(self._top, self.cursor, len(self.items) - rows), self.cursor - rows + 1, 0)
-        self.refresh()
+    def render_line(self, y: int) -> Strip:
+        """Draw a row; the last visible one also shows how many are hidden."""
+        visible = self.visible_rows
+        hidden = self.source.height - len(visible)
+        if not hidden or y != len(visible) - 1:
+            return super().render_line(y)
+        more = f"  +{hidden} more"
+        width = max(0, self.size.width - len(more))
+        strip = self._draw(_row(self.items[visible[y]], width), width, is_cursor=visible[y] == self.cursor)
+        return Strip.join([strip, Strip([Segment(more, self._tone_style("faint"))])])
 
     # Keys
 
@@ -208,7 +165,7 @@ class Queue(StyledText, can_focus=True):
         elif self.cursor + step < 0:
             refuse(self, "This message is already first.")
         else:
-            self.cursor += step
+            self.move(step)
 
     def action_edit(self) -> None:
         item = self.item
@@ -271,38 +228,17 @@ class Queue(StyledText, can_focus=True):
         if item.why_not_turned is not None:
             refuse(self, item.why_not_turned)
         else:
-            self.post_message(self.Turn(item.item_id, Mode.AFTER if item.mode == Mode.STEER else Mode.STEER))
+            self.post_message(self.SetMode(item.item_id, Mode.AFTER if item.mode == Mode.STEER else Mode.STEER))
 
     def action_pause(self) -> None:
         item = self._editable()
         if item is not None:
-            self.post_message((self.Release if item.fate == Fate.PAUSED else self.Hold)(item.item_id))
+            self.post_message((self.Resume if item.fate == Fate.PAUSED else self.Pause)(item.item_id))
 
-    def on_click(self, event: events.Click) -> None:
-        """Move the cursor to the clicked message; a second click edits it."""
-        offset = event.get_content_offset(self)
-        if offset is not None and self._top + offset.y < len(self.items):
-            self.cursor = self._top + offset.y
-            if event.chain == 2:
-                self.action_edit()
-
-    def landings(self) -> Iterator[Offset]:
-        """The offsets of the messages, for jump mode."""
-        inset = self.content_region.offset - self.region.offset
-        yield from (inset + Offset(0, row) for row in range(min(self.content_size.height, len(self.items) - self._top)))
-
-    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
-        self._scroll(1, event)
-
-    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
-        self._scroll(-1, event)
-
-    def _scroll(self, step: int, event: events.MouseEvent) -> None:
-        top = max(0, min(self._top + step, len(self.items) - self.content_size.height))
-        if top != self._top:
-            event.stop()
-            self._top = top
-            self.refresh()
+    def on_item_list_chosen(self, event: ItemList.Chosen) -> None:
+        """Edit the message after a double click."""
+        event.stop()
+        self.action_edit()
 
     def _editable(self) -> QueueRow | None:
         """The message under the cursor if it can be changed; otherwise the reason is posted."""
@@ -317,8 +253,16 @@ class Queue(StyledText, can_focus=True):
         return [item.item_id for item in self.items if item.is_editable]
 
 
-def _fitted(text: str, cells: int, ellipsis: str) -> str:
-    """The text, cut to a width."""
-    if cell_len(text) <= cells:
-        return text
-    return set_cell_size(text, cells - 1).rstrip() + ellipsis if cells > 1 else ""
+def _row(item: QueueRow, width: int) -> Row:
+    """Glyph, word and text, and on the right the detail; if space is short, text and detail share it."""
+    sign = f"{GLYPHS[item.glyph]} {item.word:<7} "
+    room = max(0, width - MARGIN - cells(sign))
+    right = "  ".join(part for part in (item.detail, item.age) if part)
+    right = cut(right, max(room // 2, room - cells(item.text) - 1))
+    return Row(
+        [
+            Piece(sign, item.glyph),
+            Piece(cut(item.text, max(0, room - cells(right) - 1)), "" if item.is_open else "faint"),
+        ],
+        right=Piece(right, "paused" if item.is_overdue else "faint"),
+    )

@@ -97,7 +97,7 @@ class RunnersController:
         await session.choose_runner(name)
         self._services.close_full_screens(RunnersScreen, FormScreen)
         self._main.show_card(is_shown=False)  # it is about the bundled runner
-        self._main.prompt.take_proposal_back()
+        self._main.prompt.remove_proposal()
         if session.not_ready_reason is not None:
             text = f"{session.not_ready_reason} {key_of('app.settings')} opens its settings."
             self._services.show_toast(text, severity="warning")

@@ -28,7 +28,7 @@ from console.model.text.units import number
 from console.ui.shared.bindings import bindings_for
 from console.ui.shared.details import Details
 from console.ui.shared.full_screen import FullScreen
-from console.ui.shared.list import Headed, Listing
+from console.ui.shared.list import ItemList
 from console.ui.shared.services import AppServices
 
 if TYPE_CHECKING:
@@ -57,10 +57,10 @@ class RunnersScreen(FullScreen):
     DEFAULT_CSS = """
     RunnersScreen #search { height: 3; border: round $accent; padding: 0 1; background: $background; }
     RunnersScreen #found { layout: horizontal; height: 1fr; }
-    RunnersScreen Headed { width: 3fr; }
+    RunnersScreen ItemList { width: 3fr; }
     RunnersScreen Details { width: 2fr; height: 1fr; padding: 0 2; border-left: solid $panel-lighten-2; }
     RunnersScreen.-narrow #found { layout: vertical; }
-    RunnersScreen.-narrow Headed { width: 1fr; height: 1fr; }
+    RunnersScreen.-narrow ItemList { width: 1fr; height: 1fr; }
     RunnersScreen.-narrow Details {
         width: 1fr; height: 45%; padding: 0 1; border: none; border-top: solid $panel-lighten-2;
     }
@@ -79,9 +79,9 @@ class RunnersScreen(FullScreen):
         """Enter was pressed before the list was loaded."""
         self.search = Input(placeholder="Search, or type a path such as ./my_runner.py", id="search")
         self.search.cursor_blink = False
-        self.list = Headed()
+        self.list = ItemList()
         self.list.can_focus = False  # the search keeps the focus
-        self.list.is_marked = True
+        self.list.keeps_cursor = True
         self.details = Details()
 
     def body(self) -> ComposeResult:
@@ -109,7 +109,7 @@ class RunnersScreen(FullScreen):
         if runners is None or paths.is_path(text):
             return
         best = best_match(matching_choices(runners.choices, text), text) if text.strip() else None
-        place = self.list.shelf.place_of(best.key if best is not None else runners.key_in_use)
+        place = self.list.source.place_of(best.key if best is not None else runners.key_in_use)
         if place is not None:
             self.list.go_to(place)
 
@@ -150,7 +150,7 @@ class RunnersScreen(FullScreen):
             return  # the list stays until the folder is scanned
         hits = paths.fitting(self._folder.names, beginning)
         here = [Item(_PATH_ID, _this_folder)] if not beginning and not self._folder.problem else []
-        self.list.start_over()
+        self.list.clear()
         shelf = ListItems([*here, *(Item(f"{_PATH_ID}{one.shown}", _path_row(one)) for one in hits)])
         self.list.fill(shelf, _no_path_text(text, self._folder))
 
@@ -187,21 +187,21 @@ class RunnersScreen(FullScreen):
     def choice(self) -> RunnerChoice | None:
         """The choice at the cursor."""
         choices = self._runners.choices if self._runners is not None else ()
-        return next((choice for choice in choices if choice.key == self.list.chosen), None)
+        return next((choice for choice in choices if choice.key == self.list.current_id), None)
 
     # Commands
 
     def on_input_changed(self) -> None:
         self._path_error = ""
         if not paths.is_path(self.search.value):
-            self.list.start_over()
+            self.list.clear()
         self.refill()
         self._go_to_best()
 
-    def on_listing_moved(self) -> None:
+    def on_item_list_moved(self) -> None:
         self._show_details()
 
-    def on_listing_chosen(self, event: Listing.Chosen) -> None:
+    def on_item_list_chosen(self, event: ItemList.Chosen) -> None:
         event.stop()
         self.action_take()
 
@@ -226,7 +226,7 @@ class RunnersScreen(FullScreen):
     def _open_path(self, text: str) -> None:
         """Open the file or enter the folder at the cursor; open the typed path if no name matches."""
         typed, _ = paths.parts(text)
-        chosen = self.list.chosen if self._folder.covers(text) else None
+        chosen = self.list.current_id if self._folder.covers(text) else None
         name = (chosen or "").removeprefix(_PATH_ID)
         if name.endswith("/"):
             self._type(typed + name)

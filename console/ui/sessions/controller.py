@@ -118,7 +118,7 @@ class SessionsController:
         forked = await fork(self._session.engine, session_id, line, names.get(session_id, ""))
         await self.resume(forked.session_id)
         if forked.text:
-            self._main.prompt.give_back(forked.text)
+            self._main.prompt.restore_text(forked.text)
         text = (
             "Forked; your message is in the prompt" if forked.text else "Forked; your next message continues from here"
         )

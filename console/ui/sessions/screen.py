@@ -18,7 +18,6 @@ from console.ui.sessions.delete import UNDO_SECONDS, SessionDeleter
 from console.ui.shared.bindings import bindings_for
 from console.ui.shared.browser import SearchBrowser
 from console.ui.shared.clipboard import Clipboard
-from console.ui.shared.list import Headed
 from console.ui.shared.services import AppServices
 
 _NO_SESSIONS: Final = "No sessions yet.\nPress esc and send a message to start one."
@@ -37,7 +36,7 @@ class SessionsScreen(SearchBrowser):
     def __init__(
         self, services: AppServices, sessions: SessionsController, deleter: SessionDeleter, clipboard: Clipboard
     ) -> None:
-        super().__init__(services, clipboard, Headed())
+        super().__init__(services, clipboard)
         self._sessions = sessions
         self._deleter = deleter
         self.found: SearchResults | None = None
@@ -45,30 +44,30 @@ class SessionsScreen(SearchBrowser):
 
     # Reading
 
-    def take_a_desk(self) -> None:
+    def open_reader(self) -> None:
         self.reader = SessionReader(self.services.active_session.engine)
 
-    def begin(self) -> Awaitable[None]:
+    def read_first_page(self) -> Awaitable[None]:
         return self.reader.load_first()
 
-    def more(self) -> Awaitable[None] | None:
+    def read_next_page(self) -> Awaitable[None] | None:
         if self.found is not None:
             return None if self.found.is_complete else self.reader.search_more(self.found)
         return None if self.reader.is_complete else self.reader.load_more()
 
-    async def freshen(self) -> bool:
-        shelf = self.list.shelf
-        visible = {name for row in self.list.seen if (name := _session_of(shelf.item(row).thing))}
+    async def read_changes(self) -> bool:
+        shelf = self.list.source
+        visible = {name for row in self.list.visible_rows if (name := _session_of(shelf.item(row).thing))}
         is_new = await self.reader.refresh(visible, self.found)
         if is_new:
-            self.look_again()
+            self.expire_side()
         return is_new
 
     @property
-    def sought(self) -> str:
+    def searched_text(self) -> str:
         return self.found.query if self.found is not None else ""
 
-    async def find(self, text: str) -> None:
+    async def search_for(self, text: str) -> None:
         self.found = await self.reader.search(text) if text else None
 
     async def _reload(self, session_id: str) -> None:
@@ -90,7 +89,7 @@ class SessionsScreen(SearchBrowser):
 
     # Showing
 
-    def nothing(self) -> str:
+    def empty_text(self) -> str:
         return _NO_SESSIONS if self.found is None else self.found.nothing
 
     def remark(self) -> str:
@@ -99,7 +98,7 @@ class SessionsScreen(SearchBrowser):
         count = len(self.reader.tree)
         return number(count, "session") if self.reader.is_complete else f"{count:,}+ sessions"
 
-    def shelf(self) -> ListItems:
+    def list_items(self) -> ListItems:
         going, tree = self._deleter.pending.session_ids, self.reader.tree
         if self.found is None:
             return LongListItems(tree.arrange(going), self._session_item, tree.index_of)
@@ -114,11 +113,11 @@ class SessionsScreen(SearchBrowser):
             items += [Item("lines", above, is_heading=True), *map(self._hit_item, hits)]
         return ListItems(items)
 
-    def _show(self) -> None:
+    def show_list(self) -> None:
         """Fill the list. When it opens, the cursor goes to the open session."""
-        super()._show()
-        place = None if self._has_cursor_moved else self.list.shelf.place_of(self.services.active_session.session_id)
-        self._has_cursor_moved = self._has_cursor_moved or self.list.shelf.height > 0
+        super().show_list()
+        place = None if self._has_cursor_moved else self.list.source.place_of(self.services.active_session.session_id)
+        self._has_cursor_moved = self._has_cursor_moved or self.list.source.height > 0
         if place is not None:
             self.list.go_to(place)
 
@@ -133,7 +132,7 @@ class SessionsScreen(SearchBrowser):
         return Item(f"line {hit.line.seq}", partial(self._hit_row, hit), hit)
 
     def _hit_row(self, hit: Hit, width: int) -> Row:
-        return hit_row(hit, self.sought, width, self.services.active_session.engine.now())
+        return hit_row(hit, self.searched_text, width, self.services.active_session.engine.now())
 
     @property
     def node(self) -> SessionNode | None:
@@ -147,20 +146,20 @@ class SessionsScreen(SearchBrowser):
         thing = self.list.current.thing if self.list.current is not None else None
         return thing if isinstance(thing, Hit) else None
 
-    def tell(self) -> Source | None:
+    def side_rows(self) -> Source | None:
         node, hit, now = self.node, self.hit, self.services.active_session.engine.now()
         if hit is not None:
             return line_details(hit, now)
         if node is None:
             return None
         session = node.row.session
-        lines = self.look_up(session.session_id, partial(self.reader.load_last_lines, session.session_id))
+        lines = self.load_side(session.session_id, partial(self.reader.load_last_lines, session.session_id))
         parent = self.reader.name_of(session.parent_session_id)
-        return session_details(node.row, now, lines.value or (), lines.words, parent_title=parent)
+        return session_details(node.row, now, lines.value or (), lines.note, parent_title=parent)
 
     # Commands
 
-    def on_listing_chosen(self) -> None:
+    def on_item_list_chosen(self) -> None:
         self.action_open()
 
     def why_not(self, what: str) -> str | None:
@@ -173,7 +172,7 @@ class SessionsScreen(SearchBrowser):
             return _why_not_line(what, hit)
         if (node := self.node) is not None:
             return _why_not_session(what, node)
-        return "Choose a row first." if self.list.shelf.height else "The list is empty."
+        return "Choose a row first." if self.list.source.height else "The list is empty."
 
     def action_open(self) -> None:
         if not self.services.check_can("sessions.open"):
@@ -208,12 +207,12 @@ class SessionsScreen(SearchBrowser):
         if self.services.check_can("sessions.rename") and node is not None:
             session = node.row.session
             rename = partial(self._rename, session.session_id, title_of(node.row))
-            self.line.ask("New title (empty removes it)", session.title or "", rename)
+            self.ask_line.ask("New title (empty removes it)", session.title or "", rename)
             self.read(self._close_line_if_deleted(session.session_id, title_of(node.row)))
 
     async def _close_line_if_deleted(self, session_id: str, title: str) -> None:
         if not await self._exists(session_id, title):
-            self.line.close()
+            self.ask_line.close()
 
     def _rename(self, session_id: str, former: str, title: str) -> None:
         async def rename() -> None:
@@ -239,7 +238,7 @@ class SessionsScreen(SearchBrowser):
         if self.services.check_can("sessions.undo") and (session_id := self._deleter.undo()) is not None:
             self.dismiss_key_toasts()
             self.show()
-            if (place := self.list.shelf.place_of(session_id)) is not None:
+            if (place := self.list.source.place_of(session_id)) is not None:
                 self.list.go_to(place)
 
     def action_fork(self) -> None:

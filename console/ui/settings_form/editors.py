@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
 from rich.text import Text
-from textual import events
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
@@ -21,7 +20,7 @@ from console.model.text.columns import broken
 from console.model.text.lists import ListItems
 from console.ui.shared.bindings import bindings_for
 from console.ui.shared.fields import LineField, TextField
-from console.ui.shared.list import Listing
+from console.ui.shared.list import ItemList
 
 MAX_EDITOR_ROWS: Final = 10
 """Rows of a text or a list."""
@@ -177,16 +176,6 @@ class TextEditor(Editor):
         self.post_message(self.Changed(self.field, self.current_value()))
 
 
-class FieldOptions(Listing):
-    """A list in which one click chooses."""
-
-    def on_click(self, event: events.Click) -> None:
-        row = self._at[1] + event.y
-        if row < self.shelf.height:
-            self.go_to(row)
-            self.post_message(self.Chosen(self))
-
-
 class ListEditor(Editor):
     """Selects options. Typing searches them; enter selects one, or deselects it if several are allowed."""
 
@@ -196,9 +185,10 @@ class ListEditor(Editor):
     def __init__(self, field: FormField, value: Any) -> None:
         super().__init__(field, value)
         self._options: list[Any] = []
-        self._list = FieldOptions()
+        self._list = ItemList()
+        self._list.chooses_on_click = True
         self._list.can_focus = False  # the search keeps the focus
-        self._list.is_marked = True
+        self._list.keeps_cursor = True
 
     def compose(self) -> ComposeResult:
         self.add_class("-framed")
@@ -233,18 +223,18 @@ class ListEditor(Editor):
 
     def on_input_changed(self, event: Input.Changed) -> None:
         event.stop()
-        self._list.start_over()
+        self._list.clear()
         self._fill_list()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         event.stop()
         self.action_take()
 
-    def on_listing_chosen(self, event: Listing.Chosen) -> None:
+    def on_item_list_chosen(self, event: ItemList.Chosen) -> None:
         event.stop()
         self.action_take()
 
-    def on_listing_moved(self, event: Listing.Moved) -> None:
+    def on_item_list_moved(self, event: ItemList.Moved) -> None:
         event.stop()
 
     def action_take(self) -> None:

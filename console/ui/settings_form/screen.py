@@ -23,7 +23,7 @@ from console.ui.settings_form.editors import Editor, LineEditor, TextEditor, edi
 from console.ui.shared.bindings import bindings_for
 from console.ui.shared.details import Details
 from console.ui.shared.full_screen import FullScreen
-from console.ui.shared.list import Headed, Listing, RowList, View
+from console.ui.shared.list import ItemList, RowList, View
 from console.ui.shared.services import AppServices
 from console.ui.shared.slow_notice import slow_notice
 
@@ -71,7 +71,7 @@ class FormScreen(FullScreen):
         self._store = store
         self.draft = draft
         self._event_type = EVENT_TYPES[0]
-        self.list = Headed(id="field-list")
+        self.list = ItemList(id="field-list")
         self.details = Details()
         self.grants = RowList(id="grants")
         self._search = Input(placeholder="Find a field", id="field-search")
@@ -157,17 +157,17 @@ class FormScreen(FullScreen):
     @property
     def field(self) -> FormField | None:
         """The field at the cursor."""
-        return next((field for field in self.draft.fields if field.key == self.list.chosen), None)
+        return next((field for field in self.draft.fields if field.key == self.list.current_id), None)
 
-    def on_listing_moved(self) -> None:
+    def on_item_list_moved(self) -> None:
         editor = self.editor
-        if editor is not None and self.list.chosen != editor.field.key and not self.save_input():
+        if editor is not None and self.list.current_id != editor.field.key and not self.save_input():
             self._go_to(editor.field)  # another field was clicked, but this value is invalid
         self._show_details()
 
     # Editing
 
-    def on_listing_chosen(self, event: Listing.Chosen) -> None:
+    def on_item_list_chosen(self, event: ItemList.Chosen) -> None:
         event.stop()
         self.run_worker(self.action_edit, exit_on_error=False)
 
@@ -360,7 +360,7 @@ class FormScreen(FullScreen):
             self.show_remark()
 
     def _go_to(self, field: FormField) -> None:
-        if (place := self.list.shelf.place_of(field.key)) is not None:
+        if (place := self.list.source.place_of(field.key)) is not None:
             self.list.go_to(place)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:

@@ -14,7 +14,7 @@ from console.model.commands.situation import Situation
 from console.model.settings_form.form_draft import FormDraft
 from console.model.text.safe import one_line, safe
 from console.model.text.units import number, short_runner
-from console.ui.shared.bindings import bindings_of_a_text
+from console.ui.shared.bindings import text_area_bindings
 from console.ui.shared.full_screen import FullScreen
 from console.ui.shared.services import AppServices
 
@@ -29,7 +29,7 @@ MAX_LISTED_PROBLEMS: Final = 4
 class YamlArea(TextArea, inherit_bindings=False):
     """A text area that underlines lines with problems."""
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of_a_text()
+    BINDINGS: ClassVar[list[BindingType]] = text_area_bindings()
     COMPONENT_CLASSES: ClassVar[set[str]] = {"yaml--error", "yaml--warning"}
     DEFAULT_CSS = """
     YamlArea .yaml--error { color: $text-error; text-style: underline; }

@@ -9,7 +9,7 @@ from console.model.commands.table import Command, commands_of
 
 
 def bindings_for(*places: str) -> list[BindingType]:
-    """The bindings of these places. Each has the id of its command, so that a keymap can change it."""
+    """The bindings of the commands of these places. Each has the id of its command, so that a keymap can change it."""
     return [
         Binding(",".join(keys_of(command)), action_of(command), command.label, id=command.id, show=False)
         for command in commands_of(*places)
@@ -17,8 +17,8 @@ def bindings_for(*places: str) -> list[BindingType]:
     ]
 
 
-def bindings_of_a_text(*places: str) -> list[BindingType]:
-    """The bindings of a text field: Textual's, without the keys of `app` and of these places, then ours.
+def text_area_bindings(*places: str) -> list[BindingType]:
+    """The bindings of a text area: Textual's, without the keys of `app` and of these places, then ours.
 
     For example f6 and f7 select text in a text area, but pause and step here.
     """

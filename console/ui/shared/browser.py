@@ -1,4 +1,4 @@
-"""A list, and at its side what is to be known of the thing that the cursor is on."""
+"""Full screens with a list, and beside it the details of the item under the cursor."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -12,9 +12,9 @@ from textual.widgets import Input
 from console.model.commands.key_labels import with_keys
 from console.model.commands.situation import TO_LIST
 from console.model.text.lists import ListItems
-from console.ui.shared.ask_line import AskingLine
+from console.ui.shared.ask_line import AskLine
 from console.ui.shared.full_screen import FullScreen
-from console.ui.shared.list import Listing, RowList, View
+from console.ui.shared.list import ItemList, RowList, View
 from console.ui.shared.slow_notice import slow_notice
 
 if TYPE_CHECKING:
@@ -23,23 +23,23 @@ if TYPE_CHECKING:
     from console.ui.shared.services import AppServices
 
 
-class Looked(NamedTuple):
-    """What was looked up for the side, so far."""
+class SideData(NamedTuple):
+    """Data that was loaded for the side, so far."""
 
     value: Any = None
-    is_there: bool = False
-    words: str = ""
-    """What is said in its place: why it cannot be read, or that it takes long."""
+    is_loaded: bool = False
+    note: str = ""
+    """Shown in place of the value: that it is being read, or why it cannot be read."""
 
 
-class Pair(Horizontal):
-    """Two beside each other, which cover all of it."""
+class ListAndSide(Horizontal):
+    """List and side, which cover it."""
 
-    BLANK = True  # else each of its lines is drawn, too
+    BLANK = True  # otherwise each of its lines is drawn too
 
 
 class Browser(FullScreen):
-    """Where there is little room, the list or the side; else both. Whose keys it has depends on which has the focus."""
+    """Shows list and side, or one of them if the screen is narrow. The keys are those of the focused one."""
 
     AUTO_FOCUS = "#list"
     DEFAULT_CSS = """
@@ -51,101 +51,103 @@ class Browser(FullScreen):
     Browser.-narrow.-inside #list { display: none; }
     """
 
-    def __init__(self, services: "AppServices", clipboard: "Clipboard", listing: Listing | None = None) -> None:
+    def __init__(self, services: "AppServices", clipboard: "Clipboard") -> None:
         super().__init__(services)
         self._clipboard = clipboard
-        self.list = listing or Listing()
-        self.list.id = "list"
-        self.list.is_marked = True  # it is what the side speaks of, whatever has the focus
+        self.list = ItemList(id="list")
+        self.list.keeps_cursor = True  # the side describes the item under the cursor
         self.side = RowList(id="side")
-        self.side.is_quiet = True
-        self._told_of = ""
-        self._looked = Looked()
-        self._looked_for = ""
-        self._is_stale = False
-        """What was looked up may be something else by now."""
+        self.side.only_jumps_to_links = True
+        self._side_item = ""
+        """The id of the item that the side describes."""
+        self._side_data = SideData()
+        self._side_data_id = ""
+        self._is_side_data_stale = False
 
     def body(self) -> ComposeResult:
-        with Pair():
+        with ListAndSide():
             yield self.list
             yield self.side
 
-    # What is told at the side
+    # The side
 
-    def tell(self) -> "Source | None":
-        """What is to be known of the thing that the cursor is on."""
+    def side_rows(self) -> "Source | None":
+        """The details of the item under the cursor."""
         raise NotImplementedError
 
     def show_side(self) -> None:
-        """Tell it as it is now; of the same thing one stays where one was."""
+        """Update the side. For the same item, its cursor and scroll position stay."""
         if self.has_class("-narrow") and not self.is_inside:
             return
         self.side.attempt(self._show_side)
 
     def _show_side(self) -> None:
-        source, view = self.tell(), self.side.view
+        source, view = self.side_rows(), self.side.view
         current = self.list.current
-        name = current.id if current is not None else ""
-        is_same = name == self._told_of and view is not None
-        self._told_of = name
-        at = (view.cursor, view.top) if is_same and view is not None else (0, 0)
-        self.side.show(None if source is None else View(source, *at))
+        item_id = current.id if current is not None else ""
+        is_same = item_id == self._side_item and view is not None
+        self._side_item = item_id
+        position = (view.cursor, view.top) if is_same and view is not None else (0, 0)
+        self.side.show(None if source is None else View(source, *position))
 
-    def on_listing_moved(self) -> None:
+    def on_item_list_moved(self) -> None:
         self.show_side()
 
     def on_resize(self) -> None:
         self.call_after_refresh(self.show_side)  # there may be room for it now
 
-    def look_up(self, name: str, read: Callable[[], Awaitable[object]]) -> Looked:
-        """Something that the side needs: nothing at first, and when it is there the side is shown again."""
-        is_other = name != self._looked_for
+    def load_side(self, data_id: str, read: Callable[[], Awaitable[object]]) -> SideData:
+        """Return the data of the side with this id. If it is not loaded yet, load it and then update the side."""
+        is_other = data_id != self._side_data_id
         if is_other:
-            self._looked_for, self._looked = name, Looked()
-        if is_other or self._is_stale:
-            self._is_stale = False
-            self.run_worker(partial(self._look_up, name, read), exclusive=True, group="side", exit_on_error=False)
-        return self._looked
+            self._side_data_id, self._side_data = data_id, SideData()
+        if is_other or self._is_side_data_stale:
+            self._is_side_data_stale = False
+            self.run_worker(partial(self._load_side, data_id, read), exclusive=True, group="side", exit_on_error=False)
+        return self._side_data
 
-    def look_again(self) -> None:
-        """What was looked up may be something else by now; until that is there, it is told as it was."""
-        self._is_stale = True
+    def expire_side(self) -> None:
+        """Load the data of the side again when it is next shown; until then the old data is shown."""
+        self._is_side_data_stale = True
 
-    async def _look_up(self, name: str, read: Callable[[], Awaitable[object]]) -> None:
+    async def _load_side(self, data_id: str, read: Callable[[], Awaitable[object]]) -> None:
         try:
-            with slow_notice(self, partial(self._has_looked, name, Looked(words="Reading…"))):
-                looked = Looked(await read(), is_there=True)
-        except Exception as error:  # noqa: BLE001  (whatever it was, it is said where the thing would be)
-            looked = Looked(words=str(error) or type(error).__name__)
-        self._has_looked(name, looked)
+            with slow_notice(self, partial(self._set_side_data, data_id, SideData(note="Reading…"))):
+                data = SideData(await read(), is_loaded=True)
+        except Exception as error:  # noqa: BLE001  (any failure is shown in place of the data)
+            data = SideData(note=str(error) or type(error).__name__)
+        self._set_side_data(data_id, data)
 
-    def _has_looked(self, name: str, looked: Looked) -> None:
-        if name == self._looked_for:
-            self._looked = looked
+    def _set_side_data(self, data_id: str, data: SideData) -> None:
+        if data_id == self._side_data_id:
+            self._side_data = data
             self.show_side()
 
     def copy_line(self) -> bool:
-        """In the side, copy what the cursor is on there; whether one is in it."""
+        """Copy the line under the side's cursor. Returns False if the side does not have the focus."""
         view = self.side.view
         if not self.is_inside or view is None:
             return False
         self._clipboard.copy(view.source.copied(view.cursor), "the line")
         return True
 
-    # Where one is
+    # Focus
 
     @property
     def is_inside(self) -> bool:
-        """The side has the focus."""
+        """Whether the side has the focus."""
         return self.side.has_focus
 
-    def enter(self, *, is_inside: bool) -> None:
-        """Go to the side, or back to the list."""
-        self.set_class(is_inside, "-inside")
-        (self.side if is_inside else self.list).focus()
+    def focus_side(self) -> None:
+        self.add_class("-inside")
+        self.side.focus()
+
+    def focus_list(self) -> None:
+        self.remove_class("-inside")
+        self.list.focus()
 
     def on_descendant_focus(self) -> None:
-        """Wherever the focus comes from, it is on what is seen."""
+        """Show the part that got the focus, whether by a key, a click or another screen."""
         if self.has_class("-inside") != self.is_inside:
             self.set_class(self.is_inside, "-inside")
         self.show_side()
@@ -156,124 +158,135 @@ class Browser(FullScreen):
 
     def step_back(self) -> None:
         if self.is_inside:
-            self.enter(is_inside=False)
+            self.focus_list()
         else:
             self.close_screen()
 
     def action_aside(self) -> None:
-        if self.is_inside or self.services.check_can(f"{self.place}.aside"):
-            self.enter(is_inside=not self.is_inside)
+        if self.is_inside:
+            self.focus_list()
+        elif self.services.check_can(f"{self.place}.aside"):
+            self.focus_side()
 
-    # Moving in what has the focus
+    # Moving
 
     @property
-    def _moving(self) -> RowList:
+    def _focused_list(self) -> RowList:
         return self.side if self.is_inside else self.list
 
     def action_move(self, rows: int) -> None:
-        self._moving.move(rows)
+        self._focused_list.move(rows)
 
     def action_page(self, pages: int) -> None:
-        self._moving.page(pages)
+        self._focused_list.page(pages)
 
     def action_edge(self, is_last: int) -> None:
-        self._moving.edge(is_last=bool(is_last))
+        self._focused_list.edge(is_last=bool(is_last))
 
 
-AGAIN: Final = 1.0
-"""Seconds after which it looks whether anything is new."""
+REFRESH_SECONDS: Final = 1.0
+"""How often the list is checked for changes."""
 
 
 class SearchBrowser(Browser):
-    """What it lists is read in pages: the first of them when it is opened, the next near the end of the list."""
+    """A browser with a search line. Its list is read in pages: the first on opening, the next near the end."""
 
     DEFAULT_CSS = """
     SearchBrowser #search { height: 1; border: none; padding: 0 1; background: $surface; }
     SearchBrowser #search:focus { border: none; background: $boost; }
     """
     placeholder: ClassVar[str]
-    """Keys are named by their commands."""
+    """The placeholder of the search line; keys are written as command ids."""
 
-    def __init__(self, services: "AppServices", clipboard: "Clipboard", listing: Listing | None = None) -> None:
-        super().__init__(services, clipboard, listing)
+    def __init__(self, services: "AppServices", clipboard: "Clipboard") -> None:
+        super().__init__(services, clipboard)
         self.search = Input(placeholder=with_keys(self.placeholder), id="search", select_on_focus=False)
-        self.line = AskingLine()
+        self.ask_line = AskLine()
         self._has_begun = False
         self._is_searching = False
 
     def body(self) -> ComposeResult:
         yield self.search
         yield from super().body()
-        yield self.line
+        yield self.ask_line
 
     def on_mount(self) -> None:
-        self.take_a_desk()  # a key may be pressed before the first page is read
-        self.read(self._begin(), self._show_first)
-        self.set_interval(AGAIN, self._look_again)
+        self.open_reader()  # a key may be pressed before the first page is read
+        self.read(self._begin(), self._show_first_page)
+        self.set_interval(REFRESH_SECONDS, self._refresh_list)
 
     async def _begin(self) -> None:
-        """After the first frame: two who want the one interpreter would keep each other waiting."""
+        """Read after the first frame: reading and drawing at once would delay each other."""
         drawn = asyncio.Event()
         self.call_after_refresh(drawn.set)
         await drawn.wait()
         self._has_begun = True
-        await self.begin()
+        await self.read_first_page()
 
-    def _show_first(self) -> None:
+    def _show_first_page(self) -> None:
         self.show()
-        if self._is_behind:  # someone was quicker
+        if self._is_search_outdated:  # the user typed meanwhile
             self._search()
 
-    # What each reads
+    # Interface for subclasses
 
-    def take_a_desk(self) -> None:
-        """Have who is asked for all that is listed; nothing is read yet."""
+    def open_reader(self) -> None:
+        """Create the reader of the list, without reading."""
         raise NotImplementedError
 
-    def begin(self) -> Awaitable[None]:
-        """The first page."""
+    def read_first_page(self) -> Awaitable[None]:
         raise NotImplementedError
 
-    def more(self) -> Awaitable[None] | None:
-        """The next page, if there is one."""
+    def read_next_page(self) -> Awaitable[None] | None:
+        """Read the next page; None if there is none."""
         raise NotImplementedError
 
-    async def freshen(self) -> bool:
-        """What is new; whether there is anything to be shown."""
+    async def read_changes(self) -> bool:
+        """Read what has changed. Returns whether the list must be shown again."""
         raise NotImplementedError
 
     @property
-    def sought(self) -> str:
-        """What was searched for, of which the list is."""
+    def searched_text(self) -> str:
+        """The text that the list was last searched for."""
         raise NotImplementedError
 
-    async def find(self, text: str) -> None:
-        """List what holds this; all, where it is empty."""
+    async def search_for(self, text: str) -> None:
+        """Read the items that contain a text; all items if it is empty."""
         raise NotImplementedError
 
-    def on_listing_want_more(self) -> None:
-        if not self.reading and (more := self.more()) is not None:
-            self.read(more, self._show_more)
+    def list_items(self) -> ListItems:
+        """The items that were read."""
+        raise NotImplementedError
 
-    def _show_more(self) -> None:
-        self.list.ask_again()
+    def empty_text(self) -> str:
+        """The text that is shown if there are no items."""
+        raise NotImplementedError
+
+    # Reading
+
+    def on_item_list_want_more(self) -> None:
+        if not self.reading and (page := self.read_next_page()) is not None:
+            self.read(page, self._show_next_page)
+
+    def _show_next_page(self) -> None:
+        self.list.want_more_again()
         self.show()
 
-    def _look_again(self) -> None:
+    def _refresh_list(self) -> None:
         if not self.is_current or self.reading:
             return
-        if self.read_error and self._is_behind:
+        if self.read_error and self._is_search_outdated:
             self._search()
-        elif self.read_error and not self.list.shelf.height:
-            self.read(self.begin(), self.show)
+        elif self.read_error and not self.list.source.height:
+            self.read(self.read_first_page(), self.show)
         else:
-            self.run_worker(self._freshen, exit_on_error=False)
+            self.run_worker(self._read_changes, exit_on_error=False)
 
-    async def _freshen(self) -> None:
-        if await self.freshen():
+    async def _read_changes(self) -> None:
+        if await self.read_changes():
             self.show()
         else:
-            self.list.redraw()  # it was longer ago by now
+            self.list.redraw()  # ages in the rows have changed
 
     # Searching
 
@@ -282,26 +295,26 @@ class SearchBrowser(Browser):
             self._search()
 
     @property
-    def _is_behind(self) -> bool:
-        """Something else is typed than was searched for."""
-        return self.search.value.strip() != self.sought
+    def _is_search_outdated(self) -> bool:
+        """Whether the typed text differs from the searched one."""
+        return self.search.value.strip() != self.searched_text
 
     def _search(self) -> None:
-        """One search at a time: what is typed meanwhile is looked for when it is over."""
+        """Search, one search at a time: text that is typed meanwhile is searched for afterwards."""
         if self._has_begun and not self._is_searching:
             self._is_searching = True
-            self.read(self._find(), self.show)
+            self.read(self._search_until_current(), self.show)
 
-    async def _find(self) -> None:
+    async def _search_until_current(self) -> None:
         try:
-            while self._is_behind:
-                await self.find(self.search.value.strip())
-                self.list.start_over()
+            while self._is_search_outdated:
+                await self.search_for(self.search.value.strip())
+                self.list.clear()
         finally:
             self._is_searching = False
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Enter goes to what was found."""
+        """Enter moves the focus to the list."""
         if event.input is self.search:
             self.list.focus()
 
@@ -309,7 +322,7 @@ class SearchBrowser(Browser):
         self.search.focus()
 
     def step_back(self) -> None:
-        if self.line.close():
+        if self.ask_line.close():
             return
         if self.search.has_focus and not self.search.value:
             self.list.focus()
@@ -321,44 +334,39 @@ class SearchBrowser(Browser):
 
     @property
     def back(self) -> str:
-        if self.line.is_open:
-            return "leave it"
+        if self.ask_line.is_open:
+            return "cancel"
         if self.search.value and not self.is_inside:
             return "clear"
         return TO_LIST if self.search.has_focus else super().back
 
     @property
     def own_keys(self) -> Sequence[tuple[str, str]]:
-        if self.line.is_open:
-            return (("enter", "take it"),)
+        if self.ask_line.is_open:
+            return (("enter", "accept"),)
         if self.search.has_focus:
-            return (("enter", "to what was found" if self.search.value else TO_LIST),)
+            return (("enter", "to the results" if self.search.value else TO_LIST),)
         return ()
 
     @property
     def keys_of(self) -> str:
         return "" if isinstance(self.focused, Input) else self.place
 
-    # What is shown
+    # Showing
 
     @property
     def reads(self) -> str:
-        return "searching…" if self._is_searching else super().reads
-
-    def shelf(self) -> ListItems:
-        """All that was read, as it is now."""
-        raise NotImplementedError
-
-    def nothing(self) -> str:
-        """What is said where that is nothing."""
-        raise NotImplementedError
+        return "Searching…" if self._is_searching else super().reads
 
     def show(self) -> None:
-        """The list and the side as they are now."""
+        """Update list and side."""
         if self.is_attached:
-            self.list.attempt(self._show)
-            self.call_after_refresh(self.show_side)  # each is drawn by itself: that is two short frames
+            self.list.attempt(self.show_list)
+            self.call_after_refresh(self.show_side)  # in a frame of its own: two short frames
 
-    def _show(self) -> None:
-        self.list.fill(self.shelf(), f"It cannot be read: {self.read_error}" if self.read_error else self.nothing())
+    def show_list(self) -> None:
+        """Update the list and the remark."""
+        self.list.fill(
+            self.list_items(), f"The list cannot be read: {self.read_error}" if self.read_error else self.empty_text()
+        )
         self.show_remark()

@@ -1,6 +1,7 @@
-"""A few lines beside a list: what is to be known of the thing that the cursor is on."""
+"""Wrapped text about the item under the cursor of a list."""
 
 from collections.abc import Iterable, Sequence
+from typing import Final
 
 from textual.content import Content
 from textual.geometry import Size
@@ -10,49 +11,49 @@ from console.model.text.columns import cells, wrapped
 from console.model.text.piece import Piece
 from console.ui.shared.styled_text import StyledText
 
-NAMES = "faint"
-"""The tone in which a line begins that names a fact; what is said of it hangs beside the name."""
+NAME_TONE: Final = "faint"
+"""A line whose first piece has this tone is a name with a value; the value is indented behind the name."""
 
 
 class Details(StyledText):
-    """Wraps what it is given; what does not fit is cut at the end, and the last line says so. It can be scrolled."""
+    """Wraps its lines. If they do not fit, the last row is `…` and the text can be scrolled."""
 
     lines: reactive[Sequence[Sequence[Piece]]] = reactive((), layout=True)
     top: reactive[int] = reactive(0)
-    """The first row that is seen."""
+    """The first visible row."""
 
     def show(self, lines: Iterable[Sequence[Piece]]) -> None:
-        """Say this from now on."""
-        said = tuple(lines)
-        if said != self.lines:
+        """Show other lines, from the first one."""
+        new = tuple(lines)
+        if new != self.lines:
             self.top = 0
-        self.lines = said
+        self.lines = new
 
     def page(self, pages: int) -> None:
-        """Go on to what is cut, or back."""
-        step = max(1, self.content_size.height - 1)  # the row of the `…` is seen then, too
-        self.top = max(0, min(self._first + pages * step, self._most))
+        """Scroll by pages."""
+        step = max(1, self.content_size.height - 1)  # so that the row under the `…` becomes visible
+        self.top = max(0, min(self._first + pages * step, self._max_top))
 
     def can_page(self, pages: int) -> bool:
-        """Whether there is more that way."""
-        return self._first > 0 if pages < 0 else self._first < self._most
+        """Whether there are more rows in this direction."""
+        return self._first > 0 if pages < 0 else self._first < self._max_top
 
     def why_not(self, what: str) -> str | None:
-        """Why it goes neither on nor back."""
+        """The reason why it cannot be scrolled further, or None."""
         if what == "more" and not self.can_page(1):
-            return "that is all that is told of it"
-        return "this is where it begins" if what == "less" and not self.can_page(-1) else None
+            return "This is the end of the details."
+        return "This is the start of the details." if what == "less" and not self.can_page(-1) else None
 
     @property
-    def _most(self) -> int:
-        """The first row that is seen where the last is, too."""
+    def _max_top(self) -> int:
+        """The first visible row if the last row is visible."""
         width, height = self.content_size
         return max(0, len(self._rows(width)) - height) if height else 0
 
     @property
     def _first(self) -> int:
-        """There may be more room than when it was scrolled."""
-        return min(self.top, self._most)
+        """The first visible row now; there may be more room than when it was scrolled."""
+        return min(self.top, self._max_top)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002  (as Textual has it)
         return len(self._rows(width))
@@ -61,7 +62,7 @@ class Details(StyledText):
         width, height = self.content_size
         rows = self._rows(width)[self._first :]
         if 0 < height < len(rows):
-            rows = [*rows[: height - 1], [Piece("…", NAMES)]]
+            rows = [*rows[: height - 1], [Piece("…", NAME_TONE)]]
         return Content("\n").join(self.content_of(row) for row in rows)
 
     def _rows(self, width: int) -> list[Sequence[Piece]]:
@@ -69,9 +70,9 @@ class Details(StyledText):
 
 
 def _wrapped(line: Sequence[Piece], width: int) -> list[Sequence[Piece]]:
-    if len(line) < 2 or line[0].tone != NAMES:
+    if len(line) < 2 or line[0].tone != NAME_TONE:
         return wrapped(line, width)
-    name, *said = line
+    name, *value = line
     hang = cells(name.text)
-    first, *others = wrapped(said, width - hang)
-    return [[name, *first], *([Piece(" " * hang, NAMES), *row] for row in others)]
+    first, *others = wrapped(value, width - hang)
+    return [[name, *first], *([Piece(" " * hang, NAME_TONE), *row] for row in others)]

@@ -72,10 +72,10 @@ class Palette(_StopAndQuit, CommandPalette):
         super().__init__(providers=[Commands], id="--command-palette")
 
     def compose(self) -> ComposeResult:
-        from console.ui.shared.marked_list import ChosenCommands  # noqa: PLC0415
+        from console.ui.shared.marked_list import MarkedCommandList  # noqa: PLC0415
 
         for widget in super().compose():
-            yield ChosenCommands() if isinstance(widget, CommandList) else widget
+            yield MarkedCommandList() if isinstance(widget, CommandList) else widget
 
 
 class Question(Dialog[bool]):

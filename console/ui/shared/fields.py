@@ -1,4 +1,5 @@
-"""Fields that may hold what a platform or a runner wrote: it is edited as it is, and shown harmless."""
+"""Input fields. Their text may come from a platform or a runner: it is edited as it is, and shown without control
+characters."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from textual.widget import Widget
 from textual.widgets import Input, TextArea
 
 from console.model.text.safe import in_place
-from console.ui.shared.bindings import bindings_for, bindings_of_a_text
+from console.ui.shared.bindings import bindings_for, text_area_bindings
 
 _STYLE: Final = """
     background: $surface; padding: 0; border: none; scrollbar-size-vertical: 1;
@@ -21,7 +22,7 @@ _STYLE: Final = """
 
 
 class LineField(Input):
-    """One line."""
+    """A field of one line."""
 
     DEFAULT_CSS = f"""
     LineField, LineField:focus {{ height: 1; width: 1fr; {_STYLE} }}
@@ -37,9 +38,9 @@ class LineField(Input):
 
 
 class TextField(TextArea, inherit_bindings=False):
-    """Several lines; grows with them. Tab leads to the next field."""
+    """A field of several lines that grows with its text. Tab goes to the next field."""
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of_a_text()
+    BINDINGS: ClassVar[list[BindingType]] = text_area_bindings()
     DEFAULT_CSS = f"""
     TextField, TextField:focus {{ height: auto; min-height: 1; max-height: 8; width: 1fr; {_STYLE} }}
     TextField:focus {{ background: $boost; }}
@@ -51,12 +52,12 @@ class TextField(TextArea, inherit_bindings=False):
         self.match_cursor_bracket = False
 
     def get_line(self, line_index: int) -> Text:
-        """A line as it may be shown, of the same length."""
+        """A line of the same length that is safe to show."""
         return Text(in_place(self.document.get_line(line_index)), end="", no_wrap=True)
 
 
 class Choice(Widget, can_focus=True):
-    """One of a few: left and right go through them, enter wants to see them all."""
+    """A choice of a few options: left and right change it, enter opens a list of them."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings_for("choice")
     DEFAULT_CSS = """
@@ -65,17 +66,17 @@ class Choice(Widget, can_focus=True):
     """
     value: reactive[str] = reactive("")
     about: reactive[str] = reactive("")
-    """What the value means."""
+    """An explanation of the value."""
 
     @dataclass
     class Changed(Message):
-        """It is another one now."""
+        """Posted when the value changes."""
 
         choice: "Choice"
 
     @dataclass
     class ListWanted(Message):
-        """Someone wants to see all of them."""
+        """Posted when the user opens the list of options."""
 
         choice: "Choice"
 
@@ -88,8 +89,8 @@ class Choice(Widget, can_focus=True):
         self.post_message(self.Changed(self))
 
     def action_choose(self, step: int) -> None:
-        place = self.options.index(self.value) if self.value in self.options else -step
-        self.value = self.options[(place + step) % len(self.options)]
+        index = self.options.index(self.value) if self.value in self.options else -step
+        self.value = self.options[(index + step) % len(self.options)]
 
     def action_list(self) -> None:
         self.post_message(self.ListWanted(self))

@@ -1,4 +1,4 @@
-"""A line to type in and below it what matches: something is found by what one remembers of its name."""
+"""A dialog to pick one of many texts by typing a part of it."""
 
 from collections.abc import Sequence
 from typing import ClassVar, Final
@@ -13,24 +13,24 @@ from textual.widgets.option_list import Option
 
 from console.model.text.word_match import matching, shown, spans
 from console.ui.shared.dialog import Dialog
-from console.ui.shared.marked_list import MarkedList
+from console.ui.shared.marked_list import MarkedOptionList
 
 MAX_FINDER_ROWS: Final = 50
-"""Rows that are made; who wants another types on."""
+"""Rows that are built; typing more narrows them down."""
 
 
 class Finder(Dialog[str | None]):
-    """Enter takes the row, esc leaves. What matches best is at the top, and chosen."""
+    """Returns the chosen text, or None after esc. The best match is at the top and highlighted."""
 
     VERTICAL_BREAKPOINTS = [(0, "-short"), (30, "-tall")]  # noqa: RUF012  (as Textual has it)
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "leave", "leave", priority=True),
+        Binding("escape", "leave", "close", priority=True),
         Binding("up", "move('cursor_up')", "up", priority=True),
         Binding("down", "move('cursor_down')", "down", priority=True),
         Binding("pageup", "move('page_up')", "page up", priority=True),
         Binding("pagedown", "move('page_down')", "page down", priority=True),
     ]
-    own_keys = (("enter", "take it"), ("esc", "leave"))
+    own_keys = (("enter", "select"), ("esc", "close"))
     SCOPED_CSS = False
     DEFAULT_CSS = """
     Finder { align: center bottom; background: $background 0%; }
@@ -46,22 +46,31 @@ class Finder(Dialog[str | None]):
     }
     """
 
-    def __init__(self, title: str, texts: Sequence[str], *, chosen: str = "", nothing: str = "nothing matches") -> None:
+    def __init__(
+        self,
+        title: str,
+        texts: Sequence[str],
+        *,
+        chosen: str = "",
+        no_match: str = "No match.",
+        empty: str = "The list is empty.",
+    ) -> None:
         super().__init__()
         self._title = title
         self._texts = texts
         self._chosen = chosen
-        self._nothing = nothing
+        self._no_match = no_match
+        self._empty = empty
         self._found: list[str] = []
-        self._line = Input(placeholder="type a part of it")
-        self._list = MarkedList(markup=False)
+        self._input = Input(placeholder="Type to search")
+        self._list = MarkedOptionList(markup=False)
         self._list.can_focus = False
 
     def compose(self) -> ComposeResult:
         with Vertical() as box:
             box.border_title = self._title
-            box.border_subtitle = "enter takes it · esc leaves"
-            yield self._line
+            box.border_subtitle = "enter select · esc close"
+            yield self._input
             yield self._list
 
     def on_mount(self) -> None:
@@ -71,23 +80,24 @@ class Finder(Dialog[str | None]):
 
     @property
     def row(self) -> str | None:
-        """What is chosen now."""
-        place = self._list.highlighted
-        return self._found[place] if place is not None and place < len(self._found) else None
+        """The highlighted text."""
+        index = self._list.highlighted
+        return self._found[index] if index is not None and index < len(self._found) else None
 
     def action_leave(self) -> None:
         self.dismiss(None)
 
-    def action_move(self, how: str) -> None:
-        getattr(self._list, f"action_{how}")()
+    def action_move(self, action: str) -> None:
+        """Run an action of the list."""
+        getattr(self._list, f"action_{action}")()
 
     @on(Input.Changed)
-    def _typed(self, event: Input.Changed) -> None:
+    def _text_changed(self, event: Input.Changed) -> None:
         event.stop()
         self._fill(event.value)
 
     @on(Input.Submitted)
-    def _take(self, event: Input.Submitted) -> None:
+    def _submitted(self, event: Input.Submitted) -> None:
         event.stop()
         if self.row is not None:
             self.dismiss(self.row)
@@ -101,16 +111,18 @@ class Finder(Dialog[str | None]):
     def _fill(self, typed: str) -> None:
         found = matching(self._texts, typed)
         self._found = found[:MAX_FINDER_ROWS]
-        rows = [Option(_line(text, typed)) for text in self._found]
+        rows = [Option(_highlighted(text, typed)) for text in self._found]
         if len(found) > MAX_FINDER_ROWS:
-            rows.append(Option(Content(f"{len(found) - MAX_FINDER_ROWS} more; type on"), disabled=True))
+            rows.append(
+                Option(Content(f"{len(found) - MAX_FINDER_ROWS} more. Type to narrow the list."), disabled=True)
+            )
         if not found:
-            rows.append(Option(Content(self._nothing if self._texts else "No earlier message."), disabled=True))
+            rows.append(Option(Content(self._no_match if self._texts else self._empty), disabled=True))
         self._list.clear_options().add_options(rows)
         self._list.highlighted = 0 if found else None
 
 
-def _line(text: str, typed: str) -> Content:
+def _highlighted(text: str, typed: str) -> Content:
     line = shown(text)
     content = Content(line)
     for start, end in spans(line, typed):

@@ -1,4 +1,4 @@
-"""The line at the bottom."""
+"""The line at the bottom with the keys."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ from console.ui.shared.styled_text import StyledText
 
 
 class Footer(StyledText):
-    """The keys that can be pressed now; each can be clicked."""
+    """The keys that work now; each can be clicked."""
 
     DEFAULT_CSS = """
     Footer { height: 1; dock: bottom; padding: 0 1; background: $panel; }
@@ -25,7 +25,7 @@ class Footer(StyledText):
         return Content(" " * GAP_COLUMNS).join(self._shown(key) for key in self.keys)
 
     def _shown(self, key: FooterKey) -> Content:
-        said = self.content_of([Piece(key.key, "key"), Piece(f" {key.label}", "faint")])
-        if not key.command_id:  # a dialog's, which hears the mouse itself
-            return said
-        return said.stylize(Style.from_meta({"@click": f"app.perform('{key.command_id}')"}))
+        content = self.content_of([Piece(key.key, "accent"), Piece(f" {key.label}", "faint")])
+        if not key.command_id:  # a key of a dialog, which handles clicks itself
+            return content
+        return content.stylize(Style.from_meta({"@click": f"app.perform('{key.command_id}')"}))

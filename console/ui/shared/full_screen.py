@@ -136,7 +136,7 @@ class FullScreen(MessageGuard, Screen[None]):
         """The label of esc."""
         return "back"
 
-    def on_listing_empty(self) -> None:
+    def on_item_list_empty(self) -> None:
         self.services.show_toast("The list is empty.", severity="warning")
 
     @property

@@ -1,4 +1,7 @@
-"""Paths that are offered while one is typed: a few lines beside the field, which keeps the focus and the letters."""
+"""The list of paths that completes a typed path. The input field keeps the focus and receives the keys.
+
+It is not an `ItemList`, because the first frame includes the prompt and must not load the lists.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,13 +22,13 @@ from console.model.text.units import size
 from console.ui.shared.bindings import bindings_for, keys_of
 from console.ui.shared.styled_text import StyledText
 
-ROWS: Final = 6
-FEW: Final = 3
-"""Where the screen has less than 24 lines: the field that they are for has to be seen, too."""
+MAX_ROWS: Final = 6
+MAX_ROWS_IF_SHORT: Final = 3
+"""Rows on a screen of less than 24 lines, where the input field must stay visible."""
 
 
 class PathPicker(StyledText):
-    """Never has the focus: the field hands it the keys that are its own while it is open."""
+    """Completions of a path. It never has the focus: the input field passes the picker's keys on while it is open."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings_for("paths")
     DEFAULT_CSS = """
@@ -33,81 +36,84 @@ class PathPicker(StyledText):
     """
 
     @dataclass
-    class Asked(Message):
-        """The mouse wants what a key of these does: the field has to do it."""
+    class CommandClicked(Message):
+        """Posted when the user clicks a key of the picker in the footer; the input field carries it out."""
 
-        what: str
+        command: str
 
     place: ClassVar[str] = "paths"
-    """Where its commands are, in the table."""
-    offered: reactive[Sequence[Candidate]] = reactive((), layout=True)
-    at: reactive[int] = reactive(0)
-    is_sure: reactive[bool] = reactive(False)
-    """Someone typed some of the path, or chose one: a lone @ is no wish for the first file there is."""
-    _missed = ""
-    """What is typed, where nothing matches it."""
+    """The group of its commands in the command table."""
+    candidates: reactive[Sequence[Candidate]] = reactive((), layout=True)
+    cursor: reactive[int] = reactive(0)
+    takes_on_enter: reactive[bool] = reactive(False)
+    """Whether enter takes the path: only after the user typed a part of it or moved the cursor, not after a lone @."""
+    _unmatched = ""
+    """The typed text if no path matches it."""
 
-    def offer(self, found: Sequence[Candidate], typed: str = "") -> None:
-        """Show these, or that nothing matches what is typed; nothing of both closes it."""
-        self.offered, self.at, self.is_sure = tuple(found), 0, bool(typed)
-        self._missed = "" if found else typed
-        self.display = bool(found or typed)
+    def offer(self, candidates: Sequence[Candidate], typed: str = "") -> None:
+        """Show paths, or that none matches the typed text. Without both, the picker is closed."""
+        self.candidates, self.cursor, self.takes_on_enter = tuple(candidates), 0, bool(typed)
+        self._unmatched = "" if candidates else typed
+        self.display = bool(candidates or typed)
         self.refresh(layout=True)
 
     def close(self) -> None:
         self.offer(())
 
     def move(self, step: int) -> None:
-        self.at = (self.at + step) % max(1, len(self.offered))
-        self.is_sure = True
+        """Move the cursor; it wraps around."""
+        self.cursor = (self.cursor + step) % max(1, len(self.candidates))
+        self.takes_on_enter = True
 
     def take(self) -> Candidate | None:
-        """What is chosen; it is closed."""
-        chosen = self.offered[self.at] if self.offered else None
-        self.offer(())
+        """Return the path under the cursor and close the picker."""
+        chosen = self.candidates[self.cursor] if self.candidates else None
+        self.close()
         return chosen
 
-    def action_ask(self, what: str) -> None:
-        self.post_message(self.Asked(what))
+    def action_ask(self, command: str) -> None:
+        self.post_message(self.CommandClicked(command))
 
     @property
     def is_open(self) -> bool:
-        return bool(self.offered)
+        return bool(self.candidates)
 
-    def meaning(self, key: str, typed: str) -> str | None:
-        """What a key does here while it is open: `take`, `above`, `below`, `close`.
+    def command_for_key(self, key: str, typed: str) -> str | None:
+        """The command of a key while the picker is open: `take`, `above`, `below` or `close`; None for other keys.
 
-        What was typed since it was offered counts: nobody takes a path that they no longer mean.
+        Paths that no longer match the typed text are removed first, so that none of them is taken.
         """
-        fitting = [one for one in self.offered if one.fits(typed)]
-        if len(fitting) < len(self.offered):
-            self.offer(fitting)
-        self.is_sure = self.is_sure or bool(typed)
-        what = self._meanings.get(key) if self.is_open else None
-        if what == "enter":
-            return "take" if self.is_sure else None
-        return what
+        matching = [one for one in self.candidates if one.fits(typed)]
+        if len(matching) < len(self.candidates):
+            self.offer(matching)
+        self.takes_on_enter = self.takes_on_enter or bool(typed)
+        command = self._commands_by_key.get(key) if self.is_open else None
+        if command == "enter":
+            return "take" if self.takes_on_enter else None
+        return command
 
     @property
-    def _meanings(self) -> Mapping[str, str]:
+    def _commands_by_key(self) -> Mapping[str, str]:
         return {key: command.what for command in current_commands_of("paths") for key in keys_of(command)}
 
     def render(self) -> Content:
-        if self._missed:
-            return Content.styled(f"  no file or folder matches {one_line(self._missed, 60)}", "$text-muted")
-        seen = ROWS if self.app.size.height >= 24 else FEW
-        first = max(0, min(self.at - seen // 2, len(self.offered) - seen))
-        rows = [self._row(first + at, one) for at, one in enumerate(self.offered[first : first + seen])]
-        count = f"{self.at + 1} of {len(self.offered)} · " if len(self.offered) > seen else ""
-        takes = with_keys("{paths.enter} or {paths.take}" if self.is_sure else "{paths.take}")
-        rows.append(Content.styled(f"  {count}{takes} takes it · {key_of('paths.close')} closes", "$text-muted"))
+        if self._unmatched:
+            return Content.styled(f"  No file or folder matches {one_line(self._unmatched, 60)}.", "$text-muted")
+        count = MAX_ROWS if self.app.size.height >= 24 else MAX_ROWS_IF_SHORT
+        first = max(0, min(self.cursor - count // 2, len(self.candidates) - count))
+        rows = [self._row(first + at, one) for at, one in enumerate(self.candidates[first : first + count])]
+        place = f"{self.cursor + 1} of {len(self.candidates)} · " if len(self.candidates) > count else ""
+        keys = with_keys("{paths.enter} or {paths.take}" if self.takes_on_enter else "{paths.take}")
+        rows.append(Content.styled(f"  {place}{keys} takes the path · {key_of('paths.close')} closes", "$text-muted"))
         return Content("\n").join(rows)
 
-    def _row(self, at: int, one: Candidate) -> Content:
-        is_here = at == self.at
-        mark = f"{GLYPHS['cursor'] if is_here else ' '} "
-        about = "folder" if one.is_folder else f"{kind_of(one.name)} · {size(one.size)}"
-        room = self.content_size.width - len(mark) - len(about) - 2
-        name = cut(one_line(one.name), max(8, room))
-        gap = " " * max(2, self.content_size.width - len(mark) - Content(name).cell_length - len(about))
-        return Content.assemble((mark, "bold $accent"), (name, "bold" if is_here else ""), gap, (about, "$text-muted"))
+    def _row(self, index: int, candidate: Candidate) -> Content:
+        is_current = index == self.cursor
+        mark = f"{GLYPHS['cursor'] if is_current else ' '} "
+        kind = "folder" if candidate.is_folder else f"{kind_of(candidate.name)} · {size(candidate.size)}"
+        room = self.content_size.width - len(mark) - len(kind) - 2
+        name = cut(one_line(candidate.name), max(8, room))
+        gap = " " * max(2, self.content_size.width - len(mark) - Content(name).cell_length - len(kind))
+        return Content.assemble(
+            (mark, "bold $accent"), (name, "bold" if is_current else ""), gap, (kind, "$text-muted")
+        )

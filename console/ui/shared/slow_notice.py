@@ -1,4 +1,4 @@
-"""Says that something takes long."""
+"""Tells the user that an operation is slow."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

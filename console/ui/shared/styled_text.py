@@ -1,7 +1,7 @@
-"""Pieces of text in tones, as Textual shows them; the theme gives the colours.
+"""The styles of all tones, and the base of widgets that show pieces of text in tones.
 
-Tones are styles and not component classes: Textual works out the look of each class of each widget before the first
-frame and whenever a class of the screen changes, which took a fifth of the start.
+Tones are styles and not component classes: Textual computes each component class of each widget before the first frame
+and whenever a class of the screen changes, which took a fifth of the start.
 """
 
 from collections.abc import Iterable, Mapping
@@ -39,13 +39,22 @@ TONES: Final[Mapping[str, str]] = {
     "turn": "bold",
     "tool": "$accent",
     "line": "$primary",
-    "key": "bold $accent",
+    "accent": "bold $accent",
+    # Values, changes and rows of lists
+    **dict.fromkeys(("index", "object", "array", "again"), "$text-muted"),
+    **dict.fromkeys(("string", "good", "added"), "$text-success"),
+    **dict.fromkeys(("number", "word", "warn", "changed"), "$text-warning"),
+    **dict.fromkeys(("bad", "removed"), "$text-error"),
+    "strong": "bold",
+    "heading": "bold $text-primary",
+    "key": "$text-accent",
+    "jump": "$text-secondary",
 }
 
 
 class StyledText(PaneGuard, Widget):
-    """A widget that shows pieces."""
+    """A widget that shows pieces of text."""
 
     def content_of(self, pieces: Iterable[Piece], between: str = "") -> Content:
-        """The pieces in their tones; their text is only ever text."""
+        """The pieces in their tones. Their text is never parsed as markup."""
         return Content(between).join([Content.styled(piece.text, TONES[piece.tone]) for piece in pieces])

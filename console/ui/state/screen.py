@@ -67,36 +67,36 @@ class StateScreen(SearchBrowser):
 
     # Reading
 
-    def take_a_desk(self) -> None:
+    def open_reader(self) -> None:
         self.reader = StateReader(self.services.active_session.engine)
 
-    def begin(self) -> Awaitable[None]:
+    def read_first_page(self) -> Awaitable[None]:
         return self.reader.load_first()
 
-    def more(self) -> Awaitable[None] | None:
+    def read_next_page(self) -> Awaitable[None] | None:
         reader = self.history or self.reader
         return None if reader.is_complete else reader.load_more()
 
-    async def freshen(self) -> bool:
-        is_new = self.history is None and await self.reader.refresh(self.list.seen.start)
+    async def read_changes(self) -> bool:
+        is_new = self.history is None and await self.reader.refresh(self.list.visible_rows.start)
         if is_new:
-            self.look_again()
+            self.expire_side()
         return is_new
 
     @property
-    def sought(self) -> str:
+    def searched_text(self) -> str:
         return self.reader.text
 
-    async def find(self, text: str) -> None:
+    async def search_for(self, text: str) -> None:
         await self._switch_reader(StateReader(self.services.active_session.engine, text, self.reader.session))
 
     async def _switch_reader(self, reader: StateReader) -> None:
         await reader.load_first()
         self.reader, self.history = reader, None
-        self.list.start_over()
+        self.list.clear()
 
     async def _reload(self) -> None:
-        self.look_again()
+        self.expire_side()
         if self.history is not None:
             self.history = KeyHistoryReader(self.services.active_session.engine, self.history.row)
             await self.history.load_more()
@@ -105,7 +105,7 @@ class StateScreen(SearchBrowser):
 
     # Showing
 
-    def nothing(self) -> str:
+    def empty_text(self) -> str:
         if self.history is not None:
             return "No change of this key is recorded."
         return with_keys(
@@ -121,16 +121,16 @@ class StateScreen(SearchBrowser):
         keys = self.reader.keys.count
         return f"{number(keys, 'key') if self.reader.is_complete else f'{keys:,}+ keys'} {whose}"
 
-    def shelf(self) -> ListItems:
+    def list_items(self) -> ListItems:
         if self.history is not None:
             return ListItems([self._change_item(change) for change in self.history.changes])
         return LongListItems(self.reader.keys.rows, self._item, self.reader.keys.index_of)
 
-    def _show(self) -> None:
+    def show_list(self) -> None:
         was_scope = self._current is not None and self._current.row is None
         self.search.disabled = self.history is not None  # a search would leave the history
         self.search.placeholder = BACK if self.history is not None else with_keys(self.placeholder)
-        super()._show()
+        super().show_list()
         if not was_scope and self._current is not None and self._current.row is None:
             self.list.move(
                 1
@@ -184,7 +184,7 @@ class StateScreen(SearchBrowser):
             return self.history.row.identity
         return self._current.scope if self._current is not None else None
 
-    def tell(self) -> Source | None:
+    def side_rows(self) -> Source | None:
         row, change, scope = self.row, self.change, self.scope
         if row is None:
             return None if scope is None else scope_details(scope, self._title_of(scope))
@@ -195,19 +195,19 @@ class StateScreen(SearchBrowser):
         if change is not None and change.glimpse is None:
             return Text(Piece(DELETED, "removed"))
         name = f"{row.identity.key}\n{row.key}\n{change.number if change else ''}"
-        looked = self.look_up(name, partial(self._read_value, row, change))
-        return Tree(looked.value, self._folds) if looked.is_there else Text(Piece(one_line(looked.words), "faint"))
+        looked = self.load_side(name, partial(self._read_value, row, change))
+        return Tree(looked.value, self._folds) if looked.is_loaded else Text(Piece(one_line(looked.note), "faint"))
 
     async def _read_value(self, row: "StateRow", change: StateChange | None) -> Any:
         return await self.reader.value(row.identity, row.key, change.number if change is not None else None)
 
-    def on_listing_moved(self) -> None:
+    def on_item_list_moved(self) -> None:
         self._folds = Folds()
-        super().on_listing_moved()
+        super().on_item_list_moved()
 
     # Commands
 
-    def on_listing_chosen(self) -> None:
+    def on_item_list_chosen(self) -> None:
         self.action_edit()
 
     @property
@@ -216,7 +216,7 @@ class StateScreen(SearchBrowser):
 
     @property
     def _esc_leaves_history(self) -> bool:
-        return self.history is not None and not self.line.is_open and not self.is_inside
+        return self.history is not None and not self.ask_line.is_open and not self.is_inside
 
     def step_back(self) -> None:
         if self._esc_leaves_history:
@@ -231,7 +231,7 @@ class StateScreen(SearchBrowser):
         if what in ("add", "clear", "aside") and self.scope is None:
             return "There is no state here."
         if what in _NEEDS_KEY and self.row is None:
-            return "Choose a key first." if self.list.shelf.height else "There is no state here."
+            return "Choose a key first." if self.list.source.height else "There is no state here."
         if what == "fold" and not self.is_inside:
             return f"{key_of('states.aside')} goes to the value. Fold it there."
         return self._why_not_in_history(what) if self.history is not None else None
@@ -251,7 +251,7 @@ class StateScreen(SearchBrowser):
     def action_whose(self) -> None:
         if self.services.check_can("states.whose"):
             session = self._session if self.reader.session is None else None
-            self.enter(is_inside=False)
+            self.focus_list()
             self.read(
                 self._switch_reader(StateReader(self.services.active_session.engine, self.reader.text, session)),
                 self.show,
@@ -291,7 +291,7 @@ class StateScreen(SearchBrowser):
         scope = self.scope
         if self.services.check_can("states.add") and scope is not None:
             add = partial(self._add, scope)
-            self.line.ask("Name of the new key", "", add, needed="A key needs a name.")
+            self.ask_line.ask("Name of the new key", "", add, why_required="A key needs a name.")
 
     def _add(self, scope: "ScopeIdentity", key: str) -> None:
         self._open_editor(scope, key.strip(), "null", Expected.NOTHING)
@@ -340,19 +340,19 @@ class StateScreen(SearchBrowser):
         row = self.row
         if self.services.check_can("states.history") and row is not None and (current := self.list.current) is not None:
             self._row_before_history = current.id
-            self.enter(is_inside=False)  # the history is in the list
+            self.focus_list()  # the history is in the list
             self.history = KeyHistoryReader(self.services.active_session.engine, row)
-            self.list.start_over()
+            self.list.clear()
             self.read(self.history.load_more(), self.show)
 
     def _leave_history(self) -> None:
         self.history = None
-        self.list.start_over()
+        self.list.clear()
         self.show()
         self._go_to(self._row_before_history)
 
     def _go_to(self, row_id: str | None) -> None:
-        if row_id is not None and self.is_attached and (place := self.list.shelf.place_of(row_id)) is not None:
+        if row_id is not None and self.is_attached and (place := self.list.source.place_of(row_id)) is not None:
             self.list.go_to(place)
 
     def action_copy(self) -> None:

@@ -13,7 +13,7 @@ from console.model.commands.key_labels import current_commands_of
 from console.model.stream.filter import GRAMMAR
 from console.ui.shared.bindings import action_of, bindings_for, keys_of
 
-_DIGITS: Final = 12
+_MAX_DIGITS: Final = 12
 
 
 class FilterLine(Input):
@@ -27,8 +27,8 @@ class FilterLine(Input):
     FilterLine:focus { border: none; }
     """
 
-    class Left(Message):
-        """Posted when the user leaves the line without a change."""
+    class Closed(Message):
+        """Posted when the user closes the line without a change."""
 
     def __init__(self, placeholder: str = GRAMMAR, restrict: str | None = None) -> None:
         super().__init__(placeholder=placeholder, restrict=restrict, select_on_focus=False)
@@ -40,14 +40,14 @@ class FilterLine(Input):
         self.focus()
 
     def action_leave(self) -> None:
-        self.post_message(self.Left())
+        self.post_message(self.Closed())
 
 
 class EntryLine(FilterLine):
     """The line for an entry number. Enter goes to the entry."""
 
     def __init__(self) -> None:
-        super().__init__("entry number", restrict=rf"#?\d{{0,{_DIGITS}}}")
+        super().__init__("Entry number", restrict=rf"#?\d{{0,{_MAX_DIGITS}}}")
 
     @property
     def number(self) -> int | None:
@@ -57,7 +57,7 @@ class EntryLine(FilterLine):
 
 
 class CopyMenu(Static, can_focus=True):
-    """The copy menu: each letter copies one part of the current entry."""
+    """The copy menu: each key copies one part of the current entry."""
 
     place: ClassVar[str] = "yank"
     BINDINGS: ClassVar[list[BindingType]] = bindings_for("yank")
@@ -77,9 +77,9 @@ class CopyMenu(Static, can_focus=True):
     def __init__(self) -> None:
         rows = current_commands_of("yank")
         self._keys = {key for row in rows for key in keys_of(row)}
-        items = [Content.from_markup(f"[@click={action_of(row)}][b]$key[/b] $words[/]", key=row.key, words=row.label)
+        items = [Content.from_markup(f"[@click={action_of(row)}][b]$key[/b] $label[/]", key=row.key, label=row.label)
                  for row in rows if row.what != "close"]  # fmt: skip
-        super().__init__(Content(" copy  ") + Content("  ").join(items))
+        super().__init__(Content(" Copy  ") + Content("  ").join(items))
 
     def action_yank(self, what: str) -> None:
         self.post_message(self.Chosen(what))

@@ -3,7 +3,7 @@
 from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from rich.style import Style
 from textual import events
@@ -17,13 +17,12 @@ from console.model.stream.cursor import Shown, StreamCursor
 from console.model.stream.rows import TONES
 from console.model.stream.time_column import TimeMode
 from console.ui.shared.crash_guard import PaneGuard
-from console.ui.shared.selection import marked
-from console.ui.stream.row import Columns, RowStyle, heading, paint, words
+from console.ui.shared.selection import highlight_range
+from console.ui.stream.row import Columns, RowStyle, draw_heading, draw_note, draw_row
 
-WHEEL = 3
+WHEEL_ROWS: Final = 3
 """Rows per step of the mouse wheel."""
-STRIPS = 1_024
-"""Cached strips."""
+MAX_CACHED_STRIPS: Final = 1_024
 _PARTS = ("position", "time", "text", "cursor", "pinned", "mark", "heading", "base", "faint")
 
 
@@ -53,7 +52,7 @@ class StreamLines(PaneGuard, Widget, can_focus=True):
 
     @dataclass
     class Clicked(Message):
-        """Posted when the user clicks a row."""
+        """Posted when the user clicks a row; `row` counts from the top of the page."""
 
         row: int
 
@@ -72,8 +71,8 @@ class StreamLines(PaneGuard, Widget, can_focus=True):
         self._styles: dict[str, Style] = {}
         self._row_style: RowStyle | None = None
         self._heading = self._blank = Strip([])
-        self._is_whole = False
-        self._seen = -1
+        self._is_complete = False
+        self._drawn_version = -1
 
     @property
     def rows(self) -> int:
@@ -94,7 +93,7 @@ class StreamLines(PaneGuard, Widget, can_focus=True):
     def on_batch(self) -> None:
         """Called once a tick: draw again if the rows may have changed."""
         view = self._view
-        if view is not None and (view.timeline.version != self._seen or not self._is_whole):
+        if view is not None and (view.timeline.version != self._drawn_version or not self._is_complete):
             self.redraw()
 
     def redraw(self) -> None:
@@ -103,17 +102,17 @@ class StreamLines(PaneGuard, Widget, can_focus=True):
         if view is None or not self.size.width:
             return
         view.resize(self.rows)
-        self._seen = view.timeline.version
+        self._drawn_version = view.timeline.version
         page = view.page()
-        self._is_whole = page.is_whole
-        row_style = self._arrange(view)
+        self._is_complete = page.is_whole
+        row_style = self._update_row_style(view)
         current = None if page.current is None else page.current.first
         lines = [self._row(shown, row_style, view, current) for shown in page.rows]
         if len(lines) < self.rows and (note := self._note(view, is_empty=not lines)):
             # Missing rows at the end of a run are above, so the note goes to the top.
             above = self.rows - len(lines) if lines and view.follow.is_tail else 0
             lines[:0] = [self._blank] * (above - 1)
-            lines.insert(0 if above else len(lines), words(note, self.size.width, row_style))
+            lines.insert(0 if above else len(lines), draw_note(note, self.size.width, row_style))
         if self._heading_height:
             lines.insert(0, self._heading)
         lines += [self._blank] * (self.size.height - len(lines))
@@ -130,7 +129,7 @@ class StreamLines(PaneGuard, Widget, can_focus=True):
         strip = self._lines[y] if y < len(self._lines) else Strip.blank(self.size.width, self._style("base"))
         selection = self.text_selection
         if selection is not None and (span := selection.get_span(y)) is not None:
-            strip = marked(strip, *span, self.screen.get_component_rich_style("screen--selection"))
+            strip = highlight_range(strip, *span, self.screen.get_component_rich_style("screen--selection"))
         # Textual needs offsets only for the widget under the mouse.
         return strip.apply_offsets(0, y) if self.app.mouse_over is self else strip
 
@@ -160,11 +159,11 @@ class StreamLines(PaneGuard, Widget, can_focus=True):
 
     def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
         event.stop()
-        self.post_message(self.Wheeled(-WHEEL))
+        self.post_message(self.Wheeled(-WHEEL_ROWS))
 
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
         event.stop()
-        self.post_message(self.Wheeled(WHEEL))
+        self.post_message(self.Wheeled(WHEEL_ROWS))
 
     def on_click(self, event: events.Click) -> None:
         """Choose the clicked row, unless the click ended a selection."""
@@ -173,7 +172,7 @@ class StreamLines(PaneGuard, Widget, can_focus=True):
         if self.text_selection is None:
             self.post_message(self.Clicked(event.y - self._heading_height))
 
-    def landings(self) -> Iterator[Offset]:
+    def jump_offsets(self) -> Iterator[Offset]:
         """The offsets of the rows, for jump mode."""
         rows = len(self._view.page().rows) if self._view is not None else 0
         yield from (Offset(0, self._heading_height + row) for row in range(min(rows, self.rows)))
@@ -190,30 +189,30 @@ class StreamLines(PaneGuard, Widget, can_focus=True):
         key = (shown, is_current, is_current and view.cursor is not None, is_flagged)
         strip = self._strips.get(key)
         if strip is None:
-            strip = paint(shown, row_style, is_current=key[1], is_pinned=key[2], is_flagged=is_flagged)
-            if len(self._strips) >= STRIPS:
+            strip = draw_row(shown, row_style, is_current=key[1], is_pinned=key[2], is_flagged=is_flagged)
+            if len(self._strips) >= MAX_CACHED_STRIPS:
                 self._strips.popitem(last=False)
             self._strips[key] = strip
         return strip
 
     def _note(self, view: StreamCursor, *, is_empty: bool) -> str:
         """The reason why there are no more rows, if it is not obvious."""
-        if not self._is_whole:
+        if not self._is_complete:
             return "Reading…"
         if not is_empty:
             return ""
         return "No entry matches the filter." if view.timeline.is_hiding else "No entries yet."
 
-    def _arrange(self, view: StreamCursor) -> RowStyle:
-        """The row style; clears cached strips if it has changed."""
+    def _update_row_style(self, view: StreamCursor) -> RowStyle:
+        """Return the row style for the current size and run. Clears the cached strips if it has changed."""
         timeline = view.timeline
-        how = Columns.fit(self.size.width, timeline.last), self.mode, timeline.began, timeline.is_hiding
+        layout = Columns.fit(self.size.width, timeline.last), self.mode, timeline.began, timeline.is_hiding
         row_style = self._row_style
-        if row_style is None or (row_style.columns, row_style.mode, row_style.began, row_style.is_filtered) != how:
-            row_style = RowStyle(*how, self._style)
+        if row_style is None or (row_style.columns, row_style.mode, row_style.began, row_style.is_filtered) != layout:
+            row_style = RowStyle(*layout, self._style)
             self._row_style = row_style
             self._strips.clear()
-            self._heading = heading(row_style)
+            self._heading = draw_heading(row_style)
             self._blank = Strip.blank(self.size.width, self._style("base"))
         return row_style
 

@@ -45,7 +45,7 @@ class StreamPane(PaneGuard, Vertical):
 
     @dataclass
     class CursorMoved(Message):
-        """Posted when the cursor moves; None for the end. The screen shows the session as of this entry."""
+        """Posted when the cursor moves. The screen shows the session as of this entry, or now if it is None."""
 
         position: int | None
 
@@ -56,14 +56,14 @@ class StreamPane(PaneGuard, Vertical):
         position: int
 
     @dataclass
-    class HoldOn(Message):
-        """Posted when the user sets a breakpoint at entries of this kind, such as the one at the position."""
+    class ToggleBreakpoint(Message):
+        """Posted when the user sets or removes a breakpoint at entries of the kind of the current entry."""
 
         kind: str
         position: int
 
     @dataclass
-    class Yank(Message):
+    class Copy(Message):
         """Posted when the user copies a part of an entry: event, payload, text, id, or a reproducing command line."""
 
         what: str
@@ -71,7 +71,7 @@ class StreamPane(PaneGuard, Vertical):
 
     @dataclass
     class Filter(Message):
-        """Posted when the filter changes; empty for none."""
+        """Posted when the filter changes; `text` is empty if there is none."""
 
         text: str
 
@@ -80,24 +80,24 @@ class StreamPane(PaneGuard, Vertical):
         self._lines = StreamLines()
         self._filter_line = FilterLine()
         self._entry_line = EntryLine()
-        self._yank_menu = CopyMenu()
+        self._copy_menu = CopyMenu()
         self._view: StreamCursor | None = None
         self._filter = ""
         self._input_error = ""
-        """What is wrong with the text in an open line."""
+        """Why the text in an open line is not accepted."""
         self._is_raw = False
         self._cursor: int | None = None
         self._subtitle = ""
         self._marks: dict[str, set[int]] = {}
         """Marked positions by run."""
         self.entry: int | None = None
-        """The current entry if it may not be the newest: the user moved the cursor, or a filter is set."""
+        """The current entry if it may not be the newest, because the user moved the cursor or set a filter."""
 
     def compose(self) -> ComposeResult:
         yield self._lines
         yield self._filter_line
         yield self._entry_line
-        yield self._yank_menu
+        yield self._copy_menu
 
     # Called by the screen
 
@@ -108,7 +108,7 @@ class StreamPane(PaneGuard, Vertical):
         self._view.choose(parse(self._filter))
         self._view.show_raw(self._is_raw)
         self._lines.show_view(self._view)
-        self._moved()
+        self._redraw()
 
     def on_batch(self) -> None:
         """Called once a tick, after the timeline was updated."""
@@ -116,13 +116,13 @@ class StreamPane(PaneGuard, Vertical):
             return
         self._view.tick()
         self._lines.on_batch()
-        self._tell()
+        self._update_border()
 
     def go_to(self, position: int) -> None:
         """Put the cursor on an entry."""
         if self._view is not None:
             self._view.go(position)
-            self._moved()
+            self._redraw()
 
     def cycle_times(self) -> TimeMode:
         """Switch to the next time mode."""
@@ -137,7 +137,7 @@ class StreamPane(PaneGuard, Vertical):
         if self._view is not None:
             self._view.choose(chosen)
         self.post_message(self.Filter(self._filter))
-        self._moved()
+        self._redraw()
 
     def clear_filter(self) -> bool:
         """Clear the filter. Returns whether one was set."""
@@ -146,22 +146,18 @@ class StreamPane(PaneGuard, Vertical):
             self.set_filter("")
         return had
 
-    def yank(self, what: str, position: int) -> None:
-        """Copy a part of an entry."""
-        self.post_message(self.Yank(what, position))
-
     def go_live(self) -> bool:
         """Follow the end. Returns whether that is a change."""
         view = self._view
         if view is None or view.follow.is_tail:
             return False
         view.end()
-        self._moved()
+        self._redraw()
         return True
 
     def go_to_turn(self, turn: int) -> None:
         """Put the cursor on the first entry of a turn."""
-        self._with(lambda view: view.go_to_turn(turn))
+        self._change_view(lambda view: view.go_to_turn(turn))
 
     def why_not(self, what: str) -> str | None:
         """The reason why a command cannot be carried out now, or None."""
@@ -199,42 +195,42 @@ class StreamPane(PaneGuard, Vertical):
     # Keys
 
     def action_move(self, rows: int) -> None:
-        self._try("up", lambda view: view.move(rows))
+        self._move("up", lambda view: view.move(rows))
 
     def action_page(self, share: float) -> None:
-        self._try("page_up", lambda view: view.page_by(share))
+        self._move("page_up", lambda view: view.page_by(share))
 
     def action_first(self) -> None:
-        self._try("first", lambda view: view.first())
+        self._move("first", lambda view: view.first())
 
     def action_end(self) -> None:
-        self._try("end", lambda view: view.end())
+        self._move("end", lambda view: view.end())
 
     def action_turn(self, step: int) -> None:
-        self._try("turn_before", lambda view: view.turn(step))
+        self._move("turn_before", lambda view: view.turn(step))
 
     def action_match(self, step: int) -> None:
         view, before = self._view, self._cursor
         if self._refuse("next_match") or view is None:
             return
-        self._with(lambda view: view.match(step))
+        self._change_view(lambda view: view.match(step))
         if self._cursor == before and not view.is_going:
             refuse(self, "No other match in this direction.")
 
     def action_flag(self) -> None:
-        self._try("mark", lambda view: view.flag())
+        self._move("mark", lambda view: view.flag())
 
     def action_next_flag(self) -> None:
-        self._try("next_mark", lambda view: view.next_flag())
+        self._move("next_mark", lambda view: view.next_flag())
 
     def action_clear_flags(self) -> None:
-        self._try("clear_marks", lambda view: view.flags.clear())
+        self._move("clear_marks", lambda view: view.flags.clear())
 
     def action_raw(self) -> None:
         if self._refuse("raw"):
             return
         self._is_raw = not self._is_raw
-        self._with(lambda view: view.show_raw(self._is_raw))
+        self._change_view(lambda view: view.show_raw(self._is_raw))
 
     def action_time(self) -> None:
         if not self._refuse("time"):
@@ -262,13 +258,13 @@ class StreamPane(PaneGuard, Vertical):
 
     def action_breakpoint(self) -> None:
         if not self._refuse("breakpoint") and (kind := self._kind) is not None:
-            self.post_message(self.HoldOn(kind, self._position or 0))
+            self.post_message(self.ToggleBreakpoint(kind, self._position or 0))
 
     # The lines at the bottom
 
     def close_line(self) -> bool:
         """Close the open line. Returns whether one was open."""
-        lines = [line for line in (self._yank_menu, self._filter_line, self._entry_line) if line.display]
+        lines = [line for line in (self._copy_menu, self._filter_line, self._entry_line) if line.display]
         for line in lines:
             self._close(line)
         return bool(lines)
@@ -285,8 +281,8 @@ class StreamPane(PaneGuard, Vertical):
     def action_yank(self) -> None:
         if not self._refuse("yank") and self._position is not None:
             self.close_line()
-            self._yank_menu.display = True
-            self._yank_menu.focus()
+            self._copy_menu.display = True
+            self._copy_menu.focus()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         event.stop()
@@ -304,19 +300,19 @@ class StreamPane(PaneGuard, Vertical):
         event.stop()
         self._show_error("")
 
-    def on_filter_line_left(self, event: FilterLine.Left) -> None:
+    def on_filter_line_closed(self, event: FilterLine.Closed) -> None:
         event.stop()
         self.close_line()
 
     def on_copy_menu_chosen(self, event: CopyMenu.Chosen) -> None:
         event.stop()
         if (position := self._position) is not None:
-            self.yank(event.what, position)
-        self._close(self._yank_menu)
+            self.post_message(self.Copy(event.what, position))
+        self._close(self._copy_menu)
 
     def on_copy_menu_closed(self, event: CopyMenu.Closed) -> None:
         event.stop()
-        self._close(self._yank_menu)
+        self._close(self._copy_menu)
 
     def _go_to_typed(self) -> None:
         number = self._entry_line.number
@@ -326,9 +322,9 @@ class StreamPane(PaneGuard, Vertical):
         self._close(self._entry_line)
         self.go_to(number)
 
-    def _show_error(self, words: str) -> None:
-        self._input_error = words
-        self._tell()
+    def _show_error(self, text: str) -> None:
+        self._input_error = text
+        self._update_border()
 
     def _close(self, line: Widget) -> None:
         """Close a line and focus the rows."""
@@ -343,13 +339,13 @@ class StreamPane(PaneGuard, Vertical):
     def on_stream_lines_clicked(self, event: StreamLines.Clicked) -> None:
         event.stop()
         before = self._cursor
-        self._with(lambda view: view.click(event.row))
+        self._change_view(lambda view: view.click(event.row))
         if self._cursor is not None and self._cursor == before:
             self.post_message(self.Inspect(self._cursor))  # a second click on the same row
 
     def on_stream_lines_wheeled(self, event: StreamLines.Wheeled) -> None:
         event.stop()
-        self._with(lambda view: view.scroll(event.rows))
+        self._change_view(lambda view: view.scroll(event.rows))
 
     # Private
 
@@ -357,14 +353,15 @@ class StreamPane(PaneGuard, Vertical):
         """Post the reason if a command cannot be carried out now. Returns whether there was one."""
         return refuse(self, self.why_not(command))
 
-    def _try(self, what: str, move: Callable[[StreamCursor], None]) -> None:
-        if not self._refuse(what):
-            self._with(move)
+    def _move(self, command: str, change: Callable[[StreamCursor], None]) -> None:
+        """Change the view, or post the reason why the command cannot be carried out."""
+        if not self._refuse(command):
+            self._change_view(change)
 
-    def _with(self, move: Callable[[StreamCursor], None]) -> None:
+    def _change_view(self, change: Callable[[StreamCursor], None]) -> None:
         if self._view is not None:
-            move(self._view)
-            self._moved()
+            change(self._view)
+            self._redraw()
 
     @property
     def _current(self) -> Span | None:
@@ -378,12 +375,13 @@ class StreamPane(PaneGuard, Vertical):
     def _position(self) -> int | None:
         return None if self._view is None else self._view.entry
 
-    def _moved(self) -> None:
+    def _redraw(self) -> None:
         """Draw the rows and update the border after a command."""
         self._lines.redraw()
-        self._tell()
+        self._update_border()
 
-    def _tell(self) -> None:
+    def _update_border(self) -> None:
+        """Update the border, and post `CursorMoved` if the cursor has moved."""
         view = self._view
         if view is None:
             return

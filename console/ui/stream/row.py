@@ -14,10 +14,9 @@ from console.model.stream.time_column import WIDTH as TIME_WIDTH
 from console.model.stream.time_column import TimeMode, stamp
 from console.model.text.glyphs import GLYPHS
 
-GUTTER: Final = 2
-_WITH_TIME: Final = 60
-"""Columns from which the time is shown; the position is shown from 48."""
-_WITH_POSITION: Final = 48
+GUTTER_COLUMNS: Final = 2
+_MIN_COLUMNS_WITH_TIME: Final = 60
+_MIN_COLUMNS_WITH_POSITION: Final = 48
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,16 +31,16 @@ class Columns:
     @classmethod
     def fit(cls, width: int, last: int) -> "Columns":
         """The widths that fit: the time is hidden first, then the position."""
-        position = max(4, len(str(last))) + 2 if width >= _WITH_POSITION else 0
-        time = TIME_WIDTH + 2 if width >= _WITH_TIME else 0
-        left = max(0, width - GUTTER - position - time)
+        position = max(4, len(str(last))) + 2 if width >= _MIN_COLUMNS_WITH_POSITION else 0
+        time = TIME_WIDTH + 2 if width >= _MIN_COLUMNS_WITH_TIME else 0
+        left = max(0, width - GUTTER_COLUMNS - position - time)
         kind = min(left, 23 if left >= 46 else max(14, left * 2 // 5))
         return cls(position, time, kind, left - kind)
 
 
 @dataclass(frozen=True, slots=True)
 class RowStyle:
-    """What the drawing of a row depends on beside the row."""
+    """Everything that the look of a row depends on, besides the row."""
 
     columns: Columns
     mode: TimeMode
@@ -51,8 +50,8 @@ class RowStyle:
     """Returns the style of a part or tone."""
 
 
-def paint(shown: Shown, row_style: RowStyle, *, is_current: bool, is_pinned: bool, is_flagged: bool) -> Strip:
-    """The strip of a row."""
+def draw_row(shown: Shown, row_style: RowStyle, *, is_current: bool, is_pinned: bool, is_flagged: bool) -> Strip:
+    """Draw a row."""
     columns, style = row_style.columns, row_style.style
     span, row = shown.span, shown.row
     kind, summary = _short(row.kind, columns.kind - 1), row.summary
@@ -63,7 +62,7 @@ def paint(shown: Shown, row_style: RowStyle, *, is_current: bool, is_pinned: boo
     mark = GLYPHS[row.glyph] + " " if row.glyph else ""
     pointer = GLYPHS["cursor"] if is_current else GLYPHS["mark"] if is_flagged else " "
     tone = style(row.tone)
-    cells = [(pointer, GUTTER, style("mark" if is_flagged else "cursor"), False)]
+    cells = [(pointer, GUTTER_COLUMNS, style("mark" if is_flagged else "cursor"), False)]
     if columns.position:
         cells.append((str(span.first), columns.position, style("position"), True))
     if columns.time:
@@ -75,10 +74,10 @@ def paint(shown: Shown, row_style: RowStyle, *, is_current: bool, is_pinned: boo
     return _strip(cells, under)
 
 
-def heading(row_style: RowStyle) -> Strip:
-    """The strip with the column names."""
+def draw_heading(row_style: RowStyle) -> Strip:
+    """Draw the column names."""
     columns, style = row_style.columns, row_style.style("heading")
-    cells = [("", GUTTER, style, False)]
+    cells = [("", GUTTER_COLUMNS, style, False)]
     if columns.position:
         cells.append(("#", columns.position, style, True))
     if columns.time:
@@ -87,10 +86,13 @@ def heading(row_style: RowStyle) -> Strip:
     return _strip(cells, row_style.style("base"))
 
 
-def words(text: str, width: int, row_style: RowStyle) -> Strip:
-    """The strip of a note in place of rows."""
+def draw_note(text: str, width: int, row_style: RowStyle) -> Strip:
+    """Draw a note in place of rows."""
     return _strip(
-        [("", GUTTER, row_style.style("faint"), False), (text, width - GUTTER, row_style.style("faint"), False)],
+        [
+            ("", GUTTER_COLUMNS, row_style.style("faint"), False),
+            (text, width - GUTTER_COLUMNS, row_style.style("faint"), False),
+        ],
         row_style.style("base"),
     )
 

@@ -105,7 +105,7 @@ async def test_a_message_that_finds_no_room_comes_back_whole(open_engine: Engine
         app.main.prompt.load(big := "x" * 300_000)
         await pilot.press("enter")
         await sees(pilot, "no space is left", "Free some space")
-        await until(pilot, lambda: app.main.prompt.whole == big)
+        await until(pilot, lambda: app.main.prompt.full_text == big)
 
 
 def make_newer(db: Path) -> None:
@@ -223,7 +223,7 @@ async def test_what_a_process_left_in_its_prompt_is_in_the_next_one(open_engine:
             assert other.main.prompt.text == "", "the first lives: it is still its own"
     third = opened(open_engine, Cue())
     async with at_the_screen(third) as pilot:
-        await until(pilot, lambda: third.main.prompt.whole == "y" * 20_000 + "half a")
+        await until(pilot, lambda: third.main.prompt.full_text == "y" * 20_000 + "half a")
         await pilot.press("enter")
         await sees(pilot, "You said: yyy")
     assert list(open_engine.db.parent.glob("facts.db.draft-*")) == []
@@ -269,7 +269,7 @@ async def test_where_waiting_does_not_mend_it_what_was_sent_early_comes_back_wit
         await sees(pilot, "sending… hello")
         opens.set()
         await sees(pilot, "the disk is gone", "Not sent, and back in the prompt")
-        assert app.main.prompt.whole == "hello"
+        assert app.main.prompt.full_text == "hello"
         assert "sending…" not in shown(app)
 
 

@@ -101,7 +101,7 @@ async def test_who_left_the_form_finds_there_what_could_not_be_kept(open_engine:
 async def to_sessions(pilot: Pilot[None], app: Telling) -> None:
     await begun(pilot, app)
     await pilot.press("ctrl+l")
-    await until(pilot, lambda: isinstance(app.screen, SessionsScreen) and app.screen.list.shelf.height > 0)
+    await until(pilot, lambda: isinstance(app.screen, SessionsScreen) and app.screen.list.source.height > 0)
 
 
 async def to_said(pilot: Pilot[None], app: Telling) -> None:

@@ -1,4 +1,4 @@
-"""The inspector: every tab over real runs, its keys and mouse, what it asks for and what it makes of hostile text."""
+"""The inspector pane: every tab with real runs, keys and mouse, requests for data, and hostile text."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -55,7 +55,7 @@ async def position_of(app: Looking, run_id: str, kind: str, nth: int = 0) -> int
     return entries[nth].position
 
 
-# Tabs, over real runs
+# Tabs with real runs
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -237,7 +237,7 @@ async def test_output_tab_follows_the_end_until_the_cursor_moves(recorded: Recor
         assert app.rows()[-1] == "›out line 98"
 
 
-# What it asks for
+# Requests
 
 
 async def test_data_is_requested_when_a_tab_opens_and_when_the_entry_changes():
@@ -250,7 +250,7 @@ async def test_data_is_requested_when_a_tab_opens_and_when_the_entry_changes():
         await app.look(pilot, "r", 8)
         await app.look(pilot, "r", 8)
         await app.asked(pilot, 3)
-        app.inspector.ask()
+        app.inspector.reload()
         await app.asked(pilot, 4)
 
         asked = [(need.tab, need.run_id, need.position) for need in app.said(Inspector.Need)]
@@ -260,7 +260,7 @@ async def test_data_is_requested_when_a_tab_opens_and_when_the_entry_changes():
 async def test_last_entry_is_requested_without_a_position():
     app = Looking()
     async with app.run_test() as pilot:
-        app.inspector.look_at("r", None, 106)
+        app.inspector.show_run("r", None, 106)
         await app.asked(pilot, 1)
         assert app.said(Inspector.Need) == [Inspector.Need("event", "r", 106)]
 
@@ -269,7 +269,7 @@ async def test_fast_moves_request_only_the_last_entry():
     app = Looking()
     async with app.run_test() as pilot:
         for position in range(1, 201):
-            app.inspector.look_at("r", position, 200)
+            app.inspector.show_run("r", position, 200)
         await app.asked(pilot, 1)
         await app.look(pilot, "r", 200)
 
@@ -282,7 +282,7 @@ async def test_answers_to_older_requests_are_ignored():
         await app.look(pilot, "r", 7, "output")
         await app.asked(pilot, 1)
         first = app.said(Inspector.Need)[0]
-        app.inspector.look_at("r", 8, 9)
+        app.inspector.show_run("r", 8, 9)
 
         def answer(position: int, text: str) -> OutputData:
             return OutputData(
@@ -305,10 +305,10 @@ async def test_relevant_new_entries_cause_a_new_request():
     async with app.run_test() as pilot:
         await app.look(pilot, "r", None, "calls")
         await app.answered(pilot, 1)
-        app.inspector.hear(["message.delta", "state.updated"])
+        app.inspector.on_entries(["message.delta", "state.updated"])
         assert not app.inspector.is_waiting
 
-        app.inspector.hear(["call.requested"])
+        app.inspector.on_entries(["call.requested"])
         await app.answered(pilot, 2)
 
 
@@ -318,7 +318,7 @@ async def test_searching_is_not_disturbed_by_new_data():
         await app.look(pilot, "r", None, "calls")
         await app.answered(pilot, 1)
         await pilot.press("slash")
-        app.inspector.hear(["call.requested"])
+        app.inspector.on_entries(["call.requested"])
         await app.put_off(pilot)
         assert len(app.said(Inspector.Need)) == 1
 
@@ -415,7 +415,7 @@ async def test_find_goes_to_the_match_and_n_to_the_next(recorded: Recorded):
 
         await pilot.press("slash", *"no such", "enter")
         await pilot.pause()
-        assert "Nothing here holds 'no such'." in bar_of(app)
+        assert "No row contains 'no such'." in bar_of(app)
         await pilot.press("j")
         assert not app.inspector.query_one("FindBar").display
 
@@ -453,7 +453,7 @@ async def test_click_opens_tabs_and_folds_and_wheel_scrolls(recorded: Recorded):
         assert app.inspector.tab == "state"
 
 
-# How it looks
+# Appearance
 
 
 @pytest.mark.parametrize(
@@ -461,7 +461,7 @@ async def test_click_opens_tabs_and_folds_and_wheel_scrolls(recorded: Recorded):
     [
         (80, "Event │ State │ Transcript │ Context │ Calls │ Receipts │ Output"),
         (60, "Event State Transcript Context Calls Receipts Output"),
-        (42, "Event State Text Ctx Calls Said Out"),
+        (42, "Event State Text Ctx Calls Rcpt Out"),
         (24, "Event 2 3 4 5 6 7"),
     ],
 )
@@ -478,7 +478,7 @@ async def test_entry_is_shown_in_the_border_or_beside_the_tabs():
         assert str(app.inspector.border_title) == "as of #2082"
         app.inspector.styles.border = ("none", "white")
         await pilot.pause()
-        app.inspector._entitle()
+        app.inspector._update_title()
         await pilot.pause()
         assert str(app.inspector.query_one(TabStrip).render()).endswith("as of #2082")
         await app.look(pilot, "r", None)

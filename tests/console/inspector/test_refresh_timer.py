@@ -1,4 +1,4 @@
-"""How often the inspector asks, by a clock that the test moves."""
+"""When the inspector requests data, with a clock that the test moves."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -7,17 +7,17 @@ from typing import Any
 import pytest
 
 from console.ui.inspector import refresh_timer as module
-from console.ui.inspector.refresh_timer import ANSWER_TIMEOUT_SECONDS, QUIET, REST, RefreshTimer
+from console.ui.inspector.refresh_timer import ANSWER_TIMEOUT_SECONDS, MOVE_DELAY_SECONDS, REFRESH_SECONDS, RefreshTimer
 
 
 @dataclass
 class Clock:
-    """Calls what is due when it is moved."""
+    """A clock that calls its timers when it is moved."""
 
     now: float = 100.0
     due: list[tuple[float, "Timer"]] = field(default_factory=list)
 
-    def later(self, seconds: float, call: Callable[[], None]) -> Any:
+    def set_timer(self, seconds: float, call: Callable[[], None]) -> Any:
         timer = Timer(call)
         self.due.append((self.now + seconds, timer))
         return timer
@@ -42,92 +42,95 @@ class Timer:
         self.is_stopped = True
 
 
-class World:
+class TimerHarness:
     def __init__(self) -> None:
         self.clock = Clock()
-        self.asked: list[float] = []
+        self.requested_at: list[float] = []
         self.is_busy = False
         self.answers = True
-        self.asking = RefreshTimer(self.clock.later, self._ask, lambda: self.is_busy)
+        self.timer = RefreshTimer(self.clock.set_timer, self._request, lambda: self.is_busy)
 
-    def _ask(self, number: int) -> None:
-        self.asked.append(self.clock.now)
+    def _request(self, number: int) -> None:
+        self.requested_at.append(self.clock.now)
         if self.answers:
-            assert self.asking.answered(number)
+            assert self.timer.accept_answer(number)
 
 
 @pytest.fixture
-def world(monkeypatch: pytest.MonkeyPatch) -> World:
-    made = World()
+def harness(monkeypatch: pytest.MonkeyPatch) -> TimerHarness:
+    made = TimerHarness()
     monkeypatch.setattr(module, "monotonic", lambda: made.clock.now)
     return made
 
 
-def test_data_is_requested_after_the_cursor_rests(world: World) -> None:
+def test_data_is_requested_after_the_cursor_rests(harness: TimerHarness) -> None:
     for _ in range(20):
-        world.asking.moved()
-        world.clock.move(QUIET / 2)
-    assert world.asked == []
+        harness.timer.request_after_move()
+        harness.clock.move(MOVE_DELAY_SECONDS / 2)
+    assert harness.requested_at == []
 
-    world.clock.move(QUIET)
+    harness.clock.move(MOVE_DELAY_SECONDS)
 
-    assert len(world.asked) == 1
+    assert len(harness.requested_at) == 1
 
 
-def test_new_entries_cause_at_most_four_requests_a_second(world: World) -> None:
+def test_new_entries_cause_at_most_four_requests_a_second(harness: TimerHarness) -> None:
     for _ in range(300):
-        world.asking.heard()
-        world.clock.move(1 / 30)
+        harness.timer.request_soon()
+        harness.clock.move(1 / 30)
 
-    assert 36 <= len(world.asked) <= 40
-    assert min(after - before for before, after in zip(world.asked, world.asked[1:], strict=False)) >= REST - 1e-6
-
-
-def test_no_request_without_new_entries(world: World) -> None:
-    world.asking.heard()
-    world.clock.move(60)
-
-    assert len(world.asked) == 1
-    assert not world.asking.is_waiting
+    assert 36 <= len(harness.requested_at) <= 40
+    assert (
+        min(after - before for before, after in zip(harness.requested_at, harness.requested_at[1:], strict=False))
+        >= REFRESH_SECONDS - 1e-6
+    )
 
 
-def test_request_waits_while_the_user_is_busy(world: World) -> None:
-    world.is_busy = True
-    world.asking.heard()
-    world.clock.move(5)
-    assert world.asked == []
+def test_no_request_without_new_entries(harness: TimerHarness) -> None:
+    harness.timer.request_soon()
+    harness.clock.move(60)
 
-    world.is_busy = False
-    world.clock.move(REST)
-
-    assert len(world.asked) == 1
+    assert len(harness.requested_at) == 1
+    assert not harness.timer.is_waiting
 
 
-def test_move_causes_a_request_even_while_busy(world: World) -> None:
-    world.is_busy = True
-    world.asking.moved()
-    world.clock.move(QUIET)
+def test_request_waits_while_the_user_is_busy(harness: TimerHarness) -> None:
+    harness.is_busy = True
+    harness.timer.request_soon()
+    harness.clock.move(5)
+    assert harness.requested_at == []
 
-    assert len(world.asked) == 1
+    harness.is_busy = False
+    harness.clock.move(REFRESH_SECONDS)
 
-
-def test_slow_answer_times_out(world: World) -> None:
-    world.answers = False
-    world.asking.heard()
-    world.clock.move(QUIET)
-    world.asking.heard()
-    world.clock.move(ANSWER_TIMEOUT_SECONDS / 2)
-    assert len(world.asked) == 1
-
-    world.clock.move(ANSWER_TIMEOUT_SECONDS)
-
-    assert len(world.asked) == 2
+    assert len(harness.requested_at) == 1
 
 
-def test_answer_counts_only_for_the_current_entry(world: World) -> None:
-    world.answers = False
-    world.asking.moved()
-    world.clock.move(QUIET)
-    world.asking.moved()
+def test_move_causes_a_request_even_while_busy(harness: TimerHarness) -> None:
+    harness.is_busy = True
+    harness.timer.request_after_move()
+    harness.clock.move(MOVE_DELAY_SECONDS)
 
-    assert not world.asking.answered(world.asking.number)
+    assert len(harness.requested_at) == 1
+
+
+def test_slow_answer_times_out(harness: TimerHarness) -> None:
+    harness.answers = False
+    harness.timer.request_soon()
+    harness.clock.move(MOVE_DELAY_SECONDS)
+    harness.timer.request_soon()
+    harness.clock.move(ANSWER_TIMEOUT_SECONDS / 2)
+    assert len(harness.requested_at) == 1
+
+    harness.clock.move(ANSWER_TIMEOUT_SECONDS)
+
+    assert len(harness.requested_at) == 2
+
+
+def test_answer_counts_only_for_the_current_entry(harness: TimerHarness) -> None:
+    harness.answers = False
+    harness.timer.request_after_move()
+    harness.clock.move(MOVE_DELAY_SECONDS)
+    harness.timer.request_after_move()
+
+    assert not harness.timer.accept_answer(harness.timer.number)

@@ -83,7 +83,7 @@ async def test_every_rung_in_its_order(open_engine: Engines, size: tuple[int, in
         def state() -> tuple[bool, ...]:
             pane = main.stream
             return (
-                pane._yank_menu.display,
+                pane._copy_menu.display,
                 main.conversation.cursor is not None,
                 bool(pane._filter),
                 app.services.updater.as_of is not None,

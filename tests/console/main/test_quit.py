@@ -107,7 +107,7 @@ async def test_what_comes_back_says_from_which_session(
     app = Trackside(LaunchOptions(session=after), lambda: open_engine(echoes))
     async with at_the_screen(app) as pilot:
         await until(pilot, lambda: words in shown(app).splitlines())
-        assert app.main.prompt.whole == "half a word"
+        assert app.main.prompt.full_text == "half a word"
 
 
 @pytest.mark.usefixtures("patient")

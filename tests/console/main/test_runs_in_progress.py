@@ -117,7 +117,7 @@ async def test_what_is_sent_to_an_engine_that_cannot_open_comes_back(open_engine
         await sees(pilot, "the disk is gone")
         await say(pilot, "hello")
         await sees(pilot, "Not sent, and back in the prompt")
-        assert app.main.prompt.whole == "hello"
+        assert app.main.prompt.full_text == "hello"
 
         await pilot.press("ctrl+q")
         await sees(pilot, "The text in the prompt will be lost.")
@@ -137,5 +137,5 @@ async def test_what_was_said_before_can_be_said_again_after_a_restart(open_engin
     async with at_the_screen(app) as pilot:
         await sees(pilot, "You said: alpha")
         await pilot.press("up")
-        await until(pilot, lambda: app.main.prompt.whole == "alpha")
+        await until(pilot, lambda: app.main.prompt.full_text == "alpha")
         assert "alpha" in shown(app)

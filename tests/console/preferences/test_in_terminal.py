@@ -46,7 +46,7 @@ def test_an_editor_that_ends_badly_changes_nothing_and_the_console_is_back(tmp_p
     with Terminal([TRACKSIDE], tmp_path / "home", WIDE, {"EDITOR": f"{sys.executable} -c exit(3)"}) as terminal:
         terminal.sees("try it: it plans a day")
         terminal.type(f"Kyoto, please{EDITOR}")
-        terminal.sees("ended with 3; the message is as it was", "Kyoto, please")
+        terminal.sees("ended with status 3. The message is unchanged.", "Kyoto, please")
         terminal.type(LEAVE)
         assert terminal.ends() == 0
         assert terminal.left_on() == set()
@@ -81,9 +81,9 @@ def test_the_file_is_read_and_a_choice_is_kept(tmp_path: Path):
         terminal.type("view: Theme")
         terminal.until(lambda: "help: Keys" not in terminal.text and "view: Theme" in terminal.text, "the search")
         terminal.type(ENTER)
-        terminal.sees("type a part of it")
+        terminal.sees("Type to search")
         terminal.type(f"nord{ENTER}")
-        terminal.until(lambda: "type a part of it" not in terminal.text, "the choice")
+        terminal.until(lambda: "Type to search" not in terminal.text, "the choice")
         terminal.type(LEAVE)
         assert terminal.ends() == 0
     kept = json.loads((home / "xdg_config_home" / "trackside" / "console.json").read_text())

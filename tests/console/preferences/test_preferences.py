@@ -17,7 +17,7 @@ from console.model.commands.tour import STEPS
 from console.model.preferences.file import read
 from console.model.preferences.store import Preferences, SavedChoices
 from console.model.text.word_match import matching, spans
-from console.ui.help.jump import Jump
+from console.ui.help.jump import JumpMode
 from console.ui.help.screen import Help
 from tests.console.shared.test_every_screen import played
 from tests.support.console.pilot import (
@@ -97,7 +97,7 @@ async def test_what_could_not_be_sent_meanwhile_stands_before_what_the_editor_gi
         app.main.prompt.load(typed)
         await pilot.press("ctrl+g")
         await until(pilot, lambda: app.controllers.prompt.is_editor_open)
-        app.main.prompt.give_back("sent too early")
+        app.main.prompt.restore_text("sent too early")
         await asyncio.to_thread(pipe.write_text, "go")
         await until(pilot, lambda: app.main.prompt.text == f"sent too early\n{typed} and more")
 
@@ -105,7 +105,11 @@ async def test_what_could_not_be_sent_meanwhile_stands_before_what_the_editor_gi
 @pytest.mark.usefixtures("terminal")
 @pytest.mark.parametrize(
     ("command", "words"),
-    [("no-such-editor -w", "no such program"), ("'open", "cannot be read as a command"), ("false", "ended with 1")],
+    [
+        ("no-such-editor -w", "which was not found"),
+        ("'open", "is not a valid command"),
+        ("false", "ended with status 1"),
+    ],
 )
 async def test_where_the_editor_fails_the_message_is_as_it_was(
     open_engine: Engines, monkeypatch: pytest.MonkeyPatch, command: str, words: str
@@ -156,7 +160,7 @@ async def test_what_was_sent_before_the_console_was_opened_is_found(open_engine:
     async with at_the_screen(again, WIDE) as pilot:
         await until(pilot, lambda: again.main.prompt.sent == [long])
         await pilot.press("ctrl+r", "enter")
-        await until(pilot, lambda: again.main.prompt.whole == long)
+        await until(pilot, lambda: again.main.prompt.full_text == long)
 
 
 @pytest.mark.parametrize(("ascii_only", "mark"), [(False, "›"), (True, ">")])
@@ -213,7 +217,7 @@ async def test_a_theme_that_was_chosen_is_there_the_next_time(open_engine: Engin
     app = settled_as(open_engine, memory=SavedChoices(tmp_path / "kept.json"))
     async with at_the_screen(app, WIDE) as pilot:
         await app.action_perform("app.theme")
-        await sees(pilot, "type a part of it")
+        await sees(pilot, "Type to search")
         await pilot.press(*"nord", "enter")
         await until(pilot, lambda: app.theme == "nord")
         await app.action_perform("app.ascii")
@@ -286,7 +290,7 @@ async def test_sentences_name_the_keys_that_hold(open_engine: Engines):
         await sees(pilot, "alt+j jumps to anything on the screen, alt+h explains")
         await pilot.press("escape")
         await until(pilot, lambda: app.screen is app.main)
-        for key, screen in (("alt+h", Help), ("alt+j", Jump)):
+        for key, screen in (("alt+h", Help), ("alt+j", JumpMode)):
             await pilot.press(key)
             await until(pilot, lambda screen=screen: isinstance(app.screen, screen))
             await pilot.press(key)

@@ -1,4 +1,4 @@
-"""Files that go along with what is said: found by their paths, seen as a token, sent with the message."""
+"""Attached files: completed by path, shown as a token, sent with the message."""
 
 import asyncio
 from pathlib import Path
@@ -11,66 +11,51 @@ from console.app import Trackside
 from console.launch import LaunchOptions
 from engine.api.runs import RunsApi
 from tests.support.console.pilot import Cue, at_both_sizes, at_the_screen, listener, sees, shown, until
+from tests.support.console.recording_runner import RecordingRunner
 from tests.support.console.sample_files import folder_of_files
-from tests.support.engines import Engines, said
+from tests.support.engines import Engines
 
 Size = tuple[int, int]
 
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where the console is, with a few files in it."""
+    """The working folder, with a few files."""
     here = folder_of_files(tmp_path)
     monkeypatch.chdir(here)
     return here
 
 
-class Ear:
-    """A runner that keeps what came in."""
-
-    def __init__(self) -> None:
-        self.heard: list[tuple[str, list[str]]] = []
-
-    @property
-    def runner(self) -> Any:
-        async def listens(ctx: Any):
-            files = ctx.input.attachments
-            self.heard.append((ctx.input.to_text(), [file.name for file in files]))
-            yield said(f"That was number {len(self.heard)}.")
-
-        return listens
-
-
 async def typed(pilot: Any, text: str, offered: str) -> None:
-    """Type, and wait until this name is offered."""
+    """Type a text and wait until this name is offered."""
     await pilot.press(*text)
-    await until(pilot, lambda: any(one.name == offered for one in pilot.app.main.prompt.attachments.picker.offered))
+    await until(pilot, lambda: any(one.name == offered for one in pilot.app.main.prompt.attachments.picker.candidates))
 
 
 @at_both_sizes
 async def test_file_is_completed_and_attached(open_engine: Engines, size: Size):
-    ear = Ear()
-    app = Trackside(LaunchOptions(), lambda: open_engine(ear.runner))
+    recorder = RecordingRunner()
+    app = Trackside(LaunchOptions(), lambda: open_engine(recorder.runner))
     async with at_the_screen(app, size) as pilot:
         await typed(pilot, "read @note", "notes.txt")
-        await sees(pilot, "notes.txt", "tab takes it")
+        await sees(pilot, "notes.txt", "tab takes the path")
         await pilot.press("tab")
         assert app.main.prompt.text == "read ⟦notes.txt · text/plain · 18 B⟧ "
         await pilot.press("enter")
         await sees(pilot, "That was number 1.", "◆ notes.txt", "text/plain · 18 B")
-        assert ear.heard == [("read notes.txt", ["notes.txt"])]
+        assert recorder.messages == [("read notes.txt", ["notes.txt"])]
         (row,) = await app.active_session.engine.artifacts.list(conversation_id=app.active_session.session_id)
         assert await app.active_session.engine.artifacts.read_bytes(row.artifact_id) == b"Two days in Kyoto\n"
 
 
 @at_both_sizes
 async def test_footer_shows_the_keys_of_the_path_picker(open_engine: Engines, size: Size):
-    app = Trackside(LaunchOptions(), lambda: open_engine(Ear().runner))
+    app = Trackside(LaunchOptions(), lambda: open_engine(RecordingRunner().runner))
     async with at_the_screen(app, size) as pilot:
         await typed(pilot, "@", "notes.txt")
-        await sees(pilot, "  tab takes it · esc closes", " enter send", " tab take", " esc close")
+        await sees(pilot, "  tab takes the path · esc closes", " enter send", " tab take", " esc close")
         await pilot.press(*"note")
-        await sees(pilot, "enter or tab takes it", " enter take  tab take  esc close")
+        await sees(pilot, "enter or tab takes the path", " enter take  tab take  esc close")
         assert "enter send" not in shown(app)
 
         await app.action_perform("paths.enter")  # as a click on it does
@@ -79,8 +64,8 @@ async def test_footer_shows_the_keys_of_the_path_picker(open_engine: Engines, si
 
 
 async def test_folder_can_be_completed_even_with_a_space(open_engine: Engines):
-    ear = Ear()
-    app = Trackside(LaunchOptions(), lambda: open_engine(ear.runner))
+    recorder = RecordingRunner()
+    app = Trackside(LaunchOptions(), lambda: open_engine(recorder.runner))
     async with at_the_screen(app) as pilot:
         await typed(pilot, "@my", "my maps/")
         await pilot.press("tab")
@@ -88,11 +73,11 @@ async def test_folder_can_be_completed_even_with_a_space(open_engine: Engines):
         await typed(pilot, "", "city map.txt")
         await pilot.press("enter", *"where?", "enter")
         await sees(pilot, "That was number 1.")
-        assert ear.heard == [("city map.txt where?", ["city map.txt"])]
+        assert recorder.messages == [("city map.txt where?", ["city map.txt"])]
 
 
 async def test_outdated_completion_is_not_taken(open_engine: Engines):
-    app = Trackside(LaunchOptions(), lambda: open_engine(Ear().runner))
+    app = Trackside(LaunchOptions(), lambda: open_engine(RecordingRunner().runner))
     async with at_the_screen(app) as pilot:
         await typed(pilot, "@no", "notes.txt")
         prompt = app.main.prompt
@@ -102,7 +87,7 @@ async def test_outdated_completion_is_not_taken(open_engine: Engines):
 
 
 async def test_arrows_choose_a_path_and_escape_closes_the_picker(open_engine: Engines):
-    app = Trackside(LaunchOptions(), lambda: open_engine(Ear().runner))
+    app = Trackside(LaunchOptions(), lambda: open_engine(RecordingRunner().runner))
     async with at_the_screen(app) as pilot:
         await typed(pilot, "@no", "notes.txt")
         await pilot.press("down", "tab")
@@ -115,32 +100,32 @@ async def test_arrows_choose_a_path_and_escape_closes_the_picker(open_engine: En
 
 
 async def test_token_is_deleted_with_its_file_by_one_key(open_engine: Engines):
-    ear = Ear()
-    app = Trackside(LaunchOptions(), lambda: open_engine(ear.runner))
+    recorder = RecordingRunner()
+    app = Trackside(LaunchOptions(), lambda: open_engine(recorder.runner))
     async with at_the_screen(app) as pilot:
         await typed(pilot, "hello @note", "notes.txt")
         await pilot.press("tab", "backspace", "backspace")
         assert app.main.prompt.text == "hello "
         await pilot.press("enter")
         await sees(pilot, "That was number 1.")
-        assert ear.heard == [("hello ", [])]
+        assert recorder.messages == [("hello ", [])]
 
 
 async def test_files_that_were_not_chosen_are_not_attached(open_engine: Engines):
-    """A text that was copied from somewhere must not take files with it."""
-    ear = Ear()
-    app = Trackside(LaunchOptions(), lambda: open_engine(ear.runner))
+    """Pasted text must not attach files by itself."""
+    recorder = RecordingRunner()
+    app = Trackside(LaunchOptions(), lambda: open_engine(recorder.runner))
     async with at_the_screen(app) as pilot:
         app.main.prompt.post_message(events.Paste("say hello @notes.txt please"))
         await sees(pilot, "please")
         await pilot.press("enter")
         await sees(pilot, "That was number 1.")
-        assert ear.heard == [("say hello @notes.txt please", [])]
+        assert recorder.messages == [("say hello @notes.txt please", [])]
 
 
 async def test_pasted_path_becomes_a_file_and_undo_restores_the_text(open_engine: Engines, folder: Path):
-    ear = Ear()
-    app = Trackside(LaunchOptions(), lambda: open_engine(ear.runner))
+    recorder = RecordingRunner()
+    app = Trackside(LaunchOptions(), lambda: open_engine(recorder.runner))
     async with at_the_screen(app) as pilot:
         path = str(folder / "notes.txt")
         app.main.prompt.post_message(events.Paste(path))
@@ -149,12 +134,12 @@ async def test_pasted_path_becomes_a_file_and_undo_restores_the_text(open_engine
         await until(pilot, lambda: app.main.prompt.text == path)
         await pilot.press("ctrl+y", "enter")
         await sees(pilot, "That was number 1.")
-        assert ear.heard == [("", ["notes.txt"])]
+        assert recorder.messages == [("", ["notes.txt"])]
 
 
 async def test_several_pasted_paths_are_attached(open_engine: Engines, folder: Path):
-    ear = Ear()
-    app = Trackside(LaunchOptions(), lambda: open_engine(ear.runner))
+    recorder = RecordingRunner()
+    app = Trackside(LaunchOptions(), lambda: open_engine(recorder.runner))
     async with at_the_screen(app) as pilot:
         await pilot.press(*"see")
         await pilot.press("ctrl+j")
@@ -163,27 +148,27 @@ async def test_several_pasted_paths_are_attached(open_engine: Engines, folder: P
         await until(pilot, lambda: app.main.prompt.text.count("⟦") == 2)
         await pilot.press("enter")
         await sees(pilot, "That was number 1.")
-        assert ear.heard == [("see\nnotes.txt city map.txt", ["notes.txt", "city map.txt"])]
+        assert recorder.messages == [("see\nnotes.txt city map.txt", ["notes.txt", "city map.txt"])]
 
 
 @pytest.mark.parametrize("way", ["{}", "'{}'"])
 async def test_pasted_path_may_have_spaces_and_non_ascii_letters(open_engine: Engines, folder: Path, way: str):
     (folder / "京都 plan.txt").write_text("day one")
-    ear = Ear()
-    app = Trackside(LaunchOptions(), lambda: open_engine(ear.runner))
+    recorder = RecordingRunner()
+    app = Trackside(LaunchOptions(), lambda: open_engine(recorder.runner))
     async with at_the_screen(app) as pilot:
         app.main.prompt.post_message(events.Paste(way.format(folder / "京都 plan.txt")))
         await until(pilot, lambda: app.main.prompt.text.startswith("⟦京都 plan.txt"))
         await pilot.press("enter")
         await sees(pilot, "That was number 1.")
-        assert ear.heard == [("", ["京都 plan.txt"])]
+        assert recorder.messages == [("", ["京都 plan.txt"])]
 
 
 @pytest.mark.parametrize(("name", "words"), [("my maps", "is a folder"), ("gone.txt", "is not there")])
 async def test_pasted_path_that_is_not_a_file_stays_text_with_a_reason(
     open_engine: Engines, folder: Path, name: str, words: str
 ):
-    app = Trackside(LaunchOptions(), lambda: open_engine(Ear().runner))
+    app = Trackside(LaunchOptions(), lambda: open_engine(RecordingRunner().runner))
     async with at_the_screen(app) as pilot:
         app.main.prompt.post_message(events.Paste(str(folder / name)))
         await sees(pilot, words, "it stays as text")
@@ -195,7 +180,7 @@ async def test_unreadable_file_shows_an_error(open_engine: Engines, monkeypatch:
         raise PermissionError(13, "Permission denied", str(path))
 
     monkeypatch.setattr("engine.intake.attachments._read", refuse)
-    app = Trackside(LaunchOptions(), lambda: open_engine(Ear().runner))
+    app = Trackside(LaunchOptions(), lambda: open_engine(RecordingRunner().runner))
     async with at_the_screen(app) as pilot:
         await typed(pilot, "@note", "notes.txt")
         await pilot.press("tab")
@@ -204,25 +189,25 @@ async def test_unreadable_file_shows_an_error(open_engine: Engines, monkeypatch:
 
 
 async def test_picker_without_matches_takes_no_key(open_engine: Engines):
-    ear = Ear()
-    app = Trackside(LaunchOptions(), lambda: open_engine(ear.runner))
+    recorder = RecordingRunner()
+    app = Trackside(LaunchOptions(), lambda: open_engine(recorder.runner))
     async with at_the_screen(app) as pilot:
         await pilot.press(*"hi @nobody")
-        await sees(pilot, "no file or folder matches nobody")
+        await sees(pilot, "No file or folder matches nobody")
         await pilot.press(*" there")
         await until(pilot, lambda: "no file or folder" not in shown(app))
         await pilot.press(*" @qq")
-        await sees(pilot, "no file or folder matches qq")
+        await sees(pilot, "No file or folder matches qq")
         await pilot.press("enter")
         await sees(pilot, "That was number 1.")
-        assert ear.heard == [("hi @nobody there @qq", [])]
+        assert recorder.messages == [("hi @nobody there @qq", [])]
 
 
 @pytest.mark.parametrize("size", [(160, 45), (80, 24), (60, 15)])
 async def test_prompt_stays_visible_with_many_offered_paths(open_engine: Engines, folder: Path, size: Size):
     for number in range(20):
         (folder / f"part-{number:02}.txt").touch()
-    app = Trackside(LaunchOptions(), lambda: open_engine(Ear().runner))
+    app = Trackside(LaunchOptions(), lambda: open_engine(RecordingRunner().runner))
     async with at_the_screen(app, size) as pilot:
         app.main.show_card(is_shown=True)
         await typed(pilot, "see @part", "part-00.txt")
@@ -233,20 +218,20 @@ async def test_prompt_stays_visible_with_many_offered_paths(open_engine: Engines
 
 async def test_home_folder_is_completed(open_engine: Engines, folder: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("HOME", str(folder))
-    ear = Ear()
-    app = Trackside(LaunchOptions(), lambda: open_engine(ear.runner))
+    recorder = RecordingRunner()
+    app = Trackside(LaunchOptions(), lambda: open_engine(recorder.runner))
     async with at_the_screen(app) as pilot:
         await typed(pilot, "@~", "~/")
         await pilot.press("tab")
         await typed(pilot, ".hid", ".hidden")
         await pilot.press("tab", "enter")
         await sees(pilot, "That was number 1.")
-        assert ear.heard == [("", [".hidden"])]
+        assert recorder.messages == [("", [".hidden"])]
 
 
 async def test_history_restores_attached_files(open_engine: Engines):
-    ear = Ear()
-    app = Trackside(LaunchOptions(), lambda: open_engine(ear.runner))
+    recorder = RecordingRunner()
+    app = Trackside(LaunchOptions(), lambda: open_engine(recorder.runner))
     async with at_the_screen(app) as pilot:
         await typed(pilot, "read @note", "notes.txt")
         await pilot.press("tab", "enter")
@@ -254,12 +239,12 @@ async def test_history_restores_attached_files(open_engine: Engines):
         await until(pilot, lambda: not app.services.situation.is_running)
         await pilot.press("up", "end", "enter")
         await sees(pilot, "That was number 2.")
-        assert ear.heard == [("read notes.txt", ["notes.txt"])] * 2
+        assert recorder.messages == [("read notes.txt", ["notes.txt"])] * 2
 
 
 async def test_unusable_file_is_reported_and_becomes_text_again(open_engine: Engines, folder: Path):
     (folder / "large.bin").write_bytes(b"\0" * (1024 * 1024 + 1))
-    app = Trackside(LaunchOptions(), lambda: open_engine(Ear().runner))
+    app = Trackside(LaunchOptions(), lambda: open_engine(RecordingRunner().runner))
     async with at_the_screen(app, (160, 45)) as pilot:
         await typed(pilot, "see @lar", "large.bin")
         await pilot.press("tab")
@@ -268,9 +253,9 @@ async def test_unusable_file_is_reported_and_becomes_text_again(open_engine: Eng
 
 
 async def test_file_is_sent_as_it_was_when_attached(open_engine: Engines, folder: Path):
-    """As one that is put together: what the token says of it stays true, whatever becomes of the file."""
-    ear = Ear()
-    app = Trackside(LaunchOptions(), lambda: open_engine(ear.runner))
+    """The size in the token stays true although the file changes."""
+    recorder = RecordingRunner()
+    app = Trackside(LaunchOptions(), lambda: open_engine(recorder.runner))
     async with at_the_screen(app) as pilot:
         await typed(pilot, "read @note", "notes.txt")
         await pilot.press("tab")
@@ -284,13 +269,13 @@ async def test_file_is_sent_as_it_was_when_attached(open_engine: Engines, folder
         await sees(pilot, "notes.txt does not exist.")
         await until(pilot, lambda: app.main.prompt.text == "read @notes.txt ")
         await pilot.press("enter")
-        await sees(pilot, "notes.txt is not attached; enter again sends the message without it")
-        assert ear.heard == [("read notes.txt", ["notes.txt"])]
+        await sees(pilot, "notes.txt is not attached. Press enter again to send the message without it.")
+        assert recorder.messages == [("read notes.txt", ["notes.txt"])]
 
 
 @pytest.fixture
 def slow_file(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
-    """The disk gives what is sent along when this is set."""
+    """Attached files are read only after this event is set."""
     go, at_once = asyncio.Event(), RunsApi.attach
 
     async def slowly(runs: RunsApi, path: Path) -> Any:
@@ -302,7 +287,7 @@ def slow_file(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
 
 
 async def sent_slowly(pilot: Any, app: Trackside) -> None:
-    """A message is on its way, with a file that is not read yet."""
+    """Send a message with a file that has not been read yet."""
     await typed(pilot, "@note", "notes.txt")
     await pilot.press("tab", *"read it", "enter")
     await until(pilot, lambda: len(app.controllers.sender.sending) == 1)
@@ -311,8 +296,8 @@ async def sent_slowly(pilot: Any, app: Trackside) -> None:
 async def test_message_with_a_slow_file_goes_to_the_session_it_was_sent_in(
     open_engine: Engines, slow_file: asyncio.Event
 ):
-    ear = Ear()
-    app = Trackside(LaunchOptions(session="kyoto"), lambda: open_engine(ear.runner))
+    recorder = RecordingRunner()
+    app = Trackside(LaunchOptions(session="kyoto"), lambda: open_engine(recorder.runner))
     async with at_the_screen(app) as pilot:
         await until(pilot, lambda: app.controllers.drafts.is_open)
         await sent_slowly(pilot, app)
@@ -324,8 +309,8 @@ async def test_message_with_a_slow_file_goes_to_the_session_it_was_sent_in(
 
 
 async def test_message_after_a_slow_file_keeps_its_order(open_engine: Engines, slow_file: asyncio.Event):
-    ear = Ear()
-    app = Trackside(LaunchOptions(), lambda: open_engine(ear.runner))
+    recorder = RecordingRunner()
+    app = Trackside(LaunchOptions(), lambda: open_engine(recorder.runner))
     async with at_the_screen(app) as pilot:
         await until(pilot, lambda: app.controllers.drafts.is_open)
         await sent_slowly(pilot, app)
@@ -335,7 +320,7 @@ async def test_message_after_a_slow_file_keeps_its_order(open_engine: Engines, s
         assert app.main.prompt.text == "typed on"
         slow_file.set()
         await sees(pilot, "That was number 2.")
-        assert [text for text, _ in ear.heard] == ["notes.txt read it", "and this"]
+        assert [text for text, _ in recorder.messages] == ["notes.txt read it", "and this"]
 
 
 async def test_file_is_delivered_to_a_run_in_progress(open_engine: Engines):
@@ -370,11 +355,11 @@ async def test_file_without_text_is_delivered_to_a_run_in_progress(open_engine: 
         assert "said before" not in shown(app)
 
 
-class Late:
-    """A console whose engine opens when it may, with something sent before; at first it cannot, if so wished."""
+class LateEngine:
+    """An app whose engine opens on request, or fails to at first; a message is sent before."""
 
     def __init__(self, open_engine: Engines, *, fails: bool = False) -> None:
-        self.ear, self._may_open, self._fails = Ear(), asyncio.Event(), fails
+        self.recorder, self._may_open, self._fails = RecordingRunner(), asyncio.Event(), fails
         self._open_engine = open_engine
         self.app = Trackside(LaunchOptions(), self._opened)
 
@@ -382,7 +367,7 @@ class Late:
         await self._may_open.wait()
         if self._fails and self.app.health.problem is None:
             raise RuntimeError("the disk is full")
-        return await self._open_engine(self.ear.runner)
+        return await self._open_engine(self.recorder.runner)
 
     async def send_early(self, pilot: Any) -> None:
         await until(pilot, lambda: self.app.main.prompt.has_focus)
@@ -394,29 +379,29 @@ class Late:
 
 
 async def test_message_sent_before_the_engine_is_open_keeps_its_file(open_engine: Engines):
-    late = Late(open_engine)
+    late = LateEngine(open_engine)
     async with late.app.run_test(size=(160, 45), notifications=True) as pilot:
         await late.send_early(pilot)
         await sees(pilot, "That was number 1.", "◆ notes.txt")
-        assert late.ear.heard == [("read notes.txt", ["notes.txt"])]
+        assert late.recorder.messages == [("read notes.txt", ["notes.txt"])]
 
 
 async def test_message_that_cannot_be_sent_comes_back_with_its_file(open_engine: Engines):
-    late = Late(open_engine, fails=True)
+    late = LateEngine(open_engine, fails=True)
     async with late.app.run_test(size=(160, 45), notifications=True) as pilot:
         await late.send_early(pilot)
         await until(pilot, lambda: late.app.main.prompt.text == "read ⟦notes.txt · text/plain · 18 B⟧ ")
         await until(pilot, lambda: late.app.active_session.is_open)
         await pilot.press("enter")
         await sees(pilot, "That was number 1.")
-        assert late.ear.heard == [("read notes.txt", ["notes.txt"])]
+        assert late.recorder.messages == [("read notes.txt", ["notes.txt"])]
 
 
 async def test_unsent_message_is_restored_with_its_files(
     open_engine: Engines, folder: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    ear = Ear()
-    app = Trackside(LaunchOptions(), lambda: open_engine(ear.runner))
+    recorder = RecordingRunner()
+    app = Trackside(LaunchOptions(), lambda: open_engine(recorder.runner))
     async with at_the_screen(app) as pilot:
         await typed(pilot, "read @note", "notes.txt")
         await pilot.press("tab")
@@ -424,15 +409,15 @@ async def test_unsent_message_is_restored_with_its_files(
         await pilot.press("tab")
     (folder / "north.png").unlink()
     monkeypatch.chdir(folder.parent)
-    app = Trackside(LaunchOptions(), lambda: open_engine(ear.runner))
+    app = Trackside(LaunchOptions(), lambda: open_engine(recorder.runner))
     async with at_the_screen(app) as pilot:
         await sees(pilot, "Your unsent text of the last time", "north.png does not exist.")
         await until(pilot, lambda: f"and @{folder}/north.png" in app.main.prompt.text)
         await pilot.press("enter")
-        await sees(pilot, "north.png is not attached; enter again sends the message without it")
+        await sees(pilot, "north.png is not attached. Press enter again to send the message without it.")
         await pilot.press("enter")
         await sees(pilot, "That was number 1.")
-        assert ear.heard == [(f"read notes.txt and @{folder}/north.png", ["notes.txt"])]
+        assert recorder.messages == [(f"read notes.txt and @{folder}/north.png", ["notes.txt"])]
 
 
 async def test_edited_queued_message_keeps_its_files(open_engine: Engines):
@@ -452,7 +437,7 @@ async def test_edited_queued_message_keeps_its_files(open_engine: Engines):
 
 
 async def test_palette_begins_a_path(open_engine: Engines):
-    app = Trackside(LaunchOptions(), lambda: open_engine(Ear().runner))
+    app = Trackside(LaunchOptions(), lambda: open_engine(RecordingRunner().runner))
     async with at_the_screen(app) as pilot:
         await pilot.press(*"read")
         await app.action_perform("app.attach")

@@ -1,3 +1,5 @@
+"""The prompt alone, used with keys and pastes."""
+
 import time
 from dataclasses import replace
 from typing import ClassVar
@@ -22,7 +24,7 @@ HOSTILE = "[/] [bold]x[/bold] \x1b[31m\x1b]0;t\x07 \x9b2J \u202e [@click=app.qui
 SIZES = [(40, 15), (80, 24), (160, 45)]
 
 
-class Stage(SinglePaneApp):
+class PromptApp(SinglePaneApp):
     HORIZONTAL_BREAKPOINTS: ClassVar = [(0, "-narrow"), (100, "-medium"), (140, "-wide")]
     VERTICAL_BREAKPOINTS: ClassVar = [(0, "-short"), (30, "-tall")]
     CSS = "Static { height: 1fr; }"
@@ -46,7 +48,7 @@ class Stage(SinglePaneApp):
     def on_prompt_submitted(self, message: Prompt.Submitted) -> None:
         self.heard.append(message)
 
-    def on_prompt_into_queue(self, message: Prompt.IntoQueue) -> None:
+    def on_prompt_enter_queue(self, message: Prompt.EnterQueue) -> None:
         self.heard.append(message)
 
     def on_refused(self, message: Refused) -> None:
@@ -79,7 +81,7 @@ async def paste(pilot: Pilot[None], text: str) -> None:
 
 
 async def test_enter_sends_the_text_and_clears_the_prompt():
-    app = Stage()
+    app = PromptApp()
     async with app.run_test() as pilot:
         await typed(pilot, "plan a trip")
         await pilot.press("enter")
@@ -91,7 +93,7 @@ async def test_enter_sends_the_text_and_clears_the_prompt():
 
 
 async def test_empty_message_is_not_sent():
-    app = Stage()
+    app = PromptApp()
     async with app.run_test() as pilot:
         await pilot.press("enter", "space", "enter")
 
@@ -100,7 +102,7 @@ async def test_empty_message_is_not_sent():
 
 
 async def test_letter_typed_right_after_enter_belongs_to_the_next_message():
-    app = Stage()
+    app = PromptApp()
     async with app.run_test() as pilot:
         for key in ("a", "enter", "b", "backspace", "c", "ctrl+j", "d", "enter", "e"):
             app.prompt.post_message(events.Key(key, key if len(key) == 1 else None))
@@ -111,7 +113,7 @@ async def test_letter_typed_right_after_enter_belongs_to_the_next_message():
 
 
 async def test_ctrl_j_and_shift_enter_insert_a_line_break():
-    app = Stage()
+    app = PromptApp()
     async with app.run_test() as pilot:
         await pilot.press("a", "ctrl+j", "b", "shift+enter", "c", "enter")
 
@@ -122,7 +124,7 @@ async def test_ctrl_j_and_shift_enter_insert_a_line_break():
     ("size", "least", "most"), [((160, 45), 3, 10), ((120, 24), 3, 6), ((80, 45), 2, 9), ((80, 24), 2, 5)]
 )
 async def test_prompt_grows_with_its_text_up_to_a_limit(size: tuple[int, int], least: int, most: int):
-    app = Stage()
+    app = PromptApp()
     async with app.run_test(size=size) as pilot:
         await pilot.pause()
         assert app.prompt.outer_size.height == least
@@ -134,7 +136,7 @@ async def test_prompt_grows_with_its_text_up_to_a_limit(size: tuple[int, int], l
 
 
 async def test_cursor_row_is_visible_after_a_line_break_and_a_resize():
-    app = Stage()
+    app = PromptApp()
     async with app.run_test(size=(80, 24)) as pilot:
         for _ in range(9):
             await pilot.press("a", "ctrl+j")
@@ -147,7 +149,7 @@ async def test_cursor_row_is_visible_after_a_line_break_and_a_resize():
 
 @pytest.mark.parametrize("lines", [1, 2, 4, 5])
 async def test_undone_line_break_raises_no_error(lines: int):
-    app = Stage()
+    app = PromptApp()
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.pause()
         text = "\n".join("a" * lines)
@@ -160,11 +162,11 @@ async def test_undone_line_break_raises_no_error(lines: int):
         assert app.sent == [text]
 
 
-# Where it goes
+# Title and mode
 
 
 async def test_ctrl_t_switches_the_mode_in_the_title():
-    app = Stage()
+    app = PromptApp()
     async with app.run_test(size=(160, 45)) as pilot:
         app.prompt.show(RUNNING, turn=3)
         await pilot.pause()
@@ -179,7 +181,7 @@ async def test_ctrl_t_switches_the_mode_in_the_title():
 
 
 async def test_ctrl_t_shows_why_the_mode_cannot_be_chosen():
-    app = Stage()
+    app = PromptApp()
     async with app.run_test(size=(160, 45)) as pilot:
         await pilot.press("ctrl+t")
         app.prompt.show(replace(RUNNING, cannot_steer="this runner declares no steering"))
@@ -195,7 +197,7 @@ async def test_ctrl_t_shows_why_the_mode_cannot_be_chosen():
 
 @pytest.mark.parametrize("size", SIZES)
 async def test_hostile_names_are_text_in_the_title(size: tuple[int, int]):
-    app = Stage()
+    app = PromptApp()
     async with app.run_test(size=size) as pilot:
         for now in (IDLE, replace(RUNNING, cannot_steer=HOSTILE), Situation(trouble=HOSTILE)):
             app.prompt.show(now, runner=HOSTILE)
@@ -207,7 +209,7 @@ async def test_hostile_names_are_text_in_the_title(size: tuple[int, int]):
 
 
 async def test_empty_prompt_shows_a_placeholder():
-    app = Stage()
+    app = PromptApp()
     async with app.run_test() as pilot:
         assert "Type a message" in app.picture
         app.prompt.show(RUNNING)
@@ -218,7 +220,7 @@ async def test_empty_prompt_shows_a_placeholder():
 
 
 async def test_console_keys_pass_through_the_prompt():
-    app = Stage()
+    app = PromptApp()
     async with app.run_test() as pilot:
         await pilot.press("a", "escape", "f6", "f7", "f8")
 
@@ -228,7 +230,7 @@ async def test_console_keys_pass_through_the_prompt():
 
 
 async def test_keymap_changes_the_keys_of_the_prompt():
-    app = Stage()
+    app = PromptApp()
     async with app.run_test() as pilot:
         app.set_keymap({"prompt.send": "f9"})
         await pilot.press("a", "enter", "b", "f9")
@@ -236,13 +238,13 @@ async def test_keymap_changes_the_keys_of_the_prompt():
         assert app.sent == ["a\nb"]
 
 
-# What was sent before
+# History
 
 
 async def test_up_on_the_first_row_shows_the_history_and_down_the_draft():
-    app = Stage()
+    app = PromptApp()
     async with app.run_test() as pilot:
-        app.prompt.remember(["oldest", "two\nlines"])
+        app.prompt.set_history(["oldest", "two\nlines"])
         await pilot.press("d", "r")
         await pilot.press("up")
         assert app.prompt.text == "two\nlines"
@@ -259,9 +261,9 @@ async def test_up_on_the_first_row_shows_the_history_and_down_the_draft():
 
 
 async def test_up_moves_the_cursor_until_the_first_row():
-    app = Stage()
+    app = PromptApp()
     async with app.run_test(size=(40, 15)) as pilot:
-        app.prompt.remember(["sent"])
+        app.prompt.set_history(["sent"])
         app.prompt.load("word " * 12)
         await pilot.press("up")
         assert app.prompt.text == "word " * 12
@@ -270,23 +272,23 @@ async def test_up_moves_the_cursor_until_the_first_row():
 
 
 async def test_up_in_an_empty_prompt_goes_to_the_queue():
-    app = Stage()
+    app = PromptApp()
     async with app.run_test() as pilot:
         await typed(pilot, "said")
         await pilot.press("enter")
         app.prompt.show(replace(RUNNING, waiting=1))
         await pilot.press("up")
-        assert isinstance(app.heard[-1], Prompt.IntoQueue)
+        assert isinstance(app.heard[-1], Prompt.EnterQueue)
         app.prompt.show(RUNNING)
         await pilot.press("up")
         assert app.prompt.text == "said"
 
 
-# A queued message
+# Editing a queued message
 
 
 async def test_queued_message_is_edited_and_the_draft_comes_back():
-    app = Stage()
+    app = PromptApp()
     async with app.run_test(size=(80, 24)) as pilot:
         await typed(pilot, "draft")
         app.prompt.begin_editing("i1", "skip the tests")
@@ -301,21 +303,21 @@ async def test_queued_message_is_edited_and_the_draft_comes_back():
         assert "send ▸ echo" in app.picture
 
 
-async def test_left_queued_message_is_unchanged():
-    app = Stage()
+async def test_cancelled_edit_leaves_the_queued_message_unchanged():
+    app = PromptApp()
     async with app.run_test():
         app.prompt.load("draft")
         app.prompt.begin_editing("i1", "one")
         app.prompt.begin_editing("i2", "two")
 
-        assert app.prompt.leave_editing()
+        assert app.prompt.cancel_editing()
         assert app.prompt.text == "draft"
-        assert not app.prompt.leave_editing()
+        assert not app.prompt.cancel_editing()
         assert app.heard == []
 
 
 async def test_queued_message_cannot_become_empty():
-    app = Stage()
+    app = PromptApp()
     async with app.run_test() as pilot:
         app.prompt.begin_editing("i1", "a")
         await pilot.press("backspace", "enter", "ctrl+t")
@@ -328,12 +330,12 @@ async def test_queued_message_cannot_become_empty():
 
 
 async def test_unsent_message_comes_back_before_newer_text():
-    app = Stage()
+    app = PromptApp()
     async with app.run_test():
-        app.prompt.give_back("first")
+        app.prompt.restore_text("first")
         assert app.prompt.text == "first"
         app.prompt.load("since")
-        app.prompt.give_back("first")
+        app.prompt.restore_text("first")
         assert app.prompt.text == "first\nsince"
 
 
@@ -341,7 +343,7 @@ async def test_unsent_message_comes_back_before_newer_text():
 
 
 async def test_paste_keeps_its_lines():
-    app = Stage()
+    app = PromptApp()
     async with app.run_test() as pilot:
         await paste(pilot, "a\r\nb\rc")
         await pilot.press("enter")
@@ -350,7 +352,7 @@ async def test_paste_keeps_its_lines():
 
 
 async def test_megabyte_is_pasted_at_once_and_sent_whole():
-    app = Stage()
+    app = PromptApp()
     text = ("lorem ipsum " * 8 + "\n") * 10_400
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press("a")
@@ -368,7 +370,7 @@ async def test_megabyte_is_pasted_at_once_and_sent_whole():
 
 
 async def test_large_paste_is_deleted_and_undone_as_one():
-    app = Stage()
+    app = PromptApp()
     text = "x" * (LARGE + 1)
     async with app.run_test() as pilot:
         await pilot.press("a")
@@ -386,7 +388,7 @@ async def test_large_paste_is_deleted_and_undone_as_one():
 
 
 async def test_cursor_steps_over_a_large_paste():
-    app = Stage()
+    app = PromptApp()
     async with app.run_test() as pilot:
         await paste(pilot, "x" * (LARGE + 1))
         token = app.prompt.text
@@ -400,7 +402,7 @@ async def test_cursor_steps_over_a_large_paste():
 
 
 async def test_restored_large_text_is_a_token():
-    app = Stage()
+    app = PromptApp()
     text = "y " * LARGE
     async with app.run_test() as pilot:
         app.prompt.begin_editing("i1", text)
@@ -412,7 +414,7 @@ async def test_restored_large_text_is_a_token():
 
 
 async def test_many_small_pastes_become_tokens():
-    app = Stage()
+    app = PromptApp()
     async with app.run_test() as pilot:
         for _ in range(20):
             await paste(pilot, "z" * (LARGE // 2))
@@ -423,7 +425,7 @@ async def test_many_small_pastes_become_tokens():
 
 @pytest.mark.parametrize("size", SIZES)
 async def test_pasted_control_characters_are_sent_but_not_drawn(size: tuple[int, int]):
-    app = Stage()
+    app = PromptApp()
     async with app.run_test(size=size) as pilot:
         await paste(pilot, HOSTILE)
         assert not set(app.picture) & set("\x1b\x07\x9b\u202e")

@@ -1,4 +1,4 @@
-"""What waits to be said, changed with the keys; and what the runner got of it."""
+"""Queued messages edited with keys, and what the runner gets."""
 
 from typing import Any
 
@@ -28,8 +28,8 @@ def steered(*texts: str) -> list[tuple[str, str, str]]:
     return [(text, "steer", "queued") for text in texts]
 
 
-async def at_work(pilot: Any, app: Trackside, *texts: str) -> None:
-    """A run that has been told these while it works."""
+async def run_with_queue(pilot: Any, app: Trackside, *texts: str) -> None:
+    """Start a run and queue these messages for it."""
     await say(pilot, "hello")
     await sees(pilot, "You said: hello")
     for text in texts:
@@ -49,7 +49,7 @@ async def test_runner_gets_edited_messages_in_the_new_order(open_engine: Engines
     cue, heard = Cue(), []
     app = Trackside(LaunchOptions(), lambda: open_engine(listener(cue, heard)))
     async with at_the_screen(app, size) as pilot:
-        await at_work(pilot, app, "one", "two", "three")
+        await run_with_queue(pilot, app, "one", "two", "three")
 
         await pilot.press("up", "k", "enter")
         assert app.main.prompt.text == "two"
@@ -75,7 +75,7 @@ async def test_runner_gets_edited_messages_in_the_new_order(open_engine: Engines
 async def test_leaving_an_edit_changes_nothing_and_restores_the_draft(open_engine: Engines, size: Size):
     app = Trackside(LaunchOptions(), lambda: open_engine(listener(Cue())))
     async with at_the_screen(app, size) as pilot:
-        await at_work(pilot, app, "one")
+        await run_with_queue(pilot, app, "one")
         await pilot.press("up", "enter", *"!!")
         assert app.main.prompt.text == "one!!"
         await pilot.press("escape")
@@ -88,7 +88,7 @@ async def test_withdrawn_message_is_not_delivered_unless_undone(open_engine: Eng
     cue, heard = Cue(), []
     app = Trackside(LaunchOptions(), lambda: open_engine(listener(cue, heard)))
     async with at_the_screen(app, size) as pilot:
-        await at_work(pilot, app, "one", "two", "three")
+        await run_with_queue(pilot, app, "one", "two", "three")
 
         await pilot.press("up", "d")
         await becomes(pilot, lambda: waiting(app), steered("one", "two"))
@@ -108,7 +108,7 @@ async def test_withdrawn_message_is_not_delivered_unless_undone(open_engine: Eng
 async def test_all_messages_can_be_withdrawn_and_restored(open_engine: Engines, size: Size):
     app = Trackside(LaunchOptions(), lambda: open_engine(listener(Cue())))
     async with at_the_screen(app, size) as pilot:
-        await at_work(pilot, app, "one", "two", "three")
+        await run_with_queue(pilot, app, "one", "two", "three")
         await pilot.press("up", "h", "k", "t")
         were = [("one", "steer", "queued"), ("two", "after", "queued"), ("three", "steer", "paused")]
         await becomes(pilot, lambda: waiting(app), were)
@@ -128,7 +128,7 @@ async def test_all_messages_can_be_withdrawn_and_restored(open_engine: Engines, 
 async def test_palette_withdraws_and_restores_all_messages(open_engine: Engines):
     app = Trackside(LaunchOptions(), lambda: open_engine(listener(Cue())))
     async with at_the_screen(app) as pilot:
-        await at_work(pilot, app, "one", "two")
+        await run_with_queue(pilot, app, "one", "two")
         await pilot.press("ctrl+p", *"withdraw all", "enter")
         await becomes(pilot, lambda: waiting(app), [])
         await until(pilot, lambda: [item.fate for item in app.main.queue.items] == ["withdrawn"] * 2)
@@ -139,7 +139,7 @@ async def test_palette_withdraws_and_restores_all_messages(open_engine: Engines)
 async def test_messages_pulled_meanwhile_are_reported(open_engine: Engines, monkeypatch: pytest.MonkeyPatch):
     app = Trackside(LaunchOptions(), lambda: open_engine(listener(Cue())))
     async with at_the_screen(app) as pilot:
-        await at_work(pilot, app, "one", "two")
+        await run_with_queue(pilot, app, "one", "two")
         engine = app.active_session.engine
         first, withdraw = app.main.queue.items[0].item_id, engine.queue.withdraw
 
@@ -157,7 +157,7 @@ async def test_messages_pulled_meanwhile_are_reported(open_engine: Engines, monk
 async def test_withdrawal_can_be_undone_for_five_seconds(open_engine: Engines, clock: FakeClock):
     app = Trackside(LaunchOptions(), lambda: open_engine(listener(Cue())))
     async with at_the_screen(app) as pilot:
-        await at_work(pilot, app, "one", "two")
+        await run_with_queue(pilot, app, "one", "two")
         await pilot.press("up", "d")
         await sees(pilot, "u restores it")
         clock.advance(5)
@@ -172,7 +172,7 @@ async def test_paused_message_is_not_delivered_until_resumed(open_engine: Engine
     cue, heard = Cue(), []
     app = Trackside(LaunchOptions(), lambda: open_engine(listener(cue, heard, turns=2)))
     async with at_the_screen(app, size) as pilot:
-        await at_work(pilot, app, "one", "two")
+        await run_with_queue(pilot, app, "one", "two")
         await pilot.press("up", "k", "h")
         await becomes(pilot, lambda: waiting(app), [("one", "steer", "paused"), ("two", "steer", "queued")])
         await sees(pilot, "until resumed")
@@ -193,7 +193,7 @@ async def test_message_switched_to_after_becomes_a_run(open_engine: Engines, siz
     cue, heard = Cue(), []
     app = Trackside(LaunchOptions(), lambda: open_engine(listener(cue, heard)))
     async with at_the_screen(app, size) as pilot:
-        await at_work(pilot, app, "one")
+        await run_with_queue(pilot, app, "one")
         await pilot.press("up", "t")
         await becomes(pilot, lambda: waiting(app), [("one", "after", "queued")])
         await sees(pilot, "after", "when the run ends")
@@ -210,7 +210,7 @@ async def test_message_for_after_can_be_switched_to_steering(open_engine: Engine
     cue, heard = Cue(), []
     app = Trackside(LaunchOptions(), lambda: open_engine(listener(cue, heard)))
     async with at_the_screen(app, size) as pilot:
-        await at_work(pilot, app)
+        await run_with_queue(pilot, app)
         await pilot.press("ctrl+t")
         await sees(pilot, "after ▸")
         await say(pilot, "one")
@@ -228,7 +228,7 @@ async def test_pulled_message_cannot_be_edited_and_shows_why(open_engine: Engine
     cue = Cue()
     app = Trackside(LaunchOptions(), lambda: open_engine(listener(cue)))
     async with at_the_screen(app) as pilot:
-        await at_work(pilot, app, "one")
+        await run_with_queue(pilot, app, "one")
         item = app.main.queue.items[0]
         await pilot.press("up")
         cue.go()

@@ -1,3 +1,5 @@
+"""The queue pane alone, used with keys and mouse."""
+
 from typing import ClassVar
 
 import pytest
@@ -39,14 +41,14 @@ def item(
     )
 
 
-class Stage(SinglePaneApp):
+class QueueApp(SinglePaneApp):
     HORIZONTAL_BREAKPOINTS: ClassVar = [(0, "-narrow"), (100, "-medium"), (140, "-wide")]
     CSS = "Static { height: 1fr; }"
 
     def __init__(self, *items: QueueItem) -> None:
         super().__init__()
         self.given = items
-        self.heard: list[Message] = []
+        self.posted: list[Message] = []
 
     def compose(self) -> ComposeResult:
         yield Static("above")
@@ -74,22 +76,22 @@ class Stage(SinglePaneApp):
         return [line[edge : len(line) - edge] for line in self.picture[top : top + self.queue.content_size.height]]
 
 
-def _hear(kind: type[Message]) -> None:
-    def hear(self: Stage, message: Message) -> None:
-        self.heard.append(message)
+def _record(kind: type[Message]) -> None:
+    def record(self: QueueApp, message: Message) -> None:
+        self.posted.append(message)
 
-    setattr(Stage, kind.handler_name, hear)
+    setattr(QueueApp, kind.handler_name, record)
 
 
 for _kind in (
-    Queue.Edit, Queue.Withdraw, Queue.Undo, Queue.Dismiss, Queue.Move, Queue.Turn, Queue.Hold,
-    Queue.Release, Refused, Queue.Left,
+    Queue.Edit, Queue.Withdraw, Queue.Undo, Queue.Dismiss, Queue.Move, Queue.SetMode, Queue.Pause,
+    Queue.Resume, Refused, Queue.Left,
 ):  # fmt: skip
-    _hear(_kind)
+    _record(_kind)
 
 
 async def test_row_shows_text_and_what_the_message_waits_for():
-    app = Stage(
+    app = QueueApp(
         item("a", "skip the tests, ship it"),
         item("b", "write a summary", mode="after"),
         item("c", "use metric", fate="pulled"),
@@ -111,7 +113,7 @@ async def test_row_shows_text_and_what_the_message_waits_for():
 
 
 async def test_ascii_mode_replaces_the_glyphs_of_the_queue():
-    app = Stage(item("a"), item("b", "long " * 40, mode="after"))
+    app = QueueApp(item("a"), item("b", "long " * 40, mode="after"))
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.pause()
         first, second = (row.translate(ASCII) for row in app.rows[:2])
@@ -123,7 +125,7 @@ async def test_ascii_mode_replaces_the_glyphs_of_the_queue():
 
 @pytest.mark.parametrize("size", SIZES)
 async def test_empty_queue_is_hidden(size: tuple[int, int]):
-    app = Stage()
+    app = QueueApp()
     async with app.run_test(size=size) as pilot:
         await pilot.pause()
         assert not app.queue.display
@@ -135,12 +137,12 @@ async def test_empty_queue_is_hidden(size: tuple[int, int]):
         app.give()
         await pilot.pause()
         assert not app.queue.display
-        assert isinstance(app.heard[-1], Queue.Left)
+        assert isinstance(app.posted[-1], Queue.Left)
 
 
 @pytest.mark.parametrize(("size", "rows"), [((160, 45), 6), ((80, 24), 2)])
 async def test_long_queue_scrolls_and_counts_hidden_rows(size: tuple[int, int], rows: int):
-    app = Stage(*(item(str(number)) for number in range(9)))
+    app = QueueApp(*(item(str(number)) for number in range(9)))
     async with app.run_test(size=size) as pilot:
         await until(pilot, lambda: len(app.rows) == rows and "message 8" in app.rows[-1])
         assert app.rows[-1].rstrip().endswith(f"+{9 - rows} more")
@@ -154,7 +156,7 @@ async def test_long_queue_scrolls_and_counts_hidden_rows(size: tuple[int, int], 
 
 @pytest.mark.parametrize("size", SIZES)
 async def test_hostile_and_wide_texts_stay_on_one_line(size: tuple[int, int]):
-    app = Stage(
+    app = QueueApp(
         item("a", HOSTILE),
         item("b", "東京" * 60, mode="slot", reason=HOSTILE * 3),
         item("c", "two\nlines", fate="dropped", reason=HOSTILE),
@@ -171,7 +173,7 @@ async def test_hostile_and_wide_texts_stay_on_one_line(size: tuple[int, int]):
 
 
 async def test_cursor_stays_on_its_message():
-    app = Stage(item("a"), item("b"), item("c"))
+    app = QueueApp(item("a"), item("b"), item("c"))
     async with app.run_test() as pilot:
         await pilot.press("up")
         assert app.queue.item is not None
@@ -183,7 +185,7 @@ async def test_cursor_stays_on_its_message():
 
 
 @pytest.mark.parametrize(
-    ("key", "heard"),
+    ("key", "posted"),
     [
         ("enter", Queue.Edit("b")),
         ("d", Queue.Withdraw("b")),
@@ -192,54 +194,57 @@ async def test_cursor_stays_on_its_message():
         ("alt+up", Queue.Move("b", "a")),
         ("J", Queue.Move("b", "d")),
         ("alt+down", Queue.Move("b", "d")),
-        ("t", Queue.Turn("b", Mode.AFTER)),
-        ("h", Queue.Hold("b")),
+        ("t", Queue.SetMode("b", Mode.AFTER)),
+        ("h", Queue.Pause("b")),
     ],
 )
-async def test_keys_post_commands_for_the_message_under_the_cursor(key: str, heard: Message):
-    app = Stage(item("a"), item("b"), item("c"), item("d"))
+async def test_keys_post_commands_for_the_message_under_the_cursor(key: str, posted: Message):
+    app = QueueApp(item("a"), item("b"), item("c"), item("d"))
     async with app.run_test() as pilot:
-        app.queue.cursor = 1
+        app.queue.go_to(1)
         await pilot.press(key)
 
-        assert [repr(message) for message in app.heard] == [repr(heard)]
+        assert [repr(message) for message in app.posted] == [repr(posted)]
 
 
 async def test_last_but_one_message_moves_to_the_end():
-    app = Stage(item("a"), item("b"), item("c", fate="dropped"))
+    app = QueueApp(item("a"), item("b"), item("c", fate="dropped"))
     async with app.run_test() as pilot:
-        app.queue.cursor = 0
+        app.queue.go_to(0)
         await pilot.press("J")
 
-        assert repr(app.heard[0]) == repr(Queue.Move("a", None))
+        assert repr(app.posted[0]) == repr(Queue.Move("a", None))
 
 
 async def test_paused_message_is_resumed_and_after_message_is_steered():
-    app = Stage(item("a", fate=Fate.PAUSED, mode="after"))
+    app = QueueApp(item("a", fate=Fate.PAUSED, mode="after"))
     async with app.run_test() as pilot:
         await pilot.press("h", "t")
 
-        assert [repr(message) for message in app.heard] == [repr(Queue.Release("a")), repr(Queue.Turn("a", Mode.STEER))]
+        assert [repr(message) for message in app.posted] == [
+            repr(Queue.Resume("a")),
+            repr(Queue.SetMode("a", Mode.STEER)),
+        ]
 
 
 async def test_dropped_message_is_taken_back_or_dismissed():
-    app = Stage(item("a", fate="dropped", reason="cancelled"))
+    app = QueueApp(item("a", fate="dropped", reason="cancelled"))
     async with app.run_test() as pilot:
         await pilot.press("enter", "d")
 
-        assert [repr(message) for message in app.heard] == [repr(Queue.Edit("a")), repr(Queue.Dismiss("a"))]
+        assert [repr(message) for message in app.posted] == [repr(Queue.Edit("a")), repr(Queue.Dismiss("a"))]
 
 
 async def test_withdrawal_is_undone_within_five_seconds():
-    app = Stage(item("a", fate="withdrawn"), item("b"))
+    app = QueueApp(item("a", fate="withdrawn"), item("b"))
     async with app.run_test() as pilot:
         await pilot.press("u", "enter")
-        app.queue.cursor = 0
+        app.queue.go_to(0)
         await pilot.press("u")
         app.give(item("a", fate="withdrawn"), item("b"), now=6 * SECOND)
         await pilot.press("u")
 
-        assert [repr(message) for message in app.heard] == [
+        assert [repr(message) for message in app.posted] == [
             repr(Queue.Undo("a")),
             repr(Queue.Undo("a")),
             repr(Queue.Undo("a")),
@@ -249,24 +254,24 @@ async def test_withdrawal_is_undone_within_five_seconds():
 
 @pytest.mark.parametrize("key", ["enter", "d", "K", "J", "t", "h"])
 async def test_every_key_shows_why_a_pulled_message_cannot_be_changed(key: str):
-    app = Stage(item("a"), item("b", fate="pulled"))
+    app = QueueApp(item("a"), item("b", fate="pulled"))
     async with app.run_test() as pilot:
         await pilot.press(key)
 
         words = "The runner has pulled this message. It can no longer be changed."
-        assert [repr(message) for message in app.heard] == [repr(Refused(words))]
+        assert [repr(message) for message in app.posted] == [repr(Refused(words))]
 
 
 async def test_impossible_commands_show_the_reason():
-    app = Stage(item("a"), item("b", mode="slot"))
+    app = QueueApp(item("a"), item("b", mode="slot"))
     async with app.run_test() as pilot:
         await pilot.press("J")
-        app.queue.cursor = 0
+        app.queue.go_to(0)
         await pilot.press("K")
         app.give(item("a", mode="after"), run=QueueRun("run", cannot_steer="this runner declares no steering"))
         await pilot.press("t")
 
-        assert [message.reason for message in app.heard if isinstance(message, Refused)] == [
+        assert [message.reason for message in app.posted if isinstance(message, Refused)] == [
             "This message is already last.",
             "This message is already first.",
             "The run cannot take this message: this runner declares no steering",
@@ -274,29 +279,29 @@ async def test_impossible_commands_show_the_reason():
 
 
 async def test_down_from_the_last_message_leaves_the_queue():
-    app = Stage(item("a"), item("b"))
+    app = QueueApp(item("a"), item("b"))
     async with app.run_test() as pilot:
         await pilot.press("up", "up", "down", "down")
 
-        assert [type(message) for message in app.heard] == [Refused, Queue.Left]
+        assert [type(message) for message in app.posted] == [Refused, Queue.Left]
 
 
 async def test_click_selects_double_click_edits_and_wheel_scrolls():
-    app = Stage(*(item(str(number)) for number in range(9)))
+    app = QueueApp(*(item(str(number)) for number in range(9)))
     async with app.run_test(size=(160, 45)) as pilot:
         await pilot.pause()
         await pilot.click(Queue, offset=(20, 2))
         assert app.queue.item is not None
         assert app.queue.item.item_id == "4"
         await pilot.double_click(Queue, offset=(20, 1))
-        assert repr(app.heard[-1]) == repr(Queue.Edit("3"))
+        assert repr(app.posted[-1]) == repr(Queue.Edit("3"))
         await pilot._post_mouse_events([MouseScrollUp], Queue, offset=(20, 2))
         await pilot.pause()
         assert "message 2" in app.rows[0]
 
 
 async def test_overdue_message_is_shown_in_words():
-    app = Stage()
+    app = QueueApp()
     async with app.run_test(size=(80, 24)) as pilot:
         app.give(item("a"), now=31 * SECOND)
         await pilot.pause()

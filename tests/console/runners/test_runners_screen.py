@@ -470,7 +470,7 @@ async def test_details_can_be_scrolled_in_a_small_terminal(open_engine: Engines,
         for words in ("permissions", "workspace", "source", "plugin:local/able/default", "last used"):
             assert words in seen
         await pilot.press("alt+down")
-        await until(pilot, lambda: any("that is all that is told" in words for words in app.told))
+        await until(pilot, lambda: any("This is the end of the details" in words for words in app.told))
         await pilot.press("down")
         await until(pilot, lambda: screen.details.top == 0)
 

@@ -76,7 +76,7 @@ async def test_invisible_sessions_are_reread_one_page_at_a_time(open_engine: Eng
 async def test_command_on_a_deleted_session_says_so_and_changes_nothing(
     open_engine: Engines, monkeypatch: pytest.MonkeyPatch, key: str
 ):
-    monkeypatch.setattr(SessionsScreen, "freshen", unaware)
+    monkeypatch.setattr(SessionsScreen, "read_changes", unaware)
     app, other = browsing(open_engine, *TRIPS), await open_engine(parrot)
     async with at_the_screen(app) as pilot:
         screen, here = await opened(pilot, app), app.active_session.session_id
@@ -88,18 +88,18 @@ async def test_command_on_a_deleted_session_says_so_and_changes_nothing(
 
 
 async def test_rename_of_a_deleted_session_closes_the_input_line(open_engine: Engines, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(SessionsScreen, "freshen", unaware)
+    monkeypatch.setattr(SessionsScreen, "read_changes", unaware)
     app, other = browsing(open_engine, *TRIPS), await open_engine(parrot)
     async with at_the_screen(app) as pilot:
         screen = await opened(pilot, app)
         await other.sessions.delete("lima")
         await pilot.press("r")
-        await until(pilot, lambda: GONE in app.told and not screen.line.is_open)
+        await until(pilot, lambda: GONE in app.told and not screen.ask_line.is_open)
         assert listed(screen) == ["kyoto"]
 
 
 async def test_found_message_of_a_deleted_session_is_not_opened(open_engine: Engines, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(SessionsScreen, "freshen", unaware)
+    monkeypatch.setattr(SessionsScreen, "read_changes", unaware)
     app, other = browsing(open_engine, *TRIPS), await open_engine(parrot)
     async with at_the_screen(app) as pilot:
         screen = await opened(pilot, app)

@@ -59,7 +59,7 @@ async def test_message_sent_before_the_deletion_is_noticed_returns_to_the_prompt
         await sees(pilot, "You said: the castle")
         await engine.sessions.delete("kyoto")
         await say(pilot, "and then")
-        await until(pilot, lambda: app.told == [f"“the castle” {GONE}"] and app.main.prompt.whole == "and then")
+        await until(pilot, lambda: app.told == [f"“the castle” {GONE}"] and app.main.prompt.full_text == "and then")
         assert (await engine.runs.list(), app.active_session.session_id != "kyoto") == ([], True)
         await pilot.press("enter")
         await sees(pilot, "You said: and then")

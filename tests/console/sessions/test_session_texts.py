@@ -98,6 +98,6 @@ async def test_slow_search_shows_a_notice(open_engine: Engines, monkeypatch: pyt
 
         monkeypatch.setattr(app.active_session.engine.search, "hits", slowly)
         await pilot.press("slash", *"gold")
-        await sees(pilot, "searching…")
+        await sees(pilot, "Searching…")
         go.set()
         await sees(pilot, "Found: 1 title · 2 lines")

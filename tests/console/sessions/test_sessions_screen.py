@@ -144,9 +144,9 @@ async def test_esc_goes_back_step_by_step_and_keeps_the_draft(open_engine: Engin
         await pilot.press("escape")
         await until(pilot, lambda: screen.found is None and screen.list.has_focus)
         await pilot.press("r")
-        await until(pilot, lambda: screen.line.is_open)
+        await until(pilot, lambda: screen.ask_line.is_open)
         await pilot.press("escape")
-        await until(pilot, lambda: not screen.line.is_open)
+        await until(pilot, lambda: not screen.ask_line.is_open)
         await pilot.press("escape")
         await until(pilot, lambda: app.screen is app.main)
         assert (app.main.prompt.text, app.active_session.session_id, app.main.where()) == (
@@ -216,8 +216,8 @@ async def test_control_characters_of_a_title_are_edited_as_text(open_engine: Eng
         screen = await opened(pilot, app)
         await sees(pilot, "[31m[/b] alert")
         await pilot.press("r")
-        await sees(pilot, "New title", "enter takes it")
-        assert screen.line.value == "red \x1b[31m[/b] alert"
+        await sees(pilot, "New title", "enter accept")
+        assert screen.ask_line.value == "red \x1b[31m[/b] alert"
         assert "\x1b" not in shown(app)
         await pilot.press("end", "!", "enter")
         await sees(pilot, "alert!")
@@ -327,7 +327,7 @@ async def test_failed_read_is_shown_and_retried(open_engine: Engines, monkeypatc
         with monkeypatch.context() as away:
             away.setattr(app.active_session.engine.sessions, "browse", refuse)
             await pilot.press("ctrl+l")
-            await sees(pilot, "It cannot be read: the disk is away")
+            await sees(pilot, "The list cannot be read: the disk is away")
         await sees(pilot, "museum of gold", "2 sessions")
         with monkeypatch.context() as away:
             away.setattr(app.active_session.engine.sessions, "browse", refuse)

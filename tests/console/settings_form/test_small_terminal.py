@@ -48,7 +48,7 @@ async def test_details_of_a_field_can_be_scrolled(open_engine: Engines, size: tu
         assert all(word in seen for word in (*LONG.split(), "The last of it.", "value"))
         await until(pilot, lambda: "alt+down more" not in shown(app))
         await pilot.press("alt+down")
-        await until(pilot, lambda: "that is all that is told of it" in app.told)
+        await until(pilot, lambda: "This is the end of the details." in app.told)
         await pilot.press(*["alt+up"] * 12)
         await until(pilot, lambda: form.details.top == 0 and "this is where it begins" in app.told)
 

@@ -30,7 +30,7 @@ ALL = [(160, 45), (120, 35), *SMALL]
 async def to_sessions(pilot, app: Telling) -> SessionsScreen:
     await begun(pilot, app)
     await pilot.press("ctrl+l")
-    await until(pilot, lambda: isinstance(app.screen, SessionsScreen) and app.screen.list.shelf.height > 0)
+    await until(pilot, lambda: isinstance(app.screen, SessionsScreen) and app.screen.list.source.height > 0)
     assert isinstance(app.screen, SessionsScreen)
     return app.screen
 
@@ -60,10 +60,10 @@ async def test_toasts_leave_a_line_free_that_asks(open_engine: Engines, size: Si
     async with at_the_screen(app, size) as pilot:
         screen = await to_sessions(pilot, app)
         await pilot.press("r")
-        await until(pilot, lambda: on_screen(screen.line).area > 0)
+        await until(pilot, lambda: on_screen(screen.ask_line).area > 0)
         app.services.show_toast("this was told a moment ago")
         for toast in await toasts_of(pilot, app):
-            assert not toast.overlaps(on_screen(screen.line))
+            assert not toast.overlaps(on_screen(screen.ask_line))
 
 
 @pytest.mark.parametrize("size", ALL)
@@ -125,7 +125,7 @@ async def test_the_way_to_the_details_is_named_where_they_are_not_seen(open_engi
     async with at_the_screen(app, size) as pilot:
         await begun(pilot, app)
         await app.action_perform(f"app.{name}")
-        await until(pilot, lambda: isinstance(app.screen, Browser) and app.screen.list.shelf.height > 0)
+        await until(pilot, lambda: isinstance(app.screen, Browser) and app.screen.list.source.height > 0)
         await sees(pilot, "tab details", "esc back")
         await pilot.press("tab")
         await sees(pilot, "esc back to list")
@@ -150,7 +150,7 @@ async def test_the_history_is_seen_from_the_details_too(open_engine: Engines, si
         screen = await opened(pilot, app)
         await on_key(pilot, screen, "said")
         await pilot.press("tab", "h")
-        await until(pilot, lambda: screen.past is not None and screen.list.shelf.height == 2)
+        await until(pilot, lambda: screen.past is not None and screen.list.source.height == 2)
         await until(pilot, lambda: screen.list.has_focus and on_screen(screen.list).area > 0)
 
 
@@ -197,19 +197,19 @@ async def test_a_line_that_is_typed_in_names_its_keys_in_the_footer(open_engine:
         await pilot.press("slash")
         await until(pilot, lambda: footer(app).startswith("enter back to list") and "esc back to list" in footer(app))
         await pilot.press(*"said")
-        await until(pilot, lambda: footer(app).startswith("enter to what was found") and "esc clear" in footer(app))
+        await until(pilot, lambda: footer(app).startswith("enter to the results") and "esc clear" in footer(app))
         await pilot.press("enter")
         await until(pilot, lambda: footer(app).startswith("enter open") and "esc clear" in footer(app))
         await pilot.press("escape")
         await until(pilot, lambda: "esc back" in footer(app))
         await pilot.press("r")
-        await until(pilot, lambda: footer(app).startswith("enter take it") and "esc leave it" in footer(app))
+        await until(pilot, lambda: footer(app).startswith("enter accept") and "esc cancel" in footer(app))
         await pilot.press("escape", "escape")
 
         screen = await opened(pilot, app)
         await on_key(pilot, screen, "said")
         await pilot.press("n")
-        await until(pilot, lambda: footer(app).startswith("enter take it") and "esc leave it" in footer(app))
+        await until(pilot, lambda: footer(app).startswith("enter accept") and "esc cancel" in footer(app))
         await pilot.press("escape", "h")
         await until(pilot, lambda: "esc to the keys" in footer(app))
 
@@ -221,8 +221,8 @@ async def test_what_is_chosen_from_by_typing_names_its_keys_in_the_footer(open_e
         await begun(pilot, app)
         for command, keys in {
             "app.palette": "enter run  esc close",
-            "prompt.history": "enter take it  esc leave",
-            "app.theme": "enter take it  esc leave",
+            "prompt.history": "enter select  esc close",
+            "app.theme": "enter select  esc close",
             "app.help": "t tour  esc close",
         }.items():
             await app.action_perform(command)

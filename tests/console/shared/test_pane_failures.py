@@ -37,7 +37,7 @@ WITH_KEYS: list[tuple[type[Widget], str, str]] = [
     (RowList, "render_line", "inspector"),
     (RunsList, "render_line", "rail"),
     (Prompt, "render_line", "prompt"),
-    (Queue, "render", "queue"),
+    (Queue, "render_line", "queue"),
 ]
 """What draws, by which method, and the pane it belongs to."""
 TOLD: list[tuple[type[Widget], str, str]] = [

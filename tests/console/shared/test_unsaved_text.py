@@ -42,7 +42,7 @@ def opened(open_engine: Engines) -> Telling:
 async def to_another_session(pilot: Pilot[Any], app: Trackside) -> None:
     """By the list of sessions, over whatever is open."""
     await pilot.press("ctrl+l")
-    await until(pilot, lambda: isinstance(app.screen, SessionsScreen) and app.screen.list.shelf.height > 0)
+    await until(pilot, lambda: isinstance(app.screen, SessionsScreen) and app.screen.list.source.height > 0)
     await pilot.press("enter")
 
 

@@ -51,7 +51,7 @@ KEPT = (("kyoto", ("first", "second")),)
 
 async def opened(pilot, app) -> StateScreen:
     await app.action_perform("app.states")
-    await until(pilot, lambda: isinstance(app.screen, StateScreen) and app.screen.list.shelf.height > 0)
+    await until(pilot, lambda: isinstance(app.screen, StateScreen) and app.screen.list.source.height > 0)
     return app.screen
 
 
@@ -62,7 +62,7 @@ def rows_of(screen: StateScreen) -> list[StateRow]:
 async def on_key(pilot, screen: StateScreen, key: str) -> None:
     """Move the cursor to a key."""
     await pilot.press("g")
-    for _ in range(screen.list.shelf.height):
+    for _ in range(screen.list.source.height):
         if screen.row is not None and screen.row.key == key:
             return
         await pilot.press("down")
@@ -379,7 +379,7 @@ async def test_new_key_needs_a_name(open_engine: Engines, size: tuple[int, int])
         screen = await opened(pilot, app)
         await pilot.press("n", "space", "enter")
         await sees(pilot, "A key needs a name.")
-        assert screen.line.has_focus
+        assert screen.ask_line.has_focus
         await pilot.press(*"budget", "enter")
         await editor(pilot, app)
 

@@ -1,4 +1,4 @@
-"""Where the cursor of the stream is, and that all that goes by it agrees: the border, the inspector, what is marked."""
+"""The cursor of the stream, and what follows it: border, inspector, marks and selection."""
 
 from typing import Any
 
@@ -10,23 +10,23 @@ from console.launch import LaunchOptions
 from console.model.stream.timeline import Timeline
 from console.ui.stream.lines import StreamLines
 from tests.console.main.test_mouse import find, running, talked
-from tests.console.stream.test_stream_pane import WIDE, cursors, live, notes, past, press, rows, subtitle, type_filter
-from tests.console.stream.test_stream_use import after_a_journey, inspected, positions_of, traveller
 from tests.support.console.pilot import Cue, at_both_sizes, at_the_screen, go_to, narrow, say, sees, shown, until
 from tests.support.console.recorded_toasts import telling
 from tests.support.console.stream_data import Lists, PaneApp, a_run, delta, entry
+from tests.support.console.stream_in_app import inspected, positions_of, run_almost_done, traveller
+from tests.support.console.stream_pane import WIDE, cursors, live, notes, past, press, rows, subtitle, type_filter
 from tests.support.engines import Engines
 
 Size = tuple[int, int]
 
 
 def pointed_at(app: PaneApp) -> int:
-    """The number in the row that the cursor is on."""
+    """The entry number in the row of the cursor."""
     (row,) = [row for row in rows(app) if row.startswith("›")]
     return int(row.split()[1])
 
 
-# With a filter
+# Filters
 
 
 async def test_cursor_on_a_hidden_row_moves_to_the_nearest_and_back() -> None:
@@ -98,12 +98,12 @@ async def test_time_heading_names_the_row_above_if_entries_are_hidden() -> None:
 async def test_inspector_shows_the_entry_under_the_cursor(open_engine: Engines):
     app = Trackside(LaunchOptions(), lambda: open_engine(traveller(Cue())))
     async with at_the_screen(app) as pilot:
-        await after_a_journey(pilot, app)
+        await run_almost_done(pilot, app)
         await until(pilot, lambda: "the last entry" in inspected(app))
         last = (await positions_of(app, "tool.call.completed"))[-1]
 
         await narrow(pilot, app, "kind:tool.*")
-        await until(pilot, lambda: f"#{last}, the last that is seen" in inspected(app))
+        await until(pilot, lambda: f"#{last}, the last visible entry" in inspected(app))
         await until(pilot, lambda: f"#{last}  tool.call.completed" in inspected(app))
 
         await pilot.press("k")
@@ -114,7 +114,7 @@ async def test_inspector_shows_the_entry_under_the_cursor(open_engine: Engines):
 async def test_only_the_event_tab_shows_the_last_entry(open_engine: Engines):
     app = Trackside(LaunchOptions(), lambda: open_engine(traveller(Cue())))
     async with at_the_screen(app) as pilot:
-        await after_a_journey(pilot, app)
+        await run_almost_done(pilot, app)
         await until(pilot, lambda: "the last entry" in inspected(app))
         await go_to(pilot, app, "inspector")
         await pilot.press("2")
@@ -122,7 +122,7 @@ async def test_only_the_event_tab_shows_the_last_entry(open_engine: Engines):
         await until(pilot, lambda: "the last entry" not in inspected(app))
 
 
-# To an entry by its number
+# Entry numbers
 
 
 async def test_typed_entry_number_is_opened() -> None:
@@ -254,7 +254,7 @@ async def test_double_click_opens_the_inspector_and_selects_nothing(open_engine:
         assert not app.main.selections
 
 
-# The line at the bottom
+# Lines at the bottom
 
 
 async def test_footer_shows_the_keys_of_the_open_line(open_engine: Engines):

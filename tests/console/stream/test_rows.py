@@ -16,7 +16,7 @@ from console.model.stream.index import MAX_CACHED_BYTES, MAX_CACHED_ENTRIES, Ent
 from console.model.stream.layout import Span
 from console.model.stream.rows import TONES, Row, describe, tone_of
 from console.model.stream.time_column import TimeMode, elapsed, stamp, step
-from console.ui.stream.row import Columns, RowStyle, heading, paint
+from console.ui.stream.row import Columns, RowStyle, draw_heading, draw_row
 from console.ui.terminal.ascii_filter import ASCII
 from tests.support.console.stream_data import START, entry
 
@@ -126,8 +126,8 @@ def painted(row: Row, width: int, *, entries: int = 1) -> list[str]:
     columns = Columns.fit(width, row.position)
     row_style = RowStyle(columns, TimeMode.STEP, START, False, lambda _: Style())
     strips = [
-        paint(Shown(span, row, START), row_style, is_current=True, is_pinned=True, is_flagged=True),
-        heading(row_style),
+        draw_row(Shown(span, row, START), row_style, is_current=True, is_pinned=True, is_flagged=True),
+        draw_heading(row_style),
     ]
     assert all(strip.cell_length == width for strip in strips)
     return ["".join(segment.text for segment in strip) for strip in strips]

@@ -1,67 +1,32 @@
-"""The stream on a screen, driven with the keys and the mouse of a person."""
+"""The stream pane alone, used with keys and mouse."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
 from textual.events import MouseScrollDown, MouseScrollUp
-from textual.pilot import Pilot
 
 from console.model.preferences.palette import LIGHT
 from console.model.stream.index import SIZE
 from console.model.stream.timeline import Timeline
 from console.ui.stream.lines import StreamLines
 from console.ui.stream.pane import StreamPane
-from engine.api import Entry
 from tests.console.stream.test_rows import HOSTILE
-from tests.support.console.stream_data import Lists, PaneApp, a_run, delta, entry
+from tests.support.console.pilot import until
+from tests.support.console.stream_data import a_run, delta, entry
+from tests.support.console.stream_pane import (
+    WIDE,
+    column,
+    cursors,
+    live,
+    notes,
+    past,
+    press,
+    rows,
+    subtitle,
+    type_filter,
+)
 
 pytestmark = pytest.mark.usefixtures("every_frame")
-
-WIDE = (100, 24)
-
-
-def past(entries: Sequence[Entry], **how: Any) -> PaneApp:
-    return PaneApp(Timeline("run", last=len(entries)), Lists(entries), **how)
-
-
-def live(entries: Sequence[Entry], **how: Any) -> PaneApp:
-    timeline = Timeline("run")
-    timeline.append(entries)
-    return PaneApp(timeline, Lists(entries), **how)
-
-
-def notes(count: int, start: int = 1) -> list[Entry]:
-    """Entries that each have a row."""
-    return [
-        entry(position, "output", {"stream": "out", "text": f"n{position}"}) for position in range(start, start + count)
-    ]
-
-
-async def press(app: PaneApp, pilot: Pilot[None], *keys: str) -> None:
-    for key in keys:
-        await pilot.press(key)
-        await app.settle()
-    await pilot.pause()
-
-
-def rows(app: PaneApp) -> list[str]:
-    """The rows without heading and borders."""
-    return [line for line in app.screen_text[2:-1] if line]
-
-
-def subtitle(app: PaneApp) -> str:
-    return app.screen_text[-1].strip("─╯ ")
-
-
-def cursors(app: PaneApp) -> list[int | None]:
-    return [event.position for event in app.heard if isinstance(event, StreamPane.CursorMoved)]
-
-
-def column(app: PaneApp, name: str) -> list[str]:
-    place = {"#": (0, 7), "time": (8, 19)}[name]
-    return [row[slice(*place)].strip(" ›") for row in rows(app)]
-
 
 # Following
 
@@ -200,12 +165,6 @@ async def test_only_the_changed_line_is_drawn_for_deltas() -> None:
 # Filters
 
 
-async def type_filter(app: PaneApp, pilot: Pilot[None], text: str) -> None:
-    await pilot.press("slash", *["space" if each == " " else each for each in text], "enter")
-    await app.settle()
-    await pilot.pause()
-
-
 async def test_typed_filter_is_shown_in_the_border_and_cleared() -> None:
     app = past(a_run(3))
     async with app.run_test(size=WIDE) as pilot:
@@ -217,7 +176,10 @@ async def test_typed_filter_is_shown_in_the_border_and_cleared() -> None:
         assert len(rows(app)) == 14
         assert subtitle(app) == "end"
 
-        assert [event.text for event in app.heard if isinstance(event, StreamPane.Filter)] == ["kind:tool.* turn:2", ""]
+        assert [event.text for event in app.posted if isinstance(event, StreamPane.Filter)] == [
+            "kind:tool.* turn:2",
+            "",
+        ]
 
 
 async def test_invalid_filter_shows_an_error_and_can_be_corrected() -> None:
@@ -234,7 +196,7 @@ async def test_invalid_filter_shows_an_error_and_can_be_corrected() -> None:
         assert len(rows(app)) == 4
 
 
-async def test_leaving_the_filter_line_changes_nothing() -> None:
+async def test_closing_the_filter_line_changes_nothing() -> None:
     app = past(a_run(3))
     async with app.run_test(size=WIDE) as pilot:
         await app.settle()
@@ -375,7 +337,7 @@ async def test_copy_menu_copies_one_part(letter: str, what: str) -> None:
         assert "e event JSON  p payload  t text  i id  r reproduce" in app.screen_text[-2]
         await press(app, pilot, letter)
 
-        assert app.heard[-1] == StreamPane.Yank(what, 610)
+        assert app.posted[-1] == StreamPane.Copy(what, 610)
         assert "payload" not in app.screen_text[-2]
         await press(app, pilot, "k")
         assert cursors(app)[-1] == 609
@@ -401,7 +363,7 @@ async def test_copy_menu_takes_a_click() -> None:
         await pilot.click(offset=(app.screen_text[-2].index("payload") + 1, WIDE[1] - 2))
         await pilot.pause()
 
-        assert app.heard[-1] == StreamPane.Yank("payload", 611)
+        assert app.posted[-1] == StreamPane.Copy("payload", 611)
 
 
 async def test_inspect_and_breakpoint_act_on_the_current_row() -> None:
@@ -410,7 +372,7 @@ async def test_inspect_and_breakpoint_act_on_the_current_row() -> None:
         await app.settle()
         await press(app, pilot, "k", "enter", "b")
 
-        assert app.heard[-2:] == [StreamPane.Inspect(610), StreamPane.HoldOn("state.updated", 610)]
+        assert app.posted[-2:] == [StreamPane.Inspect(610), StreamPane.ToggleBreakpoint("state.updated", 610)]
 
 
 async def test_entry_can_be_opened_before_it_is_read() -> None:
@@ -425,7 +387,7 @@ async def test_entry_can_be_opened_before_it_is_read() -> None:
         assert "7" in column(app, "#")
 
 
-# Sizes, themes, hostility
+# Sizes, themes, hostile text
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 160])
@@ -448,9 +410,8 @@ async def test_many_resizes_end_with_the_last_size() -> None:
             await pilot.resize_terminal(*size)
             await app.tick(notes(3, app.timeline.last + 1))
         await app.settle()
-        await pilot.pause()
 
-        assert len(rows(app)) == WIDE[1] - 3
+        await until(pilot, lambda: len(rows(app)) == WIDE[1] - 3)
         assert "99" in column(app, "#")
         assert subtitle(app) == "▼ 15 new · as of #99"
 

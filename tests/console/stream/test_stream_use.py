@@ -1,79 +1,39 @@
-"""Seeing less, seeing all of one entry, and seeing the world as it was."""
+"""The stream in the app: filters, entries in the inspector, and the session as of an entry."""
 
 import asyncio
 import json
 from typing import Any
 
 import pytest
-from textual.pilot import Pilot
 
 from console.app import Trackside
 from console.launch import LaunchOptions
 from engine.api.runs import RunsApi
 from tests.support.console.pilot import Cue, at_both_sizes, at_the_screen, go_to, narrow, say, sees, shown, until
-from tests.support.engines import Engines, delta, done, kept, said
+from tests.support.console.stream_in_app import inspected, positions_of, run_almost_done, traveller
+from tests.support.engines import Engines, delta, done
 
 Size = tuple[int, int]
 
 
-def traveller(cue: Cue) -> Any:
-    """A runner that remembers more with each turn."""
-
-    async def travels(ctx: Any):
-        for call_id, city, hotels in (
-            ("c_1", "Kyoto", []),
-            ("c_2", "Kyoto", ["Ryokan"]),
-            ("c_3", "Lisbon", ["Ryokan"]),
-        ):
-            call = {"tool_call_id": call_id, "tool_name": "look"}
-            yield {"type": "tool.call.started", "data": {**call, "parameters": {}}}
-            yield kept("trip", {"city": city, "hotels": hotels})
-            yield {"type": "tool.call.completed", "data": {**call, "result": "rain"}}
-        yield said("Three times rain.")
-        await cue.wait()
-        yield done()
-
-    return travels
-
-
-async def after_a_journey(pilot: Pilot[None], app: Trackside) -> None:
-    """The run stands before its end, and the stream has the keys."""
-    await say(pilot, "go")
-    await sees(pilot, "Three times rain.")
-    await go_to(pilot, app, "stream")
-
-
-async def positions_of(app: Trackside, kind: str) -> list[int]:
-    view = app.services.updater.view
-    assert view is not None
-    return [entry.position async for entry in app.active_session.engine.runs.entries(view.run_id) if entry.type == kind]
-
-
 async def count(app: Trackside) -> int:
-    """Entries there are; all of them fit on the screen."""
+    """The number of entries; all of them fit on the screen."""
     view = app.services.updater.view
     assert view is not None
     return await app.active_session.engine.runs.last_position(view.run_id)
 
 
 def rows(app: Trackside) -> list[str]:
-    """The kinds in the rows of the stream, from above."""
+    """The kinds in the rows of the stream, from the top."""
     look = app.main.stream._view
     return [] if look is None else [row.span.kind for row in look.page().rows]
-
-
-def inspected(app: Trackside) -> str:
-    """What stands in the inspector."""
-    region = app.main.inspector.region
-    lines = shown(app).splitlines()[region.y : region.bottom]
-    return "\n".join(line[region.x : region.right] for line in lines)
 
 
 @at_both_sizes
 async def test_typed_filter_shows_how_much_it_hides(open_engine: Engines, size: Size):
     app = Trackside(LaunchOptions(), lambda: open_engine(traveller(Cue())))
     async with at_the_screen(app, size) as pilot:
-        await after_a_journey(pilot, app)
+        await run_almost_done(pilot, app)
         total = await count(app)
         states = await positions_of(app, "state.updated")
 
@@ -94,7 +54,7 @@ async def test_typed_filter_shows_how_much_it_hides(open_engine: Engines, size: 
 async def test_invalid_filter_shows_the_reason_and_stays_open(open_engine: Engines, size: Size):
     app = Trackside(LaunchOptions(), lambda: open_engine(traveller(Cue())))
     async with at_the_screen(app, size) as pilot:
-        await after_a_journey(pilot, app)
+        await run_almost_done(pilot, app)
         await pilot.press("slash", *"turn:last", "enter")
         await sees(pilot, "turn:last is no turn")
         await pilot.press(*["backspace"] * 4, "1", "enter")
@@ -105,7 +65,7 @@ async def test_invalid_filter_shows_the_reason_and_stays_open(open_engine: Engin
 async def test_only_hide_and_clear_change_the_filter(open_engine: Engines, size: Size):
     app = Trackside(LaunchOptions(), lambda: open_engine(traveller(Cue())))
     async with at_the_screen(app, size) as pilot:
-        await after_a_journey(pilot, app)
+        await run_almost_done(pilot, app)
         total = await count(app)
         await pilot.press("g", "x")
         await until(pilot, lambda: "run.started" not in rows(app))
@@ -120,7 +80,7 @@ async def test_only_hide_and_clear_change_the_filter(open_engine: Engines, size:
 async def test_matches_are_visited_among_all_entries_after_the_filter_is_cleared(open_engine: Engines, size: Size):
     app = Trackside(LaunchOptions(), lambda: open_engine(traveller(Cue())))
     async with at_the_screen(app, size) as pilot:
-        await after_a_journey(pilot, app)
+        await run_almost_done(pilot, app)
         first, second, third = await positions_of(app, "state.updated")
         await narrow(pilot, app, "kind:state.updated")
         await pilot.press("X", "g", "n")
@@ -137,7 +97,7 @@ async def test_matches_are_visited_among_all_entries_after_the_filter_is_cleared
 async def test_enter_opens_an_entry_that_can_be_folded_and_copied(open_engine: Engines, size: Size):
     app = Trackside(LaunchOptions(), lambda: open_engine(traveller(Cue())))
     async with at_the_screen(app, size) as pilot:
-        await after_a_journey(pilot, app)
+        await run_almost_done(pilot, app)
         _, second, _ = await positions_of(app, "state.updated")
         await narrow(pilot, app, "kind:state.updated")
         await pilot.press("g", "j", "enter")
@@ -158,7 +118,7 @@ async def test_enter_opens_an_entry_that_can_be_folded_and_copied(open_engine: E
 async def test_entry_and_payload_are_copied_by_one_letter(open_engine: Engines, size: Size):
     app = Trackside(LaunchOptions(), lambda: open_engine(traveller(Cue())))
     async with at_the_screen(app, size) as pilot:
-        await after_a_journey(pilot, app)
+        await run_almost_done(pilot, app)
         await narrow(pilot, app, "Lisbon")
         await pilot.press("g", "y", "p")
         await until(pilot, lambda: "Lisbon" in app.clipboard)
@@ -207,7 +167,7 @@ async def test_long_search_shows_progress_and_finds_matches(open_engine: Engines
 async def test_moving_in_the_stream_shows_the_state_as_of_the_entry(open_engine: Engines, size: Size):
     app = Trackside(LaunchOptions(), lambda: open_engine(traveller(Cue())))
     async with at_the_screen(app, size) as pilot:
-        await after_a_journey(pilot, app)
+        await run_almost_done(pilot, app)
         first, second, _ = await positions_of(app, "state.updated")
         await narrow(pilot, app, "kind:state.updated")
         await pilot.press("g", "enter", "2")
@@ -235,7 +195,7 @@ async def test_moving_in_the_stream_shows_the_state_as_of_the_entry(open_engine:
 async def test_brackets_move_by_turns_and_escape_follows_the_end(open_engine: Engines, size: Size):
     app = Trackside(LaunchOptions(), lambda: open_engine(traveller(Cue())))
     async with at_the_screen(app, size) as pilot:
-        await after_a_journey(pilot, app)
+        await run_almost_done(pilot, app)
         view = app.services.updater.view
         assert view is not None
         entries = [entry async for entry in app.active_session.engine.runs.entries(view.run_id)]

@@ -100,7 +100,7 @@ async def test_what_to_find_is_typed_into_its_line_and_n_goes_on(open_engine: En
         burst(app, *"/nowhere", "enter", "n", "tab")
         await until(pilot, lambda: app.main.where() in ("prompt", "rail"))
         await go_to(pilot, app, "inspector")
-        await sees(pilot, "Nothing here holds 'nowhere'")
+        await sees(pilot, "No row contains 'nowhere'")
 
 
 @at_both_sizes

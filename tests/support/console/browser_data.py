@@ -50,5 +50,5 @@ async def begun(pilot: Pilot[Any], app: Telling) -> None:
 
 def listed(screen: Browser) -> list[str]:
     """The names of all that a browser lists, headings left out."""
-    items = map(screen.list.shelf.item, range(screen.list.shelf.height))
+    items = map(screen.list.source.item, range(screen.list.source.height))
     return [item.id for item in items if not item.is_heading]

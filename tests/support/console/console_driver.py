@@ -238,7 +238,7 @@ class ConsoleDriver:
                 shown = self.screen_text
                 await self.wait_until_received()
                 app.services.updater.refresh("queue", "rail")
-                app.main.inspector.ask()
+                app.main.inspector.reload()
                 for _ in range(2):
                     await self.tick()
                     await self.wait_for_reads()

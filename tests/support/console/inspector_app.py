@@ -122,7 +122,7 @@ class Looking(SinglePaneApp):
 
     async def put_off(self, pilot: Pilot[None]) -> None:
         """Wait until a question was due, and was not asked."""
-        asking = self.inspector._asking
+        asking = self.inspector._refresh_timer
         planned = asking._timer
         async with asyncio.timeout(20):
             while asking._timer is planned:
@@ -152,7 +152,7 @@ class Looking(SinglePaneApp):
         """Be about this, and wait until it is shown."""
         if tab:
             self.inspector.action_choose(tab)
-        self.inspector.look_at(run_id, position)
+        self.inspector.show_run(run_id, position)
         await self.settled(pilot)
 
     async def settled(self, pilot: Pilot[None]) -> None:

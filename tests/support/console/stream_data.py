@@ -118,7 +118,7 @@ class PaneApp(SinglePaneApp):
         self.timeline = timeline
         self.journals = journals
         self.pane = StreamPane()
-        self.heard: list[Message] = []
+        self.posted: list[Message] = []
 
     def compose(self) -> ComposeResult:
         yield self.pane
@@ -150,16 +150,16 @@ class PaneApp(SinglePaneApp):
         return [line[1:-1].rstrip() for line in self.screen_lines]
 
     def on_stream_pane_cursor_moved(self, event: StreamPane.CursorMoved) -> None:
-        self.heard.append(event)
+        self.posted.append(event)
 
     def on_stream_pane_inspect(self, event: StreamPane.Inspect) -> None:
-        self.heard.append(event)
+        self.posted.append(event)
 
-    def on_stream_pane_hold_on(self, event: StreamPane.HoldOn) -> None:
-        self.heard.append(event)
+    def on_stream_pane_toggle_breakpoint(self, event: StreamPane.ToggleBreakpoint) -> None:
+        self.posted.append(event)
 
-    def on_stream_pane_yank(self, event: StreamPane.Yank) -> None:
-        self.heard.append(event)
+    def on_stream_pane_copy(self, event: StreamPane.Copy) -> None:
+        self.posted.append(event)
 
     def on_stream_pane_filter(self, event: StreamPane.Filter) -> None:
-        self.heard.append(event)
+        self.posted.append(event)

@@ -3,7 +3,7 @@
 from typing import Final
 
 from console.model.commands.availability import (
-    can_choose_mode,
+    why_not_choose_mode,
     needs_queue,
     needs_run,
     other_mode_label,
@@ -17,7 +17,7 @@ PROMPT: Final = (
     Command("prompt.send", "enter", "send", "Send the message, or steer the run in progress with it.", "run: Start", 1,
             label_for=send_label),
     Command("prompt.mode", "ctrl+t", "steer/after", "Deliver the message during the run, or after it.",
-            "steer: Steer or after", 10, can_choose_mode, label_for=other_mode_label),
+            "steer: Steer or after", 10, why_not_choose_mode, label_for=other_mode_label),
     Command("prompt.newline", "ctrl+j,shift+enter", "newline", "Start a new line.", rank=20),
     Command("prompt.earlier", "up,alt+up", "earlier", "The previous sent message; from an empty prompt, the queue."),
 )  # fmt: skip
@@ -31,7 +31,7 @@ QUEUE: Final = (
     Command("queue.down", "shift+j,alt+down", "down", "Move the message down.", rank=4, why_not=needs_queue),
     Command("queue.turn", "t", "steer/after", "Deliver the message during the run, or after it.", rank=5,
             why_not=needs_queue),
-    Command("queue.pause", "h", "pause", "Hold the message back, or release it.", "steer: Pause or resume a message", 6,
+    Command("queue.pause", "h", "pause", "Pause the message, or resume it; a paused message is not delivered.", "steer: Pause or resume a message", 6,
             needs_queue),
     Command("queue.undo", "u", "undo", "Undo the last withdrawal.", "steer: Undo the withdrawal", 7),
     Command("queue.withdraw_all", "shift+d", "withdraw all", "Withdraw all queued messages; undo restores them.",

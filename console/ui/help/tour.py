@@ -79,7 +79,7 @@ class Tour(Dialog[None]):
         room = width - len(title) - _EDGES
         keys = "enter ends it" if is_last else next((keys for keys in _KEYS if len(keys) < room), "esc leaves")
         self._said.border_title = Content(f" {title} {'─' * (room - len(keys))} {keys} ")
-        self._said.update(Content(with_keys(step.words)))
+        self._said.update(Content(with_keys(step.text)))
         # The panes end where it begins, and keys of which none is heard now are not shown.
         self._main.footer.display = False
         self._main.styles.padding = (0, 0, self._said.get_content_height(self.size, self.size, width - 2) + 1, 0)

@@ -14,11 +14,11 @@ from textual.message import Message
 from textual.widgets import TextArea
 from textual.widgets.text_area import Edit, EditResult, Location, Selection
 
-from console.model.commands.availability import can_choose_mode
+from console.model.commands.availability import why_not_choose_mode
 from console.model.commands.key_labels import key_of
 from console.model.commands.situation import Situation
 from console.model.prompt.history import PromptHistory
-from console.model.prompt.intent import mode_of, placeholder_of, title_of
+from console.model.prompt.intent import effective_mode, placeholder_of, title_of
 from console.model.prompt.paste_tokens import PasteTokens, Span
 from console.model.text.safe import in_place
 from console.ui.prompt.attachments import PromptAttachments
@@ -207,7 +207,7 @@ class Prompt(PaneGuard, TextArea, inherit_bindings=False):
         elif not text.strip():
             refuse(self, "The prompt is empty. Type a message first.")
         else:
-            self.post_message(self.Submitted(said, mode_of(self._now, self.mode), self.item_id, files, text))
+            self.post_message(self.Submitted(said, effective_mode(self._now, self.mode), self.item_id, files, text))
             self._recall.note(text)
             self.attachments.clear_warnings()
             if not self.leave_editing():
@@ -224,7 +224,7 @@ class Prompt(PaneGuard, TextArea, inherit_bindings=False):
 
     def action_mode(self) -> None:
         # The situation is updated once a tick, so it may not know about the edited message yet.
-        why = can_choose_mode(replace(self._now, is_editing=self.item_id is not None))
+        why = why_not_choose_mode(replace(self._now, is_editing=self.item_id is not None))
         if why is not None:
             refuse(self, why)
             return
@@ -234,7 +234,7 @@ class Prompt(PaneGuard, TextArea, inherit_bindings=False):
     def action_earlier(self) -> None:
         if not self.navigator.is_first_wrapped_line(self.cursor_location):
             self.action_cursor_up()
-        elif not self.text and self._now.waiting and not self._recall.is_browsing:
+        elif not self.text and self._now.queue_items and not self._recall.is_browsing:
             self.post_message(self.IntoQueue())
         elif (text := self._recall.earlier(self.whole)) is not None:
             self.attachments.keep_as_text(text)
@@ -355,7 +355,7 @@ class Prompt(PaneGuard, TextArea, inherit_bindings=False):
     # Private
 
     def _entitle(self) -> None:
-        mode, is_editing = mode_of(self._now, self.mode), self.item_id is not None
+        mode, is_editing = effective_mode(self._now, self.mode), self.item_id is not None
         title = title_of(self._now, mode=mode, runner=self._runner, turn=self._turn, is_editing=is_editing)
         # Textual puts spaces around a title only if the border has corners.
         space = "" if self.styles.border_left[0] else " "

@@ -224,7 +224,7 @@ def test_footer_omits_unavailable_commands(now: Situation, key: str):
 def test_help_lists_every_key_and_fits(where: str, width: int):
     lines = list(help_text(where, width))
     keys = [line.key.strip() for line in lines if line.key.strip()]
-    assert all(len(line.key + line.words) <= width for line in lines)
+    assert all(len(line.key + line.text) <= width for line in lines)
     everywhere = [one for one in commands_of("app", "screen") if where in PANES or one.over_screens]
     wanted = {command.all_keys for command in (*commands_of(where), *everywhere) if command.keys}
     assert wanted <= set(keys)
@@ -232,10 +232,10 @@ def test_help_lists_every_key_and_fits(where: str, width: int):
 
 
 def test_help_explains_every_glyph():
-    said = "\n".join(line.words for line in help_text("prompt", 68))
+    said = "\n".join(line.text for line in help_text("prompt", 68))
     assert all(f"{GLYPHS[name]} {word}" in said for name, word in LEGEND)
 
 
 def test_help_has_an_ascii_form():
     lines = [line for where in ABOUT for line in help_text(where, 68)]
-    assert all((line.key + line.words).translate(ASCII).isascii() for line in lines)
+    assert all((line.key + line.text).translate(ASCII).isascii() for line in lines)

@@ -274,7 +274,7 @@ async def test_up_in_an_empty_prompt_goes_to_the_queue():
     async with app.run_test() as pilot:
         await typed(pilot, "said")
         await pilot.press("enter")
-        app.prompt.show(replace(RUNNING, waiting=1))
+        app.prompt.show(replace(RUNNING, queue_items=1))
         await pilot.press("up")
         assert isinstance(app.heard[-1], Prompt.IntoQueue)
         app.prompt.show(RUNNING)

@@ -15,8 +15,8 @@ from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 from textual.widgets import RichLog
 
-from console.model.stream.index import SIZE as SIZE_OF_CHUNK
-from console.model.stream.reader import supply
+from console.model.stream.index import CHUNK_ENTRIES as SIZE_OF_CHUNK
+from console.model.stream.reader import perform_read
 from console.model.stream.timeline import Timeline
 from console.ui.stream.pane import StreamPane
 from engine.api import Engine, Entry
@@ -24,7 +24,7 @@ from engine.store.database import Database
 from tests.bench.lines import Line, at_most, print_lines, within
 from tests.support.console.single_pane_app import Alone
 
-SIZE = (160, 45)
+CHUNK_ENTRIES = (160, 45)
 TICKS, LOG_TICKS = 60, 12
 A_TICK = 333
 """Entries in a tick at 10,000 a second."""
@@ -70,7 +70,7 @@ class _Pane(Alone):
     def write(self, entries: list[Entry]) -> None:
         self.timeline.append(entries)
         self.pane.on_batch()
-        self.timeline.wanted()
+        self.timeline.next_requests()
 
 
 class _Log(App[None]):
@@ -95,7 +95,7 @@ def _entries(count: int, start: int = 1) -> Iterator[Entry]:
 
 async def _cost(app: "_Pane | _Log", ticks: int) -> float:
     """Microseconds of processor an entry, from told to painted, at 10,000 a second in 30 ticks."""
-    async with app.run_test(size=SIZE) as pilot:
+    async with app.run_test(size=CHUNK_ENTRIES) as pilot:
         batches = [list(_entries(A_TICK, 1 + tick * A_TICK)) for tick in range(ticks)]
         app.write(batches[0])
         await pilot.pause()
@@ -110,7 +110,7 @@ async def _memory() -> tuple[float, float]:
     """Bytes that the pane and its timeline hold after a tenth of a long run and after all of it."""
     app = _Pane(Timeline("run"))
     held: list[float] = []
-    async with app.run_test(size=SIZE) as pilot:
+    async with app.run_test(size=CHUNK_ENTRIES) as pilot:
         app.write(list(_entries(SHORT)))
         await pilot.pause()
         gc.collect()
@@ -137,7 +137,7 @@ async def _openings() -> dict[str, list[float]]:
         _fill(path)
         async with await Engine.open(db=path, mode="read") as engine:
             app = _Pane(Timeline("none"))
-            async with app.run_test(size=SIZE) as pilot:
+            async with app.run_test(size=CHUNK_ENTRIES) as pilot:
                 for _ in range(ROUNDS):
                     for run_id in ("short", "long"):
                         began = time.perf_counter()
@@ -157,9 +157,9 @@ async def _openings() -> dict[str, list[float]]:
 async def _settle(app: _Pane, engine: Engine, pilot: Pilot[None]) -> None:
     """Tick as the console does until nothing more is wanted, and paint."""
     app.pane.on_batch()
-    while wants := app.timeline.wanted():
-        for want in wants:
-            await supply(app.timeline, want, engine.runs)
+    while requests := app.timeline.next_requests():
+        for request in requests:
+            await perform_read(app.timeline, request, engine.runs)
         app.pane.on_batch()
     await pilot.pause()
 

@@ -3,25 +3,26 @@
 from typing import Final
 
 from console.model.commands.availability import (
-    why_not_edit_reply,
-    why_not_go_back,
-    why_not_pause,
-    why_not_run_again,
-    why_not_stop,
-    why_not_zoom,
     escape_label,
     needs_engine,
     needs_failure,
     needs_paused_run,
     needs_queue,
     stop_label,
+    why_not_edit_reply,
+    why_not_go_back,
+    why_not_pause,
+    why_not_run_again,
+    why_not_stop,
+    why_not_zoom,
 )
 from console.model.commands.command import Command, in_group
 
 APP: Final = (
     *in_group(
         "The run",
-        Command("app.run_again", "f5", "run again", "Send the last input again.", "run: Run again", 40, why_not_run_again),
+        Command("app.run_again", "f5", "run again", "Send the last input again.", "run: Run again", 40,
+                why_not_run_again),
         Command("app.pause", "f6", "pause", "Pause the run at its next steering point.",
                 "run: Pause at the next steering point", 42, why_not_pause),
         Command("app.continue", "f6", "continue", "Continue the paused run.", "run: Continue", 42, needs_paused_run,

@@ -3,12 +3,12 @@
 from typing import Final
 
 from console.model.commands.availability import (
-    why_not_choose_mode,
     needs_queue,
     needs_run,
     other_mode_label,
     queue_edit_label,
     send_label,
+    why_not_choose_mode,
     withdraw_label,
 )
 from console.model.commands.command import Command, in_group
@@ -31,8 +31,8 @@ QUEUE: Final = (
     Command("queue.down", "shift+j,alt+down", "down", "Move the message down.", rank=4, why_not=needs_queue),
     Command("queue.turn", "t", "steer/after", "Deliver the message during the run, or after it.", rank=5,
             why_not=needs_queue),
-    Command("queue.pause", "h", "pause", "Pause the message, or resume it; a paused message is not delivered.", "steer: Pause or resume a message", 6,
-            needs_queue),
+    Command("queue.pause", "h", "pause", "Pause the message, or resume it; a paused message is not delivered.",
+            "steer: Pause or resume a message", 6, needs_queue),
     Command("queue.undo", "u", "undo", "Undo the last withdrawal.", "steer: Undo the withdrawal", 7),
     Command("queue.withdraw_all", "shift+d", "withdraw all", "Withdraw all queued messages; undo restores them.",
             "steer: Withdraw all", 8, needs_queue),

@@ -1,13 +1,13 @@
-"""Reads the entries that a timeline asks for."""
+"""Performs the reads that a timeline requests."""
 
 from collections.abc import Iterable, Iterator
 from typing import Final, Protocol
 
-from console.model.stream.index import EntriesWanted, MarksWanted, Want
+from console.model.stream.index import EntriesRequest, HeadsRequest, ReadRequest
 from console.model.stream.timeline import Timeline
 from engine.events import Entry, EntryHead
 
-GAP: Final = 8
+MAX_GAP_ENTRIES: Final = 8
 """Unneeded entries between two needed ones that are read rather than starting another read."""
 
 
@@ -19,30 +19,30 @@ class JournalReader(Protocol):
     async def find_text(self, run_id: str, text: str, *, first: int, last: int) -> list[int]: ...
 
 
-async def supply(timeline: Timeline, want: Want, journals: JournalReader) -> None:
-    """Carry out one read request of a timeline. After a failure the timeline may request it again."""
+async def perform_read(timeline: Timeline, request: ReadRequest, journals: JournalReader) -> None:
+    """Perform one read that a timeline has requested. After a failure the timeline may request it again."""
     run_id = timeline.run_id
     try:
-        if isinstance(want, MarksWanted):
-            timeline.take_marks(want, await journals.index(run_id, after=want.after, limit=want.limit))
-        elif isinstance(want, EntriesWanted):
+        if isinstance(request, HeadsRequest):
+            timeline.add_heads(request, await journals.index(run_id, after=request.after, limit=request.limit))
+        elif isinstance(request, EntriesRequest):
             entries: list[Entry] = []
-            for first, last in stretches(want.positions):
+            for first, last in read_ranges(request.positions):
                 entries += await journals.journal(run_id, after=first - 1, limit=last - first + 1)
-            timeline.take_entries(want, entries)
+            timeline.add_entries(request, entries)
         else:
-            found = await journals.find_text(run_id, want.text, first=want.first, last=want.last)
-            timeline.take_matches(want, found)
+            found = await journals.find_text(run_id, request.text, first=request.first, last=request.last)
+            timeline.add_matches(request, found)
     except BaseException:
-        timeline.give_up(want)
+        timeline.read_failed(request)
         raise
 
 
-def stretches(positions: Iterable[int]) -> Iterator[tuple[int, int]]:
-    """The ranges in which rising positions are read."""
+def read_ranges(positions: Iterable[int]) -> Iterator[tuple[int, int]]:
+    """Yield the ranges, first to last, in which ascending positions are read."""
     first = last = 0
     for position in positions:
-        if first and position - last > GAP:
+        if first and position - last > MAX_GAP_ENTRIES:
             yield first, last
             first = 0
         first, last = first or position, position

@@ -15,8 +15,8 @@ from console.model.journal.names import Names
 from console.model.queue.items import QueueRow, queue_rows
 from console.model.run.status import RunStatus
 from console.model.run.view import ActiveRuns, RunView
-from console.model.stream.reader import supply
-from console.model.stream.rows import describe
+from console.model.stream.reader import perform_read
+from console.model.stream.rows import entry_row
 from console.model.stream.timeline import Timeline
 from console.ui.main.screen import MainScreen
 from console.ui.shared.closing_awaitable import ClosingAwaitable
@@ -336,8 +336,8 @@ class ScreenUpdater:
         if self.view is None:
             return
         timeline = self.view.timeline
-        for want in timeline.wanted():
-            self._begin((timeline, want), supply(timeline, want, self._stage.engine.runs))
+        for want in timeline.next_requests():
+            self._begin((timeline, want), perform_read(timeline, want, self._stage.engine.runs))
 
     def _freshen(self) -> None:
         for what, read in (("queue", self._read_queue), ("rail", self._read_rail)):
@@ -383,7 +383,7 @@ def _by_run(entries: "Sequence[Entry]") -> "Iterator[tuple[str, list[Entry]]]":
 
 
 def _ticker(entry: "Entry") -> str:
-    row = describe(entry, Names())
+    row = entry_row(entry, Names())
     return f"{entry.position} {row.kind} {row.summary}"
 
 

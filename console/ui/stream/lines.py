@@ -13,7 +13,7 @@ from textual.selection import Selection
 from textual.strip import Strip
 from textual.widget import Widget
 
-from console.model.stream.cursor import Shown, StreamCursor
+from console.model.stream.cursor import PageRow, StreamCursor
 from console.model.stream.rows import TONES
 from console.model.stream.time_column import TimeMode
 from console.ui.shared.crash_guard import PaneGuard
@@ -139,7 +139,7 @@ class StreamLines(PaneGuard, Widget, can_focus=True):
     def selection_updated(self, selection: Selection | None) -> None:
         """Stop following the end while text is being selected."""
         if selection is not None and self._view is not None:
-            self._view.stay()
+            self._view.stop_following()
             self.redraw()
         super().selection_updated(selection)
 
@@ -184,9 +184,9 @@ class StreamLines(PaneGuard, Widget, can_focus=True):
     def _heading_height(self) -> int:
         return 1 if self.size.height > 6 else 0
 
-    def _row(self, shown: Shown, row_style: RowStyle, view: StreamCursor, current: int | None) -> Strip:
+    def _row(self, shown: PageRow, row_style: RowStyle, view: StreamCursor, current: int | None) -> Strip:
         is_current = shown.span.first == current
-        is_flagged = shown.span.first in view.flags
+        is_flagged = shown.span.first in view.marks
         key = (shown, is_current, is_current and view.cursor is not None, is_flagged)
         strip = self._strips.get(key)
         if strip is None:
@@ -202,12 +202,12 @@ class StreamLines(PaneGuard, Widget, can_focus=True):
             return "Reading…"
         if not is_empty:
             return ""
-        return "No entry matches the filter." if view.timeline.is_hiding else "No entries yet."
+        return "No entry matches the filter." if view.timeline.is_filtered else "No entries yet."
 
     def _arrange(self, view: StreamCursor) -> RowStyle:
         """The row style; clears cached strips if it has changed."""
         timeline = view.timeline
-        how = Columns.fit(self.size.width, timeline.last), self.mode, timeline.began, timeline.is_hiding
+        how = Columns.fit(self.size.width, timeline.last), self.mode, timeline.began, timeline.is_filtered
         row_style = self._row_style
         if row_style is None or (row_style.columns, row_style.mode, row_style.began, row_style.is_filtered) != how:
             row_style = RowStyle(*how, self._style)

@@ -2,8 +2,9 @@
 
 from typing import TYPE_CHECKING, Final
 
-from console.model.run.cards import Cards, run_card, session_card
+from console.model.run.list_rows import ListRows, run_row, session_row
 from console.model.text.units import session_name
+from engine.events import LIVE_STATUSES
 
 if TYPE_CHECKING:
     from engine.api import Engine, RunRow, SessionRow
@@ -11,7 +12,6 @@ if TYPE_CHECKING:
 RUNS: Final = 30
 """Runs that are read together."""
 SESSIONS: Final = 15
-_AT_WORK: Final = ("created", "running")
 
 
 class RunList:
@@ -37,7 +37,7 @@ class RunList:
             if run.run_id in known or run.created_at > newest[-1].created_at:
                 continue
             try:
-                kept.append(await engine.runs.get(run.run_id) if run.status in _AT_WORK else run)
+                kept.append(await engine.runs.get(run.run_id) if run.status in LIVE_STATUSES else run)
             except NotFound:
                 continue  # it went with its session
         if not kept:
@@ -59,13 +59,11 @@ class RunList:
         """A session is gone, and its runs with it."""
         self._runs = [run for run in self._runs if run.conversation_id != session_id]
 
-    def cards(self, now: int, host: str | None, run_id: str | None, session: str) -> Cards:
+    def cards(self, now: int, host: str | None, run_id: str | None, session: str) -> ListRows:
         """All of it at a moment, as this host sees it."""
-        return Cards(
-            tuple(run_card(run, now, run_id, is_here=run.host == host) for run in self._listed(self._runs)),
-            tuple(
-                session_card(row, now, session) for row in self._sessions if row.session.session_id not in self.going
-            ),
+        return ListRows(
+            tuple(run_row(run, now, run_id, is_here=run.host == host) for run in self._listed(self._runs)),
+            tuple(session_row(row, now, session) for row in self._sessions if row.session.session_id not in self.going),
             self._has_more,
         )
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
+from console.model.run.state import RunState, stored_state
 from console.model.sessions.tree import Branch
 from console.model.text.columns import cells, cut
 from console.model.text.glyphs import GLYPHS
@@ -10,6 +11,7 @@ from console.model.text.lists import Row, Source, Stack, Text, row
 from console.model.text.piece import Piece
 from console.model.text.safe import one_line, safe
 from console.model.text.units import ago, brief, number, session_name
+from engine.events import LIVE_STATUSES
 
 BEFORE: Final = 24
 """Characters of what stands before it, at most."""
@@ -55,12 +57,9 @@ if TYPE_CHECKING:
 
 _DETAILED: Final = 90
 """Columns from which a row says how much was said."""
-_STATES: Final[Mapping[str, str]] = {
-    "created": "running", "running": "running", "completed": "completed", "failed": "failed",
-    "cancelled": "cancelled", "timeout": "timeout",
-}  # fmt: skip
 TONES: Final[Mapping[str, str]] = {
-    "running": "good", "completed": "faint", "failed": "bad", "timeout": "bad", "lost": "bad",
+    RunState.RUNNING: "good", RunState.COMPLETED: "faint", RunState.FAILED: "bad", RunState.TIMEOUT: "bad",
+    RunState.LOST: "bad",
 }  # fmt: skip
 _DEEPEST: Final = 12
 """Steps to the right, at which a deep fork stays."""
@@ -70,11 +69,9 @@ _MOST: Final = 10_000
 
 def state_of(session: "SessionRow") -> str:
     """The glyph's name of where a session stands."""
-    if session.live_run is not None:
-        return "running"
-    if session.last_reason == "runner.lost":
-        return "lost"
-    return _STATES.get(session.last_status or "", "idle")
+    if session.live_run is not None or session.last_status in LIVE_STATUSES:
+        return RunState.RUNNING
+    return "idle" if session.last_status is None else stored_state(session.last_status, session.last_reason)
 
 
 def title_of(session: "SessionRow", most: int = 120) -> str:
@@ -138,7 +135,10 @@ _FOUND: Final = 20_000
 """Of the one line that was found."""
 _TITLE: Final = 2_000
 """Of a title: in a list it may be cut, here it is whole."""
-_WORDS: Final = {"running": "at work", "cancelled": "stopped", "timeout": "timed out", "lost": "its runner was lost"}
+_WORDS: Final[Mapping[str, str]] = {
+    RunState.RUNNING: "at work", RunState.CANCELLED: "stopped", RunState.TIMEOUT: "timed out",
+    RunState.LOST: "its runner was lost",
+}  # fmt: skip
 
 
 def about_session(

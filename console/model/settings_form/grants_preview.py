@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from console.model.inspector.grants import granted
+from console.model.inspector.grants import permission_groups
 from console.model.text.lists import Source, Stack, Text
 from console.model.text.piece import Piece
 from console.model.text.safe import one_line
@@ -23,7 +23,7 @@ def _parts(snapshot: Mapping[str, Any], warnings: Sequence[str]) -> Iterator[Sou
     for words in warnings:
         yield Text(Piece("⚠ ", "warn"), Piece(one_line(words, 400), "warn"))
     # What a form changes comes first; most calls are the manifest's alone.
-    for title, rows in sorted(granted(snapshot), key=lambda section: section[0] == "Calls"):
+    for title, rows in sorted(permission_groups(snapshot), key=lambda section: section[0] == "Calls"):
         yield Text(Piece(title, "heading"))
         for row in rows:
             yield Text(

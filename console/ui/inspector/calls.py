@@ -5,7 +5,8 @@ from dataclasses import asdict, replace
 from console.model.commands.key_labels import key_of
 from console.model.inspector.call_log import Call, refused_first
 from console.model.inspector.data import CallData, CallsData
-from console.model.inspector.json_tree import Tree, json_text
+from console.model.inspector.json_tree import Tree
+from console.model.inspector.json_values import json_text
 from console.model.text.glyphs import GLYPHS
 from console.model.text.lists import Group, Source, Stack, Text
 from console.model.text.piece import Piece

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from console.model.inspector.data import ReceiptsData
-from console.model.inspector.receipts import pulling, receipt_words
+from console.model.inspector.receipts import last_pull_words, receipt_words
 from console.model.text.glyphs import GLYPHS
 from console.model.text.lists import Source, Stack, Text
 from console.model.text.piece import Piece
@@ -25,7 +25,7 @@ class ReceiptsTab(Tab[ReceiptsData]):
     updated_by = (*STEERING_KINDS, *RESULT_KINDS, *RUN_KINDS)
 
     def rows(self, facts: ReceiptsData) -> Source:
-        words, is_odd = pulling(facts.steering, facts.now, facts.ended_at)
+        words, is_odd = last_pull_words(facts.steering, facts.now, facts.ended_at)
         parts: list[Source] = [Text(Piece(one_line(words, 500), "warn" if is_odd else "faint"))]
         for receipt in facts.steering.receipts:
             one = receipt_words(receipt, facts.now, facts.position, is_over=facts.ended_at is not None)

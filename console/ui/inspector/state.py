@@ -3,8 +3,9 @@
 from collections.abc import Callable, Iterable, Iterator
 
 from console.model.inspector.data import ScopeData, StateData, StateKey
-from console.model.inspector.json_tree import Tree, holds_more, json_text, kind_of, path_text, short
-from console.model.inspector.state_diff import MARKS, Change, inner
+from console.model.inspector.json_tree import Tree
+from console.model.inspector.json_values import has_children, json_text, kind_of, path_text, short_text
+from console.model.inspector.state_diff import CHANGE_SIGNS, Change, inner_changes
 from console.model.text.folds import Folds
 from console.model.text.lists import Group, Source, Stack, Text
 from console.model.text.piece import Piece
@@ -20,14 +21,14 @@ def change_rows(changes: Iterable[Change], folds: Folds) -> Iterator[Source]:
     """A row per change; if both values are containers, it unfolds to the differences inside."""
     for change in changes:
         name = one_line(f"{change.scope} {change.key}", 80)
-        parts = inner(change.before, change.after) if change.kind == "changed" else ()
+        parts = inner_changes(change.before, change.after) if change.kind == "changed" else ()
         told = (
             [Piece(number(len(parts), "change"), "faint")]
             if parts
             else _became(change.kind, change.before, change.after)
         )
         head = Text(
-            Piece(f"{MARKS[change.kind]} ", change.kind),
+            Piece(f"{CHANGE_SIGNS[change.kind]} ", change.kind),
             Piece(f"{name}  ", "key"),
             *told,
             right=Piece(one_line(change.who, 60), "faint") if change.who else None,
@@ -39,7 +40,7 @@ def change_rows(changes: Iterable[Change], folds: Folds) -> Iterator[Source]:
             continue
         rows = [
             Text(
-                Piece(f"{MARKS[part.kind]} ", part.kind),
+                Piece(f"{CHANGE_SIGNS[part.kind]} ", part.kind),
                 Piece(f"{one_line(path_text(part.path), 80)}  ", "key"),
                 *_became(part.kind, part.before, part.after),
                 indent=4,
@@ -58,15 +59,15 @@ def _both(before: object, after: object) -> Callable[[], str]:
 def _became(kind: str, before: object, after: object) -> Iterator[Piece]:
     match kind:
         case "added":
-            yield Piece(short(after, _LONGEST), "added")
+            yield Piece(short_text(after, _LONGEST), "added")
         case "removed":
-            yield Piece(f"was {short(before, _LONGEST)}", "removed")
+            yield Piece(f"was {short_text(before, _LONGEST)}", "removed")
         case "again":
-            yield Piece(f"{short(after, _LONGEST)}, the same again", "again")
+            yield Piece(f"{short_text(after, _LONGEST)}, the same again", "again")
         case _:
-            yield Piece(short(before, _LONGEST), "removed")
+            yield Piece(short_text(before, _LONGEST), "removed")
             yield Piece(" → ", "faint")
-            yield Piece(short(after, _LONGEST), "added")
+            yield Piece(short_text(after, _LONGEST), "added")
 
 
 _ON_ITS_LINE = 60
@@ -105,10 +106,10 @@ class StateTab(Tab[StateData]):
 
     def _key(self, scope: str, kept: StateKey) -> Source:
         name = path_text((kept.key,), scope)
-        is_long = holds_more(kept.value) or (isinstance(kept.value, str) and len(kept.value) + 2 > _ON_ITS_LINE)
+        is_long = has_children(kept.value) or (isinstance(kept.value, str) and len(kept.value) + 2 > _ON_ITS_LINE)
         head = Text(
             Piece(f"{one_line(kept.key, 60)}  ", "key"),
-            Piece(short(kept.value, _ON_ITS_LINE), kind_of(kept.value)),
+            Piece(short_text(kept.value, _ON_ITS_LINE), kind_of(kept.value)),
             right=Piece(one_line(kept.who, 60), "faint"),
             indent=0 if is_long else 2,
             copy=lambda: json_text(kept.value),

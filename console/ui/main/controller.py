@@ -11,6 +11,7 @@ from console.model.commands.key_labels import key_of
 from console.model.text.safe import one_line
 from console.model.text.units import number
 from console.ui.shared.refused import Refused
+from engine.events import Mode
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -111,7 +112,7 @@ class MainController:
                     return
                 if is_here and self.hearing.working is None:
                     self.hearing.go_live()  # who begins a run wants to see it
-                is_after = said.mode == "after"
+                is_after = said.mode == Mode.AFTER
                 ticket = await self.stage.send(said.text, to, after=is_after, files=said.files, dropped=dropped)
         except Exception:
             self.main.prompt.give_back(said.typed)
@@ -332,12 +333,12 @@ class MainController:
         self.do(self._gather(event))
 
     async def _gather(self, need: "Inspector.Need") -> None:
-        facts = await self.gathering.facts(need.tab, need.run_id, need.position)
+        facts = await self.gathering.load_tab(need.tab, need.run_id, need.position)
         self.main.inspector.attempt(self.main.inspector.show, need.tab, facts, need.number)
 
     def on_inspector_need_call(self, event: "Inspector.NeedCall") -> None:
         async def gather() -> None:
-            facts = await self.gathering.call(event.run_id, event.number, event.positions)
+            facts = await self.gathering.load_call(event.run_id, event.number, event.positions)
             self.main.inspector.attempt(self.main.inspector.show_call, facts)
 
         self.do(gather())

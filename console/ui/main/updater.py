@@ -20,6 +20,7 @@ from console.model.stream.rows import entry_row
 from console.model.stream.timeline import Timeline
 from console.ui.main.screen import MainScreen
 from console.ui.shared.closing_awaitable import ClosingAwaitable
+from engine.events import LIVE_STATUSES, EntryKind, Fate
 
 if TYPE_CHECKING:
     from engine.api import Entry, QueueItem
@@ -93,7 +94,7 @@ class ScreenUpdater:
             run, outline, last = await self._stage.past(run_id)
         if session != self._stage.session:
             return
-        live = run.status in ("created", "running")
+        live = run.status in LIVE_STATUSES
         is_here = run.host == self._stage.engine.host_id
         view = RunView.of_past(run, outline, last, is_live=live, is_here=is_here)
         view.apply([entry for entry in meanwhile if entry.run_id == run_id])
@@ -237,9 +238,9 @@ class ScreenUpdater:
     def ask_to_stop(self, run_id: str, at: int | None) -> None:
         """Show that someone wants a run stopped, before it is recorded; none: it could not be."""
         for status in self.at_work.statuses(run_id):
-            status.ask_to_stop(at)
+            status.note_stop_request(at)
         if self.view is not None and self.view.run_id == run_id:
-            self.view.ask_to_stop(at)
+            self.view.note_stop_request(at)
 
     def is_dropped(self, item_id: str | None) -> bool:
         """Whether a message was dropped, and nobody has said it again or dismissed it."""
@@ -269,17 +270,17 @@ class ScreenUpdater:
 
     def _hear(self, run_id: str, batch: "list[Entry]") -> None:
         first, started = batch[0], dict[str, Any]()
-        if first.type == "run.started":
+        if first.type == EntryKind.RUN_STARTED:
             started = orjson.loads(first.data)
             self._sessions[run_id] = (started["context"].get("conversation") or {}).get("conversation_id")
-            self.at_work.begin(run_id, self._sessions[run_id])
-        self.at_work.hear(run_id, batch)
+            self.at_work.add(run_id, self._sessions[run_id])
+        self.at_work.apply(run_id, batch)
         if any(entry.type.startswith(("steering.", "run.", "cancel.")) for entry in batch):
             self._stale |= {"queue", "rail"}
         if self._is_said_here(run_id):
             if not self.talk.has_later:
                 self._main.conversation.attempt(self.talk.apply, batch)
-            if first.type == "run.started" and self.as_of is None:
+            if first.type == EntryKind.RUN_STARTED and self.as_of is None:
                 if self.talk.has_later:
                     self._begin("end", self.go_to_the_end())
                 view = RunView(run_id, is_here=self._stage.engine.runs.is_in_progress(run_id))
@@ -327,7 +328,7 @@ class ScreenUpdater:
         main.tabs.counts = {"stream": str(view.status.entries)} if view is not None else {}
 
     def _show_queue(self, now: int) -> None:
-        seen = self.view.seen(self._stage.cannot_steer) if self.view else None
+        seen = self.view.queue_run(self._stage.cannot_steer) if self.view else None
         self._main.queue.items = (*queue_rows(self.items, seen, now), *self.sending)
 
     # What is read
@@ -347,7 +348,7 @@ class ScreenUpdater:
 
     async def _read_queue(self) -> None:
         self.items = await self._stage.waiting()
-        self._dropped = frozenset(item.item_id for item in self.items if item.fate == "dropped")
+        self._dropped = frozenset(item.item_id for item in self.items if item.fate == Fate.DROPPED)
 
     async def _read_rail(self) -> None:
         await self.listing.read(self._stage.engine, self._stage.session)

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from console.model.inspector.json_tree import MOST_LINES, Line, Tree, path_text
+from console.model.inspector.json_tree import MAX_UNFOLDED_LINES, Line, Tree
+from console.model.inspector.json_values import path_text
 from console.model.text.folds import Folds, Path
 from console.model.text.safe import safe
 
@@ -172,7 +173,7 @@ def test_two_levels_are_unfolded_and_short_containers_stay_on_one_line():
 @given(st.integers(1, 40), st.integers(1, 400))
 def test_nothing_is_unfolded_at_first_beyond_two_hundred_lines(wide: int, many: int):
     value = {f"key {place}": [{"name": "n" * 70} for _ in range(many)] for place in range(wide)}
-    assert tree_of(value).height <= max(MOST_LINES, wide)
+    assert tree_of(value).height <= max(MAX_UNFOLDED_LINES, wide)
 
 
 def test_huge_text_is_cut_and_shows_its_length():

@@ -108,7 +108,7 @@ def test_dropped_message_stays_with_its_reason(reason: str | None, words: str):
 
 def test_message_dropped_with_another_run_names_no_turn():
     assert view(item(fate="dropped", reason="failed"), None).detail == "run failed before it pulled"
-    assert view(item(fate="dropped", reason="failed", pulled_at=1)).detail == "run failed before it had it"
+    assert view(item(fate="dropped", reason="failed", pulled_at=1)).detail == "run failed before it was delivered"
 
 
 def test_withdrawn_message_stays_for_five_seconds():

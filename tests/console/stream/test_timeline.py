@@ -11,7 +11,7 @@ from console.model.stream.cursor import StreamCursor
 from console.model.stream.filter import parse_filter
 from console.model.stream.index import CHUNK_ENTRIES, MAX_CHUNKS, EntriesRequest, HeadsRequest, NotRead
 from console.model.stream.layout import Span
-from console.model.stream.reader import perform_read, read_ranges
+from console.model.stream.reader import perform_read
 from console.model.stream.timeline import Timeline
 from engine.api import Entry, EntryHead
 from tests.support.console.stream_data import Lists, a_run, delta, entry, head_of, naive_rows, read
@@ -35,7 +35,7 @@ def shape(spans: list[Span]) -> list[tuple[int, int, int]]:
 
 @st.composite
 def runs(draw: st.DrawFn) -> list[Entry]:
-    """Runs over several chunks: read_ranges of deltas, broken by other entries, turns and deltas that went wrong."""
+    """Runs over several chunks: deltas, interrupted by other entries, new turns and dropped deltas."""
     entries: list[Entry] = []
     turn = 1
     for _ in range(draw(st.integers(0, 12))):
@@ -205,11 +205,6 @@ def test_only_entries_of_visible_rows_are_read() -> None:
     read(timeline, journals, look.page)
 
     assert journals.entries_read == 4
-
-
-def test_positions_are_read_in_few_ranges() -> None:
-    assert list(read_ranges([3, 4, 9, 30, 31])) == [(3, 9), (30, 31)]
-    assert list(read_ranges([])) == []
 
 
 @pytest.mark.parametrize(

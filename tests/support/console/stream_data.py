@@ -69,8 +69,8 @@ class Lists:
         self.heads_read += len(found)
         return found
 
-    async def journal(self, run_id: str, *, after: int | None = None, limit: int = 100) -> list[Entry]:
-        found = self.entries[after or 0 : (after or 0) + limit]
+    async def entries_at(self, run_id: str, positions: Sequence[int]) -> list[Entry]:
+        found = [self.entries[position - 1] for position in positions]
         self.entries_read += len(found)
         return found
 

@@ -307,10 +307,10 @@ class MainController:
             self.do(self._hold_on(view.run_id, event.kind, event.position))
 
     async def _hold_on(self, run_id: str, kind: str, position: int) -> None:
-        from console.data.breakpoint_at import point_at  # noqa: PLC0415
+        from console.data.breakpoint_at import breakpoint_at  # noqa: PLC0415
 
         engine = self.stage.engine
-        point = await point_at(engine, run_id, kind, position)
+        point = await breakpoint_at(engine, run_id, kind, position)
         if any(str(armed.location) == point for armed in await engine.breakpoints.list(run_id)):
             await engine.breakpoints.remove(run_id, point)
             self.tell(f"Breakpoint removed: {point}.")
@@ -325,9 +325,9 @@ class MainController:
             self.do(self._yank(view.run_id, event.what, event.position))
 
     async def _yank(self, run_id: str, what: str, position: int) -> None:
-        from console.data.entry_copy import yanked  # noqa: PLC0415
+        from console.data.entry_copy import copied_text  # noqa: PLC0415
 
-        self.copy(await yanked(self.stage.engine, run_id, what, position), what)
+        self.copy(await copied_text(self.stage.engine, run_id, what, position), what)
 
     def on_inspector_need(self, event: "Inspector.Need") -> None:
         self.do(self._gather(event))

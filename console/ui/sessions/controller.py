@@ -135,7 +135,7 @@ class SessionsController(_App):
         said = "your message is in the prompt" if forked.text else "what you say goes on from here"
         self.tell(f"this is a fork; {said}. {key_of('app.sessions')} leads back to the other")
         if forked.lost:
-            self.tell(" · ".join(forked.lost), severity="warning")
+            self.tell(" ".join(forked.lost), severity="warning")
 
     def on_conversation_fork_at(self, event: "Conversation.ForkAt") -> None:
         self.do(self._fork_at(event))

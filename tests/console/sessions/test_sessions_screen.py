@@ -309,7 +309,7 @@ async def test_forked_at_a_message_of_ones_own_it_is_said_what_of_it_did_not_com
         (first, *_) = await stage.engine.sessions.transcript(stage.session, after=0)
         await app.fork(stage.session, first)
         assert app.main.prompt.text == "open it with ‹secret PASSWORD›"
-        lost = "map.txt did not come along; attach it again · a secret is masked in the database; enter it again"
+        lost = "map.txt was not copied. Attach it again. A secret is masked in the database. Enter it again."
         assert app.told[-1] == lost
 
 

@@ -3,12 +3,16 @@
 A `needs_` or `why_not_` function returns one sentence for the user, or None if the command is available.
 """
 
+from collections.abc import Mapping
+from typing import Final
+
 from console.model.commands.key_labels import key_of
 from console.model.commands.situation import TO_LIST, Situation
 from console.model.prompt.intent import effective_mode, why_mode_is_fixed
 from engine.events import Fate, Mode
 
-NO_RUN = "No run in progress."
+NO_RUN: Final = "No run in progress."
+_QUEUE_ENTER_LABELS: Final[Mapping[str, str]] = {Fate.DROPPED: "to prompt", Fate.WITHDRAWN: "undo"}
 
 
 def needs_active_run(now: Situation) -> str | None:
@@ -115,7 +119,7 @@ def artifact_label(now: Situation) -> str:
 
 def queue_edit_label(now: Situation) -> str:
     """Label of enter in the queue."""
-    return {Fate.DROPPED: "to prompt", Fate.WITHDRAWN: "undo"}.get(now.selected_fate, "edit")
+    return _QUEUE_ENTER_LABELS.get(now.selected_fate, "edit")
 
 
 def withdraw_label(now: Situation) -> str:

@@ -19,7 +19,7 @@ from console.model.inspector.json_values import (
 )
 from console.model.text.columns import broken, cells, cut
 from console.model.text.folds import Folds, Key, Path
-from console.model.text.lists import GLYPH, MARGIN, Row
+from console.model.text.lists import FOLD_COLUMNS, MARGIN_COLUMNS, Row
 from console.model.text.piece import Piece
 from console.model.text.safe import one_line, safe
 
@@ -174,7 +174,7 @@ class Tree:
         line = self.line(index)
         indent = self._indent + 2 * line.depth
         if line.kind == "text":
-            return Row([Piece(line.text, "text")], indent + GLYPH)
+            return Row([Piece(line.text, "text")], indent + FOLD_COLUMNS)
         pieces = [Piece(line.text, line.kind)]
         if not self._is_bare:
             key = cut(line.key, _MAX_KEY_COLUMNS)
@@ -182,7 +182,7 @@ class Tree:
             pieces.insert(0, Piece(f"{key}{pad}  ", "index" if isinstance(branch.value, list) else "key"))
         if line.is_container:
             return Row(pieces, indent, is_open=line.is_open)
-        return Row(pieces, indent + GLYPH)
+        return Row(pieces, indent + FOLD_COLUMNS)
 
     # Folding
 
@@ -293,7 +293,12 @@ class Tree:
     def _new_branch(self, value: Any, path: Path) -> Branch:
         """An unfolded branch, with the children that are unfolded."""
         if isinstance(value, str):
-            return Branch(value, path, (), _rows(value, self._width - self._indent - 2 * len(path) - GLYPH - MARGIN))
+            return Branch(
+                value,
+                path,
+                (),
+                _rows(value, self._width - self._indent - 2 * len(path) - FOLD_COLUMNS - MARGIN_COLUMNS),
+            )
         keys = keys_of(value)
         branch = Branch(value, path, keys)
         widths = [cells(one_line(str(key), _MAX_KEY_COLUMNS)) for key in islice(keys, _MAX_MEASURED_KEYS)]
@@ -302,7 +307,7 @@ class Tree:
         for key in opened:
             place = _place(branch, key)
             is_foldable = place >= 0 and _is_foldable(branch.value[key], self._room(branch, key))
-            if is_foldable and self._folds.is_open((*self._root, *path, key), otherwise=True):
+            if is_foldable and self._folds.is_open((*self._root, *path, key), default=True):
                 branch.open(place, self._child_branch(branch, place))
         return branch
 
@@ -349,7 +354,7 @@ class Tree:
 
     def _room(self, branch: Branch, key: Key) -> int:
         """Columns for a value beside its key."""
-        taken = self._indent + 2 * branch.depth + GLYPH + MARGIN
+        taken = self._indent + 2 * branch.depth + FOLD_COLUMNS + MARGIN_COLUMNS
         if not self._is_bare:
             taken += 2 + max(self._key_width(branch), cells(cut(one_line(str(key), 40), _MAX_KEY_COLUMNS)))
         return max(10, self._width - taken)

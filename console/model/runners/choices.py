@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from console.model.commands.key_labels import key_of
 from console.model.text.columns import cells
 from console.model.text.lists import Item, Row, heading, row
-from console.model.text.paths import place_of
+from console.model.text.paths import problem_location
 from console.model.text.piece import Piece
 from console.model.text.safe import one_line
 from console.model.text.units import ago, short_runner
@@ -121,7 +121,7 @@ def _before(place: "RecentPlace") -> RunnerChoice:
 
 def _left_out(problem: "Problem") -> RunnerChoice:
     path, reason = str(problem.path), problem.reason
-    place = place_of(problem)
+    place = problem_location(problem)
     return RunnerChoice(PROBLEM, path, reason, "", path=path, line=problem.line, place=place, problems=(reason,))
 
 

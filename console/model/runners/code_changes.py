@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from console.model.commands.key_labels import key_of
-from console.model.text.paths import place_of
+from console.model.text.paths import problem_location
 from console.model.text.safe import one_line
 from console.model.text.units import number, short_runner
 
@@ -53,7 +53,7 @@ def news_of(
         more = f" · and {number(len(fresh) - 1, 'more', 'more')}" if len(fresh) > 1 else ""
         tail = f" · {OLD if is_old else 'no run begins until it is mended'}" if is_gone else shows
         return CodeChangeNotice(
-            one_line(f"{place_of(fresh[0])} is left out: {fresh[0].reason}{more}{tail}", 300), "error"
+            one_line(f"{problem_location(fresh[0])} is left out: {fresh[0].reason}{more}{tail}", 300), "error"
         )
     if unfit:
         return _unfit(unfit, agent_id, shows)

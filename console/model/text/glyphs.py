@@ -1,4 +1,4 @@
-"""The signs that the console draws. Every state has a sign and a word, so colour alone never carries meaning."""
+"""The glyphs that the console draws. Every state has a glyph and a word, so colour alone never carries meaning."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -49,4 +49,4 @@ LEGEND: Final = (
     ("live", "live"), ("later", "later than shown"), ("mark", "marked"), ("folded", "folded"), ("open", "unfolded"),
     ("fork", "forked here"),
 )  # fmt: skip
-"""The signs that the help explains, each with its word."""
+"""The glyphs that the help explains, each with its word."""

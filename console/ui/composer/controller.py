@@ -5,8 +5,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from console.model.commands.key_labels import key_of
-from console.model.prompt.mentions import sought
-from console.model.text.paths import Candidate, candidates, files_meant
+from console.model.prompt.mentions import find_mentioned_files
+from console.model.text.paths import Candidate, candidates, pasted_files
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -140,7 +140,7 @@ class ComposerController(_App):
 
     def on_prompt_attachments_path_left(self, event: "PromptAttachments.PathLeft") -> None:
         async def look() -> None:
-            found = (await asyncio.to_thread(sought, [event.path]))[event.path]
+            found = (await asyncio.to_thread(find_mentioned_files, [event.path]))[event.path]
             if isinstance(found, Candidate):
                 self.main.prompt.attachments.attach_mentioned({event.path: found})
 
@@ -148,7 +148,7 @@ class ComposerController(_App):
 
     def on_prompt_attachments_paths_pasted(self, event: "PromptAttachments.PathsPasted") -> None:
         async def look() -> None:
-            files, trouble = await asyncio.to_thread(files_meant, event.readings)
+            files, trouble = await asyncio.to_thread(pasted_files, event.readings)
             if files:
                 self.main.prompt.attachments.attach(files, instead_of=event.text)
             elif trouble:

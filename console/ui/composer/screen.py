@@ -25,7 +25,7 @@ from console.data.event_draft import (
 from console.data.health import words_of
 from console.model.commands.key_labels import key_of
 from console.model.composer.fields import ABOUT, GROUPS, filled, retyped
-from console.model.text.paths import candidates, files_meant
+from console.model.text.paths import candidates, pasted_files
 from console.model.text.safe import one_line
 from console.model.text.units import who_runs
 from console.ui.composer.field_row import Control, FieldRow, control_for, hinted, said_in, say_in
@@ -272,7 +272,7 @@ class ComposerScreen(FullScreen):
 
     def on_path_field_pasted(self, event: PathField.Pasted) -> None:
         async def look() -> None:
-            files, trouble = await asyncio.to_thread(files_meant, event.readings)
+            files, trouble = await asyncio.to_thread(pasted_files, event.readings)
             for file in files:
                 await self._add_file(file.path)
             if not files:

@@ -84,7 +84,7 @@ class CallsTab(Tab[CallsData]):
             lambda: self._opened(run_id, call),
             folds=self.folds,
             path=("call", run_id, call.number),
-            may_hold=lambda _: False,
+            may_contain=lambda _: False,
             name=call.call_id,
         )
 

@@ -121,6 +121,6 @@ class StateTab(Tab[StateData]):
             lambda: Tree(kept.value, self.folds, root=("value", scope, kept.key), start=name, indent=2),
             folds=self.folds,
             path=("key", scope, kept.key),
-            may_hold=lambda text: text.lower() in json_text(kept.value).lower(),
+            may_contain=lambda text: text.lower() in json_text(kept.value).lower(),
             name=name,
         )

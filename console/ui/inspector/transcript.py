@@ -54,7 +54,7 @@ class TranscriptTab(Tab[TranscriptData]):
             folds=self.folds,
             path=("line", said.number),
             is_open=len(said.text) <= _OPENED,
-            may_hold=lambda text: text.lower() in said.text.lower(),
+            may_contain=lambda text: text.lower() in said.text.lower(),
         )
 
     def _body(self, said: TranscriptRow) -> Callable[[], Source]:

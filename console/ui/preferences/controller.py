@@ -64,14 +64,14 @@ class PreferencesController(_App):
         for palette in PALETTES.values():
             self.register_theme(theme_of(palette))
         self.wear(preferences.theme if self._has_theme(preferences.theme) else next(iter(PALETTES)))
-        if preferences.settings.keys:
+        if preferences.file.keys:
             self._use_keys()
         use_key_table(self.commands)
 
     def _use_keys(self) -> None:
         from console.model.preferences.keymap import apply_keymap  # noqa: PLC0415  (most people change none)
 
-        changes = self.preferences.settings.keys
+        changes = self.preferences.file.keys
         self.commands = apply_keymap(changes)
         new = {one.id: ",".join(keys_of(one)) or NO_KEY for one in self.commands if one.id in changes}
         self.set_keymap({name: keys for name, keys in new.items() if BY_ID[name].keys})
@@ -81,7 +81,7 @@ class PreferencesController(_App):
 
     def tell_of_settings(self) -> None:
         """Show a toast with the first problem of console.yaml and the number of others."""
-        problems = self.preferences.settings.problems
+        problems = self.preferences.file.problems
         if problems:
             more = f" · {len(problems) - 1} more: run `trackside keys`" if len(problems) > 1 else ""
             self.tell(f"console.yaml, {problems[0]}{more}", severity="warning", seconds=LONG)
@@ -112,7 +112,7 @@ class PreferencesController(_App):
         if name is not None:
             self.wear(name)
             self._keep(theme=name)
-            if (settled := self.preferences.settings.theme) not in (None, name):
+            if (settled := self.preferences.file.theme) not in (None, name):
                 self.tell(f"console.yaml names {settled}: the next time it is that again")
 
     def keep_letters(self, *, is_ascii: bool) -> None:

@@ -198,7 +198,7 @@ class Prompt(PaneGuard, TextArea, inherit_bindings=False):
             refuse(self, words)
             return
         text = self.whole
-        said, files = self.attachments.tokens.said(text), self.attachments.tokens.paths(text)
+        said, files = self.attachments.tokens.text_to_send(text), self.attachments.tokens.paths(text)
         if self.item_id is not None and files:
             refuse(self, "A queued message keeps its own files. Remove this one, or send a new message.")
         elif self.item_id is not None and not text.strip():
@@ -208,7 +208,7 @@ class Prompt(PaneGuard, TextArea, inherit_bindings=False):
             refuse(self, "The prompt is empty. Type a message first.")
         else:
             self.post_message(self.Submitted(said, effective_mode(self._now, self.mode), self.item_id, files, text))
-            self._recall.note(text)
+            self._recall.add(text)
             self.attachments.clear_warnings()
             if not self.leave_editing():
                 self.load("")

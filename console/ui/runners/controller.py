@@ -106,12 +106,12 @@ class RunnersController(_App):
 
     async def _offers(self) -> "Offered":
         from console.model.runners.choices import offers  # noqa: PLC0415
-        from console.model.text.paths import near  # noqa: PLC0415
+        from console.model.text.paths import short_path  # noqa: PLC0415
         from console.ui.runners.screen import Offered  # noqa: PLC0415
 
         engine = self.stage.engine
         facts = await engine.runners.summaries()
-        said = partial(near, here=str(Path.cwd()), home=str(Path.home()))
+        said = partial(short_path, here=str(Path.cwd()), home=str(Path.home()))
         before, used = await engine.runners.recent_places(), await engine.runners.agents_last_used()
         found = offers(
             engine.runners.agents(),

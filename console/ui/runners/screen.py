@@ -25,7 +25,7 @@ from console.model.runners.choices import (
 )
 from console.model.text import paths
 from console.model.text.lists import Item, ListItems, Row, row
-from console.model.text.paths import folder_of
+from console.model.text.paths import read_folder
 from console.model.text.piece import Piece
 from console.model.text.safe import one_line
 from console.model.text.units import number
@@ -87,7 +87,7 @@ class RunnersScreen(FullScreen):
         super().__init__()
         self._ask = ask
         self._offered: Offered | None = None
-        self._folder = paths.Folder()
+        self._folder = paths.FolderListing()
         """The folder of the path that is typed, as far as it is known."""
         self._wrong = ""
         """Why what is typed could not be opened."""
@@ -158,18 +158,18 @@ class RunnersScreen(FullScreen):
         return " · ".join([*told, f"{counts[PROBLEM]} left out"] if counts[PROBLEM] else told)
 
     def _list_places(self, text: str) -> None:
-        beginning = paths.parts(text)[1]
+        beginning = paths.split_path(text)[1]
         if not self._folder.covers(text):
             self.run_worker(partial(self._look_in, text), exclusive=True, group="places", exit_on_error=False)
             return  # what stands there stays until it is known
-        hits = paths.fitting(self._folder.names, beginning)
+        hits = paths.matching_names(self._folder.names, beginning)
         here = [Item(_PLACE, _this_folder)] if not beginning and not self._folder.problem else []
         self.list.start_over()
         shelf = ListItems([*here, *(Item(f"{_PLACE}{one.shown}", _place_row(one)) for one in hits)])
         self.list.fill(shelf, _no_place(text, self._folder))
 
     async def _look_in(self, text: str) -> None:
-        self._folder = await folder_of(text)
+        self._folder = await read_folder(text)
         if paths.is_path(self.search.value):
             self.refill()
 
@@ -239,7 +239,7 @@ class RunnersScreen(FullScreen):
 
     def _open_place(self, text: str) -> None:
         """What the cursor is on: a file is opened, a folder gone into; nothing fits, so what is typed is tried."""
-        typed, _ = paths.parts(text)
+        typed, _ = paths.split_path(text)
         chosen = self.list.chosen if self._folder.covers(text) else None
         name = (chosen or "").removeprefix(_PLACE)
         if name.endswith("/"):
@@ -254,7 +254,7 @@ class RunnersScreen(FullScreen):
         if not paths.is_path(text):
             self.trackside.tell("tab goes on with a path; type ./ to begin one")
         elif self._folder.covers(text):
-            self._type(paths.completed(text, self._folder))
+            self._type(paths.complete_path(text, self._folder))
 
     def _type(self, text: str) -> None:
         self.search.value = text
@@ -290,16 +290,16 @@ def _this_folder(width: int) -> Row:
     return row(width, [Piece("./  ", "jump"), Piece("this folder: every runner in it", "faint")])
 
 
-def _place_row(found: paths.Found) -> Callable[[int], Row]:
+def _place_row(found: paths.FolderEntry) -> Callable[[int], Row]:
     def make(width: int) -> Row:
         return row(width, [Piece(one_line(found.shown), "jump" if found.is_folder else "strong")])
 
     return make
 
 
-def _no_place(text: str, folder: paths.Folder) -> str:
+def _no_place(text: str, folder: paths.FolderListing) -> str:
     if folder.problem:
-        return f"{one_line(paths.parts(text)[0], 80)}: {folder.problem}."
+        return f"{one_line(paths.split_path(text)[0], 80)}: {folder.problem}."
     if folder.is_cut:
         return f"There are too many names here to look at them all.\nenter opens what is typed: {one_line(text, 80)}"
     return f"Nothing here begins so: {one_line(text, 80)}\nFolders and Python files are listed here."

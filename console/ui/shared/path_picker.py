@@ -10,7 +10,7 @@ from textual.message import Message
 from textual.reactive import reactive
 
 from console.model.commands.key_labels import current_commands_of, key_of, with_keys
-from console.model.prompt.attachment_tokens import kind_of
+from console.model.prompt.attachment_tokens import file_kind
 from console.model.text.columns import cut
 from console.model.text.glyphs import GLYPHS
 from console.model.text.paths import Candidate
@@ -106,7 +106,7 @@ class PathPicker(StyledText):
     def _row(self, at: int, one: Candidate) -> Content:
         is_here = at == self.at
         mark = f"{GLYPHS['cursor'] if is_here else ' '} "
-        about = "folder" if one.is_folder else f"{kind_of(one.name)} · {size(one.size)}"
+        about = "folder" if one.is_folder else f"{file_kind(one.name)} · {size(one.size)}"
         room = self.content_size.width - len(mark) - len(about) - 2
         name = cut(one_line(one.name), max(8, room))
         gap = " " * max(2, self.content_size.width - len(mark) - Content(name).cell_length - len(about))

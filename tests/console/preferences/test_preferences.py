@@ -14,7 +14,7 @@ from textual.widgets import Static
 from console.launch import LaunchOptions
 from console.model.commands.key_labels import with_keys
 from console.model.commands.tour import STEPS
-from console.model.preferences.file import read
+from console.model.preferences.file import parse
 from console.model.preferences.store import Preferences, SavedChoices
 from console.model.text.word_match import matching, spans
 from console.ui.help.jump import Jump
@@ -38,7 +38,7 @@ from tests.support.engines import Engines
 
 def settled_as(open_engine: Engines, text: str = "", memory: SavedChoices | None = None) -> Telling:
     """A console of someone with this file, and with what was kept."""
-    settled = Preferences(read(text, "console.yaml"), memory or SavedChoices())
+    settled = Preferences(parse(text, "console.yaml"), memory or SavedChoices())
     return Telling(LaunchOptions(preferences=settled), lambda: open_engine(listener(Cue())))
 
 

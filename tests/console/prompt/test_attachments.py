@@ -179,7 +179,7 @@ async def test_pasted_path_may_have_spaces_and_non_ascii_letters(open_engine: En
         assert ear.heard == [("", ["京都 plan.txt"])]
 
 
-@pytest.mark.parametrize(("name", "words"), [("my maps", "is a folder"), ("gone.txt", "is not there")])
+@pytest.mark.parametrize(("name", "words"), [("my maps", "is a folder"), ("gone.txt", "does not exist")])
 async def test_pasted_path_that_is_not_a_file_stays_text_with_a_reason(
     open_engine: Engines, folder: Path, name: str, words: str
 ):

@@ -10,7 +10,7 @@ from textual import events
 
 from console.app import Trackside
 from console.launch import LaunchOptions
-from console.model.prompt.mentions import mention_before, mentions, sought
+from console.model.prompt.mentions import find_mentioned_files, mention_before, mentions
 from console.model.text.paths import Candidate
 from tests.console.prompt.test_attachments import Ear
 from tests.support.console.pilot import at_the_screen, sees, until
@@ -53,15 +53,15 @@ def test_mention_before_the_cursor_is_found():
 
 
 def test_file_before_punctuation_is_found_and_only_paths_are_reported_missing():
-    assert sought(["notes.txt?"]) == {"notes.txt?": Candidate("notes.txt", 18)}
-    assert sought(["./typo.txt", "typo.txt,", "~/no-such-thing"]) == {
-        "./typo.txt": "there is no file ./typo.txt",
-        "typo.txt,": "there is no file typo.txt",
-        "~/no-such-thing": "there is no file ~/no-such-thing",
+    assert find_mentioned_files(["notes.txt?"]) == {"notes.txt?": Candidate("notes.txt", 18)}
+    assert find_mentioned_files(["./typo.txt", "typo.txt,", "~/no-such-thing"]) == {
+        "./typo.txt": "./typo.txt does not exist",
+        "typo.txt,": "typo.txt does not exist",
+        "~/no-such-thing": "~/no-such-thing does not exist",
     }
-    assert sought(["./my"]) == {"./my": "there is no file ./my"}
-    assert sought(["./"]) == {"./": "./ is a folder: its files can be attached one by one"}
-    assert sought(["ann", "v1.2", "...", "\0"]) == dict.fromkeys(["ann", "v1.2", "...", "\0"], "")
+    assert find_mentioned_files(["./my"]) == {"./my": "./my does not exist"}
+    assert find_mentioned_files(["./"]) == {"./": "./ is a folder; attach its files one by one"}
+    assert find_mentioned_files(["ann", "v1.2", "...", "\0"]) == dict.fromkeys(["ann", "v1.2", "...", "\0"], "")
 
 
 # While it is typed
@@ -126,7 +126,7 @@ async def test_missing_path_is_reported_before_it_is_sent_as_text(open_engine: E
     app = Trackside(LaunchOptions(), lambda: open_engine(ear.runner))
     async with at_the_screen(app) as pilot:
         await pilot.press(*"read @./files/typo.txt now", "enter")
-        await sees(pilot, "there is no file ./files/typo.txt; enter again sends it as text")
+        await sees(pilot, "./files/typo.txt does not exist; enter again sends it as text")
         assert _is_text(app, "read @./files/typo.txt now")
         assert ear.heard == []
         await pilot.press("enter")
@@ -148,9 +148,9 @@ async def test_text_typed_while_the_disk_is_read_is_not_sent(open_engine: Engine
 
     def slow(paths: Any) -> Any:
         threads.append(threading.current_thread().name)
-        return sought(paths)
+        return find_mentioned_files(paths)
 
-    monkeypatch.setattr("console.ui.prompt.attachments.sought", slow)
+    monkeypatch.setattr("console.ui.prompt.attachments.find_mentioned_files", slow)
     ear = Ear()
     app = Trackside(LaunchOptions(), lambda: open_engine(ear.runner))
     async with at_the_screen(app) as pilot:

@@ -274,7 +274,7 @@ async def test_a_name_is_found_in_a_folder_of_any_size_and_where_there_are_too_m
 async def test_where_not_all_names_can_be_looked_at_what_is_typed_can_be_opened(
     open_engine: Engines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("console.model.text.paths.LOOKED_AT", 0)
+    monkeypatch.setattr("console.model.text.paths.MAX_SCANNED_NAMES", 0)
     (tmp_path / "stranger.py").write_text(SPEAKS.format("x"))
     app = opened(open_engine)
     async with at_the_screen(app) as pilot:
@@ -293,7 +293,7 @@ async def test_a_folder_that_is_not_there_is_told_while_it_is_typed(open_engine:
         screen.search.value = "./nowhere/x"
         await sees(pilot, "nowhere/: there is no such")
         screen.search.value = "~nobody-of-that-name/"
-        await sees(pilot, "nobody of that name has a home here")
+        await sees(pilot, "unknown user")
 
 
 async def test_enter_takes_the_row_of_the_cursor_and_a_folder_with_several_runners_fills_the_list(

@@ -164,12 +164,15 @@ async def test_a_value_as_in_the_base_is_nobodys_own_and_every_change_can_be_und
 )
 def test_a_path_goes_on_as_far_as_it_is_certain(text: str, wanted: str):
     names = [("runner.py", False), ("rust", True), (".hidden", True), ("other.py", False)]
-    assert paths.completed(text, paths.Folder(names=tuple(paths.Found(*name) for name in names))) == wanted
+    assert (
+        paths.complete_path(text, paths.FolderListing(names=tuple(paths.FolderEntry(*name) for name in names)))
+        == wanted
+    )
 
 
 @pytest.mark.parametrize(("path", "said"), [("/h/p/a.py", "./a.py"), ("/h/b.py", "~/b.py"), ("/hp/c.py", "/hp/c.py")])
 def test_a_path_is_said_from_where_one_is(path: str, said: str):
-    assert paths.near(path, "/h/p", "/h") == said
+    assert paths.short_path(path, "/h/p", "/h") == said
 
 
 def test_news_tell_the_worst_first_and_only_what_is_new():

@@ -8,7 +8,7 @@ import pytest
 from textual import events
 from textual.widgets import TextArea
 
-from console.model.preferences.file import Settings
+from console.model.preferences.file import FilePreferences
 from console.model.preferences.store import Preferences
 from console.ui.state.edit import EditValue
 from console.ui.state.screen import StateScreen
@@ -432,7 +432,7 @@ async def test_a_run_s_write_is_seen_without_a_key(open_engine: Engines):
 
 async def test_where_nothing_is_kept_here_the_key_is_named_that_shows_all(open_engine: Engines):
     app = browsing(open_engine, runner=parrot)
-    app.settle(Preferences(Settings(keys={"states.whose": "a"})))
+    app.settle(Preferences(FilePreferences(keys={"states.whose": "a"})))
     async with at_the_screen(app) as pilot:
         await begun(pilot, app)
         await app.action_perform("app.states")

@@ -148,7 +148,7 @@ class InspectorLoader:
     async def _state(self, run: RunRow, position: int | None) -> InspectorData:
         where = position or await self._engine.runs.last_position(run.run_id)
         if not where:
-            return Unknown(run_id=run.run_id, position=position, words="The run has not begun yet.")
+            return Unknown(run_id=run.run_id, position=position, words="The run has not started yet.")
         scopes = await self._engine.state.read_at(run.run_id, where)
         fork_of = await self._fork_of(run, scopes)
         shown = [

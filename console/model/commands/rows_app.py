@@ -29,15 +29,17 @@ APP: Final = (
                 action="app.continue_run"),
         Command("app.step", "f7", "step", "Continue the paused run up to its next call or message.", "run: Step", 43,
                 needs_paused_run),
-        Command("app.edit_reply", "f4", "edit reply", "Edit the reply that the run is paused at, before it is sent.",
-                "run: Edit the reply", 44, why_not_edit_reply),
-        Command("app.stop", "f8", "stop", "Stop the run; messages that were not delivered return to the queue.",
+        Command("app.edit_reply", "f4", "edit reply",
+                "Edit the reply at which the run is paused, before the runner gets it.", "run: Edit the reply", 44,
+                why_not_edit_reply),
+        Command("app.stop", "f8", "stop", "Stop the run; messages that were not delivered can be sent again.",
                 "run: Stop", 41, why_not_stop, label_for=stop_label, over_screens=True),
     ),
     *in_group(
         "The screen",
-        Command("app.escape", "escape", "back", "Close, clear, go live, go to the prompt; twice there stops the run.",
-                rank=30, why_not=why_not_go_back, label_for=escape_label, over_screens=True),
+        Command("app.escape", "escape", "back",
+                "Close, clear, go live, or go to the prompt; twice there stops the run.", rank=30,
+                why_not=why_not_go_back, label_for=escape_label, over_screens=True),
         Command("screen.next_pane", "tab", "next pane", "Go to the next pane.", action="next_pane(1)"),
         Command("screen.previous_pane", "shift+tab", "previous pane", "Go to the previous pane.",
                 action="next_pane(-1)"),
@@ -48,8 +50,8 @@ APP: Final = (
                 "clock times.", "view: Time mode"),
         Command("app.theme", "", "theme", "Choose a theme; the screen shows the selected one.", "view: Theme…",
                 over_screens=True),
-        Command("app.ascii", "", "ASCII", "Draw with ASCII characters only, or no longer.", "view: ASCII glyphs",
-                over_screens=True),
+        Command("app.ascii", "", "ASCII", "Draw with ASCII characters only, or with all glyphs again.",
+                "view: ASCII glyphs", over_screens=True),
     ),
     *in_group(
         "More",
@@ -80,7 +82,7 @@ SHORTCUTS: Final = in_group(
     "Shortcuts",
     Command("app.jump", "ctrl+o", "jump", "Go to anything on the screen by the letters on it.", "view: Jump", 62,
             over_screens=True),
-    Command("app.tour", "", "tour", "Tour of the screen, forty seconds.", "help: Tour"),
+    Command("app.tour", "", "tour", "Take a tour of the screen, forty seconds.", "help: Tour"),
 )  # fmt: skip
 
 PROMPT_TOOLS: Final = (

@@ -59,7 +59,7 @@ CONVERSATION: Final = (
         Command("conversation.retry", "r", "retry", "Send the input of a failed run again.", rank=6),
     ),
     *in_group(
-        "Moving",
+        "Navigation",
         Command("conversation.up", "up", "up", "One row up.", action="rows(-1)", why_not=needs_run),
         Command("conversation.down", "down", "down", "One row down.", action="rows(1)", why_not=needs_run),
         Command("conversation.page_up", "pageup", "page up", "One page up.", action="pages(-1)", why_not=needs_run),
@@ -97,7 +97,7 @@ INSPECTOR: Final = (
         Command("inspector.previous_tab", "left", "previous tab", "The previous tab.", action="next_tab(-1)"),
     ),
     *in_group(
-        "Moving",
+        "Navigation",
         Command("inspector.up", "up,k", "up", "One row up.", action="move(-1)", why_not=needs_run),
         Command("inspector.down", "down,j", "down", "One row down.", action="move(1)", why_not=needs_run),
         Command("inspector.page_up", "pageup,ctrl+u", "page up", "One page up.", action="page(-1)", why_not=needs_run),

@@ -92,8 +92,8 @@ def sending_rows(texts: Iterable[str], why: str) -> tuple[QueueRow, ...]:
     )  # fmt: skip
 
 
-def pending_words(items: Iterable[QueueRow]) -> str:
-    """`2 pending · 1 dropped`."""
+def count_words(items: Iterable[QueueRow]) -> str:
+    """Return the numbers of messages: `2 queued · 1 dropped`."""
     return " · ".join(_counts(tuple(items)))
 
 
@@ -188,7 +188,7 @@ class _Item:
 _BEING_SAVED: Final = "This message is being saved. Change it afterwards."
 _WHY_NOT: Final[Mapping[str, str]] = {
     Fate.PULLED: "The runner has pulled this message. It can no longer be changed.",
-    Fate.DROPPED: "This message was dropped. Press {queue.edit} to take it back to the prompt.",
+    Fate.DROPPED: "This message was dropped. Press {queue.edit} to edit it in the prompt.",
     Fate.WITHDRAWN: "This message is withdrawn. Press {queue.undo} to restore it.",
 }
 
@@ -231,7 +231,7 @@ def _counts(items: tuple[QueueRow, ...]) -> Iterator[str]:
     waiting = sum(item.is_open for item in items)
     dropped = sum(item.fate == Fate.DROPPED for item in items)
     if waiting:
-        yield f"{waiting} pending"
+        yield f"{waiting} queued"
     if dropped:
         yield f"{dropped} dropped"
 

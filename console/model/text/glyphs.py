@@ -44,7 +44,7 @@ ASCII_GLYPHS: Final[Mapping[str, str]] = dict(_TABLE.values())
 LEGEND: Final = (
     ("idle", "idle"), ("starting", "starting"), ("running", "running"), ("paused", "paused"), ("stopping", "stopping"),
     ("completed", "completed"), ("failed", "failed"), ("cancelled", "stopped"), ("timeout", "timed out"),
-    ("lost", "runner lost"), ("event", "event"), ("queued", "steer queued"), ("after", "after the run"),
+    ("lost", "runner lost"), ("event", "event"), ("queued", "queued"), ("after", "after the run"),
     ("pulled", "pulled"), ("injected", "delivered"), ("dropped", "dropped"), ("busy", "no answer yet"),
     ("live", "live"), ("later", "later than shown"), ("mark", "marked"), ("folded", "folded"), ("open", "unfolded"),
     ("fork", "forked here"),

@@ -12,7 +12,7 @@ from textual.geometry import Offset, Size
 from textual.message import Message
 from textual.reactive import reactive
 
-from console.model.queue.items import QueueRow, pending_words
+from console.model.queue.items import QueueRow, count_words
 from console.model.text.glyphs import GLYPHS
 from console.model.text.piece import Piece
 from console.ui.shared.bindings import bindings_for
@@ -148,7 +148,7 @@ class Queue(StyledText, can_focus=True):
         ids = [item.item_id for item in items]
         held = before[self.cursor].item_id if self.cursor < len(before) else None
         self.cursor = ids.index(held) if held in ids else self.cursor
-        self.border_subtitle = Content(pending_words(items))
+        self.border_subtitle = Content(count_words(items))
         if before and not items and self.has_focus:
             self.post_message(self.Left())
         self.set_class(bool(items), "-waits")

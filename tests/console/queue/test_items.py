@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from console.model.queue.items import QueueRow, QueueRun, pending_words, queue_rows
+from console.model.queue.items import QueueRow, QueueRun, count_words, queue_rows
 from engine.api import QueueItem
 from engine.events import Fate
 
@@ -103,7 +103,7 @@ def test_dropped_message_stays_with_its_reason(reason: str | None, words: str):
 
     assert row(shown) == ("dropped", "dropped", "skip", words, "")
     assert not shown.is_open
-    assert shown.why_not_editable == "This message was dropped. Press enter to take it back to the prompt."
+    assert shown.why_not_editable == "This message was dropped. Press enter to edit it in the prompt."
 
 
 def test_message_dropped_with_another_run_names_no_turn():
@@ -133,7 +133,7 @@ def test_open_messages_come_first_in_order():
     shown = queue_rows([item(item_id="b", fate="dropped"), item(item_id="c"), item(item_id="a")], RUN, 0)
 
     assert [one.item_id for one in shown] == ["c", "a", "b"]
-    assert pending_words(shown) == "2 pending · 1 dropped"
+    assert count_words(shown) == "2 queued · 1 dropped"
 
 
 def test_mode_can_be_switched_only_if_the_run_can_be_steered():

@@ -372,7 +372,7 @@ async def test_copy_menu_copies_one_part(letter: str, what: str) -> None:
     async with app.run_test(size=WIDE) as pilot:
         await app.settle()
         await press(app, pilot, "k", "y")
-        assert "e event JSON  p payload  t text  i id  r reproduce" in app.screen_text[-2]
+        assert "e entry JSON  p payload  t text  i id  r command line" in app.screen_text[-2]
         await press(app, pilot, letter)
 
         assert app.heard[-1] == StreamPane.Yank(what, 610)

@@ -1,4 +1,4 @@
-"""The one table of commands, and everything that is read from it."""
+"""The table of commands, and the keys, footer and help that are read from it."""
 
 import inspect
 import pkgutil
@@ -62,7 +62,7 @@ BROWSERS = ("sessions", "states", "artifacts")
 NEVER = {"alt+enter", *(f"alt+{digit}" for digit in range(10)), "f10", "f11", "ctrl+s", "ctrl+q", "ctrl+m", "ctrl+i"}
 """Keys that some terminals use themselves or cannot distinguish."""
 BUT_FOR = {(name, "ctrl+q") for name in ("Trackside", "Dialog", "Palette", "Leave", "QuitProgress")}
-"""Where ctrl+q is bound all the same: it quits, and a second time confirms."""
+"""Classes that bind ctrl+q: it quits, and pressed again it confirms."""
 
 IDLE = Situation(is_ready=True)
 RUNNING = Situation(is_ready=True, has_run=True, is_running=True)
@@ -71,7 +71,7 @@ ENDED = Situation(is_ready=True, has_run=True, can_run_again=True)
 
 
 def classes() -> Iterator[type[DOMNode]]:
-    """All of our classes that can have bindings."""
+    """Yield all of our classes that can have bindings."""
     for module in pkgutil.walk_packages(console.__path__, "console."):
         if module.name.endswith("__main__"):
             continue
@@ -139,8 +139,8 @@ def test_keys_of_a_place_are_unique(place: str):
 def test_panes_do_not_use_keys_of_the_app(place: str):
     everywhere = {key for command in commands_of("app", "screen") if command.keys for key in keys_of(command)}
     own = {key for command in commands_of(place) if command.keys for key in keys_of(command)}
-    own -= {"tab"} if place in ("paths", "runners") else set()  # it completes a path, wherever it leads else
-    own -= {"tab", "shift+tab"} if place in BROWSERS else set()  # there it leads to the side: no panes are in sight
+    own -= {"tab"} if place in ("paths", "runners") else set()  # tab completes a path there
+    own -= {"tab", "shift+tab"} if place in BROWSERS else set()  # tab goes to the details there
     assert own & everywhere == ({"escape"} if place in OVERLAYS else set())
 
 

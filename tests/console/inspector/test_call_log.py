@@ -1,4 +1,4 @@
-"""The calls of a run, put together from its journal: as they ended, and as they stood at an entry."""
+"""The calls of a run, assembled from its journal: as they ended, and as of an entry."""
 
 from collections.abc import AsyncIterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""The inspector: every tab over real runs, its keys and mouse, what it asks for and what it makes of hostile text."""
+"""The inspector: every tab over real runs, its keys and mouse, its requests, and hostile text."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -237,7 +237,7 @@ async def test_output_tab_follows_the_end_until_the_cursor_moves(recorded: Recor
         assert app.rows()[-1] == "›out line 98"
 
 
-# What it asks for
+# Requests
 
 
 async def test_data_is_requested_when_a_tab_opens_and_when_the_entry_changes():
@@ -453,7 +453,7 @@ async def test_click_opens_tabs_and_folds_and_wheel_scrolls(recorded: Recorded):
         assert app.inspector.tab == "state"
 
 
-# How it looks
+# Appearance
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Receipts in words, as they stand and as they stood."""
+"""Receipts in words, now and as of an earlier entry."""
 
 from dataclasses import replace
 from typing import Any

@@ -1,4 +1,4 @@
-"""How often the inspector asks, by a clock that the test moves."""
+"""How often the inspector requests data, with a clock that the test advances."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from console.ui.inspector.refresh_timer import ANSWER_TIMEOUT_SECONDS, QUIET, RE
 
 @dataclass
 class Clock:
-    """Calls what is due when it is moved."""
+    """A clock that calls due timers when the test advances it."""
 
     now: float = 100.0
     due: list[tuple[float, "Timer"]] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""What changed in the state between two entries, and who wrote each key."""
+"""State changes between two entries, and who wrote each key."""
 
 from typing import Any
 

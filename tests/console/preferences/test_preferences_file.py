@@ -75,7 +75,7 @@ def test_key_that_a_plain_terminal_sends_as_another_is_rare(sent: str, key: str)
 
 
 def heard(sent: str) -> list[str]:
-    """The keys that Textual makes of what a terminal sends."""
+    """Return the keys that Textual parses from the bytes of a terminal."""
     parser = XTermParser()
     return [one.key for one in (*parser.feed(sent), *parser.feed("")) if isinstance(one, Key)]
 
@@ -234,7 +234,9 @@ def test_a_file_that_is_nested_too_deep_is_problems_of():
 
 
 def test_unreadable_config_folder_is_reported_and_defaults_are_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / ("long" * 100)))  # refused to whoever asks, also to root
+    monkeypatch.setenv(
+        "XDG_CONFIG_HOME", str(tmp_path / ("long" * 100))
+    )  # too long for the file system, so that even root gets an error
     start = load_preferences()
     assert [str(one) for one in start.file.problems] == ["line 1: The file cannot be read: File name too long."]
     assert start.theme == DARK.name

@@ -1,4 +1,4 @@
-"""Paths as people type and paste them, and the tokens that stand for files."""
+"""Typed and pasted paths, and the tokens that stand for files."""
 
 import os
 from pathlib import Path
@@ -14,13 +14,13 @@ from tests.support.console.sample_files import folder_of_files
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """With a few files in it."""
+    """A folder with a few files."""
     here = folder_of_files(tmp_path)
     monkeypatch.chdir(here)
     return here
 
 
-# Paths as they are typed
+# Typed paths
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Files that go along with what is said: found by their paths, seen as a token, sent with the message."""
+"""Attachments: found by their paths, shown as tokens, sent with the message."""
 
 import asyncio
 from pathlib import Path
@@ -19,14 +19,14 @@ Size = tuple[int, int]
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where the console is, with a few files in it."""
+    """The working folder of the console, with a few files."""
     here = folder_of_files(tmp_path)
     monkeypatch.chdir(here)
     return here
 
 
 class Ear:
-    """A runner that keeps what came in."""
+    """A runner that records its input."""
 
     def __init__(self) -> None:
         self.heard: list[tuple[str, list[str]]] = []
@@ -42,7 +42,7 @@ class Ear:
 
 
 async def typed(pilot: Any, text: str, offered: str) -> None:
-    """Type, and wait until this name is offered."""
+    """Type a text, and wait until this name is offered."""
     await pilot.press(*text)
     await until(pilot, lambda: any(one.name == offered for one in pilot.app.main.prompt.attachments.picker.offered))
 
@@ -127,7 +127,7 @@ async def test_token_is_deleted_with_its_file_by_one_key(open_engine: Engines):
 
 
 async def test_files_that_were_not_chosen_are_not_attached(open_engine: Engines):
-    """A text that was copied from somewhere must not take files with it."""
+    """A pasted text must not attach files that the user did not choose."""
     ear = Ear()
     app = Trackside(LaunchOptions(), lambda: open_engine(ear.runner))
     async with at_the_screen(app) as pilot:
@@ -268,7 +268,7 @@ async def test_unusable_file_is_reported_and_becomes_text_again(open_engine: Eng
 
 
 async def test_file_is_sent_as_it_was_when_attached(open_engine: Engines, folder: Path):
-    """As one that is put together: what the token says of it stays true, whatever becomes of the file."""
+    """A token describes the file as it was attached, even if the file changes later."""
     ear = Ear()
     app = Trackside(LaunchOptions(), lambda: open_engine(ear.runner))
     async with at_the_screen(app) as pilot:
@@ -290,7 +290,7 @@ async def test_file_is_sent_as_it_was_when_attached(open_engine: Engines, folder
 
 @pytest.fixture
 def slow_file(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
-    """The disk gives what is sent along when this is set."""
+    """An event that lets the disk return the attached files when it is set."""
     go, at_once = asyncio.Event(), RunsApi.attach
 
     async def slowly(runs: RunsApi, path: Path) -> Any:
@@ -302,7 +302,7 @@ def slow_file(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
 
 
 async def sent_slowly(pilot: Any, app: Trackside) -> None:
-    """A message is on its way, with a file that is not read yet."""
+    """Send a message with a file that is not read yet."""
     await typed(pilot, "@note", "notes.txt")
     await pilot.press("tab", *"read it", "enter")
     await until(pilot, lambda: len(app.sending) == 1)
@@ -368,7 +368,7 @@ async def test_file_without_text_is_delivered_to_a_run_in_progress(open_engine: 
 
 
 class Late:
-    """A console whose engine opens when it may, with something sent before; at first it cannot, if so wished."""
+    """Return a console with a message sent before its engine opens; on request, the first opening fails."""
 
     def __init__(self, open_engine: Engines, *, fails: bool = False) -> None:
         self.ear, self._may_open, self._fails = Ear(), asyncio.Event(), fails
@@ -455,6 +455,6 @@ async def test_palette_begins_a_path(open_engine: Engines):
         await app.action_perform("app.attach")
         await until(pilot, lambda: app.main.prompt.attachments.picker.is_open)
         assert app.main.prompt.text == "read @"
-        await pilot.press("enter")  # a lone @ is no wish for the first file there is
+        await pilot.press("enter")  # a lone @ does not select the first file
         await sees(pilot, "That was number 1.")
         assert "⟦" not in shown(app)

@@ -1,4 +1,4 @@
-"""Paths that are typed after an @, with other words behind them: files when they are there, else text that was told."""
+"""Paths after an @ inside a text: attached if the file exists, else sent as text after a warning."""
 
 import threading
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ from tests.support.engines import Engines
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where the console is, with a few files in it."""
+    """The working folder of the console, with a few files."""
     here = folder_of_files(tmp_path)
     monkeypatch.chdir(here)
     return here
@@ -30,7 +30,7 @@ def _is_text(app: Trackside, text: str) -> bool:
     return app.main.prompt.text == text
 
 
-# What a text names
+# Mentions in a text
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_file_before_punctuation_is_found_and_only_paths_are_reported_missing():
     assert find_mentioned_files(["ann", "v1.2", "...", "\0"]) == dict.fromkeys(["ann", "v1.2", "...", "\0"], "")
 
 
-# While it is typed
+# While typing
 
 
 async def test_space_after_a_path_attaches_the_file(open_engine: Engines):
@@ -105,7 +105,7 @@ async def test_mentions_in_pasted_text_are_not_attached(open_engine: Engines):
         assert ear.heard == [("they said @notes.txt is it", [])] * 2
 
 
-# When it is sent
+# When sending
 
 
 @pytest.mark.parametrize("text", ["read @notes.txt now", 'read @"my maps/city map.txt", now', "is it @notes.txt?"])
@@ -164,12 +164,12 @@ async def test_text_typed_while_the_disk_is_read_is_not_sent(open_engine: Engine
         assert threads != [threading.main_thread().name]
 
 
-# What cannot go along
+# Files that cannot be attached
 
 
 @pytest.fixture
 def large(folder: Path) -> Path:
-    """More than an event carries."""
+    """A file that is larger than an event may carry."""
     path = folder / "large.bin"
     path.write_bytes(b"\0" * (1024 * 1024 + 1))
     return path

@@ -160,7 +160,7 @@ async def test_undone_line_break_raises_no_error(lines: int):
         assert app.sent == [text]
 
 
-# Where it goes
+# Title and mode
 
 
 async def test_ctrl_t_switches_the_mode_in_the_title():
@@ -236,7 +236,7 @@ async def test_keymap_changes_the_keys_of_the_prompt():
         assert app.sent == ["a\nb"]
 
 
-# What was sent before
+# History
 
 
 async def test_up_on_the_first_row_shows_the_history_and_down_the_draft():

@@ -1,4 +1,4 @@
-"""What was sent is seen from the moment of Enter, also while it cannot be written."""
+"""A sent message is visible from enter on, even while it cannot be written."""
 
 import asyncio
 from pathlib import Path
@@ -32,7 +32,7 @@ Size = tuple[int, int]
 
 @pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What waits for a lock looks often whether it is gone, and waits for it as long as it takes."""
+    """Let waiting for the database lock poll often and never time out."""
     monkeypatch.setattr("engine.store.database.BUSY_SECONDS", 0.1)
     monkeypatch.setattr(Database.open.__func__, "__kwdefaults__", {"synchronous": "NORMAL", "busy": 0.1})
     monkeypatch.setattr(Writer.__init__, "__kwdefaults__", {"window": 0.004, "patience": 2 * MAX_WAIT_SECONDS})

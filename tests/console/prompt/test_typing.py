@@ -1,4 +1,4 @@
-"""What is typed: more than one line, much at once, and what was typed before."""
+"""Typing in the prompt: several lines, large pastes, and earlier messages."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ Size = tuple[int, int]
 
 
 class Ear:
-    """A runner that keeps what it was told, exactly."""
+    """A runner that records its input exactly."""
 
     def __init__(self) -> None:
         self.heard: list[str] = []

@@ -1,4 +1,4 @@
-"""What was not said is not lost: dropped messages stay at hand, and a withdrawal is undone as if it had not been."""
+"""Dropped messages stay in the queue and can be sent again, and a withdrawal can be undone."""
 
 from typing import Any
 
@@ -31,7 +31,7 @@ def dropped(*texts: str) -> list[tuple[str, str]]:
 
 
 async def queued(pilot: Any, app: Trackside, *texts: str) -> None:
-    """Say these to the run at work, one after the other."""
+    """Send these messages to the run in progress, one after the other."""
     for text in texts:
         count = len(app.main.queue.items)
         await say(pilot, text)
@@ -39,7 +39,7 @@ async def queued(pilot: Any, app: Trackside, *texts: str) -> None:
 
 
 async def stopped(pilot: Any, app: Trackside, *texts: str) -> None:
-    """A run that was told these and stopped before it heard any."""
+    """Stop a run that was sent these messages, before it pulls any."""
     await say(pilot, "hello")
     await sees(pilot, "You said: hello")
     await queued(pilot, app, *texts)
@@ -47,7 +47,7 @@ async def stopped(pilot: Any, app: Trackside, *texts: str) -> None:
     await until(pilot, lambda: in_queue(app) == dropped(*texts))
 
 
-# What was dropped
+# Dropped messages
 
 
 @at_both_sizes
@@ -132,7 +132,7 @@ async def test_dropped_messages_survive_a_restart_unless_dismissed(open_engine: 
         await until(pilot, lambda: in_queue(app) == dropped("one"))
 
 
-# What was withdrawn
+# Withdrawn messages
 
 
 @at_both_sizes

@@ -1,4 +1,4 @@
-"""What waits to be said, changed with the keys; and what the runner got of it."""
+"""Queued messages, changed with the keys, and the messages that the runner then receives."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ def steered(*texts: str) -> list[tuple[str, str, str]]:
 
 
 async def at_work(pilot: Any, app: Trackside, *texts: str) -> None:
-    """A run that has been told these while it works."""
+    """Start a run and send it these messages while it is in progress."""
     await say(pilot, "hello")
     await sees(pilot, "You said: hello")
     for text in texts:

@@ -1,4 +1,4 @@
-"""Where the cursor of the stream is, and that all that goes by it agrees: the border, the inspector, what is marked."""
+"""The cursor of the stream, with which the border, the inspector and the marks agree."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ Size = tuple[int, int]
 
 
 def pointed_at(app: PaneApp) -> int:
-    """The number in the row that the cursor is on."""
+    """Return the number in the row of the cursor."""
     (row,) = [row for row in rows(app) if row.startswith("›")]
     return int(row.split()[1])
 

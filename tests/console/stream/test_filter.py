@@ -1,4 +1,4 @@
-"""The filter grammar, and what a filter leaves of a run however it is read."""
+"""The filter grammar, and the entries that a filter shows, live or past."""
 
 from itertools import pairwise
 
@@ -26,7 +26,7 @@ RUN = [
 
 
 def kept(text: str, entries: list[Entry] = RUN) -> list[int]:
-    """The positions that a filter leaves of a past run."""
+    """Return the positions that a filter shows of a past run."""
     timeline, journals = Timeline("run", last=len(entries)), Lists(entries)
     timeline.show_raw(True)
     timeline.set_filter(parse_filter(text))
@@ -115,7 +115,7 @@ LONG = a_run(turns=3, deltas=3_000)
 )
 @settings(max_examples=30, deadline=None)
 def test_live_entries_are_filtered_like_stored_ones(terms: list[str], seen_before: int, cuts: set[int]) -> None:
-    """A filter that is set in the middle of a live run leaves the same as one on the finished run."""
+    """A filter that is set during a live run shows the same entries as one on the finished run."""
     text = " ".join(terms)
     timeline, journals = Timeline("run"), Lists(LONG)
     timeline.append(LONG[:seen_before])

@@ -1,4 +1,4 @@
-"""Follow: the end, a place further up, or one entry."""
+"""Follow states: the end, a scroll position, or one entry."""
 
 from console.model.text.follow import NEAR_END_ROWS, Follow, FollowState
 

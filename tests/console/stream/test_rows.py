@@ -1,4 +1,4 @@
-"""Rows: what an entry says in a line, and that nothing a runner says makes it more than a line."""
+"""The row of an entry, which is exactly one safe line, whatever a runner sends."""
 
 import json
 from typing import Any
@@ -193,7 +193,7 @@ def test_number_of_deltas_moves_to_the_summary_if_the_kind_is_too_narrow() -> No
     assert "×1,214 · 3 KiB" in painted(row, 40, entries=1_214)[0]
 
 
-# What is kept
+# Cache
 
 
 def test_entry_cache_is_bounded_in_number_and_size() -> None:

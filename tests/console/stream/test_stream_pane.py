@@ -1,4 +1,4 @@
-"""The stream on a screen, driven with the keys and the mouse of a person."""
+"""The stream pane, driven with keys and mouse."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -32,7 +32,7 @@ def live(entries: Sequence[Entry], **how: Any) -> PaneApp:
 
 
 def notes(count: int, start: int = 1) -> list[Entry]:
-    """Entries that each have a row."""
+    """Return entries that each have a row."""
     return [
         entry(position, "output", {"stream": "out", "text": f"n{position}"}) for position in range(start, start + count)
     ]
@@ -46,7 +46,7 @@ async def press(app: PaneApp, pilot: Pilot[None], *keys: str) -> None:
 
 
 def rows(app: PaneApp) -> list[str]:
-    """The rows without heading and borders."""
+    """Return the rows without heading and borders."""
     return [line for line in app.screen_text[2:-1] if line]
 
 
@@ -425,7 +425,7 @@ async def test_entry_can_be_opened_before_it_is_read() -> None:
         assert "7" in column(app, "#")
 
 
-# Sizes, themes, hostility
+# Sizes, themes, hostile text
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 160])

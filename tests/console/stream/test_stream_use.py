@@ -1,4 +1,4 @@
-"""Seeing less, seeing all of one entry, and seeing the world as it was."""
+"""The stream in the whole console: filters, the inspector, and the state as of an entry."""
 
 import asyncio
 import json
@@ -17,7 +17,7 @@ Size = tuple[int, int]
 
 
 def traveller(cue: Cue) -> Any:
-    """A runner that remembers more with each turn."""
+    """A runner that writes more state with each turn."""
 
     async def travels(ctx: Any):
         for call_id, city, hotels in (
@@ -37,7 +37,7 @@ def traveller(cue: Cue) -> Any:
 
 
 async def after_a_journey(pilot: Pilot[None], app: Trackside) -> None:
-    """The run stands before its end, and the stream has the keys."""
+    """Wait until the run waits before its end, and focus the stream."""
     await say(pilot, "go")
     await sees(pilot, "Three times rain.")
     await go_to(pilot, app, "stream")
@@ -50,20 +50,20 @@ async def positions_of(app: Trackside, kind: str) -> list[int]:
 
 
 async def count(app: Trackside) -> int:
-    """Entries there are; all of them fit on the screen."""
+    """Wait until the stream has rows; all of them fit on the screen."""
     view = app.hearing.view
     assert view is not None
     return await app.stage.engine.runs.last_position(view.run_id)
 
 
 def rows(app: Trackside) -> list[str]:
-    """The kinds in the rows of the stream, from above."""
+    """Return the kinds in the rows of the stream, from the top."""
     look = app.main.stream._view
     return [] if look is None else [row.span.kind for row in look.page().rows]
 
 
 def inspected(app: Trackside) -> str:
-    """What stands in the inspector."""
+    """Return the text of the inspector."""
     region = app.main.inspector.region
     lines = shown(app).splitlines()[region.y : region.bottom]
     return "\n".join(line[region.x : region.right] for line in lines)

@@ -232,7 +232,7 @@ def test_deleted_run_is_not_requested_forever() -> None:
     assert timeline.rows_after(0, 9) == []
 
 
-# Places
+# Positions to go to
 
 
 def test_turn_in_a_long_run_is_found_by_binary_search() -> None:

@@ -38,7 +38,7 @@ class Place(NamedTuple):
     end: Go
     """Goes to a position with rows above."""
     home: tuple[str, ...] = ("home",)
-    """Keys that are tried from a position with rows below."""
+    """Keys that go to a position with rows below."""
 
 
 async def nothing(_: ConsoleDriver) -> None:

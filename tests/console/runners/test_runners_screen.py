@@ -291,7 +291,7 @@ async def test_a_folder_that_is_not_there_is_told_while_it_is_typed(open_engine:
     async with at_the_screen(app) as pilot:
         screen = await to_the_list(pilot, app)
         screen.search.value = "./nowhere/x"
-        await sees(pilot, "nowhere/: there is no such")
+        await sees(pilot, "nowhere/: no such folder")
         screen.search.value = "~nobody-of-that-name/"
         await sees(pilot, "unknown user")
 

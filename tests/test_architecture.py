@@ -295,29 +295,122 @@ def test_the_news_can_be_had_without_the_database():
     assert modules & HEAVY == set()
 
 
-FILES_WITH_ENTRY_KIND_LITERALS = {
-    "engine/runtimes/worker/run.py",
+ENUM_FIELDS = {"status", "fate", "mode", "outcome", "selected_fate"}
+"""Fields and arguments that hold a `Status`, `Fate`, `Mode` or `Outcome`."""
+OTHER_MEANINGS = {
+    ("console/cli/debug_prompt.py", "steer"): "a command that the user types",
+    ("console/model/settings_form/fields.py", "timeout"): "the name of a field",
 }
+"""Literals that equal an enum value by chance."""
 
 
-def entry_kind_literals() -> set[str]:
-    """Files of engine and console with a string literal of an entry kind outside of its own places."""
-    from engine.journal.kinds import EntryKind
-
-    kinds = {kind.value for kind in EntryKind if "." in kind}
+def own_sources() -> Iterator[tuple[str, ast.Module]]:
+    """The sources of engine and console, without the places that define the words and without migrations."""
     own = {"engine/journal/kinds.py", "engine/events.py"}
-    found: set[str] = set()
-    for folder in ("engine", "console"):
-        for path in (ROOT / folder).rglob("*.py"):
-            name = str(path.relative_to(ROOT))
-            if name in own or name.startswith(("engine/protocol/", "engine/store/migrations/", "engine/bundled/")):
-                continue
-            nodes = ast.walk(ast.parse(path.read_text("utf-8")))
-            if any(isinstance(node, ast.Constant) and node.value in kinds for node in nodes):
-                found.add(name)
-    return found
+    for path in source_files():
+        name = str(path.relative_to(ROOT))
+        if name not in own and not name.startswith(("engine/protocol/", "engine/store/migrations/", "engine/bundled/")):
+            yield name, ast.parse(path.read_text("utf-8"))
 
 
 def test_entry_kinds_are_written_in_one_place():
-    """The list names the files that still have literals; it may only become shorter."""
-    assert entry_kind_literals() <= FILES_WITH_ENTRY_KIND_LITERALS
+    from engine.journal.kinds import EntryKind
+
+    kinds = {kind.value for kind in EntryKind if "." in kind}
+    found = {
+        name
+        for name, tree in own_sources()
+        if any(isinstance(node, ast.Constant) and node.value in kinds for node in ast.walk(tree))
+    }
+
+    assert found == set()
+
+
+def literals_of(node: ast.AST | None) -> Iterator[ast.Constant]:
+    """A string literal, or those in a tuple, list or set of literals."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        yield node
+    elif isinstance(node, ast.Tuple | ast.List | ast.Set):
+        for element in node.elts:
+            yield from literals_of(element)
+
+
+def name_of(node: ast.AST | None) -> str:
+    match node:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name
+        case ast.Constant(value=str(name)):
+            return name
+        case _:
+            return ""
+
+
+def compared_values(node: ast.AST) -> list[ast.AST]:
+    match node:
+        case ast.Compare(left=left, comparators=comparators):
+            return [left, *comparators]
+        case ast.MatchValue(value=value):
+            return [value]
+        case _:
+            return []
+
+
+def named_values(node: ast.AST) -> list[tuple[str, ast.AST | None]]:
+    """The names and values of arguments, assignments, dictionary items and defaults of parameters."""
+    match node:
+        case ast.Call(func=func, keywords=keywords) if not name_of(func).endswith("_validator"):
+            return [(keyword.arg or "", keyword.value) for keyword in keywords]
+        case ast.Assign(targets=[target], value=value) | ast.AnnAssign(target=target, value=value):
+            return [(name_of(target), value)]
+        case ast.Dict(keys=keys, values=values):
+            return [(name_of(key), value) for key, value in zip(keys, values, strict=True)]
+        case ast.arguments(args=args, defaults=defaults, kwonlyargs=keyword_only, kw_defaults=keyword_defaults):
+            pairs = [*zip(reversed(args), reversed(defaults), strict=False)]
+            return [(one.arg, default) for one, default in (*pairs, *zip(keyword_only, keyword_defaults, strict=True))]
+        case _:
+            return []
+
+
+def literals_as_values(tree: ast.Module) -> Iterator[ast.Constant]:
+    """String literals that are compared, or that are the value of a field in `ENUM_FIELDS`."""
+    for node in ast.walk(tree):
+        values = [value for name, value in named_values(node) if name in ENUM_FIELDS]
+        for value in (*compared_values(node), *values):
+            yield from literals_of(value)
+
+
+def literal_collections(tree: ast.Module, words: set[str]) -> Iterator[ast.Constant]:
+    """The literals of collections and dictionary keys that are nothing but values of one enum."""
+    for node in ast.walk(tree):
+        keys = node.keys if isinstance(node, ast.Dict) else [node]
+        literals = [literal for key in keys for literal in literals_of(key)]
+        is_all = len(literals) == (len(keys) if isinstance(node, ast.Dict) else len(getattr(node, "elts", ())))
+        if is_all and len({literal.value for literal in literals}) > 1 and {one.value for one in literals} <= words:
+            yield from literals
+
+
+def test_statuses_fates_modes_and_outcomes_are_enums():
+    from engine.events import Fate, Mode, Outcome, Status
+
+    enums = [{member.value for member in enum} for enum in (Status, Fate, Mode, Outcome)]
+    found = set[str]()
+    for name, tree in own_sources():
+        literals = [one for one in literals_as_values(tree) if any(one.value in words for words in enums)]
+        literals += [one for words in enums for one in literal_collections(tree, words)]
+        found |= {f"{name}:{one.lineno} {one.value}" for one in literals if (name, one.value) not in OTHER_MEANINGS}
+
+    assert sorted(found) == []
+
+
+def test_a_literal_of_a_status_is_found():
+    source = (
+        "live = run.status in ('created', 'running')\n"
+        "def send(text, mode='steer'): record(outcome='refused', data={'status': 'queued'})\n"
+        "labels = {'dropped': 'to prompt', 'withdrawn': 'undo'}\n"
+        "glyph = GLYPHS['running']\n"
+    )
+    tree = ast.parse(source)
+
+    found = [one.value for one in literals_as_values(tree)]
+    assert sorted(found) == ["created", "queued", "refused", "running", "steer"]
+    assert {one.value for one in literal_collections(tree, {"dropped", "withdrawn"})} == {"dropped", "withdrawn"}

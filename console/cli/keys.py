@@ -24,13 +24,13 @@ def perform(options: argparse.Namespace) -> int:
     from console.model.preferences.file import EXAMPLE
     from console.model.preferences.keymap import apply_keymap
     from console.model.preferences.problem import nearest
-    from console.model.preferences.store import read_settings
+    from console.model.preferences.store import read_file_preferences
 
     out = standard_output()
     if options.example:
         out.write(EXAMPLE)
         return ExitCode.OK
-    settings = read_settings()
+    settings = read_file_preferences()
     table = apply_keymap(settings.keys)
     use_key_table(table)
     if options.where is not None:

@@ -255,7 +255,7 @@ class Narrator:
 
     def _call(self, entry: Entry, _: object) -> None:
         """Print one line for a call when it has its reply."""
-        call = self._calls.take(entry)
+        call = self._calls.apply(entry)
         if call is None:
             return
         named = " ".join(one_line(part, 80) for part in (call.action, call.resource or "") if part)

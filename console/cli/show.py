@@ -88,7 +88,7 @@ class CallsInOrder:
     def take(self, entries: list[Entry]) -> Iterator[Call]:
         """Yield the calls that are next in order after these entries."""
         for entry in entries:
-            if (ended := self._open.take(entry)) is not None:
+            if (ended := self._open.apply(entry)) is not None:
                 self._ended[ended.number] = ended
                 while (call := self._ended.pop(self._next, None)) is not None:
                     self._next += 1
@@ -96,7 +96,7 @@ class CallsInOrder:
 
     def remaining(self) -> list[Call]:
         """Return all other calls, after the last entry."""
-        return sorted([*self._open.left(), *self._ended.values()], key=lambda call: call.number)
+        return sorted([*self._open.calls(), *self._ended.values()], key=lambda call: call.number)
 
 
 class CallPrinter:

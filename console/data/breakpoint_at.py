@@ -1,28 +1,38 @@
-"""Where a run is held for someone who points at an entry."""
+"""The breakpoint that the user means by an entry of the stream."""
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
-import orjson
-
-from engine.events import EntryKind
+from engine.events import (
+    BREAKPOINT_KINDS,
+    CALL_KINDS,
+    BreakpointChanged,
+    CallRequested,
+    EntryKind,
+    PauseEnded,
+    PauseStarted,
+    payload_of,
+)
 
 if TYPE_CHECKING:
     from engine.api import Engine
 
-_AT_PULLS: Final = (EntryKind.STEERING_PULLED, EntryKind.STEERING_INJECTED)
-_CALLS: Final = "call."
-_HOLDS: Final = ("pause.", "breakpoint.")
+_PULL_KINDS: Final = frozenset({EntryKind.STEERING_PULLED, EntryKind.STEERING_INJECTED})
 
 
-async def point_at(engine: "Engine", run_id: str, kind: str, position: int) -> str:
-    """A call by its own name, since its kind only says that it is one; a hold by its point; a result by its kind."""
-    if kind in _AT_PULLS:
+async def breakpoint_at(engine: "Engine", run_id: str, kind: str, position: int) -> str:
+    """Return the location of the breakpoint: the action of a call, the location of a pause, or the kind of a result.
+
+    Raises LookupError for an entry of a call or pause that does not name its call.
+    """
+    if kind in _PULL_KINDS:
         return "steering"
-    if not kind.startswith((_CALLS, *_HOLDS)):
+    if kind not in CALL_KINDS and kind not in BREAKPOINT_KINDS:
         return kind
     entry = (await engine.runs.entries_at(run_id, [position]))[0]
-    data: Mapping[str, object] = orjson.loads(entry.data)
-    if (action := data.get("when" if kind.startswith(_HOLDS) else "action")) is None:
-        raise LookupError("this entry does not say which call it is of; point at its call.requested")
-    return str(action)
+    match payload_of(entry):
+        case CallRequested(action=action):
+            return action
+        case BreakpointChanged(when=when) | PauseStarted(when=when) | PauseEnded(when=when):
+            return when
+        case _:
+            raise LookupError(f"This entry does not name its call. Select its {EntryKind.CALL_REQUESTED} entry.")

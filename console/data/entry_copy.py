@@ -1,15 +1,17 @@
-"""What is copied of an entry."""
+"""The texts that the stream's copy menu copies."""
 
 import json
 import shlex
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from engine.events import MessageCompleted, MessageDelta, content_text, parse_data, payload_of
 
 if TYPE_CHECKING:
-    from engine.api import Engine
+    from engine.api import Engine, Entry
 
 
-async def yanked(engine: "Engine", run_id: str, what: str, position: int) -> str:
-    """The event as JSON, its payload, its text, its id, or the command line that shows it again."""
+async def copied_text(engine: "Engine", run_id: str, what: str, position: int) -> str:
+    """Return the text to copy; `what` is `event`, `payload`, `text`, `id`, or `reproduce` for the command line."""
     if what == "id":
         return f"{run_id} {position}"
     if what == "reproduce":
@@ -17,20 +19,19 @@ async def yanked(engine: "Engine", run_id: str, what: str, position: int) -> str
     entry = (await engine.runs.entries_at(run_id, [position]))[0]
     if what == "event":
         return entry.line()
-    data: Any = json.loads(entry.data)
     if what == "text":
-        return _text(data)
-    return json.dumps(data, ensure_ascii=False, indent=2)
+        return _text(entry)
+    return json.dumps(json.loads(entry.data), ensure_ascii=False, indent=2)
 
 
-def _text(data: Any) -> str:
-    """What was said in it: a message's content, a chunk's, a text; else all of it."""
-    from engine.api import text_of  # noqa: PLC0415
-
-    for part in (data.get("message"), data.get("chunk")):
-        if isinstance(part, dict):
-            return text_of(part.get("content"))
-    for name in ("text", "message", "error"):
-        if isinstance(data.get(name), str):
-            return data[name]
-    return json.dumps(data, ensure_ascii=False)
+def _text(entry: "Entry") -> str:
+    """Return the text of a message, an output line, a warning or an error; the payload if it has no text."""
+    match payload_of(entry):
+        case MessageDelta() as delta:
+            return delta.content
+        case MessageCompleted() as completed if completed.message:
+            return content_text(completed.content)
+        case payload:
+            texts = (getattr(payload, name, None) for name in ("text", "message", "error"))
+            found = next((text for text in texts if isinstance(text, str) and text), None)
+            return json.dumps(parse_data(entry.data), ensure_ascii=False) if found is None else found

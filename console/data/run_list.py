@@ -2,15 +2,15 @@
 
 from typing import TYPE_CHECKING, Final
 
-from console.model.run.cards import Cards, run_card, session_card
+from console.model.run.list_rows import ListRows, run_row, session_row
 from console.model.text.units import session_name
+from engine.events import LIVE_STATUSES
 
 if TYPE_CHECKING:
     from engine.api import Engine, RunRow, SessionRow
 
 PAGE_RUNS: Final = 30
 MAX_SESSIONS: Final = 15
-_ACTIVE_STATUSES: Final = ("created", "running")
 
 
 class RunList:
@@ -36,7 +36,7 @@ class RunList:
             if run.run_id in known or run.created_at > newest[-1].created_at:
                 continue
             try:
-                kept.append(await engine.runs.get(run.run_id) if run.status in _ACTIVE_STATUSES else run)
+                kept.append(await engine.runs.get(run.run_id) if run.status in LIVE_STATUSES else run)
             except NotFound:
                 continue  # deleted with its session
         if not kept:
@@ -58,12 +58,12 @@ class RunList:
         """Remove the runs of a deleted session."""
         self._runs = [run for run in self._runs if run.conversation_id != session_id]
 
-    def cards(self, now: int, host: str | None, run_id: str | None, session: str) -> Cards:
+    def cards(self, now: int, host: str | None, run_id: str | None, session: str) -> ListRows:
         """The cards to show now, as seen by this host."""
-        return Cards(
-            tuple(run_card(run, now, run_id, is_here=run.host == host) for run in self._listed(self._runs)),
+        return ListRows(
+            tuple(run_row(run, now, run_id, is_here=run.host == host) for run in self._listed(self._runs)),
             tuple(
-                session_card(row, now, session)
+                session_row(row, now, session)
                 for row in self._sessions
                 if row.session.session_id not in self.pending_deletes
             ),

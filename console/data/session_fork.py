@@ -1,4 +1,4 @@
-"""Going on from somewhere else: which line a fork ends with, and what is to be said in it."""
+"""Forks a session at a line, and returns the text that belongs into the prompt of the fork."""
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -13,24 +13,23 @@ if TYPE_CHECKING:
 
     from engine.api import Engine, TranscriptLine
 
-_NAMES: Final = 120
+_MAX_NAMES_CHARS: Final = 120
 """Characters of the names of files in a sentence."""
 
 
 class Forked(NamedTuple):
-    """A new session, and what is put into the prompt there."""
+    """A new session, and the text for its prompt."""
 
     session_id: str
     text: str = ""
     lost: tuple[str, ...] = ()
-    """In words, what of the message does not come along."""
+    """A sentence for each part of the message that was not copied."""
 
 
 async def fork(engine: "Engine", session_id: str, line: "TranscriptLine | None" = None, name: str = "") -> Forked:
-    """A copy of a session: all of it, or up to a line.
+    """Copy a session up to a line, or all of it.
 
-    At a message of one's own it ends before that, and the message is in the prompt: who forks there wants to say
-    something else.
+    A fork at a message of the user ends before it, and the message goes to the prompt: the user wants to change it.
     """
     title = f"{one_line(name, 60)} (fork)" if name else None
     if line is None or line.role != "user":
@@ -41,14 +40,15 @@ async def fork(engine: "Engine", session_id: str, line: "TranscriptLine | None" 
         child = await engine.sessions.fork(session_id, at=earlier[0].seq, title=title)
     else:
         child = await engine.sessions.spawn(session_id, title=title)
-    return Forked(child.session_id, line_text(line), tuple(_lost(line)))
+    return Forked(child.session_id, line_text(line), tuple(_lost_parts(line)))
 
 
-def _lost(line: "TranscriptLine") -> "Iterator[str]":
+def _lost_parts(line: "TranscriptLine") -> "Iterator[str]":
     from engine.api import has_mark  # noqa: PLC0415
 
     if files := attached_files(array(mapping(line.content_json).get("attachments"))):
-        names = one_line(", ".join(file.name for file in files), _NAMES)
-        yield f"{names} did not come along; attach {'it' if len(files) == 1 else 'them'} again"
+        names = one_line(", ".join(file.name for file in files), _MAX_NAMES_CHARS)
+        verb, them = ("was", "it") if len(files) == 1 else ("were", "them")
+        yield f"{names} {verb} not copied. Attach {them} again."
     if has_mark(line_text(line)):
-        yield "a secret is masked in the database; enter it again"
+        yield "A secret is masked in the database. Enter it again."

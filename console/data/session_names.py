@@ -1,4 +1,4 @@
-"""Which session someone means by a name, and what sessions are called."""
+"""Finds a session by the name that the user typed, and reads the display names of sessions."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
@@ -6,26 +6,26 @@ from typing import TYPE_CHECKING, Final
 
 from console.model.text.safe import one_line
 
-
-def new_session(name: str, others: Iterable[str]) -> str:
-    """What is said of a session that there was not yet, beside those that there are; nothing where it is the first."""
-    known = list(others)
-    if not known:
-        return ""
-    near = get_close_matches(name, known, 1)
-    meant = f" Did you mean {one_line(near[0], 128)}?" if near else ""
-    return f"session {one_line(name, 128)} is new.{meant}"
-
-
 if TYPE_CHECKING:
     from engine.api import Engine
 
-NAMES: Final = 1_000
-"""Sessions among which one is looked for that was mistyped."""
+MAX_COMPARED_SESSIONS: Final = 1_000
+"""Sessions whose ids are compared with a name that may be mistyped."""
+_MAX_NAME_CHARS: Final = 128
+
+
+def new_session_words(name: str, known_names: Iterable[str]) -> str:
+    """Return the remark that a session is new, with a similar known name; empty if it is the first session."""
+    known = list(known_names)
+    if not known:
+        return ""
+    similar = get_close_matches(name, known, 1)
+    question = f" Did you mean {one_line(similar[0], _MAX_NAME_CHARS)}?" if similar else ""
+    return f"Session {one_line(name, _MAX_NAME_CHARS)} is new.{question}"
 
 
 async def names_of(engine: "Engine", ids: Iterable[str]) -> dict[str, str]:
-    """By their ids, what sessions are called; of those that there are."""
+    """Return the display names of the sessions that exist, by id."""
     from console.model.sessions.rows import title_of  # noqa: PLC0415
 
     if not (wanted := list(ids)):
@@ -35,10 +35,11 @@ async def names_of(engine: "Engine", ids: Iterable[str]) -> dict[str, str]:
 
 
 async def session_named(engine: "Engine", name: str) -> tuple[str, str]:
-    """Its id: one that there is, the `last` one, or a new one; and what is to be said of one that is new."""
+    """Return the id of the session with this name or id, or of a new one; and a remark if it is new."""
     from engine.api import NotFound  # noqa: PLC0415  (the screen is drawn before it is loaded)
 
     try:
         return (await engine.sessions.get(name)).session.session_id, ""
     except NotFound:
-        return name, new_session(name, [session.session_id for session in await engine.sessions.list(limit=NAMES)])
+        sessions = await engine.sessions.list(limit=MAX_COMPARED_SESSIONS)
+        return name, new_session_words(name, [session.session_id for session in sessions])

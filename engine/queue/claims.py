@@ -101,7 +101,7 @@ class Claim:
     def _event_metadata(self, now: int) -> dict[str, object]:
         return {
             "steering": {
-                "status": "queued",
+                "status": Fate.QUEUED,
                 "trigger_behavior": "absorbed_into_active_run",
                 "claimed_by_run_id": self.run_id,
                 "claimed_runner_id": self._run.order.binding.runner_id,

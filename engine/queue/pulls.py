@@ -60,7 +60,7 @@ def mark_injected(
 def _inject(run: LiveRun, item: QueueItem, decision: RecordedDecision, now: int) -> None:
     run_id, runner_id = run.order.run_id, run.order.binding.runner_id
     steering = {
-        "status": "injected",
+        "status": Fate.INJECTED,
         "source_event_id": item.event_id,
         "claimed_run_id": run_id,
         "claimed_runner_id": runner_id,
@@ -93,7 +93,7 @@ def return_items(run: LiveRun, items: Sequence[QueueItem], clock: Clock, ids: Id
         for item, event_id in zip(items, event_ids, strict=True):
             queue.put_back(tx.connection, item.item_id)
             transcript.remove(tx.connection, transcript_line_id(item.item_id))
-            metadata = {"steering": {"status": "queued", "source_event_id": item.event_id, "claimed_run_id": run_id}}
+            metadata = {"steering": {"status": Fate.QUEUED, "source_event_id": item.event_id, "claimed_run_id": run_id}}
             log_queue_event(tx, item, EntryKind.STEERING_RETURNED, event_id, at=now, run_id=run_id, metadata=metadata)
         return None, entry
 

@@ -15,8 +15,8 @@ from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 from textual.widgets import RichLog
 
-from console.model.stream.index import SIZE as CHUNK_ENTRIES
-from console.model.stream.reader import supply
+from console.model.stream.index import CHUNK_ENTRIES
+from console.model.stream.reader import perform_read
 from console.model.stream.timeline import Timeline
 from console.ui.stream.pane import StreamPane
 from engine.api import Engine, Entry
@@ -71,7 +71,7 @@ class _PaneApp(SinglePaneApp):
     def write(self, entries: list[Entry]) -> None:
         self.timeline.append(entries)
         self.pane.on_batch()
-        self.timeline.wanted()
+        self.timeline.next_requests()
 
 
 class _LogApp(App[None]):
@@ -158,9 +158,9 @@ async def _time_openings() -> dict[str, list[float]]:
 async def _settle(app: _PaneApp, engine: Engine, pilot: Pilot[None]) -> None:
     """Tick and read, as the console does, until the pane has all it needs, and wait for the frame."""
     app.pane.on_batch()
-    while wants := app.timeline.wanted():
-        for want in wants:
-            await supply(app.timeline, want, engine.runs)
+    while requests := app.timeline.next_requests():
+        for request in requests:
+            await perform_read(app.timeline, request, engine.runs)
         app.pane.on_batch()
     await pilot.pause()
 

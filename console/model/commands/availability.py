@@ -1,14 +1,18 @@
-"""Why a command is not available, as far as that depends on the run; and footer labels that change with the run.
+"""Reasons why a command is not available, and footer labels that depend on the situation.
 
-A reason is one sentence for the user. None means that the command is available.
+A `needs_` or `why_not_` function returns one sentence for the user, or None if the command is available.
 """
+
+from collections.abc import Mapping
+from typing import Final
 
 from console.model.commands.key_labels import key_of
 from console.model.commands.situation import TO_LIST, Situation
-from console.model.prompt.intent import mode_of, why_no_mode
-from engine.events import Mode
+from console.model.prompt.intent import effective_mode, why_mode_is_fixed
+from engine.events import Fate, Mode
 
-NO_RUN = "No run in progress."
+NO_RUN: Final = "No run in progress."
+_QUEUE_ENTER_LABELS: Final[Mapping[str, str]] = {Fate.DROPPED: "to prompt", Fate.WITHDRAWN: "undo"}
 
 
 def needs_active_run(now: Situation) -> str | None:
@@ -26,18 +30,18 @@ def needs_paused_run(now: Situation) -> str | None:
     return reason
 
 
-def can_pause(now: Situation) -> str | None:
+def why_not_pause(now: Situation) -> str | None:
     reason = needs_active_run(now)
     if reason is None and now.is_paused:
         reason = f"The run is already paused. {key_of('app.continue')} continues it."
     return reason
 
 
-def can_stop(now: Situation) -> str | None:
+def why_not_stop(now: Situation) -> str | None:
     return None if now.is_running or now.is_elsewhere else NO_RUN
 
 
-def can_run_again(now: Situation) -> str | None:
+def why_not_run_again(now: Situation) -> str | None:
     if now.is_stopping:
         return "The run is being stopped. Run it again when it has ended."
     if now.is_running or now.is_elsewhere:
@@ -45,7 +49,7 @@ def can_run_again(now: Situation) -> str | None:
     return None if now.can_run_again else "There is nothing to run again. Send a message first."
 
 
-def can_edit_reply(now: Situation) -> str | None:
+def why_not_edit_reply(now: Situation) -> str | None:
     reason = needs_paused_run(now)
     if reason is None and not now.can_edit_reply:
         reason = "Only the reply of a model or a tool can be edited."
@@ -53,7 +57,7 @@ def can_edit_reply(now: Situation) -> str | None:
 
 
 def needs_queue(now: Situation) -> str | None:
-    return None if now.waiting else "No queued messages."
+    return None if now.queue_items else "No queued messages."
 
 
 def needs_run(now: Situation) -> str | None:
@@ -70,24 +74,21 @@ def needs_path(now: Situation) -> str | None:
     return None if now.has_path else "Type a part of the path, or select one."
 
 
-def can_zoom(now: Situation) -> str | None:
+def why_not_zoom(now: Situation) -> str | None:
     return "Only one pane fits in this terminal." if now.is_narrow else None
 
 
-def can_go_back(now: Situation) -> str | None:
-    """esc is shown unless the prompt has the focus and there is nothing to close or to stop."""
-    can_stop_run = now.is_running and not now.is_stopping
-    has_target = now.is_covered or now.is_editing or now.is_as_of or can_stop_run or not now.is_at_prompt
-    return None if has_target else "There is nothing to close."
+def why_not_go_back(now: Situation) -> str | None:
+    """esc does nothing only if the prompt has the focus and there is nothing to close or to stop."""
+    has_run_to_stop = now.is_running and not now.is_stopping
+    has_effect = now.is_covered or now.is_editing or now.is_as_of or has_run_to_stop or not now.is_at_prompt
+    return None if has_effect else "There is nothing to close."
 
 
-def can_choose_mode(now: Situation) -> str | None:
-    is_edit = now.is_editing and not now.is_again
-    return (
-        f"Save the message first; in the queue, {key_of('queue.turn')} changes its mode."
-        if is_edit
-        else why_no_mode(now)
-    )
+def why_not_choose_mode(now: Situation) -> str | None:
+    if now.is_editing and not now.is_resend:
+        return f"Save the message first; in the queue, {key_of('queue.turn')} changes its mode."
+    return why_mode_is_fixed(now)
 
 
 def needs_failure(now: Situation) -> str | None:
@@ -99,11 +100,11 @@ def needs_failure(now: Situation) -> str | None:
 
 def send_label(now: Situation) -> str:
     """Label of enter in the prompt."""
-    if now.is_editing and not now.is_again:
+    if now.is_editing and not now.is_resend:
         return "save"
     if not (now.is_running or now.is_elsewhere):
-        return "send again" if now.is_again else "send"
-    return "queue" if mode_of(now, now.mode) == Mode.AFTER else "steer"
+        return "send again" if now.is_resend else "send"
+    return "queue" if effective_mode(now, now.mode) == Mode.AFTER else "steer"
 
 
 def details_label(now: Situation) -> str:
@@ -118,12 +119,12 @@ def artifact_label(now: Situation) -> str:
 
 def queue_edit_label(now: Situation) -> str:
     """Label of enter in the queue."""
-    return {"dropped": "to prompt", "withdrawn": "undo"}.get(now.chosen, "edit")
+    return _QUEUE_ENTER_LABELS.get(now.selected_fate, "edit")
 
 
 def withdraw_label(now: Situation) -> str:
     """Label of the key that removes a message from the queue."""
-    return "dismiss" if now.chosen == "dropped" else "withdraw"
+    return "dismiss" if now.selected_fate == Fate.DROPPED else "withdraw"
 
 
 def other_mode_label(now: Situation) -> str:
@@ -132,7 +133,6 @@ def other_mode_label(now: Situation) -> str:
 
 
 def escape_label(now: Situation) -> str:
-    """Label of esc."""
     if now.is_covered:
         return now.back
     if now.is_editing:

@@ -11,9 +11,9 @@ GAP_COLUMNS: Final = 2
 """Columns between two keys."""
 _FIRST_WHILE_PAUSED: Final = ("app.continue", "app.step", "app.edit_reply")
 _ALWAYS: Final = ("app.palette", "app.help")
-"""They lead to all other commands, so they always get their room."""
-_WAY_BACK: Final = "app.escape"
-"""On a full screen esc always gets its room too: it leads back to the panes."""
+"""Always shown, because they lead to all other commands."""
+_ESCAPE: Final = "app.escape"
+"""Always shown on a full screen, because it leads back to the panes."""
 
 
 class FooterKey(NamedTuple):
@@ -32,15 +32,15 @@ def footer_keys(
     where: str, now: Situation, width: int, why_not: WhyNot, commands: Sequence[Command] = COMMANDS
 ) -> Sequence[FooterKey]:
     """The available commands of a pane and of `app`, lowest rank first, as many as fit."""
-    here = commands_of(where, ENCLOSING_PLACE.get(where, where), "app", commands=commands)
-    available = [command for command in here if command.rank and command.keys and why_not(command) is None]
+    commands_here = commands_of(where, ENCLOSING_PLACE.get(where, where), "app", commands=commands)
+    available = [command for command in commands_here if command.rank and command.keys and why_not(command) is None]
     # While a run is paused, continuing it comes first.
     first = _FIRST_WHILE_PAUSED if now.is_paused else ()
-    always = (*_ALWAYS, _WAY_BACK) if now.is_covered else _ALWAYS
+    always = (*_ALWAYS, _ESCAPE) if now.is_covered else _ALWAYS
     available.sort(key=lambda command: (command.id in always, command.id not in first, command.rank))
     # An input line that is open in a pane hides the keys of `app` that it uses itself.
-    first_of = {command.key: command for command in reversed(available)}
-    available = [command for command in available if first_of[command.key] is command]
+    first_by_key = {command.key: command for command in reversed(available)}
+    available = [command for command in available if first_by_key[command.key] is command]
     keys = [FooterKey(command.key, command.label_in(now), command.id) for command in available]
     kept = [key for key in keys if key.command_id in always]
     room = width - sum(key.width + GAP_COLUMNS for key in kept) + GAP_COLUMNS

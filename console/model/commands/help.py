@@ -29,7 +29,7 @@ ABOUT: Final[Mapping[str, str]] = {
 }
 PANES: Final = frozenset({"prompt", "queue", "stream", "inspector", "conversation", "rail"})
 """All other places are full screens over the panes, where commands of the panes do not work."""
-_WITH_TAB_KEYS: Final = frozenset({"queue", "stream", "rail"})
+_PANES_WITH_TAB_KEYS: Final = frozenset({"queue", "stream", "rail"})
 """Panes in which digits go to the other panes."""
 _ESCAPE_ON_SCREENS: Final = "Go back one step, finally to the panes."
 _GLYPH_COLUMNS: Final = 16
@@ -40,27 +40,24 @@ class HelpLine(NamedTuple):
     """A key and what it does, or text alone."""
 
     key: str
-    words: str
+    text: str
     is_heading: bool = False
 
 
 def help_text(where: str, width: int, commands: Sequence[Command] = COMMANDS) -> Iterator[HelpLine]:
     """Yield all lines of the help for a pane, wrapped to this width."""
-    for words in wrap(with_keys(ABOUT.get(where, "")), width):
-        yield HelpLine("", words)
-    places = ("tabs", "app", "screen") if where in _WITH_TAB_KEYS else ("app", "screen")
+    for text in wrap(with_keys(ABOUT.get(where, "")), width):
+        yield HelpLine("", text)
+    places = ("tabs", "app", "screen") if where in _PANES_WITH_TAB_KEYS else ("app", "screen")
     own = _commands_with_keys(commands, where)
-    own = (
-        (*own, *_not_hidden(_commands_with_keys(commands, ENCLOSING_PLACE[where]), own))
-        if where in ENCLOSING_PLACE
-        else own
-    )
+    if where in ENCLOSING_PLACE:
+        own += _not_hidden(_commands_with_keys(commands, ENCLOSING_PLACE[where]), own)
     shared = _not_hidden(_commands_with_keys(commands, *places), own)
     if where not in PANES:
         shared = tuple(_for_full_screen(command) for command in shared if command.over_screens)
-    room = max((len(command.all_keys) for command in (*own, *shared)), default=0)
-    yield from _keys(own, "Here", room, width)
-    yield from _keys(shared, "Everywhere", room, width)
+    key_columns = max((len(command.all_keys) for command in (*own, *shared)), default=0)
+    yield from _key_lines(own, "Here", key_columns, width)
+    yield from _key_lines(shared, "Everywhere", key_columns, width)
     yield from _heading("Glyphs")
     yield from _legend(width)
 
@@ -73,29 +70,29 @@ def _commands_with_keys(commands: Sequence[Command], *places: str) -> tuple[Comm
     return tuple(command for command in commands_of(*places, commands=commands) if command.keys)
 
 
-def _not_hidden(commands: tuple[Command, ...], nearer: tuple[Command, ...]) -> tuple[Command, ...]:
-    """The commands that have at least one key that `nearer` does not use."""
-    taken = {key for command in nearer for key in command.keys.split(",")}
+def _not_hidden(commands: tuple[Command, ...], hiding: tuple[Command, ...]) -> tuple[Command, ...]:
+    """The commands that have at least one key that no command of `hiding` has."""
+    taken = {key for command in hiding for key in command.keys.split(",")}
     return tuple(command for command in commands if not set(command.keys.split(",")) <= taken)
 
 
-def _keys(commands: tuple[Command, ...], otherwise: str, room: int, width: int) -> Iterator[HelpLine]:
-    for group, members in groupby(commands, key=lambda command: command.group or otherwise):
+def _key_lines(commands: tuple[Command, ...], default_group: str, key_columns: int, width: int) -> Iterator[HelpLine]:
+    for group, members in groupby(commands, key=lambda command: command.group or default_group):
         yield from _heading(group)
         for command in members:
-            first, *rest = wrap(with_keys(command.help), max(10, width - room - 2))
-            yield HelpLine(f"{command.all_keys:>{room}}  ", first)
-            for words in rest:
-                yield HelpLine(" " * (room + 2), words)
+            first, *rest = wrap(with_keys(command.help), max(10, width - key_columns - 2))
+            yield HelpLine(f"{command.all_keys:>{key_columns}}  ", first)
+            for text in rest:
+                yield HelpLine(" " * (key_columns + 2), text)
 
 
-def _heading(words: str) -> Iterator[HelpLine]:
+def _heading(text: str) -> Iterator[HelpLine]:
     yield HelpLine("", "")
-    yield HelpLine("", words, is_heading=True)
+    yield HelpLine("", text, is_heading=True)
 
 
 def _legend(width: int) -> Iterator[HelpLine]:
     signs = [f"{GLYPHS[name]} {word:<{_GLYPH_COLUMNS - 2}}" for name, word in LEGEND]
-    beside = max(1, width // _GLYPH_COLUMNS)
-    for first in range(0, len(signs), beside):
-        yield HelpLine("", "".join(signs[first : first + beside]).rstrip())
+    per_line = max(1, width // _GLYPH_COLUMNS)
+    for first in range(0, len(signs), per_line):
+        yield HelpLine("", "".join(signs[first : first + per_line]).rstrip())

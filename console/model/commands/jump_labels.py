@@ -10,11 +10,11 @@ def make_labels(count: int) -> list[str]:
     """Return this many labels, single letters first; no label is the beginning of another."""
     total = len(LETTERS)
     # The smallest number of letters that start a pair such that there is a label for each target.
-    firsts = 0
-    while total - firsts + firsts * total < count and firsts < total:
-        firsts += 1
-    singles = LETTERS[: total - firsts]
-    pairs = [first + second for first in LETTERS[total - firsts :] for second in LETTERS]
+    first_letters = 0
+    while total - first_letters + first_letters * total < count and first_letters < total:
+        first_letters += 1
+    singles = LETTERS[: total - first_letters]
+    pairs = [first + second for first in LETTERS[total - first_letters :] for second in LETTERS]
     return [*singles, *pairs][:count]
 
 

@@ -3,52 +3,55 @@
 from typing import Final
 
 from console.model.commands.availability import (
-    can_edit_reply,
-    can_go_back,
-    can_pause,
-    can_run_again,
-    can_stop,
-    can_zoom,
     escape_label,
     needs_engine,
     needs_failure,
     needs_paused_run,
     needs_queue,
     stop_label,
+    why_not_edit_reply,
+    why_not_go_back,
+    why_not_pause,
+    why_not_run_again,
+    why_not_stop,
+    why_not_zoom,
 )
 from console.model.commands.command import Command, in_group
 
 APP: Final = (
     *in_group(
         "The run",
-        Command("app.run_again", "f5", "run again", "Send the last input again.", "run: Run again", 40, can_run_again),
+        Command("app.run_again", "f5", "run again", "Send the last input again.", "run: Run again", 40,
+                why_not_run_again),
         Command("app.pause", "f6", "pause", "Pause the run at its next steering point.",
-                "run: Pause at the next steering point", 42, can_pause),
+                "run: Pause at the next steering point", 42, why_not_pause),
         Command("app.continue", "f6", "continue", "Continue the paused run.", "run: Continue", 42, needs_paused_run,
                 action="app.continue_run"),
         Command("app.step", "f7", "step", "Continue the paused run up to its next call or message.", "run: Step", 43,
                 needs_paused_run),
-        Command("app.edit_reply", "f4", "edit reply", "Edit the reply that the run is paused at, before it is sent.",
-                "run: Edit the reply", 44, can_edit_reply),
-        Command("app.stop", "f8", "stop", "Stop the run; messages that were not delivered return to the queue.",
-                "run: Stop", 41, can_stop, label_for=stop_label, over_screens=True),
+        Command("app.edit_reply", "f4", "edit reply",
+                "Edit the reply at which the run is paused, before the runner gets it.", "run: Edit the reply", 44,
+                why_not_edit_reply),
+        Command("app.stop", "f8", "stop", "Stop the run; messages that were not delivered can be sent again.",
+                "run: Stop", 41, why_not_stop, label_for=stop_label, over_screens=True),
     ),
     *in_group(
         "The screen",
-        Command("app.escape", "escape", "back", "Close, clear, go live, go to the prompt; twice there stops the run.",
-                rank=30, why_not=can_go_back, label_for=escape_label, over_screens=True),
+        Command("app.escape", "escape", "back",
+                "Close, clear, go live, or go to the prompt; twice there stops the run.", rank=30,
+                why_not=why_not_go_back, label_for=escape_label, over_screens=True),
         Command("screen.next_pane", "tab", "next pane", "Go to the next pane.", action="next_pane(1)"),
         Command("screen.previous_pane", "shift+tab", "previous pane", "Go to the previous pane.",
                 action="next_pane(-1)"),
         Command("app.zoom", "f2", "zoom", "Show one pane on the whole screen, or all panes again.", "view: Zoom", 60,
-                can_zoom),
+                why_not_zoom),
         Command("app.rail", "ctrl+b", "runs", "Show or hide the list of runs.", "view: Runs", 61),
         Command("app.time_mode", "", "times", "Show times since the previous row, since the start of the run, or "
                 "clock times.", "view: Time mode"),
         Command("app.theme", "", "theme", "Choose a theme; the screen shows the selected one.", "view: Theme…",
                 over_screens=True),
-        Command("app.ascii", "", "ASCII", "Draw with ASCII characters only, or no longer.", "view: ASCII glyphs",
-                over_screens=True),
+        Command("app.ascii", "", "ASCII", "Draw with ASCII characters only, or with all glyphs again.",
+                "view: ASCII glyphs", over_screens=True),
     ),
     *in_group(
         "More",
@@ -79,7 +82,7 @@ SHORTCUTS: Final = in_group(
     "Shortcuts",
     Command("app.jump", "ctrl+o", "jump", "Go to anything on the screen by the letters on it.", "view: Jump", 62,
             over_screens=True),
-    Command("app.tour", "", "tour", "Tour of the screen, forty seconds.", "help: Tour"),
+    Command("app.tour", "", "tour", "Take a tour of the screen, forty seconds.", "help: Tour"),
 )  # fmt: skip
 
 PROMPT_TOOLS: Final = (

@@ -3,12 +3,12 @@
 from typing import Final
 
 from console.model.commands.availability import (
-    can_choose_mode,
     needs_queue,
     needs_run,
     other_mode_label,
     queue_edit_label,
     send_label,
+    why_not_choose_mode,
     withdraw_label,
 )
 from console.model.commands.command import Command, in_group
@@ -17,7 +17,7 @@ PROMPT: Final = (
     Command("prompt.send", "enter", "send", "Send the message, or steer the run in progress with it.", "run: Start", 1,
             label_for=send_label),
     Command("prompt.mode", "ctrl+t", "steer/after", "Deliver the message during the run, or after it.",
-            "steer: Steer or after", 10, can_choose_mode, label_for=other_mode_label),
+            "steer: Steer or after", 10, why_not_choose_mode, label_for=other_mode_label),
     Command("prompt.newline", "ctrl+j,shift+enter", "newline", "Start a new line.", rank=20),
     Command("prompt.earlier", "up,alt+up", "earlier", "The previous sent message; from an empty prompt, the queue."),
 )  # fmt: skip
@@ -31,8 +31,8 @@ QUEUE: Final = (
     Command("queue.down", "shift+j,alt+down", "down", "Move the message down.", rank=4, why_not=needs_queue),
     Command("queue.turn", "t", "steer/after", "Deliver the message during the run, or after it.", rank=5,
             why_not=needs_queue),
-    Command("queue.pause", "h", "pause", "Hold the message back, or release it.", "steer: Pause or resume a message", 6,
-            needs_queue),
+    Command("queue.pause", "h", "pause", "Pause the message, or resume it; a paused message is not delivered.",
+            "steer: Pause or resume a message", 6, needs_queue),
     Command("queue.undo", "u", "undo", "Undo the last withdrawal.", "steer: Undo the withdrawal", 7),
     Command("queue.withdraw_all", "shift+d", "withdraw all", "Withdraw all queued messages; undo restores them.",
             "steer: Withdraw all", 8, needs_queue),
@@ -59,7 +59,7 @@ CONVERSATION: Final = (
         Command("conversation.retry", "r", "retry", "Send the input of a failed run again.", rank=6),
     ),
     *in_group(
-        "Moving",
+        "Navigation",
         Command("conversation.up", "up", "up", "One row up.", action="rows(-1)", why_not=needs_run),
         Command("conversation.down", "down", "down", "One row down.", action="rows(1)", why_not=needs_run),
         Command("conversation.page_up", "pageup", "page up", "One page up.", action="pages(-1)", why_not=needs_run),
@@ -97,7 +97,7 @@ INSPECTOR: Final = (
         Command("inspector.previous_tab", "left", "previous tab", "The previous tab.", action="next_tab(-1)"),
     ),
     *in_group(
-        "Moving",
+        "Navigation",
         Command("inspector.up", "up,k", "up", "One row up.", action="move(-1)", why_not=needs_run),
         Command("inspector.down", "down,j", "down", "One row down.", action="move(1)", why_not=needs_run),
         Command("inspector.page_up", "pageup,ctrl+u", "page up", "One page up.", action="page(-1)", why_not=needs_run),

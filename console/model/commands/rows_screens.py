@@ -110,7 +110,7 @@ FORM: Final = (
         Command("form.find", "slash", "find", "Go to a field by its name.", rank=9),
     ),
     *in_group(
-        "Moving",
+        "Navigation",
         Command("form.up", "up,k", "up", "The field above.", action="move(-1)"),
         Command("form.down", "down,j", "down", "The field below.", action="move(1)"),
         Command("form.page_up", "pageup,ctrl+u", "page up", "One page up.", action="page(-1)"),

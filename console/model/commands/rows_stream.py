@@ -41,7 +41,7 @@ STREAM: Final = (
                 "times."),
     ),
     *in_group(
-        "Moving",
+        "Navigation",
         Command("stream.end", "shift+g,end", "live", "Go to the end and follow it.", "stream: Go live", 7, needs_run),
         Command("stream.up", "up,k", "up", "The previous entry.", action="move(-1)", why_not=needs_run),
         Command("stream.down", "down,j", "down", "The next entry.", action="move(1)", why_not=needs_run),
@@ -71,11 +71,11 @@ FILTER: Final = (
 )
 
 COPY_MENU: Final = (
-    Command("yank.event", "e", "event JSON", "The entry as JSON.", action="yank('event')"),
+    Command("yank.event", "e", "entry JSON", "The entry as JSON.", action="yank('event')"),
     Command("yank.payload", "p", "payload", "The payload as JSON.", action="yank('payload')"),
     Command("yank.text", "t", "text", "The text of the entry.", action="yank('text')"),
     Command("yank.id", "i", "id", "The id of the entry.", action="yank('id')"),
-    Command("yank.reproduce", "r", "reproduce", "The command line that reproduces the run.",
+    Command("yank.reproduce", "r", "command line", "The command line that shows the run.",
             action="yank('reproduce')"),
     Command("yank.close", "escape", "close", "Close without copying.", rank=1),
 )  # fmt: skip

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Final
 
+from engine.events import Mode
+
 TO_LIST: Final = "back to list"
 """Footer label of esc while the details of a browser have the focus."""
 
@@ -32,23 +34,23 @@ class Situation:
     """Why a message cannot be delivered to the run in progress."""
     can_run_again: bool = False
     """There is an input that can be sent again."""
-    waiting: int = 0
-    """Messages in the queue: queued and dropped ones."""
+    queue_items: int = 0
+    """Rows of the queue pane: queued, dropped and recently withdrawn messages."""
     is_at_prompt: bool = False
     """The prompt has the focus, so esc has nothing to close."""
     is_as_of: bool = False
     """The screen shows the state as of an earlier entry."""
     is_filtered: bool = False
-    mode: str = "steer"
-    """The mode the user chose for messages to the run in progress: steer or after."""
+    mode: str = Mode.STEER
+    """The `Mode` that the user chose for messages during a run."""
     is_editing: bool = False
     """The prompt holds a queued or a dropped message."""
-    is_again: bool = False
-    """The message in the prompt was dropped; sending it sends it again."""
+    is_resend: bool = False
+    """The message in the prompt was dropped, and enter sends it again."""
     has_path: bool = False
     """The user started to type a path, so enter takes the selected one."""
-    chosen: str = ""
-    """The fate of the message under the queue's cursor."""
+    selected_fate: str = ""
+    """The `Fate` of the message under the cursor of the queue; empty without one."""
     has_failed: bool = False
     """A pane has failed and shows its failure."""
     is_narrow: bool = False
@@ -56,4 +58,4 @@ class Situation:
     is_covered: bool = False
     """A full screen lies over the panes."""
     back: str = "back"
-    """What esc does on that full screen."""
+    """Footer label of esc on that full screen."""

@@ -1,4 +1,4 @@
-"""The texts of the tour: one or two sentences about each part of the screen, forty seconds in all."""
+"""The texts of the tour: one or two sentences about each part of the screen."""
 
 from typing import Final, NamedTuple
 
@@ -8,7 +8,7 @@ class Step(NamedTuple):
 
     where: str
     title: str
-    words: str
+    text: str
     """Commands in braces are replaced by their keys."""
 
 

@@ -1,23 +1,13 @@
-"""The calls of a run, assembled from their journal entries, and the links between related entries."""
+"""The calls of a run, assembled from their journal entries."""
 
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any, Final, NamedTuple
+from typing import Final
 
-from engine.events import (
-    CALL_KINDS,
-    STEERING_ENDS,
-    CallDecided,
-    CallReplied,
-    CallRequested,
-    Entry,
-    EntryKind,
-    Outcome,
-    payload_of,
-)
+from engine.events import CALL_KINDS, CallDecided, CallReplied, CallRequested, Entry, payload_of
 
-MAX_CALLS: Final = 1_000
+MAX_ENDED_CALLS: Final = 1_000
 """Ended calls that are kept in memory; the journal has all of them."""
 
 
@@ -39,7 +29,7 @@ class Call:
     """The code of the refusal or of the error reply."""
     message: str | None = None
     replied_at: int | None = None
-    """None while it is open; a refusal is a reply too."""
+    """None while the call is open. A refusal is a reply too."""
     replied_position: int | None = None
 
     @property
@@ -51,11 +41,11 @@ class Call:
 
     @property
     def microseconds(self) -> int | None:
-        """Time from the request to the reply."""
+        """Microseconds from the request to the reply."""
         return None if self.replied_at is None else max(0, self.replied_at - self.requested_at)
 
     def as_of(self, position: int) -> "Call | None":
-        """The call as of an entry, or None if it had not been made."""
+        """Return the call as of an entry, or None if it had not been made yet."""
         if self.requested_position > position:
             return None
         if self.decided_position is None or self.decided_position > position:
@@ -66,13 +56,13 @@ class Call:
 
 
 class OpenCalls:
-    """Follows the calls of one run and keeps those without a reply."""
+    """The calls of one run that have no reply yet."""
 
     def __init__(self) -> None:
         self._count = 0
         self._open: dict[str, Call] = {}
 
-    def take(self, entry: Entry) -> Call | None:
+    def apply(self, entry: Entry) -> Call | None:
         """Apply an entry. Returns the call that it ends, if any."""
         if entry.type not in CALL_KINDS:
             return None
@@ -95,8 +85,8 @@ class OpenCalls:
         call.replied_at, call.replied_position = entry.at, entry.position
         return self._open.pop(payload.call_id)
 
-    def left(self) -> list[Call]:
-        """Calls without a reply, in order."""
+    def calls(self) -> list[Call]:
+        """Return the calls without a reply, in order."""
         return list(self._open.values())
 
 
@@ -105,67 +95,26 @@ class CallLog:
 
     def __init__(self) -> None:
         self._open = OpenCalls()
-        self._ended: deque[Call] = deque(maxlen=MAX_CALLS)
-        self._gone = 0
+        self._ended: deque[Call] = deque(maxlen=MAX_ENDED_CALLS)
+        self._removed = 0
 
-    def take(self, entries: Iterable[Entry]) -> None:
+    def apply(self, entries: Iterable[Entry]) -> None:
         for entry in entries:
-            ended = self._open.take(entry)
+            ended = self._open.apply(entry)
             if ended is not None:
-                self._gone += len(self._ended) == MAX_CALLS
+                self._removed += len(self._ended) == MAX_ENDED_CALLS
                 self._ended.append(ended)
 
     @property
     def earlier(self) -> int:
-        """Number of ended calls that are no longer in memory."""
-        return self._gone
+        """Number of calls that are no longer in memory."""
+        return self._removed
 
     def calls(self) -> list[Call]:
         """All calls in memory, by number."""
-        return sorted([*self._ended, *self._open.left()], key=lambda call: call.number)
+        return sorted([*self._ended, *self._open.calls()], key=lambda call: call.number)
 
 
 def refused_first(calls: Iterable[Call]) -> list[Call]:
-    """Refused and failed calls first, then the others, each by number."""
+    """Return refused and failed calls first, then the others, each by number."""
     return sorted(calls, key=lambda call: (call.code is None, call.number))
-
-
-class Link(NamedTuple):
-    """How to find related entries: the shared id field, and the kinds before and after."""
-
-    name: str
-    before: tuple[str, ...] = ()
-    after: tuple[str, ...] = ()
-    last: tuple[str, ...] = ()
-    """Kinds after which no related entry follows."""
-
-
-LINKS: Final[Mapping[str, Link]] = {
-    EntryKind.TOOL_CALL_STARTED: Link(
-        "tool_call_id", after=(EntryKind.TOOL_CALL_COMPLETED,), last=(EntryKind.TOOL_CALL_COMPLETED,)
-    ),
-    EntryKind.TOOL_CALL_COMPLETED: Link("tool_call_id", before=(EntryKind.TOOL_CALL_STARTED,)),
-    EntryKind.CALL_REQUESTED: Link(
-        "call_id", after=(EntryKind.CALL_DECIDED, EntryKind.CALL_REPLIED), last=(EntryKind.CALL_REPLIED,)
-    ),
-    EntryKind.CALL_DECIDED: Link(
-        "call_id",
-        before=(EntryKind.CALL_REQUESTED,),
-        after=(EntryKind.CALL_REPLIED,),
-        last=(EntryKind.CALL_REPLIED,),
-    ),
-    EntryKind.CALL_REPLIED: Link("call_id", before=(EntryKind.CALL_REQUESTED,)),
-    EntryKind.STEERING_QUEUED: Link("item_id", after=STEERING_ENDS, last=STEERING_ENDS),
-    **{kind: Link("item_id", before=(EntryKind.STEERING_QUEUED,)) for kind in STEERING_ENDS},
-}
-
-
-def link_of(kind: str, outcome: str | None, data: Mapping[str, Any]) -> tuple[Link, str] | None:
-    """The link of an entry and its shared id, or None."""
-    link = LINKS.get(kind)
-    shared = None if link is None else data.get(link.name)
-    if link is None or not isinstance(shared, str) or not shared:
-        return None
-    if kind == EntryKind.CALL_DECIDED and outcome == Outcome.REFUSED:
-        return link._replace(after=(), last=()), shared  # a refusal is the reply
-    return link, shared

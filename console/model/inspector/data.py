@@ -29,7 +29,7 @@ class InspectorData:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unknown(InspectorData):
-    """The data could not be read, with the reason."""
+    """The reason why the data could not be read."""
 
     words: str
 
@@ -49,7 +49,7 @@ class EventData(InspectorData):
     closed_by: Sequence[Linked] = ()
     """The entries that answer this one."""
     is_open: bool = False
-    """An answer is expected and missing."""
+    """An answer is expected and not recorded yet."""
     is_over: bool = False
     """The run has ended, so no answer will come."""
     changes: Sequence[Change] = ()
@@ -122,7 +122,7 @@ class ContextData(InspectorData):
 
     context: Any
     grants: Sequence[tuple[str, Sequence[Permission]]]
-    """By kind: calls, resources, state, storage."""
+    """Permissions by group: calls, resources, state, storage."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,17 +5,17 @@ from typing import Any, cast
 
 from console.model.inspector.data import Permission
 
-_STORAGE = ("plugin", "workspace")
+_STORAGE_KINDS = ("plugin", "workspace")
 
 
-def granted(authorization: Mapping[str, Any] | None) -> Sequence[tuple[str, Sequence[Permission]]]:
-    """The permissions by kind, from the snapshot of the run; empty without a snapshot."""
+def permission_groups(authorization: Mapping[str, Any] | None) -> Sequence[tuple[str, Sequence[Permission]]]:
+    """Return the permissions in the snapshot of a run, by group; empty without a snapshot."""
     if not authorization:
         return ()
-    return tuple((title, tuple(rows)) for title, rows in _sections(authorization) if rows)
+    return tuple((title, tuple(rows)) for title, rows in _groups(authorization) if rows)
 
 
-def _sections(snapshot: Mapping[str, Any]) -> Iterator[tuple[str, list[Permission]]]:
+def _groups(snapshot: Mapping[str, Any]) -> Iterator[tuple[str, list[Permission]]]:
     apis = cast("dict[str, dict[str, Any]]", snapshot.get("apis", {}))
     calls = [(name, bool(api.get("allowed")), str(api.get("clause", ""))) for name, api in apis.items()]
     yield "Calls", [Permission(name, allowed, _word(allowed), clause) for name, allowed, clause in calls]
@@ -24,8 +24,8 @@ def _sections(snapshot: Mapping[str, Any]) -> Iterator[tuple[str, list[Permissio
     yield (
         "Resources",
         [
-            Permission(name, True, ", ".join(able), clauses.get(name, ""))
-            for name, able in operations.items()
+            Permission(name, True, ", ".join(allowed_operations), clauses.get(name, ""))
+            for name, allowed_operations in operations.items()
             if not name.startswith("storage:")
         ],
     )
@@ -33,7 +33,7 @@ def _sections(snapshot: Mapping[str, Any]) -> Iterator[tuple[str, list[Permissio
     off = cast("dict[str, str]", snapshot.get("scopes_off", {}))
     scopes = [Permission(scope, True, "on", f"state_policy.state_scopes has {scope}") for scope in on]
     yield "State", [*scopes, *(Permission(scope, False, "off", clause) for scope, clause in off.items())]
-    yield "Storage", [_storage(kind, operations, clauses, apis) for kind in _STORAGE]
+    yield "Storage", [_storage(kind, operations, clauses, apis) for kind in _STORAGE_KINDS]
 
 
 def _storage(

@@ -6,18 +6,20 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import orjson
 
-from console.model.inspector.json_tree import holds_more, keys_of
+from console.model.inspector.json_values import has_children, keys_of
 from console.model.text.folds import Key, Path
 from console.model.text.units import short_run
 
 if TYPE_CHECKING:
     from engine.api import Written
 
-MARKS: Final[Mapping[str, str]] = {"added": "+", "changed": "~", "removed": "-", "again": "="}
-MOST_INNER: Final = 200
-_FORK: Final = "fork"
-_RUNNER: Final = "runner"
-_LOCAL: Final = "local"
+CHANGE_SIGNS: Final[Mapping[str, str]] = {"added": "+", "changed": "~", "removed": "-", "again": "="}
+"""The sign for each kind of change."""
+MAX_INNER_CHANGES: Final = 200
+FORK_EDITOR: Final = "fork"
+"""The editor of values that a fork has copied."""
+_RUNNER_EDITOR: Final = "runner"
+_LOCAL_EDITOR: Final = "local"
 Scopes = Mapping[str, Mapping[str, "Written"]]
 
 
@@ -34,7 +36,7 @@ class Change(NamedTuple):
     """Who wrote it; empty if it was removed."""
 
 
-class Inner(NamedTuple):
+class InnerChange(NamedTuple):
     """A changed part of a value."""
 
     path: Path
@@ -44,7 +46,7 @@ class Inner(NamedTuple):
 
 
 def differences(before: Scopes, after: Scopes, run_id: str, fork_of: str | None = None) -> tuple[Change, ...]:
-    """All keys that were written or removed between two reads, by scope and key."""
+    """Return all keys that were written or removed between two reads, by scope and key."""
     return tuple(
         change
         for scope in dict.fromkeys([*before, *after])
@@ -52,11 +54,11 @@ def differences(before: Scopes, after: Scopes, run_id: str, fork_of: str | None 
     )
 
 
-def inner(before: Any, after: Any) -> tuple[Inner, ...]:
-    """The places where two containers differ, up to a limit; empty if one is not a container."""
-    if not _alike(before, after):
+def inner_changes(before: Any, after: Any) -> tuple[InnerChange, ...]:
+    """Return the places where two containers differ, up to a limit; empty unless both are objects or both arrays."""
+    if not _are_both_containers(before, after):
         return ()
-    return tuple(islice(_inside(before, after, ()), MOST_INNER))
+    return tuple(islice(_walk(before, after, ()), MAX_INNER_CHANGES))
 
 
 def written_by(written: "Written", run_id: str, fork_of: str | None = None) -> str:
@@ -64,18 +66,18 @@ def written_by(written: "Written", run_id: str, fork_of: str | None = None) -> s
     if written.run_id is not None:
         who = "this run" if written.run_id == run_id else f"{short_run(written.run_id)}…"
         return f"by {who}" + (f" at #{written.position}" if written.position is not None else "")
-    if written.editor == _FORK:
+    if written.editor == FORK_EDITOR:
         return f"by a fork of {fork_of}" if fork_of else "by a fork"
-    if written.editor == _RUNNER:
-        return "by a run that is gone"
-    return "by you" if written.editor == _LOCAL else f"by {written.editor}"
+    if written.editor == _RUNNER_EDITOR:
+        return "by a deleted run"
+    return "by you" if written.editor == _LOCAL_EDITOR else f"by {written.editor}"
 
 
-def same(one: Any, other: Any) -> bool:
-    """Equal as JSON: `1` is neither `true` nor `1.0`, and the order of keys does not matter."""
+def is_same(one: Any, other: Any) -> bool:
+    """Whether two values are equal as JSON: `1` is neither `true` nor `1.0`, and the order of keys does not matter."""
     if type(one) is not type(other):
         return False
-    return _canonical(one) == _canonical(other) if holds_more(one) else one == other
+    return _canonical(one) == _canonical(other) if has_children(one) else one == other
 
 
 def _in_scope(
@@ -90,29 +92,29 @@ def _in_scope(
         if was is None:
             yield Change(scope, key, "added", None, now.value, who)
         elif (was.journal_row, was.at, was.run_id, was.position) != (now.journal_row, now.at, now.run_id, now.position):
-            kind = "again" if same(was.value, now.value) else "changed"
+            kind = "again" if is_same(was.value, now.value) else "changed"
             yield Change(scope, key, kind, was.value, now.value, who)
-        elif not same(was.value, now.value):
+        elif not is_same(was.value, now.value):
             # Two writes between two entries share one row.
             yield Change(scope, key, "changed", was.value, now.value, who)
 
 
-def _inside(before: Any, after: Any, path: Path) -> Iterator[Inner]:
-    if not _alike(before, after):
-        if not same(before, after):
-            yield Inner(path, "changed", before, after)
+def _walk(before: Any, after: Any, path: Path) -> Iterator[InnerChange]:
+    if not _are_both_containers(before, after):
+        if not is_same(before, after):
+            yield InnerChange(path, "changed", before, after)
         return
     old, new = _items(before), _items(after)
     for key in dict.fromkeys([*old, *new]):
         if key not in new:
-            yield Inner((*path, key), "removed", old[key], None)
+            yield InnerChange((*path, key), "removed", old[key], None)
         elif key not in old:
-            yield Inner((*path, key), "added", None, new[key])
+            yield InnerChange((*path, key), "added", None, new[key])
         else:
-            yield from _inside(old[key], new[key], (*path, key))
+            yield from _walk(old[key], new[key], (*path, key))
 
 
-def _alike(before: object, after: object) -> bool:
+def _are_both_containers(before: object, after: object) -> bool:
     return (isinstance(before, dict) and isinstance(after, dict)) or (
         isinstance(before, list) and isinstance(after, list)
     )

@@ -256,7 +256,7 @@ def _pause_ended(payload: PauseEnded, _: Names) -> EntryWords:
 
 def _output(payload: Output, _: Names) -> EntryWords:
     if payload.stream == OUTPUT_CUT:
-        return EntryWords(f"{payload.lines} lines not saved")
+        return EntryWords(f"{payload.lines} lines not recorded")
     return EntryWords(f"{payload.stream} {payload.text}", tone="error" if payload.stream == OUTPUT_TRACEBACK else "")
 
 

@@ -4,13 +4,12 @@ import re
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
+from console.model.run.state import RunState, stored_state
 from console.model.text.units import duration
-from engine.events import DropReason, EndReason, RunFinished, Status
+from engine.events import FINAL_STATUSES, DropReason, EndReason, RunFinished, Status
 
-LOST: Final = "lost"
-"""The state of a run whose runner process is gone; its status is `failed`."""
 _HOST_LOST: Final = "the process that hosted the run was lost"
-_FAILURES: Final[Mapping[str, str]] = {
+_FAILURE_CAUSES: Final[Mapping[str, str]] = {
     EndReason.EXCEPTION: "the runner raised an exception",
     EndReason.NOT_LOADED: "the runner could not be loaded",
     EndReason.HOST_RESTARTED: _HOST_LOST,
@@ -39,56 +38,50 @@ _KILLED: Final = re.compile(r"the runner was killed by (\w{1,20})")
 class EndWords(NamedTuple):
     """The end of a run in words."""
 
-    state: str
-    """The name of a glyph: a final status, or `LOST`."""
+    state: RunState
     words: str
     error: str
-    """What the words do not contain."""
+    """The part of the error message that the words do not contain."""
     is_failure: bool
 
 
-def end_state(payload: RunFinished) -> str:
-    """The name of the glyph for the end of a run."""
-    if payload.reason == EndReason.LOST:
-        return LOST
-    return payload.status if payload.status in _STATES else Status.FAILED
+def end_state(payload: RunFinished) -> RunState:
+    """Return the state of a run that has ended."""
+    return stored_state(payload.status if payload.status in FINAL_STATUSES else Status.FAILED, payload.reason)
 
 
 def end_words(payload: RunFinished, *, took: int | None, by_user: bool, by_runner: bool) -> EndWords:
-    """The words for `run.finished`, given who ended the run."""
+    """Return the words for `run.finished`, given who ended the run; `took` in microseconds."""
     error = payload.error
     match payload.status:
         case Status.COMPLETED:
-            return EndWords(Status.COMPLETED, _completed_words(payload.reason), error, False)
+            return EndWords(RunState.COMPLETED, _completed_words(payload.reason), error, False)
         case Status.CANCELLED:
             words = "stopped by you" if by_user else "stopped by the runner" if by_runner else "stopped"
-            return EndWords(Status.CANCELLED, words, error, False)
+            return EndWords(RunState.CANCELLED, words, error, False)
         case Status.TIMEOUT:
             return _timeout_words(error, took, by_runner=by_runner)
         case _ if payload.reason == EndReason.LOST:
             return lost_words(error)
         case _:
-            cause = "reported by the runner" if by_runner else _FAILURES.get(payload.reason, "")
-            return EndWords(Status.FAILED, f"failed: {cause}" if cause else "failed", error, True)
+            cause = "reported by the runner" if by_runner else _FAILURE_CAUSES.get(payload.reason, "")
+            return EndWords(RunState.FAILED, f"failed: {cause}" if cause else "failed", error, True)
 
 
 def drop_reason_words(reason: str | None, before: str = "it pulled") -> str:
-    """Why a message was dropped: `run failed before it pulled`."""
+    """Return why a message was dropped: `run failed before it pulled`."""
     if reason in _RUN_ENDS:
         return f"{_RUN_ENDS[reason]} before {before}"
     return _HOST_ENDS.get(reason or "", reason or "no reason given")
 
 
 def lost_words(error: str) -> EndWords:
-    """The words for a lost runner, with its exit code or signal if known."""
+    """Return the words for a lost runner, with its exit code or signal if known."""
     if code := _EXITED.match(error):
-        return EndWords(LOST, f"runner exited (code {code[1]})", error[code.end() :].strip(" .:;"), True)
+        return EndWords(RunState.LOST, f"runner exited (code {code[1]})", error[code.end() :].strip(" .:;"), True)
     if signal := _KILLED.match(error):
-        return EndWords(LOST, f"runner killed ({signal[1]})", error[signal.end() :].strip(" .:;"), True)
-    return EndWords(LOST, "runner lost", error, True)
-
-
-_STATES: Final = frozenset({Status.COMPLETED, Status.FAILED, Status.CANCELLED, Status.TIMEOUT})
+        return EndWords(RunState.LOST, f"runner killed ({signal[1]})", error[signal.end() :].strip(" .:;"), True)
+    return EndWords(RunState.LOST, "runner lost", error, True)
 
 
 def _completed_words(reason: str) -> str:
@@ -99,8 +92,8 @@ def _completed_words(reason: str) -> str:
 
 def _timeout_words(error: str, took: int | None, *, by_runner: bool) -> EndWords:
     if by_runner:
-        return EndWords(Status.TIMEOUT, "the runner reported a timeout", error, True)
+        return EndWords(RunState.TIMEOUT, "the runner reported a timeout", error, True)
     limit = _LONGER_THAN.fullmatch(error)
     after = limit[1] if limit else "" if took is None else duration(took)
     words = f"timed out after {after}" if after else "timed out"
-    return EndWords(Status.TIMEOUT, words, "" if limit else error, True)
+    return EndWords(RunState.TIMEOUT, words, "" if limit else error, True)

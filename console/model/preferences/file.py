@@ -9,7 +9,7 @@ from console.model.preferences.palette import PALETTES, TEXTUAL_THEMES
 from console.model.preferences.problem import Problem, nearest
 
 
-class Settings(NamedTuple):
+class FilePreferences(NamedTuple):
     """The contents of the file. None means that the file does not set the value."""
 
     theme: str | None = None
@@ -21,8 +21,8 @@ class Settings(NamedTuple):
     """The path of the file."""
 
 
-NAMES: Final = ("theme", "ascii", "keys")
-_NOTHING: Final = "tag:yaml.org,2002:null"
+_SETTING_NAMES: Final = ("theme", "ascii", "keys")
+_NULL_TAG: Final = "tag:yaml.org,2002:null"
 _EXAMPLES: Final = {"the file": "ascii: true", "keys": "app.run_again: alt+a"}
 """An example for each part of the file."""
 EXAMPLE: Final = """\
@@ -45,7 +45,7 @@ class Node(Protocol):
     start_mark: Any
 
 
-def read(text: str, where: str = "") -> Settings:
+def parse(text: str, where: str = "") -> FilePreferences:
     """Parse the text of the file. Never raises for its contents: they become problems."""
     import yaml  # noqa: PLC0415  (slow to import, and most users have no such file)
 
@@ -55,12 +55,14 @@ def read(text: str, where: str = "") -> Settings:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         wrong = Problem(mark.line + 1 if mark else 1, f"Invalid YAML: {error.problem}.")
-        return Settings(problems=[wrong], where=where)
+        return FilePreferences(problems=[wrong], where=where)
     except yaml.YAMLError as error:
-        return Settings(problems=[Problem(1, f"Invalid YAML: {error}.")], where=where)
+        return FilePreferences(problems=[Problem(1, f"Invalid YAML: {error}.")], where=where)
     except RecursionError:
-        return Settings(problems=[Problem(1, "The file is nested too deeply; three levels are enough.")], where=where)
-    return _FileReader().settings(root)._replace(where=where)
+        return FilePreferences(
+            problems=[Problem(1, "The file is nested too deeply; three levels are enough.")], where=where
+        )
+    return _FileReader().read(root)._replace(where=where)
 
 
 class _FileReader:
@@ -69,14 +71,14 @@ class _FileReader:
     def __init__(self) -> None:
         self._problems: list[Problem] = []
 
-    def settings(self, root: Node | None) -> Settings:
+    def read(self, root: Node | None) -> FilePreferences:
         parts = {name: (key, value) for name, key, value in self._pairs(root, "the file")}
         for name, (key, _) in parts.items():
-            if name not in NAMES:
-                words = f"Unknown setting {name!r}{nearest(name, NAMES)}"
-                self._report(key, f"{words} Known settings: {', '.join(NAMES)}.")
+            if name not in _SETTING_NAMES:
+                words = f"Unknown setting {name!r}{nearest(name, _SETTING_NAMES)}"
+                self._report(key, f"{words} Known settings: {', '.join(_SETTING_NAMES)}.")
         keys, clashes = check_changes(self._changes(parts["keys"][1]) if "keys" in parts else [])
-        return Settings(
+        return FilePreferences(
             theme=self._theme(parts["theme"][1]) if "theme" in parts else None,
             is_ascii=self._flag(parts["ascii"][1], "ascii") if "ascii" in parts else None,
             keys=keys,
@@ -93,7 +95,7 @@ class _FileReader:
 
     def _changes(self, node: Node) -> Iterator[Change]:
         for name, key, value in self._pairs(node, "keys"):
-            if value.tag == _NOTHING:
+            if value.tag == _NULL_TAG:
                 yield Change(name, "", _line(key))
             elif isinstance(value.value, str):
                 yield Change(name, value.value, _line(key))
@@ -120,12 +122,12 @@ class _FileReader:
             return
         seen: set[str] = set()
         for key, value in node.value:
-            said = _text_of(key)
-            if said in seen:
-                self._report(key, f"{said} is set twice; the first value is used.")
+            written = _text_of(key)
+            if written in seen:
+                self._report(key, f"{written} is set twice; the first value is used.")
             else:
-                seen.add(said)
-                yield said, key, value
+                seen.add(written)
+                yield written, key, value
 
     def _report(self, node: Node, words: str) -> None:
         self._problems.append(Problem(_line(node), words))

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from console.model.commands.table import BY_ID, COMMANDS, Command, shown_key
 from console.model.preferences.problem import Problem, nearest
 
-_NAMES: Final[Mapping[str, str]] = {
+_KEY_NAMES: Final[Mapping[str, str]] = {
     "[": "left_square_bracket", "]": "right_square_bracket", "'": "apostrophe", "/": "slash", "?": "question_mark",
     "esc": "escape", "pgup": "pageup", "pgdn": "pagedown", "return": "enter", "del": "delete", "ins": "insert",
     ".": "full_stop", ":": "colon", ";": "semicolon", "-": "minus", "=": "equals_sign", "*": "asterisk",
@@ -17,15 +17,15 @@ _NAMES: Final[Mapping[str, str]] = {
     "&": "ampersand", "|": "vertical_line", "+": "plus", "(": "left_parenthesis", ")": "right_parenthesis",
     "{": "left_curly_bracket", "}": "right_curly_bracket", '"': "quotation_mark",
 }  # fmt: skip
-SYMBOL_KEYS: Final = frozenset(name for sign, name in _NAMES.items() if len(sign) == 1) | {"space"}
+SYMBOL_KEYS: Final = frozenset(name for sign, name in _KEY_NAMES.items() if len(sign) == 1) | {"space"}
 """Keys that type a character other than a letter or digit."""
 _REPORTED_WITH_MODIFIERS: Final = frozenset(
     {"up", "down", "left", "right", "home", "end", "pageup", "pagedown", "insert", "delete"}
 )  # fmt: skip
 """Keys that every terminal reports with their modifiers."""
-_MOVES: Final = _REPORTED_WITH_MODIFIERS | {"backspace", "tab", "enter", "escape"}
-_FUNCTIONS: Final = frozenset(f"f{number}" for number in range(1, 13))
-NAMED_KEYS: Final = SYMBOL_KEYS | _MOVES | _FUNCTIONS
+_EDITING_KEY_NAMES: Final = _REPORTED_WITH_MODIFIERS | {"backspace", "tab", "enter", "escape"}
+_FUNCTION_KEYS: Final = frozenset(f"f{number}" for number in range(1, 13))
+NAMED_KEYS: Final = SYMBOL_KEYS | _EDITING_KEY_NAMES | _FUNCTION_KEYS
 _MODIFIER: Final = re.compile(r"(?:(ctrl|alt|shift|super|meta|cmd)\+)")
 
 UNSAFE_KEYS: Final[Mapping[str, str]] = {
@@ -69,7 +69,7 @@ def parse_key(written: str) -> str:
             [*(one for one in modifiers if one != "shift"), *([] if "ctrl" in modifiers else ["shift"])],
             last.lower(),
         )
-    last = _NAMES.get(last, _NAMES.get(last.lower(), last.lower()))
+    last = _KEY_NAMES.get(last, _KEY_NAMES.get(last.lower(), last.lower()))
     return "+".join([*sorted(modifiers), last])
 
 
@@ -85,10 +85,10 @@ def why_not_key(key: str) -> str | None:
     return None
 
 
-def is_rare(key: str) -> bool:
+def is_unreliable(key: str) -> bool:
     """Whether some terminals send a plainer key instead."""
     *modifiers, last = _split(key)
-    if not modifiers or last in _FUNCTIONS or last in _REPORTED_WITH_MODIFIERS:
+    if not modifiers or last in _FUNCTION_KEYS or last in _REPORTED_WITH_MODIFIERS:
         return False
     is_letter = len(last) == 1 and last.isalpha()
     match modifiers:
@@ -150,9 +150,9 @@ def check_changes(changes: Iterable[Change]) -> tuple[Mapping[str, str], Sequenc
         else:
             problems.append(Problem(change.line, why))
     while (clash := _first_clash(accepted)) is not None:
-        change, words = clash
+        change, problem = clash
         del accepted[change.id]
-        problems.append(Problem(change.line, words))
+        problems.append(Problem(change.line, problem))
     return {one.id: one.keys for one in accepted.values()}, sorted(problems)
 
 
@@ -161,10 +161,10 @@ def _why_not(change: Change) -> str | None:
         return f"Unknown command {change.id!r}{nearest(change.id, BY_ID)} `trackside keys` lists all commands."
     keys = change.keys.split(",") if change.keys else []
     if not keys:
-        is_found = bool(BY_ID[change.id].palette)
-        return None if is_found else f"{change.id} needs a key, because the palette does not list it."
+        is_in_palette = bool(BY_ID[change.id].palette)
+        return None if is_in_palette else f"{change.id} needs a key, because the palette does not list it."
     if change.id == "app.escape" and "escape" not in keys:
-        return f"{change.id}: Keep esc among its keys; it also closes the screens over the panes."
+        return f"{change.id}: keep esc among its keys; it also closes full screens."
     why = next((why for key in keys if (why := why_not_key(key)) is not None), None)
     if why is None and _works_everywhere(BY_ID[change.id]):
         must = "use an f key, or a letter with ctrl or alt"
@@ -178,7 +178,7 @@ def _why_not(change: Change) -> str | None:
         why = next((f"{shown_key(key)} types a character there" for key in keys if types_character(key)), None)
         edits = EDITING_KEYS - _command_keys(where) if where not in _KEYS_BEFORE_TEXT else frozenset[str]()
         why = why or next((f"{shown_key(key)} edits the text there" for key in keys if key in edits), None)
-    if why is None and all(is_rare(key) for key in keys):
+    if why is None and all(is_unreliable(key) for key in keys):
         why = f"only some terminals send {keys[0]}; add a second key"
     return None if why is None else f"{change.id}: {why}."
 

@@ -7,19 +7,19 @@ from typing import Any, Final, cast
 
 import orjson
 
-from console.model.preferences.file import Settings
+from console.model.preferences.file import FilePreferences
 from console.model.preferences.palette import DARK
 from console.model.preferences.problem import Problem
 
-FILE: Final = "console.yaml"
-_CHOICES_FILE: Final = "console.json"
+_FILE_NAME: Final = "console.yaml"
+_CHOICES_FILE_NAME: Final = "console.json"
 _MAX_FILE_BYTES: Final = 256 * 1024
 
 
 class SavedChoices:
     """The theme and ASCII mode that the user chose on the screen, saved for the next start.
 
-    Without a path nothing is written. If the file does not exist yet, `before` is read: its former place.
+    Without a path nothing is written. If the file does not exist yet, `before`, its former path, is read.
     """
 
     def __init__(self, path: Path | None = None, before: Path | None = None) -> None:
@@ -29,23 +29,23 @@ class SavedChoices:
 
     @property
     def theme(self) -> str | None:
-        return self._of("theme", str)
+        return self._get("theme", str)
 
     @property
     def is_ascii(self) -> bool | None:
-        return self._of("ascii", bool)
+        return self._get("ascii", bool)
 
     def save(self, **chosen: str | bool) -> None:
         """Save these choices beside those that other consoles saved meanwhile. Raises OSError if the disk refuses."""
-        others = _read_choices(self._path) if self._path is not None else {}
-        self._saved |= others | chosen
+        saved_by_others = _read_choices(self._path) if self._path is not None else {}
+        self._saved |= saved_by_others | chosen
         if self._path is not None:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            beside = self._path.with_name(f"{self._path.name}.{os.getpid()}")
-            beside.write_bytes(orjson.dumps(self._saved, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
-            beside.replace(self._path)  # atomic: another console may be reading it
+            temporary = self._path.with_name(f"{self._path.name}.{os.getpid()}")
+            temporary.write_bytes(orjson.dumps(self._saved, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+            temporary.replace(self._path)  # atomic: another console may be reading it
 
-    def _of(self, name: str, kind: type[Any]) -> Any:
+    def _get(self, name: str, kind: type[Any]) -> Any:
         value = self._saved.get(name)
         return value if isinstance(value, kind) else None
 
@@ -67,55 +67,57 @@ def _exists(path: Path) -> bool:
 
 
 class Preferences:
-    """The file wins over the saved choices, these win over the defaults."""
+    """The preferences in force: those of the file, else the saved choices, else the defaults."""
 
     # Not a dataclass: creating one takes longer than reading both files, and the first frame waits for it.
     def __init__(
         self,
-        settings: Settings | None = None,
+        file: FilePreferences | None = None,
         saved: SavedChoices | None = None,
     ) -> None:
-        self.settings = settings or Settings()
+        self.file = file or FilePreferences()
         self.saved = saved or SavedChoices()
 
     @property
     def theme(self) -> str:
-        return self.settings.theme or self.saved.theme or DARK.name
+        return self.file.theme or self.saved.theme or DARK.name
 
     @property
     def is_ascii(self) -> bool:
-        is_ascii = self.settings.is_ascii
+        is_ascii = self.file.is_ascii
         return bool(self.saved.is_ascii if is_ascii is None else is_ascii)
 
 
-def settings_path() -> Path:
-    """The path of `console.yaml`."""
+def preferences_path() -> Path:
+    """Return the path of `console.yaml`."""
     from platformdirs import user_config_path  # noqa: PLC0415  (the commands of the CLI need not load it)
 
-    return user_config_path("trackside") / FILE
+    return user_config_path("trackside") / _FILE_NAME
 
 
-def read_settings() -> Settings:
+def read_file_preferences() -> FilePreferences:
     """Read `console.yaml`. Without a file nothing is set, and no YAML parser is loaded."""
-    path = settings_path()
+    path = preferences_path()
     try:
         if path.stat().st_size > _MAX_FILE_BYTES:
-            return Settings(problems=[Problem(1, "The file is too large.")], where=str(path))
+            return FilePreferences(problems=[Problem(1, "The file is too large.")], where=str(path))
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
-        return Settings(where=str(path))
+        return FilePreferences(where=str(path))
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
-        return Settings(problems=[Problem(line, "The file is not UTF-8 text.")], where=str(path))
+        return FilePreferences(problems=[Problem(line, "The file is not UTF-8 text.")], where=str(path))
     except OSError as error:
-        return Settings(problems=[Problem(1, f"The file cannot be read: {error.strerror}.")], where=str(path))
-    from console.model.preferences.file import read  # noqa: PLC0415  (most users have no such file)
+        return FilePreferences(problems=[Problem(1, f"The file cannot be read: {error.strerror}.")], where=str(path))
+    from console.model.preferences.file import parse  # noqa: PLC0415  (most users have no such file)
 
-    return read(text, str(path))
+    return parse(text, str(path))
 
 
 def load_preferences() -> Preferences:
     from platformdirs import user_state_path  # noqa: PLC0415
 
-    saved = SavedChoices(settings_path().with_name(_CHOICES_FILE), before=user_state_path("trackside") / _CHOICES_FILE)
-    return Preferences(read_settings(), saved)
+    saved = SavedChoices(
+        preferences_path().with_name(_CHOICES_FILE_NAME), before=user_state_path("trackside") / _CHOICES_FILE_NAME
+    )
+    return Preferences(read_file_preferences(), saved)

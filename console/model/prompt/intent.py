@@ -7,8 +7,8 @@ from console.model.commands.situation import Situation
 from console.model.text.safe import one_line
 from engine.events import Mode
 
-EDITING: Final = "editing a queued message ▸ {prompt.send} saves · esc cancels"
-AGAIN: Final = "dropped message ▸ {prompt.send} sends it again · esc cancels"
+_EDIT_TITLE: Final = "editing a queued message ▸ {prompt.send} saves · esc cancels"
+_RESEND_TITLE: Final = "dropped message ▸ {prompt.send} sends it again · esc cancels"
 
 
 class Title(NamedTuple):
@@ -21,26 +21,26 @@ class Title(NamedTuple):
         return self.full if len(self.full) <= width else self.short
 
 
-def mode_of(now: Situation, wanted: str) -> str:
-    """The mode of a message: it waits for the end of a run that cannot be steered, whatever the user chose."""
-    cannot = now.is_elsewhere or now.is_stopping or (now.is_running and now.cannot_steer)
-    return Mode.AFTER if cannot else wanted
+def effective_mode(now: Situation, chosen: str) -> str:
+    """The mode in which a message is sent: `AFTER` if the run cannot be steered, else the mode that the user chose."""
+    cannot_steer = now.is_elsewhere or now.is_stopping or (now.is_running and now.cannot_steer)
+    return Mode.AFTER if cannot_steer else chosen
 
 
 def title_of(
     now: Situation, *, mode: str = Mode.STEER, runner: str = "", turn: int = 0, is_editing: bool = False
 ) -> Title:
     """The title for the chosen mode, the display name of the runner and the current turn, if known."""
-    if is_editing and now.is_again:
-        return Title(with_keys(AGAIN), with_keys("dropped ▸ {prompt.send} sends · esc cancels"))
+    if is_editing and now.is_resend:
+        return Title(with_keys(_RESEND_TITLE), with_keys("dropped ▸ {prompt.send} sends · esc cancels"))
     if is_editing:
-        return Title(with_keys(EDITING), with_keys("editing ▸ {prompt.send} saves · esc cancels"))
+        return Title(with_keys(_EDIT_TITLE), with_keys("editing ▸ {prompt.send} saves · esc cancels"))
     if now.is_stopping:
         return Title("after ▸ sent when the run has stopped", "after ▸ stopping")
     if now.is_elsewhere:
         return Title("after ▸ sent when the run in another process ends", "after ▸ other process")
     if now.is_running:
-        return _to_the_run(now, mode, turn)
+        return _title_during_run(now, mode, turn)
     name = one_line(runner, 80)
     if now.trouble:
         return Title(f"send ▸ {one_line(now.trouble, 200)}", f"send ▸ {name}".rstrip())
@@ -53,14 +53,12 @@ def placeholder_of(now: Situation, mode: str) -> str:
     """The placeholder of an empty prompt."""
     if not (now.is_running or now.is_elsewhere):
         return "Type a message"
-    return (
-        "Type a message for after the run"
-        if mode_of(now, mode) == Mode.AFTER
-        else "Type a message to the run in progress"
-    )
+    if effective_mode(now, mode) == Mode.AFTER:
+        return "Type a message for after the run"
+    return "Type a message to the run in progress"
 
 
-def why_no_mode(now: Situation) -> str | None:
+def why_mode_is_fixed(now: Situation) -> str | None:
     """The reason why the user cannot choose between steer and after, or None."""
     if now.is_stopping:
         return "The run is being stopped. Messages wait for its end."
@@ -71,17 +69,14 @@ def why_no_mode(now: Situation) -> str | None:
     return None if now.cannot_steer is None else f"Messages wait for the end of the run: {one_line(now.cannot_steer)}"
 
 
-def _to_the_run(now: Situation, mode: str, turn: int) -> Title:
+def _title_during_run(now: Situation, mode: str, turn: int) -> Title:
     if now.cannot_steer is not None:
         return Title(f"after ▸ {one_line(now.cannot_steer, 200)}", "after ▸ cannot be steered")
     if mode == Mode.AFTER:
         return Title("after ▸ sent when the run ends", "after ▸ when the run ends")
     if now.is_paused_at_steering_point:
         return Title("steer ▸ delivered now", "steer ▸ delivered now")
-    where = f"≈ T{turn + 1}" if turn else ""
-    full = (
-        f"steer ▸ delivered at the next steering point ({where})"
-        if where
-        else "steer ▸ delivered at the next steering point"
-    )
-    return Title(full, f"steer ▸ delivered {where or 'next turn'}")
+    full = "steer ▸ delivered at the next steering point"
+    if not turn:
+        return Title(full, "steer ▸ delivered next turn")
+    return Title(f"{full} (≈ T{turn + 1})", f"steer ▸ delivered ≈ T{turn + 1}")

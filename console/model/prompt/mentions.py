@@ -6,9 +6,9 @@ from typing import Final, NamedTuple
 
 from console.model.text.paths import Candidate, file_at
 
-_NAMED: Final = re.compile(r"(?<!\S)@(?:\"([^\"\n]+)\"|([^\s\"]+))")
-_STOPS: Final = ".,;:!?)]}'"
-"""Punctuation that ends a sentence rather than a name: “is it @notes.txt?”"""
+_MENTION: Final = re.compile(r"(?<!\S)@(?:\"([^\"\n]+)\"|([^\s\"]+))")
+_PUNCTUATION: Final = ".,;:!?)]}'"
+"""Characters that belong to the sentence and not to the name: “is it @notes.txt?”"""
 _EXTENSION: Final = re.compile(r"\w\.(?=\w*[A-Za-z])\w{1,8}$")
 
 
@@ -21,32 +21,32 @@ class Mention(NamedTuple):
 
 
 def mentions(text: str) -> list[Mention]:
-    """All mentions in order. A mention begins a word, so `ann@example.org` is none."""
-    return [Mention(found.start(), found.end(), found[1] or found[2]) for found in _NAMED.finditer(text)]
+    """Return all mentions in order. A mention begins a word, so `ann@example.org` is none."""
+    return [Mention(found.start(), found.end(), found[1] or found[2]) for found in _MENTION.finditer(text)]
 
 
 def mention_before(line: str, column: int) -> str | None:
-    """The path of the mention that ends at a column, or None."""
+    """Return the path of the mention that ends at a column, or None."""
     return next((one.path for one in mentions(line[:column]) if one.end == column), None)
 
 
-def sought(paths: Iterable[str]) -> Mapping[str, Candidate | str]:
-    """The file of each path, or the reason why there is none; empty if it may be a plain name such as `@ann`.
+def find_mentioned_files(paths: Iterable[str]) -> Mapping[str, Candidate | str]:
+    """Return the file of each path, or the reason why there is none; empty if it may be a plain name such as `@ann`.
 
     Reads the disk, so call it in a thread.
     """
-    return {path: _sought(path) for path in paths}
+    return {path: _find_file(path) for path in paths}
 
 
-def _sought(path: str) -> Candidate | str:
-    plain = path.rstrip(_STOPS)
+def _find_file(path: str) -> Candidate | str:
+    plain = path.rstrip(_PUNCTUATION)
     for each in dict.fromkeys((path, plain)):
         if each and isinstance(found := file_at(each), Candidate):
             return found
     if not _looks_like_a_path(plain):
         return ""
-    why = file_at(plain)
-    return why if isinstance(why, str) and why and not why.endswith("is not there") else f"there is no file {plain}"
+    reason = file_at(plain)
+    return reason if isinstance(reason, str) and reason else f"{plain} does not exist"
 
 
 def _looks_like_a_path(text: str) -> bool:

@@ -7,12 +7,12 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-LARGE: Final = 10_000
+MAX_SHOWN_CHARS: Final = 10_000
 """Characters that a prompt shows in full; wrapping them takes 15 ms."""
-KEPT: Final = 8
+MAX_KEPT_TEXTS: Final = 8
 """Texts that are kept after sending, so that a token in the clipboard can still be pasted."""
 
-FEW: Final = 10
+MAX_JOINED_LINES: Final = 10
 """Lines that are joined when pasted into a one-line field; more are refused."""
 
 
@@ -31,26 +31,26 @@ class PasteTokens:
         self._tokens: re.Pattern[str] | None = None
 
     def shown(self, text: str, beside: int = 0) -> str:
-        """The text, or its token if it is too large beside `beside` characters."""
-        return text if len(text) + beside <= LARGE else self._token(text)
+        """Return the text, or its token if it is too large beside `beside` other characters."""
+        return text if len(text) + beside <= MAX_SHOWN_CHARS else self._token(text)
 
     def whole(self, shown: str) -> str:
-        """The text with each token replaced."""
+        """Return the text with each token replaced by its text."""
         if self._tokens is None:
             return shown
         return self._tokens.sub(lambda found: self._texts[found[0]], shown)
 
     def spans(self, line: str) -> Iterator[Span]:
-        """The tokens of a line from left to right."""
+        """Yield the tokens of a line from left to right."""
         if self._tokens is not None:
             for found in self._tokens.finditer(line):
                 yield Span(found.start(), found.end())
 
     def forget(self, but: str = "") -> None:
-        """Remove texts after sending, except for the last few and those in a text."""
-        last = list(self._texts)[-KEPT:]
+        """Remove texts after sending, except for the last few and those whose tokens are in `but`."""
+        last = list(self._texts)[-MAX_KEPT_TEXTS:]
         self._texts = {token: text for token, text in self._texts.items() if token in last or token in but}
-        self._note()
+        self._compile()
 
     def _token(self, text: str) -> str:
         for token, known in self._texts.items():
@@ -62,19 +62,19 @@ class PasteTokens:
             number += 1
             token = f"⟦{words}, {number}⟧"
         self._texts[token] = text
-        self._note()
+        self._compile()
         return token
 
-    def _note(self) -> None:
+    def _compile(self) -> None:
         self._tokens = re.compile("|".join(map(re.escape, self._texts))) if self._texts else None
 
 
 def on_one_line(text: str) -> tuple[str, str]:
-    """The text that a one-line field takes of a paste, and a remark if it was changed."""
+    """Return the text that a one-line field takes of a paste, and a sentence for the user if it was changed."""
     lines = [line for line in text.splitlines() if line.strip()]
     if len(lines) <= 1:
         return lines[0] if lines else text.partition("\n")[0], ""
-    if len(lines) > FEW:
-        return "", f"nothing was pasted: {len(lines):,} lines are too many for a field of one"
+    if len(lines) > MAX_JOINED_LINES:
+        return "", f"Nothing was pasted: this field takes one line, and the text has {len(lines):,}."
     joined = " ".join(line.strip() for line in lines)
-    return joined, f"{len(lines)} lines were pasted as one, with spaces between: this field has only one"
+    return joined, f"{len(lines)} lines were joined with spaces: this field takes one line."

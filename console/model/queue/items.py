@@ -16,10 +16,13 @@ if TYPE_CHECKING:  # the first frame is drawn before the engine is loaded
 
 _OPEN_FATES: Final = (Fate.QUEUED, Fate.PAUSED, Fate.PULLED)
 LONG_WAIT_US: Final = 30_000_000
-"""Microseconds after which the row says that the runner has not pulled."""
+"""Microseconds after which a queued message gets the remark `NOT_PULLED_YET`."""
+NOT_PULLED_YET: Final = "runner has not pulled yet"
 UNDO_US: Final = 5_000_000
 """Microseconds within which a withdrawal can be undone."""
 _SECOND_US: Final = 1_000_000
+SENDING: Final = "sending"
+"""In place of a fate: the message is not saved yet."""
 _SENT_AGAIN: Final = "sent_again_as"
 
 
@@ -43,7 +46,7 @@ class QueueRow:
 
     item_id: str
     fate: str
-    """A `Fate`, or `sending`."""
+    """A `Fate`, or `SENDING`."""
     mode: str
     """A `Mode`."""
     glyph: str
@@ -72,31 +75,30 @@ class QueueRow:
 
 
 def queue_rows(items: "Iterable[QueueItem]", run: QueueRun | None, now: int) -> tuple[QueueRow, ...]:
-    """The rows of the queue: open messages in order, then dropped and recently withdrawn ones.
+    """Return the rows of the queue: open messages in order, then dropped and recently withdrawn ones.
 
     Messages that were delivered, became a run or were sent again have no row.
     """
-    said = map(_of_item, items)
-    shown = [one.view(run, now) for one in said if one.is_shown(now)]
-    return tuple(sorted(shown, key=lambda view: not view.is_open))
+    shown = [item.row(run, now) for item in map(_read_item, items) if item.is_shown(now)]
+    return tuple(sorted(shown, key=lambda row: not row.is_open))
 
 
 def sending_rows(texts: Iterable[str], why: str) -> tuple[QueueRow, ...]:
-    """Rows for messages that are not saved yet; no other pane shows them meanwhile."""
+    """Return rows for messages that are not saved yet, which no other pane shows; `why` is what they wait for."""
     return tuple(
-        QueueRow(f"sending {place}", "sending", "", "starting", "sending…", one_line(text), why, "", True, _ON_ITS_WAY,
-                 _ON_ITS_WAY)
+        QueueRow(f"{SENDING} {place}", SENDING, "", "starting", "sending…", one_line(text), why, "", True, _BEING_SAVED,
+                 _BEING_SAVED)
         for place, text in enumerate(texts)
     )  # fmt: skip
 
 
-def pending_words(items: Iterable[QueueRow]) -> str:
-    """`2 pending · 1 dropped`."""
+def count_words(items: Iterable[QueueRow]) -> str:
+    """Return the numbers of messages: `2 queued · 1 dropped`."""
     return " · ".join(_counts(tuple(items)))
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
+class _Item:
     """The values of an item that its row depends on."""
 
     item_id: str
@@ -117,11 +119,11 @@ class _Said:
             return now - (self.decided_at or 0) < UNDO_US
         return self.fate in _OPEN_FATES or self.fate == Fate.DROPPED
 
-    def view(self, run: QueueRun | None, now: int) -> QueueRow:
+    def row(self, run: QueueRun | None, now: int) -> QueueRow:
         own = run if run is not None and run.run_id == self.run_id else None
         is_open = self.fate in _OPEN_FATES
         overdue = own is not None and self._is_overdue(own, now)
-        glyph, word = self._sign()
+        glyph, word = self._glyph_and_word()
         return QueueRow(
             item_id=self.item_id,
             fate=self.fate,
@@ -129,22 +131,20 @@ class _Said:
             glyph=glyph,
             word=word,
             text=one_line(self.text),
-            detail="runner has not pulled yet" if overdue else self._detail(own, now),
-            age=_age(now - self.created_at) if self.fate == Fate.QUEUED and self.mode == Mode.STEER else "",
+            detail=NOT_PULLED_YET if overdue else self._detail(own, now),
+            age=_short_age(now - self.created_at) if self.fate == Fate.QUEUED and self.mode == Mode.STEER else "",
             is_open=is_open,
             why_not_editable=_why_not(self.fate),
             why_not_turned=_why_not(self.fate) or self._why_not_turned(run),
             is_overdue=overdue,
         )
 
-    def _sign(self) -> tuple[str, str]:
+    def _glyph_and_word(self) -> tuple[str, str]:
         match self.fate:
             case Fate.QUEUED:
-                return ("queued", "steer") if self.mode == Mode.STEER else ("after", "after")
+                return (Fate.QUEUED, Mode.STEER) if self.mode == Mode.STEER else (Mode.AFTER, Mode.AFTER)
             case Fate.WITHDRAWN:
-                return "dropped", "withdrawn"
-            case Fate.PAUSED:
-                return "paused", "paused"
+                return Fate.DROPPED, Fate.WITHDRAWN
             case _:
                 return self.fate, self.fate
 
@@ -155,10 +155,10 @@ class _Said:
             case Fate.PULLED:
                 return f"T{own.turn}" if own is not None and own.turn else ""
             case Fate.DROPPED:
-                return _dropped(self, own)
+                return _drop_detail(self, own)
             case Fate.WITHDRAWN:
                 left = UNDO_US - (now - (self.decided_at or 0))
-                return f"{key_of('queue.undo')} restores it, {_age(left + _SECOND_US - 1)}"
+                return f"{key_of('queue.undo')} restores it, {_short_age(left + _SECOND_US - 1)}"
             case _:
                 return self._waits_for(own)
 
@@ -185,10 +185,10 @@ class _Said:
         return None if run.cannot_steer is None else f"The run cannot take this message: {one_line(run.cannot_steer)}"
 
 
-_ON_ITS_WAY: Final = "This message is being saved. Change it afterwards."
+_BEING_SAVED: Final = "This message is being saved. Change it afterwards."
 _WHY_NOT: Final[Mapping[str, str]] = {
     Fate.PULLED: "The runner has pulled this message. It can no longer be changed.",
-    Fate.DROPPED: "This message was dropped. Press {queue.edit} to take it back to the prompt.",
+    Fate.DROPPED: "This message was dropped. Press {queue.edit} to edit it in the prompt.",
     Fate.WITHDRAWN: "This message is withdrawn. Press {queue.undo} to restore it.",
 }
 
@@ -197,20 +197,20 @@ def _why_not(fate: str) -> str | None:
     return with_keys(_WHY_NOT[fate]) if fate in _WHY_NOT else None
 
 
-def _dropped(said: _Said, own: QueueRun | None) -> str:
-    if said.pulled_at is not None:
-        return one_line(drop_reason_words(said.reason, "it had it"))
+def _drop_detail(item: _Item, own: QueueRun | None) -> str:
+    if item.pulled_at is not None:
+        return one_line(drop_reason_words(item.reason, "it was delivered"))
     next_turn = f"T{own.turn + 1}" if own is not None and own.turn else "it pulled"
-    return one_line(drop_reason_words(said.reason, next_turn))
+    return one_line(drop_reason_words(item.reason, next_turn))
 
 
-def _of_item(item: "QueueItem") -> _Said:
-    return _Said(
+def _read_item(item: "QueueItem") -> _Item:
+    return _Item(
         item_id=item.item_id,
         mode=item.mode,
         fate=item.fate,
         reason=item.reason or "",
-        text=_words(item),
+        text=_item_text(item),
         run_id=item.run_id,
         created_at=item.created_at,
         pulled_at=item.pulled_at,
@@ -219,10 +219,10 @@ def _of_item(item: "QueueItem") -> _Said:
     )
 
 
-def _words(item: "QueueItem") -> str:
+def _item_text(item: "QueueItem") -> str:
     """The event type if it is not a message, the text, and the number or names of files."""
-    kind, given = item.envelope.get("event_type", MESSAGE_EVENT), item.envelope.get("input", {})
-    names = [str(file.get("name") or "file") for file in given.get("attachments", ())]
+    kind, event_input = item.envelope.get("event_type", MESSAGE_EVENT), item.envelope.get("input", {})
+    names = [str(file.get("name") or "file") for file in event_input.get("attachments", ())]
     files = f"· {number(len(names), 'file')}" if item.text else ", ".join(names)
     return " ".join(filter(None, ("" if kind == MESSAGE_EVENT else kind, item.text, files if names else "")))
 
@@ -231,12 +231,12 @@ def _counts(items: tuple[QueueRow, ...]) -> Iterator[str]:
     waiting = sum(item.is_open for item in items)
     dropped = sum(item.fate == Fate.DROPPED for item in items)
     if waiting:
-        yield f"{waiting} pending"
+        yield f"{waiting} queued"
     if dropped:
         yield f"{dropped} dropped"
 
 
-def _age(microseconds: int) -> str:
+def _short_age(microseconds: int) -> str:
     seconds = max(0, microseconds) // _SECOND_US
     if seconds < 60:
         return f"{seconds}s"

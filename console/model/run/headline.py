@@ -13,8 +13,8 @@ from console.model.text.units import brief, duration
 if TYPE_CHECKING:  # the first frame is drawn before the engine is loaded
     from console.model.run.status import RunStatus
 
-FAR: Final = "   "
-NEAR: Final = "  "
+_WIDE_GAP: Final = "   "
+_GAP: Final = "  "
 
 
 class _Part(NamedTuple):
@@ -51,15 +51,15 @@ class Headline:
     def fit(self, width: int) -> tuple[Sequence[Piece], Sequence[Piece]]:
         """The left and the right half: in full, or shortened, or without the least important parts."""
         left, right = self._left(), self._right()
-        for gap, is_short in ((FAR, False), (NEAR, False), (NEAR, True)):
-            halves = _said(left, gap, is_short=is_short), _said(right, gap, is_short=is_short)
+        for gap, is_short in ((_WIDE_GAP, False), (_GAP, False), (_GAP, True)):
+            halves = _pieces(left, gap, is_short=is_short), _pieces(right, gap, is_short=is_short)
             if _width(halves) <= width:
                 return halves
         # The part with the highest weight stays; the last one is cut, not left out.
         for lightest in sorted([*left, *right], key=lambda part: part.weight)[:-1]:
             left = [part for part in left if part is not lightest]
             right = [part for part in right if part is not lightest]
-            halves = _said(left, NEAR, is_short=True), _said(right, NEAR, is_short=True)
+            halves = _pieces(left, _GAP, is_short=True), _pieces(right, _GAP, is_short=True)
             if _width(halves) <= width:
                 return halves
         first, second = ([piece._replace(text=cut(piece.text, width - 1)) for piece in half] for half in halves)
@@ -82,12 +82,14 @@ class Headline:
         if status is None:
             return [*parts, _Part(9, "idle", f"{GLYPHS['idle']} idle")]
         words = one_line(status.words(self.now), 60) + (" · in another process" if self.is_elsewhere else "")
-        told = f"{GLYPHS[status.state]} {words}"
-        parts.append(_Part(9, status.state, cut(told, 60), cut(told, 40)))
+        text = f"{GLYPHS[status.state]} {words}"
+        parts.append(_Part(9, status.state, cut(text, 60), cut(text, 40)))
         parts.append(_Part(6, "turn", f"turn {status.turn}", f"T{status.turn}"))
-        parts.append(_Part(3, "faint", f"{_short(status.entries)} {'event' if status.entries == 1 else 'events'}"))
+        parts.append(
+            _Part(3, "faint", f"{_short_count(status.entries)} {'event' if status.entries == 1 else 'events'}")
+        )
         if not status.is_over:
-            parts.append(_Part(4, "faint", f"{_short(status.rate(self.now))} ev/s"))
+            parts.append(_Part(4, "faint", f"{_short_count(status.rate(self.now))} ev/s"))
         return parts
 
     def _right(self) -> list[_Part]:
@@ -96,13 +98,13 @@ class Headline:
         if self.trouble:
             parts.append(_Part(10, "failed", f"{GLYPHS['lost']} {one_line(self.trouble, 60)}"))
         if self.others:
-            parts.append(_Part(4, "faint", elsewhere(self.others)))
+            parts.append(_Part(4, "faint", other_processes_words(self.others)))
         if self.code:
             parts.append(_Part(7, "paused", self.code))
         if self.queued:
             parts.append(_Part(7, "queued", f"{GLYPHS['queued']}{self.queued} queued"))
         if status is not None and not status.is_over and status.began_at is not None:
-            parts.append(_Part(5, "faint", *_pulled(status, self.now)))
+            parts.append(_Part(5, "faint", *_last_pull_words(status, self.now)))
         if self.as_of is None and self.is_past:
             parts.append(_Part(6, "faint", "a past run", "past"))
         elif self.as_of is None:
@@ -112,13 +114,13 @@ class Headline:
         return parts
 
 
-def elsewhere(others: Sequence[int]) -> str:
+def other_processes_words(others: Sequence[int]) -> str:
     """`also open in process 4242`, `also open in 3 processes`."""
     return f"also open in {f'process {others[0]}' if len(others) == 1 else f'{len(others)} processes'}"
 
 
-def _pulled(status: "RunStatus", now: int) -> tuple[str, str]:
-    """The time of the last pull, in full and in short."""
+def _last_pull_words(status: "RunStatus", now: int) -> tuple[str, str]:
+    """Return the time of the last pull, in full and in short."""
     if not status.can_steer:
         return "cannot be steered", "no steering"
     if status.last_pull_at is None:
@@ -127,18 +129,18 @@ def _pulled(status: "RunStatus", now: int) -> tuple[str, str]:
     return f"pull {duration(ago)} ago", f"pull {brief(ago)}"
 
 
-def _short(count: int) -> str:
+def _short_count(count: int) -> str:
     """`999`, `2.1k`, `1.0M`."""
     if count < 1_000:
         return str(count)
     return f"{count / 1_000:.1f}k" if count < 1_000_000 else f"{count / 1_000_000:.1f}M"
 
 
-def _said(parts: Sequence[_Part], gap: str, *, is_short: bool) -> list[Piece]:
-    """The non-empty parts with gaps between them."""
-    said = [Piece(part.short or part.full if is_short else part.full, part.tone) for part in parts if part.full]
-    return [piece for place, one in enumerate(said) for piece in ((Piece(gap, "faint"), one) if place else (one,))]
+def _pieces(parts: Sequence[_Part], gap: str, *, is_short: bool) -> list[Piece]:
+    """Return the non-empty parts with gaps between them."""
+    shown = [Piece(part.short or part.full if is_short else part.full, part.tone) for part in parts if part.full]
+    return [piece for place, one in enumerate(shown) for piece in ((Piece(gap, "faint"), one) if place else (one,))]
 
 
 def _width(halves: tuple[Sequence[Piece], Sequence[Piece]]) -> int:
-    return len(NEAR) + sum(cells(piece.text) for half in halves for piece in half)
+    return len(_GAP) + sum(cells(piece.text) for half in halves for piece in half)

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby, pairwise
+from itertools import groupby
 from typing import Final, NamedTuple
 
 from console.model.journal.run_end import end_state
+from console.model.run.state import RunState
 from console.model.text.columns import cells, cut
 from console.model.text.glyphs import GLYPHS
 from console.model.text.piece import Piece
@@ -24,20 +25,21 @@ from engine.events import (
     payload_of,
 )
 
-NARROWEST: Final = 7
-"""Columns of the shortest turn: its name, a line and its end."""
-USUAL: Final = 11
-"""Columns per turn that are worth showing; with fewer, the first turns are left out."""
-TAIL: Final = 14
-_FATES: Final[Mapping[str, Fate]] = {
+MIN_TURN_COLUMNS: Final = 7
+"""Columns of the narrowest turn: its name, a line and its end."""
+USUAL_TURN_COLUMNS: Final = 11
+"""Columns per turn; if there is not that much room, the first turns are left out."""
+TAIL_COLUMNS: Final = 14
+"""Columns of the state behind the last turn."""
+_MARKED_FATES: Final[Mapping[str, Fate]] = {
     EntryKind.STEERING_QUEUED: Fate.QUEUED,
     EntryKind.STEERING_TURNED: Fate.QUEUED,
     EntryKind.STEERING_INJECTED: Fate.INJECTED,
     EntryKind.STEERING_DROPPED: Fate.DROPPED,
 }
-"""What the ribbon marks, by the kind of entry."""
+"""The fates that the ribbon marks, by the kind of entry."""
 _WORDS: Final[Mapping[str, str]] = {Fate.QUEUED: "queued", Fate.INJECTED: "delivered", Fate.DROPPED: "dropped"}
-_REMARK: Final = 8
+_MIN_REMARK_COLUMNS: Final = 8
 """Columns below which a mark has no words."""
 
 
@@ -52,7 +54,7 @@ class Remark(NamedTuple):
     """A steering message in a turn: time, fate, id and text."""
 
     at: int
-    kind: str
+    fate: Fate
     item_id: str
     text: str
 
@@ -79,41 +81,41 @@ class Ribbon:
         self.is_stopping = False
         self.can_steer = True
         """The runner may pull steering messages."""
-        self._state = ""
-        """The name of the glyph for the end of the run."""
-        self._open: dict[str, tuple[Turn, int]] = {}
+        self._end_state: RunState | None = None
+        """How the run ended."""
+        self._open_tools: dict[str, tuple[Turn, int]] = {}
         self._texts: dict[str, str] = {}
 
     def apply(self, entries: Iterable[Entry]) -> None:
         for entry in entries:
-            self._note(entry)
+            self._apply(entry)
 
-    def rows(self, width: int, now: int, tall: int = 2) -> Sequence[Sequence[Piece]]:
+    def rows(self, width: int, now: int, height: int = 2) -> Sequence[Sequence[Piece]]:
         """The line of turns, and the steering messages below it; with one row only, the marks are in the line."""
-        if not self.turns or width < NARROWEST:
+        if not self.turns or width < MIN_TURN_COLUMNS:
             return ()
         line: list[_Cell] = [_Cell(GLYPHS["ellipsis"], "faint"), _Cell(" ", "faint")] if self._is_cut(width) else []
         marks: list[_Mark] = []
-        for turn, columns in self._laid(width, now):
+        for turn, columns in self._turn_widths(width, now):
             marks += self._marks(turn, len(line), columns, now)
             line += self._segment(turn, columns, now)
         line = line[:width]
-        if tall < 2:
+        if height < 2:
             for mark in marks:
-                line[min(mark.column, len(line) - 1)] = _Cell(GLYPHS[mark.kind], mark.kind)
+                line[min(mark.column, len(line) - 1)] = _Cell(GLYPHS[mark.fate], mark.fate)
         pieces = [
             Piece("".join(cell.text for cell in some), tone) for tone, some in groupby(line, lambda cell: cell.tone)
         ]
         if self._has_tail(width):
             pieces.append(self._tail())
-        return (pieces,) if tall < 2 else (pieces, _remarks(marks, width))
+        return (pieces,) if height < 2 else (pieces, _remarks(marks, width))
 
     def turn_at(self, column: int, width: int, now: int) -> int | None:
         """The turn at a column, or None behind the last one."""
-        if not self.turns or width < NARROWEST:
+        if not self.turns or width < MIN_TURN_COLUMNS:
             return None
         end = 2 if self._is_cut(width) else 0
-        for turn, columns in self._laid(width, now):
+        for turn, columns in self._turn_widths(width, now):
             end += columns
             if column < end:
                 return turn.number
@@ -121,7 +123,7 @@ class Ribbon:
 
     # Entries
 
-    def _note(self, entry: Entry) -> None:
+    def _apply(self, entry: Entry) -> None:
         turn = self.turns[-1] if self.turns else None
         if turn is None or entry.turn > turn.number:
             if turn is not None and entry.turn == turn.number + 1:
@@ -133,10 +135,10 @@ class Ribbon:
             case EntryKind.MESSAGE_DELTA:
                 pass
             case EntryKind.TOOL_CALL_STARTED:
-                self._open[payload_as(ToolCallStarted, entry).tool_call_id] = (turn, len(turn.tools))
+                self._open_tools[payload_as(ToolCallStarted, entry).tool_call_id] = (turn, len(turn.tools))
                 turn.tools.append((entry.at, None))
             case EntryKind.TOOL_CALL_COMPLETED:
-                where = self._open.pop(payload_as(ToolCallCompleted, entry).tool_call_id, None)
+                where = self._open_tools.pop(payload_as(ToolCallCompleted, entry).tool_call_id, None)
                 if where is not None:
                     began, _ = where[0].tools[where[1]]
                     where[0].tools[where[1]] = (began, entry.at)
@@ -146,10 +148,10 @@ class Ribbon:
                 self.is_stopping = True
             case EntryKind.RUN_FINISHED:
                 self.is_over, self.is_paused = True, False
-                self._state = end_state(payload_as(RunFinished, entry))
+                self._end_state = end_state(payload_as(RunFinished, entry))
             case EntryKind.STEERING_WITHDRAWN if entry.outcome is None:
                 self._remove_marks(payload_as(SteeringItem, entry).item_id)
-            case _ if entry.type in _FATES and entry.outcome is None:
+            case _ if entry.type in _MARKED_FATES and entry.outcome is None:
                 self._mark(entry, turn)
             case _:
                 pass
@@ -161,7 +163,7 @@ class Ribbon:
             self._remove_marks(item_id)
             return
         text = self._texts[item_id] = getattr(payload, "text", None) or self._texts.get(item_id, "")
-        turn.marks.append(Remark(entry.at, _FATES[entry.type], item_id, one_line(text, 60)))
+        turn.marks.append(Remark(entry.at, _MARKED_FATES[entry.type], item_id, one_line(text, 60)))
 
     def _remove_marks(self, item_id: str) -> None:
         """Remove a message that was withdrawn or now waits for the end of the run."""
@@ -172,7 +174,7 @@ class Ribbon:
 
     def _shown(self, width: int) -> Sequence[Turn]:
         """The last consecutive turns that fit into the width."""
-        most = max(1, self._room(width) // USUAL)
+        most = max(1, self._room(width) // USUAL_TURN_COLUMNS)
         first = len(self.turns) - 1
         while first and len(self.turns) - first < most and self.turns[first - 1].number == self.turns[first].number - 1:
             first -= 1
@@ -183,21 +185,21 @@ class Ribbon:
         return shown[0] is not self.turns[0] or shown[0].number > 1
 
     def _room(self, width: int) -> int:
-        return max(NARROWEST, width - (TAIL if self._has_tail(width) else 0))
+        return max(MIN_TURN_COLUMNS, width - (TAIL_COLUMNS if self._has_tail(width) else 0))
 
     def _has_tail(self, width: int) -> bool:
         """Whether there is room for the state behind the last turn."""
-        says_something = self.can_steer or self.is_stopping or self.is_paused
-        return says_something and not self.is_over and width >= 3 * TAIL
+        has_state = self.can_steer or self.is_stopping or self.is_paused
+        return has_state and not self.is_over and width >= 3 * TAIL_COLUMNS
 
     def _tail(self) -> Piece:
         """The state behind the last turn: stopping, paused, or the next pull."""
-        for is_so, state in ((self.is_stopping, "stopping"), (self.is_paused, "paused")):
-            if is_so:
+        for is_current, state in ((self.is_stopping, RunState.STOPPING), (self.is_paused, RunState.PAUSED)):
+            if is_current:
                 return Piece(f" {GLYPHS[state]} {state}", state)
         return Piece(GLYPHS["dots"] * 4 + " next pull", "faint")
 
-    def _laid(self, width: int, now: int) -> Iterable[tuple[Turn, int]]:
+    def _turn_widths(self, width: int, now: int) -> Iterable[tuple[Turn, int]]:
         """The shown turns with their widths."""
         shown = self._shown(width)
         room = self._room(width) - (2 if self._is_cut(width) else 0)
@@ -215,7 +217,7 @@ class Ribbon:
         length, until = self._length(turn, columns), self._end(turn, now)
         start += len(_name(turn))
         return [
-            _Mark(start + _column(at, turn.began_at, until, length), kind, text) for at, kind, _, text in turn.marks
+            _Mark(start + _column(at, turn.began_at, until, length), fate, text) for at, fate, _, text in turn.marks
         ]
 
     def _segment(self, turn: Turn, columns: int, now: int) -> list[_Cell]:
@@ -234,7 +236,8 @@ class Ribbon:
         if turn is not self.turns[-1]:
             end = [_Cell(GLYPHS["turn"], "turn"), _Cell(" ", "turn")]
         else:
-            end = [_Cell(GLYPHS[self._state], self._state) if self.is_over else _Cell(GLYPHS["head"], "turn")]
+            state = self._end_state
+            end = [_Cell(GLYPHS["head"], "turn") if state is None else _Cell(GLYPHS[state], state)]
         return ([_Cell(each, "turn") for each in _name(turn)] + line + end)[:columns]
 
 
@@ -242,7 +245,7 @@ class _Mark(NamedTuple):
     """A steering message and its column."""
 
     column: int
-    kind: str
+    fate: Fate
     text: str
 
 
@@ -255,11 +258,12 @@ def _remarks(marks: Sequence[_Mark], width: int) -> list[Piece]:
             placed.append(mark._replace(column=column))
     pieces: list[Piece] = []
     used = 0
-    for mark, following in pairwise([*placed, _Mark(width + 1, "", "")]):
-        room = following.column - mark.column
-        words = f" {_WORDS[mark.kind]}" + (f" “{mark.text}”" if mark.text else "") if room > _REMARK else ""
-        remark = GLYPHS[mark.kind] + cut(words, room - 2)
-        pieces += [Piece(" " * (mark.column - used), "faint"), Piece(remark, mark.kind)]
+    next_columns = [*(mark.column for mark in placed[1:]), width + 1]
+    for mark, next_column in zip(placed, next_columns, strict=False):
+        room = next_column - mark.column
+        words = f" {_WORDS[mark.fate]}" + (f" “{mark.text}”" if mark.text else "") if room > _MIN_REMARK_COLUMNS else ""
+        remark = GLYPHS[mark.fate] + cut(words, room - 2)
+        pieces += [Piece(" " * (mark.column - used), "faint"), Piece(remark, mark.fate)]
         used = mark.column + cells(remark)
     return pieces
 
@@ -281,8 +285,8 @@ def _centred(word: str, line: str) -> str:
 
 def _shared(room: int, lengths: Sequence[int]) -> list[int]:
     """The width of each turn by its duration, with a minimum."""
-    spare = max(0, room - NARROWEST * len(lengths))
+    spare = max(0, room - MIN_TURN_COLUMNS * len(lengths))
     total = sum(lengths)
-    widths = [NARROWEST + spare * length // total for length in lengths]
+    widths = [MIN_TURN_COLUMNS + spare * length // total for length in lengths]
     widths[-1] += room - sum(widths) if room > sum(widths) else 0
     return widths

@@ -9,6 +9,9 @@ from console.model.run.status import RunStatus
 from console.model.stream.timeline import Timeline
 from engine.events import Entry
 
+if TYPE_CHECKING:
+    from engine.api import RunRow
+
 
 class ActiveRuns:
     """The status of every run in progress that was started since the console opened."""
@@ -19,12 +22,12 @@ class ActiveRuns:
     def __iter__(self) -> Iterator[str]:
         return iter(tuple(self._runs))
 
-    def begin(self, run_id: str, session: str | None) -> None:
-        """Start to follow a run."""
+    def add(self, run_id: str, session: str | None) -> None:
+        """Add a run that has started."""
         self._runs[run_id] = session, RunStatus()
 
-    def hear(self, run_id: str, entries: Sequence[Entry]) -> None:
-        """Apply new entries of a run."""
+    def apply(self, run_id: str, entries: Sequence[Entry]) -> None:
+        """Apply new entries of a run, and forget the run when it has ended."""
         if run_id in self._runs:
             status = self._runs[run_id][1]
             status.apply(entries)
@@ -32,17 +35,13 @@ class ActiveRuns:
                 del self._runs[run_id]
 
     def statuses(self, run_id: str) -> Sequence[RunStatus]:
-        """The status of a run if it is in progress."""
+        """Return the status of a run if it is in progress, else nothing."""
         return [self._runs[run_id][1]] if run_id in self._runs else []
 
     def of(self, session: str) -> tuple[str, RunStatus] | None:
-        """The run in progress of a session."""
+        """Return the run in progress of a session, or None."""
         found = [(run_id, status) for run_id, (where, status) in self._runs.items() if where == session]
         return found[-1] if found else None
-
-
-if TYPE_CHECKING:
-    from engine.api import RunRow
 
 
 class RunView:
@@ -55,7 +54,7 @@ class RunView:
         self.agent_id: str | None = None
         """The agent in trackside.yaml, if any."""
         self.is_here = is_here
-        """This process hosts or hosted the run."""
+        """Whether this process hosts or hosted the run."""
         self.status = RunStatus()
         self.ribbon = Ribbon()
         self.timeline = Timeline(run_id, last=last, is_live=is_live)
@@ -66,9 +65,9 @@ class RunView:
     def of_past(
         cls, run: "RunRow", outline: Sequence[Entry], last: int, *, is_live: bool, is_here: bool = True
     ) -> "RunView":
-        """The view of a run that began earlier."""
+        """Return the view of a run that began earlier, from its outline and its last position."""
         view = cls(run.run_id, last=last, is_live=is_live, is_here=is_here)
-        view._follow(outline)
+        view._apply(outline)
         view.status.entries = last
         view.runner_id, view.agent_id = run.runner_id, run.agent_id
         if view.status.began_at is None:
@@ -77,23 +76,23 @@ class RunView:
 
     def apply(self, entries: Sequence[Entry]) -> None:
         """Apply new entries of this run, in order."""
-        self._follow([entry for entry in entries if entry.position > self._last])
+        self._apply([entry for entry in entries if entry.position > self._last])
         self.timeline.append(entries)
 
-    def ask_to_stop(self, at: int | None) -> None:
+    def note_stop_request(self, at: int | None) -> None:
         """Note that the user asked to stop the run; None if the request failed."""
-        self.status.ask_to_stop(at)
+        self.status.note_stop_request(at)
         self.ribbon.is_stopping = at is not None
 
-    def _follow(self, entries: Sequence[Entry]) -> None:
+    def _apply(self, entries: Sequence[Entry]) -> None:
         if entries:
             self._last = entries[-1].position
             self.status.apply(entries)
             self.ribbon.apply(entries)
             self.ribbon.can_steer = self.status.can_steer is not False
 
-    def seen(self, cannot_steer: str | None) -> QueueRun:
-        """The facts of the run that the queue pane needs."""
+    def queue_run(self, cannot_steer: str | None) -> QueueRun:
+        """Return the facts of the run that the queue pane needs."""
         status = self.status
         return QueueRun(
             self.run_id, status.is_over, status.turn, status.last_pull_at, cannot_steer, status.pause is not None

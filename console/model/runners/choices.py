@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from console.model.commands.key_labels import key_of
 from console.model.text.columns import cells
 from console.model.text.lists import Item, Row, heading, row
-from console.model.text.paths import place_of
+from console.model.text.paths import problem_location
 from console.model.text.piece import Piece
 from console.model.text.safe import one_line
 from console.model.text.units import ago, short_runner
@@ -145,7 +145,7 @@ def _place(place: "RecentPlace") -> RunnerChoice:
 def _problem(problem: "Problem") -> RunnerChoice:
     path, reason = str(problem.path), problem.reason
     return RunnerChoice(
-        ChoiceKind.PROBLEM, path, reason, "", path=path, line=problem.line, location=place_of(problem),
+        ChoiceKind.PROBLEM, path, reason, "", path=path, line=problem.line, location=problem_location(problem),
         warnings=(reason,),
     )  # fmt: skip
 

@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from console.model.commands.key_labels import key_of
-from console.model.text.paths import place_of
+from console.model.text.paths import problem_location
 from console.model.text.safe import one_line
 from console.model.text.units import number, short_runner
 
@@ -54,7 +54,7 @@ def change_notice(
     if new_problems:
         first = new_problems[0]
         tail = f" · {OLD_CODE if is_old else FIX_TO_RUN}" if is_gone else hint
-        words = f"{place_of(first)} is left out: {first.reason}{_more(len(new_problems))}{tail}"
+        words = f"{problem_location(first)} is left out: {first.reason}{_more(len(new_problems))}{tail}"
         return CodeChangeNotice(one_line(words, MAX_NOTICE_CHARS), "error")
     if invalid_agents:
         return _invalid_agent_notice(invalid_agents, agent_id, hint)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
+from console.model.run.state import RunState, stored_state
 from console.model.sessions.tree import SessionNode
 from console.model.text.columns import cells, cut
 from console.model.text.glyphs import GLYPHS
@@ -10,6 +11,7 @@ from console.model.text.lists import Row, Source, Stack, Text, row
 from console.model.text.piece import Piece
 from console.model.text.safe import one_line, safe
 from console.model.text.units import ago, brief, number, session_name
+from engine.events import LIVE_STATUSES
 
 if TYPE_CHECKING:
     from engine.api import Hit, SessionRow, TranscriptLine
@@ -30,24 +32,21 @@ SNIPPET_CHARS_AFTER: Final = 240
 MIN_SNIPPET_COLUMNS: Final = 10
 """Columns that stay for the text before and after the found word."""
 TONES: Final[Mapping[str, str]] = {
-    "running": "good", "completed": "faint", "failed": "bad", "timeout": "bad", "lost": "bad",
+    RunState.RUNNING: "good", RunState.COMPLETED: "faint", RunState.FAILED: "bad", RunState.TIMEOUT: "bad",
+    RunState.LOST: "bad",
 }  # fmt: skip
-_STATES: Final[Mapping[str, str]] = {
-    "created": "running", "running": "running", "completed": "completed", "failed": "failed",
-    "cancelled": "cancelled", "timeout": "timeout",
+_STATE_LABELS: Final[Mapping[str, str]] = {
+    RunState.CANCELLED: "stopped", RunState.TIMEOUT: "timed out", RunState.LOST: "runner lost",
 }  # fmt: skip
-_STATE_LABELS: Final = {"cancelled": "stopped", "timeout": "timed out", "lost": "runner lost"}
 _QUOTES: Final = "\"'“”"
 _MINUTE_US: Final = 60_000_000
 
 
 def state_of(session: "SessionRow") -> str:
     """The state of a session, as the name of its glyph."""
-    if session.live_run is not None:
-        return "running"
-    if session.last_reason == "runner.lost":
-        return "lost"
-    return _STATES.get(session.last_status or "", "idle")
+    if session.live_run is not None or session.last_status in LIVE_STATUSES:
+        return RunState.RUNNING
+    return "idle" if session.last_status is None else stored_state(session.last_status, session.last_reason)
 
 
 def title_of(session: "SessionRow", max_chars: int = 120) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import partial
 from typing import Any, Final
 
-from console.model.inspector.grants import granted
+from console.model.inspector.grants import permission_groups
 from console.model.settings_form.fields import SECTIONS, SELECTIONS, TEXTS, FormField
 from console.model.settings_form.form_draft import FormDraft
 from console.model.settings_form.values import HIDDEN, display_text, edit_text, is_empty
@@ -124,7 +124,7 @@ def _grant_parts(snapshot: Mapping[str, Any], warnings: Sequence[str]) -> Iterat
     for warning in warnings:
         yield Text(Piece("⚠ ", "warn"), Piece(one_line(warning, 400), "warn"))
     # Grants that the form can change come first; most calls depend on the manifest alone.
-    for title, rows in sorted(granted(snapshot), key=lambda section: section[0] == "Calls"):
+    for title, rows in sorted(permission_groups(snapshot), key=lambda section: section[0] == "Calls"):
         yield Text(Piece(title, "heading"))
         for grant in rows:
             yield Text(

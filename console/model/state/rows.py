@@ -6,7 +6,7 @@ from itertools import starmap
 from typing import TYPE_CHECKING, Final
 
 from console.model.text.columns import cells, cut
-from console.model.text.lists import MARGIN, Row, Source, Stack, Text, row
+from console.model.text.lists import MARGIN_COLUMNS, Row, Source, Stack, Text, row
 from console.model.text.piece import Piece
 from console.model.text.safe import one_line
 from console.model.text.units import ago, brief, short_run, short_runner, size
@@ -55,7 +55,7 @@ def _owner(scope: "ScopeIdentity", title: str) -> str:
 
 def scope_row(scope: "ScopeIdentity", title: str, width: int) -> Row:
     """A scope above its keys; a long title is cut, so that the rest is visible."""
-    room = width - MARGIN - cells(scope_label(scope, "-")) + 1
+    room = width - MARGIN_COLUMNS - cells(scope_label(scope, "-")) + 1
     return row(width, [Piece(scope_label(scope, cut(title, max(MIN_TITLE_COLUMNS, room))), "heading")])
 
 

@@ -1,26 +1,26 @@
-"""The filter of the stream: words, kinds, turns, calls, waits and errors, all of which must match."""
+"""The filter of the stream: words, kinds, turns, calls, durations and errors, all of which must match."""
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from functools import reduce
 from typing import Final, NamedTuple, Protocol
 
-from console.model.stream.index import SIZE, Chunk, Kinds, number_of
-from engine.events import Entry, EntryKind
+from console.model.stream.index import Chunk, Kinds
+from engine.events import EntryKind
 
 Hits = Mapping[str, bytes | bytearray]
 """For each searched text, a byte per entry of the chunk: 1 for a match."""
-ERROR: Final = '"error":"'
-_ENDS: Final = (EntryKind.TOOL_CALL_COMPLETED, EntryKind.RUN_FINISHED)
-"""Kinds that may report an error in their data."""
+_ERROR_FIELD: Final = '"error":"'
+_KINDS_WITH_ERROR: Final = (EntryKind.TOOL_CALL_COMPLETED, EntryKind.RUN_FINISHED)
+"""Kinds whose data may contain an error."""
 
 
 class Part(NamedTuple):
-    """A range of a chunk, with the search hits."""
+    """A range of a chunk, with the entries in which each text was found."""
 
     chunk: Chunk
     start: int
@@ -50,10 +50,10 @@ class OfKind:
     needle: str | None = None
 
     def mask(self, part: Part) -> bytes:
-        chosen = [self.holds(name) for name in part.kinds.names]
-        return bytes([chosen[kind] for kind in part.chunk.kinds[part.start : part.stop]])
+        is_chosen = [self.matches(name) for name in part.kinds.names]
+        return bytes([is_chosen[kind] for kind in part.chunk.kinds[part.start : part.stop]])
 
-    def holds(self, name: str) -> bool:
+    def matches(self, name: str) -> bool:
         return any(fnmatchcase(name, pattern) or name.startswith(f"{pattern}.") for pattern in self.patterns)
 
 
@@ -69,28 +69,30 @@ class OfTurn:
 
 
 @dataclass(frozen=True, slots=True)
-class After:
+class LongAfter:
     """`>200ms`: more than that after the previous entry, hidden or not."""
 
     microseconds: int
     needle: str | None = None
 
     def mask(self, part: Part) -> bytes:
-        return bytes([part.chunk.since(offset) > self.microseconds for offset in range(part.start, part.stop)])
+        return bytes(
+            [part.chunk.microseconds_before(offset) > self.microseconds for offset in range(part.start, part.stop)]
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class IsError:
-    """`err`: refused, dropped or failed, or an end that reports an error."""
+    """`err`: refused, dropped or failed, or with an error in its data."""
 
-    needle: str | None = ERROR
+    needle: str | None = _ERROR_FIELD
 
     def mask(self, part: Part) -> bytes:
-        found, chunk = part.hits[ERROR], part.chunk
-        ends = [name in _ENDS for name in part.kinds.names]
+        hits, chunk = part.hits[_ERROR_FIELD], part.chunk
+        has_error = [name in _KINDS_WITH_ERROR for name in part.kinds.names]
         return bytes(
             [
-                chunk.bad[offset] or (found[offset] and ends[chunk.kinds[offset]])
+                chunk.bad[offset] or (hits[offset] and has_error[chunk.kinds[offset]])
                 for offset in range(part.start, part.stop)
             ]
         )
@@ -117,18 +119,19 @@ class Not:
         return self.term.needle
 
     def mask(self, part: Part) -> bytes:
-        return self.term.mask(part).translate(_OTHER)
+        return self.term.mask(part).translate(_INVERT)
 
 
-_OTHER: Final = bytes([1, 0]) + bytes(range(2, 256))
+_INVERT: Final = bytes([1, 0]) + bytes(range(2, 256))
 
 
 GRAMMAR: Final = 'words  kind:tool.*  !kind:message.delta  turn:3  call:c1  >200ms  err  "text"'
 """The grammar in one line, for the placeholder."""
 _TERM: Final = re.compile(r'(!?)(?:"((?:[^"\\]|\\.)*)("?)|(\S+))')
-_WAIT: Final = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|min)")
-_UNITS: Final = {"ms": 1_000, "s": 1_000_000, "m": 60_000_000, "min": 60_000_000}
-_KEYS: Final = ("kind", "turn", "call")
+_DURATION: Final = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|min)")
+_UNIT_MICROSECONDS: Final = {"ms": 1_000, "s": 1_000_000, "m": 60_000_000, "min": 60_000_000}
+_EXAMPLES: Final = {"kind": "kind:tool.*", "turn": "turn:3", "call": "call:c1"}
+"""An example for each key."""
 
 
 class FilterError(ValueError):
@@ -157,26 +160,26 @@ class Filter:
         """A byte per entry: 1 if all conditions match."""
         masks = [term.mask(part) for term in self.terms]
         if part.chunk.has_gaps:
-            masks.append(part.chunk.there(part.start))
+            masks.append(part.chunk.entry_mask(part.start))
         whole = reduce(int.__and__, (int.from_bytes(mask) for mask in masks))
         return whole.to_bytes(part.stop - part.start)
 
 
-def parse(text: str) -> Filter | None:
+def parse_filter(text: str) -> Filter | None:
     """Parse a filter; None for empty text. Raises FilterError."""
     terms = tuple(_terms(text))
     return Filter(text.strip(), terms) if terms else None
 
 
-def only(kind: str) -> str:
-    """The text of a filter that shows one kind."""
-    return f"kind:{_quoted_kind(kind)}"
+def only_kind(kind: str) -> str:
+    """Return the text of a filter that shows one kind."""
+    return f"kind:{_exact_pattern(kind)}"
 
 
-def without(text: str, kind: str) -> str:
-    """The text of a filter that hides one more kind; a condition for exactly this kind is removed."""
-    kept = [found[0] for found in _TERM.finditer(text) if found[0] != only(kind)]
-    return " ".join([*kept, f"!{only(kind)}"])
+def without_kind(text: str, kind: str) -> str:
+    """Return a filter text that hides one more kind; a condition for exactly this kind is removed."""
+    kept = [found[0] for found in _TERM.finditer(text) if found[0] != only_kind(kind)]
+    return " ".join([*kept, f"!{only_kind(kind)}"])
 
 
 def _terms(text: str) -> Iterator[Term]:
@@ -184,167 +187,48 @@ def _terms(text: str) -> Iterator[Term]:
         negation, phrase, closed, word = found.groups()
         if word is None:
             if not closed:
-                raise FilterError(f'the text {found[0]} has no closing "')
+                raise FilterError(f"The text {found[0]} has no closing quotation mark.")
             if not phrase:
                 continue
             term: Term = Contains(_in_json(phrase.replace('\\"', '"')))
         else:
-            term = _word(word)
+            term = _parse_word(word)
         yield Not(term) if negation else term
 
 
-def _word(word: str) -> Term:
+def _parse_word(word: str) -> Term:
     if word == "err":
         return IsError()
     if word.startswith(">"):
-        wait = _WAIT.fullmatch(word[1:])
-        if wait is None:
-            raise FilterError(f"{word} is no time: write >200ms, >1.5s or >2m")
-        return After(int(float(wait[1]) * _UNITS[wait[2]]))
+        duration = _DURATION.fullmatch(word[1:])
+        if duration is None:
+            raise FilterError(f"{word} is not a duration. Write >200ms, >1.5s or >2m.")
+        return LongAfter(int(float(duration[1]) * _UNIT_MICROSECONDS[duration[2]]))
     key, colon, value = word.partition(":")
-    if colon and key in _KEYS:
-        return _keyed(key, value)
-    if colon and (close := get_close_matches(key, _KEYS, 1, 0.75)):
-        raise FilterError(f'{key}: is not known. Is it {close[0]}:? For the text itself write "{word}"')
+    if colon and key in _EXAMPLES:
+        return _parse_keyed(key, value)
+    if colon and (close := get_close_matches(key, _EXAMPLES, 1, 0.75)):
+        raise FilterError(f'Unknown key {key}:. Did you mean {close[0]}:? To search for the text, write "{word}".')
     return Contains(_in_json(word))
 
 
-def _keyed(key: str, value: str) -> Term:
+def _parse_keyed(key: str, value: str) -> Term:
     if not value:
-        raise FilterError(f"{key}: needs something after it")
+        raise FilterError(f"{key}: needs a value, such as {_EXAMPLES[key]}.")
     if key == "kind":
         return OfKind(tuple(pattern for pattern in value.split(",") if pattern))
     if key == "call":
         return Contains(json.dumps(value, ensure_ascii=False))
     if not value.isdecimal():
-        raise FilterError(f"turn:{value} is no turn: write turn:3")
+        raise FilterError(f"turn:{value} is not a turn. Write turn:3.")
     return OfTurn(int(value))
 
 
 def _in_json(text: str) -> str:
-    """A text as it is written inside a JSON string."""
+    """Return a text as it is written inside a JSON string."""
     return json.dumps(text, ensure_ascii=False)[1:-1]
 
 
-def _quoted_kind(kind: str) -> str:
-    """A kind without wildcards. A space or comma would end it, so `?` replaces them."""
+def _exact_pattern(kind: str) -> str:
+    """Return a pattern that matches one kind. A space or comma would end the term, so `?` replaces them."""
     return re.sub(r"[\s,]", "?", re.sub(r"([*?\[])", r"[\1]", kind))
-
-
-SLICE: Final = 8
-"""Chunks that are searched at once: 16,384 entries."""
-_NO_HITS: Final = bytes(SIZE)
-
-
-class FilterProgress:
-    """Applies a filter chunk by chunk and keeps a byte per entry, so that the chunks need not stay in memory.
-
-    The journal searches for texts slice by slice; live entries are searched here.
-    """
-
-    def __init__(self, chosen: Filter, kinds: Kinds, last: int) -> None:
-        self.filter = chosen
-        self._kinds = kinds
-        self._needles = {needle: _bytes(needle) for needle in chosen.needles}
-        self._hits: dict[tuple[str, int], bytearray] = {}
-        self._since = last
-        """Entries after this position are searched as they arrive."""
-        self._found: set[tuple[str, int]] = set()
-        self.decided: dict[int, bytes] = {}
-        self._shown = 0
-
-    def hear(self, entries: Iterable[Entry]) -> None:
-        """Search live entries for the texts."""
-        for needle, (lower, word) in self._needles.items():
-            for entry in entries:
-                if lower in entry.data.encode("utf-8", "surrogatepass").lower() or word in entry.type:
-                    self._hit(needle, entry.position)
-
-    def restart(self, last: int) -> None:
-        """Search again up to a position, because entries were missed."""
-        self._since = last
-        self._found.clear()
-
-    # What must be read
-
-    def unfound(self, number: int) -> list[tuple[str, int, int]]:
-        """Texts that have not been searched around a chunk, with the range to search."""
-        part = number // SLICE
-        first, last = part * SLICE * SIZE + 1, min((part + 1) * SLICE * SIZE, self._since)
-        if first > last:
-            return []
-        return [(needle, first, last) for needle in self._needles if (needle, part) not in self._found]
-
-    def found(self, needle: str, first: int, last: int, positions: Sequence[int]) -> None:
-        """Take the matches of a text in a searched range."""
-        if needle not in self._needles or last < min(self._since, first + SLICE * SIZE - 1):
-            return
-        for position in positions:
-            self._hit(needle, position)
-        part = number_of(first) // SLICE
-        self._found.add((needle, part))
-        for number in range(part * SLICE, (part + 1) * SLICE):
-            # A chunk without a required text has no match.
-            if (number + 1) * SIZE <= self._since and self._is_barren(number):
-                self._settle(number, _NO_HITS)
-
-    def undecided(self, last: int) -> Iterator[int]:
-        """Chunks that are not decided, the newest first."""
-        return (number for number in range(number_of(last), -1, -1) if not self.is_decided(number, last))
-
-    def is_decided(self, number: int, last: int) -> bool:
-        if (number + 1) * SIZE <= last:
-            return number in self.decided
-        return not self.unfound(number)
-
-    def progress(self, last: int) -> float:
-        """The share of decided chunks."""
-        if not last:
-            return 1.0
-        chunks = number_of(last) + 1
-        return 1 - sum(1 for _ in self.undecided(last)) / chunks
-
-    # Deciding
-
-    def mask(self, chunk: Chunk, start: int, stop: int) -> bytes:
-        """The mask of a range of a chunk whose texts have been searched."""
-        if (decided := self.decided.get(chunk.number)) is not None:
-            return decided[start:stop]
-        hits = {needle: self._hits.get((needle, chunk.number), _NO_HITS) for needle in self._needles}
-        return self.filter.mask(Part(chunk, start, stop, self._kinds, hits))
-
-    def decide(self, chunk: Chunk) -> None:
-        """Decide a whole chunk if its texts have been searched."""
-        if chunk.known == SIZE and chunk.number not in self.decided and not self.unfound(chunk.number):
-            self._settle(chunk.number, self.mask(chunk, 0, SIZE))
-
-    @property
-    def hidden(self) -> int:
-        """The number of hidden entries in decided chunks."""
-        return len(self.decided) * SIZE - self._shown
-
-    def _settle(self, number: int, mask: bytes) -> None:
-        if number not in self.decided:
-            self.decided[number] = mask
-            self._shown += mask.count(1)
-            for needle in self._needles:
-                self._hits.pop((needle, number), None)
-
-    def _is_barren(self, number: int) -> bool:
-        part = number // SLICE
-        return any(
-            (needle, part) in self._found and (needle, number) not in self._hits for needle in self.filter.required
-        )
-
-    def _hit(self, needle: str, position: int) -> None:
-        number = number_of(position)
-        found = self._hits.get((needle, number))
-        if found is None:
-            found = self._hits[needle, number] = bytearray(SIZE)
-        found[position - number * SIZE - 1] = 1
-
-
-def _bytes(needle: str) -> tuple[bytes, str]:
-    """Bytes to compare as SQLite does: only ASCII letters have a case."""
-    lower = needle.encode("utf-8", "surrogatepass").lower()
-    return lower, lower.decode("utf-8", "surrogatepass")

@@ -12,9 +12,9 @@ class Span(NamedTuple):
 
     first: int
     last: int
-    entries: int
+    entry_count: int
     """Number of entries."""
-    size: int
+    chars: int
     """Characters of data of all its entries."""
     at: int
     until: int
@@ -26,14 +26,14 @@ class Span(NamedTuple):
 
 
 class Layout:
-    """Where the rows of a chunk begin. Grows with a live chunk."""
+    """The offsets at which the rows of a chunk begin. Grows with a live chunk."""
 
-    __slots__ = ("_raw", "_turn", "done", "starts", "visible")
+    __slots__ = ("_joined_turn", "_raw", "done", "starts", "visible")
 
     def __init__(self, *, raw: bool, hides: bool) -> None:
         self._raw = raw
-        self._turn = -1
-        """The turn of the last row if it is a row of deltas that may grow."""
+        self._joined_turn = -1
+        """The turn of the last row if more deltas may join it, else -1."""
         self.visible: bytearray | None = bytearray() if hides else None
         """A byte per entry; None if all are visible."""
         self.done = 0
@@ -50,7 +50,7 @@ class Layout:
             self.starts.extend(range(start, stop))
             return
         joins, turns, shown, begin = chunk.joins, chunk.turns, self.visible, self.starts.append
-        turn = self._turn
+        turn = self._joined_turn
         for offset in range(start, stop):
             if shown is not None and not shown[offset]:
                 continue
@@ -60,18 +60,17 @@ class Layout:
             elif turns[offset] != turn:
                 turn = turns[offset]
                 begin(offset)
-        self._turn = turn
+        self._joined_turn = turn
 
-    def after(self, offset: int) -> int:
-        """The first row that begins after an offset."""
+    def row_after(self, offset: int) -> int:
+        """Return the first row that begins after an offset."""
         return bisect_right(self.starts, offset)
 
-    def before(self, offset: int) -> int:
-        """The first row that does not begin before an offset."""
+    def rows_before(self, offset: int) -> int:
+        """Return the number of rows that begin before an offset."""
         return bisect_left(self.starts, offset)
 
     def span(self, row: int, chunk: Chunk, kinds: list[str]) -> Span:
-        """One row."""
         start = self.starts[row]
         stop = self.starts[row + 1] if row + 1 < len(self.starts) else self.done
         is_joined = bool(chunk.joins[start]) and not self._raw

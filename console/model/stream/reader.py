@@ -1,50 +1,32 @@
-"""Reads the entries that a timeline asks for."""
+"""Performs the reads that a timeline requests."""
 
-from collections.abc import Iterable, Iterator
-from typing import Final, Protocol
+from collections.abc import Sequence
+from typing import Protocol
 
-from console.model.stream.index import EntriesWanted, MarksWanted, Want
+from console.model.stream.index import EntriesRequest, HeadsRequest, ReadRequest
 from console.model.stream.timeline import Timeline
 from engine.events import Entry, EntryHead
-
-GAP: Final = 8
-"""Unneeded entries between two needed ones that are read rather than starting another read."""
 
 
 class JournalReader(Protocol):
     """Reads journals: the engine, or a list in tests."""
 
     async def index(self, run_id: str, *, after: int = 0, limit: int = ...) -> list[EntryHead]: ...
-    async def journal(self, run_id: str, *, after: int | None = ..., limit: int = ...) -> list[Entry]: ...
+    async def entries_at(self, run_id: str, positions: Sequence[int]) -> list[Entry]: ...
     async def find_text(self, run_id: str, text: str, *, first: int, last: int) -> list[int]: ...
 
 
-async def supply(timeline: Timeline, want: Want, journals: JournalReader) -> None:
-    """Carry out one read request of a timeline. After a failure the timeline may request it again."""
+async def perform_read(timeline: Timeline, request: ReadRequest, journals: JournalReader) -> None:
+    """Perform one read that a timeline has requested. After a failure the timeline may request it again."""
     run_id = timeline.run_id
     try:
-        if isinstance(want, MarksWanted):
-            timeline.take_marks(want, await journals.index(run_id, after=want.after, limit=want.limit))
-        elif isinstance(want, EntriesWanted):
-            entries: list[Entry] = []
-            for first, last in stretches(want.positions):
-                entries += await journals.journal(run_id, after=first - 1, limit=last - first + 1)
-            timeline.take_entries(want, entries)
+        if isinstance(request, HeadsRequest):
+            timeline.add_heads(request, await journals.index(run_id, after=request.after, limit=request.limit))
+        elif isinstance(request, EntriesRequest):
+            timeline.add_entries(request, await journals.entries_at(run_id, request.positions))
         else:
-            found = await journals.find_text(run_id, want.text, first=want.first, last=want.last)
-            timeline.take_matches(want, found)
+            found = await journals.find_text(run_id, request.text, first=request.first, last=request.last)
+            timeline.add_matches(request, found)
     except BaseException:
-        timeline.give_up(want)
+        timeline.read_failed(request)
         raise
-
-
-def stretches(positions: Iterable[int]) -> Iterator[tuple[int, int]]:
-    """The ranges in which rising positions are read."""
-    first = last = 0
-    for position in positions:
-        if first and position - last > GAP:
-            yield first, last
-            first = 0
-        first, last = first or position, position
-    if first:
-        yield first, last

@@ -4,7 +4,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
-WIDTH: Final = 9
+TIME_COLUMNS: Final = 9
 
 
 class TimeMode(StrEnum):
@@ -26,17 +26,17 @@ class TimeMode(StrEnum):
         return modes[(modes.index(self) + 1) % len(modes)]
 
 
-def stamp(mode: TimeMode, at: int, *, since: int | None, began: int | None) -> str:
-    """The time of a row; empty if it is not known."""
+def format_time(mode: TimeMode, at: int, *, previous_at: int | None, began: int | None) -> str:
+    """Return the text of the time column; empty if the other time is not known."""
     if mode is TimeMode.STEP:
-        return "" if since is None else step(at - since)
+        return "" if previous_at is None else format_step(at - previous_at)
     if mode is TimeMode.RUN:
-        return "" if began is None else elapsed(at - began)
+        return "" if began is None else format_elapsed(at - began)
     local = datetime.fromtimestamp(at // 1_000_000).astimezone()
     return f"{local:%H:%M:%S}"
 
 
-def step(microseconds: int) -> str:
+def format_step(microseconds: int) -> str:
     """`0.412`, `3.0`, `812.0` milliseconds; then `1.25s`, `2m05s`, `3h12m`."""
     if microseconds < 1_000:
         return f"{microseconds / 1_000:.3f}"
@@ -51,7 +51,7 @@ def step(microseconds: int) -> str:
     return f"{whole // 3_600}h{whole % 3_600 // 60:02}m"
 
 
-def elapsed(microseconds: int) -> str:
+def format_elapsed(microseconds: int) -> str:
     """`00:14.203`, `1:02:07`."""
     seconds, rest = divmod(max(0, microseconds), 1_000_000)
     if seconds < 3_600:

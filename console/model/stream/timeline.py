@@ -3,34 +3,32 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from console.model.stream import entry_search
-from console.model.stream.filter import Filter, FilterProgress
+from console.model.stream.filter import Filter
+from console.model.stream.filter_progress import FilterProgress
 from console.model.stream.index import (
-    SIZE,
+    CHUNK_ENTRIES,
     Chunk,
-    EntriesWanted,
-    EntryCache,
-    MarksWanted,
-    MatchesWanted,
+    ChunkCache,
+    EntriesRequest,
+    HeadsRequest,
+    MatchesRequest,
     NotRead,
-    Want,
-    Window,
-    number_of,
+    ReadRequest,
+    chunk_number,
 )
 from console.model.stream.layout import Layout, Span
-from console.model.stream.rows import Row, describe_deltas, tone_of
+from console.model.stream.rows import MAX_KIND_CHARS, EntryCache, Row, deltas_summary, kind_tone
 from console.model.text.safe import one_line
 from engine.events import LAST_KIND, Entry, EntryHead, EntryKind
 
-AT_ONCE: Final = 4
-"""Reads in progress at a time."""
+MAX_READS: Final = 4
+"""Reads that may be in progress at a time."""
 
 
 class Timeline:
-    """One run, seen through a window. It does not read: `wanted` returns what to read, and the `take_` methods get it.
+    """The rows of one run. The owner performs the reads that `next_requests` returns and passes on what was read.
 
-    `append` takes live entries. Rows come from memory; if memory does not have them, fewer are returned and the rest
-    is requested.
+    `append` adds live entries. If rows are not in memory, fewer rows are returned and the missing ones are requested.
     """
 
     def __init__(self, run_id: str, *, last: int = 0, began: int | None = None, is_live: bool = False) -> None:
@@ -41,136 +39,138 @@ class Timeline:
         self.version = 0
         """Grows whenever the rows may have changed."""
         self.arrived = 0
-        """Number of live entries that were not hidden."""
-        self.is_hiding = False
+        """The number of live entries that were visible when they arrived."""
+        self.is_filtered = False
         self.is_raw = False
-        self._window = Window(last)
-        self._recent = EntryCache()
-        self._filter_progress: FilterProgress | None = None
+        self._chunks = ChunkCache(last)
+        self._entry_cache = EntryCache()
+        self._progress: FilterProgress | None = None
         """The last filter, kept after it is cleared: the user can still step through its matches."""
         self._layouts: dict[int, Layout] = {}
-        self._needed: dict[int, None] = {}
+        self._needed_entries: dict[int, None] = {}
         """Positions whose entries have to be read."""
-        self._under_way: set[Want] = set()
+        self._in_progress: set[ReadRequest] = set()
 
     @property
     def last(self) -> int:
         """The newest position."""
-        return self._window.last
+        return self._chunks.last
 
     # Input
 
     def append(self, entries: Sequence[Entry]) -> None:
         """Append live entries, at about two microseconds each (see tests/bench/stream.py)."""
-        fresh = [entry for entry in entries if entry.position > self.last]
-        if not fresh:
+        new = [entry for entry in entries if entry.position > self.last]
+        if not new:
             return
-        first, last = fresh[0].position, fresh[-1].position
-        follows = first == self.last + 1 and last - first + 1 == len(fresh)
-        self._window.last = last
+        first, last = new[0].position, new[-1].position
+        has_no_gap = first == self.last + 1 and last - first + 1 == len(new)
+        self._chunks.last = last
         self.version += 1
-        self.is_live = fresh[-1].type != LAST_KIND
+        self.is_live = new[-1].type != LAST_KIND
         if self.began is None and first == 1:
-            self.began = fresh[0].at
-        if self._filter_progress is not None:
-            self._filter_progress.hear(fresh)
-            if not follows:
-                self._filter_progress.restart(last)  # the entries between were missed
-        self._recent.keep(fresh if self.is_raw else [entry for entry in fresh if entry.type != EntryKind.MESSAGE_DELTA])
-        if follows:
-            self._window.push(fresh)
-            self._decide()
-        self.arrived += self._shown_since(first)
+            self.began = new[0].at
+        if self._progress is not None:
+            self._progress.search_live(new)
+            if not has_no_gap:
+                self._progress.search_again(last)  # the entries in between were missed
+        self._entry_cache.add(new if self.is_raw else [entry for entry in new if entry.type != EntryKind.MESSAGE_DELTA])
+        if has_no_gap:
+            self._chunks.push(new)
+            self._decide_chunks()
+        self.arrived += self._count_visible(first)
 
-    def take_marks(self, want: MarksWanted, marks: Sequence[EntryHead]) -> None:
-        """Take requested heads."""
-        self._under_way.discard(want)
-        if not marks:
-            self._window.last = min(self.last, want.after)  # the run was deleted meanwhile
-        elif marks[0].position == 1 and self.began is None:
-            self.began = marks[0].at
-        chunk = self._window.take(want, marks)
+    def add_heads(self, request: HeadsRequest, heads: Sequence[EntryHead]) -> None:
+        """Add requested heads."""
+        self._in_progress.discard(request)
+        if not heads:
+            self._chunks.last = min(self.last, request.after)  # the run was deleted meanwhile
+        elif heads[0].position == 1 and self.began is None:
+            self.began = heads[0].at
+        chunk = self._chunks.add_heads(request, heads)
         if chunk is not None and chunk.has_gaps:
             self._layouts.pop(chunk.number, None)
-        if chunk is not None and self._filter_progress is not None:
-            self._filter_progress.decide(chunk)
+        if chunk is not None and self._progress is not None:
+            self._progress.decide(chunk)
         self.version += 1
 
-    def take_entries(self, want: EntriesWanted, entries: Sequence[Entry]) -> None:
-        """Take requested entries."""
-        self._under_way.discard(want)
-        self._recent.keep(entries)
+    def add_entries(self, request: EntriesRequest, entries: Sequence[Entry]) -> None:
+        """Add requested entries."""
+        self._in_progress.discard(request)
+        self._entry_cache.add(entries)
         self.version += 1
 
-    def take_matches(self, want: MatchesWanted, positions: Sequence[int]) -> None:
-        """Take the matches of a text."""
-        self._under_way.discard(want)
-        if self._filter_progress is not None:
-            self._filter_progress.found(want.text, want.first, want.last, positions)
-            self._decide()
+    def add_matches(self, request: MatchesRequest, positions: Sequence[int]) -> None:
+        """Add the positions at which a text was found."""
+        self._in_progress.discard(request)
+        if self._progress is not None:
+            self._progress.add_hits(request.text, request.first, request.last, positions)
+            self._decide_chunks()
         self.version += 1
 
-    def give_up(self, want: Want) -> None:
-        """Note that a read failed; it is requested again if still needed."""
-        self._under_way.discard(want)
+    def read_failed(self, request: ReadRequest) -> None:
+        """Note that a read failed. It is requested again if it is still needed."""
+        self._in_progress.discard(request)
         self.version += 1
 
-    def wanted(self) -> list[Want]:
-        """The reads to start now. Called once a tick; a request is not repeated until it was taken or given up."""
-        wants: dict[Want, None] = {}
-        room = AT_ONCE - len(self._under_way)
-        for want in self._wants():
-            if len(wants) >= room:
+    def next_requests(self) -> list[ReadRequest]:
+        """Return the reads to start now. Called once a tick; a request is not repeated until its read has ended."""
+        requests: dict[ReadRequest, None] = {}
+        room = MAX_READS - len(self._in_progress)
+        for request in self._requests():
+            if len(requests) >= room:
                 break
-            if want not in self._under_way:
-                wants[want] = None
-        self._under_way.update(wants)
-        self._needed.clear()
-        self._window.tick()
-        return list(wants)
+            if request not in self._in_progress:
+                requests[request] = None
+        self._in_progress.update(requests)
+        self._needed_entries.clear()
+        self._chunks.tick()
+        return list(requests)
 
     # View
 
-    def choose(self, chosen: Filter | None) -> None:
+    def set_filter(self, new_filter: Filter | None) -> None:
         """Apply a filter, or None for all entries."""
-        if chosen is not None:
-            self._filter_progress = FilterProgress(chosen, self._window.kinds, self.last)
-            self._decide()
-        self.is_hiding = chosen is not None
-        self._lay_again()
+        if new_filter is not None:
+            self._progress = FilterProgress(new_filter, self._chunks.kinds, self.last)
+            self._decide_chunks()
+        self.is_filtered = new_filter is not None
+        self._reset_layouts()
 
     def show_raw(self, raw: bool) -> None:
         """Show each delta in its own row, or joined."""
         self.is_raw = raw
-        self._lay_again()
+        self._reset_layouts()
 
     @property
     def hidden(self) -> int:
         """The number of entries that the filter is known to hide."""
-        if self._filter_progress is None or not self.is_hiding:
+        if self._progress is None or not self.is_filtered:
             return 0
-        tail = self._layouts.get(self._window.last_number)
-        is_counted = self._window.last_number in self._filter_progress.decided
-        return self._filter_progress.hidden + (0 if tail is None or is_counted else tail.hidden)
+        tail = self._layouts.get(self._chunks.last_number)
+        is_counted = self._chunks.last_number in self._progress.decided
+        return self._progress.hidden + (0 if tail is None or is_counted else tail.hidden)
 
     @property
     def progress(self) -> float | None:
         """The progress of the filter, or None when it is complete."""
-        if self._filter_progress is None or not self.is_hiding:
+        if self._progress is None or not self.is_filtered:
             return None
-        done = self._filter_progress.progress(self.last)
+        done = self._progress.progress(self.last)
         return None if done >= 1 else done
 
     # Rows
 
     def rows_after(self, position: int, count: int, *, strictly: bool = False) -> list[Span]:
-        """The next rows after a position, in order. Fewer, or NotRead if `strictly`, if the rest is not in memory."""
+        """Return the next rows after a position. If not all are in memory, returns fewer; `strictly` raises NotRead."""
         found: list[Span] = []
         try:
-            for chunk, layout in self._laid(range(max(0, position) // SIZE, self._window.last_number + 1)):
-                begin = layout.after(position - chunk.first)
+            for chunk, layout in self._chunks_with_rows(
+                range(max(0, position) // CHUNK_ENTRIES, self._chunks.last_number + 1)
+            ):
+                begin = layout.row_after(position - chunk.first)
                 end = min(len(layout.starts), begin + count - len(found))
-                found.extend(layout.span(row, chunk, self._window.kinds.names) for row in range(begin, end))
+                found.extend(layout.span(row, chunk, self._chunks.kinds.names) for row in range(begin, end))
                 if len(found) >= count:
                     break
         except NotRead:
@@ -179,13 +179,13 @@ class Timeline:
         return found
 
     def rows_before(self, position: int, count: int, *, strictly: bool = False) -> list[Span]:
-        """The rows before a position, in order. Fewer, or NotRead if `strictly`, if the rest is not in memory."""
+        """Return the rows before a position, in order. If not all are in memory, returns fewer or raises NotRead."""
         found: list[Span] = []
         try:
-            for chunk, layout in self._laid(range(number_of(min(position - 1, self.last)), -1, -1)):
-                end = layout.before(position - chunk.first)
+            for chunk, layout in self._chunks_with_rows(range(chunk_number(min(position - 1, self.last)), -1, -1)):
+                end = layout.rows_before(position - chunk.first)
                 begin = max(0, end - count + len(found))
-                found[:0] = [layout.span(row, chunk, self._window.kinds.names) for row in range(begin, end)]
+                found[:0] = [layout.span(row, chunk, self._chunks.kinds.names) for row in range(begin, end)]
                 if len(found) >= count:
                     break
         except NotRead:
@@ -194,131 +194,119 @@ class Timeline:
         return found
 
     def row_at(self, position: int) -> Span | None:
-        """The row of an entry; for a hidden entry the row before it, or else the next. Raises NotRead."""
-        self._window.reach(min(position, self.last))
+        """Return the row of an entry; for a hidden entry, the row before it or else the next. Raises NotRead."""
+        self._chunks.require(min(position, self.last))
         found = self.rows_before(position + 1, 1, strictly=True) or self.rows_after(position, 1, strictly=True)
         return found[0] if found else None
 
     def row(self, span: Span) -> Row:
-        """The text of a row; only the kind while its entry is being read."""
+        """Return the text of a row; without a summary while its entry is being read."""
         if span.is_joined:
             is_live = self.is_live and span.last == self.last
-            summary = describe_deltas(span.size, span.until - span.at, is_live=is_live)
+            summary = deltas_summary(span.chars, span.until - span.at, is_live=is_live)
             return Row(span.first, span.at, span.kind, summary, "message")
-        row = self._recent.row(span.first)
+        row = self._entry_cache.row(span.first)
         if row is None:
-            self._needed[span.first] = None
-            return Row(span.first, span.at, one_line(span.kind, 100), "", tone_of(span.kind, ""))
+            self._needed_entries[span.first] = None
+            return Row(span.first, span.at, one_line(span.kind, MAX_KIND_CHARS), "", kind_tone(span.kind, ""))
         return row
 
     @property
-    def is_lacking(self) -> bool:
-        """Whether something that was requested since the last tick has not been read."""
-        return bool(self._window.needs or self._needed)
+    def is_incomplete(self) -> bool:
+        """Whether rows that were asked for since the last tick are not in memory."""
+        return bool(self._chunks.needs or self._needed_entries)
 
-    # Places to go; each raises NotRead until it is known
+    # Positions to go to. Each method raises NotRead until the position is known.
 
     def turn_of(self, position: int) -> int:
-        return entry_search.turn_of(self._window, position)
+        return self._chunks.turn_of(position)
 
     def turn_start(self, turn: int) -> int | None:
-        """The first position of a turn, or of the next after it."""
-        return entry_search.turn_start(self._window, turn)
+        """Return the first position of a turn or of a later one, or None."""
+        return self._chunks.turn_start(turn)
 
     @property
     def has_filter(self) -> bool:
         """Whether a filter was ever set: the user can step through its matches even after it is cleared."""
-        return self._filter_progress is not None
+        return self._progress is not None
 
     def match_after(self, position: int) -> int | None:
-        """The next match of the last filter."""
-        return (
-            None
-            if self._filter_progress is None
-            else entry_search.match_after(self._window, self._filter_progress, position)
-        )
+        """Return the next match of the last filter."""
+        return None if self._progress is None else self._progress.match_after(self._chunks, position)
 
     def match_before(self, position: int) -> int | None:
-        return (
-            None
-            if self._filter_progress is None
-            else entry_search.match_before(self._window, self._filter_progress, position)
-        )
+        return None if self._progress is None else self._progress.match_before(self._chunks, position)
 
     # Private
 
-    def _shown_since(self, first: int) -> int:
-        """The number of visible entries from a position to the end."""
-        if not self.is_hiding:
+    def _count_visible(self, first: int) -> int:
+        """Return the number of visible entries from a position to the end."""
+        if not self.is_filtered:
             return self.last - first + 1
         count = 0
-        for number in range(number_of(first), self._window.last_number + 1):
-            chunk = self._window.get(number)
-            layout = None if chunk is None else self._lay(chunk)
+        for number in range(chunk_number(first), self._chunks.last_number + 1):
+            chunk = self._chunks.get(number)
+            layout = None if chunk is None else self._layout_of(chunk)
             if layout is not None and layout.visible is not None:
-                count += layout.visible.count(1, max(0, first - number * SIZE - 1))
+                count += layout.visible.count(1, max(0, first - number * CHUNK_ENTRIES - 1))
         return count
 
-    def _wants(self) -> Iterator[Want]:
-        """Everything that is needed, the most urgent first."""
-        progress = self._filter_progress
-        for number in self._window.needs:
-            chunk = self._window.get(number)
-            if chunk is None or self._window.is_short(chunk):
-                yield self._window.rest_of(number, is_seen=True)
+    def _requests(self) -> Iterator[ReadRequest]:
+        """Yield everything that is needed, the most urgent first."""
+        progress = self._progress
+        for number in self._chunks.needs:
+            chunk = self._chunks.get(number)
+            if chunk is None or self._chunks.is_short(chunk):
+                yield self._chunks.request_rest(number, for_screen=True)
             if progress is not None:
-                yield from (MatchesWanted(*part) for part in progress.unfound(number))
-        if self._needed and not any(isinstance(want, EntriesWanted) for want in self._under_way):
-            yield EntriesWanted(tuple(sorted(self._needed)))
-        if progress is not None and self.is_hiding:
+                yield from (MatchesRequest(*part) for part in progress.unsearched(number))
+        if self._needed_entries and not any(isinstance(request, EntriesRequest) for request in self._in_progress):
+            yield EntriesRequest(tuple(sorted(self._needed_entries)))
+        if progress is not None and self.is_filtered:
             for number in progress.undecided(self.last):
-                if unfound := progress.unfound(number):
-                    yield from (MatchesWanted(*part) for part in unfound)
-                elif (chunk := self._window.get(number)) is None or self._window.is_short(chunk):
-                    yield self._window.rest_of(number, is_seen=False)
+                if unsearched := progress.unsearched(number):
+                    yield from (MatchesRequest(*part) for part in unsearched)
+                elif (chunk := self._chunks.get(number)) is None or self._chunks.is_short(chunk):
+                    yield self._chunks.request_rest(number, for_screen=False)
 
-    def _laid(self, numbers: range) -> Iterator[tuple[Chunk, Layout]]:
-        """Chunks with their rows, in the given order. Chunks without visible rows are skipped."""
+    def _chunks_with_rows(self, numbers: range) -> Iterator[tuple[Chunk, Layout]]:
+        """Yield chunks with their layouts, in the given order. Chunks without visible rows are skipped."""
         for number in numbers:
-            mask = (
-                self._filter_progress.decided.get(number)
-                if self._filter_progress is not None and self.is_hiding
-                else None
-            )
+            mask = self._progress.decided.get(number) if self._progress is not None and self.is_filtered else None
             if mask is not None and 1 not in mask:
                 continue
-            chunk = self._window.chunk(number)
-            layout = self._lay(chunk)
+            chunk = self._chunks.chunk(number)
+            layout = self._layout_of(chunk)
             if layout is None:
-                self._window.needs[number] = None
+                self._chunks.needs[number] = None
                 raise NotRead(number)
             yield chunk, layout
-            if numbers.step > 0 and self._window.is_short(chunk):
+            if numbers.step > 0 and self._chunks.is_short(chunk):
                 raise NotRead(number)
 
-    def _lay(self, chunk: Chunk) -> Layout | None:
-        """The rows of a chunk; None until it is known which are hidden."""
-        progress = self._filter_progress if self.is_hiding else None
-        if progress is not None and progress.unfound(chunk.number):
+    def _layout_of(self, chunk: Chunk) -> Layout | None:
+        """Return the rows of a chunk; None until it is known which entries are hidden."""
+        progress = self._progress if self.is_filtered else None
+        if progress is not None and progress.unsearched(chunk.number):
             return None
         layout = self._layouts.get(chunk.number)
         if layout is None:
-            for number in [number for number in self._layouts if self._window.get(number) is None]:
+            for number in [number for number in self._layouts if self._chunks.get(number) is None]:
                 del self._layouts[number]
             hides = progress is not None or chunk.has_gaps
             layout = self._layouts[chunk.number] = Layout(raw=self.is_raw, hides=hides)
         if layout.done < chunk.known:
-            visible = chunk.there(layout.done) if chunk.has_gaps else None
+            visible = chunk.entry_mask(layout.done) if chunk.has_gaps else None
             if progress is not None:
                 visible = progress.mask(chunk, layout.done, chunk.known)
             layout.grow(chunk, visible)
         return layout
 
-    def _decide(self) -> None:
-        if self._filter_progress is not None:
-            for chunk in self._window:
-                self._filter_progress.decide(chunk)
+    def _decide_chunks(self) -> None:
+        if self._progress is not None:
+            for chunk in self._chunks:
+                self._progress.decide(chunk)
 
-    def _lay_again(self) -> None:
+    def _reset_layouts(self) -> None:
         self._layouts.clear()
         self.version += 1

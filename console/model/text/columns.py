@@ -7,21 +7,21 @@ from console.model.text.piece import Piece
 
 
 def cells(text: str) -> int:
-    """The width of a text in terminal columns."""
+    """Return the width of a text in terminal columns."""
     if text.isascii():
         return len(text)
     return sum(_cells(letter) for letter in text)
 
 
 def cut(text: str, width: int) -> str:
-    """The text, cut with `…` if it is wider than `width`."""
+    """Return the text, cut with `…` if it is wider than `width`."""
     if len(text) * 2 <= width or cells(text) <= width:
         return text
     return fitting(text, width - 1) + "…" if width > 0 else ""
 
 
 def fitting(text: str, width: int) -> str:
-    """The beginning of the text that fits into `width` columns."""
+    """Return the beginning of the text that fits into `width` columns."""
     if text.isascii():
         return text[: max(0, width)]
     used = 0
@@ -49,7 +49,7 @@ def wrapped(pieces: Iterable[Piece], width: int, hang: int = 0) -> list[Sequence
 
 
 def _between(pieces: Iterable[Piece], start: int, end: int) -> Iterator[Piece]:
-    """The parts of pieces within a range of their joined text."""
+    """Yield the parts of pieces within a range of their joined text."""
     at = 0
     for piece in pieces:
         part = piece.text[max(0, start - at) : max(0, end - at)]
@@ -59,7 +59,7 @@ def _between(pieces: Iterable[Piece], start: int, end: int) -> Iterator[Piece]:
 
 
 def _breaks(text: str, first: int, others: int) -> list[tuple[int, int]]:
-    """Start and end of each row. The cost grows with the rows, not with the words."""
+    """Return start and end of each row. The cost grows with the rows, not with the words."""
     is_narrow = cells(text) == len(text)
     rows: list[tuple[int, int]] = []
     first, others = max(1, first), max(1, others)

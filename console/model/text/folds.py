@@ -1,4 +1,4 @@
-"""Which paths the user has unfolded. Kept across entries, so that the next entry opens alike."""
+"""Which paths the user has unfolded. Kept across entries, so that the next entry is unfolded alike."""
 
 from collections.abc import Iterator
 
@@ -7,14 +7,14 @@ Path = tuple[Key, ...]
 
 
 class Folds:
-    """Fold state by path. Without a state the view decides."""
+    """Fold states by path. A path without a state is folded as the view decides."""
 
     def __init__(self) -> None:
         self._below: dict[Path, dict[Key, bool]] = {}
 
-    def is_open(self, path: Path, *, otherwise: bool = False) -> bool:
+    def is_open(self, path: Path, *, default: bool = False) -> bool:
         decided = self._below.get(path[:-1], {}).get(path[-1])
-        return otherwise if decided is None else decided
+        return default if decided is None else decided
 
     def has(self, path: Path) -> bool:
         """Whether the path has a state."""
@@ -24,5 +24,5 @@ class Folds:
         self._below.setdefault(path[:-1], {})[path[-1]] = is_open
 
     def opened_below(self, path: Path) -> Iterator[Key]:
-        """The unfolded children of a path."""
+        """Return the unfolded children of a path."""
         return (key for key, is_open in self._below.get(path, {}).items() if is_open)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, Self
 
-NEAR: Final = 2
+NEAR_END_ROWS: Final = 2
 """Rows from the end within which a move down follows again, because a moving end is hard to hit."""
 
 
@@ -21,28 +21,29 @@ class FollowState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Follow:
-    """The follow state of a list, and the number of rows added since it left the end."""
+    """What a list shows, and the number of rows that were added since it left the end."""
 
-    hold: FollowState = FollowState.TAIL
+    state: FollowState = FollowState.TAIL
     new: int = 0
+    """Rows that were added since the list left the end."""
     position: int | None = None
     """The position of the pinned entry."""
 
     @property
     def is_tail(self) -> bool:
-        return self.hold is FollowState.TAIL
+        return self.state is FollowState.TAIL
 
     def grown(self, count: int) -> Self:
-        """Rows were added at the end."""
-        return self if self.is_tail or not count else type(self)(self.hold, self.new + count, self.position)
+        """Return the state after rows were added at the end."""
+        return self if self.is_tail or not count else type(self)(self.state, self.new + count, self.position)
 
     def moved_up(self) -> Self:
-        """A move up stops following."""
+        """Return the state after a move up, which stops following."""
         return type(self)(FollowState.LOCKED) if self.is_tail else self
 
     def moved_down(self, below: int) -> Self:
-        """A move down with `below` rows left under the view; near the end it follows again. A pin stays."""
-        return type(self)() if self.hold is FollowState.LOCKED and below <= NEAR else self
+        """Return the state after a move down with `below` rows left: near the end the list follows. A pin stays."""
+        return type(self)() if self.state is FollowState.LOCKED and below <= NEAR_END_ROWS else self
 
     def pinned(self, position: int) -> Self:
         return type(self)(FollowState.PINNED, self.new, position)

@@ -1,4 +1,4 @@
-"""The signs that the console draws. Every state has a sign and a word, so colour alone never carries meaning."""
+"""The glyphs that the console draws. Every state has a glyph and a word, so colour alone never carries meaning."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -44,9 +44,9 @@ ASCII_GLYPHS: Final[Mapping[str, str]] = dict(_TABLE.values())
 LEGEND: Final = (
     ("idle", "idle"), ("starting", "starting"), ("running", "running"), ("paused", "paused"), ("stopping", "stopping"),
     ("completed", "completed"), ("failed", "failed"), ("cancelled", "stopped"), ("timeout", "timed out"),
-    ("lost", "runner lost"), ("event", "event"), ("queued", "steer queued"), ("after", "after the run"),
+    ("lost", "runner lost"), ("event", "event"), ("queued", "queued"), ("after", "after the run"),
     ("pulled", "pulled"), ("injected", "delivered"), ("dropped", "dropped"), ("busy", "no answer yet"),
     ("live", "live"), ("later", "later than shown"), ("mark", "marked"), ("folded", "folded"), ("open", "unfolded"),
     ("fork", "forked here"),
 )  # fmt: skip
-"""The signs that the help explains, each with its word."""
+"""The glyphs that the help explains, each with its word."""

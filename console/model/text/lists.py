@@ -9,11 +9,9 @@ from console.model.text.columns import cells, cut, wrapped
 from console.model.text.folds import Folds, Path
 from console.model.text.piece import Piece
 
-MARGIN: Final = 1
-"""Columns before every row for the cursor."""
-
-
-GLYPH: Final = 2
+MARGIN_COLUMNS: Final = 1
+"""Columns before every row, for the cursor."""
+FOLD_COLUMNS: Final = 2
 """Columns of the fold glyph."""
 
 
@@ -41,7 +39,7 @@ class Source(Protocol):
     def row(self, index: int) -> Row: ...
 
     def toggle(self, index: int) -> int:
-        """Fold or unfold. Returns the row of the folded thing."""
+        """Fold or unfold. Returns the row of the folded or unfolded item."""
         ...
 
     def copied(self, index: int) -> str:
@@ -89,7 +87,7 @@ class Text:
         if width == self._width:
             return
         self._width = width
-        room = width - self._indent - MARGIN
+        room = width - self._indent - MARGIN_COLUMNS
         rows = wrapped(self._pieces, room, self._hang) if self._wraps else [self._pieces]
         self._rows = [Row(row, self._indent, jump=self._jump) for row in rows]
         right = self._right
@@ -109,7 +107,7 @@ class Text:
     def toggle(self, index: int) -> int:
         return index
 
-    def copied(self, index: int) -> str:  # noqa: ARG002  (every row says the same)
+    def copied(self, index: int) -> str:  # noqa: ARG002  (every row has the same text)
         return self.plain if self._copy is None else self._copy()
 
     def path_at(self, index: int) -> str:  # noqa: ARG002
@@ -192,23 +190,23 @@ class Group:
         folds: Folds,
         path: Path,
         is_open: bool = False,
-        may_hold: Callable[[str], bool] = lambda _: True,
+        may_contain: Callable[[str], bool] = lambda _: True,
         name: str = "",
     ) -> None:
         self._head = head
         self._make = body
         self._folds = folds
         self._path = path
-        self._otherwise = is_open
-        self._may_hold = may_hold
-        """Returns whether the content may contain a text."""
+        self._is_open_at_first = is_open
+        self._may_contain = may_contain
+        """Returns whether the content may contain a text; if not, a search does not build the content."""
         self._name = name
         self._width = 80
         self._body: Source | None = None
 
     @property
     def is_open(self) -> bool:
-        return self._folds.is_open(self._path, otherwise=self._otherwise)
+        return self._folds.is_open(self._path, default=self._is_open_at_first)
 
     @property
     def height(self) -> int:
@@ -216,7 +214,7 @@ class Group:
 
     def fit(self, width: int) -> None:
         self._width = width
-        self._head.fit(width - GLYPH)
+        self._head.fit(width - FOLD_COLUMNS)
         if self._body is not None:
             self._body.fit(width)
 
@@ -224,7 +222,7 @@ class Group:
         if index >= self._head.height:
             return self._opened.row(index - self._head.height)
         row = self._head.row(index)
-        return row._replace(is_open=self.is_open) if index == 0 else row._replace(indent=row.indent + GLYPH)
+        return row._replace(is_open=self.is_open) if index == 0 else row._replace(indent=row.indent + FOLD_COLUMNS)
 
     def toggle(self, index: int) -> int:
         if index >= self._head.height:
@@ -246,7 +244,7 @@ class Group:
         above = self._head.height
         if after < 0 and (found := self._head.find(text)) is not None:
             return found
-        if not self.is_open and not self._may_hold(text):
+        if not self.is_open and not self._may_contain(text):
             return None
         found = self._opened.find(text, after - above if after >= above else -1)
         if found is None:
@@ -267,7 +265,7 @@ def _width(pieces: Sequence[Piece]) -> int:
 
 
 T = TypeVar("T")
-_LEAST: Final = 12
+_MIN_TEXT_COLUMNS: Final = 12
 """Minimum columns of the main text of a row."""
 
 
@@ -311,10 +309,10 @@ class ListItems:
     def copied(self, index: int) -> str:
         return self.item(index).id
 
-    def path_at(self, index: int) -> str:  # noqa: ARG002  (a thing has none)
+    def path_at(self, index: int) -> str:  # noqa: ARG002  (items have no path)
         return ""
 
-    def find(self, text: str, after: int = -1) -> int | None:  # noqa: ARG002  (whoever searches reads anew)
+    def find(self, text: str, after: int = -1) -> int | None:  # noqa: ARG002  (the browsers search in the database)
         return None
 
 
@@ -338,9 +336,9 @@ class LongListItems(ListItems, Generic[T]):
         return self._place_of(item_id)
 
 
-def heading(words: str, remark: str = "") -> Row:
-    """A heading row."""
-    return Row([Piece(words, "heading")], right=Piece(remark, "faint") if remark else None)
+def heading(text: str, remark: str = "") -> Row:
+    """Return a heading row."""
+    return Row([Piece(text, "heading")], right=Piece(remark, "faint") if remark else None)
 
 
 def row(
@@ -352,9 +350,15 @@ def row(
     indent: int = 0,
     is_open: bool | None = None,
 ) -> Row:
-    """A row whose marks and right text are always visible; the other pieces are cut."""
-    room = width - MARGIN - indent - (GLYPH if is_open is not None else 0) - (cells(right) + 2 if right else 0)
-    shown = _fitted(pieces, max(min(room, _LEAST), room - _cells(marks)))
+    """Return a row whose marks and right text are always visible; the other pieces are cut."""
+    room = (
+        width
+        - MARGIN_COLUMNS
+        - indent
+        - (FOLD_COLUMNS if is_open is not None else 0)
+        - (cells(right) + 2 if right else 0)
+    )
+    shown = _fitted(pieces, max(min(room, _MIN_TEXT_COLUMNS), room - _cells(marks)))
     shown += _fitted(marks, room - _cells(shown))
     return Row(shown, indent, is_open, right=Piece(right, "faint") if right else None)
 

@@ -13,14 +13,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import unquote, urlsplit
 
+if TYPE_CHECKING:
+    from engine.api import Problem
+
+MAX_CANDIDATES: Final = 50
+"""Completions that are offered for a path."""
 MAX_PASTED_PATHS: Final = 50
-"""Maximum number of offered names."""
-SCANNED: Final = 100_000
-"""Names of a folder that are scanned; file types are read only for offered names."""
+"""Lines of a paste that are read as paths."""
+MAX_SCANNED_NAMES = 100_000
+"""Names of one folder that are scanned, in about a tenth of a second; a folder may have millions."""
 MAX_PATH_CHARS: Final = 4_096
-"""Maximum length of a path on most systems."""
-_TYPED: Final = re.compile(r"(?:^|(?<=\s))@(\"[^\"]*|[^\s\"]*)$")
-_PATHS: Final = ("/", "~/", "./", "../")
+"""The length of a path on most systems."""
+_MENTION_END: Final = re.compile(r"(?:^|(?<=\s))@(\"[^\"]*|[^\s\"]*)$")
+_PATH_PREFIXES: Final = ("/", "~/", "./", "../")
 """Prefixes of texts that can only be a path."""
 
 
@@ -55,18 +60,18 @@ class Candidate(NamedTuple):
 
 
 def fragment_at(line: str, column: int) -> Fragment | None:
-    """The `@path` before the cursor, or None. It begins a word, so `ann@example.org` is none."""
-    found = _TYPED.search(line[:column])
+    """Return the `@path` before the cursor, or None. The @ begins a word, so `ann@example.org` is no path."""
+    found = _MENTION_END.search(line[:column])
     return None if found is None else Fragment(found.start(), column, found[1].removeprefix('"'))
 
 
 def mention(path: str) -> str:
-    """A path as written in a text: `@notes.txt`, `@"my notes.txt"`."""
+    """Return a path as it is written in a text: `@notes.txt`, `@"my notes.txt"`."""
     return f'@"{path}"' if any(letter.isspace() for letter in path) else f"@{path}"
 
 
 def candidates(typed: str) -> list[Candidate]:
-    """Completions of a typed path, folders first. Reads the disk, so call it in a thread."""
+    """Return completions of a typed path, folders first. Reads the disk, so call it in a thread."""
     beginning = typed.rpartition("/")[2]
     start = typed[: len(typed) - len(beginning)]
     if typed == "~" or beginning == "..":
@@ -75,8 +80,8 @@ def candidates(typed: str) -> list[Candidate]:
         with os.scandir(Path(start or ".").expanduser()) as names:
             begins = beginning.lower()
             best = nsmallest(
-                MAX_PASTED_PATHS,
-                _fitting(islice(names, SCANNED), beginning),
+                MAX_CANDIDATES,
+                _matching_files(islice(names, MAX_SCANNED_NAMES), beginning),
                 key=lambda one: (not one.name.lower().startswith(begins), not one.is_dir(), one.name.lower()),
             )
             return [*_candidates(best, start)]
@@ -84,7 +89,7 @@ def candidates(typed: str) -> list[Candidate]:
         return []
 
 
-def _fitting(names: Iterator[os.DirEntry[str]], beginning: str) -> Iterator[os.DirEntry[str]]:
+def _matching_files(names: Iterator[os.DirEntry[str]], beginning: str) -> Iterator[os.DirEntry[str]]:
     for entry in names:
         if entry.name.startswith(".") and not beginning.startswith("."):
             continue
@@ -105,7 +110,7 @@ def _is_writable(name: str) -> bool:
 
 
 def readings(text: str) -> Sequence[Sequence[str]]:
-    """The ways to read a paste as a list of paths, the simplest first; most texts have none.
+    """Return the ways to read a paste as a list of paths, the simplest first; most texts have none.
 
     Either one path per line, or as terminals write dropped files: quoted or escaped, separated by spaces.
     """
@@ -118,38 +123,38 @@ def readings(text: str) -> Sequence[Sequence[str]]:
     return [paths for place, paths in enumerate(found) if all(map(_is_path, paths)) and paths not in found[:place]]
 
 
-def files_meant(readings: Sequence[Sequence[str]]) -> tuple[Sequence[Candidate], str]:
-    """The files of the first reading that consists of files, or the reason if files seem to be meant.
+def pasted_files(readings: Sequence[Sequence[str]]) -> tuple[Sequence[Candidate], str]:
+    """Return the files of the first reading that consists of files, or a reason if the paste looks like files.
 
     Reads the disk, so call it in a thread.
     """
-    troubles: list[str] = []
+    reasons: list[str] = []
     for paths in readings:
         found = [file_at(path) for path in paths]
         files = [each for each in found if isinstance(each, Candidate)]
         if len(files) == len(paths):
             return files, ""
-        troubles += (each for each in found if isinstance(each, str) and each)
-    return (), next(iter(troubles), "")
+        reasons += (each for each in found if isinstance(each, str) and each)
+    return (), next(iter(reasons), "")
 
 
 def file_at(path: str) -> Candidate | str:
-    """The file at a path, or the reason why there is none; empty if the text does not look like a path."""
+    """Return the file at a path, or the reason why there is none; empty if the text does not look like a path."""
     try:
         place = Path(path).expanduser()
         if place.is_file():
             return Candidate(path, place.stat().st_size)
         if place.is_dir():
-            return f"{path} is a folder: its files can be attached one by one"
+            return f"{path} is a folder; attach its files one by one"
         if place.exists():
-            return f"{path} is no file, but a pipe, a device or a socket"
-        return f"{path} is not there" if place.parent.is_dir() and len(place.parts) > 2 else ""
+            return f"{path} is a pipe, a device or a socket, not a file"
+        return f"{path} does not exist" if place.parent.is_dir() and len(place.parts) > 2 else ""
     except (OSError, RuntimeError, ValueError):
         return ""
 
 
 def _is_path(text: str) -> bool:
-    return text.startswith(_PATHS)
+    return text.startswith(_PATH_PREFIXES)
 
 
 def _of_url(text: str) -> str:
@@ -161,16 +166,13 @@ def _of_url(text: str) -> str:
         return text
 
 
-if TYPE_CHECKING:
-    from engine.api import Problem
-
-BEGINNINGS: Final = ("/", "./", "../", "~")
-MAX_PATHS_LISTED: Final = 300
+_TYPED_PATH_PREFIXES: Final = ("/", "./", "../", "~")
+MAX_LISTED_NAMES: Final = 300
 """Maximum number of listed names per folder."""
 
 
-class Found(NamedTuple):
-    """A name in a folder."""
+class FolderEntry(NamedTuple):
+    """A file or folder in a listing."""
 
     name: str
     is_folder: bool
@@ -180,11 +182,12 @@ class Found(NamedTuple):
         return f"{self.name}/" if self.is_folder else self.name
 
 
-class Folder(NamedTuple):
-    """A typed folder and its matching names, or the problem that prevented reading it."""
+class FolderListing(NamedTuple):
+    """The names in a typed folder that match, or the problem that prevented reading it."""
 
     typed: str = ""
-    names: tuple[Found, ...] = ()
+    """The folder as typed, with a slash at its end."""
+    names: tuple[FolderEntry, ...] = ()
     problem: str = ""
     beginning: str = ""
     certain: str = ""
@@ -194,29 +197,31 @@ class Folder(NamedTuple):
 
     def covers(self, text: str) -> bool:
         """Whether this listing contains all completions of a path."""
-        typed, beginning = parts(text)
+        typed, beginning = split_path(text)
         if typed != self.typed or self.problem or beginning == self.beginning:
             return typed == self.typed
         is_narrower = beginning.startswith(self.beginning) and _wants_hidden(beginning) == _wants_hidden(self.beginning)
         return is_narrower and not self.is_cut
 
 
-def gathered(typed: str, beginning: str, found: Iterable[Found], *, is_all: bool) -> Folder:
-    """The listing of a folder. If not everything was scanned, only the typed prefix is certain."""
-    hits = [one for one in found if _goes_on(one.name, beginning)]
+def make_listing(typed: str, beginning: str, found: Iterable[FolderEntry], *, is_all: bool) -> FolderListing:
+    """Return the listing of a folder. If not everything was scanned, only the typed prefix is certain."""
+    hits = [one for one in found if _is_listed(one.name, beginning)]
     certain = commonprefix([one.name for one in hits]) if is_all else beginning  # noqa: RUF071  (letters are meant)
-    return Folder(typed, tuple(_sorted(hits)), "", beginning, certain, not is_all or len(hits) > MAX_PATHS_LISTED)
+    return FolderListing(
+        typed, tuple(_sorted(hits)), "", beginning, certain, not is_all or len(hits) > MAX_LISTED_NAMES
+    )
 
 
-def place_of(problem: "Problem") -> str:
-    """File and line of a problem; for a plugin with its folder, because its files have common names."""
+def problem_location(problem: "Problem") -> str:
+    """Return the file and line of a problem; for a plugin with its folder, because its files have common names."""
     path, folder = problem.path, problem.folder
     name = path.name if folder is None or not path.is_relative_to(folder) else str(path.relative_to(folder.parent))
     return f"{name}:{problem.line}" if problem.line else name
 
 
-def near(path: str, here: str, home: str) -> str:
-    """A path relative to the working folder or to the home folder, if possible."""
+def short_path(path: str, here: str, home: str) -> str:
+    """Return a path relative to the working folder or to the home folder, if possible."""
     for folder, beginning in ((here, "."), (home, "~")):
         if folder not in ("", "/") and path.startswith(f"{folder.rstrip('/')}/"):
             return beginning + path[len(folder.rstrip("/")) :]
@@ -225,27 +230,27 @@ def near(path: str, here: str, home: str) -> str:
 
 def is_path(text: str) -> bool:
     """Whether a text is a path and not a search."""
-    return text.startswith(BEGINNINGS) or text in (".", "..")
+    return text.startswith(_TYPED_PATH_PREFIXES) or text in (".", "..")
 
 
-def parts(text: str) -> tuple[str, str]:
-    """The typed folder and the beginning of the name."""
+def split_path(text: str) -> tuple[str, str]:
+    """Split a typed path into the folder and the beginning of the name."""
     if text in ("~", ".", ".."):
         return f"{text}/", ""
     folder, slash, name = text.rpartition("/")
     return f"{folder}{slash}", name
 
 
-def fitting(found: Iterable[Found], beginning: str) -> Sequence[Found]:
-    """The matching names, folders first; hidden and Python cache names only if typed."""
-    return _sorted(one for one in found if _goes_on(one.name, beginning))
+def matching_names(found: Iterable[FolderEntry], beginning: str) -> Sequence[FolderEntry]:
+    """Return the matching names, folders first; hidden and Python cache names only if their prefix is typed."""
+    return _sorted(one for one in found if _is_listed(one.name, beginning))
 
 
-def _sorted(found: Iterable[Found]) -> Sequence[Found]:
-    return sorted(found, key=lambda one: (not one.is_folder, one.name))[:MAX_PATHS_LISTED]
+def _sorted(found: Iterable[FolderEntry]) -> Sequence[FolderEntry]:
+    return sorted(found, key=lambda one: (not one.is_folder, one.name))[:MAX_LISTED_NAMES]
 
 
-def _goes_on(name: str, beginning: str) -> bool:
+def _is_listed(name: str, beginning: str) -> bool:
     return name.startswith(beginning) and (_wants_hidden(beginning) or not name.startswith((".", "__")))
 
 
@@ -253,10 +258,10 @@ def _wants_hidden(beginning: str) -> bool:
     return beginning[:1] in (".", "_")
 
 
-def completed(text: str, folder: Folder) -> str:
-    """The text, completed as far as it is unambiguous."""
-    typed, beginning = parts(text)
-    hits = fitting(folder.names, beginning)
+def complete_path(text: str, folder: FolderListing) -> str:
+    """Return the text, completed as far as it is unambiguous."""
+    typed, beginning = split_path(text)
+    hits = matching_names(folder.names, beginning)
     if not hits:
         return text
     if folder.is_cut:
@@ -264,33 +269,29 @@ def completed(text: str, folder: Folder) -> str:
     return typed + (hits[0].shown if len(hits) == 1 else commonprefix([one.name for one in hits]))  # noqa: RUF071  (letters are meant)
 
 
-LOOKED_AT = 100_000
-"""Names of one folder that are scanned, in about a tenth of a second; a folder may have millions."""
+async def read_folder(text: str) -> FolderListing:
+    """Read the folder of a typed path; the listing has its folders and Python files."""
+    return await asyncio.to_thread(_folder, *split_path(text))
 
 
-async def folder_of(text: str) -> Folder:
-    """The listing of the folder of a path: runners and folders."""
-    return await asyncio.to_thread(_folder, *parts(text))
-
-
-def _folder(typed: str, beginning: str) -> Folder:
+def _folder(typed: str, beginning: str) -> FolderListing:
     try:
         with os.scandir(Path(typed).expanduser()) as entries:
-            looked_at = islice(entries, LOOKED_AT)
+            scanned = islice(entries, MAX_SCANNED_NAMES)
             # Filter first: file types are read only for matching names.
-            found = [*_usable(entry for entry in looked_at if entry.name.startswith(beginning))]
-            return gathered(typed, beginning, found, is_all=next(entries, None) is None)
+            found = [*_runner_entries(entry for entry in scanned if entry.name.startswith(beginning))]
+            return make_listing(typed, beginning, found, is_all=next(entries, None) is None)
     except FileNotFoundError:
-        return Folder(typed, problem="there is no such folder")
+        return FolderListing(typed, problem="no such folder")
     except NotADirectoryError:
-        return Folder(typed, problem="it is a file, not a folder")
+        return FolderListing(typed, problem="this is a file, not a folder")
     except (OSError, ValueError) as error:
-        return Folder(typed, problem=f"it cannot be read: {getattr(error, 'strerror', None) or error}")
+        return FolderListing(typed, problem=f"cannot be read: {getattr(error, 'strerror', None) or error}")
     except RuntimeError:  # `~nobody`
-        return Folder(typed, problem="nobody of that name has a home here")
+        return FolderListing(typed, problem="unknown user")
 
 
-def _usable(entries: Iterator[os.DirEntry[str]]) -> Iterator[Found]:
+def _runner_entries(entries: Iterator[os.DirEntry[str]]) -> Iterator[FolderEntry]:
     for entry in entries:
         if (is_folder := entry.is_dir()) or entry.name.endswith(".py"):
-            yield Found(entry.name, is_folder)
+            yield FolderEntry(entry.name, is_folder)

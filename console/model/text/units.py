@@ -3,14 +3,14 @@
 import re
 from typing import Final
 
-_SECOND: Final = 1_000_000
-_UNITS: Final = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
+_SECOND_US: Final = 1_000_000
+_UNIT_SECONDS: Final = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 _AGE: Final = re.compile(r"(\d{1,9})\s*([smhdw])")
 
 
 def duration(microseconds: int) -> str:
     """`512 ms`, `9.2 s`, `3 min 20 s`, `1 h 4 min`."""
-    seconds = max(0, microseconds) / _SECOND
+    seconds = max(0, microseconds) / _SECOND_US
     if seconds < 0.9995:
         return f"{seconds * 1000:.0f} ms"
     if seconds < 59.95:
@@ -28,7 +28,7 @@ def latency(microseconds: int) -> str:
 
 def brief(microseconds: int) -> str:
     """`512ms`, `9.2s`, `41s`, `3m`, `5h`, `9d`: for a narrow column."""
-    seconds = max(0, microseconds) / _SECOND
+    seconds = max(0, microseconds) / _SECOND_US
     if seconds < 0.9995:
         return f"{seconds * 1000:.0f}ms"
     if seconds < 59.5:
@@ -40,7 +40,7 @@ def brief(microseconds: int) -> str:
 
 def ago(microseconds: int) -> str:
     """`just now`, `4 min ago`, `3 h ago`, `12 days ago`."""
-    seconds = max(0, microseconds) // _SECOND
+    seconds = max(0, microseconds) // _SECOND_US
     if seconds < 60:
         return "just now" if seconds < 10 else f"{seconds} s ago"
     if seconds < 3_600:
@@ -68,11 +68,11 @@ def number(count: int, one: str, many: str = "") -> str:
 
 
 def age(text: str) -> int:
-    """Microseconds of `30d`, `12h`, `90m`, `2w`; raises ValueError for anything else."""
+    """Return the microseconds of `30d`, `12h`, `90m`, `2w`; raises ValueError for anything else."""
     found = _AGE.fullmatch(text.strip())
     if found is None:
         raise ValueError(text)
-    return int(found[1]) * _UNITS[found[2]] * _SECOND
+    return int(found[1]) * _UNIT_SECONDS[found[2]] * _SECOND_US
 
 
 def short_runner(runner_id: str) -> str:

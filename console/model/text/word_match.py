@@ -4,22 +4,22 @@ from collections.abc import Iterator, Sequence
 
 from console.model.text.safe import one_line
 
-MAX_SEARCHED_CHARS = 300
+MAX_SHOWN_CHARS = 300
 
 
 def matching(texts: Sequence[str], typed: str) -> list[str]:
-    """The texts that contain every typed word, ignoring case, in their order."""
+    """Return the texts that contain every typed word, ignoring case, in their order."""
     words = typed.casefold().split()
     return [text for text in texts if all(word in text.casefold() for word in words)]
 
 
 def shown(text: str) -> str:
-    """The text on one line, safe to show."""
-    return one_line(text, MAX_SEARCHED_CHARS)
+    """Return the text on one line, safe to show."""
+    return one_line(text, MAX_SHOWN_CHARS)
 
 
 def spans(line: str, typed: str) -> Iterator[tuple[int, int]]:
-    """Start and end of the first match of each word."""
+    """Yield start and end of the first match of each word."""
     folded = line.casefold()
     if len(folded) != len(line):  # a letter that folds into two would shift the marks, so mark nothing
         return

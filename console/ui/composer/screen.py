@@ -27,7 +27,7 @@ from console.data.health import error_text
 from console.model.commands.key_labels import key_of
 from console.model.composer.fields import GROUPS, TYPE_HINTS, change_defaults, fill_example
 from console.model.prompt.paste_tokens import on_one_line
-from console.model.text.paths import candidates, files_meant
+from console.model.text.paths import candidates, pasted_files
 from console.model.text.safe import one_line
 from console.model.text.units import who_runs
 from console.ui.composer.controller import ComposerController
@@ -278,7 +278,7 @@ class ComposerScreen(FullScreen):
 
     def on_path_field_pasted(self, event: PathField.Pasted) -> None:
         async def look() -> None:
-            files, trouble = await asyncio.to_thread(files_meant, event.readings)
+            files, trouble = await asyncio.to_thread(pasted_files, event.readings)
             for file in files:
                 await self._add_file(file.path)
             if not files:

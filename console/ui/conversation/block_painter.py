@@ -26,7 +26,7 @@ from console.model.conversation.blocks import (
     ToolResult,
     UserMessage,
 )
-from console.model.journal.run_end import LOST
+from console.model.run.state import RunState
 from console.model.text.glyphs import GLYPHS
 from console.model.text.safe import one_line, safe
 from console.model.text.units import duration, number
@@ -51,7 +51,7 @@ _HEAD_STYLES: Final[Mapping[str, str]] = {
     Status.CANCELLED: "bold $text-warning",
     Status.FAILED: "bold $text-error",
     Status.TIMEOUT: "bold $text-error",
-    LOST: "bold $text-error",
+    RunState.LOST: "bold $text-error",
     Fate.PULLED: "bold $text-accent",
     Fate.INJECTED: "bold $text-success",
     Fate.DROPPED: "bold $text-error",

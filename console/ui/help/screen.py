@@ -63,4 +63,4 @@ class Help(Dialog[None]):
 
 
 def _shown(line: HelpLine) -> Content:
-    return Content.assemble((line.key, "bold $accent"), (line.words, "bold" if line.is_heading else ""))
+    return Content.assemble((line.key, "bold $accent"), (line.text, "bold" if line.is_heading else ""))

@@ -79,7 +79,7 @@ class Tour(Dialog[None]):
         room = width - len(title) - _EDGE_COLUMNS
         keys = "enter end" if is_last else next((keys for keys in _KEYS if len(keys) < room), "esc end")
         self._text.border_title = Content(f" {title} {'─' * (room - len(keys))} {keys} ")
-        self._text.update(Content(with_keys(step.words)))
+        self._text.update(Content(with_keys(step.text)))
         # The panes end above the tour, and the footer is hidden because its keys do not work now.
         self._main.footer.display = False
         self._main.styles.padding = (0, 0, self._text.get_content_height(self.size, self.size, width - 2) + 1, 0)

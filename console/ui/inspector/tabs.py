@@ -23,9 +23,10 @@ from console.model.inspector.data import (
     TranscriptData,
     TranscriptRow,
 )
-from console.model.inspector.json_tree import Tree, holds_more, json_text, kind_of, path_text, short
-from console.model.inspector.receipts import pulling, receipt_words
-from console.model.inspector.state_diff import MARKS, Change, inner
+from console.model.inspector.json_tree import Tree
+from console.model.inspector.json_values import has_children, json_text, kind_of, path_text, short_text
+from console.model.inspector.receipts import last_pull_words, receipt_words
+from console.model.inspector.state_diff import CHANGE_SIGNS, Change, inner_changes
 from console.model.text.folds import Folds
 from console.model.text.glyphs import GLYPHS
 from console.model.text.lists import Group, Source, Stack, Text
@@ -54,7 +55,7 @@ class Tab(Generic[D]):
     name: ClassVar[str]
     short: ClassVar[str]
     empty: ClassVar[str]
-    """Shown while there is no run."""
+    """PageRow while there is no run."""
     follows: ClassVar[bool] = False
     """Whether the list follows new rows while the cursor is at the end."""
     needs_entry: ClassVar[bool] = False
@@ -200,14 +201,14 @@ def change_rows(changes: Iterable[Change], folds: Folds) -> Iterator[Source]:
     """A row per change; if both values are containers, it unfolds to the differences inside."""
     for change in changes:
         name = one_line(f"{change.scope} {change.key}", 80)
-        parts = inner(change.before, change.after) if change.kind == "changed" else ()
+        parts = inner_changes(change.before, change.after) if change.kind == "changed" else ()
         summary = (
             [Piece(number(len(parts), "change"), "faint")]
             if parts
             else _value_change(change.kind, change.before, change.after)
         )
         head = Text(
-            Piece(f"{MARKS[change.kind]} ", change.kind),
+            Piece(f"{CHANGE_SIGNS[change.kind]} ", change.kind),
             Piece(f"{name}  ", "key"),
             *summary,
             right=Piece(one_line(change.who, 60), "faint") if change.who else None,
@@ -219,7 +220,7 @@ def change_rows(changes: Iterable[Change], folds: Folds) -> Iterator[Source]:
             continue
         rows = [
             Text(
-                Piece(f"{MARKS[part.kind]} ", part.kind),
+                Piece(f"{CHANGE_SIGNS[part.kind]} ", part.kind),
                 Piece(f"{one_line(path_text(part.path), 80)}  ", "key"),
                 *_value_change(part.kind, part.before, part.after),
                 indent=4,
@@ -239,15 +240,15 @@ def _value_change(kind: str, before: object, after: object) -> Iterator[Piece]:
     """`old → new`, or what else became of a value."""
     match kind:
         case "added":
-            yield Piece(short(after, MAX_VALUE_CHARACTERS), "added")
+            yield Piece(short_text(after, MAX_VALUE_CHARACTERS), "added")
         case "removed":
-            yield Piece(f"was {short(before, MAX_VALUE_CHARACTERS)}", "removed")
+            yield Piece(f"was {short_text(before, MAX_VALUE_CHARACTERS)}", "removed")
         case "again":
-            yield Piece(f"{short(after, MAX_VALUE_CHARACTERS)}, unchanged", "again")
+            yield Piece(f"{short_text(after, MAX_VALUE_CHARACTERS)}, unchanged", "again")
         case _:
-            yield Piece(short(before, MAX_VALUE_CHARACTERS), "removed")
+            yield Piece(short_text(before, MAX_VALUE_CHARACTERS), "removed")
             yield Piece(" → ", "faint")
-            yield Piece(short(after, MAX_VALUE_CHARACTERS), "added")
+            yield Piece(short_text(after, MAX_VALUE_CHARACTERS), "added")
 
 
 class StateTab(Tab[StateData]):
@@ -283,10 +284,10 @@ class StateTab(Tab[StateData]):
 
     def _key(self, scope: str, key: StateKey) -> Source:
         name = path_text((key.key,), scope)
-        is_long = holds_more(key.value) or (isinstance(key.value, str) and len(key.value) + 2 > MAX_VALUE_CHARACTERS)
+        is_long = has_children(key.value) or (isinstance(key.value, str) and len(key.value) + 2 > MAX_VALUE_CHARACTERS)
         head = Text(
             Piece(f"{one_line(key.key, 60)}  ", "key"),
-            Piece(short(key.value, MAX_VALUE_CHARACTERS), kind_of(key.value)),
+            Piece(short_text(key.value, MAX_VALUE_CHARACTERS), kind_of(key.value)),
             right=Piece(one_line(key.who, 60), "faint"),
             indent=0 if is_long else 2,
             copy=lambda: json_text(key.value),
@@ -298,7 +299,7 @@ class StateTab(Tab[StateData]):
             lambda: Tree(key.value, self.folds, root=("value", scope, key.key), start=name, indent=2),
             folds=self.folds,
             path=("key", scope, key.key),
-            may_hold=lambda text: text.lower() in json_text(key.value).lower(),
+            may_contain=lambda text: text.lower() in json_text(key.value).lower(),
             name=name,
         )
 
@@ -346,7 +347,7 @@ class TranscriptTab(Tab[TranscriptData]):
             folds=self.folds,
             path=("line", line.number),
             is_open=len(line.text) <= MAX_UNFOLDED_CHARACTERS,
-            may_hold=lambda text: text.lower() in line.text.lower(),
+            may_contain=lambda text: text.lower() in line.text.lower(),
         )
 
     def _body(self, line: TranscriptRow) -> Callable[[], Source]:
@@ -471,7 +472,7 @@ class CallsTab(Tab[CallsData]):
             lambda: self._details_of(run_id, call),
             folds=self.folds,
             path=("call", run_id, call.number),
-            may_hold=lambda _: False,
+            may_contain=lambda _: False,
             name=call.call_id,
         )
 
@@ -521,7 +522,7 @@ class ReceiptsTab(Tab[ReceiptsData]):
     updated_by = (*STEERING_KINDS, *RESULT_KINDS, *RUN_KINDS)
 
     def rows(self, data: ReceiptsData) -> Source:
-        summary, is_late = pulling(data.steering, data.now, data.ended_at)
+        summary, is_late = last_pull_words(data.steering, data.now, data.ended_at)
         parts: list[Source] = [Text(Piece(one_line(summary, 500), "warn" if is_late else "faint"))]
         for receipt in data.steering.receipts:
             shown = receipt_words(receipt, data.now, data.position, is_over=data.ended_at is not None)

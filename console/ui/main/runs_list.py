@@ -12,7 +12,7 @@ from textual.message import Message
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
-from console.model.run.cards import Card, Cards
+from console.model.run.list_rows import ListRow, ListRows
 from console.model.text.glyphs import GLYPHS
 from console.ui.shared.bindings import bindings_for
 from console.ui.shared.crash_guard import PaneGuard
@@ -52,11 +52,11 @@ class RunsList(PaneGuard, OptionList, inherit_bindings=False):
     def __init__(self) -> None:
         super().__init__(id="rail", markup=False)
         self.border_title = "Runs"
-        self._shown = Cards()
+        self._shown = ListRows()
         self._width = -1
         """The width that the rows were made for."""
 
-    def show(self, cards: Cards) -> None:
+    def show(self, cards: ListRows) -> None:
         """List these cards; the cursor stays on its row."""
         if cards != self._shown:
             before, self._shown = self._shown, cards
@@ -135,7 +135,7 @@ class RunsList(PaneGuard, OptionList, inherit_bindings=False):
         elif before is not None and any(option.id == before for option in options):
             self.highlighted = self.get_option_index(before)
 
-    def _rewrite(self, before: Cards) -> None:
+    def _rewrite(self, before: ListRows) -> None:
         """Replace the rows whose text has changed: most stay the same."""
         pairs = [
             *zip(before.runs, self._shown.runs, strict=True),
@@ -146,7 +146,7 @@ class RunsList(PaneGuard, OptionList, inherit_bindings=False):
             if old != new:
                 self.replace_option_prompt(f"{kind} {new.id}", self._line(new))
 
-    def _line(self, card: Card) -> Content:
+    def _line(self, card: ListRow) -> Content:
         """A row: cursor mark if it is shown, status, title, and at the right its time."""
         width = self.scrollable_content_region.width or _DEFAULT_COLUMNS
         detail = card.full if width >= _WIDE_COLUMNS else card.short
@@ -162,5 +162,5 @@ class RunsList(PaneGuard, OptionList, inherit_bindings=False):
         return line.stylize("bold") if card.is_shown else line
 
 
-def _ids(cards: Cards) -> tuple[list[str], list[str], bool]:
+def _ids(cards: ListRows) -> tuple[list[str], list[str], bool]:
     return [card.id for card in cards.runs], [card.id for card in cards.sessions], cards.has_more

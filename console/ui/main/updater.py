@@ -16,8 +16,8 @@ from console.model.journal.names import Names
 from console.model.queue.items import QueueRow, queue_rows
 from console.model.run.status import RunStatus
 from console.model.run.view import ActiveRuns, RunView
-from console.model.stream.reader import supply
-from console.model.stream.rows import describe
+from console.model.stream.reader import perform_read
+from console.model.stream.rows import entry_row
 from console.model.stream.timeline import Timeline
 from console.ui.main.screen import MainScreen
 from console.ui.shared.closing_awaitable import ClosingAwaitable
@@ -242,9 +242,9 @@ class ScreenUpdater:
     def mark_stopping(self, run_id: str, at: int | None) -> None:
         """Show that a stop was requested, before it is recorded; None: the request failed."""
         for status in self.active_runs.statuses(run_id):
-            status.ask_to_stop(at)
+            status.note_stop_request(at)
         if self.view is not None and self.view.run_id == run_id:
-            self.view.ask_to_stop(at)
+            self.view.note_stop_request(at)
 
     def is_dropped(self, item_id: str | None) -> bool:
         """Whether a message was dropped, and neither resent nor dismissed."""
@@ -284,8 +284,8 @@ class ScreenUpdater:
         if first.type == EntryKind.RUN_STARTED:
             started = orjson.loads(first.data)
             self._session_ids[run_id] = (started["context"].get("conversation") or {}).get("conversation_id")
-            self.active_runs.begin(run_id, self._session_ids[run_id])
-        self.active_runs.hear(run_id, batch)
+            self.active_runs.add(run_id, self._session_ids[run_id])
+        self.active_runs.apply(run_id, batch)
         if any(entry.type.startswith(("steering.", "run.", "cancel.")) for entry in batch):
             self._stale |= {"queue", "rail"}
         if self._is_in_session(run_id):
@@ -330,8 +330,8 @@ class ScreenUpdater:
         main.tabs.counts = {"stream": str(view.status.entries)} if view is not None else {}
 
     def _show_queue(self, now: int) -> None:
-        seen = self.view.seen(self._session.cannot_steer) if self.view else None
-        self._main.queue.items = (*queue_rows(self.queue_items, seen, now), *self.sending)
+        queue_run = self.view.queue_run(self._session.cannot_steer) if self.view else None
+        self._main.queue.items = (*queue_rows(self.queue_items, queue_run, now), *self.sending)
 
     # Reading
 
@@ -339,8 +339,8 @@ class ScreenUpdater:
         if self.view is None:
             return
         timeline = self.view.timeline
-        for want in timeline.wanted():
-            self._start_read((timeline, want), supply(timeline, want, self._session.engine.runs))
+        for want in timeline.next_requests():
+            self._start_read((timeline, want), perform_read(timeline, want, self._session.engine.runs))
 
     def _read_stale_parts(self) -> None:
         for part, read in (("queue", self._read_queue), ("rail", self._read_run_list)):
@@ -385,7 +385,7 @@ def _by_run(entries: "Sequence[Entry]") -> "Iterator[tuple[str, list[Entry]]]":
 
 
 def _ticker_text(entry: "Entry") -> str:
-    row = describe(entry, Names())
+    row = entry_row(entry, Names())
     return f"{entry.position} {row.kind} {row.summary}"
 
 

@@ -19,7 +19,7 @@ _ROWS: Final = (
 
 
 class WelcomeCard(Static):
-    """Shown until the first message is sent."""
+    """PageRow until the first message is sent."""
 
     SCOPED_CSS = False
     DEFAULT_CSS = """

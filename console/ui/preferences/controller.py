@@ -39,14 +39,14 @@ class PreferencesController:
             self._app.register_theme(theme_of(palette))
         theme = self._preferences.theme
         self.use_theme(theme if theme in PALETTES or theme in TEXTUAL_THEMES else next(iter(PALETTES)))
-        if self._preferences.settings.keys:
+        if self._preferences.file.keys:
             self._use_keys()
         use_key_table(self._services.commands)
 
     def _use_keys(self) -> None:
         from console.model.preferences.keymap import apply_keymap  # noqa: PLC0415  (most users change none)
 
-        changes = self._preferences.settings.keys
+        changes = self._preferences.file.keys
         self._services.commands = apply_keymap(changes)
         keymap = {
             command.id: ",".join(keys_of(command)) or NO_KEY
@@ -60,7 +60,7 @@ class PreferencesController:
 
     def show_problems(self) -> None:
         """Show a toast with the first problem of console.yaml and the number of others."""
-        problems = self._preferences.settings.problems
+        problems = self._preferences.file.problems
         if problems:
             more = f" · {len(problems) - 1} more: run `trackside keys`" if len(problems) > 1 else ""
             text = f"console.yaml, {problems[0]}{more}"
@@ -92,7 +92,7 @@ class PreferencesController:
         if name is not None:
             self.use_theme(name)
             self._save(theme=name)
-            if (configured := self._preferences.settings.theme) not in (None, name):
+            if (configured := self._preferences.file.theme) not in (None, name):
                 self._services.show_toast(f"console.yaml sets the theme {configured}, which is used the next time.")
 
     # ASCII mode

@@ -10,7 +10,7 @@ from textual.widgets.text_area import Location
 
 from console.model.commands.key_labels import key_of
 from console.model.prompt.attachment_tokens import AttachmentTokens
-from console.model.prompt.mentions import mention_before, mentions, sought
+from console.model.prompt.mentions import find_mentioned_files, mention_before, mentions
 from console.model.text.paths import Candidate, Fragment, fragment_at, mention, readings
 from console.ui.shared.path_picker import PathPicker
 
@@ -92,7 +92,7 @@ class PromptAttachments:
 
     def restore(self, text: str, files: Mapping[str, str]) -> None:
         """Load the draft of an earlier process. Its tokens become files again if the files still exist."""
-        self.tokens.learn(files)
+        self.tokens.add(files)
         self._prompt.restore_text(text)
 
     def detach(self, token: str) -> None:
@@ -194,7 +194,7 @@ class PromptAttachments:
     async def _check_paths(self, paths: Collection[str]) -> Mapping[str, Candidate | str]:
         try:
             async with asyncio.timeout(PATH_CHECK_SECONDS):
-                return await asyncio.to_thread(sought, paths)
+                return await asyncio.to_thread(find_mentioned_files, paths)
         except TimeoutError:
             return {path: f"{path} cannot be checked, because the disk is slow" for path in paths}
 

@@ -4,8 +4,8 @@ import asyncio
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from console.model.prompt.mentions import sought
-from console.model.text.paths import Candidate, candidates, files_meant
+from console.model.prompt.mentions import find_mentioned_files
+from console.model.text.paths import Candidate, candidates, pasted_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,7 +54,7 @@ class PromptController:
         """Attach a path that was typed to its end, if the file exists."""
 
         async def attach() -> None:
-            found = (await asyncio.to_thread(sought, [path]))[path]
+            found = (await asyncio.to_thread(find_mentioned_files, [path]))[path]
             if isinstance(found, Candidate):
                 self._main.prompt.attachments.attach_mentioned({path: found})
 
@@ -64,7 +64,7 @@ class PromptController:
         """Attach pasted paths; other text stays as it is."""
 
         async def attach() -> None:
-            files, problem = await asyncio.to_thread(files_meant, pasted.readings)
+            files, problem = await asyncio.to_thread(pasted_files, pasted.readings)
             if files:
                 self._main.prompt.attachments.attach(files, instead_of=pasted.text)
             elif problem:

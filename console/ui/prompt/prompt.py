@@ -14,11 +14,11 @@ from textual.message import Message
 from textual.widgets import TextArea
 from textual.widgets.text_area import Edit, EditResult, Location, Selection
 
-from console.model.commands.availability import can_choose_mode
+from console.model.commands.availability import why_not_choose_mode
 from console.model.commands.key_labels import key_of
 from console.model.commands.situation import Situation
 from console.model.prompt.history import PromptHistory
-from console.model.prompt.intent import mode_of, placeholder_of, title_of
+from console.model.prompt.intent import effective_mode, placeholder_of, title_of
 from console.model.prompt.paste_tokens import PasteTokens, Span
 from console.model.text.safe import in_place
 from console.ui.prompt.attachments import PromptAttachments
@@ -198,7 +198,7 @@ class Prompt(PaneGuard, TextArea, inherit_bindings=False):
             refuse(self, warning)
             return
         text = self.full_text
-        sent_text, files = self.attachments.tokens.said(text), self.attachments.tokens.paths(text)
+        sent_text, files = self.attachments.tokens.text_to_send(text), self.attachments.tokens.paths(text)
         if self.item_id is not None and files:
             refuse(self, "A queued message keeps its own files. Remove this one, or send a new message.")
         elif self.item_id is not None and not text.strip():
@@ -207,8 +207,9 @@ class Prompt(PaneGuard, TextArea, inherit_bindings=False):
         elif not text.strip():
             refuse(self, "The prompt is empty. Type a message first.")
         else:
-            self.post_message(self.Submitted(sent_text, mode_of(self._now, self.mode), self.item_id, files, text))
-            self._sent_history.note(text)
+            mode = effective_mode(self._now, self.mode)
+            self.post_message(self.Submitted(sent_text, mode, self.item_id, files, text))
+            self._sent_history.add(text)
             self.attachments.clear_warnings()
             if not self.cancel_editing():
                 self.load("")
@@ -224,7 +225,7 @@ class Prompt(PaneGuard, TextArea, inherit_bindings=False):
 
     def action_mode(self) -> None:
         # The situation is updated once a tick, so it may not know about the edited message yet.
-        why = can_choose_mode(replace(self._now, is_editing=self.item_id is not None))
+        why = why_not_choose_mode(replace(self._now, is_editing=self.item_id is not None))
         if why is not None:
             refuse(self, why)
             return
@@ -234,7 +235,7 @@ class Prompt(PaneGuard, TextArea, inherit_bindings=False):
     def action_earlier(self) -> None:
         if not self.navigator.is_first_wrapped_line(self.cursor_location):
             self.action_cursor_up()
-        elif not self.text and self._now.waiting and not self._sent_history.is_browsing:
+        elif not self.text and self._now.queue_items and not self._sent_history.is_browsing:
             self.post_message(self.EnterQueue())
         elif (text := self._sent_history.earlier(self.full_text)) is not None:
             self.attachments.keep_as_text(text)
@@ -355,7 +356,7 @@ class Prompt(PaneGuard, TextArea, inherit_bindings=False):
     # Private
 
     def _update_title(self) -> None:
-        mode, is_editing = mode_of(self._now, self.mode), self.item_id is not None
+        mode, is_editing = effective_mode(self._now, self.mode), self.item_id is not None
         title = title_of(self._now, mode=mode, runner=self._runner, turn=self._turn, is_editing=is_editing)
         # Textual puts spaces around a title only if the border has corners.
         space = "" if self.styles.border_left[0] else " "

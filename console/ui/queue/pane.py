@@ -12,10 +12,10 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
 
-from console.model.queue.items import QueueRow, pending_words
+from console.model.queue.items import QueueRow, count_words
 from console.model.text.columns import cells, cut
 from console.model.text.glyphs import GLYPHS
-from console.model.text.lists import MARGIN, Item, ListItems, Row
+from console.model.text.lists import MARGIN_COLUMNS, Item, ListItems, Row
 from console.model.text.piece import Piece
 from console.ui.shared.bindings import bindings_for
 from console.ui.shared.list import ItemList
@@ -139,7 +139,7 @@ class Queue(ItemList):
         """Show the messages; the cursor stays on its message."""
         has_other_height = len(items) != self.source.height
         self.fill(ListItems([Item(item.item_id, partial(_row, item)) for item in items]))
-        self.border_subtitle = Content(pending_words(items))
+        self.border_subtitle = Content(count_words(items))
         if before and not items and self.has_focus:
             self.post_message(self.Left())
         self.set_class(bool(items), "-waits")
@@ -256,7 +256,7 @@ class Queue(ItemList):
 def _row(item: QueueRow, width: int) -> Row:
     """Glyph, word and text, and on the right the detail; if space is short, text and detail share it."""
     sign = f"{GLYPHS[item.glyph]} {item.word:<7} "
-    room = max(0, width - MARGIN - cells(sign))
+    room = max(0, width - MARGIN_COLUMNS - cells(sign))
     right = "  ".join(part for part in (item.detail, item.age) if part)
     right = cut(right, max(room // 2, room - cells(item.text) - 1))
     return Row(

@@ -42,12 +42,12 @@ class RunnersController:
     async def load_choices(self) -> "RunnerList":
         """Everything that can be chosen now."""
         from console.model.runners.choices import list_choices  # noqa: PLC0415
-        from console.model.text.paths import near  # noqa: PLC0415
+        from console.model.text.paths import short_path  # noqa: PLC0415
         from console.ui.runners.screen import RunnerList  # noqa: PLC0415
 
         runners = self._session.engine.runners
         summaries = await runners.summaries()
-        shown_path = partial(near, here=str(Path.cwd()), home=str(Path.home()))
+        shown_path = partial(short_path, here=str(Path.cwd()), home=str(Path.home()))
         recent, last_used = await runners.recent_places(), await runners.agents_last_used()
         found = list_choices(
             runners.agents(),

@@ -21,7 +21,7 @@ from console.model.runners.choices import (
 )
 from console.model.text import paths
 from console.model.text.lists import Item, ListItems, Row, row
-from console.model.text.paths import folder_of
+from console.model.text.paths import read_folder
 from console.model.text.piece import Piece
 from console.model.text.safe import one_line
 from console.model.text.units import number
@@ -71,7 +71,7 @@ class RunnersScreen(FullScreen):
         super().__init__(services)
         self._controller = controller
         self._runners: RunnerList | None = None
-        self._folder = paths.Folder()
+        self._folder = paths.FolderListing()
         """The loaded names of the folder of the typed path."""
         self._path_error = ""
         """Why the typed path could not be opened."""
@@ -144,18 +144,18 @@ class RunnersScreen(FullScreen):
         return " · ".join([*parts, f"{problems} left out"] if problems else parts)
 
     def _list_paths(self, text: str) -> None:
-        beginning = paths.parts(text)[1]
+        beginning = paths.split_path(text)[1]
         if not self._folder.covers(text):
             self.run_worker(partial(self._scan, text), exclusive=True, group="places", exit_on_error=False)
             return  # the list stays until the folder is scanned
-        hits = paths.fitting(self._folder.names, beginning)
+        hits = paths.matching_names(self._folder.names, beginning)
         here = [Item(_PATH_ID, _this_folder)] if not beginning and not self._folder.problem else []
         self.list.clear()
         shelf = ListItems([*here, *(Item(f"{_PATH_ID}{one.shown}", _path_row(one)) for one in hits)])
         self.list.fill(shelf, _no_path_text(text, self._folder))
 
     async def _scan(self, text: str) -> None:
-        self._folder = await folder_of(text)
+        self._folder = await read_folder(text)
         if paths.is_path(self.search.value):
             self.refill()
 
@@ -225,7 +225,7 @@ class RunnersScreen(FullScreen):
 
     def _open_path(self, text: str) -> None:
         """Open the file or enter the folder at the cursor; open the typed path if no name matches."""
-        typed, _ = paths.parts(text)
+        typed, _ = paths.split_path(text)
         chosen = self.list.current_id if self._folder.covers(text) else None
         name = (chosen or "").removeprefix(_PATH_ID)
         if name.endswith("/"):
@@ -240,7 +240,7 @@ class RunnersScreen(FullScreen):
         if not paths.is_path(text):
             self.services.show_toast("tab completes a path. Type ./ to start one.")
         elif self._folder.covers(text):
-            self._type(paths.completed(text, self._folder))
+            self._type(paths.complete_path(text, self._folder))
 
     def _type(self, text: str) -> None:
         self.search.value = text
@@ -275,16 +275,16 @@ def _this_folder(width: int) -> Row:
     return row(width, [Piece("./  ", "jump"), Piece("this folder: all runners in it", "faint")])
 
 
-def _path_row(found: paths.Found) -> Callable[[int], Row]:
+def _path_row(found: paths.FolderEntry) -> Callable[[int], Row]:
     def make(width: int) -> Row:
         return row(width, [Piece(one_line(found.shown), "jump" if found.is_folder else "strong")])
 
     return make
 
 
-def _no_path_text(text: str, folder: paths.Folder) -> str:
+def _no_path_text(text: str, folder: paths.FolderListing) -> str:
     if folder.problem:
-        return f"{one_line(paths.parts(text)[0], 80)}: {folder.problem}."
+        return f"{one_line(paths.split_path(text)[0], 80)}: {folder.problem}."
     if folder.is_cut:
         return f"This folder has too many names to search.\nenter opens {one_line(text, 80)}"
     return f"No match for {one_line(text, 80)}\nOnly folders and Python files are listed."

@@ -13,7 +13,7 @@ from textual.message import Message
 from textual.reactive import reactive
 
 from console.model.commands.key_labels import current_commands_of, key_of, with_keys
-from console.model.prompt.attachment_tokens import kind_of
+from console.model.prompt.attachment_tokens import file_kind
 from console.model.text.columns import cut
 from console.model.text.glyphs import GLYPHS
 from console.model.text.paths import Candidate
@@ -110,7 +110,7 @@ class PathPicker(StyledText):
     def _row(self, index: int, candidate: Candidate) -> Content:
         is_current = index == self.cursor
         mark = f"{GLYPHS['cursor'] if is_current else ' '} "
-        kind = "folder" if candidate.is_folder else f"{kind_of(candidate.name)} · {size(candidate.size)}"
+        kind = "folder" if candidate.is_folder else f"{file_kind(candidate.name)} · {size(candidate.size)}"
         room = self.content_size.width - len(mark) - len(kind) - 2
         name = cut(one_line(candidate.name), max(8, room))
         gap = " " * max(2, self.content_size.width - len(mark) - Content(name).cell_length - len(kind))

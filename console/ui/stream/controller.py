@@ -49,10 +49,10 @@ class StreamController:
             self._services.run_in_background(self._toggle_breakpoint(view.run_id, kind, position))
 
     async def _toggle_breakpoint(self, run_id: str, kind: str, position: int) -> None:
-        from console.data.breakpoint_at import point_at  # noqa: PLC0415
+        from console.data.breakpoint_at import breakpoint_at  # noqa: PLC0415
 
         engine = self._session.engine
-        location = await point_at(engine, run_id, kind, position)
+        location = await breakpoint_at(engine, run_id, kind, position)
         if any(str(breakpoint_.location) == location for breakpoint_ in await engine.breakpoints.list(run_id)):
             await engine.breakpoints.remove(run_id, location)
             self._services.show_toast(f"Breakpoint removed: {location}.")
@@ -70,6 +70,6 @@ class StreamController:
             self._services.run_in_background(self._copy_entry(view.run_id, what, position))
 
     async def _copy_entry(self, run_id: str, what: str, position: int) -> None:
-        from console.data.entry_copy import yanked  # noqa: PLC0415
+        from console.data.entry_copy import copied_text  # noqa: PLC0415
 
-        self._clipboard.copy(await yanked(self._session.engine, run_id, what, position), what)
+        self._clipboard.copy(await copied_text(self._session.engine, run_id, what, position), what)

@@ -13,7 +13,7 @@ from textual.selection import Selection
 from textual.strip import Strip
 from textual.widget import Widget
 
-from console.model.stream.cursor import Shown, StreamCursor
+from console.model.stream.cursor import PageRow, StreamCursor
 from console.model.stream.rows import TONES
 from console.model.stream.time_column import TimeMode
 from console.ui.shared.crash_guard import PaneGuard
@@ -138,7 +138,7 @@ class StreamLines(PaneGuard, Widget, can_focus=True):
     def selection_updated(self, selection: Selection | None) -> None:
         """Stop following the end while text is being selected."""
         if selection is not None and self._view is not None:
-            self._view.stay()
+            self._view.stop_following()
             self.redraw()
         super().selection_updated(selection)
 
@@ -183,9 +183,9 @@ class StreamLines(PaneGuard, Widget, can_focus=True):
     def _heading_height(self) -> int:
         return 1 if self.size.height > 6 else 0
 
-    def _row(self, shown: Shown, row_style: RowStyle, view: StreamCursor, current: int | None) -> Strip:
+    def _row(self, shown: PageRow, row_style: RowStyle, view: StreamCursor, current: int | None) -> Strip:
         is_current = shown.span.first == current
-        is_flagged = shown.span.first in view.flags
+        is_flagged = shown.span.first in view.marks
         key = (shown, is_current, is_current and view.cursor is not None, is_flagged)
         strip = self._strips.get(key)
         if strip is None:
@@ -201,12 +201,12 @@ class StreamLines(PaneGuard, Widget, can_focus=True):
             return "Reading…"
         if not is_empty:
             return ""
-        return "No entry matches the filter." if view.timeline.is_hiding else "No entries yet."
+        return "No entry matches the filter." if view.timeline.is_filtered else "No entries yet."
 
     def _update_row_style(self, view: StreamCursor) -> RowStyle:
         """Return the row style for the current size and run. Clears the cached strips if it has changed."""
         timeline = view.timeline
-        layout = Columns.fit(self.size.width, timeline.last), self.mode, timeline.began, timeline.is_hiding
+        layout = Columns.fit(self.size.width, timeline.last), self.mode, timeline.began, timeline.is_filtered
         row_style = self._row_style
         if row_style is None or (row_style.columns, row_style.mode, row_style.began, row_style.is_filtered) != layout:
             row_style = RowStyle(*layout, self._style)

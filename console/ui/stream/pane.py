@@ -13,9 +13,9 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from console.model.commands.key_labels import key_of
-from console.model.stream.border import status
+from console.model.stream.border import border_text
 from console.model.stream.cursor import StreamCursor
-from console.model.stream.filter import FilterError, only, parse, without
+from console.model.stream.filter import FilterError, only_kind, parse_filter, without_kind
 from console.model.stream.layout import Span
 from console.model.stream.time_column import TimeMode
 from console.model.stream.timeline import Timeline
@@ -105,7 +105,7 @@ class StreamPane(PaneGuard, Vertical):
         """Show a run from its end with the current filter and its earlier marks."""
         self._marks = {run_id: marks for run_id, marks in self._marks.items() if marks}
         self._view = StreamCursor(timeline, self._marks.setdefault(timeline.run_id, set()))
-        self._view.choose(parse(self._filter))
+        self._view.set_filter(parse_filter(self._filter))
         self._view.show_raw(self._is_raw)
         self._lines.show_view(self._view)
         self._redraw()
@@ -132,10 +132,10 @@ class StreamPane(PaneGuard, Vertical):
 
     def set_filter(self, text: str) -> None:
         """Set the filter; empty for none. Raises FilterError."""
-        chosen = parse(text)
+        chosen = parse_filter(text)
         self._filter = chosen.text if chosen else ""
         if self._view is not None:
-            self._view.choose(chosen)
+            self._view.set_filter(chosen)
         self.post_message(self.Filter(self._filter))
         self._redraw()
 
@@ -172,11 +172,11 @@ class StreamPane(PaneGuard, Vertical):
             return None
         if not view.timeline.last:
             return "No entries yet."
-        if view.timeline.is_hiding and view.current() is None:
+        if view.timeline.is_filtered and view.current() is None:
             if view.timeline.progress is not None:
                 return "The filter is still being applied. Try again when it is done."
             return f"No entry matches the filter. Press {key_of('stream.clear')} to clear it."
-        if what in ("next_mark", "clear_marks") and not view.flags:
+        if what in ("next_mark", "clear_marks") and not view.marks:
             return f"No row is marked. Press {key_of('stream.mark')} to mark one."
         if what in ("next_match", "previous_match") and not view.timeline.has_filter:
             return f"No filter was set yet. Press {key_of('stream.filter')} to set one."
@@ -214,17 +214,17 @@ class StreamPane(PaneGuard, Vertical):
         if self._refuse("next_match") or view is None:
             return
         self._change_view(lambda view: view.match(step))
-        if self._cursor == before and not view.is_going:
+        if self._cursor == before and not view.is_moving:
             refuse(self, "No other match in this direction.")
 
     def action_flag(self) -> None:
-        self._move("mark", lambda view: view.flag())
+        self._move("mark", lambda view: view.toggle_mark())
 
     def action_next_flag(self) -> None:
-        self._move("next_mark", lambda view: view.next_flag())
+        self._move("next_mark", lambda view: view.go_to_next_mark())
 
     def action_clear_flags(self) -> None:
-        self._move("clear_marks", lambda view: view.flags.clear())
+        self._move("clear_marks", lambda view: view.marks.clear())
 
     def action_raw(self) -> None:
         if self._refuse("raw"):
@@ -241,11 +241,11 @@ class StreamPane(PaneGuard, Vertical):
 
     def action_only(self) -> None:
         if not self._refuse("only") and (kind := self._kind) is not None:
-            self.set_filter(only(kind))
+            self.set_filter(only_kind(kind))
 
     def action_hide(self) -> None:
         if not self._refuse("hide") and (kind := self._kind) is not None:
-            self.set_filter(without(self._filter, kind))
+            self.set_filter(without_kind(self._filter, kind))
 
     def action_clear(self) -> None:
         if not self._refuse("clear"):
@@ -385,11 +385,11 @@ class StreamPane(PaneGuard, Vertical):
         view = self._view
         if view is None:
             return
-        self.entry = None if view.follow.is_tail and not view.timeline.is_hiding else view.entry
+        self.entry = None if view.follow.is_tail and not view.timeline.is_filtered else view.entry
         if view.cursor != self._cursor:
             self._cursor = view.cursor
             self.post_message(self.CursorMoved(view.cursor))
-        text = self._input_error or status(view, self._filter, self.size.width)
+        text = self._input_error or border_text(view, self._filter, self.size.width)
         if not self.styles.border_left[0]:
             text = f" {text} "  # Textual puts spaces around it only if the border has corners
         if text != self._subtitle:

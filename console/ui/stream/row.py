@@ -9,9 +9,8 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
-from console.model.stream.cursor import Shown
-from console.model.stream.time_column import WIDTH as TIME_WIDTH
-from console.model.stream.time_column import TimeMode, stamp
+from console.model.stream.cursor import PageRow
+from console.model.stream.time_column import TIME_COLUMNS, TimeMode, format_time
 from console.model.text.glyphs import GLYPHS
 
 GUTTER_COLUMNS: Final = 2
@@ -32,7 +31,7 @@ class Columns:
     def fit(cls, width: int, last: int) -> "Columns":
         """The widths that fit: the time is hidden first, then the position."""
         position = max(4, len(str(last))) + 2 if width >= _MIN_COLUMNS_WITH_POSITION else 0
-        time = TIME_WIDTH + 2 if width >= _MIN_COLUMNS_WITH_TIME else 0
+        time = TIME_COLUMNS + 2 if width >= _MIN_COLUMNS_WITH_TIME else 0
         left = max(0, width - GUTTER_COLUMNS - position - time)
         kind = min(left, 23 if left >= 46 else max(14, left * 2 // 5))
         return cls(position, time, kind, left - kind)
@@ -50,13 +49,13 @@ class RowStyle:
     """Returns the style of a part or tone."""
 
 
-def draw_row(shown: Shown, row_style: RowStyle, *, is_current: bool, is_pinned: bool, is_flagged: bool) -> Strip:
+def draw_row(shown: PageRow, row_style: RowStyle, *, is_current: bool, is_pinned: bool, is_flagged: bool) -> Strip:
     """Draw a row."""
     columns, style = row_style.columns, row_style.style
     span, row = shown.span, shown.row
     kind, summary = _short(row.kind, columns.kind - 1), row.summary
-    if span.entries > 1:
-        many = f"×{span.entries:,}"
+    if span.entry_count > 1:
+        many = f"×{span.entry_count:,}"
         fits = len(kind) + 1 + len(many) < columns.kind
         kind, summary = (f"{kind} {many}", summary) if fits else (kind, f"{many} · {summary}")
     mark = GLYPHS[row.glyph] + " " if row.glyph else ""
@@ -66,7 +65,7 @@ def draw_row(shown: Shown, row_style: RowStyle, *, is_current: bool, is_pinned: 
     if columns.position:
         cells.append((str(span.first), columns.position, style("position"), True))
     if columns.time:
-        time = stamp(row_style.mode, span.at, since=shown.since, began=row_style.began)
+        time = format_time(row_style.mode, span.at, previous_at=shown.previous_at, began=row_style.began)
         cells.append((time, columns.time, style("time"), True))
     cells.append((kind, columns.kind, tone, False))
     cells.append((mark + summary, columns.summary, style("error") if row.tone == "error" else style("text"), False))

@@ -4,7 +4,7 @@ import asyncio
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from engine.protocol import AgentRunContext, AgentRunResult, Message, MessageChunk
+from engine.protocol import AgentRunContext, AgentRunResult, Message, MessageChunk, ResultType
 from engine.runtimes import wire
 from engine.runtimes.worker.outbox import Outbox
 from engine.runtimes.worker.result_encoding import encoded
@@ -14,7 +14,7 @@ from engine.runtimes.worker.tracebacks import report, sentence
 if TYPE_CHECKING:
     from engine.protocol.api import Caller
 
-LAST: Final = frozenset({"run.completed", "run.failed"})
+LAST: Final = frozenset({ResultType.RUN_COMPLETED, ResultType.RUN_FAILED})
 
 SMALLEST: Final = {
     "run_id": "",

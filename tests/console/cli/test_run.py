@@ -173,8 +173,8 @@ def test_new_session_name_is_reported_with_a_suggestion(trackside: Trackside):
 
     assert run("demo-7") == "", "the first session cannot be a typing error"
     assert run("demo-7") == ""
-    assert run("dmeo-7") == "trackside: session dmeo-7 is new. Did you mean demo-7?\n"
-    assert run("quite.other") == "trackside: session quite.other is new.\n"
+    assert run("dmeo-7") == "trackside: Session dmeo-7 is new. Did you mean demo-7?\n"
+    assert run("quite.other") == "trackside: Session quite.other is new.\n"
     assert run("last") == ""
 
     sessions = json.loads(trackside("sessions", "--json").stdout)

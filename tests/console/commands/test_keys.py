@@ -1,4 +1,4 @@
-"""Keys at the whole screen: where the focus goes, and what is said where a key can do nothing."""
+"""Keys on the whole screen: where they move the focus, and the reason that is shown if a key has no effect."""
 
 from typing import Any
 
@@ -116,7 +116,7 @@ async def test_function_keys_are_heard_in_every_pane(open_engine: Engines):
             assert app.told == ["The run is not paused. f6 pauses it at its next steering point."]
 
 
-# What cannot be done says why
+# Reasons for commands that are not available
 
 
 REASONS = (
@@ -165,7 +165,7 @@ async def test_a_run_that_is_over_cannot_be_held_on_a_kind(open_engine: Engines)
 
 
 def _is_laid_out(app: Telling) -> bool:
-    """The help that is open can be scrolled, or all of it is seen."""
+    """The open help can be scrolled, or all of it is visible."""
     return app.screen.query_one("VerticalScroll").max_scroll_y > 0 or "▾ unfolded" in shown(app)
 
 

@@ -1,4 +1,4 @@
-"""No key is dead: in every place each of its keys changes what is seen, or it is said why it does not."""
+"""Every key of every place has an effect: it changes the screen, or a reason is shown."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -20,25 +20,25 @@ from tests.console.shared.test_every_screen import played
 from tests.support.console.console_driver import ConsoleDriver
 
 UP = {"up", "above", "earlier", "previous", "page_up", "half_up", "first", "turn_before", "previous_match", "next_mark"}
-"""Moves that lead nowhere from the beginning; all others are tried from there."""
+"""Moves that have no effect from the start position; all other keys are tried from there."""
 LAST = {
     "conversation.fork", "prompt.send", "queue.withdraw", "queue.edit", "sessions.delete", "states.delete",
     "states.clear", "states.whose", "states.history", "artifacts.whose", "composer.send", "composer.anew",
 }  # fmt: skip
-"""After these one is somewhere else, or there is less."""
+"""Keys that leave the place or remove something."""
 Go = Callable[[ConsoleDriver], Awaitable[None]]
 
 
 class Place(NamedTuple):
-    """Where keys are tried."""
+    """A place in which keys are tried."""
 
     scene: str
     go: Go
-    """Be there, wherever one is."""
+    """Goes to the place from anywhere."""
     end: Go
-    """Be where there is something above."""
+    """Goes to a position with rows above."""
     home: tuple[str, ...] = ("home",)
-    """Keys that lead to where there is something below."""
+    """Keys that go to a position with rows below."""
 
 
 async def nothing(_: ConsoleDriver) -> None:
@@ -67,7 +67,7 @@ def pane(name: str) -> Go:
 
 
 async def in_context(driver: ConsoleDriver) -> None:
-    """In the inspector, where there is most to see."""
+    """Go to the inspector tab with the most rows."""
     await pane("inspector")(driver)
     if driver.app.main.inspector.tab != "context":
         driver.app.main.inspector.choose("context")
@@ -75,7 +75,7 @@ async def in_context(driver: ConsoleDriver) -> None:
 
 
 async def with_two_files(driver: ConsoleDriver) -> None:
-    """In the list of files that go along with an event."""
+    """Go to the list of files of an event."""
     await screen("app.compose", "#path")(driver)
     files = driver.app.screen.query_one(AttachmentList)
     await asyncio.to_thread(Path("more.txt").write_text, "and more")
@@ -87,13 +87,13 @@ async def with_two_files(driver: ConsoleDriver) -> None:
 
 
 async def not_found(driver: ConsoleDriver) -> None:
-    """In a search that has found nothing."""
+    """Go to a search without a match."""
     await screen("app.sessions", "", "slash", *"xylophone", "enter")(driver)
     await driver.wait_until("No results for")
 
 
 async def offered(driver: ConsoleDriver) -> None:
-    """In the prompt, while paths are offered."""
+    """Go to the prompt while paths are offered."""
     await pane("prompt")(driver)
     driver.app.main.prompt.load("")
     await driver.press(*"@no")
@@ -101,12 +101,12 @@ async def offered(driver: ConsoleDriver) -> None:
 
 
 def screen(command: str, focus: str = "", *keys: str) -> Go:
-    """A full screen as it is opened, or something in it."""
+    """Open a full screen, and go to a part of it."""
 
     async def go(driver: ConsoleDriver) -> None:
         app = driver.app
         if [app.screen, app.screen.focused] == opened:
-            return  # it is as it was, but for the cursor
+            return  # unchanged except for the cursor
         await pane("prompt")(driver)
         await app.action_perform(command)
         await driver.wait_until(lambda: isinstance(app.screen, FullScreen))
@@ -123,7 +123,7 @@ def screen(command: str, focus: str = "", *keys: str) -> Go:
 
 
 async def quiet(driver: ConsoleDriver) -> None:
-    """Nothing is being done any more; what waits for a runner is not waited for."""
+    """Wait until no work is pending, except for work that waits for a runner."""
     await driver.wait_until_drawn()
     with suppress(TimeoutError):
         async with asyncio.timeout(0.5):
@@ -156,22 +156,22 @@ NOTHING = {
     "artifacts": Place("no_artifacts", screen("app.artifacts"), nothing),
     "runners": Place("runners_none", screen("app.runners", "", *"zebra"), nothing),
 }
-"""The same with nothing in it."""
+"""The same places without data."""
 FULL = {"sessions", "states", "artifacts", "runners", "form", "composer"}
 TRIES = 20
-"""What a key asks of the engine may take a moment."""
+"""Checks before a key counts as without effect: the engine may take a moment."""
 SIZE = (140, 22)
-"""All panes side by side, and so few rows that not all is in view."""
+"""All panes side by side, with so few rows that the panes scroll."""
 
 
 def tries(place: str) -> list[tuple[Command, str]]:
-    """All keys of a place, those that lead away at the end."""
+    """Return all keys of a place; those that leave it are last."""
     commands = sorted(commands_of(place), key=lambda command: command.id in LAST)
     return [(command, key) for command in commands for key in keys_of(command)]
 
 
 def picture(driver: ConsoleDriver) -> tuple[Any, ...]:
-    """All that a key could change."""
+    """Return everything that a key could change."""
     app = driver.app
     focused: Widget | None = app.screen.focused
     at = getattr(focused, "cursor_location", None), [one.highlighted for one in app.screen.query(OptionList)]
@@ -187,7 +187,7 @@ def picture(driver: ConsoleDriver) -> tuple[Any, ...]:
 
 
 async def is_dead(driver: ConsoleDriver, key: str) -> bool:
-    """Whether pressing a key does nothing at all."""
+    """Whether a key has no effect at all."""
     driver.app.clear_notifications()
     driver.app._clipboard = ""
     await quiet(driver)
@@ -236,7 +236,7 @@ async def test_no_key_of_what_lies_over_the_panes_is_dead(tmp_path: Path):
             await driver.app.action_perform(command)
             await driver.wait_until_drawn()
             kinds = [kind for kind in type(driver.app.screen).__mro__ if kind.__module__.startswith("console.")]
-            ours = [vars(kind) for kind in kinds if kind is not Dialog]  # what it adds ends the run, or the console
+            ours = [vars(kind) for kind in kinds if kind is not Dialog]  # its own keys end the run or the console
             for key in {key for kind in ours for one in kind.get("BINDINGS", ()) for key in one.key.split(",")}:
                 await pane("prompt")(driver)
                 await driver.app.action_perform(command)

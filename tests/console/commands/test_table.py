@@ -1,4 +1,4 @@
-"""The one table of commands, and everything that is read from it."""
+"""The table of commands, and the keys, footer and help that are read from it."""
 
 import inspect
 import pkgutil
@@ -73,7 +73,7 @@ ENDED = Situation(is_ready=True, has_run=True, can_run_again=True)
 
 
 def classes() -> Iterator[type[DOMNode]]:
-    """All of our classes that can have bindings."""
+    """Yield all of our classes that can have bindings."""
     for module in pkgutil.walk_packages(console.__path__, "console."):
         if module.name.endswith("__main__"):
             continue
@@ -150,8 +150,8 @@ def test_keys_of_a_place_are_unique(place: str):
 def test_panes_do_not_use_keys_of_the_app(place: str):
     everywhere = {key for command in commands_of("app", "screen") if command.keys for key in keys_of(command)}
     own = {key for command in commands_of(place) if command.keys for key in keys_of(command)}
-    own -= {"tab"} if place in ("paths", "runners") else set()  # it completes a path, wherever it leads else
-    own -= {"tab", "shift+tab"} if place in BROWSERS else set()  # there it leads to the side: no panes are in sight
+    own -= {"tab"} if place in ("paths", "runners") else set()  # tab completes a path there
+    own -= {"tab", "shift+tab"} if place in BROWSERS else set()  # tab goes to the details there
     assert own & everywhere == ({"escape"} if place in OVERLAYS else set())
 
 
@@ -235,7 +235,7 @@ def test_footer_omits_unavailable_commands(now: Situation, key: str):
 def test_help_lists_every_key_and_fits(where: str, width: int):
     lines = list(help_text(where, width))
     keys = [line.key.strip() for line in lines if line.key.strip()]
-    assert all(len(line.key + line.words) <= width for line in lines)
+    assert all(len(line.key + line.text) <= width for line in lines)
     everywhere = [one for one in commands_of("app", "screen") if where in PANES or one.over_screens]
     wanted = {command.all_keys for command in (*commands_of(where), *everywhere) if command.keys}
     assert wanted <= set(keys)
@@ -243,10 +243,10 @@ def test_help_lists_every_key_and_fits(where: str, width: int):
 
 
 def test_help_explains_every_glyph():
-    said = "\n".join(line.words for line in help_text("prompt", 68))
+    said = "\n".join(line.text for line in help_text("prompt", 68))
     assert all(f"{GLYPHS[name]} {word}" in said for name, word in LEGEND)
 
 
 def test_help_has_an_ascii_form():
     lines = [line for where in ABOUT for line in help_text(where, 68)]
-    assert all((line.key + line.words).translate(ASCII).isascii() for line in lines)
+    assert all((line.key + line.text).translate(ASCII).isascii() for line in lines)

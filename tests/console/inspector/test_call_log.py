@@ -1,9 +1,9 @@
-"""The calls of a run, put together from its journal: as they ended, and as they stood at an entry."""
+"""The calls of a run, assembled from its journal: as they ended, and as of an entry."""
 
 from collections.abc import AsyncIterator
 from typing import Any
 
-from console.model.inspector.call_log import MAX_CALLS, Call, CallLog, OpenCalls, refused_first
+from console.model.inspector.call_log import MAX_ENDED_CALLS, Call, CallLog, OpenCalls, refused_first
 from engine.api import Engine, Entry
 from engine.protocol import AgentAPIException
 from tests.support.engines import Engines, Played, declares, done, perform
@@ -27,7 +27,7 @@ async def asked(open_engine: Engines) -> tuple[Engine, Played, list[Entry]]:
 
 def log_of(entries: list[Entry]) -> CallLog:
     log = CallLog()
-    log.take(entries)
+    log.apply(entries)
     return log
 
 
@@ -72,11 +72,11 @@ async def test_call_without_a_reply_stays_open(open_engine: Engines):
     _, _, entries = await asked(open_engine)
     calls = OpenCalls()
     for entry in entries:
-        calls.take(entry)
+        calls.apply(entry)
         if entry.type == "call.decided":
             break
 
-    assert [(call.action, call.decision, call.microseconds) for call in calls.left()] == [("run_get", "allowed", None)]
+    assert [(call.action, call.decision, call.microseconds) for call in calls.calls()] == [("run_get", "allowed", None)]
 
 
 def test_only_the_last_calls_are_kept_and_the_others_counted():
@@ -84,8 +84,8 @@ def test_only_the_last_calls_are_kept_and_the_others_counted():
         return Entry("r", position, position, "host", kind, data)
 
     log = CallLog()
-    for number in range(MAX_CALLS + 5):
-        log.take(
+    for number in range(MAX_ENDED_CALLS + 5):
+        log.apply(
             [
                 entry(2 * number + 1, "call.requested", f'{{"call_id":"c{number}","action":"run_get"}}'),
                 entry(2 * number + 2, "call.decided", f'{{"call_id":"c{number}","allowed":false,"clause":"no"}}'),
@@ -93,4 +93,4 @@ def test_only_the_last_calls_are_kept_and_the_others_counted():
         )
 
     calls: list[Call] = log.calls()
-    assert (len(calls), calls[0].number, log.earlier) == (MAX_CALLS, 6, 5)
+    assert (len(calls), calls[0].number, log.earlier) == (MAX_ENDED_CALLS, 6, 5)

@@ -1,4 +1,4 @@
-"""A JSON value as lines: nothing is lost when it is unfolded, folds are kept by path, and only what is seen is made."""
+"""A JSON value as lines: unfolding loses nothing, folds are kept by path, and only visible lines are built."""
 
 import json
 from collections.abc import Iterator
@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from console.model.inspector.json_tree import MOST_LINES, Line, Tree, path_text
+from console.model.inspector.json_tree import MAX_UNFOLDED_LINES, Line, Tree
+from console.model.inspector.json_values import path_text
 from console.model.text.folds import Folds, Path
 from console.model.text.safe import safe
 
@@ -55,7 +56,7 @@ def leaves(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
 
 
 def paths(value: Any, is_open: Any, path: Path = ()) -> Iterator[Path]:
-    """Every line of containers, in order, by the slow way."""
+    """Return every line of containers, in order, computed the slow way."""
     for key, item in value.items() if isinstance(value, dict) else enumerate(value):
         yield (*path, key)
         if isinstance(item, dict | list) and item and is_open((*path, key)):
@@ -154,7 +155,7 @@ def test_paths_use_jsonpath_notation(path: Path, text: str):
     assert path_text(path) == text
 
 
-# By itself
+# Unfolded at first
 
 
 def test_two_levels_are_unfolded_and_short_containers_stay_on_one_line():
@@ -172,7 +173,7 @@ def test_two_levels_are_unfolded_and_short_containers_stay_on_one_line():
 @given(st.integers(1, 40), st.integers(1, 400))
 def test_nothing_is_unfolded_at_first_beyond_two_hundred_lines(wide: int, many: int):
     value = {f"key {place}": [{"name": "n" * 70} for _ in range(many)] for place in range(wide)}
-    assert tree_of(value).height <= max(MOST_LINES, wide)
+    assert tree_of(value).height <= max(MAX_UNFOLDED_LINES, wide)
 
 
 def test_huge_text_is_cut_and_shows_its_length():
@@ -263,7 +264,7 @@ def test_find_goes_to_the_row_of_a_long_text():
 
 
 class Watched(list[Any]):
-    """Counts how often something is taken out of it."""
+    """A list that counts its reads."""
 
     taken = 0
 

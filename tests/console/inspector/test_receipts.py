@@ -1,11 +1,11 @@
-"""Receipts in words, as they stand and as they stood."""
+"""Receipts in words, now and as of an earlier entry."""
 
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from console.model.inspector.receipts import pulling, receipt_words
+from console.model.inspector.receipts import last_pull_words, receipt_words
 from engine.api import Receipt, SteeringReport
 from engine.events import Fate
 
@@ -111,4 +111,4 @@ def test_receipt_as_of_an_earlier_time_has_its_earlier_state():
 )
 def test_last_pull_is_described(steering: SteeringReport, now: int, ended_at: int | None, words: str):
     end = None if ended_at is None else ended_at * SECOND
-    assert pulling(steering, now * SECOND, end)[0] == words
+    assert last_pull_words(steering, now * SECOND, end)[0] == words

@@ -1,4 +1,4 @@
-"""What changed in the state between two entries, and who wrote each key."""
+"""State changes between two entries, and who wrote each key."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from console.model.inspector.state_diff import Change, Inner, differences, inner, same, written_by
+from console.model.inspector.state_diff import Change, InnerChange, differences, inner_changes, is_same, written_by
 from engine.api import Written
 
 RUN = "run_01k5zzzzzzzzzzzzzzzzzzzzzz"
@@ -61,7 +61,7 @@ def test_unwritten_keys_are_not_changes():
         (wrote(1, run=None, position=None, by="local"), "by you"),
         (wrote(1, run=None, position=None, by="ann"), "by ann"),
         (wrote(1, run=None, position=None, by="fork"), "by a fork of ses_parent"),
-        (wrote(1, run=None, position=None), "by a run that is gone"),
+        (wrote(1, run=None, position=None), "by a deleted run"),
     ],
 )
 def test_writer_is_described(written: Written, words: str):
@@ -76,32 +76,32 @@ def test_value_of_an_unknown_fork_is_described():
     ("one", "other"), [(1, True), (0, False), (1, 1.0), ("1", 1), (None, False), ([1], [True]), ({"a": 1}, {"a": 1.0})]
 )
 def test_json_values_of_different_types_differ(one: Any, other: Any):
-    assert not same(one, other)
+    assert not is_same(one, other)
 
 
 def test_order_of_keys_does_not_matter():
-    assert same({"a": 1, "b": [2]}, {"b": [2], "a": 1})
-    assert same(2**70, 2**70)
+    assert is_same({"a": 1, "b": [2]}, {"b": [2], "a": 1})
+    assert is_same(2**70, 2**70)
 
 
 def test_inner_differences_name_their_paths():
     before = {"city": "Kyoto", "hotels": [{"id": 3, "price": 40}], "note": "x"}
     after = {"city": "Kyoto", "hotels": [{"id": 3, "price": 45}, {"id": 9}]}
 
-    assert inner(before, after) == (
-        Inner(("hotels", 0, "price"), "changed", 40, 45),
-        Inner(("hotels", 1), "added", None, {"id": 9}),
-        Inner(("note",), "removed", "x", None),
+    assert inner_changes(before, after) == (
+        InnerChange(("hotels", 0, "price"), "changed", 40, 45),
+        InnerChange(("hotels", 1), "added", None, {"id": 9}),
+        InnerChange(("note",), "removed", "x", None),
     )
-    assert inner(1, 2) == inner([1], {"a": 1}) == ()
+    assert inner_changes(1, 2) == inner_changes([1], {"a": 1}) == ()
 
 
 @given(JSON, JSON)
 def test_inner_differences_are_complete(before: Any, after: Any):
     if not (type(before) is type(after) and isinstance(before, dict | list)):
         return
-    assert (inner(before, after) == ()) == same(before, after)
-    for part in inner(before, after):
+    assert (inner_changes(before, after) == ()) == is_same(before, after)
+    for part in inner_changes(before, after):
         assert _at(before, part.path) == (part.before if part.kind != "added" else MISSING)
         assert _at(after, part.path) == (part.after if part.kind != "removed" else MISSING)
 

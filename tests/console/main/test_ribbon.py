@@ -26,8 +26,8 @@ def ribbon(*entries: Entry) -> Ribbon:
     return made
 
 
-def lines(made: Ribbon, width: int, second: float, tall: int = 2) -> list[str]:
-    rows = made.rows(width, int(second * SECOND), tall)
+def lines(made: Ribbon, width: int, second: float, height: int = 2) -> list[str]:
+    rows = made.rows(width, int(second * SECOND), height)
     return ["".join(piece.text for piece in row) for row in rows]
 
 
@@ -50,7 +50,7 @@ def test_marks_stand_under_their_moment_with_what_was_said() -> None:
 
 
 def test_one_row_has_its_marks_in_the_line() -> None:
-    (line,) = lines(steered(), 78, 12, tall=1)
+    (line,) = lines(steered(), 78, 12, height=1)
 
     turn = line.index("T2")
     assert line.index("▲") < turn < line.index("▼")
@@ -70,15 +70,15 @@ def test_marks_at_one_moment_stand_side_by_side_and_the_last_has_the_words() -> 
 
 
 @pytest.mark.parametrize("width", range(7, 170, 4))
-@pytest.mark.parametrize("tall", [1, 2])
-def test_it_is_never_wider_than_its_room(width: int, tall: int) -> None:
+@pytest.mark.parametrize("height", [1, 2])
+def test_it_is_never_wider_than_its_room(width: int, height: int) -> None:
     entries = [entry("run.started", 0)]
     for n in range(1, 60):
         entries.append(entry("steering.queued", n, n, item_id=str(n), text="京都は雨です、傘を持って"))
         entries.append(entry("tool.call.started", n + 0.2, n, tool_call_id=str(n)))
     made = ribbon(*entries)
 
-    assert all(cells(line) <= width for line in lines(made, width, 61, tall))
+    assert all(cells(line) <= width for line in lines(made, width, 61, height))
 
 
 def test_a_long_run_shows_its_last_turns_and_that_there_were_others() -> None:

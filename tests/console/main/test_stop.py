@@ -91,7 +91,7 @@ def test_the_ribbon_does_not_promise_a_pull_to_come():
     ribbon = Ribbon()
     ribbon.apply([entry(1, "run.started"), entry(2, "cancel.requested")])
 
-    (line,) = ribbon.rows(80, 0, tall=1)
+    (line,) = ribbon.rows(80, 0, height=1)
 
     assert "".join(piece.text for piece in line).endswith(" □ stopping")
 

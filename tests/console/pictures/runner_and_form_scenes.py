@@ -70,7 +70,7 @@ async def runners_path_wrong(driver: ConsoleDriver) -> None:
     await driver.press("f3")
     await driver.wait_until("search, or a path")
     await driver.press(*"/nowhere/at_all.py")
-    await driver.wait_until("there is no such folder")
+    await driver.wait_until("no such folder")
     await driver.press("enter")
     await driver.wait_until("it cannot be opened")
 

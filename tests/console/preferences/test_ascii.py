@@ -1,4 +1,4 @@
-"""The panes in ASCII, from the start or switched while they are shown. All other screens: see test_looks."""
+"""The panes in ASCII, from the start or switched while they are shown. Other screens: shared/test_every_screen.py."""
 
 import pytest
 from rich.cells import cell_len

@@ -1,4 +1,4 @@
-"""The editor, the file of settings and what is kept, with the `trackside` command in a real terminal."""
+"""The editor, console.yaml and the saved choices, with the `trackside` command in a real terminal."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""Shorter ways at the whole screen: editor, history, colours that are kept, keys of one's own, the tour."""
+"""On the whole screen: editor, history of the prompt, saved themes, the user's own keys, and the tour."""
 
 import asyncio
 import os
@@ -14,7 +14,7 @@ from textual.widgets import Static
 from console.launch import LaunchOptions
 from console.model.commands.key_labels import with_keys
 from console.model.commands.tour import STEPS
-from console.model.preferences.file import read
+from console.model.preferences.file import parse
 from console.model.preferences.store import Preferences, SavedChoices
 from console.model.text.word_match import matching, spans
 from console.ui.help.jump import JumpMode
@@ -37,8 +37,8 @@ from tests.support.engines import Engines
 
 
 def settled_as(open_engine: Engines, text: str = "", memory: SavedChoices | None = None) -> Telling:
-    """A console of someone with this file, and with what was kept."""
-    settled = Preferences(read(text, "console.yaml"), memory or SavedChoices())
+    """Return a console with this console.yaml and these saved choices."""
+    settled = Preferences(parse(text, "console.yaml"), memory or SavedChoices())
     return Telling(LaunchOptions(preferences=settled), lambda: open_engine(listener(Cue())))
 
 
@@ -52,7 +52,7 @@ async def talked(pilot: Pilot[Any]) -> None:
 
 @pytest.fixture
 def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As if there were one to be given away."""
+    """Pretend that there is a terminal to suspend."""
     monkeypatch.setattr(HeadlessDriver, "can_suspend", True)
 
 
@@ -88,7 +88,7 @@ async def test_the_editor_gives_back_what_was_written_in_it(
 async def test_what_could_not_be_sent_meanwhile_stands_before_what_the_editor_gives_back(
     open_engine: Engines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, typed: str
 ):
-    os.mkfifo(pipe := tmp_path / "pipe")  # it ends when this is written to
+    os.mkfifo(pipe := tmp_path / "pipe")  # the editor ends when the test writes to the pipe
     code = f"pathlib.Path({str(pipe)!r}).read_text()\nfile.write_text(file.read_text() + ' and more')"
     monkeypatch.setenv("VISUAL", editing(tmp_path, code))
     app = telling(open_engine)
@@ -122,7 +122,7 @@ async def test_where_the_editor_fails_the_message_is_as_it_was(
         assert app.main.prompt.text == "this"
 
 
-# What was sent before
+# History of the prompt
 
 
 def test_every_word_must_be_there_in_any_order():
@@ -193,7 +193,7 @@ async def test_where_nothing_was_sent_it_says_so(open_engine: Engines):
         await until(pilot, lambda: app.screen is app.main)
 
 
-# Colours and letters
+# Themes and ASCII
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -237,7 +237,7 @@ async def test_a_choice_that_cannot_be_kept_is_told_and_holds_for_now(open_engin
         assert any("cannot be saved" in told for told in app.told)
 
 
-# Keys of one's own
+# The user's own keys
 
 
 async def test_another_key_is_heard_and_shown_and_the_old_one_is_not(open_engine: Engines):

@@ -10,24 +10,24 @@ from textual.theme import BUILTIN_THEMES
 from textual.widgets import TextArea
 
 from console.model.commands.table import BY_ID, COMMANDS, commands_of
-from console.model.preferences.file import EXAMPLE, Settings, read
+from console.model.preferences.file import EXAMPLE, FilePreferences, parse
 from console.model.preferences.keymap import (
     EDITING_KEYS,
     apply_keymap,
-    is_rare,
+    is_unreliable,
     parse_key,
     types_character,
     why_not_key,
 )
 from console.model.preferences.palette import DARK, TEXTUAL_THEMES
-from console.model.preferences.store import Preferences, SavedChoices, load_preferences, read_settings
+from console.model.preferences.store import Preferences, SavedChoices, load_preferences, read_file_preferences
 from tests.test_architecture import loaded
 
 NEVER = ("alt+enter", "alt+1", "f10", "f11", "ctrl+s", "ctrl+q", "ctrl+m", "ctrl+i")
 
 
 def problems_of(text: str) -> list[str]:
-    return [str(problem) for problem in read(text).problems]
+    return [str(problem) for problem in parse(text).problems]
 
 
 # Keys
@@ -60,7 +60,7 @@ def test_keys_that_terminals_use_themselves_are_refused(key: str):
 )  # fmt: skip
 def test_key_that_every_terminal_sends_is_not_rare(sent: str, key: str):
     assert [parse_key(one) for one in heard(sent)] == [key]
-    assert not is_rare(key)
+    assert not is_unreliable(key)
 
 
 @pytest.mark.parametrize(
@@ -71,11 +71,11 @@ def test_key_that_every_terminal_sends_is_not_rare(sent: str, key: str):
 )  # fmt: skip
 def test_key_that_a_plain_terminal_sends_as_another_is_rare(sent: str, key: str):
     assert key not in heard(sent)
-    assert is_rare(key)
+    assert is_unreliable(key)
 
 
 def heard(sent: str) -> list[str]:
-    """The keys that Textual makes of what a terminal sends."""
+    """Return the keys that Textual parses from the bytes of a terminal."""
     parser = XTermParser()
     return [one.key for one in (*parser.feed(sent), *parser.feed("")) if isinstance(one, Key)]
 
@@ -93,21 +93,21 @@ def test_editing_keys_contain_all_keys_of_the_text_area():
 
 
 def test_example_file_is_valid():
-    settings = read(EXAMPLE)
+    settings = parse(EXAMPLE)
     assert settings.problems == ()
     assert settings.keys == {"app.run_again": "alt+a", "stream.mark": "m,shift+m", "app.zoom": ""}
     assert (settings.theme, settings.is_ascii) == ("light", False)
 
 
 def test_two_commands_can_swap_their_keys():
-    settings = read("keys:\n  app.step: f8\n  app.stop: f7")
+    settings = parse("keys:\n  app.step: f8\n  app.stop: f7")
     assert settings.problems == ()
     assert settings.keys == {"app.step": "f8", "app.stop": "f7"}
 
 
 @pytest.mark.parametrize("command", ["runners.take", "field.take", "prompt.send", "composer.next"])
 def test_command_keeps_its_own_editing_key(command: str):
-    assert read(f"keys:\n  {command}: [{BY_ID[command].keys}, alt+z]").problems == ()
+    assert parse(f"keys:\n  {command}: [{BY_ID[command].keys}, alt+z]").problems == ()
 
 
 def test_apply_keymap_changes_only_the_named_command():
@@ -135,7 +135,7 @@ def test_apply_keymap_changes_only_the_named_command():
         ("keys:\n  app.zoom: hyper", "line 2: app.zoom: unknown key 'hyper'"),
         ("keys:\n  app.palette: null", "line 2: app.palette needs a key"),
         ("keys:\n  app.escape: []", "line 2: app.escape needs a key"),
-        ("keys:\n  app.escape: alt+x", "line 2: app.escape: Keep esc among its keys"),
+        ("keys:\n  app.escape: alt+x", "line 2: app.escape: keep esc among its keys"),
         ("keys:\n  app.pause: null\n  app.stop: f7", "line 3: app.stop: f7 is the key of app.step"),
         ("keys:\n  composer.send: x", "line 2: composer.send: x types a character there"),
         ("keys:\n  composer.send: ctrl+e", "line 2: composer.send: ^e edits the text there"),
@@ -163,26 +163,26 @@ def test_problem_has_line_cause_and_fix(text: str, words: str):
 
 
 def test_invalid_line_does_not_affect_other_lines():
-    settings = read("theme: light\nkeys:\n  app.stop: f6\n  app.zoom: alt+a\n  no.thing: f4\nascii: true")
+    settings = parse("theme: light\nkeys:\n  app.stop: f6\n  app.zoom: alt+a\n  no.thing: f4\nascii: true")
     assert (settings.theme, settings.is_ascii, settings.keys) == ("light", True, {"app.zoom": "alt+a"})
     assert [problem.line for problem in settings.problems] == [3, 5]
 
 
 @pytest.mark.parametrize("nothing", ["null", "[]", "~", ""])
 def test_null_removes_a_key(nothing: str):
-    settings = read(f"keys:\n  app.step: {nothing}\n  app.stop: f7\n")
+    settings = parse(f"keys:\n  app.step: {nothing}\n  app.stop: f7\n")
     assert settings.problems == ()
     assert settings.keys == {"app.step": "", "app.stop": "f7"}
     assert not next(one for one in apply_keymap(settings.keys) if one.id == "app.step").all_keys
 
 
 def test_command_without_key_can_get_one():
-    assert read("keys:\n  app.run_again: alt+a").keys == {"app.run_again": "alt+a"}
+    assert parse("keys:\n  app.run_again: alt+a").keys == {"app.run_again": "alt+a"}
 
 
 @pytest.mark.parametrize("text", ["", "# nothing\n", "keys:\n"])
 def test_empty_file_sets_nothing(text: str):
-    assert read(text) == Settings()
+    assert parse(text) == FilePreferences()
 
 
 # Themes
@@ -212,10 +212,10 @@ def test_unreadable_choices_file_counts_as_no_choice(tmp_path: Path, kept: bytes
 def test_file_wins_over_saved_choices():
     memory = SavedChoices()
     memory.save(theme="nord", ascii=True)
-    assert Preferences(Settings(theme="light", is_ascii=False), memory).theme == "light"
-    assert not Preferences(Settings(theme="light", is_ascii=False), memory).is_ascii
-    assert Preferences(Settings(), memory).theme == "nord"
-    assert Preferences(Settings(), memory).is_ascii
+    assert Preferences(FilePreferences(theme="light", is_ascii=False), memory).theme == "light"
+    assert not Preferences(FilePreferences(theme="light", is_ascii=False), memory).is_ascii
+    assert Preferences(FilePreferences(), memory).theme == "nord"
+    assert Preferences(FilePreferences(), memory).is_ascii
 
 
 def test_saving_keeps_choices_of_another_console(tmp_path: Path):
@@ -234,9 +234,11 @@ def test_a_file_that_is_nested_too_deep_is_problems_of():
 
 
 def test_unreadable_config_folder_is_reported_and_defaults_are_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / ("long" * 100)))  # refused to whoever asks, also to root
+    monkeypatch.setenv(
+        "XDG_CONFIG_HOME", str(tmp_path / ("long" * 100))
+    )  # too long for the file system, so that even root gets an error
     start = load_preferences()
-    assert [str(one) for one in start.settings.problems] == ["line 1: The file cannot be read: File name too long."]
+    assert [str(one) for one in start.file.problems] == ["line 1: The file cannot be read: File name too long."]
     assert start.theme == DARK.name
 
 
@@ -255,7 +257,7 @@ def test_a_file_that_cannot_be_read_is_problems_of(
         path.mkdir()
     else:
         path.write_bytes(content)
-    settings = read_settings()
+    settings = read_file_preferences()
     assert [str(one)[: len(words)] for one in settings.problems] == [words]
     assert settings.where == str(path)
 
@@ -266,7 +268,7 @@ def test_a_file_that_cannot_be_read_is_problems_of(
 def test_without_file_no_yaml_parser_is_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     modules, said = loaded(
-        "from console.model.preferences.store import load_preferences\nsaid = load_preferences().settings.where"
+        "from console.model.preferences.store import load_preferences\nsaid = load_preferences().file.where"
     )
     assert said == str(tmp_path / "trackside" / "console.yaml")
     assert "yaml" not in modules

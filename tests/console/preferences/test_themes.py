@@ -1,4 +1,4 @@
-"""Every theme can be read: each kind of words on each background, and every word that is really drawn."""
+"""Every theme is legible: each text colour on each background, and all text that is drawn."""
 
 from itertools import product
 from typing import Any
@@ -39,7 +39,7 @@ PAIRS = (
     ("screen-selection-foreground", "screen-selection-background"),
     *(("button-color-foreground", kind) for kind in ("primary", "success", "warning", "error")),
 )
-"""Words that have a background of their own."""
+"""Text that has a background of its own."""
 WRITTEN = """
 # One
 

@@ -1,4 +1,4 @@
-"""Paths as people type and paste them, and the tokens that stand for files."""
+"""Typed and pasted paths, and the tokens that stand for files."""
 
 import os
 from pathlib import Path
@@ -7,20 +7,20 @@ from typing import Any
 import pytest
 
 from console.data.prompt_drafts import Draft
-from console.model.prompt.attachment_tokens import AttachmentTokens, kind_of
-from console.model.text.paths import Candidate, candidates, files_meant, fragment_at, mention, readings
+from console.model.prompt.attachment_tokens import AttachmentTokens, file_kind
+from console.model.text.paths import Candidate, candidates, fragment_at, mention, pasted_files, readings
 from tests.support.console.sample_files import folder_of_files
 
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """With a few files in it."""
+    """A folder with a few files."""
     here = folder_of_files(tmp_path)
     monkeypatch.chdir(here)
     return here
 
 
-# Paths as they are typed
+# Typed paths
 
 
 @pytest.mark.parametrize(
@@ -100,12 +100,12 @@ def test_paste_of_paths_is_recognized(text: str, ways: Any):
 
 def test_pasted_paths_are_attached_only_if_all_are_files(folder: Path):
     there = str(folder / "notes.txt")
-    assert files_meant([[f"{there} x"], [there]]) == ([Candidate(there, 18)], "")
-    assert files_meant([[there, f"{folder}/nowhere"]]) == ((), f"{folder}/nowhere is not there")
-    assert files_meant([[str(folder)]]) == ((), f"{folder} is a folder: its files can be attached one by one")
-    assert files_meant([["/dev/null"]]) == ((), "/dev/null is no file, but a pipe, a device or a socket")
+    assert pasted_files([[f"{there} x"], [there]]) == ([Candidate(there, 18)], "")
+    assert pasted_files([[there, f"{folder}/nowhere"]]) == ((), f"{folder}/nowhere does not exist")
+    assert pasted_files([[str(folder)]]) == ((), f"{folder} is a folder; attach its files one by one")
+    assert pasted_files([["/dev/null"]]) == ((), "/dev/null is a pipe, a device or a socket, not a file")
     for no_path in ("/help", "/no/such/folder", "~nobody/x", "/\0"):
-        assert files_meant([[no_path]]) == ((), ""), "it may be any text"
+        assert pasted_files([[no_path]]) == ((), ""), "it may be any text"
 
 
 @pytest.mark.parametrize(
@@ -132,44 +132,44 @@ def test_path_with_a_space_is_quoted():
 
 
 def test_token_shows_name_type_and_size():
-    chips = AttachmentTokens()
-    token = chips.token(Candidate("maps/city.png", 2_048))
+    tokens = AttachmentTokens()
+    token = tokens.token(Candidate("maps/city.png", 2_048))
     assert token == "⟦city.png · image/png · 2.0 KiB⟧"
     text = f"where is {token}?"
-    assert chips.paths(text) == ("maps/city.png",)
-    assert chips.said(text) == "where is city.png?"
-    assert chips.written(token) == "@maps/city.png"
-    assert chips.files_in(text) == {token: str(Path("maps/city.png").absolute())}
-    assert [text[span.start : span.end] for span in chips.spans(text)] == [token]
+    assert tokens.paths(text) == ("maps/city.png",)
+    assert tokens.text_to_send(text) == "where is city.png?"
+    assert tokens.written(token) == "@maps/city.png"
+    assert tokens.files_in(text) == {token: str(Path("maps/city.png").absolute())}
+    assert [text[span.start : span.end] for span in tokens.spans(text)] == [token]
 
 
 def test_files_without_text_give_an_empty_message():
-    chips = AttachmentTokens()
-    assert chips.said("  indented\n") == "  indented\n"
-    token = chips.token(Candidate("a.txt", 1))
-    assert chips.said(f" {token} ") == ""
-    assert chips.said("  indented\n") == "  indented\n"
+    tokens = AttachmentTokens()
+    assert tokens.text_to_send("  indented\n") == "  indented\n"
+    token = tokens.token(Candidate("a.txt", 1))
+    assert tokens.text_to_send(f" {token} ") == ""
+    assert tokens.text_to_send("  indented\n") == "  indented\n"
 
 
 def test_two_files_with_the_same_name_have_different_tokens():
-    chips = AttachmentTokens()
-    one, other = chips.token(Candidate("x/a.txt", 1)), chips.token(Candidate("y/a.txt", 1))
+    tokens = AttachmentTokens()
+    one, other = tokens.token(Candidate("x/a.txt", 1)), tokens.token(Candidate("y/a.txt", 1))
     assert (one, other) == ("⟦a.txt · text/plain · 1 B⟧", "⟦y/a.txt · text/plain · 1 B⟧")
-    assert chips.token(Candidate("x/a.txt", 1)) == one
-    assert chips.paths(f"{one} {other} {one}") == ("x/a.txt", "y/a.txt")
+    assert tokens.token(Candidate("x/a.txt", 1)) == one
+    assert tokens.paths(f"{one} {other} {one}") == ("x/a.txt", "y/a.txt")
 
 
 def test_file_has_one_token_for_every_form_of_its_path():
-    chips = AttachmentTokens()
-    token = chips.token(Candidate("a.txt", 1))
-    assert chips.token(Candidate("./a.txt", 1)) == token == chips.token(Candidate(str(Path("a.txt").absolute()), 1))
-    grown = chips.token(Candidate("a.txt", 2))
-    assert len(chips.paths(f"{token} {grown}")) == 1
+    tokens = AttachmentTokens()
+    token = tokens.token(Candidate("a.txt", 1))
+    assert tokens.token(Candidate("./a.txt", 1)) == token == tokens.token(Candidate(str(Path("a.txt").absolute()), 1))
+    grown = tokens.token(Candidate("a.txt", 2))
+    assert len(tokens.paths(f"{token} {grown}")) == 1
 
 
 def test_long_paths_with_the_same_end_are_numbered():
-    chips = AttachmentTokens()
-    tokens = {chips.token(Candidate(f"{folder}/{'long/' * 20}a.txt", 1)) for folder in "xyz"}
+    tokens = AttachmentTokens()
+    tokens = {tokens.token(Candidate(f"{folder}/{'long/' * 20}a.txt", 1)) for folder in "xyz"}
     assert len(tokens) == 3
 
 
@@ -182,7 +182,7 @@ def test_file_name_with_control_characters_is_safe():
     [("A.PNG", "image/png"), ("a.md", "text/markdown"), ("a.tar.gz", "application/gzip"), ("Makefile", "file")],
 )
 def test_type_is_that_of_the_stored_artifact(name: str, kind: str):
-    assert kind_of(name) == kind
+    assert file_kind(name) == kind
 
 
 def test_draft_of_any_bytes_is_read_as_text():

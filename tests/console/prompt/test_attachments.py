@@ -164,7 +164,7 @@ async def test_pasted_path_may_have_spaces_and_non_ascii_letters(open_engine: En
         assert recorder.messages == [("", ["京都 plan.txt"])]
 
 
-@pytest.mark.parametrize(("name", "words"), [("my maps", "is a folder"), ("gone.txt", "is not there")])
+@pytest.mark.parametrize(("name", "words"), [("my maps", "is a folder"), ("gone.txt", "does not exist")])
 async def test_pasted_path_that_is_not_a_file_stays_text_with_a_reason(
     open_engine: Engines, folder: Path, name: str, words: str
 ):
@@ -443,6 +443,6 @@ async def test_palette_begins_a_path(open_engine: Engines):
         await app.action_perform("app.attach")
         await until(pilot, lambda: app.main.prompt.attachments.picker.is_open)
         assert app.main.prompt.text == "read @"
-        await pilot.press("enter")  # a lone @ is no wish for the first file there is
+        await pilot.press("enter")  # a lone @ does not select the first file
         await sees(pilot, "That was number 1.")
         assert "⟦" not in shown(app)

@@ -20,7 +20,7 @@ def test_edited_history_is_kept_until_the_next_message():
     recall.earlier("draft")
     recall.earlier("two, but better")
     assert recall.later("one") == "two, but better"
-    recall.note("three")
+    recall.add("three")
 
     assert [recall.earlier(""), recall.earlier("three"), recall.earlier("two")] == ["three", "two", "one"]
 

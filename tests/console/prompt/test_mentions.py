@@ -10,7 +10,7 @@ from textual import events
 
 from console.app import Trackside
 from console.launch import LaunchOptions
-from console.model.prompt.mentions import mention_before, mentions, sought
+from console.model.prompt.mentions import find_mentioned_files, mention_before, mentions
 from console.model.text.paths import Candidate
 from tests.support.console.pilot import at_the_screen, sees, until
 from tests.support.console.recording_runner import RecordingRunner
@@ -53,15 +53,15 @@ def test_mention_before_the_cursor_is_found():
 
 
 def test_file_before_punctuation_is_found_and_only_paths_are_reported_missing():
-    assert sought(["notes.txt?"]) == {"notes.txt?": Candidate("notes.txt", 18)}
-    assert sought(["./typo.txt", "typo.txt,", "~/no-such-thing"]) == {
-        "./typo.txt": "there is no file ./typo.txt",
-        "typo.txt,": "there is no file typo.txt",
-        "~/no-such-thing": "there is no file ~/no-such-thing",
+    assert find_mentioned_files(["notes.txt?"]) == {"notes.txt?": Candidate("notes.txt", 18)}
+    assert find_mentioned_files(["./typo.txt", "typo.txt,", "~/no-such-thing"]) == {
+        "./typo.txt": "./typo.txt does not exist",
+        "typo.txt,": "typo.txt does not exist",
+        "~/no-such-thing": "~/no-such-thing does not exist",
     }
-    assert sought(["./my"]) == {"./my": "there is no file ./my"}
-    assert sought(["./"]) == {"./": "./ is a folder: its files can be attached one by one"}
-    assert sought(["ann", "v1.2", "...", "\0"]) == dict.fromkeys(["ann", "v1.2", "...", "\0"], "")
+    assert find_mentioned_files(["./my"]) == {"./my": "./my does not exist"}
+    assert find_mentioned_files(["./"]) == {"./": "./ is a folder; attach its files one by one"}
+    assert find_mentioned_files(["ann", "v1.2", "...", "\0"]) == dict.fromkeys(["ann", "v1.2", "...", "\0"], "")
 
 
 # While typing
@@ -148,7 +148,7 @@ async def test_text_typed_while_the_disk_is_read_is_not_sent(open_engine: Engine
 
     def slow(paths: Any) -> Any:
         threads.append(threading.current_thread().name)
-        return sought(paths)
+        return find_mentioned_files(paths)
 
     monkeypatch.setattr("console.ui.prompt.attachments.sought", slow)
     recorder = RecordingRunner()

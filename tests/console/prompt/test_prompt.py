@@ -12,7 +12,7 @@ from textual.pilot import Pilot
 from textual.widgets import Static
 
 from console.model.commands.situation import Situation
-from console.model.prompt.paste_tokens import KEPT, LARGE, PasteTokens
+from console.model.prompt.paste_tokens import MAX_KEPT_TEXTS, MAX_SHOWN_CHARS, PasteTokens
 from console.ui.prompt.prompt import Prompt
 from console.ui.shared.refused import Refused
 from tests.support.console.pilot import until
@@ -276,7 +276,7 @@ async def test_up_in_an_empty_prompt_goes_to_the_queue():
     async with app.run_test() as pilot:
         await typed(pilot, "said")
         await pilot.press("enter")
-        app.prompt.show(replace(RUNNING, waiting=1))
+        app.prompt.show(replace(RUNNING, queue_items=1))
         await pilot.press("up")
         assert isinstance(app.heard[-1], Prompt.EnterQueue)
         app.prompt.show(RUNNING)
@@ -371,7 +371,7 @@ async def test_megabyte_is_pasted_at_once_and_sent_whole():
 
 async def test_large_paste_is_deleted_and_undone_as_one():
     app = PromptApp()
-    text = "x" * (LARGE + 1)
+    text = "x" * (MAX_SHOWN_CHARS + 1)
     async with app.run_test() as pilot:
         await pilot.press("a")
         await paste(pilot, text)
@@ -390,7 +390,7 @@ async def test_large_paste_is_deleted_and_undone_as_one():
 async def test_cursor_steps_over_a_large_paste():
     app = PromptApp()
     async with app.run_test() as pilot:
-        await paste(pilot, "x" * (LARGE + 1))
+        await paste(pilot, "x" * (MAX_SHOWN_CHARS + 1))
         token = app.prompt.text
         await pilot.press("left", "a", "right", "b")
         assert app.prompt.text == f"a{token}b"
@@ -403,7 +403,7 @@ async def test_cursor_steps_over_a_large_paste():
 
 async def test_restored_large_text_is_a_token():
     app = PromptApp()
-    text = "y " * LARGE
+    text = "y " * MAX_SHOWN_CHARS
     async with app.run_test() as pilot:
         app.prompt.begin_editing("i1", text)
         await typed(pilot, "!")
@@ -417,10 +417,10 @@ async def test_many_small_pastes_become_tokens():
     app = PromptApp()
     async with app.run_test() as pilot:
         for _ in range(20):
-            await paste(pilot, "z" * (LARGE // 2))
-        assert len(app.prompt.text) < LARGE + 500
+            await paste(pilot, "z" * (MAX_SHOWN_CHARS // 2))
+        assert len(app.prompt.text) < MAX_SHOWN_CHARS + 500
         await pilot.press("enter")
-        assert app.sent == ["z" * (LARGE // 2) * 20]
+        assert app.sent == ["z" * (MAX_SHOWN_CHARS // 2) * 20]
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -436,7 +436,7 @@ async def test_pasted_control_characters_are_sent_but_not_drawn(size: tuple[int,
 
 def test_tokens_of_equal_length_differ_and_the_last_are_kept():
     pastes = PasteTokens()
-    texts = [chr(65 + number) * (LARGE + 1) for number in range(KEPT + 3)]
+    texts = [chr(65 + number) * (MAX_SHOWN_CHARS + 1) for number in range(MAX_KEPT_TEXTS + 3)]
     tokens = [pastes.shown(text) for text in texts]
 
     assert len(set(tokens)) == len(texts)
@@ -448,7 +448,7 @@ def test_tokens_of_equal_length_differ_and_the_last_are_kept():
 
 def test_token_inside_pasted_text_is_text():
     pastes = PasteTokens()
-    token = pastes.shown("a" * (LARGE + 1))
-    other = pastes.shown(token * LARGE)
+    token = pastes.shown("a" * (MAX_SHOWN_CHARS + 1))
+    other = pastes.shown(token * MAX_SHOWN_CHARS)
 
-    assert pastes.whole(other) == token * LARGE
+    assert pastes.whole(other) == token * MAX_SHOWN_CHARS

@@ -3,9 +3,7 @@ from typing import Any
 
 import pytest
 
-from console.model.commands.situation import Situation
-from console.model.prompt.intent import mode_of, title_of, why_no_mode
-from console.model.queue.items import QueueRow, QueueRun, pending_words, queue_rows
+from console.model.queue.items import QueueRow, QueueRun, count_words, queue_rows
 from engine.api import QueueItem
 from engine.events import Fate
 
@@ -105,12 +103,12 @@ def test_dropped_message_stays_with_its_reason(reason: str | None, words: str):
 
     assert row(shown) == ("dropped", "dropped", "skip", words, "")
     assert not shown.is_open
-    assert shown.why_not_editable == "This message was dropped. Press enter to take it back to the prompt."
+    assert shown.why_not_editable == "This message was dropped. Press enter to edit it in the prompt."
 
 
 def test_message_dropped_with_another_run_names_no_turn():
     assert view(item(fate="dropped", reason="failed"), None).detail == "run failed before it pulled"
-    assert view(item(fate="dropped", reason="failed", pulled_at=1)).detail == "run failed before it had it"
+    assert view(item(fate="dropped", reason="failed", pulled_at=1)).detail == "run failed before it was delivered"
 
 
 def test_withdrawn_message_stays_for_five_seconds():
@@ -135,7 +133,7 @@ def test_open_messages_come_first_in_order():
     shown = queue_rows([item(item_id="b", fate="dropped"), item(item_id="c"), item(item_id="a")], RUN, 0)
 
     assert [one.item_id for one in shown] == ["c", "a", "b"]
-    assert pending_words(shown) == "2 pending · 1 dropped"
+    assert count_words(shown) == "2 queued · 1 dropped"
 
 
 def test_mode_can_be_switched_only_if_the_run_can_be_steered():
@@ -153,62 +151,3 @@ def test_texts_in_the_queue_are_safe():
 
     assert shown.text == "a␛[2J␊\\u202eb"
     assert shown.detail == "x␇␊y"
-
-
-# What Enter does
-
-RUNNING = Situation(is_ready=True, is_running=True)
-
-
-@pytest.mark.parametrize(
-    ("now", "given", "title"),
-    [
-        (Situation(), {"runner": "echo"}, "send ▸ echo, when the engine is open"),
-        (Situation(is_ready=True), {"runner": "rehearsal (built in, no key)"}, "send ▸ rehearsal (built in, no key)"),
-        (Situation(is_ready=True), {}, "send ▸"),
-        (Situation(trouble="the database is locked"), {"runner": "echo"}, "send ▸ the database is locked"),
-        (RUNNING, {"turn": 3}, "steer ▸ delivered at the next steering point (≈ T4)"),
-        (RUNNING, {}, "steer ▸ delivered at the next steering point"),
-        (RUNNING, {"mode": "after"}, "after ▸ sent when the run ends"),
-        (replace(RUNNING, is_paused=True, is_paused_at_steering_point=True), {"turn": 3}, "steer ▸ delivered now"),
-        (
-            replace(RUNNING, is_paused=True, can_edit_reply=True),
-            {"turn": 3},
-            "steer ▸ delivered at the next steering point (≈ T4)",
-        ),
-        (
-            replace(RUNNING, cannot_steer="this runner declares no steering"),
-            {},
-            "after ▸ this runner declares no steering",
-        ),
-        (
-            Situation(is_ready=True, is_elsewhere=True),
-            {},
-            "after ▸ sent when the run in another process ends",
-        ),
-        (RUNNING, {"is_editing": True}, "editing a queued message ▸ enter saves · esc cancels"),
-    ],
-)
-def test_title_shows_what_enter_does(now: Situation, given: dict[str, Any], title: str):
-    assert title_of(now, **given).full == title
-    assert len(title_of(now, **given).short) <= 40
-
-
-def test_short_title_is_used_if_the_full_one_does_not_fit():
-    title = title_of(RUNNING, turn=3)
-
-    assert title.fitting(60) == title.full
-    assert title.fitting(30) == "steer ▸ delivered ≈ T4"
-
-
-def test_message_to_a_run_without_steering_waits_for_its_end():
-    assert mode_of(RUNNING, "steer") == "steer"
-    assert mode_of(replace(RUNNING, cannot_steer="no"), "steer") == "after"
-    assert mode_of(Situation(is_elsewhere=True), "steer") == "after"
-    assert mode_of(replace(RUNNING, is_running=False, cannot_steer="no"), "steer") == "steer"
-
-
-def test_reason_is_shown_if_the_mode_cannot_be_chosen():
-    assert why_no_mode(RUNNING) is None
-    assert why_no_mode(Situation(is_ready=True)) == "No run in progress. Messages are sent at once."
-    assert why_no_mode(replace(RUNNING, cannot_steer="no")) == "Messages wait for the end of the run: no"

@@ -109,7 +109,7 @@ async def test_row_shows_text_and_what_the_message_waits_for():
             "›✕ dropped a kitchen run failed before T4",
         ]
         assert any("─ Queue ─" in line for line in app.picture)
-        assert any("4 pending · 1 dropped" in line for line in app.picture)
+        assert any("4 queued · 1 dropped" in line for line in app.picture)
 
 
 async def test_ascii_mode_replaces_the_glyphs_of_the_queue():

@@ -266,7 +266,7 @@ async def test_names_of_a_huge_folder_are_found_and_limited(open_engine: Engines
 async def test_typed_path_can_be_opened_if_the_folder_is_too_large_to_search(
     open_engine: Engines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("console.model.text.paths.LOOKED_AT", 0)
+    monkeypatch.setattr("console.model.text.paths.MAX_SCANNED_NAMES", 0)
     (tmp_path / "stranger.py").write_text(SPEAKS.format("x"))
     app = opened(open_engine)
     async with at_the_screen(app) as pilot:
@@ -283,9 +283,9 @@ async def test_missing_folder_is_reported_while_typing(open_engine: Engines):
     async with at_the_screen(app) as pilot:
         screen = await to_the_list(pilot, app)
         screen.search.value = "./nowhere/x"
-        await sees(pilot, "nowhere/: there is no such")
+        await sees(pilot, "nowhere/: no such folder")
         screen.search.value = "~nobody-of-that-name/"
-        await sees(pilot, "nobody of that name has a home here")
+        await sees(pilot, "unknown user")
 
 
 async def test_folder_with_several_runners_fills_the_list(open_engine: Engines, tmp_path: Path):

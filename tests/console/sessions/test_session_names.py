@@ -7,7 +7,7 @@ import pytest
 from console.app import Trackside
 from console.cli import open as opening
 from console.cli.exit_codes import UsageError
-from console.data.session_names import new_session
+from console.data.session_names import new_session_words
 from console.launch import LaunchOptions
 from tests.console.main.test_run_control import echoes, with_a_past
 from tests.support.console.pilot import at_both_sizes, at_the_screen, say, sees, shown, until
@@ -20,7 +20,7 @@ Size = tuple[int, int]
 async def test_unknown_name_is_announced_as_new_with_the_nearest_name(open_engine: Engines, size: Size):
     app = Trackside(LaunchOptions(session="odl"), lambda: with_a_past(open_engine))
     async with at_the_screen(app, size) as pilot:
-        await sees(pilot, "session odl is new. Did you mean old?", "lists all sessions.")
+        await sees(pilot, "Session odl is new. Did you mean old?", "lists all sessions.")
 
         await say(pilot, "and yet")
         await sees(pilot, "You said: and yet")
@@ -52,7 +52,7 @@ async def test_first_session_may_have_any_name(open_engine: Engines):
 async def test_notice_disappears_with_another_session(open_engine: Engines):
     app = Trackside(LaunchOptions(session="odl"), lambda: with_a_past(open_engine))
     async with at_the_screen(app) as pilot:
-        await sees(pilot, "session odl is new.")
+        await sees(pilot, "Session odl is new.")
         app.controllers.sessions.action_new_session()
         await sees(pilot, "No messages yet.")
         await until(pilot, lambda: "odl" not in shown(app))
@@ -71,7 +71,7 @@ def test_invalid_name_is_refused(monkeypatch: pytest.MonkeyPatch):
 
 
 def test_control_characters_of_a_name_are_shown_safely():
-    said = new_session("a\nb", ["a\x1bb"])
+    said = new_session_words("a\nb", ["a\x1bb"])
 
-    assert said.startswith("session a")
+    assert said.startswith("Session a")
     assert said.isprintable()

@@ -300,7 +300,7 @@ async def test_fork_at_a_user_message_names_lost_files_and_secrets(open_engine: 
         (first, *_) = await stage.engine.sessions.transcript(stage.session_id, after=0)
         await app.controllers.sessions.fork(stage.session_id, first)
         assert app.main.prompt.text == "open it with ‹secret PASSWORD›"
-        lost = "map.txt did not come along; attach it again · a secret is masked in the database; enter it again"
+        lost = "map.txt was not copied. Attach it again. A secret is masked in the database. Enter it again."
         assert app.told[-1] == lost
 
 

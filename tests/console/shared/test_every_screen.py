@@ -46,7 +46,7 @@ TOLD = {
 async def played(name: str, folder: Path, size: tuple[int, int]) -> AsyncIterator[ConsoleDriver]:
     """A scene at its end, for someone who has chosen nothing before."""
     scene = SCENES[name]
-    scene = replace(scene, options=replace(scene.options, preferences=Preferences(scene.options.preferences.settings)))
+    scene = replace(scene, options=replace(scene.options, preferences=Preferences(scene.options.preferences.file)))
     with fixed_environment(folder):
         driver = scene.create_driver(folder)
         async with driver.app.run_test(size=size) as pilot:

@@ -89,7 +89,7 @@ async def test_what_cannot_be_done_now_is_listed_with_the_reason(open_engine: En
         assert said["run: Stop"] == "not now: No run in progress."
         await running(pilot)
         said = {command.title: str(command.help) for command in app.get_system_commands(app.main)}
-        assert said["run: Stop"] == "Stop the run; messages that were not delivered return to the queue."
+        assert said["run: Stop"] == "Stop the run; messages that were not delivered can be sent again."
         assert said["run: Continue"] == "not now: The run is not paused. f6 pauses it at its next steering point."
 
 

@@ -8,7 +8,6 @@ import pytest
 from textual import events
 from textual.widgets import TextArea
 
-from console.model.preferences.file import Settings
 from console.model.preferences.store import Preferences
 from console.ui.state.edit import EditValue
 from console.ui.state.screen import StateScreen
@@ -430,7 +429,7 @@ async def test_write_of_a_run_appears_by_itself(open_engine: Engines):
 
 async def test_empty_session_names_the_key_that_shows_all_state(open_engine: Engines):
     app = browsing(open_engine, runner=parrot)
-    app.controllers.preferences.apply(Preferences(Settings(keys={"states.whose": "a"})))
+    app.controllers.preferences.apply(Preferences(FilePreferences(keys={"states.whose": "a"})))
     async with at_the_screen(app) as pilot:
         await begun(pilot, app)
         await app.action_perform("app.states")

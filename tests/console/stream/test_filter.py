@@ -1,4 +1,4 @@
-"""The filter grammar, and what a filter leaves of a run however it is read."""
+"""The filter grammar, and the entries that a filter shows, live or past."""
 
 from itertools import pairwise
 
@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from console.model.stream.filter import FilterError, only, parse, without
-from console.model.stream.index import number_of
+from console.model.stream.filter import FilterError, only_kind, parse_filter, without_kind
+from console.model.stream.index import chunk_number
 from console.model.stream.timeline import Timeline
 from engine.api import Entry
 from tests.support.console.stream_data import START, Lists, a_run, delta, entry, naive_rows, read
@@ -26,14 +26,14 @@ RUN = [
 
 
 def kept(text: str, entries: list[Entry] = RUN) -> list[int]:
-    """The positions that a filter leaves of a past run."""
+    """Return the positions that a filter shows of a past run."""
     timeline, journals = Timeline("run", last=len(entries)), Lists(entries)
     timeline.show_raw(True)
-    timeline.choose(parse(text))
+    timeline.set_filter(parse_filter(text))
     read(timeline, journals, lambda: timeline.rows_after(0, len(entries)))
     assert timeline.progress is None
     rows = [span.first for span in timeline.rows_after(0, len(entries))]
-    assert timeline.hidden == (len(entries) - len(rows) if parse(text) else 0)
+    assert timeline.hidden == (len(entries) - len(rows) if parse_filter(text) else 0)
     return rows
 
 
@@ -70,36 +70,36 @@ def test_all_conditions_must_match(text: str, positions: list[int]) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("turn:x", "turn:x is no turn: write turn:3"),
-        ("turn:", "turn: needs something after it"),
-        (">200", ">200 is no time: write >200ms, >1.5s or >2m"),
-        ('"open', 'the text "open has no closing "'),
-        ("knd:tool.*", 'knd: is not known. Is it kind:? For the text itself write "knd:tool.*"'),
+        ("turn:x", "turn:x is not a turn. Write turn:3."),
+        ("turn:", "turn: needs a value, such as turn:3."),
+        (">200", ">200 is not a duration. Write >200ms, >1.5s or >2m."),
+        ('"open', 'The text "open has no closing quotation mark.'),
+        ("knd:tool.*", 'Unknown key knd:. Did you mean kind:? To search for the text, write "knd:tool.*".'),
     ],
 )
 def test_invalid_filter_shows_the_reason(text: str, words: str) -> None:
     with pytest.raises(FilterError) as raised:
-        parse(text)
+        parse_filter(text)
 
     assert str(raised.value) == words
 
 
 def test_word_with_an_unknown_prefix_is_text() -> None:
-    assert parse("https://example.org") is not None
+    assert parse_filter("https://example.org") is not None
 
 
 @pytest.mark.parametrize("kind", ["tool.call.started", "odd*kind", "[x]", "with blank", "a,b"])
 def test_only_and_hide_match_exactly_one_kind(kind: str) -> None:
     entries = [entry(1, "other"), entry(2, kind), entry(3, "tool.call.started.more")]
 
-    assert kept(only(kind), entries)[0] == 2
-    assert 2 not in kept(without("", kind), entries)
-    assert 1 in kept(without("", kind), entries)
+    assert kept(only_kind(kind), entries)[0] == 2
+    assert 2 not in kept(without_kind("", kind), entries)
+    assert 1 in kept(without_kind("", kind), entries)
 
 
 def test_hidden_kinds_add_up_and_hiding_the_only_kind_inverts_the_filter() -> None:
-    assert without("kyoto", "a.b") == "kyoto !kind:a.b"
-    assert without("kind:a.b", "a.b") == "!kind:a.b"
+    assert without_kind("kyoto", "a.b") == "kyoto !kind:a.b"
+    assert without_kind("kind:a.b", "a.b") == "!kind:a.b"
 
 
 TERMS = [
@@ -115,17 +115,17 @@ LONG = a_run(turns=3, deltas=3_000)
 )
 @settings(max_examples=30, deadline=None)
 def test_live_entries_are_filtered_like_stored_ones(terms: list[str], seen_before: int, cuts: set[int]) -> None:
-    """A filter that is set in the middle of a live run leaves the same as one on the finished run."""
+    """A filter that is set during a live run shows the same entries as one on the finished run."""
     text = " ".join(terms)
     timeline, journals = Timeline("run"), Lists(LONG)
     timeline.append(LONG[:seen_before])
-    timeline.choose(parse(text))
+    timeline.set_filter(parse_filter(text))
     for start, stop in pairwise([seen_before, *sorted(cut for cut in cuts if cut > seen_before), len(LONG)]):
         timeline.append(LONG[start:stop])
     read(timeline, journals, lambda: timeline.rows_after(0, 20_000))
 
     expected = set(kept(text, LONG))
-    rows = [(span.first, span.last, span.entries) for span in timeline.rows_after(0, 20_000)]
+    rows = [(span.first, span.last, span.entry_count) for span in timeline.rows_after(0, 20_000)]
     assert rows == naive_rows(one for one in LONG if one.position in expected)
     assert timeline.hidden == len(LONG) - len(expected)
 
@@ -134,15 +134,15 @@ def test_filter_on_a_long_run_shows_progress_and_starts_with_the_newest() -> Non
     entries = [delta(position) for position in range(1, 60_001)]
     entries[59_990] = entry(59_991, "needle")
     timeline, journals = Timeline("run", last=60_000), Lists(entries)
-    timeline.choose(parse("needle"))
+    timeline.set_filter(parse_filter("needle"))
     timeline.rows_before(60_001, 40)
-    wants = timeline.wanted()
+    requests = timeline.next_requests()
 
     assert timeline.progress == 0
-    assert [type(want).__name__ for want in wants[:2]] == ["MarksWanted", "MatchesWanted"]
-    assert {getattr(wants[0], "number", None), getattr(wants[1], "last", None)} == {number_of(60_000), 60_000}
-    for want in wants:
-        timeline.give_up(want)
+    assert [type(request).__name__ for request in requests[:2]] == ["HeadsRequest", "MatchesRequest"]
+    assert {getattr(requests[0], "number", None), getattr(requests[1], "last", None)} == {chunk_number(60_000), 60_000}
+    for request in requests:
+        timeline.read_failed(request)
     read(timeline, journals, lambda: timeline.rows_before(60_001, 40))
     assert timeline.progress is None
     assert [span.first for span in timeline.rows_before(60_001, 40)] == [59_991]

@@ -1,6 +1,6 @@
-"""Follow: the end, a place further up, or one entry."""
+"""Follow states: the end, a scroll position, or one entry."""
 
-from console.model.text.follow import NEAR, Follow, FollowState
+from console.model.text.follow import NEAR_END_ROWS, Follow, FollowState
 
 
 def test_following_list_stays_at_its_end() -> None:
@@ -10,14 +10,14 @@ def test_following_list_stays_at_its_end() -> None:
 def test_moving_up_stops_following_and_counts_new_rows() -> None:
     follow = Follow().moved_up().grown(200).grown(14)
 
-    assert (follow.hold, follow.new) == (FollowState.LOCKED, 214)
+    assert (follow.state, follow.new) == (FollowState.LOCKED, 214)
 
 
 def test_moving_down_near_the_end_follows_again() -> None:
     locked = Follow().moved_up().grown(5)
 
-    assert locked.moved_down(NEAR + 1) == locked
-    assert locked.moved_down(NEAR) == Follow()
+    assert locked.moved_down(NEAR_END_ROWS + 1) == locked
+    assert locked.moved_down(NEAR_END_ROWS) == Follow()
 
 
 def test_pin_stays_while_scrolling_and_counts_new_rows() -> None:

@@ -1,4 +1,4 @@
-"""Rows: what an entry says in a line, and that nothing a runner says makes it more than a line."""
+"""The row of an entry, which is exactly one safe line, whatever a runner sends."""
 
 import json
 from typing import Any
@@ -11,11 +11,10 @@ from rich.cells import cell_len
 from rich.style import Style
 
 from console.model.journal.names import MAX_NAME_CHARS, Names
-from console.model.stream.cursor import Shown
-from console.model.stream.index import MAX_CACHED_BYTES, MAX_CACHED_ENTRIES, EntryCache
+from console.model.stream.cursor import PageRow
 from console.model.stream.layout import Span
-from console.model.stream.rows import TONES, Row, describe, tone_of
-from console.model.stream.time_column import TimeMode, elapsed, stamp, step
+from console.model.stream.rows import MAX_CACHED_CHARS, MAX_CACHED_ENTRIES, TONES, EntryCache, Row, entry_row, kind_tone
+from console.model.stream.time_column import TimeMode, format_elapsed, format_step, format_time
 from console.ui.stream.row import Columns, RowStyle, draw_heading, draw_row
 from console.ui.terminal.ascii_filter import ASCII
 from tests.support.console.stream_data import START, entry
@@ -35,7 +34,7 @@ HOSTILE = [
 
 
 def said(kind: str, data: Any = None, **fields: Any) -> Row:
-    return describe(entry(7, kind, data, **fields), Names())
+    return entry_row(entry(7, kind, data, **fields), Names())
 
 
 @pytest.mark.parametrize(
@@ -93,7 +92,7 @@ def test_refused_call_shows_its_clause() -> None:
     names = Names()
     names.learn(entry(1, "call.requested", {"call_id": "c1", "action": "call_tool"}))
     data = {"call_id": "c1", "allowed": False, "clause": 'permissions.tools has no "call"', "resource": "tool:x"}
-    row = describe(entry(2, "call.decided", data, outcome="refused", reason="…"), names)
+    row = entry_row(entry(2, "call.decided", data, outcome="refused", reason="…"), names)
 
     assert row.summary == 'call_tool tool:x refused: permissions.tools has no "call"'
     assert row.tone == "error"
@@ -103,7 +102,7 @@ def test_entries_with_an_item_id_show_the_text_of_the_message() -> None:
     names = Names()
     names.learn(entry(1, "steering.queued", {"item_id": "i1", "text": "use metric"}))
 
-    assert describe(entry(2, "steering.injected", {"item_id": "i1"}), names).summary == "“use metric”"
+    assert entry_row(entry(2, "steering.injected", {"item_id": "i1"}), names).summary == "“use metric”"
 
 
 @pytest.mark.parametrize("kind", ["message.delta", "tool.call.completed", "run.finished", "steering.edited", "output"])
@@ -113,9 +112,9 @@ def test_data_of_any_shape_has_a_row(kind: str, data: str) -> None:
 
 
 def test_unknown_kind_has_the_tone_of_its_source() -> None:
-    assert tone_of("made.up", "user") == "user"
-    assert tone_of("made.up", "error") == "error"
-    assert tone_of("made.up", "nobody") == "runner"
+    assert kind_tone("made.up", "user") == "user"
+    assert kind_tone("made.up", "error") == "error"
+    assert kind_tone("made.up", "nobody") == "runner"
 
 
 # Exactly one line
@@ -126,7 +125,7 @@ def painted(row: Row, width: int, *, entries: int = 1) -> list[str]:
     columns = Columns.fit(width, row.position)
     row_style = RowStyle(columns, TimeMode.STEP, START, False, lambda _: Style())
     strips = [
-        draw_row(Shown(span, row, START), row_style, is_current=True, is_pinned=True, is_flagged=True),
+        draw_row(PageRow(span, row, START), row_style, is_current=True, is_pinned=True, is_flagged=True),
         draw_heading(row_style),
     ]
     assert all(strip.cell_length == width for strip in strips)
@@ -137,7 +136,7 @@ def painted(row: Row, width: int, *, entries: int = 1) -> list[str]:
 @example("\u200d漢\ufe0f", 12, 1)
 @settings(max_examples=300, deadline=None)
 def test_row_has_exactly_the_given_width(text: str, width: int, position: int) -> None:
-    row = describe(entry(position, text or "k", json.dumps({"a": text})), Names())
+    row = entry_row(entry(position, text or "k", json.dumps({"a": text})), Names())
     (line, head) = painted(row, width, entries=position % 3 + 1)
 
     assert cell_len(line) == cell_len(head) == width
@@ -150,7 +149,7 @@ def test_row_has_exactly_the_given_width(text: str, width: int, position: int) -
 def test_hostile_text_stays_on_one_row(text: str, width: int) -> None:
     for kind, data in (("output", {"stream": "out", "text": text}), (text[:200], {"a": text}), ("made.up", text)):
         shown = json.dumps(data) if isinstance(data, dict) else data
-        (line, _) = painted(describe(entry(1, kind, shown), Names()), width)
+        (line, _) = painted(entry_row(entry(1, kind, shown), Names()), width)
 
         assert cell_len(line) == width
         assert not {"\x1b", "\n", "\r", "\t", "\x07", "\u202e"} & set(line)
@@ -165,7 +164,7 @@ def test_huge_data_is_shown_by_size_and_beginning() -> None:
 
 
 def test_ascii_mode_replaces_every_glyph_of_a_row() -> None:
-    row = describe(entry(1, "tool.call.completed", {"tool_name": "n", "result": "r" * 400}), Names())
+    row = entry_row(entry(1, "tool.call.completed", {"tool_name": "n", "result": "r" * 400}), Names())
     for line in painted(row, 80, entries=214):
         assert line.translate(ASCII).isascii()
 
@@ -194,17 +193,17 @@ def test_number_of_deltas_moves_to_the_summary_if_the_kind_is_too_narrow() -> No
     assert "×1,214 · 3 KiB" in painted(row, 40, entries=1_214)[0]
 
 
-# What is kept
+# Cache
 
 
 def test_entry_cache_is_bounded_in_number_and_size() -> None:
     recent = EntryCache()
-    recent.keep(entry(position, "output", {"text": "x"}) for position in range(1, 3 * MAX_CACHED_ENTRIES))
+    recent.add(entry(position, "output", {"text": "x"}) for position in range(1, 3 * MAX_CACHED_ENTRIES))
     assert recent.row(MAX_CACHED_ENTRIES // 2) is None
     assert recent.row(3 * MAX_CACHED_ENTRIES - 1) is not None
-    recent.keep(entry(10**6 + number, "output", "x" * 1_000_000) for number in range(20))
+    recent.add(entry(10**6 + number, "output", "x" * 1_000_000) for number in range(20))
 
-    assert sum(len(one.data) for one in recent._entries.values()) <= MAX_CACHED_BYTES
+    assert sum(len(one.data) for one in recent._entries.values()) <= MAX_CACHED_CHARS
 
 
 # Times
@@ -216,15 +215,15 @@ def test_entry_cache_is_bounded_in_number_and_size() -> None:
      (11_520_000_000, "3h12m")],
 )  # fmt: skip
 def test_short_steps_are_shown_in_milliseconds(microseconds: int, text: str) -> None:
-    assert step(microseconds) == text
+    assert format_step(microseconds) == text
 
 
 def test_times_since_the_start_of_the_run() -> None:
-    assert elapsed(14_203_000) == "00:14.203"
-    assert elapsed(3_727_000_000) == "1:02:07"
+    assert format_elapsed(14_203_000) == "00:14.203"
+    assert format_elapsed(3_727_000_000) == "1:02:07"
 
 
 def test_unknown_time_is_empty() -> None:
-    assert stamp(TimeMode.STEP, START, since=None, began=START) == ""
-    assert stamp(TimeMode.RUN, START, since=START, began=None) == ""
-    assert stamp(TimeMode.RUN, START + 1_000, since=None, began=START) == "00:00.001"
+    assert format_time(TimeMode.STEP, START, previous_at=None, began=START) == ""
+    assert format_time(TimeMode.RUN, START, previous_at=START, began=None) == ""
+    assert format_time(TimeMode.RUN, START + 1_000, previous_at=None, began=START) == "00:00.001"

@@ -6,7 +6,7 @@ import pytest
 from textual.events import MouseScrollDown, MouseScrollUp
 
 from console.model.preferences.palette import LIGHT
-from console.model.stream.index import SIZE
+from console.model.stream.index import CHUNK_ENTRIES
 from console.model.stream.timeline import Timeline
 from console.ui.stream.lines import StreamLines
 from console.ui.stream.pane import StreamPane
@@ -116,7 +116,7 @@ async def test_pages_home_and_end() -> None:
 
 
 async def test_first_and_last_row_of_a_long_run_are_one_read_away() -> None:
-    entries = notes(20 * SIZE)
+    entries = notes(20 * CHUNK_ENTRIES)
     app = past(entries)
     async with app.run_test(size=WIDE) as pilot:
         await app.settle()
@@ -126,7 +126,7 @@ async def test_first_and_last_row_of_a_long_run_are_one_read_away() -> None:
         await press(app, pilot, "G")
         assert column(app, "#")[-1] == str(len(entries))
 
-        assert app.journals.marks_read <= 4 * SIZE
+        assert app.journals.heads_read <= 4 * CHUNK_ENTRIES
 
 
 async def test_page_that_is_being_read_shows_a_note() -> None:
@@ -187,7 +187,7 @@ async def test_invalid_filter_shows_an_error_and_can_be_corrected() -> None:
     async with app.run_test(size=WIDE) as pilot:
         await app.settle()
         await type_filter(app, pilot, "turn:x")
-        assert subtitle(app) == "turn:x is no turn: write turn:3"
+        assert subtitle(app) == "turn:x is not a turn. Write turn:3."
         assert len(rows(app)) > 10
         await pilot.press("backspace", "2", "enter")
         await app.settle()
@@ -334,7 +334,7 @@ async def test_copy_menu_copies_one_part(letter: str, what: str) -> None:
     async with app.run_test(size=WIDE) as pilot:
         await app.settle()
         await press(app, pilot, "k", "y")
-        assert "e event JSON  p payload  t text  i id  r reproduce" in app.screen_text[-2]
+        assert "e entry JSON  p payload  t text  i id  r command line" in app.screen_text[-2]
         await press(app, pilot, letter)
 
         assert app.posted[-1] == StreamPane.Copy(what, 610)
@@ -376,7 +376,7 @@ async def test_inspect_and_breakpoint_act_on_the_current_row() -> None:
 
 
 async def test_entry_can_be_opened_before_it_is_read() -> None:
-    app = past(notes(5 * SIZE))
+    app = past(notes(5 * CHUNK_ENTRIES))
     async with app.run_test(size=WIDE) as pilot:
         await app.settle()
         app.pane.go_to(7)

@@ -56,7 +56,7 @@ async def test_invalid_filter_shows_the_reason_and_stays_open(open_engine: Engin
     async with at_the_screen(app, size) as pilot:
         await run_almost_done(pilot, app)
         await pilot.press("slash", *"turn:last", "enter")
-        await sees(pilot, "turn:last is no turn")
+        await sees(pilot, "turn:last is not a turn")
         await pilot.press(*["backspace"] * 4, "1", "enter")
         await sees(pilot, "turn:1 · ")
 

@@ -8,13 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from console.model.stream.cursor import StreamCursor
-from console.model.stream.filter import parse
-from console.model.stream.index import MAX_CHUNKS, SIZE, EntriesWanted, MarksWanted, NotRead
+from console.model.stream.filter import parse_filter
+from console.model.stream.index import CHUNK_ENTRIES, MAX_CHUNKS, EntriesRequest, HeadsRequest, NotRead
 from console.model.stream.layout import Span
-from console.model.stream.reader import stretches, supply
+from console.model.stream.reader import perform_read
 from console.model.stream.timeline import Timeline
 from engine.api import Entry, EntryHead
-from tests.support.console.stream_data import Lists, a_run, delta, entry, mark, naive_rows, read
+from tests.support.console.stream_data import Lists, a_run, delta, entry, head_of, naive_rows, read
 
 ALL = 100_000
 
@@ -30,12 +30,12 @@ def live(entries: list[Entry]) -> Timeline:
 
 
 def shape(spans: list[Span]) -> list[tuple[int, int, int]]:
-    return [(span.first, span.last, span.entries) for span in spans]
+    return [(span.first, span.last, span.entry_count) for span in spans]
 
 
 @st.composite
 def runs(draw: st.DrawFn) -> list[Entry]:
-    """Runs over several chunks: stretches of deltas, broken by other entries, turns and deltas that went wrong."""
+    """Runs over several chunks: deltas, interrupted by other entries, new turns and dropped deltas."""
     entries: list[Entry] = []
     turn = 1
     for _ in range(draw(st.integers(0, 12))):
@@ -68,7 +68,7 @@ def test_deltas_share_rows_like_the_reference(entries: list[Entry], raw: bool) -
 @settings(max_examples=60, deadline=None)
 def test_rows_are_the_same_forward_and_backward(entries: list[Entry], hides: bool, step: int) -> None:
     timeline, journals = past(entries)
-    timeline.choose(parse("!kind:tool") if hides else None)
+    timeline.set_filter(parse_filter("!kind:tool") if hides else None)
     read(timeline, journals, lambda: timeline.rows_after(0, ALL))
     forward: list[Span] = []
     while page := timeline.rows_after(forward[-1].first if forward else 0, step):
@@ -99,7 +99,7 @@ def test_row_of_deltas_shows_number_size_and_duration() -> None:
     timeline = live([delta(1, "ab", at=0), delta(2, "cd", at=2_000_000), delta(3, "ef", at=5_900_000)])
     (span,) = timeline.rows_after(0, 10)
 
-    assert (span.entries, span.at, span.until) == (3, 0, 5_900_000)
+    assert (span.entry_count, span.at, span.until) == (3, 0, 5_900_000)
     assert timeline.row(span).summary.endswith("B · live")
     timeline.append([entry(4, "run.finished", {"status": "completed"})])
     assert timeline.row(timeline.rows_after(0, 10)[0]).summary.endswith("B · 5.9 s")
@@ -125,40 +125,40 @@ def test_end_of_any_run_takes_two_small_reads() -> None:
     read(timeline, journals, look.page)
 
     assert [shown.span.first for shown in look.page().rows] == list(range(99_956, 100_001))
-    assert journals.marks_read <= 2 * SIZE
+    assert journals.heads_read <= 2 * CHUNK_ENTRIES
     assert journals.entries_read == 45
 
 
 def test_unused_chunks_are_removed() -> None:
-    entries = [entry(position, "output", {"text": "x"}) for position in range(1, 60 * SIZE)]
+    entries = [entry(position, "output", {"text": "x"}) for position in range(1, 60 * CHUNK_ENTRIES)]
     timeline = live([])
     for start in range(0, len(entries), 1_000):
         timeline.append(entries[start : start + 1_000])
         timeline.rows_before(timeline.last + 1, 40)
-        timeline.wanted()
+        timeline.next_requests()
 
-    assert len(list(timeline._window)) <= MAX_CHUNKS + 1
+    assert len(list(timeline._chunks)) <= MAX_CHUNKS + 1
 
 
 def test_screen_may_need_more_chunks_than_the_limit() -> None:
-    entries = [delta(position) for position in range(1, 60 * SIZE + 1)]
+    entries = [delta(position) for position in range(1, 60 * CHUNK_ENTRIES + 1)]
     timeline, journals = past(entries)
     look = StreamCursor(timeline)
     look.resize(50)
     read(timeline, journals, look.page)
 
     assert len(look.page().rows) == 50
-    assert not timeline.wanted()
+    assert not timeline.next_requests()
 
 
 def test_live_run_opened_late_is_read_up_to_its_live_entries() -> None:
     entries = a_run(3, 3_000)
     timeline, journals = Timeline("run", last=6_000), Lists(entries)
     timeline.rows_before(timeline.last + 1, 40)
-    (want,) = timeline.wanted()
+    (request,) = timeline.next_requests()
     timeline.append(entries[6_000:6_500])
     journals.entries = entries[:6_200]
-    asyncio.run(supply(timeline, want, journals))
+    asyncio.run(perform_read(timeline, request, journals))
     timeline.append(entries[6_500:])
     journals.entries = entries
     read(timeline, journals, lambda: timeline.rows_after(0, ALL))
@@ -186,15 +186,15 @@ def test_failed_read_is_requested_again() -> None:
             raise OSError("the disk is gone")
 
     timeline.rows_before(timeline.last + 1, 5)
-    (want,) = timeline.wanted()
+    (request,) = timeline.next_requests()
     timeline.rows_before(timeline.last + 1, 5)
-    assert timeline.wanted() == []
+    assert timeline.next_requests() == []
     with pytest.raises(OSError, match="gone"):
-        asyncio.run(supply(timeline, want, Broken([])))
+        asyncio.run(perform_read(timeline, request, Broken([])))
     timeline.rows_before(timeline.last + 1, 5)
 
-    assert timeline.wanted() == [want]
-    assert isinstance(want, MarksWanted)
+    assert timeline.next_requests() == [request]
+    assert isinstance(request, HeadsRequest)
 
 
 def test_only_entries_of_visible_rows_are_read() -> None:
@@ -207,18 +207,15 @@ def test_only_entries_of_visible_rows_are_read() -> None:
     assert journals.entries_read == 4
 
 
-def test_positions_are_read_in_few_ranges() -> None:
-    assert list(stretches([3, 4, 9, 30, 31])) == [(3, 9), (30, 31)]
-    assert list(stretches([])) == []
-
-
-@pytest.mark.parametrize("gone", [{2, 5}, {1}, set(range(3, SIZE + 9)), set(range(SIZE - 3, 3 * SIZE))])
+@pytest.mark.parametrize(
+    "gone", [{2, 5}, {1}, set(range(3, CHUNK_ENTRIES + 9)), set(range(CHUNK_ENTRIES - 3, 3 * CHUNK_ENTRIES))]
+)
 def test_gap_in_a_journal_has_no_row_and_causes_no_reads(gone: set[int]) -> None:
-    entries = a_run(4, SIZE)
+    entries = a_run(4, CHUNK_ENTRIES)
 
     class Holed(Lists):
         async def index(self, run_id: str, *, after: int = 0, limit: int = 0) -> list[EntryHead]:
-            return [mark(one) for one in entries[after:] if one.position not in gone][:limit]
+            return [head_of(one) for one in entries[after:] if one.position not in gone][:limit]
 
     timeline, journals = Timeline("run", last=len(entries)), Holed(entries)
     read(timeline, journals, lambda: timeline.rows_after(0, 99))
@@ -235,7 +232,7 @@ def test_deleted_run_is_not_requested_forever() -> None:
     assert timeline.rows_after(0, 9) == []
 
 
-# Places
+# Positions to go to
 
 
 def test_turn_in_a_long_run_is_found_by_binary_search() -> None:
@@ -255,7 +252,7 @@ def test_turn_in_a_long_run_is_found_by_binary_search() -> None:
     read(timeline, journals, lambda: (look.tick(), look.page()))
 
     assert look.cursor == 200_000
-    assert journals.marks_read < 20 * SIZE
+    assert journals.heads_read < 20 * CHUNK_ENTRIES
 
 
 def test_unread_turn_raises_not_read() -> None:
@@ -270,8 +267,8 @@ def test_matches_are_visited_without_a_filter() -> None:
     timeline, journals = past(entries)
     look = StreamCursor(timeline)
     look.resize(10)
-    timeline.choose(parse("kind:state"))
-    timeline.choose(None)
+    timeline.set_filter(parse_filter("kind:state"))
+    timeline.set_filter(None)
     read(timeline, journals, look.page)
     visited = []
     for step in (-1, -1, -1, 1):
@@ -290,8 +287,8 @@ def test_entries_of_a_page_are_requested_once() -> None:
     look = StreamCursor(timeline)
     look.resize(10)
     look.page()
-    (marks,) = timeline.wanted()
-    asyncio.run(supply(timeline, marks, journals))
+    (marks,) = timeline.next_requests()
+    asyncio.run(perform_read(timeline, marks, journals))
     look.page()
 
-    assert timeline.wanted() == [EntriesWanted(tuple(range(41, 51)))]
+    assert timeline.next_requests() == [EntriesRequest(tuple(range(41, 51)))]

@@ -8,7 +8,7 @@ from textual import events
 from textual.message import Message
 from textual.widgets import Input
 
-from console.model.prompt.paste_tokens import FEW, on_one_line
+from console.model.prompt.paste_tokens import MAX_JOINED_LINES, on_one_line
 from console.ui.terminal.paste import WholePasteParser
 from tests.support.console.pilot import WIDE, at_the_screen, sees, until
 from tests.support.console.recorded_toasts import telling
@@ -100,8 +100,11 @@ def test_a_line_that_is_pasted_is_a_line(text: str):
 
 def test_few_lines_become_one_and_many_are_refused():
     assert on_one_line("one\r\n  two\n\nthree\n")[0] == "one two three"
-    assert on_one_line("x\n" * FEW)[0] == " ".join("x" * FEW)
-    assert on_one_line("x\n" * (FEW + 1)) == ("", "nothing was pasted: 11 lines are too many for a field of one")
+    assert on_one_line("x\n" * MAX_JOINED_LINES)[0] == " ".join("x" * MAX_JOINED_LINES)
+    assert on_one_line("x\n" * (MAX_JOINED_LINES + 1)) == (
+        "",
+        "Nothing was pasted: this field takes one line, and the text has 11.",
+    )
 
 
 @pytest.mark.parametrize("way", ["terminal", "ctrl+v"])
@@ -130,8 +133,8 @@ async def test_lines_that_are_pasted_into_a_field_of_one_are_all_there_and_it_is
                 await until(pilot, lambda line=line, value=value: bool(app.told) and line.value == value)
                 await sees(pilot, app.told[-1])
                 assert app.told == (
-                    ["2 lines were pasted as one, with spaces between: this field has only one"] if value
-                    else ["nothing was pasted: 50 lines are too many for a field of one"]
+                    ["2 lines were joined with spaces: this field takes one line."] if value
+                    else ["Nothing was pasted: this field takes one line, and the text has 50."]
                 )  # fmt: skip
                 app.told.clear()
             await pilot.press("escape", *(["escape"] if opens == "app.sessions" else []))
@@ -150,7 +153,7 @@ async def test_lines_that_are_no_files_are_one_line_in_the_field_for_a_path(open
         await until(pilot, lambda: app.focused is path)
         app.post_message(events.Paste("some\nwords"))
         await until(pilot, lambda: path.value == "some words")
-        assert app.told == ["2 lines were pasted as one, with spaces between: this field has only one"]
+        assert app.told == ["2 lines were joined with spaces: this field takes one line."]
         await pilot.press("ctrl+u")
         app.post_message(events.Paste(f"{tmp_path}/a.txt\n{tmp_path}/c.txt"))
         await until(pilot, lambda: path.value == f"{tmp_path}/a.txt {tmp_path}/c.txt" and len(app.told) == 2)

@@ -91,13 +91,13 @@ class Looking(SinglePaneApp):
     async def on_inspector_need(self, event: Inspector.Need) -> None:
         self.heard.append(event)
         if self.gathering is not None:
-            facts = await self.gathering.facts(event.tab, event.run_id, event.position)
+            facts = await self.gathering.load_tab(event.tab, event.run_id, event.position)
             self.inspector.show(event.tab, facts, event.number)
 
     async def on_inspector_need_call(self, event: Inspector.NeedCall) -> None:
         self.heard.append(event)
         if self.gathering is not None:
-            self.inspector.show_call(await self.gathering.call(event.run_id, event.number, event.positions))
+            self.inspector.show_call(await self.gathering.load_call(event.run_id, event.number, event.positions))
 
     def on_inspector_copy(self, event: Inspector.Copy) -> None:
         self.heard.append(event)

@@ -141,4 +141,4 @@ async def narrow(pilot: Pilot[None], app: Trackside, text: str) -> None:
     await pilot.press("slash", *text, "enter")
     view = app.main.stream._view
     assert view is not None
-    await until(pilot, lambda: view.timeline.is_hiding and view.timeline.progress is None)
+    await until(pilot, lambda: view.timeline.is_filtered and view.timeline.progress is None)

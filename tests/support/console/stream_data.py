@@ -9,8 +9,8 @@ from typing import Any
 from textual.app import ComposeResult
 from textual.message import Message
 
-from console.model.stream.index import number_of
-from console.model.stream.reader import supply
+from console.model.stream.index import chunk_number
+from console.model.stream.reader import perform_read
 from console.model.stream.timeline import Timeline
 from console.ui.stream.pane import StreamPane
 from engine.api import Entry, EntryHead
@@ -33,7 +33,7 @@ def delta(position: int, text: str = "x", **fields: Any) -> Entry:
     return entry(position, EntryKind.MESSAGE_DELTA, {"chunk": {"role": "assistant", "content": text}}, **fields)
 
 
-def mark(one: Entry) -> EntryHead:
+def head_of(one: Entry) -> EntryHead:
     return EntryHead(one.position, one.at, one.source, one.type, one.outcome, one.turn, len(one.data))
 
 
@@ -60,17 +60,17 @@ class Lists:
 
     def __init__(self, entries: Sequence[Entry]) -> None:
         self.entries = list(entries)
-        self.marks_read = 0
+        self.heads_read = 0
         self.entries_read = 0
         self.searched = 0
 
     async def index(self, run_id: str, *, after: int = 0, limit: int = 16_384) -> list[EntryHead]:
-        found = [mark(one) for one in self.entries[after : after + limit]]
-        self.marks_read += len(found)
+        found = [head_of(one) for one in self.entries[after : after + limit]]
+        self.heads_read += len(found)
         return found
 
-    async def journal(self, run_id: str, *, after: int | None = None, limit: int = 100) -> list[Entry]:
-        found = self.entries[after or 0 : (after or 0) + limit]
+    async def entries_at(self, run_id: str, positions: Sequence[int]) -> list[Entry]:
+        found = [self.entries[position - 1] for position in positions]
         self.entries_read += len(found)
         return found
 
@@ -89,11 +89,11 @@ def read(timeline: Timeline, journals: Lists, look: Callable[[], object], rounds
     async def ticks() -> None:
         for _ in range(rounds):
             look()
-            wants = timeline.wanted()
-            if not wants:
+            requests = timeline.next_requests()
+            if not requests:
                 return
-            for want in wants:
-                await supply(timeline, want, journals)
+            for request in requests:
+                await perform_read(timeline, request, journals)
         raise AssertionError("it never has enough")
 
     asyncio.run(ticks())
@@ -104,7 +104,7 @@ def naive_rows(entries: Iterable[Entry], *, raw: bool = False) -> list[tuple[int
 
     def key(one: Entry) -> object:
         joins = one.type == EntryKind.MESSAGE_DELTA and one.outcome is None and not raw
-        return (number_of(one.position), one.turn) if joins else one.position
+        return (chunk_number(one.position), one.turn) if joins else one.position
 
     groups = [list(group) for _, group in groupby(entries, key)]
     return [(group[0].position, group[-1].position, len(group)) for group in groups]
@@ -131,8 +131,8 @@ class PaneApp(SinglePaneApp):
         self.journals.entries.extend(entries)
         self.timeline.append(entries)
         self.pane.on_batch()
-        for want in self.timeline.wanted():
-            await supply(self.timeline, want, self.journals)
+        for request in self.timeline.next_requests():
+            await perform_read(self.timeline, request, self.journals)
         self.pane.on_batch()
 
     async def settle(self) -> None:

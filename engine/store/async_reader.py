@@ -8,7 +8,7 @@ import asyncio
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from threading import Thread
+from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
 
 from sqlalchemy import Connection, Select
@@ -76,6 +76,8 @@ class AsyncReader:
         self._connection: AsyncConnection | None = None
         self._opening = asyncio.Lock()
         self._is_closed = False
+        self._closing = Lock()
+        """`close` is called in another thread: without it a connection that is just opened could stay open."""
 
     async def read(self, query: Query[T]) -> T:
         """Run a query on a snapshot of its own and return its result."""
@@ -90,8 +92,9 @@ class AsyncReader:
 
     def close(self) -> None:
         """End the connection's thread once the reads in progress have finished."""
-        self._is_closed = True
-        connection, self._connection = self._connection, None
+        with self._closing:
+            self._is_closed = True
+            connection, self._connection = self._connection, None
         if connection is not None:
             _stop(connection)
 
@@ -111,10 +114,12 @@ class AsyncReader:
                 except BaseException:
                     _stop(connection)
                     raise
-                if self._is_closed:  # while it was being opened
-                    _stop(connection)
-                    raise StoreError(f"{self._path} is closed.")
-                self._connection = connection
+                with self._closing:
+                    if not self._is_closed:
+                        self._connection = connection
+                        return connection
+                _stop(connection)  # closed while it was being opened
+                raise StoreError(f"{self._path} is closed.")
             return self._connection
 
 

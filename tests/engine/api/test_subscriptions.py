@@ -9,12 +9,13 @@ from engine.store import entries as journal
 from engine.store.entries import Entry
 from engine.store.writer import BATCH
 from tests.support.engines import Engines, Stage, delta, done, message, perform, played, send, until, waits
+from tests.support.limits import MAX_WAIT_SECONDS
 
 
 async def take(subscription: Subscription, count: int) -> list[CommittedEntry]:
     """The next entries, up to a number."""
     taken: list[CommittedEntry] = []
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(MAX_WAIT_SECONDS):
         async for batch in subscription:
             taken += batch
             if len(taken) >= count:
@@ -198,7 +199,7 @@ async def test_entries_written_during_a_read_are_not_missed():
     subscription = disk.hub.subscribe(0, None)
     disk.commit(1, 1, publish=False)
 
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(MAX_WAIT_SECONDS):
         assert [committed.row for committed in await take(subscription, 2)] == [1, 2]
 
 
@@ -215,5 +216,5 @@ async def test_reader_continues_after_a_failed_read(open_engine: Engines, monkey
     monkeypatch.setattr(journal, "last_row", fails_first)
     run_id = await send(host)
 
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(MAX_WAIT_SECONDS):
         assert (await until(reader, run_id, "message.delta")).position == 2

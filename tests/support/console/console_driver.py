@@ -20,9 +20,8 @@ from console.launch import LaunchOptions
 from engine.api import Engine, RunOptions, RunRow, message
 from tests.support.console import quick_textual
 from tests.support.engines import Engines, FakeClock, Runner
+from tests.support.limits import MAX_WAIT_SECONDS
 
-MAX_WAIT_SECONDS = 20
-"""Real time after which waiting for a condition fails."""
 NEVER_SECONDS = 1_000_000.0
 
 OpenEngine = Callable[["ConsoleDriver"], Awaitable[Engine]]

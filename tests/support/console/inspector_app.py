@@ -15,6 +15,7 @@ from console.ui.shared.list import RowList
 from engine.api import Engine, RunOptions, message
 from tests.support.console.single_pane_app import SinglePaneApp
 from tests.support.engines import until
+from tests.support.limits import MAX_WAIT_SECONDS
 
 SESSION = "ses_look"
 NOISY = """
@@ -110,7 +111,7 @@ class Looking(SinglePaneApp):
 
     async def asked(self, pilot: Pilot[None], count: int) -> None:
         """Wait for so many questions in all."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(MAX_WAIT_SECONDS):
             while len(self.said(Inspector.Need)) < count:
                 await pilot.pause(0.01)
 
@@ -124,7 +125,7 @@ class Looking(SinglePaneApp):
         """Wait until a question was due, and was not asked."""
         asking = self.inspector._asking
         planned = asking._timer
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(MAX_WAIT_SECONDS):
             while asking._timer is planned:
                 await pilot.pause(0.01)
 
@@ -157,7 +158,7 @@ class Looking(SinglePaneApp):
 
     async def settled(self, pilot: Pilot[None]) -> None:
         """Wait until what is asked for is shown; without an engine nobody answers."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(MAX_WAIT_SECONDS):
             while self.inspector.is_waiting and self.gathering is not None:
                 await pilot.pause(0.01)
         await pilot.pause()

@@ -13,11 +13,10 @@ from textual.widgets._toast import Toast, ToastHolder, ToastRack
 from console.app import Trackside
 from tests.support.console.quick_textual import settle_and_tick
 from tests.support.engines import declares, done, said
+from tests.support.limits import MAX_WAIT_SECONDS
 
 WIDE, NARROW = (160, 45), (80, 24)
 SIZES = [WIDE, NARROW]
-MAX_WAIT_SECONDS = 20.0
-"""Long enough for a busy machine: a screen that needs longer is stuck."""
 POLL_SECONDS = 0.02
 TOASTS = (Toast, ToastHolder, ToastRack)
 at_both_sizes = pytest.mark.parametrize("size", SIZES, ids=["160x45", "80x24"])

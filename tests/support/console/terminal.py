@@ -18,10 +18,10 @@ from typing import Any
 
 import pyte
 
+from tests.support.limits import MAX_PROCESS_SECONDS
+
 ROOT = Path(__file__).resolve().parents[3]
 TRACKSIDE = Path(sys.executable).parent / "trackside"
-PATIENCE = 60.0
-"""Seconds after which a program is not slow but stuck."""
 _MODES = re.compile(rb"\x1b\[\?([\d;]+)([hl])")
 _PUSHED, _POPPED = re.compile(rb"\x1b\[>\d+u"), re.compile(rb"\x1b\[<\d*u")
 
@@ -80,7 +80,7 @@ class Terminal:
 
     def until(self, holds: Callable[[], Any], what: str = "it") -> None:
         """Read on until it holds; where it never does, the screen tells what came instead."""
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + MAX_PROCESS_SECONDS
         while not holds():
             assert time.monotonic() < end, f"{what} never came:\n{self.text}"
             self._read(0.05)

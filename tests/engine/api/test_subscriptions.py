@@ -110,6 +110,18 @@ async def test_closing_engine_ends_every_subscription(open_engine: Engines):
     assert await waiting == []
 
 
+async def test_subscription_that_is_closed_during_a_failing_read_just_ends():
+    disk = Disk()
+
+    async def closed_meanwhile(row: int, limit: int) -> list[tuple[int, Entry]]:
+        disk.hub.close()
+        raise StoreError("the database is closed")
+
+    disk.hub.reread = closed_meanwhile
+
+    assert await take(disk.hub.subscribe(0, None), 1) == []
+
+
 async def test_reader_follows_run_of_another_engine(open_engine: Engines):
     host, reader = await open_engine(waits), await open_engine(mode="read")
     run_id = await send(host)

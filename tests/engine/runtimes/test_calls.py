@@ -119,20 +119,21 @@ async def test_a_call_that_the_runner_gives_up_is_taken_back(stage):
         import asyncio
 
         async def run(ctx):
-            try:
-                async with asyncio.timeout(0.01):
-                    await ctx.api.state_get("runner", "slow")
-            except TimeoutError:
-                yield "gave up"
+            slow = asyncio.ensure_future(ctx.api.state_get("runner", "slow"))
+            await ctx.api.state_get("runner", "sign that the slow call has arrived")
+            slow.cancel()
+            yield "gave up"
             yield await ctx.api.state_get("runner", "quick")
         """
     )
     execution, heard = await stage.begin(launch)
-    taken_back = asyncio.Event()
+    has_arrived, taken_back = asyncio.Event(), asyncio.Event()
 
     async def answer(key):
+        if key == "slow":
+            has_arrived.set()
         try:
-            await (taken_back.wait() if key == "quick" else asyncio.Event().wait())
+            await {"slow": asyncio.Event(), "quick": taken_back}.get(key, has_arrived).wait()
         except asyncio.CancelledError:
             taken_back.set()
             raise

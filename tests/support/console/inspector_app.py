@@ -1,4 +1,4 @@
-"""An app that is nothing but an inspector, and runs of real runners to look at."""
+"""An app with only an inspector, and a database with runs of real runners."""
 
 import asyncio
 from pathlib import Path
@@ -39,7 +39,7 @@ async def run(ctx):
 
 
 class Recorded:
-    """A database with a steered rehearsal, a run of the prober, and one of a runner that prints and breaks."""
+    """A database with a steered rehearsal, a run of the prober, and a run of a runner that prints and fails."""
 
     def __init__(self, folder: Path) -> None:
         self.db = folder / "facts.db"
@@ -68,7 +68,7 @@ class Recorded:
 
 
 class Looking(SinglePaneApp):
-    """Answers an inspector as the console does, and keeps what it said."""
+    """Replies to the inspector as the console does, and records its messages."""
 
     ENABLE_COMMAND_PALETTE = False
 
@@ -110,26 +110,26 @@ class Looking(SinglePaneApp):
         return [each for each in self.heard if isinstance(each, kind)]
 
     async def asked(self, pilot: Pilot[None], count: int) -> None:
-        """Wait for so many questions in all."""
+        """Wait until the inspector has asked this many times in total."""
         async with asyncio.timeout(MAX_WAIT_SECONDS):
             while len(self.said(Inspector.Need)) < count:
                 await pilot.pause(0.01)
 
     async def answered(self, pilot: Pilot[None], count: int) -> None:
-        """The same, and have the last answered."""
+        """Wait like `asked`, and reply to the last question."""
         await self.asked(pilot, count)
         need = self.said(Inspector.Need)[-1]
         self.inspector.show(need.tab, Unknown(run_id=need.run_id, position=need.position, words="no"), need.number)
 
     async def put_off(self, pilot: Pilot[None]) -> None:
-        """Wait until a question was due, and was not asked."""
+        """Wait until a question was due and was postponed."""
         asking = self.inspector._asking
         planned = asking._timer
         async with asyncio.timeout(MAX_WAIT_SECONDS):
             while asking._timer is planned:
                 await pilot.pause(0.01)
 
-    # What is on the screen
+    # Screen
 
     def rows(self) -> list[str]:
         """The rows of the list."""
@@ -142,7 +142,7 @@ class Looking(SinglePaneApp):
         return "\n".join(self.rows())
 
     def everything(self) -> str:
-        """All rows of the list, those out of sight too."""
+        """All rows of the list, also those outside the visible part."""
         view = self.sheet.view
         assert view is not None
         rows = [view.source.row(index) for index in range(view.source.height)]
@@ -150,14 +150,14 @@ class Looking(SinglePaneApp):
         return "\n".join("".join(piece.text for piece in pieces) for pieces in shown)
 
     async def look(self, pilot: Pilot[None], run_id: str | None, position: int | None, tab: str = "") -> None:
-        """Be about this, and wait until it is shown."""
+        """Show an entry of a run, and wait until it is loaded."""
         if tab:
             self.inspector.action_choose(tab)
         self.inspector.look_at(run_id, position)
         await self.settled(pilot)
 
     async def settled(self, pilot: Pilot[None]) -> None:
-        """Wait until what is asked for is shown; without an engine nobody answers."""
+        """Wait until everything requested is shown. Returns at once if there is no engine."""
         async with asyncio.timeout(MAX_WAIT_SECONDS):
             while self.inspector.is_waiting and self.gathering is not None:
                 await pilot.pause(0.01)

@@ -1,4 +1,4 @@
-"""What tests of the conversation share: a journal that is written line by line."""
+"""A journal for tests of the conversation, written entry by entry."""
 
 import json
 from typing import Any
@@ -11,7 +11,7 @@ OUTLINE_LEAVES_OUT = ("message.delta", "output", "call.requested", "call.decided
 
 
 class Journal:
-    """Writes a run's entries, a second apart."""
+    """Writes the entries of a run, one second apart."""
 
     def __init__(self, run_id: str = "run", start: int = 0) -> None:
         self.run_id = run_id

@@ -414,7 +414,12 @@ class Subscription:
     async def _batches(self) -> AsyncIterator[list[CommittedEntry]]:
         while not self._is_closed:
             self._wake.clear()
-            batch = self._next_buffered() or await self._read_missed()
+            try:
+                batch = self._next_buffered() or await self._read_missed()
+            except Exception:
+                if self._is_closed:  # the engine was closed during the read
+                    return
+                raise
             if batch:
                 chosen = [committed for committed in batch if self._run_id in (None, committed.entry.run_id)]
                 if chosen:

@@ -32,6 +32,7 @@ from engine.store import tables
 from engine.store.database import Database
 from engine.store.event_log import EventRow
 from engine.store.row_mapping import every
+from tests.support.limits import MAX_WAIT_SECONDS
 
 T = TypeVar("T")
 Runner = Callable[..., AsyncIterator[Any]]
@@ -299,7 +300,7 @@ async def perform(engine: Engine, what: EventEnvelope | str = "hi", **choice: An
 
 async def until(engine: Engine, run_id: str, kind: str) -> Seen:
     """Wait until a run's first entry of a type is on disk."""
-    async with engine.subscribe(run_id=run_id) as news:
+    async with asyncio.timeout(MAX_WAIT_SECONDS), engine.subscribe(run_id=run_id) as news:
         async for batch in news:
             for told in batch:
                 if told.entry.type == kind:

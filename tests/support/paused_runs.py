@@ -23,6 +23,7 @@ from tests.support.engines import (
     said,
     write_runner,
 )
+from tests.support.limits import MAX_WAIT_SECONDS
 
 ASKED = [{"role": "user", "content": "and tomorrow?"}]
 GREY = {"result": {"sky": "grey"}}
@@ -142,7 +143,7 @@ async def reached(engine: Engine, run_id: str, number: int = 1) -> Pause:
 
 async def told(engine: Engine, run_id: str, kind: str, number: int = 1) -> None:
     """Wait for a run's nth entry of a type."""
-    async with asyncio.timeout(20), engine.subscribe(run_id=run_id) as news:
+    async with asyncio.timeout(MAX_WAIT_SECONDS), engine.subscribe(run_id=run_id) as news:
         async for batch in news:
             number -= sum(one.entry.type == kind for one in batch)
             if number <= 0:

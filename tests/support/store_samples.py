@@ -18,6 +18,7 @@ from engine.store.row_mapping import ConversationKey
 from engine.store.runs import RunRow
 from engine.store.transcript import TranscriptLine
 from engine.store.writer import Writer
+from tests.support.limits import MAX_WAIT_SECONDS
 
 TALK = ConversationKey("talk")
 
@@ -111,6 +112,6 @@ def make_writer(
 
 async def until(condition: Callable[[], bool]) -> None:
     """Give the loop its turns until something holds."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(MAX_WAIT_SECONDS):
         while not condition():  # noqa: ASYNC110  (the condition is the writer's, which has no event for it)
             await asyncio.sleep(0)

@@ -11,6 +11,7 @@ from console.launch import LaunchOptions
 from tests.support.console.pilot import at_the_screen, say, shown, until
 from tests.support.engines import Engines, Stage, done, event, forever, message, open_stage, perform, said, send, waits
 from tests.support.engines import until as until_entry
+from tests.support.limits import MAX_WAIT_SECONDS
 
 
 async def prepared(open_engine: Engines, count: int, *, sessions: int = 1) -> Stage:
@@ -33,7 +34,7 @@ def console(stage: Stage, **opening: Any) -> Trackside:
 
 async def read_back(app: Trackside, pilot: Pilot[None], words: str) -> None:
     """Go up as far as is read, again and again."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(MAX_WAIT_SECONDS):
         while words not in shown(app):
             await pilot.press("home")
 

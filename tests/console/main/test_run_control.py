@@ -34,7 +34,7 @@ async def test_f5_sends_the_same_once_more(open_engine: Engines, size: Size):
         await sees(pilot, "There is nothing to run again. Send a message first.")
         await heard(pilot, "hello")
         await pilot.press("f5")
-        await until(pilot, lambda: shown(app).count("You said: hello") >= 2)
+        await until(pilot, lambda: shown(app).count("▌ You said: hello") == 2)  # in the conversation
         await until(pilot, lambda: not app.services.situation.is_running)
         assert await inputs(app) == ["hello", "hello"]
         assert len(await lines_of(app.active_session.engine, app.active_session.session_id)) == 4

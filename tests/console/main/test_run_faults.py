@@ -40,7 +40,6 @@ def said(text):
 async def run(ctx):
     yield said(f"pid {os.getpid()}.")
     if "block" in ctx.input.to_text():
-        await asyncio.sleep(0.05)  # for what was said to leave the process
         time.sleep(3600)
     await asyncio.Event().wait()
 """

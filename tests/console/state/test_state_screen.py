@@ -8,6 +8,7 @@ import pytest
 from textual import events
 from textual.widgets import TextArea
 
+from console.model.preferences.file import FilePreferences
 from console.model.preferences.store import Preferences
 from console.ui.state.edit import EditValue
 from console.ui.state.screen import StateScreen

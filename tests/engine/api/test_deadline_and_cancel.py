@@ -21,6 +21,7 @@ from tests.support.engines import (
     until,
     waits,
 )
+from tests.support.limits import MAX_WAIT_SECONDS
 
 
 async def started(engine, runner="hi", **choice) -> str:
@@ -216,7 +217,7 @@ async def test_host_failure_ends_run_with_the_error(open_engine: Engines):
 async def test_closing_stops_run_that_was_just_accepted(open_engine: Engines):
     engine = await open_engine(waits)
     ticket = await engine.runs.submit(message())
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(MAX_WAIT_SECONDS):
         await open_engine.close(engine)
 
     reader = await open_engine(mode="read")
@@ -229,7 +230,7 @@ async def test_closing_stops_run_that_is_being_accepted(open_engine: Engines):
     sending = asyncio.ensure_future(engine.runs.submit(message()))
     await asyncio.sleep(0)
     await asyncio.sleep(0)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(MAX_WAIT_SECONDS):
         await open_engine.close(engine)
 
     reader = await open_engine(mode="read")

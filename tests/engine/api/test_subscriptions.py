@@ -9,12 +9,13 @@ from engine.store import entries as journal
 from engine.store.entries import Entry
 from engine.store.writer import BATCH
 from tests.support.engines import Engines, Stage, delta, done, message, perform, played, send, until, waits
+from tests.support.limits import MAX_WAIT_SECONDS
 
 
 async def take(subscription: Subscription, count: int) -> list[CommittedEntry]:
     """The next entries, up to a number."""
     taken: list[CommittedEntry] = []
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(MAX_WAIT_SECONDS):
         async for batch in subscription:
             taken += batch
             if len(taken) >= count:
@@ -109,6 +110,18 @@ async def test_closing_engine_ends_every_subscription(open_engine: Engines):
     assert await waiting == []
 
 
+async def test_subscription_that_is_closed_during_a_failing_read_just_ends():
+    disk = Disk()
+
+    async def closed_meanwhile(row: int, limit: int) -> list[tuple[int, Entry]]:
+        disk.hub.close()
+        raise StoreError("the database is closed")
+
+    disk.hub.reread = closed_meanwhile
+
+    assert await take(disk.hub.subscribe(0, None), 1) == []
+
+
 async def test_reader_follows_run_of_another_engine(open_engine: Engines):
     host, reader = await open_engine(waits), await open_engine(mode="read")
     run_id = await send(host)
@@ -198,7 +211,7 @@ async def test_entries_written_during_a_read_are_not_missed():
     subscription = disk.hub.subscribe(0, None)
     disk.commit(1, 1, publish=False)
 
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(MAX_WAIT_SECONDS):
         assert [committed.row for committed in await take(subscription, 2)] == [1, 2]
 
 
@@ -215,5 +228,5 @@ async def test_reader_continues_after_a_failed_read(open_engine: Engines, monkey
     monkeypatch.setattr(journal, "last_row", fails_first)
     run_id = await send(host)
 
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(MAX_WAIT_SECONDS):
         assert (await until(reader, run_id, "message.delta")).position == 2

@@ -13,7 +13,7 @@ import pytest
 from engine.api import AlreadyFinal, Engine, RunOptions, message
 from tests.support.faults.faults import MARK, Stage, line_of, marked, other_process, stage, until
 from tests.support.faults.forked_host import ForkedHost, forked_host
-from tests.support.machine_speed import slowness
+from tests.support.limits import slowness
 
 
 @asynccontextmanager

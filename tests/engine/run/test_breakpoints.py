@@ -11,6 +11,7 @@ from engine.api import BreakpointError, NotFound, OwnedByOtherHost, PauseStage, 
 from engine.protocol import AgentAPIException
 from engine.resources.interfaces import ResourceError
 from tests.support.engines import Engines, done, forever, journal_of, played, send, waits
+from tests.support.limits import MAX_WAIT_SECONDS
 from tests.support.paused_runs import GREY, SKY, House, answer_of, asks, holds_in, reached
 
 # Before a call
@@ -318,7 +319,7 @@ async def test_closing_the_host_ends_a_hold_at_once(open_engine: Engines, house:
     engine = await house(asks)
     run_id = await send(engine, breakpoints=("tool",))
     await reached(engine, run_id)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(MAX_WAIT_SECONDS):
         await house.close()
 
     reader = await open_engine(mode="read")

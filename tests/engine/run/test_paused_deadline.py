@@ -10,6 +10,7 @@ from engine.api import BreakpointError
 from engine.clock import rfc3339
 from engine.protocol import AgentAPIException
 from tests.support.engines import START, FakeClock, delta, done, forever, played, said, send
+from tests.support.limits import MAX_WAIT_SECONDS
 from tests.support.paused_runs import House, reached, speaks, told
 
 # The clock
@@ -228,7 +229,7 @@ async def test_a_call_that_is_held_when_its_runners_code_ends_is_refused_and_not
     asking: list[asyncio.Task[None]] = []
     engine = await house(walks_off)
     run = await played(engine, await send(engine, breakpoints=("tool",)))
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(MAX_WAIT_SECONDS):
         await refused.wait()
     assert (run.row.status, house.tool.asked) == ("completed", [])
 

@@ -10,6 +10,7 @@ from engine.access.server import CALL_TYPES
 from engine.api import BreakpointError, BreakpointLocation, PauseStage
 from engine.run.breakpoints import CALL_GROUPS, NAMES_OF_CALL
 from tests.support.engines import delta, done, played, said, send
+from tests.support.limits import MAX_WAIT_SECONDS
 from tests.support.paused_runs import ASKED, GREY, House, answer_of, asks, reached, told
 
 # Points
@@ -166,7 +167,7 @@ async def test_one_who_only_steps_sees_every_boundary_and_nothing_else(house: Ho
     engine = await house(works)
     run_id = await send(engine, breakpoints=("tool#1",))
     seen: list[Any] = []
-    async with asyncio.timeout(20), engine.subscribe(run_id=run_id) as news:
+    async with asyncio.timeout(MAX_WAIT_SECONDS), engine.subscribe(run_id=run_id) as news:
         async for entry in (one.entry async for batch in news for one in batch):
             if entry.type == "pause.started":
                 held = await engine.runs.current_pause(run_id)
@@ -206,7 +207,7 @@ async def test_a_release_ends_the_stepping(house: House):
     assert (held.location, held.arguments["parameters"]) == ("step", {"number": 1})
     await engine.runs.continue_run(run_id)
 
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(MAX_WAIT_SECONDS):
         assert len((await played(engine, run_id)).all("pause.started")) == 3
 
 
@@ -243,7 +244,7 @@ async def test_a_step_with_another_call_in_line_ends_there(house: House):
     assert (await engine.runs.current_pause(run_id)).call_id == "c2"
     await engine.runs.continue_run(run_id)
 
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(MAX_WAIT_SECONDS):
         assert len((await played(engine, run_id)).all("pause.started")) == 2
 
 

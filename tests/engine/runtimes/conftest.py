@@ -13,6 +13,7 @@ import pytest
 from engine.runtimes.heartbeat import HeartbeatTimeouts
 from engine.runtimes.pool import ChildPool
 from engine.runtimes.runtime import Ending, Launch
+from tests.support.limits import MAX_WAIT_SECONDS
 
 
 class Heard:
@@ -73,7 +74,7 @@ class Heard:
         return await reply if asyncio.iscoroutine(reply) else reply
 
     async def until(self, claim: Callable[[], Any]) -> Any:
-        async with asyncio.timeout(15):
+        async with asyncio.timeout(MAX_WAIT_SECONDS):
             while not claim():
                 self._changed.clear()
                 await self._changed.wait()
@@ -106,7 +107,7 @@ class Stage:
 
     async def play(self, launch: Launch, **config: Any) -> tuple[Ending, Heard]:
         execution, heard = await self.begin(launch, **config)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(MAX_WAIT_SECONDS):
             return await execution.ended(), heard
 
 

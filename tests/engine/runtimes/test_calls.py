@@ -4,6 +4,7 @@ import asyncio
 
 from engine.protocol import AgentAPIException, ErrorCode
 from engine.runtimes.runtime import EndKind
+from tests.support.limits import MAX_WAIT_SECONDS
 
 
 async def test_a_call_is_answered_with_the_replys_data(stage):
@@ -71,7 +72,7 @@ async def test_a_stream_of_chunks_arrives_and_may_be_left_early(stage):
         return {"value": 1}
 
     heard.answer = lambda action, data: chunks(data["model_id"]) if action == "invoke_llm_stream" else wait()
-    ending = await asyncio.wait_for(execution.ended(), 20)
+    ending = await asyncio.wait_for(execution.ended(), MAX_WAIT_SECONDS)
     assert (ending.how, ending.message) == (EndKind.ENDED, "")
     assert heard.results == [["one", "two", "three"]]
 
@@ -118,27 +119,28 @@ async def test_a_call_that_the_runner_gives_up_is_taken_back(stage):
         import asyncio
 
         async def run(ctx):
-            try:
-                async with asyncio.timeout(0.01):
-                    await ctx.api.state_get("runner", "slow")
-            except TimeoutError:
-                yield "gave up"
+            slow = asyncio.ensure_future(ctx.api.state_get("runner", "slow"))
+            await ctx.api.state_get("runner", "sign that the slow call has arrived")
+            slow.cancel()
+            yield "gave up"
             yield await ctx.api.state_get("runner", "quick")
         """
     )
     execution, heard = await stage.begin(launch)
-    taken_back = asyncio.Event()
+    has_arrived, taken_back = asyncio.Event(), asyncio.Event()
 
     async def answer(key):
+        if key == "slow":
+            has_arrived.set()
         try:
-            await (taken_back.wait() if key == "quick" else asyncio.Event().wait())
+            await {"slow": asyncio.Event(), "quick": taken_back}.get(key, has_arrived).wait()
         except asyncio.CancelledError:
             taken_back.set()
             raise
         return {"value": "fine"}
 
     heard.answer = lambda action, data: answer(data["key"])
-    await asyncio.wait_for(execution.ended(), 20)
+    await asyncio.wait_for(execution.ended(), MAX_WAIT_SECONDS)
     assert heard.results == ["gave up", "fine"]
 
 
@@ -159,7 +161,7 @@ async def test_calls_in_flight_end_with_the_run(stage):
     heard.answer = lambda action, data: answer()
     assert (await execution.ended()).how is EndKind.ENDED
     if heard.calls:
-        await asyncio.wait_for(ended.wait(), 10)
+        await asyncio.wait_for(ended.wait(), MAX_WAIT_SECONDS)
 
 
 async def test_a_thread_with_a_loop_of_its_own_is_answered_too(stage):
@@ -177,7 +179,7 @@ async def test_a_thread_with_a_loop_of_its_own_is_answered_too(stage):
 
     execution, heard = await stage.begin(launch)
     heard.answer = lambda action, data: {"value": "told"}
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(MAX_WAIT_SECONDS):
         await execution.ended()
 
     assert heard.results == ["told"]

@@ -15,6 +15,7 @@ from engine.runtimes.heartbeat import QUESTION, Heartbeat, HeartbeatTimeouts
 from engine.runtimes.pool import ChildPool
 from engine.runtimes.runtime import EndKind
 from tests.support.engines import journal_of, played, send
+from tests.support.limits import MAX_WAIT_SECONDS
 
 QUICK = HeartbeatTimeouts(ask_every=0.02, blocked=0.1)
 BLOCKS = """
@@ -78,7 +79,7 @@ async def test_a_blocked_loop_is_told_and_told_again_when_it_turns(stage):
 async def test_a_runner_that_awaits_answers_and_nothing_is_told(stage):
     execution, heard = await stage.begin(stage.launch(WAITS))
     go = asyncio.get_running_loop().create_future()
-    heard.answer = lambda action, data: asyncio.wait_for(go, 15)
+    heard.answer = lambda action, data: asyncio.wait_for(go, MAX_WAIT_SECONDS)
     await heard.until(lambda: heard.calls)
     for _ in range(5):
         await seen(execution, lambda pulse: pulse._owes_answer)

@@ -17,6 +17,7 @@ from engine.runtimes import wire
 from engine.runtimes.guardian import Guardian
 from engine.runtimes.runtime import Launch
 from engine.runtimes.spawn import spawn
+from tests.support.limits import MAX_WAIT_SECONDS
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -137,7 +138,7 @@ async def test_a_child_whose_wire_ends_kills_its_own_group(stage, processes):
     execution, heard = await stage.begin(launch, state="blocked")
     [pids] = await heard.until(lambda: heard.results)
     execution._child._wire_in.close()
-    assert (await asyncio.wait_for(execution.ended(), 10)).exit_code == -signal.SIGKILL
+    assert (await asyncio.wait_for(execution.ended(), MAX_WAIT_SECONDS)).exit_code == -signal.SIGKILL
     assert not any(map(processes.lives, pids))
 
 

@@ -10,6 +10,7 @@ import pytest
 from engine.runtimes import child as children
 from engine.runtimes import pool, spawn
 from engine.runtimes.runtime import EndKind
+from tests.support.limits import MAX_WAIT_SECONDS
 
 PID = """
     import os
@@ -38,7 +39,7 @@ async def test_a_child_whose_run_ended_with_a_full_sink_serves_the_next_one_at_o
             is_whole.set()
 
     child._wire_out.data_received = gather
-    async with asyncio.timeout(15):
+    async with asyncio.timeout(MAX_WAIT_SECONDS):
         await asyncio.gather(is_whole.wait(), *(mark.wait() for mark in execution.marks.values()))
     child._wire_out.data_received = child._received
     held.full = True
@@ -153,7 +154,7 @@ async def test_a_warm_child_that_died_is_replaced(stage, processes):
     await stage.pool.warm(launch)
     [child] = stage.pool._children
     os.kill(child.pid, 9)
-    await asyncio.wait_for(child._watching, 10)
+    await asyncio.wait_for(child._watching, MAX_WAIT_SECONDS)
     ending, heard = await stage.play(launch)
     assert ending.how is EndKind.ENDED
     assert heard.results != [child.pid]
@@ -197,7 +198,7 @@ async def test_a_child_that_could_not_even_be_spawned_holds_up_no_closing(stage,
     with pytest.raises(OSError, match="Too many open files"):
         await stage.begin(stage.launch(PID))
 
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(MAX_WAIT_SECONDS):
         await stage.pool.close()
     assert stage.pool._children == set()
 

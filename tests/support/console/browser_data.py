@@ -1,4 +1,4 @@
-"""What the tests of the browsers share: sessions in which something was said, and a console over them."""
+"""Data for tests of the browsers: sessions with messages, and a console on them."""
 
 from typing import Any
 
@@ -14,13 +14,13 @@ from tests.support.engines import Engines, declares, done, said
 
 @declares(capabilities={"steering": True})
 async def parrot(ctx: Any):
-    """Says what it was told."""
+    """A runner that repeats its input."""
     yield said(f"You said: {ctx.input.to_text()}")
     yield done()
 
 
 async def talked(engine: Engine, session: str, *texts: str, runner: str = "parrot") -> list[str]:
-    """Say these in a session, one run each; the runs."""
+    """Send these texts to a session, one run each. Returns the ids of the runs."""
     runs: list[str] = []
     for text in texts:
         given = message(engine.ids.new("evt"), text, conversation_id=session)
@@ -31,7 +31,7 @@ async def talked(engine: Engine, session: str, *texts: str, runner: str = "parro
 
 
 def browsing(open_engine: Engines, *sessions: tuple[str, tuple[str, ...]], runner: Any = parrot) -> Telling:
-    """A console over sessions in which these things were said, a minute apart."""
+    """Make a console on a database with these sessions and messages, a minute apart."""
 
     async def opened() -> Engine:
         engine = await open_engine(runner)
@@ -44,11 +44,11 @@ def browsing(open_engine: Engines, *sessions: tuple[str, tuple[str, ...]], runne
 
 
 async def begun(pilot: Pilot[Any], app: Telling) -> None:
-    """The session that the console was opened on is shown: from now on another can be."""
+    """Wait until the console shows its first session; then it can open another."""
     await until(pilot, lambda: app.controllers.drafts.is_open)
 
 
 def listed(screen: Browser) -> list[str]:
-    """The names of all that a browser lists, headings left out."""
+    """Return the ids of all rows of a browser, without headings."""
     items = map(screen.list.source.item, range(screen.list.source.height))
     return [item.id for item in items if not item.is_heading]

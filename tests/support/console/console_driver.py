@@ -20,13 +20,9 @@ from console.launch import LaunchOptions
 from engine.api import Engine, RunOptions, RunRow, message
 from tests.support.console import quick_textual
 from tests.support.engines import Engines, FakeClock, Runner
+from tests.support.limits import MAX_WAIT_SECONDS
 
-MAX_WAIT_SECONDS = 20
-"""Real time after which waiting for a condition fails."""
 NEVER_SECONDS = 1_000_000.0
-IDLE_TURNS = 4
-"""Turns of the event loop without work, after which the screen counts as drawn."""
-"""Given explicitly, because Textual looks for it beside the file of the subclass."""
 
 OpenEngine = Callable[["ConsoleDriver"], Awaitable[Engine]]
 Prepare = Callable[["ConsoleDriver", Engine], Awaitable[None]]
@@ -208,18 +204,7 @@ class ConsoleDriver:
 
     async def wait_until_drawn(self) -> None:
         """Wait until all messages are handled, also those that they cause, and the screen is laid out."""
-        idle_turns = 0
-        while idle_turns < IDLE_TURNS:
-            await asyncio.sleep(0)
-            screen = self.app.screen
-            pumps = (self.app, *(node for one in self.app.screen_stack for node in one.walk_children(with_self=True)))
-            if any(pump.message_queue_size or pump._next_callbacks for pump in pumps):
-                idle_turns = 0
-            elif screen._layout_required or screen._repaint_required or screen._dirty_widgets or screen._callbacks:
-                screen._on_timer_update()
-                idle_turns = 0
-            else:
-                idle_turns += 1
+        await quick_textual.settle(self.app)
 
     async def wait_until_received(self) -> None:
         """Wait until everything recorded so far is shown."""

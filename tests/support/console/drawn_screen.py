@@ -1,4 +1,4 @@
-"""What can be told of a screen by how it is drawn: words that are hard to read, and letters that are not ASCII."""
+"""Checks of a drawn screen: words with too little contrast, and characters that are not ASCII."""
 
 from typing import Any
 
@@ -10,11 +10,11 @@ from console.app import Trackside
 from console.model.preferences.palette import MIN_CONTRAST, contrast
 
 THEIRS = "°京去我想行都旅語日本é\u0301👩🎉"
-"""Letters that people and runners wrote in the scenes; those stay as they are."""
+"""Characters that users and runners wrote in the scenes; these are shown in ASCII mode too."""
 
 
 def strips(app: Trackside) -> list[Strip]:
-    """The lines of the screen; where a question lies over it only that: what is under it waits, and is faint."""
+    """Return the lines of the screen; of a dialog only its box, because the screen under it is dimmed."""
     screen = app.screen
     lines = screen._compositor.render_strips()
     if not isinstance(screen, ModalScreen):
@@ -24,7 +24,7 @@ def strips(app: Trackside) -> list[Strip]:
 
 
 def weak(app: Trackside) -> dict[str, Any]:
-    """Words that are hard to read, with how hard, and in which colours."""
+    """Return words with too little contrast, with their contrast and colours."""
     found: dict[str, Any] = {}
     for segment in (segment for strip in strips(app) for segment in strip):
         style = segment.style
@@ -41,7 +41,7 @@ def weak(app: Trackside) -> dict[str, Any]:
 
 
 def strange(app: Trackside) -> dict[str, str]:
-    """Each letter that is not ASCII, and was written by nobody but the console, with the line that it stands in."""
+    """Return each character of the console itself that is not ASCII, with its line."""
     lines = ("".join(segment.text for segment in strip) for strip in app.screen._compositor.render_strips())
     return {letter: line for line in lines for letter in line if not letter.isascii() and letter not in THEIRS}
 

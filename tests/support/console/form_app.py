@@ -1,4 +1,4 @@
-"""Goes about in a runner's form, and asks what is kept of it."""
+"""Moves in the settings form of a runner and reads its stored settings."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -20,18 +20,18 @@ async def to_the_form(pilot: Pilot[None], app: Telling) -> FormScreen:
 
 @asynccontextmanager
 async def at_the_form(app: Telling, size: tuple[int, int] = WIDE) -> AsyncIterator[tuple[Pilot[None], FormScreen]]:
-    """The app with the form of its runner open."""
+    """Start the app and open the form of its runner."""
     async with at_the_screen(app, size) as pilot:
         yield pilot, await to_the_form(pilot, app)
 
 
 async def to_field(pilot: Pilot[None], form: FormScreen, name: str) -> None:
-    """By its name, as a person finds one of a hundred."""
+    """Find a field by its name and move the cursor there."""
     await pilot.press("slash", *name, "enter")
     await until(pilot, lambda: form.field is not None and form.field.name == name and not form.has_class("-searching"))
 
 
 async def kept(app: Telling) -> dict[str, Any]:
-    """What the engine keeps for the one that is chosen."""
+    """Return the stored settings of the chosen runner."""
     settings = await app.active_session.engine.settings.get(app.active_session.runner_choice)
     return {} if settings is None else settings.to_json()

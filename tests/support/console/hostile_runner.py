@@ -1,4 +1,4 @@
-"""A runner that says, does, prints and keeps what no terminal should obey; `texts.json` beside it has the texts."""
+"""A runner that sends, prints and stores text that a terminal must not interpret; the texts are in `texts.json`."""
 
 import json
 import sys

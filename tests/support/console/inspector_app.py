@@ -1,4 +1,4 @@
-"""An app that is nothing but an inspector, and runs of real runners to look at."""
+"""An app with only an inspector, and a database with runs of real runners."""
 
 import asyncio
 from pathlib import Path
@@ -15,6 +15,7 @@ from console.ui.shared.list import RowList
 from engine.api import Engine, RunOptions, message
 from tests.support.console.single_pane_app import SinglePaneApp
 from tests.support.engines import until
+from tests.support.limits import MAX_WAIT_SECONDS
 
 SESSION = "ses_look"
 NOISY = """
@@ -38,7 +39,7 @@ async def run(ctx):
 
 
 class Recorded:
-    """A database with a steered rehearsal, a run of the prober, and one of a runner that prints and breaks."""
+    """A database with a steered rehearsal, a run of the prober, and a run of a runner that prints and fails."""
 
     def __init__(self, folder: Path) -> None:
         self.db = folder / "facts.db"
@@ -67,7 +68,7 @@ class Recorded:
 
 
 class Looking(SinglePaneApp):
-    """Answers an inspector as the console does, and keeps what it said."""
+    """Replies to the inspector as the console does, and records its messages."""
 
     ENABLE_COMMAND_PALETTE = False
 
@@ -109,13 +110,13 @@ class Looking(SinglePaneApp):
         return [each for each in self.heard if isinstance(each, kind)]
 
     async def asked(self, pilot: Pilot[None], count: int) -> None:
-        """Wait for so many questions in all."""
-        async with asyncio.timeout(20):
+        """Wait until the inspector has asked this many times in total."""
+        async with asyncio.timeout(MAX_WAIT_SECONDS):
             while len(self.said(Inspector.Need)) < count:
                 await pilot.pause(0.01)
 
     async def answered(self, pilot: Pilot[None], count: int) -> None:
-        """The same, and have the last answered."""
+        """Wait like `asked`, and reply to the last question."""
         await self.asked(pilot, count)
         need = self.said(Inspector.Need)[-1]
         self.inspector.show(need.tab, Unknown(run_id=need.run_id, position=need.position, words="no"), need.number)
@@ -124,11 +125,11 @@ class Looking(SinglePaneApp):
         """Wait until a question was due, and was not asked."""
         asking = self.inspector._refresh_timer
         planned = asking._timer
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(MAX_WAIT_SECONDS):
             while asking._timer is planned:
                 await pilot.pause(0.01)
 
-    # What is on the screen
+    # Screen
 
     def rows(self) -> list[str]:
         """The rows of the list."""
@@ -141,7 +142,7 @@ class Looking(SinglePaneApp):
         return "\n".join(self.rows())
 
     def everything(self) -> str:
-        """All rows of the list, those out of sight too."""
+        """All rows of the list, also those outside the visible part."""
         view = self.sheet.view
         assert view is not None
         rows = [view.source.row(index) for index in range(view.source.height)]
@@ -149,15 +150,15 @@ class Looking(SinglePaneApp):
         return "\n".join("".join(piece.text for piece in pieces) for pieces in shown)
 
     async def look(self, pilot: Pilot[None], run_id: str | None, position: int | None, tab: str = "") -> None:
-        """Be about this, and wait until it is shown."""
+        """Show an entry of a run, and wait until it is loaded."""
         if tab:
             self.inspector.action_choose(tab)
         self.inspector.show_run(run_id, position)
         await self.settled(pilot)
 
     async def settled(self, pilot: Pilot[None]) -> None:
-        """Wait until what is asked for is shown; without an engine nobody answers."""
-        async with asyncio.timeout(20):
+        """Wait until everything requested is shown. Returns at once if there is no engine."""
+        async with asyncio.timeout(MAX_WAIT_SECONDS):
             while self.inspector.is_waiting and self.gathering is not None:
                 await pilot.pause(0.01)
         await pilot.pause()

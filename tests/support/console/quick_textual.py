@@ -29,12 +29,13 @@ from textual.widgets import Input, TextArea
 
 IDLE_SECONDS = 0.005
 """Textual's pilot waits until the process has been idle for 20 ms, which a console with a 33 ms tick hardly ever is."""
-IDLE_TURNS = 3
+IDLE_TURNS = 4
 """Turns of the event loop without any message, after which the app counts as settled."""
 MAX_SETTLE_SECONDS = 30.0
 TICKS_FOR_ALL_PANES = 2
 """A tick with new entries leaves some panes to the next tick; a tick without any updates all of them."""
 
+_wait_for_handlers = Pilot._wait_for_screen
 _parsed_rules: dict[tuple[Any, ...], list[RuleSet]] = {}
 
 
@@ -103,15 +104,14 @@ def wait_until_settled(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(textual._wait, "SLEEP_IDLE", IDLE_SECONDS / 5)
     patch.setattr(Pilot, "press", press)
     patch.setattr(Pilot, "pause", pause)
-    wait_for_screen = Pilot._wait_for_screen
-
-    async def wait_for_settled_screen(self: Pilot[Any]) -> bool:
-        """Let Textual wait for the handlers in progress, and then for what they caused. Used after the mouse too."""
-        is_handled = await wait_for_screen(self, MAX_SETTLE_SECONDS)
-        await settle_and_tick(self.app)
-        return is_handled
-
     patch.setattr(Pilot, "_wait_for_screen", wait_for_settled_screen)
+
+
+async def wait_for_settled_screen(self: Pilot[Any]) -> bool:
+    """Let Textual wait for the handlers in progress, and then for what they caused. Used after the mouse too."""
+    is_handled = await _wait_for_handlers(self, MAX_SETTLE_SECONDS)
+    await settle_and_tick(self.app)
+    return is_handled
 
 
 async def press(self: Pilot[Any], *keys: str) -> None:

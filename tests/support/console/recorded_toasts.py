@@ -1,4 +1,4 @@
-"""A console that remembers what it told: toasts go away by themselves."""
+"""A console that records its toasts, because toasts disappear by themselves."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from tests.support.engines import Engines
 
 
 class Telling(Trackside):
-    """Keeps what it told, oldest first, also where a toast said so already."""
+    """Records the text of every toast, oldest first, also if the same toast is still shown."""
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
@@ -24,5 +24,5 @@ class Telling(Trackside):
 
 
 def telling(open_engine: Engines, cue: Cue | None = None, *, ascii_only: bool = False) -> Telling:
-    """One whose runner answers, then listens on cue."""
+    """Make such a console, with a runner that replies and then pulls steering messages on cue."""
     return Telling(LaunchOptions(ascii_only=ascii_only), lambda: open_engine(listener(cue or Cue())))

@@ -1,10 +1,10 @@
-"""A folder with a few files, as someone may have who attaches them."""
+"""A folder with a few files to attach."""
 
 from pathlib import Path
 
 
 def folder_of_files(where: Path) -> Path:
-    """Names with a space, a hidden one, a picture, and one in a folder."""
+    """Create files: one with a space in its name, a hidden one, a picture, and one in a subfolder."""
     here = where / "here"
     (here / "my maps").mkdir(parents=True)
     (here / "notes.txt").write_text("Two days in Kyoto\n")

@@ -1,4 +1,4 @@
-"""What tests of the stream share: journals that are lists, entries of every kind, and a screen with the pane alone."""
+"""Data for tests of the stream: journals as lists, entries of every kind, and an app with only the pane."""
 
 import asyncio
 import json
@@ -19,11 +19,11 @@ from tests.support.console.single_pane_app import SinglePaneApp
 from tests.support.engines import START
 
 STEP = 1_000
-"""Microseconds between two entries, unless told otherwise."""
+"""Microseconds between two entries by default."""
 
 
 def entry(position: int, kind: str, data: Any = None, **fields: Any) -> Entry:
-    """One entry; `data` is what JSON can hold, or text as it stands in the journal."""
+    """Make an entry; `data` is a JSON value, or the text as the journal has it."""
     text = data if isinstance(data, str) else json.dumps({} if data is None else data, ensure_ascii=False)
     source = fields.pop("source", "host" if kind.startswith(("run.s", "run.fin", "steering", "call.d")) else "runner")
     return Entry("run", position, fields.pop("at", START + position * STEP), source, kind, text, **fields)
@@ -38,7 +38,7 @@ def head_of(one: Entry) -> EntryHead:
 
 
 def a_run(turns: int = 3, deltas: int = 200) -> list[Entry]:
-    """A run as it is usually: each turn speaks, uses a tool and keeps something."""
+    """Make a typical run: each turn sends a message, uses a tool and stores a value."""
     said: list[Entry] = []
 
     def add(kind: str, data: Any, turn: int) -> None:
@@ -56,7 +56,7 @@ def a_run(turns: int = 3, deltas: int = 200) -> list[Entry]:
 
 
 class Lists:
-    """Journals in memory, read as the engine reads them; it counts what was read."""
+    """Journals in memory, read like those of the engine. Counts the reads."""
 
     def __init__(self, entries: Sequence[Entry]) -> None:
         self.entries = list(entries)
@@ -84,7 +84,7 @@ def holds(one: Entry, text: str) -> bool:
 
 
 def read(timeline: Timeline, journals: Lists, look: Callable[[], object], rounds: int = 2_000) -> None:
-    """Tick until nothing more is wanted for a look."""
+    """Tick until the timeline requests no more reads."""
 
     async def ticks() -> None:
         for _ in range(rounds):
@@ -100,7 +100,7 @@ def read(timeline: Timeline, journals: Lists, look: Callable[[], object], rounds
 
 
 def naive_rows(entries: Iterable[Entry], *, raw: bool = False) -> list[tuple[int, int, int]]:
-    """First and last position and number of the entries of each row, the plain way."""
+    """Return first and last position and the number of entries of each row, computed in the simplest way."""
 
     def key(one: Entry) -> object:
         joins = one.type == EntryKind.MESSAGE_DELTA and one.outcome is None and not raw
@@ -111,7 +111,7 @@ def naive_rows(entries: Iterable[Entry], *, raw: bool = False) -> list[tuple[int
 
 
 class PaneApp(SinglePaneApp):
-    """The pane alone. `tick` does what the console does thirty times a second."""
+    """An app with only the pane. `tick` does what the console does 30 times a second."""
 
     def __init__(self, timeline: Timeline, journals: Lists, *, is_ascii: bool = False) -> None:
         super().__init__(is_ascii=is_ascii)
@@ -136,7 +136,7 @@ class PaneApp(SinglePaneApp):
         self.pane.on_batch()
 
     async def settle(self) -> None:
-        """Tick until nothing more is wanted."""
+        """Tick until the pane requests no more reads."""
         for _ in range(500):
             before = self.timeline.version
             await self.tick()
@@ -146,7 +146,7 @@ class PaneApp(SinglePaneApp):
 
     @property
     def screen_text(self) -> list[str]:
-        """The lines of the pane, without its sides."""
+        """The lines of the pane without its border."""
         return [line[1:-1].rstrip() for line in self.screen_lines]
 
     def on_stream_pane_cursor_moved(self, event: StreamPane.CursorMoved) -> None:

@@ -1,4 +1,4 @@
-"""A real terminal of a given size with a program in it: what it shows, what it was sent, and how it was left."""
+"""A program in a real terminal of a given size: its screen, its output, and the modes it leaves on."""
 
 import fcntl
 import os
@@ -18,23 +18,23 @@ from typing import Any
 
 import pyte
 
+from tests.support.limits import MAX_PROCESS_SECONDS
+
 ROOT = Path(__file__).resolve().parents[3]
 TRACKSIDE = Path(sys.executable).parent / "trackside"
-PATIENCE = 60.0
-"""Seconds after which a program is not slow but stuck."""
 _MODES = re.compile(rb"\x1b\[\?([\d;]+)([hl])")
 _PUSHED, _POPPED = re.compile(rb"\x1b\[>\d+u"), re.compile(rb"\x1b\[<\d*u")
 
 
 class Terminal:
-    """Starts a command as the only one of its terminal; ends it with `close` if it did not end by itself."""
+    """Starts a command in a terminal of its own, and kills it at the end if it still runs."""
 
     def __init__(
         self, command: Sequence[str | Path], folder: Path, size: tuple[int, int], env: Mapping[str, str] | None = None
     ) -> None:
         self.screen = pyte.Screen(*size)
         self.sent = bytearray()
-        """All that the program wrote."""
+        """The output of the program."""
         self._stream = pyte.ByteStream(self.screen)
         self._master, self._slave = pty.openpty()
         self._set_size(*size)
@@ -64,7 +64,7 @@ class Terminal:
 
     @property
     def text(self) -> str:
-        """What stands on the screen."""
+        """The text of the screen."""
         return "\n".join(line.rstrip() for line in self.screen.display)
 
     def type(self, keys: str) -> None:
@@ -75,22 +75,22 @@ class Terminal:
         self._set_size(columns, rows)
 
     def forget(self) -> None:
-        """Clear the screen behind the program's back: what it draws from now on is all there is."""
+        """Clear the screen without the program's knowledge, so that it shows only what is drawn from now on."""
         self.screen.reset()
 
     def until(self, holds: Callable[[], Any], what: str = "it") -> None:
-        """Read on until it holds; where it never does, the screen tells what came instead."""
-        end = time.monotonic() + PATIENCE
+        """Read output until the condition holds. Fails with the text of the screen if it does not."""
+        end = time.monotonic() + MAX_PROCESS_SECONDS
         while not holds():
-            assert time.monotonic() < end, f"{what} never came:\n{self.text}"
+            assert time.monotonic() < end, f"{what} did not come:\n{self.text}"
             self._read(0.05)
 
     def sees(self, *words: str) -> None:
-        """Wait until all of these words are on the screen at once."""
+        """Wait until all of these texts are on the screen at the same time."""
         self.until(lambda: all(word in self.text for word in words), " + ".join(words))
 
     def ends(self) -> int:
-        """Wait for the program's end; its exit code."""
+        """Wait for the end of the program. Returns its exit code."""
         self.until(lambda: self.process.poll() is not None, "its end")
         while self._read(0.2):
             pass
@@ -100,9 +100,9 @@ class Terminal:
         self.process.send_signal(number)
 
     def left_on(self) -> set[str]:
-        """Modes that the program turned on and never off again."""
+        """Return the modes that the program turned on and did not turn off."""
         last = {mode: state for modes, state in _MODES.findall(self.sent) for mode in modes.split(b";")}
-        # That a cursor is shown and that lines wrap is how a terminal is found.
+        # A terminal starts with a visible cursor and with lines that wrap.
         usual = {b"25": b"h", b"7": b"h"}
         left = {f"?{mode.decode()}{state.decode()}" for mode, state in last.items() if state != usual.get(mode, b"l")}
         if len(_PUSHED.findall(self.sent)) > len(_POPPED.findall(self.sent)):
@@ -112,7 +112,7 @@ class Terminal:
         return left
 
     def turned_on(self) -> set[str]:
-        """Modes that were on at some time."""
+        """Return the modes that were on at any time."""
         return {
             mode.decode() for modes, state in _MODES.findall(self.sent) if state == b"h" for mode in modes.split(b";")
         }
@@ -121,7 +121,7 @@ class Terminal:
         fcntl.ioctl(self._slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
     def _read(self, seconds: float) -> bool:
-        """Take what comes within this time; whether something did."""
+        """Read what comes within this time. Returns whether something came."""
         if not select.select([self._master], [], [], seconds)[0]:
             return False
         data = os.read(self._master, 1 << 16)
@@ -131,7 +131,7 @@ class Terminal:
 
 
 def _environment(folder: Path, more: Mapping[str, str]) -> dict[str, str]:
-    """A home of its own, and nothing of how this one's owner likes it."""
+    """An environment with a home folder of its own and none of the user's settings."""
     places = {
         name: str(folder / name.lower()) for name in ("HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME")
     }

@@ -15,11 +15,9 @@ from typing import Any
 
 from engine.api import Engine, Entry, RunOptions, RunRow, message
 from engine.runtimes.pool import ChildPool
-from tests.support.machine_speed import Limit
+from tests.support.limits import MAX_PROCESS_SECONDS, Limit
 
 ROOT = Path(__file__).resolve().parents[3]
-MAX_WAIT_SECONDS = 60.0
-"""After this time a test is stuck."""
 MARK = "TRACKSIDE_FAULTS_MARK"
 """Passed on to every child, which passes it on to its own."""
 
@@ -69,12 +67,12 @@ class Stage:
         order = self.engine.runs.prepare(message(event_id, text, conversation_id=session), choice)
         if warm:
             await self.pool.warm(order.launch)
-        async with asyncio.timeout(MAX_WAIT_SECONDS):
+        async with asyncio.timeout(MAX_PROCESS_SECONDS):
             ticket = await self.engine.runs.submit(order)
             return await ticket.started
 
     async def ended(self, run_id: str) -> Played:
-        async with asyncio.timeout(MAX_WAIT_SECONDS):
+        async with asyncio.timeout(MAX_PROCESS_SECONDS):
             run = await self.engine.runs.wait_for_end(run_id)
         return Played(run, [entry async for entry in self.engine.runs.entries(run_id)])
 
@@ -85,7 +83,7 @@ class Stage:
 
     async def told(self, run_id: str, kind: str) -> Entry:
         """The first entry of this kind, as soon as it is told."""
-        async with asyncio.timeout(MAX_WAIT_SECONDS), self.engine.subscribe(run_id=run_id) as news:
+        async with asyncio.timeout(MAX_PROCESS_SECONDS), self.engine.subscribe(run_id=run_id) as news:
             async for batch in news:
                 for told in batch:
                     if told.entry.type == kind:
@@ -110,7 +108,7 @@ async def stage(db: Path, target: Path | None = None) -> AsyncIterator[Stage]:
 # Waiting
 
 
-async def until(holds: Callable[[], Any], seconds: float = MAX_WAIT_SECONDS) -> Any:
+async def until(holds: Callable[[], Any], seconds: float = MAX_PROCESS_SECONDS) -> Any:
     """Wait until the condition returns something true, and return that. The limit grows with the load."""
     limit = Limit(seconds)
     while not (found := holds()):
@@ -119,7 +117,7 @@ async def until(holds: Callable[[], Any], seconds: float = MAX_WAIT_SECONDS) -> 
     return found
 
 
-def wait_until(holds: Callable[[], Any], seconds: float = MAX_WAIT_SECONDS) -> Any:
+def wait_until(holds: Callable[[], Any], seconds: float = MAX_PROCESS_SECONDS) -> Any:
     """Wait like `until`, without an event loop."""
     limit = Limit(seconds)
     while not (found := holds()):

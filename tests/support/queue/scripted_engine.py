@@ -14,13 +14,12 @@ from engine.api import Engine
 from engine.protocol import AgentAPIException
 from engine.runtimes.inprocess import InProcessRuntime
 from tests.support.engines import CountingIds, FakeClock, declares, done, failed, write_runner
+from tests.support.limits import MAX_PROCESS_SECONDS
 from tests.support.queue.action_runner import Asking
 from tests.support.queue.queue_actions import NOT_TOLD, OK, Act, End, Pull
 from tests.support.queue.queue_checks import Witness
 from tests.support.queue.queue_model import EDITABLE, Seen, World
 
-PATIENCE = 60.0
-"""Seconds after which something is not slow but stuck."""
 WHEN = ("before it is decided", "when it is decided", "when it is told")
 """When a pull is cancelled: its writer is busy, has written and not said so, or has just said so."""
 
@@ -98,7 +97,7 @@ class House:
         """Do all of this at the same time, and wait until nothing moves; gives the answers."""
 
         async def all_of_it() -> list[Any]:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(MAX_PROCESS_SECONDS):
                 told = await asyncio.gather(*(self._act(act) for act in acts))
                 await self._settled()
                 return told
@@ -164,7 +163,7 @@ class House:
         """While this lasts the writer decides nothing that is asked of it."""
         free = threading.Event()
         if is_busy:
-            self.asking.writer.submit(lambda _: free.wait(PATIENCE))
+            self.asking.writer.submit(lambda _: free.wait(MAX_PROCESS_SECONDS))
             self._gates += 1
         try:
             yield
@@ -174,7 +173,7 @@ class House:
 
     def _drain(self) -> None:
         """Let the writer write all that it was given, while the loop stands still and hears nothing of it."""
-        writer, until = self.asking.writer, time.monotonic() + PATIENCE
+        writer, until = self.asking.writer, time.monotonic() + MAX_PROCESS_SECONDS
         while not self._gates and writer._ring_at != writer._added + 1:
             assert time.monotonic() < until
             time.sleep(0.0001)

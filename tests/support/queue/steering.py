@@ -23,6 +23,7 @@ from engine.store.event_log import EventRow
 from engine.store.row_mapping import every
 from engine.store.transcript import TranscriptLine
 from tests.support.engines import Engines, Played, Runner, declares, delta, done, facts, message, played, until
+from tests.support.limits import MAX_WAIT_SECONDS
 
 STEERS: dict[str, Any] = {
     "capabilities": {"steering": True},
@@ -179,7 +180,7 @@ def log_of(engine: Engine, event_type: str) -> list[dict[str, Any]]:
 
 async def comes_true(claim: Callable[[], Any]) -> None:
     """Let the loop turn until this holds."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(MAX_WAIT_SECONDS):
         while not claim():  # noqa: ASYNC110  (a turn of the loop is just what is waited for)
             await asyncio.sleep(0)
 

@@ -1,7 +1,11 @@
-"""Limits in seconds that hold on a free machine and grow with the load of a busy one."""
+"""How long tests wait: limits after which a test is stuck, and limits that grow with the load of the machine."""
 
 import time
 
+MAX_WAIT_SECONDS = 30.0
+"""After this time a condition inside one process will never become true, however busy the machine is."""
+MAX_PROCESS_SECONDS = 60.0
+"""The same for conditions that need other processes to start."""
 SAMPLE_SECONDS = 0.02
 
 

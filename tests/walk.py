@@ -37,6 +37,12 @@ MARKER: Final = "<!-- walk -->\n"
 WARM_UP: Final = "walk warm-up"
 MESSAGE: Final = "walk message"
 STEERING: Final = "walk steering message"
+MESSAGE_PATH: Final = "A message, from the key to its first delta on the screen"
+STEERING_PATH: Final = "A steering message, from the key to its place in the queue"
+PULL_PATH: Final = "A pull, from the runner to the reply with the steering message"
+CALL_PATH: Final = "A call, from the runner to its reply"
+MAX_RETURNS: Final = {MESSAGE_PATH: 12, STEERING_PATH: 4}
+"""How often a path may enter a package that it had left."""
 MAX_VALUES: Final = 60
 """Values of the arguments of one call that are searched for entries."""
 WAIT_SECONDS: Final = 60
@@ -353,16 +359,14 @@ async def record(loop: TracingLoop) -> dict[str, list[Hop]]:
             app.focused.insert(STEERING)
             steering = watch.start(Trace(loop))
             await pilot.press("enter")
-            await until(lambda: shown(steering, EntryKind.CALL_REPLIED) is not None)
             await until(lambda: shown(steering, EntryKind.STEERING_QUEUED) is not None)
+            await until(lambda: shown(steering, EntryKind.RUN_COMPLETED) is not None)
             steering.stop()
     return {
-        "A message, from the key to its first delta on the screen": path_to_screen(message, EntryKind.MESSAGE_DELTA),
-        "A steering message, from the key to its place in the queue": path_to_screen(
-            steering, EntryKind.STEERING_QUEUED
-        ),
-        "A pull, from the runner to the reply with the message": path_of_reply(steering, "Answers._hand_over"),
-        "A call, from the runner to its reply": path_of_reply(steering, "Answers._reply"),
+        MESSAGE_PATH: path_to_screen(message, EntryKind.MESSAGE_DELTA),
+        STEERING_PATH: path_to_screen(steering, EntryKind.STEERING_QUEUED),
+        PULL_PATH: path_of_reply(steering, "Answers._hand_over"),
+        CALL_PATH: path_of_reply(steering, "Answers._reply"),
     }
 
 
@@ -466,7 +470,7 @@ def as_markdown(found: dict[str, list[Hop]]) -> str:
     parts: list[str] = []
     for title, path in found.items():
         lines = [f"{'`' + hop.package + '` ' if hop.package else ''}{hop.function}" for hop in path]
-        parts.append(f"**{title}**: {len(path)} calls, {returns_in(path)} returns to a package already left.")
+        parts.append(f"**{title}**: {len(path)} calls, returns to a package already left: {returns_in(path)}")
         parts.append("\n".join(f"{number}. {line}" for number, line in enumerate(lines, 1)))
     return "\n\n".join(parts) + "\n"
 

@@ -27,6 +27,7 @@ from textual.events import Key
 from textual.message import Message
 from textual.message_pump import MessagePump
 
+from engine import host
 from engine.events import CommittedEntry, Entry, EntryKind
 from engine.runtimes.pool import ChildPool
 from engine.store.batch import Batch, Operation
@@ -74,7 +75,6 @@ class Call:
     """One activation of a function of ours: its call, or its continuation after an await."""
 
     package: str
-    module: str
     function: str
     arguments: dict[str, Any]
     continues: bool
@@ -178,7 +178,7 @@ class Trace:
         if code is HANDLE_RUN:
             self._handle = frame.f_locals["self"] if event == "call" else None
             return
-        package = package_of(code.co_filename)
+        package = TEXTUAL if code is DISPATCH else package_of(code.co_filename)
         if package is None:
             return
         if event == "return":
@@ -191,10 +191,9 @@ class Trace:
         if code.co_flags & LAZY:
             self._begun.add(frame)
         given = [each for name, each in arguments.items() if name != "self"]
-        module = Path(code.co_filename).relative_to(ROOT).as_posix()
         posted = self.posts[id(message)][1] if id(message) in self.posts else None
         entries = list(entries_in(given))
-        call = Call(package, module, code.co_qualname, arguments, continues, message, posted, entries)
+        call = Call(package, code.co_qualname, arguments, continues, message, posted, entries)
         if call.function in ENDS or (package == "console/ui" and call.entries):
             self.calls.append((call, self.cause()))
         self._stack.append(call)
@@ -213,6 +212,9 @@ class Trace:
 
 
 ENDS: Final = ("WritePipe.write", "Answers._hand_over", "Answers._reply")
+TEXTUAL: Final = "textual"
+"""The package of Textual's own dispatch of a message, which is followed but not listed."""
+DISPATCH: Final = MessagePump._dispatch_message.__code__
 HANDLE_RUN: Final = asyncio.Handle._run.__code__  # pyright: ignore[reportAttributeAccessIssue]
 PACKAGES: Final[dict[str, str | None]] = {}
 
@@ -319,7 +321,8 @@ class Walk:
         return next(orders, None) if self.is_through_runner else None
 
     def _add(self, call: Call) -> None:
-        self._hops.append(Hop(call.package, call.function))
+        if call.package != TEXTUAL:
+            self._hops.append(Hop(call.package, call.function))
 
 
 def returns_in(path: Sequence[Hop]) -> int:
@@ -411,18 +414,20 @@ def watched() -> Iterator[Watch]:
         patch.setattr(MessagePump, "post_message", post_message)
         patch.setattr(Batch, "_operate", operate_and_note)
         patch.setattr(ChildPool, "__init__", note_pool)
+        # Otherwise a poll for other processes, at the same moment, makes the subscriber read the database.
+        patch.setattr(host, "POLL_SECONDS", 10 * WAIT_SECONDS)
         yield watch
 
 
 def shown(trace: Trace, kind: EntryKind) -> tuple[Call, Cause, Entry] | None:
-    """The first call of the screen with an entry of a kind."""
+    """The first call of the screen with an entry of a kind that came through the subscription."""
     return next(
         (
             (call, cause, entry)
             for call, cause in trace.calls
             if call.package == "console/ui"
             for entry in call.entries
-            if entry.type == kind
+            if entry.type == kind and id(entry) in trace.received
         ),
         None,
     )

@@ -211,7 +211,7 @@ class Trace:
             self.received.update((id(entry), Cause(outside, self._handle)) for entry in entries_in([value]))
 
 
-ENDS: Final = ("WritePipe.write", "Answers._hand_over", "Answers._reply")
+ENDS: Final = ("WritePipe.write", "Answers._send_confirmed", "Answers._reply")
 TEXTUAL: Final = "textual"
 """The package of Textual's own dispatch of a message, which is followed but not listed."""
 DISPATCH: Final = MessagePump._dispatch_message.__code__
@@ -368,7 +368,7 @@ async def record(loop: TracingLoop) -> dict[str, list[Hop]]:
     return {
         MESSAGE_PATH: path_to_screen(message, EntryKind.MESSAGE_DELTA),
         STEERING_PATH: path_to_screen(steering, EntryKind.STEERING_QUEUED),
-        PULL_PATH: path_of_reply(steering, "Answers._hand_over"),
+        PULL_PATH: path_of_reply(steering, "Answers._send_confirmed"),
         CALL_PATH: path_of_reply(steering, "Answers._reply"),
     }
 

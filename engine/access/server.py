@@ -16,7 +16,7 @@ from engine.access.gate import decide_call
 from engine.access.held_calls import AllowedCall, NextStep, collect_reply, pause_at_reply, pause_before_call
 from engine.access.rate_limit import RateLimit
 from engine.access.services import Services
-from engine.events import EntryKind
+from engine.events import EntryKind, Outcome
 from engine.protocol.errors import AgentAPIException, ErrorCode
 from engine.protocol.faults import sentence
 from engine.run.live import LiveRun, StopReason
@@ -191,7 +191,7 @@ class CallServer:
             run.recorder.record("host", EntryKind.CALL_DECIDED, data)
         else:
             data["code"] = decision.code
-            run.recorder.record("host", EntryKind.CALL_DECIDED, data, outcome="refused", reason=decision.clause)
+            run.recorder.record("host", EntryKind.CALL_DECIDED, data, outcome=Outcome.REFUSED, reason=decision.clause)
 
     def _record_reply(
         self,
@@ -206,7 +206,9 @@ class CallServer:
         if error is not None:
             data = {"call_id": call_id, "error": error.error.model_dump(mode="json")}
             if reply is None:
-                run.recorder.record("host", EntryKind.CALL_REPLIED, data, outcome="failed", reason=error.error.message)
+                run.recorder.record(
+                    "host", EntryKind.CALL_REPLIED, data, outcome=Outcome.FAILED, reason=error.error.message
+                )
             else:
                 self._record(run, "host", EntryKind.CALL_REPLIED, data, "reply", reply)
         else:

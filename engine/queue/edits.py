@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from engine.clock import Clock, Ids
-from engine.events import FINAL_FATES, Fate, Mode
-from engine.journal.recorded_decision import DecisionResult, RecordedDecision, telling
+from engine.events import FINAL_FATES, EntryKind, Fate, Mode
+from engine.journal.recorded_decision import DecisionResult, RecordedDecision, with_data
 from engine.queue.claims import ClaimedEvents, claim_item, reason_not_claimable
 from engine.queue.dispatch import Dispatcher
 from engine.queue.items import (
@@ -68,7 +68,7 @@ class QueueEditor:
                 raise CannotSteer(f"The message cannot be delivered to the run: {reason}.")
             return queue.save(tx.connection, edited), {"before": item.text, "after": text}
 
-        return await self._change(item_id, "edited", change)
+        return await self._change(item_id, EntryKind.STEERING_EDITED, change)
 
     async def move(self, item_id: str, before: str | None) -> QueueItem:
         """Move a message before another one of its conversation, or to the end."""
@@ -76,14 +76,14 @@ class QueueEditor:
         def change(tx: Transaction, item: QueueItem, _: Entry | None) -> tuple[QueueItem, EntryData]:
             return queue.move(tx.connection, item.item_id, before), {"before": before}
 
-        return await self._change(item_id, "moved", change)
+        return await self._change(item_id, EntryKind.STEERING_MOVED, change)
 
     async def pause(self, item_id: str) -> QueueItem:
         """Keep a message in the queue until it is resumed: it is neither delivered nor started."""
-        return await self._set_fate(item_id, "paused", Fate.PAUSED)
+        return await self._set_fate(item_id, EntryKind.STEERING_PAUSED, Fate.PAUSED)
 
     async def resume(self, item_id: str) -> QueueItem:
-        return await self._set_fate(item_id, "resumed", Fate.QUEUED)
+        return await self._set_fate(item_id, EntryKind.STEERING_RESUMED, Fate.QUEUED)
 
     async def withdraw(self, item_id: str) -> QueueItem:
         """Take a message out of the queue. It does not appear in the transcript."""
@@ -96,7 +96,7 @@ class QueueEditor:
                 withdrawn = queue.save(tx.connection, replace(withdrawn, metadata=metadata))
             return withdrawn, {"text": item.text}
 
-        item = await self._change(item_id, "withdrawn", change)
+        item = await self._change(item_id, EntryKind.STEERING_WITHDRAWN, change)
         event = self._dispatcher.pending.pop(item_id, None)
         if event is not None:
             event.ticket.started.cancel()
@@ -135,7 +135,7 @@ class QueueEditor:
         run_id, ticket = run.order.run_id, event.ticket
         self._claimed.add(run_id, item.item_id, event)
         try:
-            changed = await self._change(item.item_id, "turned", change, found=item, run=run)
+            changed = await self._change(item.item_id, EntryKind.STEERING_TURNED, change, found=item, run=run)
         except BaseException:
             self._claimed.remove(run_id, item.item_id)
             raise
@@ -157,7 +157,7 @@ class QueueEditor:
         run_id, ticket = run.order.run_id, event.ticket
         self._dispatcher.pending[item.item_id] = event
         try:
-            changed = await self._change(item.item_id, "turned", change)
+            changed = await self._change(item.item_id, EntryKind.STEERING_TURNED, change)
         except BaseException:
             self._dispatcher.pending.pop(item.item_id, None)
             raise
@@ -179,18 +179,18 @@ class QueueEditor:
 
         return await self._writer.submit(decide)
 
-    async def _set_fate(self, item_id: str, change_name: str, fate: Fate) -> QueueItem:
+    async def _set_fate(self, item_id: str, kind: EntryKind, fate: Fate) -> QueueItem:
         now = self._clock.now()
 
         def change(tx: Transaction, item: QueueItem, _: Entry | None) -> tuple[QueueItem, EntryData]:
             return queue.decide(tx.connection, item.item_id, fate, at=now), {}
 
-        return await self._change(item_id, change_name, change)
+        return await self._change(item_id, kind, change)
 
     async def _change(
         self,
         item_id: str,
-        change_name: str,
+        kind: EntryKind,
         change: Change,
         *,
         found: QueueItem | None = None,
@@ -202,7 +202,7 @@ class QueueEditor:
         """
         found = found or await self._read(item_id)
         run = run or self._claiming_run(found)
-        kind, now, event_id = f"steering.{change_name}", self._clock.now(), self._ids.new("evt")
+        now, event_id = self._clock.now(), self._ids.new("evt")
 
         def decide(tx: Transaction, entry: Entry | None) -> tuple[QueueItem, EntryData]:
             item = queue.editable(tx.connection, item_id)
@@ -210,7 +210,13 @@ class QueueEditor:
             if (item.mode, item.run_id) != (found.mode, found.run_id):
                 raise AlreadyDecided(f"Message {item_id} was changed in the meantime. Check it and try again.")
             changed, data = change(tx, item, entry)
-            metadata = {"steering": {"status": change_name, "item_id": item_id, "source_event_id": item.event_id}}
+            metadata = {
+                "steering": {
+                    "status": kind.removeprefix("steering."),
+                    "item_id": item_id,
+                    "source_event_id": item.event_id,
+                }
+            }
             run_id = entry.run_id if entry is not None else None
             log_queue_event(tx, item, kind, event_id, at=now, source="user", run_id=run_id, metadata=metadata)
             return changed, {"item_id": item_id, **data}
@@ -249,7 +255,7 @@ def _record_decision(
 ) -> DecisionResult[QueueItem]:
     def act(tx: Transaction, entry: Entry) -> tuple[QueueItem, Entry]:
         changed, data = decide(tx, entry)
-        return changed, telling(entry, data)
+        return changed, with_data(entry, data)
 
     return decision.settle(tx, act)
 

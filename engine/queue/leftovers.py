@@ -34,14 +34,14 @@ def drop_leftovers(tx: Transaction, run: RunRow, end: RunEnd, *, at: int) -> Ite
         dropped = queue.decide(tx.connection, item.item_id, Fate.DROPPED, at=at, reason=reason)
         write_transcript_line(tx, dropped, end.secret_mask, run_id=run.run_id, at=at)
         steering = {
-            "status": "dropped",
+            "status": Fate.DROPPED,
             "reason": reason,
             "source_event_id": item.event_id,
             "claimed_run_id": run.run_id,
             "claimed_runner_id": run.runner_id,
             "claimed_at": rfc3339(item.created_at),
         }
-        event_id = f"{item.item_id}:dropped"
+        event_id = f"{item.item_id}:{Fate.DROPPED}"
         log_queue_event(
             tx, item, EntryKind.STEERING_DROPPED, event_id, at=at, run_id=run.run_id, metadata={"steering": steering}
         )
@@ -54,9 +54,14 @@ def drop_pending(tx: Transaction, host_id: str, reason: str, *, at: int) -> None
     for item in queue.waiting(tx.connection, host=host_id):
         dropped = queue.decide(tx.connection, item.item_id, Fate.DROPPED, at=at, reason=reason)
         write_transcript_line(tx, dropped, SecretMask(), run_id=None, at=at)
-        steering = {"status": "dropped", "reason": reason, "source_event_id": item.event_id}
+        steering = {"status": Fate.DROPPED, "reason": reason, "source_event_id": item.event_id}
         log_queue_event(
-            tx, item, EntryKind.STEERING_DROPPED, f"{item.item_id}:dropped", at=at, metadata={"steering": steering}
+            tx,
+            item,
+            EntryKind.STEERING_DROPPED,
+            f"{item.item_id}:{Fate.DROPPED}",
+            at=at,
+            metadata={"steering": steering},
         )
 
 

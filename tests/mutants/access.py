@@ -175,7 +175,7 @@ MUTANTS: Final = (
     ),
     Mutant(
         _DESK,
-        'data, outcome="refused", reason=decision.clause)',
+        "data, outcome=Outcome.REFUSED, reason=decision.clause)",
         "data)",
         "a refusal is recorded as one",
         f"{_ATTACK}[conversation by id]",

@@ -29,7 +29,7 @@ MUTANTS: Final = (
     ),
     Mutant(
         "engine/runtimes/worker/file_stamps.py",
-        "return path, mtime, -1 if abs(time.time_ns() - mtime) < _SETTLED else size",
+        "return path, mtime, -1 if abs(time.time_ns() - mtime) < _SETTLED_NANOSECONDS else size",
         "return path, mtime, size",
         "a file that was just written is not certain to be unchanged",
         "tests/engine/runtimes/test_fresh_code.py::test_a_file_that_was_just_written_is_not_taken_as_certain",
@@ -75,7 +75,7 @@ MUTANTS: Final = (
         "engine/runners/single_file.py",
         "is_settled = stamp[2] >= 0",
         "is_settled = True",
-        "a file that was just written may be written once more without its time telling",
+        "a file that was just written may be written once more without its time changing",
         "tests/engine/runners/test_registry.py::test_a_module_that_was_just_written_is_read_again",
     ),
     Mutant(

@@ -51,7 +51,7 @@ MUTANTS: Final = (
     ),
     Mutant(
         "engine/store/tables.py",
-        "status IN ('created', 'running') AND",
+        "status IN ({_LIVE}) AND",
         "status IN ('running') AND",
         "a run that is only created holds its slot",
         "tests/engine/store/test_runs.py::test_a_slot_is_one_conversation_and_thread_and_free_after_the_end",

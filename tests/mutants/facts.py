@@ -31,7 +31,7 @@ MUTANTS: Final = (
     ),
     Mutant(
         _ARTIFACTS,
-        "limit = min(limit, LONGEST_READ)",
+        "limit = min(limit, MAX_READ_BYTES)",
         "limit = max(limit, READ)",
         "one read has at most 10 MiB",
         "tests/engine/store/test_artifacts.py::test_one_read_is_a_mebibyte_unless_asked_and_ten_at_most",

@@ -121,8 +121,8 @@ MUTANTS: Final = (
     ),
     Mutant(
         "engine/store/entries.py",
-        "type NOT IN ('call.requested', 'output')",
-        "type NOT IN ('output')",
+        "type NOT IN ('{EntryKind.CALL_REQUESTED}', '{EntryKind.OUTPUT}')",
+        "type NOT IN ('{EntryKind.OUTPUT}')",
         "a call is no result",
         f"{_RECEIPTS}::test_calls_and_output_are_no_result_and_neither_is_what_had_no_effect",
     ),

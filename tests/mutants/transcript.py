@@ -36,8 +36,8 @@ MUTANTS: Final = (
     ),
     Mutant(
         "engine/store/entries.py",
-        "(outcome IS NULL OR outcome = 'warned') ORDER BY position",
-        "(outcome IS NULL) ORDER BY position",
+        " AND {IS_APPLIED} ORDER BY position",
+        " AND outcome IS NULL ORDER BY position",
         "a delta that was applied with a warning is part of the text",
         "tests/engine/run/test_sequence.py::test_a_gap_is_a_warning_and_the_result_is_applied",
     ),

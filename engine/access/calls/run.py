@@ -7,6 +7,7 @@ from engine.access.call import Arguments, CallType, NoArguments
 from engine.access.ownership import read_cursor
 from engine.access.paging import Limit, build_page, clamp_limit
 from engine.access.services import Services, format_time
+from engine.events import Status
 from engine.run.live import LiveRun
 from engine.store import cursors, entries
 from engine.store.entries import Entry
@@ -34,7 +35,7 @@ async def get(services: Services, run: LiveRun, arguments: NoArguments) -> dict[
         "thread_id": grants.thread_id,
         "bot_id": grants.bot_id,
         "workspace_id": grants.workspace_id,
-        "status": "running",
+        "status": Status.RUNNING,
         "started_at": format_time(run.started_at),
         "deadline_at": format_time(run.deadline_at),
         "cancel_requested_at": format_time(run.cancel_requested_at),

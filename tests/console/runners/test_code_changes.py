@@ -95,7 +95,7 @@ async def test_a_file_that_is_broken_runs_nothing_until_it_is_mended(open_engine
         await until(pilot, lambda: was_told(app, "speaker.py:2 is left out", "never closed", "until it is mended"))
         await sees(pilot, "code broken")
         await say(pilot, "once more")
-        await until(pilot, lambda: was_told(app, "is left out:", "speaker.py:2", "Mend that file"))
+        await until(pilot, lambda: was_told(app, "is left out:", "speaker.py:2", "Fix that file"))
         await until(pilot, lambda: app.main.prompt.text == "once more")
         path.write_text(SPEAKS.format("mended words"))
         await until(pilot, lambda: "mended · next run uses it · f5 runs again" in app.told)

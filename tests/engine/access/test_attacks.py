@@ -158,7 +158,7 @@ async def test_without_a_conversation_a_run_reads_its_own_artifacts_and_event_on
 
 async def test_storage_ends_at_its_quota_and_what_was_there_stays(world: World, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(storage, "QUOTA", 10)
-    monkeypatch.setattr(storage, "MOST_KEYS", 2)
+    monkeypatch.setattr(storage, "MAX_KEYS", 2)
 
     async def work(ctx: Any) -> Any:
         await ctx.api.set_plugin_storage("a", b"12345")

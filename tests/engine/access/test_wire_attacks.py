@@ -29,8 +29,8 @@ class Attack:
 ATTACKS = [
     Attack("garbage", ["not JSON", "not UTF-8", NO_FRAME, NO_FRAME, NO_FRAME]),
     Attack("wrong seq id", [NO_FRAME] * 4),
-    Attack("answer to nothing", ["an answer to nothing that was asked"]),
-    Attack("duplicate seq id", ["call 7000 is already in flight"], ["invalid_argument", "ok"]),
+    Attack("answer to nothing", ["a response without a request"]),
+    Attack("duplicate seq id", ["call 7000 is already in progress"], ["invalid_argument", "ok"]),
     Attack("data that is no object", ["run_get: its data is not an object"], ["invalid_argument"]),
     Attack("no name", ["a call without a name"]),
     Attack("forged run id", [], ["unauthorized"], [("unauthorized", "the call has the run_id of another run")]),

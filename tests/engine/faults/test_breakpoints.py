@@ -35,7 +35,7 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture
 def pool() -> ChildPool:
     """Its children are asked fifty times a second, and a tenth of a second's silence is told."""
-    return ChildPool(HeartbeatTimeouts(ask_every=0.02, blocked=0.1))
+    return ChildPool(HeartbeatTimeouts(interval_seconds=0.02, blocked_seconds=0.1))
 
 
 @pytest.fixture
@@ -73,7 +73,7 @@ async def test_a_child_goes_on_with_the_edited_answer_of_its_tool(engine: Engine
 async def test_a_child_that_is_held_at_a_result_is_not_read_and_not_called_silent(engine: Engine, pool: ChildPool):
     run_id, pid = await held_run(engine, "speak", "message.completed#1")
     (child,) = [child for child in pool._children if child.pid == pid]
-    assert (child._is_braked, child._wire_out._is_paused) == (True, True)
+    assert (child._is_throttled, child._wire_out._is_paused) == (True, True)
     for _ in range(12):  # turns of the watch: more than twice what makes a silence
         began = child._pulse._began
         await until(lambda began=began: child._pulse._began != began)

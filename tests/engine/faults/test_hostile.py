@@ -102,7 +102,7 @@ CASES = (
     Case("state of 300 KiB", [("state.updated", "dropped", "the value of state key 'k' has 307202 bytes")]),
     Case("10,000 state keys", APPLIED * 10_000),
     Case("garbage", unreadable("not UTF-8", *["not a frame of the wire"] * 4)),
-    Case("frame of no run", unreadable("an answer to nothing that was asked")),
+    Case("frame of no run", unreadable("a response without a request")),
     Case(
         "fragments",
         unreadable(

@@ -57,7 +57,7 @@ def test_one_broken_component_is_left_out_and_all_others_stay(plugins):
         (
             "  name: main\n",
             "  name: a/b\n",
-            "main.yaml:4: author 'acme', plugin 'demo' and name 'a/b' make no runner id",
+            "main.yaml:4: author 'acme', plugin 'demo' and name 'a/b' do not form a runner id",
         ),
         (
             "history: [page]",
@@ -74,7 +74,7 @@ def test_one_broken_component_is_left_out_and_all_others_stay(plugins):
             "  name: main\n",
             "  name: main\n  id: plugin:other/demo/main\n",
             "main.yaml:5: metadata.id says 'plugin:other/demo/main', "
-            "but where it lies makes it 'plugin:acme/demo/main'",
+            "but its place gives it the id 'plugin:acme/demo/main'",
         ),
         (
             "    - name: depth\n",

@@ -132,7 +132,7 @@ def test_what_to_do_fits_whether_the_file_is_broken_or_gone(write, tmp_path: Pat
     with pytest.raises(RunnerNotFound) as caught:
         Registry([Source(path)], cwd=tmp_path).get("torn")
 
-    assert str(caught.value).endswith(". Mend that file." if is_there else ". Put it back, or choose another.")
+    assert str(caught.value).endswith(". Fix that file." if is_there else ". Put it back, or choose another.")
 
 
 def test_not_allowed_is_told_from_not_found(write, tmp_path: Path):
@@ -192,7 +192,7 @@ def test_a_module_that_is_as_it_was_is_not_read_again_and_one_that_was_written_i
 
 
 def test_a_module_that_was_just_written_is_read_again(write, tmp_path: Path, monkeypatch):
-    monkeypatch.setattr(file_stamps, "_SETTLED", 60_000_000_000)  # so that the test may take its time
+    monkeypatch.setattr(file_stamps, "_SETTLED_NANOSECONDS", 60_000_000_000)  # so that the test may take its time
     now = time.time_ns()
     for text, path in (("WORD = 1\n", tmp_path), ("WORD = (\n", tmp_path / "module.py")):
         os.utime(write("module.py", text), ns=(now, now))

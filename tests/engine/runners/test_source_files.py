@@ -30,7 +30,7 @@ def test_a_huge_tree_is_not_gone_through(plugins, monkeypatch):
     for number in range(50):
         (folder / f"f{number}").mkdir()
         (folder / f"f{number}" / "x.py").touch()
-    monkeypatch.setattr(source_files, "MOST_FILES", 10)
+    monkeypatch.setattr(source_files, "MAX_FILES", 10)
     assert len(files_of([folder]).marks) <= 11
 
 

@@ -144,14 +144,14 @@ def all_gone(pids: list[int], within: float = 10) -> bool:
 
 
 @pytest.fixture
-def patience() -> HeartbeatTimeouts:
+def timeouts() -> HeartbeatTimeouts:
     """How children are asked for signs of life; a test may have its own."""
     return HeartbeatTimeouts()
 
 
 @pytest.fixture
-async def stage(tmp_path: Path, patience: HeartbeatTimeouts) -> AsyncIterator[Stage]:
-    pool = ChildPool(patience)
+async def stage(tmp_path: Path, timeouts: HeartbeatTimeouts) -> AsyncIterator[Stage]:
+    pool = ChildPool(timeouts)
     folder = tmp_path / "target"
     folder.mkdir()
     yield Stage(pool, folder)

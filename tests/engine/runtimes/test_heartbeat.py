@@ -11,12 +11,12 @@ import pytest
 from engine.api import Engine
 from engine.run import orchestrator
 from engine.run.live import StopReason
-from engine.runtimes.heartbeat import QUESTION, Heartbeat, HeartbeatTimeouts
+from engine.runtimes.heartbeat import PING, Heartbeat, HeartbeatTimeouts
 from engine.runtimes.pool import ChildPool
 from engine.runtimes.runtime import EndKind
 from tests.support.engines import journal_of, played, send
 
-QUICK = HeartbeatTimeouts(ask_every=0.02, blocked=0.1)
+QUICK = HeartbeatTimeouts(interval_seconds=0.02, blocked_seconds=0.1)
 BLOCKS = """
     import asyncio, os, subprocess, time
     from pathlib import Path
@@ -49,7 +49,7 @@ FLOODS = """
 
 
 @pytest.fixture
-def patience() -> HeartbeatTimeouts:
+def timeouts() -> HeartbeatTimeouts:
     return QUICK
 
 
@@ -70,19 +70,19 @@ async def test_a_blocked_loop_is_told_and_told_again_when_it_turns(stage):
     # A slow import is a silence too; whatever was told, one was over before the next began.
     assert kinds(heard) == ["silent", "answers again"] * (len(heard.silences) // 2)
     (_, silence), (_, whole) = heard.silences[-2:]
-    assert silence == pytest.approx(QUICK.blocked)
+    assert silence == pytest.approx(QUICK.blocked_seconds)
     assert whole >= silence
 
 
-@pytest.mark.parametrize("patience", [HeartbeatTimeouts(ask_every=0.01, blocked=30)])
+@pytest.mark.parametrize("timeouts", [HeartbeatTimeouts(interval_seconds=0.01, blocked_seconds=30)])
 async def test_a_runner_that_awaits_answers_and_nothing_is_told(stage):
     execution, heard = await stage.begin(stage.launch(WAITS))
     go = asyncio.get_running_loop().create_future()
     heard.answer = lambda action, data: asyncio.wait_for(go, 15)
     await heard.until(lambda: heard.calls)
     for _ in range(5):
-        await seen(execution, lambda pulse: pulse._owes_answer)
-        await seen(execution, lambda pulse: not pulse._owes_answer)
+        await seen(execution, lambda pulse: pulse._awaits_answer)
+        await seen(execution, lambda pulse: not pulse._awaits_answer)
     go.set_result({"value": None})
     assert (await execution.ended()).how is EndKind.ENDED
     assert (heard.silences, heard.faults) == ([], [])
@@ -95,7 +95,7 @@ async def test_a_child_is_not_blamed_while_the_host_does_not_read_it_but_is_afte
     await heard.until(lambda: heard.waiting_for_room)
     before = list(heard.silences)
     for _ in range(10):
-        began = execution._child._pulse._began
+        began = execution._child._heartbeat._began
         await seen(execution, lambda pulse, began=began: pulse._began != began)
     assert heard.silences == before
     stage.write("go", "")
@@ -108,11 +108,11 @@ async def test_an_answer_between_two_runs_does_not_spoil_the_child(stage):
     launch = stage.launch("import os\nasync def run(ctx):\n    yield os.getpid()")
     first, heard = await stage.begin(launch)
     await first.ended()
-    await seen(first, lambda pulse: not pulse._owes_answer)
-    first._child._pulse._owes_answer = True
-    first._child._wire_in.write(QUESTION)
-    await seen(first, lambda pulse: not pulse._owes_answer)
-    assert first._child._pulse._timer.cancelled()
+    await seen(first, lambda pulse: not pulse._awaits_answer)
+    first._child._heartbeat._awaits_answer = True
+    first._child._wire_in.write(PING)
+    await seen(first, lambda pulse: not pulse._awaits_answer)
+    assert first._child._heartbeat._timer.cancelled()
     _, again = await stage.play(launch)
     assert again.results == heard.results
     assert again.faults == []
@@ -128,13 +128,13 @@ async def test_a_blocked_child_is_killed_and_tells_no_more(stage, processes):
     ending = await execution.ended()
     assert (ending.how, ending.exit_code) == (EndKind.LOST, -signal.SIGKILL)
     assert heard.silences == before
-    assert execution._child._pulse._timer.cancelled()
+    assert execution._child._heartbeat._timer.cancelled()
 
 
 async def seen(execution, claim: Callable[[Heartbeat], bool]) -> None:
     """Wait until this can be said of a child's pulse."""
     end = time.monotonic() + 15
-    while not claim(execution._child._pulse):
+    while not claim(execution._child._heartbeat):
         assert time.monotonic() < end
         await asyncio.sleep(0.001)
 
@@ -229,7 +229,9 @@ class Asked:
         self.loop: Any = Loop()
         self.questions: list[bytes] = []
         self.heard = heard
-        self.pulse = Heartbeat(self.questions.append, HeartbeatTimeouts(ask_every=1, blocked=3), self.loop)
+        self.pulse = Heartbeat(
+            self.questions.append, HeartbeatTimeouts(interval_seconds=1, blocked_seconds=3), self.loop
+        )
         self.pulse.watch(heard)
 
     @property
@@ -245,10 +247,10 @@ async def asked(heard) -> Asked:
 async def test_one_question_is_on_its_way_at_a_time(asked):
     assert asked.questions == []
     asked.loop.turn(5)
-    assert asked.questions == [QUESTION]
+    assert asked.questions == [PING]
     assert asked.pulse.answered()
     asked.loop.turn(5)
-    assert asked.questions == [QUESTION, QUESTION]
+    assert asked.questions == [PING, PING]
 
 
 async def test_a_silence_is_told_once_when_it_is_long_enough(asked):
@@ -279,9 +281,9 @@ async def test_an_answer_in_time_wipes_out_what_was_missed(asked):
 
 async def test_turns_in_which_the_host_brakes_do_not_count(asked):
     asked.loop.turn(3)
-    asked.pulse.braked(True)
+    asked.pulse.set_throttled(True)
     asked.loop.turn(10)
-    asked.pulse.braked(False)
+    asked.pulse.set_throttled(False)
     asked.loop.turn(1)  # it could answer in a part of this one only
     assert asked.told == []
     asked.loop.turn(1)
@@ -291,8 +293,8 @@ async def test_turns_in_which_the_host_brakes_do_not_count(asked):
 async def test_a_turn_with_a_short_brake_in_it_does_not_count(asked):
     asked.loop.turn(3)
     for _ in range(10):
-        asked.pulse.braked(True)
-        asked.pulse.braked(False)
+        asked.pulse.set_throttled(True)
+        asked.pulse.set_throttled(False)
         asked.loop.turn(1)
     assert asked.told == []
 
@@ -326,6 +328,6 @@ async def test_the_next_run_hears_nothing_of_the_silence_before_it(asked, heard)
     heard.silences.clear()
     asked.pulse.watch(heard)
     asked.loop.turn(2)
-    assert asked.questions == [QUESTION]
+    assert asked.questions == [PING]
     asked.pulse.answered()
     assert asked.told == []

@@ -44,7 +44,9 @@ async def test_an_interpreter_that_is_none_is_told_apart(stage, tmp_path):
     script.chmod(0o755)
     with pytest.raises(RuntimeProblem) as problem:
         await stage.begin(stage.launch(RUNNER, python=str(script)))
-    assert str(problem.value) == f"{script} ended with code 7 before it was ready. Is it a Python? not a snake"
+    assert (
+        str(problem.value) == f"{script} ended with code 7 before it was ready. Is it a Python interpreter? not a snake"
+    )
 
 
 async def test_a_file_that_may_not_be_executed_is_told_apart(stage, tmp_path):

@@ -185,7 +185,7 @@ async def test_closing_while_a_module_hangs_in_its_import_ends_it(stage, process
 
 
 async def test_only_so_many_children_wait_and_the_oldest_leaves_first(stage, monkeypatch):
-    monkeypatch.setattr(pool, "IDLE", 2)
+    monkeypatch.setattr(pool, "MAX_IDLE_CHILDREN", 2)
     launches = [stage.launch(PID, name=f"runner_{number}.py") for number in range(3)]
     for launch in launches:
         await stage.pool.warm(launch)

@@ -115,7 +115,7 @@ def test_a_line_of_another_conversation_is_not_found(conn: Connection, talk: lis
 def test_nothing_said_and_no_such_session_are_told_apart(conn: Connection):
     sessions.ensure(conn, "silent", at=1)
 
-    with pytest.raises(NotFound, match=r"nothing was said in silent yet\. `trackside run --session silent` does"):
+    with pytest.raises(NotFound, match=r"silent has no messages yet\. Send one: trackside run --session silent TEXT"):
         fork(conn, parent="silent")
     with pytest.raises(NotFound, match="no session nowhere"):
         fork(conn, parent="nowhere")

@@ -183,7 +183,7 @@ def test_a_host_is_dead_once_its_process_is_killed_and_not_before(database: Data
         assert hosts.dead_hosts(conn) == ["h1"]
     assert [each.run_id for each in runs.live_of_host(conn, "h1")] == ["run_h1"]
 
-    hosts.bury(conn, "h1")
+    hosts.delete_dead(conn, "h1")
     assert hosts.dead_hosts(conn) == []
     assert list(database.path.parent.glob("*.lock")) == []
 

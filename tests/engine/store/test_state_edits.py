@@ -189,7 +189,7 @@ def test_only_a_persons_edit_of_state_can_be_taken_back(conn: Connection):
     edit = state_edits.put(conn, TALK, "a", 1, hand())
     event_log.append(conn, EventRow(event_id="other", event_type="message.received", source="x", created_at=1))
     for name in ("nothing", "other"):
-        with pytest.raises(NotFound, match=f"no change of state {name} by a person"):
+        with pytest.raises(NotFound, match=f"no edit of state {name} by the user"):
             state_edits.restore(conn, name, hand())
 
     conn.exec_driver_sql("DELETE FROM state_changes")

@@ -18,7 +18,7 @@ MUTANTS: Final = (
         "if isinstance(name, str) and _is_own(name, folder):",
         "the stamp of a file is of when it was read, not of the run's end",
         "tests/engine/runtimes/test_fresh_code.py::"
-        "test_an_edit_while_a_run_is_at_work_means_a_new_child_for_the_next[runner.py]",
+        "test_an_edit_during_a_run_means_a_new_child_for_the_next_run[runner.py]",
     ),
     Mutant(
         "engine/runtimes/worker/file_stamps.py",

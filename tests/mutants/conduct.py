@@ -32,7 +32,7 @@ MUTANTS: Final = (
         'record("user", EntryKind.CANCEL_REQUESTED, {})',
         'record("host", "cancel.requested", {})',
         "a cancel is recorded as an entry of the user",
-        "tests/engine/journal/test_recorder.py::test_sources_tell_host_runner_and_person_apart",
+        "tests/engine/journal/test_recorder.py::test_sources_distinguish_host_runner_and_user",
     ),
     Mutant(
         "engine/store/runs.py",

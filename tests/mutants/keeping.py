@@ -180,7 +180,7 @@ MUTANTS: Final = (
         "base64.b64decode(arguments.value_base64, validate=True)",
         "base64.b64decode(arguments.value_base64)",
         "what is no base64 is not stored",
-        f"{_GUARDS}::test_what_is_no_base64_is_not_stored_as_what_is_left_of_it",
+        f"{_GUARDS}::test_invalid_base64_is_refused_and_not_stored_in_part",
     ),
     # Files
     Mutant(

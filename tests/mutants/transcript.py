@@ -46,7 +46,7 @@ MUTANTS: Final = (
         '{"assembled_from": "deltas"}',
         "{}",
         "a line put together from deltas says so",
-        "tests/engine/journal/test_delta_text.py::test_deltas_and_then_the_end_make_one_line_that_says_so_and_a_warning",
+        "tests/engine/journal/test_delta_text.py::test_deltas_without_a_completed_message_make_one_line_and_a_warning",
     ),
     Mutant(
         "engine/run/orchestrator.py",

@@ -100,7 +100,7 @@ def test_the_table_has_no_name_twice_and_all_the_contracts_rows():
     "typed",
     ["%", "_", "wal%", "w_lnut", "'", '"', '" OR "', "walnut' OR '1'='1", "walnut OR 1", "NEAR(walnut)", "*", "§"],
 )
-async def test_what_is_typed_into_search_is_no_operator_and_no_way_out(world: World, typed: str):
+async def test_a_search_query_has_no_operators_and_stays_in_its_conversation(world: World, typed: str):
     await settle(world)
     found = await world.give(lambda ctx: ctx.api.history_search(typed), own("nothing of theirs"))
     assert (found.items, found.total_count) == ([], 0)

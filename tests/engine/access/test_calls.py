@@ -163,7 +163,7 @@ async def test_a_large_request_and_a_large_reply_are_kept_by_reference(world: Wo
     assert refused.error.code == "not_found"
 
 
-async def test_what_is_kept_by_reference_counts_for_the_journals_limit(world: World, monkeypatch: pytest.MonkeyPatch):
+async def test_data_stored_by_reference_counts_for_the_journals_limit(world: World, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("engine.journal.recorder.JOURNAL_LIMIT", 300_000)
 
     async def work(ctx: Any) -> None:

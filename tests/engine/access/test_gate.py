@@ -49,7 +49,7 @@ def test_every_call_of_the_api_has_an_action_and_every_action_a_call():
     assert public == set(CALL_TYPES) == set(CALLS) | NEEDS_NOTHING
 
 
-async def test_a_runner_that_asks_for_nothing_is_told_for_each_call_what_its_manifest_lacks(open_engine):
+async def test_a_runner_without_permissions_gets_the_missing_permission_for_each_call(open_engine):
     seen: dict[str, tuple[str, str]] = {}
 
     async def modest(ctx: Any):

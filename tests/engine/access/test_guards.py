@@ -175,7 +175,7 @@ async def test_a_page_of_the_journal_stays_between_both_its_edges(world: World):
     assert [item.position for item in backward.items] == list(range(high - 1, low, -1))
 
 
-async def test_what_is_no_base64_is_not_stored_as_what_is_left_of_it(world: World):
+async def test_invalid_base64_is_refused_and_not_stored_in_part(world: World):
     asked = await world.ask(
         lambda ctx: raw(ctx, "set_plugin_storage", run_id=ctx.run_id, key="k", value_base64=f"@{base64_of(b'abc')}!")
     )

@@ -50,7 +50,7 @@ async def wire(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Stage]
 
 @pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
-async def test_what_is_no_call_is_recorded_and_the_run_goes_on(wire: Stage, attack: Attack):
+async def test_an_invalid_request_is_recorded_and_the_run_continues(wire: Stage, attack: Attack):
     played = await wire.play("forger", attack.name, session=f"w-{attack.name.replace(' ', '-')}")
 
     assert (played.run.status, played.run.status_reason) == ("completed", "stop")

@@ -135,7 +135,7 @@ async def attack(wire: Stage, name: str) -> Played:
 
 @pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-async def test_what_comes_over_the_wire_is_recorded_and_harms_nobody(wire: Stage, case: Case):
+async def test_invalid_input_on_the_wire_is_recorded_and_harmless(wire: Stage, case: Case):
     played = await attack(wire, case.name)
 
     assert (played.run.status, played.run.status_reason) == case.end

@@ -93,7 +93,7 @@ async def lane(db: Path, todo: list[Plan], done: list[Kill]) -> None:
         done.append(Kill(plan, told, await check_recovery(db, told)))
 
 
-async def test_every_entry_that_was_told_is_there_after_a_kill(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+async def test_every_announced_entry_is_there_after_a_kill(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     todo = plans(random.Random(SEED))
     done: list[Kill] = []
     await asyncio.gather(*(lane(tmp_path / f"{name}.db", todo, done) for name in ("one", "two")))

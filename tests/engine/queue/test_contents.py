@@ -51,7 +51,7 @@ async def test_attachments_are_there_from_the_claim_on_also_where_nobody_pulls(t
     assert line.content_json["attachments"][0]["content_redacted"] is True
 
 
-async def test_the_journal_of_the_run_tells_what_came_with_a_message_also_one_that_is_turned_into_it(talk: Talk):
+async def test_the_journal_lists_the_attachments_of_a_message_also_of_one_turned_into_steering(talk: Talk):
     run = await talk.start()
     file = attached("a", b"a cat", name="cat.txt", mime_type="text/plain", size=5)
     ticket = await talk.say("", input={"text": "look", "attachments": [file]})
@@ -64,7 +64,7 @@ async def test_the_journal_of_the_run_tells_what_came_with_a_message_also_one_th
     assert [data["attachments"] for data in told] == [[wanted]] * 2
 
 
-async def test_an_attachment_whose_id_is_taken_is_left_out_and_the_journal_says_so(talk: Talk):
+async def test_an_attachment_whose_id_is_taken_is_left_out_and_recorded(talk: Talk):
     run = await talk.start(input={"text": "go", "attachments": [attached("a", b"first")]})
     ticket = await talk.say("", input={"text": "look", "attachments": [attached("a", b"second")]})
     assert ticket.claimed_by == run.run_id
@@ -87,7 +87,7 @@ async def test_attachments_go_along_when_an_item_is_turned_into_a_run_of_its_own
     assert own.context["input"]["attachments"][0]["artifact_id"] == "a"
 
 
-async def test_what_is_attached_does_not_count_for_what_one_pull_can_hand_over(talk: Talk):
+async def test_attachments_do_not_count_for_the_size_limit_of_a_pull(talk: Talk):
     run = await talk.start()
     for name in "ab":
         files = [attached(f"{name}{number}", bytes(1 << 20)) for number in range(7)]
@@ -131,7 +131,7 @@ UNFIT: dict[str, tuple[dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize(("fields", "why"), UNFIT.values(), ids=UNFIT)
-async def test_what_no_pull_could_hand_over_waits_for_the_slot_and_stops_nothing_behind_it(
+async def test_a_message_too_large_for_a_pull_waits_for_the_slot_and_blocks_no_other(
     talk: Talk, fields: dict[str, Any], why: str
 ):
     run = await talk.start()

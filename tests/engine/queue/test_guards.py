@@ -27,7 +27,7 @@ async def closed_elsewhere(open_engine: Engines) -> tuple[Talk, Conducted, str]:
     return talk, run, item_id
 
 
-async def test_what_is_said_to_a_run_that_another_process_has_closed_is_a_run_of_its_own(
+async def test_a_message_to_a_run_that_another_process_has_closed_becomes_a_run_of_its_own(
     closed_elsewhere: tuple[Talk, Conducted, str],
 ):
     talk, run, _ = closed_elsewhere
@@ -59,7 +59,7 @@ async def test_a_cancel_that_is_written_and_yet_to_be_noticed_lets_nothing_in(ta
     assert (ticket.claimed_by, ticket.not_claimed_reason) == (None, "the run is ending")
 
 
-async def test_what_comes_as_the_slot_becomes_free_does_not_overtake_those_in_line(talk: Talk):
+async def test_a_message_that_comes_as_the_slot_becomes_free_does_not_overtake_queued_ones(talk: Talk):
     run, host = await talk.start(), talk.engine._core.host
     first = await talk.say("first", after=True)
     with pen_held(talk.engine):

@@ -78,7 +78,7 @@ async def test_a_second_message_during_a_long_tool_call_is_used_in_the_one_answe
     assert [run.run_id for run in await host.engine.runs.list()] == [run_id], "nothing else was started"
 
 
-async def test_runs_of_one_runner_work_side_by_side_and_each_is_spoken_to(host: Stage, tmp_path: Path):
+async def test_runs_of_one_runner_work_side_by_side_and_each_can_be_steered(host: Stage, tmp_path: Path):
     files = {name: tmp_path / name for name in ("a", "b", "c")}
     runs = {name: await host.begin(None, "listen", session=name, go=str(go)) for name, go in files.items()}
     for name, run_id in runs.items():

@@ -73,7 +73,7 @@ def locked(talk: Talk) -> Iterator[None]:
 # Full
 
 
-async def test_a_message_that_the_full_disk_refuses_is_told_so_and_can_be_said_again(talk: Talk, disk: Disk):
+async def test_a_message_that_the_full_disk_refuses_fails_and_can_be_sent_again(talk: Talk, disk: Disk):
     run = await talk.start()
     (before,) = await talk.claimed("before")
     refused = message(MUCH)
@@ -94,7 +94,7 @@ async def test_a_message_that_the_full_disk_refuses_is_told_so_and_can_be_said_a
     assert (await played(talk.engine, await ticket.started)).row.status == "completed"
 
 
-async def test_what_a_pull_could_not_take_from_the_full_disk_was_told_to_nobody(talk: Talk, disk: Disk):
+async def test_a_pull_that_fails_on_a_full_disk_delivers_nothing(talk: Talk, disk: Disk):
     run = await talk.start()
     (item_id,) = await talk.claimed(MUCH)
     with disk.full():
@@ -166,7 +166,7 @@ async def test_while_the_database_is_locked_nothing_is_decided_and_afterwards_al
     await talk.engine.runs.wait_until_idle()
 
 
-async def test_the_run_and_the_end_of_the_lock_lose_nothing_that_was_said_meanwhile(talk: Talk):
+async def test_no_message_is_lost_while_the_database_is_locked(talk: Talk):
     run = await talk.start()
     with locked(talk):
         saying = [asyncio.ensure_future(talk.say(str(number))) for number in range(20)]
@@ -186,7 +186,7 @@ async def test_the_run_and_the_end_of_the_lock_lose_nothing_that_was_said_meanwh
 # The slot
 
 
-async def test_a_message_that_cannot_be_started_is_told_so_and_those_behind_it_get_their_turn(talk: Talk):
+async def test_a_message_that_cannot_be_started_fails_and_those_behind_it_start(talk: Talk):
     run = await talk.start()
     tickets = [await talk.say(text, after=True) for text in ("one", "two", "three")]
     await talk.engine.queue.pause(str(tickets[0].item_id))

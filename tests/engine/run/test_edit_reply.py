@@ -43,7 +43,7 @@ async def streamed(house: House) -> tuple[Any, str]:
     return engine, run_id
 
 
-async def test_a_streamed_answer_is_gathered_and_flows_as_it_came_when_released(house: House):
+async def test_a_streamed_answer_is_gathered_and_flows_as_it_came_when_continued(house: House):
     engine, run_id = await streamed(house)
     held = await engine.runs.current_pause(run_id)
     frames = [*({"chunk": {"role": "assistant", "content": word}} for word in ("it ", "will ", "rain"))]
@@ -86,7 +86,7 @@ async def test_a_stream_that_is_answered_before_it_is_made_is_not_made(house: Ho
     assert house.model.asked == 0
 
 
-async def test_a_stream_that_breaks_off_is_held_with_what_came_and_breaks_off_when_released(house: House):
+async def test_a_stream_that_breaks_off_is_paused_with_its_chunks_and_breaks_off_when_continued(house: House):
     house.model.breaks_off = True
     engine, run_id = await streamed(house)
     held = await engine.runs.current_pause(run_id)
@@ -107,7 +107,7 @@ async def pulls(ctx: Any) -> AsyncIterator[Any]:
     yield done("|".join(item.input.to_text() for item in found.items))
 
 
-async def test_what_is_sent_and_edited_while_a_pull_is_held_is_in_it(house: House):
+async def test_messages_sent_and_edited_while_a_pull_is_paused_are_in_it(house: House):
     engine = await house(pulls)
     run_id = await send(engine, message("go"), breakpoints=("steering",))
     held = await reached(engine, run_id)
@@ -124,7 +124,7 @@ async def test_what_is_sent_and_edited_while_a_pull_is_held_is_in_it(house: Hous
     assert run.types.index("pause.ended") < run.types.index("steering.pulled")
 
 
-async def test_a_pull_is_never_held_behind_what_it_took(house: House):
+async def test_a_pull_is_never_paused_after_it_took_messages(house: House):
     engine = await house(pulls)
     run_id = await send(engine, message("go"), breakpoints=("steering",))
     await reached(engine, run_id)

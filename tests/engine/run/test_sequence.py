@@ -68,7 +68,7 @@ async def test_a_number_beyond_64_bits_is_applied(play: Stage):
     assert fates[0][:2] == (None, "warned")
 
 
-def test_what_was_skipped_is_remembered_in_bounded_memory():
+def test_skipped_sequence_numbers_are_remembered_in_bounded_memory():
     sequence = SequenceTracker()
     for claim in range(2, 20_000, 2):
         assert sequence.check(claim) == (False, f"sequence {claim}, expected {claim - 1}")

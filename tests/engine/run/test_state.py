@@ -200,7 +200,7 @@ async def test_state_as_of_an_entry_that_is_not_there_is_not_found(play: Stage):
         await play.engine.state.read_at(run.run_id, 99)
 
 
-async def test_what_is_written_while_a_run_lives_is_in_force_at_once(open_engine: Engines):
+async def test_state_written_during_a_run_is_in_force_at_once(open_engine: Engines):
     async def writes(ctx):
         yield kept("k", ctx.input.to_text(), "actor")
         if ctx.conversation.conversation_id == "one":

@@ -47,7 +47,7 @@ def test_a_single_file_counts_with_the_modules_beside_it_and_no_other_runner(wri
     assert made_of(runners, [test]) == made_of(runners, [deep]) == ()
 
 
-def test_what_was_written_added_or_taken_away_has_changed(write, tmp_path: Path):
+def test_written_added_and_removed_files_are_changes(write, tmp_path: Path):
     kept, written, gone = write("kept.py", "1"), write("written.py", "1"), write("gone.py", "1")
     before = files_of([tmp_path], [tmp_path / "trackside.yaml"]).marks
     written.write_text("12")

@@ -116,7 +116,7 @@ async def test_close_leaves_no_process_in_any_state(stage, processes, state):
     assert (await execution.ended()).how is EndKind.LOST
 
 
-async def test_what_was_said_before_a_block_is_heard(stage):
+async def test_results_before_a_block_are_received(stage):
     source = "import time\nasync def run(ctx):\n    for n in range(3):\n        yield n\n    time.sleep(3600)"
     execution, heard = await stage.begin(stage.launch(source))
     await heard.until(lambda: heard.results == [0, 1, 2])
@@ -143,7 +143,7 @@ async def test_an_exception_comes_with_the_runners_own_traceback(stage):
     assert heard.results == [{"type": "x"}]
 
 
-async def test_an_exception_that_cannot_be_shown_is_still_told(stage):
+async def test_an_exception_that_cannot_be_formatted_is_still_reported(stage):
     launch = stage.launch(
         """
         class Rude(Exception):

@@ -38,7 +38,7 @@ def edit(path: Path) -> None:
 
 
 @pytest.mark.parametrize("edited", ["runner.py", "beside.py"])
-async def test_an_edit_while_a_run_is_at_work_means_a_new_child_for_the_next(stage, edited: str):
+async def test_an_edit_during_a_run_means_a_new_child_for_the_next_run(stage, edited: str):
     stage.write("beside.py", "WORD = 'one'")
     launch = stage.launch(WAITS.format("one"))
     execution, heard = await stage.begin(launch)

@@ -60,7 +60,7 @@ def kinds(heard) -> list[str]:
 # A real child
 
 
-async def test_a_blocked_loop_is_told_and_told_again_when_it_turns(stage):
+async def test_a_blocked_loop_is_reported_and_again_when_it_responds(stage):
     launch = stage.launch(BLOCKS)
     execution, heard = await stage.begin(launch)
     await heard.until(lambda: heard.results and kinds(heard)[-1:] == ["silent"])
@@ -75,7 +75,7 @@ async def test_a_blocked_loop_is_told_and_told_again_when_it_turns(stage):
 
 
 @pytest.mark.parametrize("timeouts", [HeartbeatTimeouts(interval_seconds=0.01, blocked_seconds=30)])
-async def test_a_runner_that_awaits_answers_and_nothing_is_told(stage):
+async def test_a_runner_that_awaits_answers_and_nothing_is_reported(stage):
     execution, heard = await stage.begin(stage.launch(WAITS))
     go = asyncio.get_running_loop().create_future()
     heard.answer = lambda action, data: asyncio.wait_for(go, 15)
@@ -118,7 +118,7 @@ async def test_an_answer_between_two_runs_does_not_spoil_the_child(stage):
     assert again.faults == []
 
 
-async def test_a_blocked_child_is_killed_and_tells_no_more(stage, processes):
+async def test_a_blocked_child_is_killed_and_reports_no_more(stage, processes):
     execution, heard = await stage.begin(stage.launch(BLOCKS))
     await heard.until(lambda: heard.results and kinds(heard)[-1:] == ["silent"])
     before = list(heard.silences)
@@ -151,7 +151,7 @@ async def engine(stage, tmp_path):
         yield engine
 
 
-async def test_the_journal_says_that_the_loop_is_blocked_and_when_it_turns_again(engine, stage):
+async def test_the_journal_records_that_the_loop_is_blocked_and_when_it_responds_again(engine, stage):
     run_id = await send(engine)
     await blocked(engine, run_id)
     stage.write("go", "")
@@ -244,7 +244,7 @@ async def asked(heard) -> Asked:
     return Asked(heard)
 
 
-async def test_one_question_is_on_its_way_at_a_time(asked):
+async def test_one_ping_is_sent_at_a_time(asked):
     assert asked.questions == []
     asked.loop.turn(5)
     assert asked.questions == [PING]
@@ -253,7 +253,7 @@ async def test_one_question_is_on_its_way_at_a_time(asked):
     assert asked.questions == [PING, PING]
 
 
-async def test_a_silence_is_told_once_when_it_is_long_enough(asked):
+async def test_a_silence_is_reported_once_when_it_is_long_enough(asked):
     asked.loop.turn(3)
     assert asked.told == []
     asked.loop.turn(1)
@@ -265,7 +265,7 @@ async def test_a_silence_is_told_once_when_it_is_long_enough(asked):
     assert asked.told == [("silent", 3), ("answers again", 13.25)]
 
 
-async def test_every_silence_is_told(asked):
+async def test_every_silence_is_reported(asked):
     asked.loop.turn(4)
     asked.pulse.answered()
     asked.loop.turn(4)
@@ -322,7 +322,7 @@ async def test_after_a_run_nothing_is_asked_and_an_answer_that_is_owed_is_still_
     assert asked.told == [("silent", 3)]
 
 
-async def test_the_next_run_hears_nothing_of_the_silence_before_it(asked, heard):
+async def test_a_silence_is_not_reported_to_the_next_run(asked, heard):
     asked.loop.turn(4)
     asked.pulse.stop()
     heard.silences.clear()

@@ -192,7 +192,7 @@ async def test_only_so_many_children_wait_and_the_oldest_leaves_first(stage, mon
     assert list(stage.pool._idle) == launches[1:]
 
 
-async def test_a_child_that_could_not_even_be_spawned_holds_up_no_closing(stage, monkeypatch):
+async def test_a_child_that_could_not_be_spawned_does_not_delay_closing(stage, monkeypatch):
     monkeypatch.setattr(children, "spawn", _no_descriptors)
     with pytest.raises(OSError, match="Too many open files"):
         await stage.begin(stage.launch(PID))

@@ -145,7 +145,7 @@ JSON = st.recursive(
 
 
 @given(JSON)
-def test_what_holds_no_base64_is_not_even_copied(value: Any):
+def test_a_value_without_base64_is_not_copied(value: Any):
     assert redact(value) is value
 
 

@@ -51,7 +51,7 @@ def drop(conn: Connection, key: str, at: int) -> None:
     state.delete(conn, TALK, key, ChangeOrigin(editor="runner", at=at))
 
 
-def test_copied_lines_say_which_line_they_are_from_and_are_otherwise_the_same(conn: Connection, talk: list[int]):
+def test_copied_lines_name_their_original_and_are_otherwise_the_same(conn: Connection, talk: list[int]):
     rich = replace(
         say("talk", 4, at=40, run_id="run_a"),
         role="assistant",
@@ -112,7 +112,7 @@ def test_a_line_of_another_conversation_is_not_found(conn: Connection, talk: lis
         fork(conn, until)
 
 
-def test_nothing_said_and_no_such_session_are_told_apart(conn: Connection):
+def test_an_empty_session_and_a_missing_session_have_different_errors(conn: Connection):
     sessions.ensure(conn, "silent", at=1)
 
     with pytest.raises(NotFound, match=r"silent has no messages yet\. Send one: trackside run --session silent TEXT"):
@@ -207,7 +207,7 @@ def test_a_key_whose_changes_were_pruned_counts_as_it_is_if_it_is_as_old(
     assert state.all_of(conn, FORK.key) == copied
 
 
-def test_a_fork_of_a_fork_at_a_copied_line_has_the_state_of_when_it_was_said(conn: Connection, talk: list[int]):
+def test_a_fork_of_a_fork_at_a_copied_line_has_the_state_at_the_original_line(conn: Connection, talk: list[int]):
     put(conn, "a", "at the first", 5)
     put(conn, "a", "at the second", 15)
     fork(conn, talk[1])

@@ -148,7 +148,7 @@ def test_two_processes_may_make_the_same_database(path: Path):
     opened.close()
 
 
-async def test_what_was_told_is_there_after_a_kill(path: Path):
+async def test_announced_entries_are_there_after_a_kill(path: Path):
     script = WRITE.replace("print(len(heard.entries), flush=True)", "").replace(
         "await writer.flush()", "await writer.flush(); print(len(heard.entries), flush=True)"
     )

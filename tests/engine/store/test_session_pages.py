@@ -38,7 +38,7 @@ def test_a_page_goes_on_where_its_last_row_was_though_that_is_active_again_or_go
     assert ids(session_pages.browse_page(conn, before=first[-1])) == ["s1", "s0"]
 
 
-def test_a_row_tells_where_its_session_stands_and_how_large_it_is(conn: Connection):
+def test_a_row_has_the_status_and_the_size_of_its_session(conn: Connection):
     sessions.ensure(conn, "s", at=1, title="Trip", metadata={"a": 1})
     sessions.ensure(conn, "empty", at=0)
     for number in range(3):
@@ -66,7 +66,7 @@ def test_counts_end_where_nobody_reads_them_any_more(conn: Connection, monkeypat
     assert session_pages.browse_page(conn)[0].lines == 3
 
 
-def test_children_are_counted_listed_and_told_apart(conn: Connection):
+def test_children_are_counted_and_listed_as_forked_or_spawned(conn: Connection):
     numbers = count()
     sessions.ensure(conn, "root", at=1)
     transcript.append(conn, say("root", 1))

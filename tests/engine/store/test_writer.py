@@ -39,7 +39,9 @@ async def test_the_order_of_the_queue_is_the_order_in_the_database(writer: Write
     assert heard.entries == expected
 
 
-async def test_told_gives_the_first_row_and_rows_follow_without_gap(writer: Writer, database: Database, heard: Heard):
+async def test_on_committed_gets_the_first_row_and_rows_follow_without_gap(
+    writer: Writer, database: Database, heard: Heard
+):
     for position in range(1, 700):
         writer.append(entry(position))
         if position % 50 == 0:
@@ -50,7 +52,7 @@ async def test_told_gives_the_first_row_and_rows_follow_without_gap(writer: Writ
     assert rows == stored(database)
 
 
-async def test_what_is_told_is_committed_before(database: Database):
+async def test_entries_are_announced_after_their_commit(database: Database):
     seen: list[tuple[int, int]] = []
 
     def told(row: int, entries: list[Entry]) -> None:
@@ -68,7 +70,7 @@ async def test_what_is_told_is_committed_before(database: Database):
     assert all(on_disk >= last for last, on_disk in seen)
 
 
-async def test_a_future_resolves_after_its_entries_were_told(writer: Writer, heard: Heard):
+async def test_a_future_resolves_after_its_entries_were_announced(writer: Writer, heard: Heard):
     writer.append(entry(1))
     row = await writer.submit(lambda tx: tx.record(entry(2)))
 
@@ -188,9 +190,7 @@ async def test_a_full_batch_ends_the_gathering(database: Database, heard: Heard)
     [(MAX_QUEUED_ITEMS + 1, "{}"), (9, '"' + "x" * (MAX_QUEUED_BYTES // 8) + '"')],
     ids=["entries", "bytes"],
 )
-async def test_a_full_queue_says_so_and_calls_once_when_there_is_room(
-    count: int, data: str, writer: Writer, database: Database
-):
+async def test_a_full_queue_calls_once_when_there_is_room(count: int, data: str, writer: Writer, database: Database):
     calls: list[bool] = []
     gate = threading.Event()
     writer.submit(lambda _: gate.wait(20))
@@ -271,7 +271,7 @@ async def test_a_lock_of_another_process_is_waited_for_and_nothing_is_lost(datab
     assert heard.failed == []
 
 
-async def test_a_lock_that_is_never_given_back_is_an_error_that_says_so(database: Database, heard: Heard):
+async def test_a_lock_that_is_never_released_raises_database_locked(database: Database, heard: Heard):
     other = sqlite3.connect(database.path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
 
@@ -303,7 +303,9 @@ def limited(database: Database, pages: int):
     return connect, lifted
 
 
-async def test_a_full_disk_fails_the_batch_and_all_behind_it_and_loses_nothing_told(database: Database, heard: Heard):
+async def test_a_full_disk_fails_the_batch_and_all_behind_it_and_loses_nothing_announced(
+    database: Database, heard: Heard
+):
     connect, lifted = limited(database, 24)
     writer = make_writer(database, heard, connect)
     await writer.submit(lambda tx: tx.record(entry(1)))

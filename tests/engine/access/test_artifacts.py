@@ -1,4 +1,4 @@
-"""What is known of an artifact, and ranges of its bytes."""
+"""The artifact calls: metadata, and ranges of bytes."""
 
 import base64
 import tracemalloc

@@ -1,4 +1,4 @@
-"""What a runner may not do: each is refused with its code, recorded with its reason, and changes nothing."""
+"""Calls that a runner may not make: each is refused with its code, recorded with its reason, and changes nothing."""
 
 from collections.abc import AsyncIterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""What holds for every call: it is recorded, covered, counted, and can be given up."""
+"""Rules for every call: it is recorded, masked and counted, and can be cancelled."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""The gate's words: a refusal names what the author must change, and every call has a clause."""
+"""Decisions of the gate: a refusal names what the author must change, and every call has a clause."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Rules that hold even where another would stop most of what they stop."""
+"""Checks that apply even if another check would refuse most of the same calls."""
 
 import asyncio
 import sqlite3

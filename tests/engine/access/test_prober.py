@@ -1,4 +1,4 @@
-"""The bundled prober, in a child process, on the shelf of fixtures/scripts: its table of outcomes is prober.md."""
+"""The bundled prober in a child process, with the resources of fixtures/scripts. prober.md has the expected replies."""
 
 import inspect
 import json

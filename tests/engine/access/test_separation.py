@@ -1,4 +1,4 @@
-"""Two runners and two conversations at once: whatever they do, none ever sees a row of another's."""
+"""Two runners and two conversations at once: neither ever reads data of the other."""
 
 import asyncio
 import base64

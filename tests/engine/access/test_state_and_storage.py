@@ -1,4 +1,4 @@
-"""State and storage: what is written is on disk when the reply leaves, and is read back as it was."""
+"""State and storage calls: a value is on disk before the reply is sent, and is read back unchanged."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The same over the wire of a real child: what is no call is recorded as unreadable, and the run goes on."""
+"""Invalid requests over the wire of a real child are recorded as unreadable, and the run continues."""
 
 import json
 from collections.abc import AsyncIterator

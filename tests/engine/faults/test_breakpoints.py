@@ -1,4 +1,4 @@
-"""Holds of real children: their wire waits, their death and their host's is noticed, and nothing is lost."""
+"""Breakpoints with real children: a paused child is not read, deaths of child and host are noticed, nothing is lost."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Every misbehaviour of the bundled chaos runner: its run ends as it should, and only its run."""
+"""Every misbehaviour of the bundled chaos runner: its run ends with the right status, and no other run is affected."""
 
 import json
 import os

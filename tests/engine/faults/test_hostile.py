@@ -1,4 +1,4 @@
-"""Whatever comes over the wire, the run survives it or fails as the contract says, and the host does not notice."""
+"""Hostile input over the wire: the run survives it or fails as the contract requires, and the host is not affected."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""What was told is on disk: hosts are killed at random moments, and nothing that anyone has seen is missing."""
+"""Announced means recorded: hosts are killed at random moments, and no announced entry is missing."""
 
 import asyncio
 import itertools

@@ -1,4 +1,4 @@
-"""A disk that is full, a database that is locked, limits that are reached: what was told is there, and work goes on."""
+"""A full disk, a locked database and reached limits: announced entries are on disk, and work continues afterwards."""
 
 import asyncio
 import json

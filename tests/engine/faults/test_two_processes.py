@@ -1,4 +1,4 @@
-"""Several processes on one database: nobody closes another's runs, and the dead are recognised."""
+"""Several processes on one database: none closes the runs of another, and dead hosts are recognised."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Files that a person attaches: small ones travel, large ones stay where they are, and the rest is said in words."""
+"""Attached files: small ones are sent with the event, large ones stay in place, others are refused with the reason."""
 
 import base64
 import os

@@ -1,4 +1,4 @@
-"""Events that are put together by hand."""
+"""Events that are composed from a form."""
 
 from dataclasses import replace
 from typing import Any

@@ -1,4 +1,4 @@
-"""Events: six types, one form, read from what a person wrote or a platform sent."""
+"""Event envelopes: six types in one form, typed by the user or sent by a platform."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What an event leaves behind when it comes in: its row in the log, its user line, its artifacts."""
+"""The records of an accepted event: its row in the event log, its user line and its artifacts."""
 
 import base64
 import json

@@ -1,4 +1,4 @@
-"""Streamed text: fragments, snapshots or the whole with each chunk; shown and stored text is right for all."""
+"""Streamed text as fragments, snapshots or both: shown and stored text is right for all."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The numbers of the contract, said here once more: a limit that moved by one is a limit that is wrong."""
+"""Turn numbers and the limits of the contract."""
 
 import base64
 from types import SimpleNamespace

@@ -1,4 +1,4 @@
-"""SPEC 8: the run-scoped API as a runner meets it."""
+"""SPEC 8: the run-scoped API as a runner uses it."""
 
 import inspect
 import math

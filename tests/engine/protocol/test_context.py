@@ -1,4 +1,4 @@
-"""SPEC 3, 5 and 6: what a runner is handed."""
+"""SPEC 3, 5 and 6: the context of a run."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""SPEC 2: what a runner says about itself."""
+"""SPEC 2: the manifest of a runner."""
 
 import pytest
 from pydantic import ValidationError

@@ -1,4 +1,4 @@
-"""SPEC 5: the author's surface, and what it brings along."""
+"""SPEC 5: the public names of the contract, and what importing them loads."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Every change of what waits is decided once, noted, and made by the process in which it waits."""
+"""Every change of a queued message is decided once, recorded, and made by the process that hosts it."""
 
 import asyncio
 import random

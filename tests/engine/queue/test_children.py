@@ -1,4 +1,4 @@
-"""The same with a host in a process of its own, runners in children, and real kills: a walk from a printed seed."""
+"""Random steering actions with a host in its own process, runners in children and real kills. The seed is printed."""
 
 import random
 import time

@@ -1,4 +1,4 @@
-"""A message for a taken slot is first offered to the run at work there."""
+"""A message for an occupied slot is first offered to the run in progress."""
 
 import asyncio
 from typing import Any

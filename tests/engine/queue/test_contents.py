@@ -1,4 +1,4 @@
-"""What a message carries into a run: attachments, much text, and secrets, which are marks wherever they go."""
+"""Attachments, long texts and masked secrets of steering messages."""
 
 import base64
 from typing import Any

@@ -1,4 +1,4 @@
-"""What waits can be changed by a person until a run or the slot takes it."""
+"""The user can change a queued message until a run pulls it or it starts."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""What must hold however closely things come together: a run's end, a cancel, another process, a reply in vain."""
+"""Races at the end of a run, with a cancel, with another process, and with a reply that is not written."""
 
 import asyncio
 

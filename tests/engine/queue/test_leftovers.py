@@ -1,4 +1,4 @@
-"""What a run's end leaves undelivered is dropped with the reason, stays said, and can be sent again."""
+"""Messages that a run did not receive are dropped with the reason, stay in the transcript and can be sent again."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

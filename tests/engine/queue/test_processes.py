@@ -1,4 +1,4 @@
-"""Several processes on one database: each claims and changes its own, and what a dead one left is dropped, not lost."""
+"""Several processes on one database: each changes its own messages, and those of a dead host are dropped, not lost."""
 
 import asyncio
 import json

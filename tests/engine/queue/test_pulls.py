@@ -1,4 +1,4 @@
-"""The runner pulls what was said, in order; pulled is not yet injected, and what is neither goes back in place."""
+"""Pulls return messages in order. A pulled message is delivered when the reply is written; otherwise it goes back."""
 
 import asyncio
 from typing import Any

@@ -1,4 +1,4 @@
-"""Receipts: when each message was queued, where it was pulled, what came first after it; and when a run last asked."""
+"""Receipts: when each message was queued and pulled, the first result after it, and the run's last pull."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What was withdrawn comes back as it waited; what was dropped stays at hand until it is said again or dismissed."""
+"""A withdrawn message can be restored as it was; a dropped one can be resent until it is dismissed."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Whatever is said, changed, pulled, ended, stopped and killed in whatever order: one fate each, in order, once.
+"""Messages are sent, changed, pulled, stopped and killed in any order: each ends in one fate, in order, once.
 
 Every step is done to a real engine and to a world of plain lists, and both must agree. No step has a condition: what
 there is to act on may hang on a race, so each kind takes what it finds. The seed is fixed, and the test counts

@@ -1,4 +1,4 @@
-"""A disk that is full and a database that is locked while messages are claimed, pulled and started: none is lost."""
+"""A full disk and a locked database while messages are claimed, pulled and started: no message is lost."""
 
 import asyncio
 import sqlite3

@@ -1,4 +1,4 @@
-"""A scripted knowledge base: what is found, in which order, and how files become passages."""
+"""A scripted knowledge base: hits, their order, and how files are split into passages."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A scripted model: which reply is given, and how it is streamed, cut or refused."""
+"""A scripted model: which reply is used, and how it is streamed, cut or refused."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""A scripted tool: which answer is given, and which calls are refused."""
+"""A scripted tool: which answer is used, and which calls are refused."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Holds at calls: before they are made, before their replies go, and what a person puts in."""
+"""Breakpoints at calls: before the call and before its reply, and replies that the user edits."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""What the runner is handed."""
+"""The context that a runner gets."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Holds at a model's answer, whole or streamed, and at pulls."""
+"""Breakpoints at model replies, whole or streamed, and at pulls."""
 
 from collections.abc import AsyncIterator
 from typing import Any

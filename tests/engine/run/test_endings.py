@@ -1,4 +1,4 @@
-"""How a run ends: by its runner's word, by its stream's end, or by its code."""
+"""How a run ends: by its terminal result, by the end of its stream, or by an exception."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Holds at results: what is kept back, and in which order it comes."""
+"""Breakpoints at results: which results are held back, and in which order they are handled."""
 
 import asyncio
 from collections.abc import AsyncIterator

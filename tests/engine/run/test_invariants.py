@@ -1,4 +1,4 @@
-"""Whatever a runner yields, its journal holds together and the shown text is what was sent."""
+"""For any results of a runner the journal is consistent, and the shown text is the sent text."""
 
 import json
 import string

@@ -1,4 +1,4 @@
-"""The clock of a held run, and how a hold ends when its run does."""
+"""The deadline of a paused run, and how a pause ends with its run."""
 
 import asyncio
 from collections.abc import AsyncIterator

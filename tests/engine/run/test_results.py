@@ -1,4 +1,4 @@
-"""The result stream: what is taken, what is dropped, and what fails the run."""
+"""The result stream: which results are applied, which are dropped, and which fail the run."""
 
 import base64
 

@@ -1,4 +1,4 @@
-"""The runner's own numbers: a claim that is checked, never waited for."""
+"""Sequence numbers of results: they are checked, and the host never waits for a missing one."""
 
 import pytest
 

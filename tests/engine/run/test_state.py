@@ -1,4 +1,4 @@
-"""What a run may remember, for whom, and how it is read as of an entry."""
+"""State updates by results: scopes, limits, and reading state as of an entry."""
 
 import pytest
 

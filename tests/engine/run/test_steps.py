@@ -1,4 +1,4 @@
-"""Where a run is held: the words for it, how often, and where a step ends."""
+"""Breakpoint locations: their grammar, how often they match, and where a step ends."""
 
 import asyncio
 from collections.abc import AsyncIterator

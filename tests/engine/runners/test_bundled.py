@@ -1,4 +1,4 @@
-"""The bundled runners, played without a host around them."""
+"""The bundled runners, run without a host."""
 
 import pytest
 

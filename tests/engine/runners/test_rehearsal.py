@@ -1,4 +1,4 @@
-"""Rehearsal: three turns, and whatever it is told between them."""
+"""Rehearsal: its three turns, and the steering messages that it understands."""
 
 import asyncio
 import base64

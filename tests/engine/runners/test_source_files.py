@@ -1,4 +1,4 @@
-"""Which files a runner is made of."""
+"""The source files of a runner."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""However a runner ends, its run learns how, and nothing of it stays behind."""
+"""Every way in which a runner can end: the run gets the reason, and no process is left."""
 
 import signal
 

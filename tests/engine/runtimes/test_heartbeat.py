@@ -1,4 +1,4 @@
-"""A runner whose loop does not turn is noticed while it runs; one that only waits, or is made to wait, is not."""
+"""A runner that blocks its loop is reported; one that only waits, or is not read, is not."""
 
 import asyncio
 import signal

@@ -1,4 +1,4 @@
-"""An interpreter that will not do is named, with the fix."""
+"""Errors for interpreters that cannot be used name the fix."""
 
 import subprocess
 import sys

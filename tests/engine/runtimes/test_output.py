@@ -1,4 +1,4 @@
-"""What a child prints arrives as bounded lines, whatever bytes it prints."""
+"""Printed output arrives as bounded lines, whatever the bytes."""
 
 from hypothesis import given
 from hypothesis import strategies as st

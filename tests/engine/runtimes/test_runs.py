@@ -1,4 +1,4 @@
-"""A runner in its child: what it is handed, what it yields, what it prints."""
+"""A runner in its child: its context, results and output."""
 
 import asyncio
 

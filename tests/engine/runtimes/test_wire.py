@@ -1,4 +1,4 @@
-"""Whatever comes over the wire, the decoder answers with frames and faults."""
+"""The decoder turns any input into frames and faults."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""Artifacts: ranges without the whole, and files that stay under their root."""
+"""Artifacts: ranges are read without the whole, and files must be under their root."""
 
 import hashlib
 import os

@@ -1,4 +1,4 @@
-"""Short reads on the kept connection: the same results as on any other, and errors in our words."""
+"""Short reads on the persistent connection: the same results as on any other, and errors of ours."""
 
 import asyncio
 import subprocess

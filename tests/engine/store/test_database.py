@@ -1,4 +1,4 @@
-"""Opening a database: made, recognised, upgraded; or a clear error, and nothing touched."""
+"""Opening a database: it is created, recognised or upgraded, or a clear error is raised and nothing is changed."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""The event log, the transcript, and what is taken out of both."""
+"""The event log, the transcript, and the base64 that is removed from both."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A fork: a child that starts with the transcript up to a line, and with the state of then."""
+"""A fork: a child that starts with the transcript up to a line, and with the state at that time."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What a search finds, and where it was said."""
+"""Search hits and the journal entries that wrote them."""
 
 from itertools import count
 from typing import Any

@@ -1,4 +1,4 @@
-"""What waits for a slot, and its fate."""
+"""Queue rows and their fates."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""The only two ways in which facts are deleted."""
+"""The only two ways in which stored data is deleted."""
 
 import pytest
 from sqlalchemy import Connection, text

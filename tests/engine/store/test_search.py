@@ -1,4 +1,4 @@
-"""Search over the transcript: what finds what, where it looks, and what it forgets."""
+"""Search over the transcript: which queries match which lines, and in which conversations."""
 
 from collections.abc import Iterator
 

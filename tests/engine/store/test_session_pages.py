@@ -1,4 +1,4 @@
-"""Sessions as a person looks for one."""
+"""Sessions as rows of a list."""
 
 from itertools import count
 

@@ -1,4 +1,4 @@
-"""A person's changes to state: noted, within the limits, and taken back by one more change."""
+"""Edits of state by the user: recorded, within the limits, and undone by another edit."""
 
 from itertools import count
 

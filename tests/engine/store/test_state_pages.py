@@ -1,4 +1,4 @@
-"""State as a person looks through it: all scopes in pages, and what became of each key."""
+"""State for browsing: all scopes in pages, and the changes of each key."""
 
 import pytest
 from sqlalchemy import Connection

@@ -1,4 +1,4 @@
-"""One writer decides: order, savepoints, group commit, and told means recorded."""
+"""One writer decides: order, savepoints and group commit; announced means recorded."""
 
 import asyncio
 import sqlite3

@@ -31,7 +31,7 @@ ATTACKS = [*PLACES, *ARTIFACTS, *IDENTITIES, *OPERATIONS, *STATE, *NUMBERS, *STO
 
 
 async def settle(world: World) -> Ids:
-    """Everyone else's things, and artifacts of the run's own place that must not be read all the same."""
+    """Data of other runs, and artifacts of the run's own conversation that it must not read."""
     others = {name: await inhabit(world, place, name) for name, place in OTHERS.items()}
     await world.keep("mine", b"0123456789")
     await world.keep("expired", HIDDEN.encode(), expires_at=START)
@@ -56,7 +56,7 @@ async def settle(world: World) -> Ids:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def inhabited(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[tuple[World, Ids]]:
-    """One world for the whole table: an attack that leaves a trace is found by the next."""
+    """One engine for the whole table: an attack that leaves a trace is found by the next one."""
     engines = Engines(tmp_path_factory.mktemp("attacks"), FakeClock())
     world = await World(engines).open()
     await world.give(lambda ctx: ctx.api.run_get())
@@ -93,7 +93,7 @@ def test_the_table_has_no_name_twice_and_all_the_contracts_rows():
     assert len(set(names)) == len(names) > 90
 
 
-# What is answered, but gives nothing away
+# Calls that are answered without revealing anything
 
 
 @pytest.mark.parametrize(

@@ -105,7 +105,7 @@ async def test_storage_that_the_policy_forbids_is_refused_by_its_name(open_engin
 
 
 async def test_nothing_is_recomputed_while_the_run_lives(world: World):
-    """The grants are frozen: what the runner does to its copy of them opens nothing."""
+    """The grants are frozen: changing the runner's copy of them allows nothing more."""
 
     async def work(ctx: Any) -> Any:
         ctx.resources.models[0].model_id = "m2"

@@ -39,7 +39,7 @@ def said(number: int, place: Any = OWN) -> TranscriptLine:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def long(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World]:
-    """A conversation of 130 lines, with lines of other places between them."""
+    """A conversation of 130 lines, with lines of other conversations between them."""
     engines = Engines(tmp_path_factory.mktemp("pages"), FakeClock())
     world = await World(engines).open()
 
@@ -201,7 +201,7 @@ class TestOwnJournal:
         newest, oldest, after = await long.give(look)
         assert [(item.position, item.type) for item in newest.items] == [(5, "call.decided"), (4, "call.requested")]
         assert [(item.position, item.type) for item in oldest.items] == [
-            (3, "warning"),  # of files that its config names, and that are not there
+            (3, "warning"),  # for missing files that its config names
             (2, "warning"),
             (1, "run.started"),
         ]

@@ -21,7 +21,7 @@ class Attack:
     unreadable: list[str] = field(default_factory=list)
     """How the reason of each refused frame begins."""
     told: list[str] = field(default_factory=list)
-    """What the runner got back."""
+    """The replies that the runner got."""
     refused: list[tuple[str, str]] = field(default_factory=list)
     """Code and clause of refused calls."""
 

@@ -280,7 +280,7 @@ async def test_expired_artifacts_are_listed_only_on_request(play: Stage, clock: 
             await ask("a1")
 
 
-# Sessions and what was said in them
+# Sessions and their transcripts
 
 
 async def test_live_session_is_marked_and_hit_has_its_journal_entry(open_engine: Engines):

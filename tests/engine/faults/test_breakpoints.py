@@ -34,7 +34,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def pool() -> ChildPool:
-    """Its children are asked fifty times a second, and a tenth of a second's silence is told."""
+    """A pool that pings children fifty times a second and reports a silence of a tenth of a second."""
     return ChildPool(HeartbeatTimeouts(interval_seconds=0.02, blocked_seconds=0.1))
 
 
@@ -45,7 +45,7 @@ async def engine(tmp_path: Path, folder: Path, pool: ChildPool, mark: str) -> As
 
 
 async def held_run(engine: Engine, text: str, *holds: str) -> tuple[str, int]:
-    """A run that is held; its id and its child's process."""
+    """A paused run: its id and its child's process."""
     event = message(engine.ids.new("evt"), text, conversation_id="s")
     run_id = await (await engine.runs.submit(event, RunOptions("held", breakpoints=holds, env=(MARK,)))).started
     await reached(engine, run_id)
@@ -74,7 +74,7 @@ async def test_a_child_paused_at_a_result_is_not_read_and_not_reported_as_silent
     run_id, pid = await held_run(engine, "speak", "message.completed#1")
     (child,) = [child for child in pool._children if child.pid == pid]
     assert (child._is_throttled, child._wire_out._is_paused) == (True, True)
-    for _ in range(12):  # turns of the watch: more than twice what makes a silence
+    for _ in range(12):  # ticks of the heartbeat: more than twice what is reported as a silence
         began = child._pulse._began
         await until(lambda began=began: child._pulse._began != began)
     assert [one.type for one in await journal_of(engine, run_id)][-1] == "pause.started", "no warning, and no result"

@@ -110,7 +110,7 @@ async def test_a_database_that_may_not_grow_stops_the_run_and_loses_nothing_that
 
     def fill() -> None:
         nonlocal limit
-        limit = 1  # SQLite reads it as: no page more than there are
+        limit = 1  # SQLite takes this as: no more pages than now
         connections[-1].execute("PRAGMA max_page_count = 1")
 
     def free() -> None:

@@ -96,7 +96,7 @@ async def test_the_end_of_a_run_is_audited(play: Stage):
     assert audit.metadata == {"status": "completed", "reason": "stop"}
 
 
-# Seen before
+# Repeated events
 
 
 async def test_a_repeated_event_id_is_answered_with_its_first_run(play: Stage):

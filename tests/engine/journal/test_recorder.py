@@ -161,7 +161,7 @@ async def test_a_call_that_this_host_does_not_answer_is_refused_and_recorded(ope
 
 
 class Pages:
-    """A writer that only keeps what it is given."""
+    """A writer that only keeps its entries."""
 
     def __init__(self) -> None:
         self.entries = []

@@ -23,7 +23,7 @@ from engine.protocol.pages import (
 
 
 class Host:
-    """Answers every call with what it was given, and remembers what it was asked."""
+    """Returns given replies, and records the calls."""
 
     def __init__(self, *replies: Any) -> None:
         self.replies = replies

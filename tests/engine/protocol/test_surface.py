@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[3]
 
 
 class Host:
-    """Knows its version and nothing else."""
+    """A host with a version and nothing else."""
 
     async def call(self, action: str, data: dict[str, Any]) -> Any:
         return {"version": f"{action} for {data['run_id']}"}

@@ -80,7 +80,7 @@ async def test_edit_and_pull_are_decided_in_one_step(talk: Talk, first: str):
     (item_id,) = await talk.claimed("old")
     recorder = talk.engine._core.host.orchestrator.live[run.run_id].recorder
     acts: dict[str, tuple[Callable[[], Any], int]] = {
-        # With each, how many entries it takes before the writer is asked.
+        # Each with the number of entries that it records before the writer is asked.
         "edit": (lambda: asyncio.ensure_future(talk.engine.queue.edit(item_id, "new")), 1),
         "pull": (lambda: asyncio.ensure_future(run.pull()), 3),
     }
@@ -145,7 +145,7 @@ async def test_the_run_gets_the_text_that_the_editor_was_given_however_edits_and
         print(f"\nedits against pulls, seed {seed}: {won}")
 
 
-# Whose they are
+# Messages of other processes
 
 
 def _turn_back(engine: Engine, item_id: str) -> Awaitable[Any]:

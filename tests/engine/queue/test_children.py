@@ -26,7 +26,7 @@ def theatre(tmp_path: Path) -> Iterator[Theatre]:
 
 
 class Walk:
-    """Steps from one state to the next, in the host's process and in the world of plain lists."""
+    """Steps from one state to the next, in the host's process and in the model of plain lists."""
 
     def __init__(self, theatre: Theatre, seed: int) -> None:
         self.theatre = theatre

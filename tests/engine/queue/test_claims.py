@@ -309,8 +309,8 @@ async def test_a_claim_that_fails_puts_the_message_on_the_normal_path_and_the_lo
 async def test_the_run_that_follows_at_once_takes_messages_in_too(talk: Talk):
     run, host = await talk.start(), talk.engine._core.host
     with pen_held(talk.engine):
-        # The writer waits with something else in its hand, so that the end of the one and the beginning of the next
-        # are decided in the same breath.
+        # The writer is busy with another operation, so that the end of one run and the start of the next are decided
+        # in the same batch.
         host.writer.submit(lambda _: None)
         await comes_true(lambda: host.writer._taken == host.writer._added)
         ending = asyncio.ensure_future(run.end(done("over")))

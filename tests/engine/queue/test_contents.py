@@ -97,7 +97,7 @@ async def test_attachments_do_not_count_for_the_size_limit_of_a_pull(talk: Talk)
     await run.end(done())
 
 
-# Much of it
+# Long texts
 
 
 async def test_more_than_one_reply_can_carry_comes_with_the_next_pull(talk: Talk):
@@ -157,7 +157,7 @@ async def test_as_deep_as_the_wire_carries_goes_into_the_run(talk: Talk):
 
 
 def everything_recorded(engine: Engine) -> str:
-    """The journal, the transcript and the event log, every word of them."""
+    """The text of the journal, the transcript and the event log."""
     rows: list[Any] = []
     for table in (tables.transcript, tables.events):
         rows += facts(engine, lambda conn, table=table: [tuple(row) for row in conn.execute(table.select())])

@@ -18,7 +18,7 @@ from tests.support.queue.steering import Conducted, Talk, comes_true, open_talk,
 
 @pytest.fixture
 async def closed_elsewhere(open_engine: Engines) -> tuple[Talk, Conducted, str]:
-    """A run at work here that another process has closed, as it may where locks do not reach; and what it claimed."""
+    """A run in progress here that another process has closed, as can happen without locks; and its message."""
     talk, other = await open_talk(open_engine), await open_engine()
     run = await talk.start()
     (item_id,) = await talk.claimed("early")
@@ -63,7 +63,7 @@ async def test_a_message_that_comes_as_the_slot_becomes_free_does_not_overtake_q
     run, host = await talk.start(), talk.engine._core.host
     first = await talk.say("first", after=True)
     with pen_held(talk.engine):
-        # The end of the run and the newcomer are decided in one breath, before anyone in line is asked.
+        # The end of the run and the new message are decided in one batch, before queued messages are considered.
         ending = asyncio.ensure_future(run.end(done()))
         await comes_true(lambda: run.run_id not in host.orchestrator.live)
         saying = asyncio.ensure_future(talk.say("second"))

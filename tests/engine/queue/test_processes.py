@@ -27,7 +27,7 @@ TEXTS = {
 
 @asynccontextmanager
 async def other_host(root: Path) -> AsyncIterator[tuple[Any, dict[str, Any]]]:
-    """Another process with a run at work, and what it says of it."""
+    """Another process with a run in progress, and its output."""
     with other_process(OTHER, root) as process:
         yield process, json.loads(await asyncio.to_thread(line_of, process))
 

@@ -146,14 +146,14 @@ async def test_pulled_is_taken_and_injected_is_when_the_reply_was_written(talk: 
 
 
 def cancelled_pull(talk: Talk, **arguments: Any) -> Any:
-    """Pull, and take it back while the writer is at it."""
+    """Pull, and cancel it while the writer decides."""
 
     async def pull(ctx: Any) -> None:
         with pen_held(talk.engine):
             recorder = talk.engine._core.host.orchestrator.live[ctx.run_id].recorder
             before = recorder.position
             pulling = asyncio.ensure_future(ctx.api.steering_pull(**arguments))
-            await comes_true(lambda: recorder.position == before + 3)  # asked, decided, about to be taken
+            await comes_true(lambda: recorder.position == before + 3)  # requested, decided, about to be received
             pulling.cancel()
             await asyncio.wait({pulling})
         assert pulling.cancelled()
@@ -297,7 +297,7 @@ async def test_the_pull_after_a_batch_of_tool_calls_begins_one_turn_and_not_two(
     assert [entry.turn for entry in over.all("message.delta")] == [1, 2]
 
 
-# Who waits where
+# Queues of several runs
 
 
 async def test_a_pull_takes_only_what_its_own_run_has_claimed(talk: Talk):

@@ -18,7 +18,7 @@ async def lost(talk: Talk, since: int = 0) -> list[tuple[str | None, str]]:
     return [(item.text, item.fate) for item in await talk.engine.queue.list_resendable("s", withdrawn_since=since)]
 
 
-# A withdrawal undone
+# Undo a withdrawal
 
 
 async def test_a_restored_message_has_its_mode_its_pause_and_its_place(talk: Talk):
@@ -106,7 +106,7 @@ async def test_only_what_was_withdrawn_is_restored(talk: Talk):
     assert len(items_of(talk.engine)) == 1
 
 
-# What can be had back
+# Messages that can be sent again
 
 
 async def test_a_dropped_message_can_be_resent_in_later_runs_until_it_is_dismissed(talk: Talk):

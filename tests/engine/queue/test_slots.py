@@ -10,7 +10,7 @@ from tests.support.engines import Engines, delta, done, lines_of, message, playe
 
 
 class Gate:
-    """A runner that waits at a gate of its own text."""
+    """A runner that waits until the gate with its text opens."""
 
     def __init__(self) -> None:
         self.open: dict[str, asyncio.Event] = {}

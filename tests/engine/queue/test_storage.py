@@ -16,11 +16,11 @@ from tests.support.engines import Engines, done, lines_of, message, played, unti
 from tests.support.queue.steering import Conducted, Talk, comes_true, items_of, open_talk, trigger
 
 MUCH = "much " * 40_000
-"""More than the free pages of a small database hold."""
+"""Text larger than the free pages of a small database."""
 
 
 class Disk:
-    """The database may not grow while it is full."""
+    """Keeps the database from growing while it is full."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.is_full = False
@@ -36,7 +36,7 @@ class Disk:
 
     def _limit(self) -> None:
         if self.is_full:
-            self._newest.execute("PRAGMA max_page_count = 1")  # SQLite reads it as: no page more than there are
+            self._newest.execute("PRAGMA max_page_count = 1")  # SQLite takes this as: no more pages than now
 
     @contextmanager
     def full(self) -> Iterator[None]:
@@ -57,13 +57,13 @@ def disk(monkeypatch: pytest.MonkeyPatch) -> Disk:
 
 @pytest.fixture
 async def talk(disk: Disk, open_engine: Engines) -> Talk:
-    """Opened when the disk can already be filled."""
+    """An engine that is opened after the disk can be filled."""
     return await open_talk(open_engine)
 
 
 @contextmanager
 def locked(talk: Talk) -> Iterator[None]:
-    """Another program is writing."""
+    """Another process holds the write lock."""
     with closing(sqlite3.connect(talk.engine.database_path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         yield

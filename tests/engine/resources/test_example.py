@@ -21,7 +21,7 @@ def example(waits) -> ResourceSet:
 
 
 async def converse(shelf: ResourceSet, text: str) -> list[dict[str, Any]]:
-    """What a runner with a tool loop does."""
+    """Run the tool loop of a runner."""
     messages: list[dict[str, Any]] = [{"role": "user", "content": text}]
     while True:
         answer = dict((await shelf.models["weather-model"].invoke(ModelRequest(messages))).message)

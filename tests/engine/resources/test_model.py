@@ -29,7 +29,7 @@ async def ask(model: ScriptedModel, *messages: dict[str, Any]) -> Any:
 
 
 async def played(model: ScriptedModel, *messages: dict[str, Any]) -> tuple[list[ModelFrame], ResourceError | None]:
-    """The frames that came, and what broke the stream."""
+    """The frames of a stream, and the error that ended it."""
     frames: list[ModelFrame] = []
     try:
         async for frame in model.stream(ModelRequest(messages or (USER,))):

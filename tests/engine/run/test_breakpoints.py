@@ -243,7 +243,7 @@ async def test_secrets_are_masked_in_a_paused_call_and_the_tool_gets_them(house:
     assert house.tool.asked == [{"word": "sesame-77"}]
 
 
-# Who may, and when
+# Runs that cannot be paused
 
 
 async def test_a_bad_point_is_refused_before_anything_is_recorded(house: House):

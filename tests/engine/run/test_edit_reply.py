@@ -9,7 +9,7 @@ from engine.api import BreakpointError, PauseStage
 from tests.support.engines import done, message, played, send
 from tests.support.paused_runs import ASKED, House, answer_of, reached
 
-# A model's answer
+# A model's reply
 
 
 async def test_a_models_whole_answer_can_be_edited(house: House):
@@ -29,12 +29,12 @@ async def test_a_models_whole_answer_can_be_edited(house: House):
 
 
 async def streams(ctx: Any) -> AsyncIterator[Any]:
-    """Says each piece of the model's answer."""
+    """Sends each chunk of the model's reply."""
     yield done("|".join([chunk.content async for chunk in ctx.api.invoke_llm_stream("m", ASKED)]))
 
 
 async def streamed(house: House) -> tuple[Any, str]:
-    """A run whose streamed answer is held as a whole."""
+    """A run that is paused at its whole streamed reply."""
     engine = await house(streams)
     run_id = await send(engine, breakpoints=("model",))
     await reached(engine, run_id)
@@ -102,7 +102,7 @@ async def test_a_stream_that_breaks_off_is_paused_with_its_chunks_and_breaks_off
 
 
 async def pulls(ctx: Any) -> AsyncIterator[Any]:
-    """Says what it was told."""
+    """Sends the messages that it pulled."""
     found = await ctx.api.steering_pull()
     yield done("|".join(item.input.to_text() for item in found.items))
 

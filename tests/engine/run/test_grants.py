@@ -64,7 +64,7 @@ def write_files(open_engine: Engines, *names: str) -> None:
 
 
 def resources(run: Played, kind: str, *fields: str) -> list[Any]:
-    """The named fields of what was granted."""
+    """The named fields of the granted resources."""
     return [tuple(one[field] for field in fields) for one in run.context["resources"][kind]]
 
 

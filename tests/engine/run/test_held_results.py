@@ -15,7 +15,7 @@ async def types_in(engine: Engine, run_id: str) -> list[str]:
     return [entry.type for entry in await journal_of(engine, run_id)]
 
 
-# What is kept back
+# Held results
 
 
 async def test_a_held_result_is_not_recorded_before_the_run_continues(house: House):
@@ -59,7 +59,7 @@ async def test_everything_behind_a_held_result_waits_and_keeps_its_order(house: 
             asked.append(await ctx.api.call_tool("weather", {"number": number}))
 
         async def soon() -> None:
-            # The runner's own loop stands at its yield; what it has started beside it goes on.
+            # The runner waits at its yield; tasks that it started continue.
             await asyncio.gather(ask(1), ask(2))
 
         working = asyncio.ensure_future(soon())
@@ -73,7 +73,7 @@ async def test_everything_behind_a_held_result_waits_and_keeps_its_order(house: 
     run_id = await send(engine, breakpoints=("message.completed#1",))
     await reached(engine, run_id)
     live = engine._core.host.orchestrator.live[run_id]
-    # As a pipe brings them: read before the runtime was told to stop.
+    # As from a pipe: read before the runtime stops reading.
     live.result(said("at the same time"), 1)
     live.unreadable("not JSON", 7)
     await asyncio.sleep(0)
@@ -144,7 +144,7 @@ async def test_a_run_can_pause_at_its_end_and_the_run_is_not_closed_meanwhile(ho
 
 
 async def test_a_run_whose_code_has_ended_stays_open_while_a_result_of_it_is_held(house: House):
-    """As with a child that said all it had to say before the host stopped reading."""
+    """A child that sent everything before the host stopped reading."""
     ended = asyncio.Event()
 
     async def leaves(ctx: Any) -> AsyncIterator[Any]:

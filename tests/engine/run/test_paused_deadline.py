@@ -16,7 +16,7 @@ from tests.support.paused_runs import House, reached, speaks, told
 
 
 async def slow(ctx: Any) -> AsyncIterator[Any]:
-    """Asks twice, and tells each time what is left of its time."""
+    """Calls twice, and sends the remaining time each time."""
     await ctx.api.call_tool("weather", {})
     yield delta((await ctx.api.run_get()).deadline_at)
     await ctx.api.call_tool("weather", {})

@@ -7,7 +7,7 @@ from tests.support.engines import Stage, delta, done, lines_of
 
 
 async def play_numbers(play: Stage, *numbers: object):
-    """Deltas a, b, c … with these numbers, and what became of each."""
+    """Deltas a, b, c … with these numbers, and the outcome of each."""
     deltas = [delta(chr(97 + place)) | {"sequence": number} for place, number in enumerate(numbers)]
     run = await play(*deltas, done())
     assert run.row.status == "completed"

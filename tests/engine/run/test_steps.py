@@ -12,7 +12,7 @@ from engine.run.breakpoints import CALL_GROUPS, NAMES_OF_CALL
 from tests.support.engines import delta, done, played, said, send
 from tests.support.paused_runs import ASKED, GREY, House, answer_of, asks, reached, told
 
-# Points
+# Locations
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_every_call_of_the_host_is_in_one_group_or_is_the_pull():
     assert sum(len(calls) for calls in CALL_GROUPS.values()) + 1 == len(CALL_TYPES)
 
 
-# Arming, steps and order
+# Breakpoints, steps and order
 
 
 async def calls_thrice(ctx: Any) -> AsyncIterator[Any]:

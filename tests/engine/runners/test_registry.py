@@ -192,7 +192,7 @@ def test_a_module_that_is_as_it_was_is_not_read_again_and_one_that_was_written_i
 
 
 def test_a_module_that_was_just_written_is_read_again(write, tmp_path: Path, monkeypatch):
-    monkeypatch.setattr(file_stamps, "_SETTLED_NANOSECONDS", 60_000_000_000)  # so that the test may take its time
+    monkeypatch.setattr(file_stamps, "_SETTLED_NANOSECONDS", 60_000_000_000)  # longer than the test takes
     now = time.time_ns()
     for text, path in (("WORD = 1\n", tmp_path), ("WORD = (\n", tmp_path / "module.py")):
         os.utime(write("module.py", text), ns=(now, now))

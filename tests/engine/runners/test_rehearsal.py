@@ -18,7 +18,7 @@ PACE = {"name": "pace", "type": "float", "label": {"en_US": "Pace"}, "default": 
 
 
 class People:
-    """Stands in for the host: each pull brings what was said by then, or fails."""
+    """A fake host: each pull returns the messages sent by then, or fails."""
 
     def __init__(self, *pulls: Sequence[str | None] | AgentAPIException) -> None:
         self._pulls = list(pulls)
@@ -36,7 +36,7 @@ class People:
 
 
 def item(text: str | None) -> dict[str, Any]:
-    """One message as a pull brings it."""
+    """One message as a pull returns it."""
     return {
         "claimed_run_id": "run_1",
         "runner_id": "plugin:trackside/rehearsal/default",
@@ -51,7 +51,7 @@ def item(text: str | None) -> dict[str, Any]:
 
 
 class Played:
-    """A run of it at pace 0, as a person sees it."""
+    """A run of rehearsal at pace 0, as the user sees it."""
 
     def __init__(self, results: list[dict[str, Any]]) -> None:
         self.results = results
@@ -69,12 +69,12 @@ class Played:
 
     @property
     def cities(self) -> list[str]:
-        """What state said of the city, in order."""
+        """The values of the city in state, in order."""
         return [data["value"] for data in self._data("state.updated") if data["key"] == "rehearsal.city"]
 
 
 async def told(*pulls: Sequence[str | None] | AgentAPIException, start: str = "a day in Kyoto") -> Played:
-    """A run that hears this at its first pull, its second …; it must end properly whatever it hears."""
+    """A run that gets these messages at its first pull, its second and so on. It must always end properly."""
     results = await play(load("rehearsal").RehearsalRunner(), start, People(*pulls), pace=0)
     assert types(results).count("run.completed") == 1
     assert types(results)[-1] == "run.completed"
@@ -294,7 +294,7 @@ async def test_through_the_engine_a_message_sent_during_its_tools_is_obeyed_in_i
 
     @declares(capabilities={"steering": True}, config=[PACE])
     class Patient(load("rehearsal").RehearsalRunner):
-        """Its tools take until someone has spoken."""
+        """Its tools wait until a message was sent."""
 
         async def _look_up(self, *given: Any) -> AsyncGenerator[Any, None]:
             async for result in super()._look_up(*given):

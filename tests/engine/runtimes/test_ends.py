@@ -98,7 +98,7 @@ async def test_kill_leaves_no_process_in_any_state(stage, processes, state):
     execution, heard = await stage.begin(stage.launch(STUCK.format(FOREVER[state])))
     [pids] = await heard.until(lambda: heard.results)
     assert all(map(processes.lives, pids))
-    if state != "awaiting":  # the others cannot hear it
+    if state != "awaiting":  # the others do not receive it
         execution.cancel()
     await execution.kill()
     assert not any(map(processes.lives, pids))

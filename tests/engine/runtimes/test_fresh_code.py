@@ -21,7 +21,7 @@ WAITS = """
 
 
 class Gate:
-    """Holds a run in its call until the test lets it go."""
+    """Blocks a run in its call until the test continues it."""
 
     def __init__(self) -> None:
         self.opened = asyncio.Event()
@@ -32,7 +32,7 @@ class Gate:
 
 
 def edit(path: Path) -> None:
-    """As if it were not this very moment that it was saved: of the same size, only its time tells."""
+    """Write a file of the same size with an older time, as if it had not just been saved."""
     saved = time.time_ns() - 1_000_000_000
     os.utime(path, ns=(saved, saved))
 

@@ -67,7 +67,7 @@ async def test_a_blocked_loop_is_reported_and_again_when_it_responds(stage):
     stage.write("go", "")
     await heard.until(lambda: kinds(heard)[-1] == "answers again")
     assert (await execution.ended()).how is EndKind.ENDED
-    # A slow import is a silence too; whatever was told, one was over before the next began.
+    # A slow import is a silence too; each reported silence ended before the next began.
     assert kinds(heard) == ["silent", "answers again"] * (len(heard.silences) // 2)
     (_, silence), (_, whole) = heard.silences[-2:]
     assert silence == pytest.approx(QUICK.blocked_seconds)
@@ -132,7 +132,7 @@ async def test_a_blocked_child_is_killed_and_reports_no_more(stage, processes):
 
 
 async def seen(execution, claim: Callable[[Heartbeat], bool]) -> None:
-    """Wait until this can be said of a child's pulse."""
+    """Wait until a condition on a child's heartbeat is true."""
     end = time.monotonic() + 15
     while not claim(execution._child._heartbeat):
         assert time.monotonic() < end
@@ -175,7 +175,7 @@ async def test_a_run_that_is_cancelled_while_blocked_is_killed_after_the_grace(e
 
 
 async def blocked(engine, run_id: str) -> list[int]:
-    """The processes of a run that is blocked, as soon as its journal says so."""
+    """The processes of a run that is blocked, as soon as its journal records it."""
     async with engine.subscribe(run_id=run_id) as news:
         async for _ in news:
             entries = await journal_of(engine, run_id)
@@ -186,11 +186,11 @@ async def blocked(engine, run_id: str) -> list[int]:
     raise AssertionError("the engine was closed")
 
 
-# Its turns, one by one
+# Single ticks
 
 
 class Loop:
-    """A loop whose time stands still until it is told how long the next turn takes."""
+    """A loop whose time stands still until the test moves it."""
 
     def __init__(self) -> None:
         self.now = 100.0
@@ -223,7 +223,7 @@ class Timer:
 
 
 class Asked:
-    """A pulse that is turned by hand, asking each second and told after three."""
+    """A heartbeat that is moved by hand: a ping each second, and a report after three."""
 
     def __init__(self, heard) -> None:
         self.loop: Any = Loop()
@@ -284,7 +284,7 @@ async def test_turns_in_which_the_host_brakes_do_not_count(asked):
     asked.pulse.set_throttled(True)
     asked.loop.turn(10)
     asked.pulse.set_throttled(False)
-    asked.loop.turn(1)  # it could answer in a part of this one only
+    asked.loop.turn(1)  # it could answer only in a part of this tick
     assert asked.told == []
     asked.loop.turn(1)
     assert asked.told == [("silent", 3)]

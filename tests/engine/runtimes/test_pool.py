@@ -29,7 +29,7 @@ async def test_a_warm_child_is_used_again_after_a_clean_end(stage):
 async def test_a_child_whose_run_ended_with_a_full_sink_serves_the_next_one_at_once(stage):
     launch = stage.launch(PID)
     execution, held = await stage.begin(launch)
-    # All that the child writes is read in one go, after the marks that its output has ended: nothing is left to read.
+    # All output is read at once, after the marks of its end, so that nothing is left to read.
     child, came, is_whole = execution._child, bytearray(), asyncio.Event()
 
     def gather(data: bytes) -> None:
@@ -61,7 +61,7 @@ async def test_a_changed_file_means_a_new_child_with_the_new_code(stage):
     source = "import os\nasync def run(ctx):\n    yield [os.getpid(), '{}']"
     launch = stage.launch(source.format("one"))
     first = (await stage.play(launch))[1].results[0]
-    # Same size, same second: only the nanoseconds tell them apart.
+    # Same size, same second: only the nanoseconds differ.
     stage.launch(source.format("two"))
     second = (await stage.play(launch))[1].results[0]
     assert (first[1], second[1]) == ("one", "two")

@@ -256,7 +256,7 @@ async def test_a_flood_is_braked_by_the_pipe(stage):
 
 
 async def some_turns():
-    """In which the pipe would be read, if anyone read it."""
+    """Time in which the pipe would be read if the host did not pause."""
     for _ in range(200):
         await asyncio.sleep(0)
 

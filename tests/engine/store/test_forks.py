@@ -27,7 +27,7 @@ NOW = 100
 
 @pytest.fixture
 def talk(conn: Connection) -> list[int]:
-    """A conversation whose three lines were said at 10, 20 and 30; their seqs."""
+    """A conversation whose three lines were written at 10, 20 and 30. Returns their seqs."""
     sessions.ensure(conn, "talk", at=1, title="Holiday")
     return [transcript.append(conn, say("talk", number, at=number * 10)) for number in (1, 2, 3)]
 

@@ -98,7 +98,7 @@ def test_a_line_of_a_fork_leads_to_the_original_entry(conn: Connection):
 def test_the_last_line_by_an_entry_is_of_the_run_and_not_of_a_fork_and_not_later(conn: Connection):
     runs.create(conn, run("run_a", conversation_id="talk", event_id="e"))
     kinds = {3: "message.completed", 5: "message.completed"}
-    # All in one microsecond: only their entries tell them apart.
+    # All in one microsecond: only their entries distinguish them.
     write(conn, *(entry(position, kinds.get(position, "message.delta"), at=7) for position in range(1, 7)))
     asked = line(conn, "asked", 7, role="user", event_id="e")
     first, second = line(conn, "first", 7), line(conn, "second", 7)

@@ -92,7 +92,7 @@ Database.open(Path(sys.argv[1]), write=True).close()
 
 @contextmanager
 def process(script: str, *arguments: object) -> Iterator[subprocess.Popen[str]]:
-    """A process that is ready, and waits for a line before it goes on."""
+    """A process that is ready, and waits for a line before it continues."""
     child = subprocess.Popen(
         [sys.executable, "-c", script, *map(str, arguments)],
         cwd=ROOT,

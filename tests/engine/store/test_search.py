@@ -362,7 +362,7 @@ def test_a_line_has_the_terms_that_the_index_gets(content: str):
     for term in tokenizer.terms(content):
         assert term
         assert len(term) <= tokenizer.MAX_WORD_CHARS
-        # Whatever else is in it, ASCII that is no letter or digit would cut it once more, in SQLite.
+        # ASCII characters other than letters and digits would make SQLite split the term again.
         assert all(character.isalnum() for character in term if character.isascii())
         assert not term.startswith("§")
         term.encode()

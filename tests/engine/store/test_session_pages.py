@@ -45,7 +45,7 @@ def test_a_row_has_the_status_and_the_size_of_its_session(conn: Connection):
         transcript.append(conn, say("s", number))
     runs.create(conn, run("run_b", conversation_id="s", at=1))
     runs.finish(conn, "run_b", Status.COMPLETED, at=2)
-    # Its id comes before the first's: what counts is which was made last.
+    # Its id sorts before the first one: the order is that of creation.
     runs.create(conn, run("run_a", conversation_id="s", at=3))
 
     full, empty = session_pages.browse_page(conn)

@@ -20,7 +20,7 @@ OWNER = {"runner_id": "plugin:a/b/c", "binding_id": "agent_x"}
 TALK = ScopeIdentity(scope=Scope.CONVERSATION, conversation_id="talk", **OWNER)
 ME = ScopeIdentity(scope=Scope.ACTOR, actor_type="user", actor_id="me", **OWNER)
 
-# Separators, quotes and look-alikes are where a careless key would collide.
+# A careless key would collide at separators, quotes and look-alikes.
 PART = st.none() | st.text(st.sampled_from('ab:,|/\\"\x00\ud800é'), max_size=4)
 PLACES = st.sampled_from(list(Scope)).flatmap(
     lambda scope: st.tuples(st.just(scope), st.fixed_dictionaries(dict.fromkeys(PARTS[scope], PART)))

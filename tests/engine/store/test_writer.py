@@ -290,7 +290,7 @@ async def test_a_lock_that_is_never_released_raises_database_locked(database: Da
 
 
 def limited(database: Database, pages: int):
-    """Connections that SQLite itself stops with SQLITE_FULL once the file has so many more pages."""
+    """Connections that SQLite itself stops with SQLITE_FULL once the file has grown by this many pages."""
     lifted = threading.Event()
 
     def connect() -> Connection:
@@ -332,7 +332,7 @@ async def test_a_full_disk_fails_the_batch_and_all_behind_it_and_loses_nothing_a
 
 
 async def test_after_a_failure_no_entry_is_written_behind_a_gap(database: Database):
-    """What is appended before `failed` was heard goes with the failure; what comes after is written."""
+    """Entries appended before `on_failure` is called are lost with the failure; later ones are written."""
     connect, lifted = limited(database, 4)
     heard = Heard()
     last = 0

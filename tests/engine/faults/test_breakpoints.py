@@ -75,8 +75,8 @@ async def test_a_child_paused_at_a_result_is_not_read_and_not_reported_as_silent
     (child,) = [child for child in pool._children if child.pid == pid]
     assert (child._is_throttled, child._wire_out._is_paused) == (True, True)
     for _ in range(12):  # ticks of the heartbeat: more than twice what is reported as a silence
-        began = child._pulse._began
-        await until(lambda began=began: child._pulse._began != began)
+        began = child._heartbeat._began
+        await until(lambda began=began: child._heartbeat._began != began)
     assert [one.type for one in await journal_of(engine, run_id)][-1] == "pause.started", "no warning, and no result"
     await engine.runs.continue_run(run_id)
 

@@ -42,7 +42,7 @@ def recover(tx: Transaction, host_id: str, *, now: int) -> list[str]:
         close_run(tx, run.run_id, RunEnd(Status.FAILED, data), drop_leftovers, at=now)
         closed.append(run.run_id)
     drop_pending(tx, host_id, HOST_RESTARTED, at=now)
-    hosts.bury(tx.connection, host_id)
+    hosts.delete_dead(tx.connection, host_id)
     return closed
 
 
@@ -70,7 +70,9 @@ class Host:
         self.last_error: StoreError | None = None
         """The last failure of the disk or the database, which may have stopped a run."""
         self._lock = HostLock.take(database.path, self.host_id)
-        self.writer = Writer(database.writing_connection, database.path, told=hub.publish, failed=self._handle_error)
+        self.writer = Writer(
+            database.writing_connection, database.path, on_committed=hub.publish, on_failure=self._handle_error
+        )
         claimed = ClaimedEvents()
         calls = CallServer(Services(database, self.writer, clock, ids, claimed.remove))
         self.orchestrator = Orchestrator(database, self.writer, runtime, calls, drop_leftovers, clock, ids)

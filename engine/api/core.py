@@ -65,7 +65,9 @@ class EngineCore:
             return await self.host.writer.submit(operation)
         if self._reader_edits is None:
             writable = await asyncio.to_thread(Database.open, self.database.path, write=True)
-            writer = Writer(writable.writing_connection, writable.path, told=self.hub.publish, failed=lambda _: None)
+            writer = Writer(
+                writable.writing_connection, writable.path, on_committed=self.hub.publish, on_failure=lambda _: None
+            )
             self._reader_edits = writable, writer
         return await self._reader_edits[1].submit(operation)
 

@@ -165,7 +165,7 @@ class Engine:
     @property
     def write_error(self) -> StoreError | None:
         """The error that keeps this host from writing now; None again after the next successful write."""
-        return self._core.host.writer.hindrance if self._core.host else None
+        return self._core.host.writer.current_error if self._core.host else None
 
     async def check_writable(self) -> None:
         """Make a write that changes nothing; raises the error that keeps this host from writing."""

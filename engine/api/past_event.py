@@ -15,7 +15,7 @@ from engine.queue.items import current_envelope
 from engine.run.run_start import envelope_from_context
 from engine.run.store_event import EVENT_ID_KEY
 from engine.store import artifacts, entries, event_log, queue, runs
-from engine.store.artifacts import LONGEST_READ, Storage
+from engine.store.artifacts import MAX_READ_BYTES, Storage
 from engine.store.errors import NotFound
 from engine.store.redact import MARK
 from engine.store.runs import RunRow
@@ -93,9 +93,9 @@ def _content(conn: Connection, artifact_id: str, event_id: str, now: int) -> byt
         if (
             row.storage != Storage.BLOB
             or row.metadata.get(EVENT_ID_KEY) != event_id
-            or (row.size_bytes or 0) > LONGEST_READ
+            or (row.size_bytes or 0) > MAX_READ_BYTES
         ):
             return None
-        return artifacts.read_range(conn, artifact_id, 0, LONGEST_READ, now=now)
+        return artifacts.read_range(conn, artifact_id, 0, MAX_READ_BYTES, now=now)
     except NotFound:
         return None

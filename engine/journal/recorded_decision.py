@@ -66,6 +66,6 @@ class RecordedDecision:
             tx.record(entry)
 
 
-def telling(entry: Entry, told: Mapping[str, Any]) -> Entry:
+def with_data(entry: Entry, told: Mapping[str, Any]) -> Entry:
     """Return the entry with other data, which describes what was decided."""
     return entry._replace(data=encode(told))

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from engine.clock import rfc3339
 from engine.events import EntryKind, Fate, Mode
-from engine.journal.recorded_decision import RecordedDecision, telling
+from engine.journal.recorded_decision import RecordedDecision, with_data
 from engine.queue.items import (
     MAX_QUEUE_ITEMS,
     attachment_summary,
@@ -89,7 +89,7 @@ class Claim:
             claimed, warnings = claim_item(tx, self._run, order, item, entry, now)
             queue.add(tx.connection, claimed)
             event_log.append(tx.connection, replace(event, metadata=self._event_metadata(now)))
-            return None, telling(entry, {**self._data, "warnings": warnings}) if warnings else entry
+            return None, with_data(entry, {**self._data, "warnings": warnings}) if warnings else entry
 
         refused = self._decision.settle(tx, claim).refused
         return None if refused is None else str(refused)

@@ -7,7 +7,7 @@ from typing import Any
 
 from engine.clock import Clock, Ids
 from engine.events import FINAL_FATES, EntryKind, Fate, Mode
-from engine.journal.recorded_decision import DecisionResult, RecordedDecision, telling
+from engine.journal.recorded_decision import DecisionResult, RecordedDecision, with_data
 from engine.queue.claims import ClaimedEvents, claim_item, reason_not_claimable
 from engine.queue.dispatch import Dispatcher
 from engine.queue.items import (
@@ -250,7 +250,7 @@ def _record_decision(
 ) -> DecisionResult[QueueItem]:
     def act(tx: Transaction, entry: Entry) -> tuple[QueueItem, Entry]:
         changed, data = decide(tx, entry)
-        return changed, telling(entry, data)
+        return changed, with_data(entry, data)
 
     return decision.settle(tx, act)
 

@@ -41,7 +41,7 @@ def drop_leftovers(tx: Transaction, run: RunRow, end: RunEnd, *, at: int) -> Ite
             "claimed_runner_id": run.runner_id,
             "claimed_at": rfc3339(item.created_at),
         }
-        event_id = f"{item.item_id}:dropped"
+        event_id = f"{item.item_id}:{Fate.DROPPED}"
         log_queue_event(
             tx, item, EntryKind.STEERING_DROPPED, event_id, at=at, run_id=run.run_id, metadata={"steering": steering}
         )
@@ -56,7 +56,12 @@ def drop_pending(tx: Transaction, host_id: str, reason: str, *, at: int) -> None
         write_transcript_line(tx, dropped, SecretMask(), run_id=None, at=at)
         steering = {"status": Fate.DROPPED, "reason": reason, "source_event_id": item.event_id}
         log_queue_event(
-            tx, item, EntryKind.STEERING_DROPPED, f"{item.item_id}:dropped", at=at, metadata={"steering": steering}
+            tx,
+            item,
+            EntryKind.STEERING_DROPPED,
+            f"{item.item_id}:{Fate.DROPPED}",
+            at=at,
+            metadata={"steering": steering},
         )
 
 

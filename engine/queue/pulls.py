@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from engine.clock import Clock, Ids, rfc3339
 from engine.events import EntryKind, Fate
-from engine.journal.recorded_decision import DecisionResult, RecordedDecision, telling
+from engine.journal.recorded_decision import DecisionResult, RecordedDecision, with_data
 from engine.queue.items import (
     MAX_PULL_BYTES,
     current_envelope,
@@ -42,7 +42,7 @@ class Pull:
         for item in items:
             write_transcript_line(tx, item, self._order.secret_mask, run_id=run_id, at=self._now)
         # A pull that returns messages begins the next turn, and is its first entry.
-        recorded = telling(entry, {"items": [item.item_id for item in items]})
+        recorded = with_data(entry, {"items": [item.item_id for item in items]})
         return items, recorded._replace(turn=entry.turn + (self.begins_turn and bool(items)))
 
 
@@ -70,7 +70,7 @@ def _inject(run: LiveRun, item: QueueItem, decision: RecordedDecision, now: int)
     def inject(tx: Transaction, entry: Entry) -> tuple[None, Entry]:
         queue.decide(tx.connection, item.item_id, Fate.INJECTED, at=now)
         event_log.attach(tx.connection, item.event_id, run_id)
-        event_id = f"{item.item_id}:injected"
+        event_id = f"{item.item_id}:{Fate.INJECTED}"
         log_queue_event(
             tx, item, EntryKind.STEERING_INJECTED, event_id, at=now, run_id=run_id, metadata={"steering": steering}
         )

@@ -23,7 +23,7 @@ class RunnerId:
         """Parse a runner id. Raises RunnerNotFound for any other form."""
         match = _ID.fullmatch(text)
         if match is None:
-            raise RunnerNotFound(f"{text!r} is no runner id. One looks like plugin:AUTHOR/PLUGIN/RUNNER.")
+            raise RunnerNotFound(f"{text!r} is not a runner id. Runner ids look like plugin:AUTHOR/PLUGIN/RUNNER.")
         return cls(*match.groups())
 
     @property

@@ -1,4 +1,4 @@
-"""Builds checked manifests from what an author wrote."""
+"""Builds checked manifests from an author's values."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -22,9 +22,9 @@ class BrokenManifest(InvalidFile):
         self.keys = keys
 
 
-def make_manifest(runner_id: RunnerId, said: Mapping[str, Any]) -> AgentRunnerManifest:
+def make_manifest(runner_id: RunnerId, written: Mapping[str, Any]) -> AgentRunnerManifest:
     """Build a manifest from `label, description, capabilities, permissions, config_schema, metadata`."""
-    fields = {key: value for key, value in said.items() if value is not None}
+    fields = {key: value for key, value in written.items() if value is not None}
     own = {"id": str(runner_id), "name": runner_id.name}
     try:
         manifest = AgentRunnerManifest.model_validate({"label": runner_id.name} | fields | own)

@@ -19,7 +19,7 @@ MANIFEST: Final = "manifest.yaml"
 KINDS: Final = ("AgentRunner", "Runner")
 MAX_DEPTH: Final = 8
 NEAR: Final = 3
-MOST_FILES: Final = 50
+MAX_FILES: Final = 50
 """Limits of the search for a component that the manifest does not name: depth and number of files."""
 _WRITTEN_AS: Final[dict[str, tuple[str, ...]]] = {
     "label": ("metadata", "label"),
@@ -73,7 +73,7 @@ def read_plugin(folder: Path, origin: Origin = Origin.PLUGIN) -> tuple[list[Runn
 
 def _unnamed(folder: Path) -> str:
     """Return advice on how to name a component file that exists but is missing in the manifest."""
-    for path in islice(_yaml_files(folder, NEAR), MOST_FILES):
+    for path in islice(_yaml_files(folder, NEAR), MAX_FILES):
         try:
             kind = _at(read(path), "kind")
         except InvalidFile:
@@ -164,10 +164,10 @@ def _component(plugin: _Plugin, path: Path) -> RunnerDescriptor | None:
         return None
     runner_id = _runner_id(document, plugin)
     launch = _launch(document, plugin.folder)
-    said: dict[str, Any] = {key: _at(document, *keys) for key, keys in _WRITTEN_AS.items()}
-    said["metadata"] = {} if plugin.version is None else {"version": str(plugin.version)}
+    values: dict[str, Any] = {key: _at(document, *keys) for key, keys in _WRITTEN_AS.items()}
+    values["metadata"] = {} if plugin.version is None else {"version": str(plugin.version)}
     try:
-        manifest = make_manifest(runner_id, said)
+        manifest = make_manifest(runner_id, values)
     except BrokenManifest as error:
         raise _as_written(error, document) from error
     return RunnerDescriptor(runner_id, manifest, launch, plugin.origin, path)
@@ -178,11 +178,11 @@ def _runner_id(document: Document, plugin: _Plugin) -> RunnerId:
     try:
         runner_id = RunnerId.parse(f"plugin:{plugin.author}/{plugin.name}/{name}")
     except RunnerNotFound as error:
-        reason = f"author {plugin.author!r}, plugin {plugin.name!r} and name {name!r} make no runner id"
+        reason = f"author {plugin.author!r}, plugin {plugin.name!r} and name {name!r} do not form a runner id"
         raise InvalidFile(reason, document.line(("metadata", "name"))) from error
     claimed = _at(document, "metadata", "id")
     if claimed not in (None, str(runner_id)):
-        reason = f"metadata.id says {claimed!r}, but where it lies makes it {str(runner_id)!r}"
+        reason = f"metadata.id says {claimed!r}, but its place gives it the id {str(runner_id)!r}"
         raise InvalidFile(reason, document.line(("metadata", "id")))
     return runner_id
 

@@ -65,7 +65,7 @@ class Registry:
         fitting = self._fitting(name)
         allowed = [runner for runner in fitting if self._allows(runner)]
         if not fitting and (problem := self._left_out(name)) is not None:
-            advice = "Put it back, or choose another" if problem.reason.startswith(NOT_THERE) else "Mend that file"
+            advice = "Put it back, or choose another" if problem.reason.startswith(NOT_THERE) else "Fix that file"
             raise RunnerNotFound(f"the runner {name!r} is left out: {problem}. {advice}.")
         if not fitting:
             raise RunnerNotFound(f"no runner called {name!r}. {self._known()}")
@@ -100,7 +100,7 @@ class Registry:
     def _fitting(self, name: str) -> list[RunnerDescriptor]:
         if name.startswith("plugin:"):
             wanted = RunnerId.parse(name)
-            # An own one is found without a look at the bundled.
+            # A runner of the project is found without discovering the bundled ones.
             own = [runner for runner in self._own_discovery().runners if runner.id == wanted]
             return own or [runner for runner in self._bundled_discovery().runners if runner.id == wanted]
         return [runner for runner in self._everything() if name in short_names(runner.id)]

@@ -75,16 +75,16 @@ def read_bare(path: Path, cwd: Path, origin: Origin = Origin.FILE) -> tuple[list
     runners: list[RunnerDescriptor] = []
     problems: list[Problem] = []
     for attr, line, bodies in _declared(tree):
-        said: dict[str, Any] = {}
+        written: dict[str, Any] = {}
         for name, node in _attributes(bodies):
             try:
-                said[name] = ast.literal_eval(node)
+                written[name] = ast.literal_eval(node)
             except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
                 problems.append(
                     Problem(path, f"{_owner(attr)}{name} is not a literal; it counts as empty", node.lineno)
                 )
         try:
-            runners.append(_describe(path, attr, said, cwd, origin))
+            runners.append(_describe(path, attr, written, cwd, origin))
         except InvalidFile as error:
             problems.append(Problem(path, f"{_owner(attr)}{error.reason}", error.line or line))
     if not runners and not problems:
@@ -92,7 +92,7 @@ def read_bare(path: Path, cwd: Path, origin: Origin = Origin.FILE) -> tuple[list
     return runners, problems
 
 
-def _describe(path: Path, attr: str | None, said: dict[str, Any], cwd: Path, origin: Origin) -> RunnerDescriptor:
+def _describe(path: Path, attr: str | None, written: dict[str, Any], cwd: Path, origin: Origin) -> RunnerDescriptor:
     try:
         runner_id = RunnerId.parse(f"plugin:local/{path.stem}/{attr or 'default'}")
     except RunnerNotFound as error:
@@ -100,11 +100,11 @@ def _describe(path: Path, attr: str | None, said: dict[str, Any], cwd: Path, ori
     manifest = make_manifest(
         runner_id,
         {
-            "label": said.get("label"),
-            "description": said.get("description"),
-            "capabilities": said.get("capabilities"),
-            "permissions": said.get("permissions"),
-            "config_schema": said.get("config"),
+            "label": written.get("label"),
+            "description": written.get("description"),
+            "capabilities": written.get("capabilities"),
+            "permissions": written.get("permissions"),
+            "config_schema": written.get("config"),
         },
     )
     launch = Launch(path=path, attr=attr, folder=path.parent, cwd=cwd, python=interpreter_of(path.parent))
@@ -124,7 +124,7 @@ def _parse(source: bytes) -> ast.Module:
 
 def _is_python(source: bytes) -> bool:
     if len(source) > MAX_BYTES:
-        return True  # nobody wrote this by hand
+        return True  # generated code
     try:
         _parse(source)
     except InvalidFile:

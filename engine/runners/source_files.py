@@ -13,8 +13,8 @@ from engine.runtimes.worker.file_stamps import GONE, Mark, mark_of
 
 SUFFIXES: Final = (".py", ".yaml", ".yml")
 """Code and manifests. Other files in a plugin's folder may be written by the runner itself."""
-MOST_FILES: Final = 5_000
-MOST_FOLDERS: Final = 1_000
+MAX_FILES: Final = 5_000
+MAX_FOLDERS: Final = 1_000
 _NOT_OURS: Final = frozenset({"__pycache__", "node_modules", "site-packages", "dist-packages"})
 
 
@@ -41,13 +41,13 @@ class SourceFiles:
             self._look_through(path)
         else:
             for folder in self._look(path, (".py",)):
-                self.folders.add(folder)  # it may become a plugin's
+                self.folders.add(folder)  # it may become part of a plugin
                 if is_plugin(folder):
                     self._look_through(folder)
 
     def _look_through(self, root: Path) -> None:
         waiting = [root]
-        while waiting and len(self.marks) < MOST_FILES and len(self.folders) < MOST_FOLDERS:
+        while waiting and len(self.marks) < MAX_FILES and len(self.folders) < MAX_FOLDERS:
             waiting += self._look(waiting.pop())
 
     def _look(self, folder: Path, suffixes: tuple[str, ...] = SUFFIXES) -> list[Path]:
@@ -64,7 +64,7 @@ class SourceFiles:
                     elif entry.is_dir(follow_symlinks=False) and entry.name not in _NOT_OURS:
                         inner.append(Path(entry.path))
         except OSError:
-            return []  # gone, or not to be read: discovery says so
+            return []  # missing or unreadable: discovery reports it
         return sorted(path for path in inner if not (path / "pyvenv.cfg").exists())
 
 

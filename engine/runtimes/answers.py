@@ -30,13 +30,13 @@ class Answers:
                 task.cancel()
             return
         if number in self._tasks:
-            self._turn_away(number, ErrorCode.INVALID_ARGUMENT, f"call {number} is already in flight")
+            self._reject_request(number, ErrorCode.INVALID_ARGUMENT, f"call {number} is already in progress")
             return
         if len(self._tasks) >= MAX_TASKS:
-            self._turn_away(number, ErrorCode.RATE_LIMITED, f"{MAX_TASKS} calls are in flight")
+            self._reject_request(number, ErrorCode.RATE_LIMITED, f"{MAX_TASKS} calls are in progress")
             return
         if not isinstance(data, dict):
-            self._turn_away(number, ErrorCode.INVALID_ARGUMENT, f"{action:.80}: its data is not an object")
+            self._reject_request(number, ErrorCode.INVALID_ARGUMENT, f"{action:.80}: its data is not an object")
             return
         answer = self._answer(number, action, cast("dict[str, Any]", data))
         task = self._tasks[number] = asyncio.get_running_loop().create_task(answer)
@@ -53,7 +53,7 @@ class Answers:
             if hasattr(reply, "__aiter__"):
                 await self._stream(number, reply)
             elif isinstance(reply, ConfirmedReply):
-                self._hand_over(number, reply)
+                self._send_confirmed(number, reply)
             else:
                 self._reply(number, reply, "continue")
         except AgentAPIException as refused:
@@ -63,11 +63,11 @@ class Answers:
         except wire.Unencodable as error:
             self._refuse(number, ErrorCode.PAYLOAD_TOO_LARGE, f"{action}: the reply cannot be sent: {error}")
         except Exception as error:
-            # A fault of ours: the runner gets an answer, and the loop's own handler the whole story.
+            # A bug of ours: the runner gets an answer, and the loop's exception handler gets the traceback.
             self._refuse(number, ErrorCode.RUNTIME_ERROR, f"{action}: {type(error).__name__}: {error}")
             raise
 
-    def _hand_over(self, number: int, reply: ConfirmedReply) -> None:
+    def _send_confirmed(self, number: int, reply: ConfirmedReply) -> None:
         is_written = False
         try:
             is_written = self._reply(number, reply.data, "continue")
@@ -92,7 +92,7 @@ class Answers:
         frame = {"seq_id": number, "code": 0, "message": "success", "data": data, "chunk_status": status}
         return self._write(wire.encode(frame))
 
-    def _turn_away(self, number: int, code: ErrorCode, message: str) -> None:
+    def _reject_request(self, number: int, code: ErrorCode, message: str) -> None:
         """Refuse a request that never becomes a call. Nothing else records it."""
         self._sink.unreadable(message, 0)
         self._refuse(number, code, message)

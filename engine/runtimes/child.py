@@ -15,15 +15,17 @@ from engine.runtimes.output import OutputLines
 from engine.runtimes.pipes import ReadPipe, WritePipe
 from engine.runtimes.processes import ProcessGroup
 from engine.runtimes.runtime import Ending, EndKind, Launch, RuntimeProblem, Sink
-from engine.runtimes.spawn import StartedProcess, python_of, spawn, unfit
+from engine.runtimes.spawn import StartedProcess, interpreter_problem, python_of, spawn
 from engine.runtimes.worker.file_stamps import Stamp
 
-READY_WITHIN: Final = 10.0
-DRAIN_WITHIN: Final = 0.3
-"""Seconds to wait for the last output of a run; time in which the sink was full does not count."""
-EARLY_LINES: Final = 256
-"""Lines printed before the first run that are kept for it: a module may print while it is imported."""
-ENVELOPE: Final = len(b'{"seq_id":,"code":0,"message":"success","data":,"chunk_status":"continue"}')
+READY_TIMEOUT_SECONDS: Final = 10.0
+"""How long a new process may take to report that it is ready."""
+DRAIN_TIMEOUT_SECONDS: Final = 0.3
+"""How long to wait for the last output of a run; time in which the sink was full does not count."""
+MAX_EARLY_LINES: Final = 256
+"""Lines printed before the first run that are recorded in it: a module may print while it is imported."""
+ENVELOPE_BYTES: Final = len(b'{"seq_id":,"code":0,"message":"success","data":,"chunk_status":"continue"}')
+"""Size of a result's frame without its number and data."""
 
 
 class State(StrEnum):
@@ -40,11 +42,11 @@ class State(StrEnum):
 class Child:
     """One worker process."""
 
-    def __init__(self, launch: Launch, guardian: Guardian, patience: HeartbeatTimeouts | None = None) -> None:
+    def __init__(self, launch: Launch, guardian: Guardian, timeouts: HeartbeatTimeouts | None = None) -> None:
         self.launch = launch
         self.state = State.STARTING
         self.is_old = False
-        """New code was requested: the child may finish its run but gets no other."""
+        """Whether newer code was requested: the child may finish its run but gets no other."""
         self.files: list[Stamp] = []
         """Every module that was loaded from the launch's folder."""
         self.loaded: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
@@ -53,15 +55,15 @@ class Child:
         self._ready: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
         self._group: ProcessGroup | None = None
         self._decoder = wire.Decoder()
-        self._wire_in = WritePipe(self._mind_the_brake)
+        self._wire_in = WritePipe(self._apply_backpressure)
         self._wire_out = ReadPipe(self._received, self._wire_ended)
-        self._pulse = Heartbeat(self._wire_in.write, patience or HeartbeatTimeouts(), asyncio.get_running_loop())
+        self._heartbeat = Heartbeat(self._wire_in.write, timeouts or HeartbeatTimeouts(), asyncio.get_running_loop())
         self._streams = {name: OutputLines() for name in ("stdout", "stderr")}
-        self._outputs = {name: ReadPipe(self._reader_of(name)) for name in self._streams}
-        self._early: deque[tuple[str, str]] = deque(maxlen=EARLY_LINES)
+        self._outputs = {name: ReadPipe(self._output_reader(name)) for name in self._streams}
+        self._early_output: deque[tuple[str, str]] = deque(maxlen=MAX_EARLY_LINES)
         self._run: ChildExecution | None = None
         self._runs = 0
-        self._is_braked = False
+        self._is_throttled = False
         self._was_killed = False
         self._closed_its_wire = False
         self._watching: asyncio.Task[None] | None = None
@@ -70,17 +72,19 @@ class Child:
         """Wait until the child is ready. Raises RuntimeProblem if it never will be."""
         spawned = await asyncio.to_thread(spawn, self.launch, self._guardian)
         self._group = ProcessGroup(spawned.process, asyncio.get_running_loop())
-        if self._was_killed:  # someone closed the host meanwhile
+        if self._was_killed:  # the host was closed meanwhile
             self._group.kill()
         await self._connect(spawned)
         self._watching = asyncio.get_running_loop().create_task(self._watch(self._group))
         try:
-            async with asyncio.timeout(READY_WITHIN):
+            async with asyncio.timeout(READY_TIMEOUT_SECONDS):
                 problem = await asyncio.shield(self._ready)
         except TimeoutError:
             await self.kill()
             python = python_of(self.launch)
-            raise RuntimeProblem(f"{python} was not ready within {READY_WITHIN:.0f} s. Is it a Python?") from None
+            raise RuntimeProblem(
+                f"{python} was not ready within {READY_TIMEOUT_SECONDS:.0f} s. Is it a Python interpreter?"
+            ) from None
         if problem is not None:
             await self.kill()
             raise RuntimeProblem(problem)
@@ -109,10 +113,10 @@ class Child:
         for stream, lines in self._streams.items():
             lines.mark = b"\0" + nonce.encode()
             run.marks[stream].clear()
-        while self._early:
-            sink.output(*self._early.popleft())
+        while self._early_output:
+            sink.output(*self._early_output.popleft())
         self._wire_in.write(line)
-        self._pulse.watch(sink)
+        self._heartbeat.watch(sink)
         return run
 
     def cancel(self, number: int) -> None:
@@ -128,7 +132,7 @@ class Child:
         if self._watching is not None:
             await asyncio.shield(self._watching)
 
-    # What comes in
+    # Input from the child
 
     def _received(self, data: bytes) -> None:
         run = self._run
@@ -141,39 +145,39 @@ class Child:
                 if run.is_open:
                     run.sink.result(frame.get("data"), max(0, size - run.overhead))
             elif "action" in frame:
-                self._asked(frame)
+                self._handle_request(frame)
             else:
-                self._answered(frame, size)
-        self._mind_the_brake()
+                self._handle_response(frame, size)
+        self._apply_backpressure()
 
-    def _asked(self, frame: wire.Frame) -> None:
+    def _handle_request(self, frame: wire.Frame) -> None:
         action, data = frame["action"], frame.get("data")
         if action == "ready" and not self._ready.done():
             problem = cast("dict[str, Any]", data).get("problem") if isinstance(data, dict) else None
-            self._ready.set_result(None if problem is None else unfit(self.launch, str(problem)))
+            self._ready.set_result(None if problem is None else interpreter_problem(self.launch, str(problem)))
         elif action == "loaded" and not self.loaded.done():
             self.loaded.set_result(self._take_files(data) and cast("dict[str, Any]", data).get("failed") is False)
         elif self._run is not None and self._run.is_open and type(action) is str:
             self._run.answers.take(frame["seq_id"], action, data)
         else:
-            self._unreadable("a call without a name, or of no run", 0)
+            self._unreadable("a call without a name, or outside a run", 0)
 
-    def _answered(self, frame: wire.Frame, size: int) -> None:
+    def _handle_response(self, frame: wire.Frame, size: int) -> None:
         run = self._run
         status = str(frame.get("chunk_status"))
         raw = frame.get("data")
         data = cast("dict[str, Any]", raw) if isinstance(raw, dict) else {}
-        if frame["seq_id"] == 0 and frame.get("message") == "pong" and self._pulse.answered():
+        if frame["seq_id"] == 0 and frame.get("message") == "pong" and self._heartbeat.answered():
             return
         if run is None or not run.is_open or frame["seq_id"] != run.number or status not in {"end", "unreadable"}:
-            self._unreadable("an answer to nothing that was asked", size)
+            self._unreadable("a response without a request", size)
         elif status == "unreadable":
             reported = data.get("size")
             run.sink.unreadable(str(data.get("reason"))[:500], reported if isinstance(reported, int) else size)
         else:
             ending = _ending(data) if frame.get("code") != 0 else Ending(EndKind.ENDED)
             reusable = self._take_files(data) and data.get("clean") is True and ending.how is EndKind.ENDED
-            self._pulse.stop()
+            self._heartbeat.stop()
             run.close(ending)
             run.concluding = asyncio.get_running_loop().create_task(self._conclude(run, reusable))
 
@@ -181,9 +185,9 @@ class Child:
         if self._run is not None and self._run.is_open:
             self._run.sink.unreadable(reason, size)
         else:
-            self._spoil()
+            self._mark_spent()
 
-    def _reader_of(self, stream: str) -> Any:
+    def _output_reader(self, stream: str) -> Any:
         lines = self._streams[stream]
 
         def received(data: bytes) -> None:
@@ -192,7 +196,7 @@ class Child:
                 self._output(stream, line)
             if marked and self._run is not None:
                 self._run.marks[stream].set()
-            self._mind_the_brake()
+            self._apply_backpressure()
 
         return received
 
@@ -200,12 +204,12 @@ class Child:
         if self._run is not None:
             self._run.sink.output(stream, line)
         elif self._runs == 0:
-            self._early.append((stream, line))
+            self._early_output.append((stream, line))
         else:
-            self._spoil()
+            self._mark_spent()
 
-    def _spoil(self) -> None:
-        """Whether something of an earlier run still produces output, which no other run must receive."""
+    def _mark_spent(self) -> None:
+        """Do not reuse the child: an earlier run still produces output, which no other run must receive."""
         if self.state is State.IDLE:
             self.state = State.SPENT
 
@@ -217,102 +221,105 @@ class Child:
             return False
         return True
 
-    # The brake
+    # Backpressure
 
-    def _mind_the_brake(self) -> None:
+    def _apply_backpressure(self) -> None:
+        """Stop reading from the child while the sink or the pipe to the child is full."""
         run = self._run
-        if run is not None and run.sink.full and not self._is_braked:
-            self._is_braked = True
-            self._pulse.braked(True)
-            run.sink.when_room(self._release)
-        self._wire_out.pause(self._is_braked or not self._wire_in.room.is_set())
+        if run is not None and run.sink.full and not self._is_throttled:
+            self._is_throttled = True
+            self._heartbeat.set_throttled(True)
+            run.sink.when_room(self._resume_reading)
+        self._wire_out.pause(self._is_throttled or not self._wire_in.room.is_set())
         for output in self._outputs.values():
-            output.pause(self._is_braked)
+            output.pause(self._is_throttled)
 
-    def _release(self) -> None:
-        self._is_braked = False
-        self._pulse.braked(False)
-        self._mind_the_brake()
+    def _resume_reading(self) -> None:
+        self._is_throttled = False
+        self._heartbeat.set_throttled(False)
+        self._apply_backpressure()
 
     # The end
 
     async def _conclude(self, run: "ChildExecution", reusable: bool) -> None:
         """Handle the end of the runner. Its output may still be on the way."""
-        await self._settled([self._settled_by(run, stream) for stream in self._streams])
+        await self._wait_for_all([self._end_of_output(run, stream) for stream in self._streams])
         if self._run is run:
-            self._tell_rest(run)
+            self._send_rest(run)
             self._run = None
-            if self._is_braked:  # by that run alone, which may be held for long; the next one must not wait for it
-                self._release()
+            if (
+                self._is_throttled
+            ):  # because of that run, which may be paused for long; the next run must not wait for it
+                self._resume_reading()
             if self.state is State.BUSY:
                 self.state = State.IDLE if reusable else State.SPENT
-            run.tell()
+            run.finish()
 
     async def _watch(self, group: ProcessGroup) -> None:
         """Wait until the whole group is gone; after that only the pipes' content can arrive."""
         code = await asyncio.shield(group.gone)
-        self._pulse.stop()
+        self._heartbeat.stop()
         self._guardian.forget(group.pid)
         if self._run is not None:
             self._run.sink.gone()
         pipes = [self._wire_out, *self._outputs.values()]
-        await self._settled([pipe.closed for pipe in pipes])
+        await self._wait_for_all([pipe.closed for pipe in pipes])
         self.state = State.GONE
         run, self._run = self._run, None
         if run is not None:
             for fault in self._decoder.finish():
                 if run.is_open:
                     run.sink.unreadable(fault.reason, fault.size)
-            self._tell_rest(run)
-            run.close(Ending(EndKind.LOST, self._epitaph(code), exit_code=code))
-            run.tell()
+            self._send_rest(run)
+            run.close(Ending(EndKind.LOST, self._describe_end(code), exit_code=code))
+            run.finish()
         for pipe in pipes:
             pipe.close()
         self._wire_in.close()
         if not self._ready.done():
-            self._ready.set_result(f"{python_of(self.launch)} {self._last_words(code)}")
+            self._ready.set_result(f"{python_of(self.launch)} {self._describe_failed_start(code)}")
         if not self.loaded.done():
             self.loaded.set_result(False)
 
-    async def _settled(self, events: list[asyncio.Event]) -> None:
-        """Wait for all tasks, up to a limit."""
+    async def _wait_for_all(self, events: list[asyncio.Event]) -> None:
+        """Wait for all events, each up to the drain timeout."""
         for event in events:
             while not event.is_set():
                 try:
-                    async with asyncio.timeout(DRAIN_WITHIN):
+                    async with asyncio.timeout(DRAIN_TIMEOUT_SECONDS):
                         await event.wait()
                 except TimeoutError:
-                    if self._was_killed or not self._is_braked:
+                    if self._was_killed or not self._is_throttled:
                         return
 
-    def _settled_by(self, run: "ChildExecution", stream: str) -> asyncio.Event:
+    def _end_of_output(self, run: "ChildExecution", stream: str) -> asyncio.Event:
         return self._outputs[stream].closed if self._outputs[stream].closed.is_set() else run.marks[stream]
 
-    def _tell_rest(self, run: "ChildExecution") -> None:
+    def _send_rest(self, run: "ChildExecution") -> None:
         for stream, lines in self._streams.items():
             for line in lines.rest():
                 run.sink.output(stream, line)
 
     def _wire_ended(self) -> None:
-        # A process that ends closes its wire first: its exit code is worth a moment's patience.
-        asyncio.get_running_loop().call_later(DRAIN_WITHIN, self._end_speechless)
+        # A process that exits closes its wire first. Wait for its exit code, which explains more than the closed wire.
+        asyncio.get_running_loop().call_later(DRAIN_TIMEOUT_SECONDS, self._kill_without_wire)
 
-    def _end_speechless(self) -> None:
+    def _kill_without_wire(self) -> None:
         if self._group is not None and not self._group.gone.done() and not self._was_killed:
             self._closed_its_wire = True
             self._group.kill()
 
-    def _epitaph(self, code: int) -> str:
+    def _describe_end(self, code: int) -> str:
         if self._was_killed:
             return "the runner was killed"
         if self._closed_its_wire:
             return "the runner closed its wire, so it was killed"
         return f"the runner was killed by {_signal(-code)}" if code < 0 else f"the runner exited with code {code}"
 
-    def _last_words(self, code: int) -> str:
-        words = " ".join(line for _, line in list(self._early)[-5:]).strip()
+    def _describe_failed_start(self, code: int) -> str:
+        words = " ".join(line for _, line in list(self._early_output)[-5:]).strip()
         how = f"was killed by {_signal(-code)}" if code < 0 else f"ended with code {code}"
-        return f"{how} before it was ready. Is it a Python? {words}".strip()
+        return f"{how} before it was ready. Is it a Python interpreter? {words}".strip()
 
     async def _connect(self, spawned: StartedProcess) -> None:
         await self._wire_in.open(spawned.wire_in)
@@ -331,14 +338,14 @@ class ChildExecution:
         self.is_open = True
         """Whether results may still come."""
         self.marks = {"stdout": asyncio.Event(), "stderr": asyncio.Event()}
-        self.overhead = ENVELOPE + len(str(number))
-        self.told: asyncio.Future[Ending] = asyncio.get_running_loop().create_future()
+        self.overhead = ENVELOPE_BYTES + len(str(number))
+        self.finished: asyncio.Future[Ending] = asyncio.get_running_loop().create_future()
         self.concluding: asyncio.Task[None] | None = None
         self._ending: Ending | None = None
         self._child = child
 
     async def ended(self) -> Ending:
-        return await asyncio.shield(self.told)
+        return await asyncio.shield(self.finished)
 
     @property
     def code(self) -> list[Stamp]:
@@ -350,7 +357,7 @@ class ChildExecution:
 
     async def kill(self) -> None:
         # Afterwards the child may already serve another run.
-        if not self.told.done():
+        if not self.finished.done():
             await self._child.kill()
 
     def close(self, ending: Ending) -> None:
@@ -360,10 +367,10 @@ class ChildExecution:
             self._ending = ending
             self.answers.stop()
 
-    def tell(self) -> None:
-        """Mark everything as read and wake those who wait."""
-        if self._ending is not None and not self.told.done():
-            self.told.set_result(self._ending)
+    def finish(self) -> None:
+        """Report the ending to those who wait for it: all output was read."""
+        if self._ending is not None and not self.finished.done():
+            self.finished.set_result(self._ending)
 
 
 def _ending(data: dict[str, Any]) -> Ending:

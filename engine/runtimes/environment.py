@@ -14,7 +14,7 @@ def environment_of(launch: Launch, host: Mapping[str, str] = os.environ) -> dict
     small = {name: value for name, value in host.items() if name in BASE or name.startswith("LC_")}
     return {
         **small,
-        "PYTHONUNBUFFERED": "1",  # a print is seen when it happens
+        "PYTHONUNBUFFERED": "1",  # printed lines arrive at once
         "PYTHONIOENCODING": "utf-8:backslashreplace",
         "PYTHONFAULTHANDLER": "1",  # a crash in C leaves its Python stack in the output
         **dict(launch.env),

@@ -42,7 +42,7 @@ class Guardian:
             if self._shell is None:
                 self._start()
             else:
-                self._say(b"+ %d\n" % group)
+                self._send(b"+ %d\n" % group)
 
     def forget(self, group: int) -> None:
         """Stop watching a group that is gone, because its number may be reused."""
@@ -50,7 +50,7 @@ class Guardian:
             if group in self._groups:
                 self._groups.discard(group)
                 if self._shell is not None:
-                    self._say(b"- %d\n" % group)
+                    self._send(b"- %d\n" % group)
 
     def close(self) -> None:
         """End the shell, and with it every group that is still watched. Blocks until it is gone."""
@@ -71,17 +71,17 @@ class Guardian:
             env={},
             bufsize=0,
         )
-        self._tell(b"".join(b"+ %d\n" % group for group in sorted(self._groups)))
+        self._write(b"".join(b"+ %d\n" % group for group in sorted(self._groups)))
 
-    def _say(self, line: bytes) -> None:
+    def _send(self, line: bytes) -> None:
         try:
-            self._tell(line)
-        except BrokenPipeError:  # someone ended the guardian: another one takes over
+            self._write(line)
+        except BrokenPipeError:  # the guardian was killed: start another one
             if self._shell is not None:
                 _end(self._shell)
             self._start()
 
-    def _tell(self, lines: bytes) -> None:
+    def _write(self, lines: bytes) -> None:
         if self._shell is not None and self._shell.stdin is not None:
             os.write(self._shell.stdin.fileno(), lines)
 

@@ -14,7 +14,7 @@ from engine.runtimes.worker.result_encoding import encoded
 from engine.runtimes.worker.runner_driver import drive, opened
 from engine.runtimes.worker.tracebacks import report, sentence
 
-BREATH: Final = 64
+RESULTS_PER_TURN: Final = 64
 """Results per loop iteration: yielding after each result costs more than recording it."""
 
 
@@ -25,7 +25,7 @@ class InProcessRuntime:
         self._runners = runners
         self._live: set[InProcessExecution] = set()
 
-    async def begin(self, launch: Launch, run_id: str, context: dict[str, Any], sink: Sink) -> "InProcessExecution":  # noqa: ARG002 - the interface's
+    async def begin(self, launch: Launch, run_id: str, context: dict[str, Any], sink: Sink) -> "InProcessExecution":  # noqa: ARG002 - the interface has it
         """Start a run as a task."""
         name = launch.attr or launch.path.stem
         if name not in self._runners:
@@ -57,7 +57,7 @@ class InProcessExecution:
 
     async def ended(self) -> Ending:
         await asyncio.wait({self.task})
-        # Cancelled before its first step, it has no ending of its own.
+        # A task that is cancelled before its first step has no ending of its own.
         return Ending(EndKind.CANCELLED) if self.task.cancelled() else self.task.result()
 
     def cancel(self) -> None:
@@ -71,7 +71,7 @@ class InProcessExecution:
         try:
             ctx = AgentRunContext.model_validate(context)
             ctx.connect(_DirectCalls(self._sink))
-            await drive(opened(runner, ctx), self._emit, self._breathe)
+            await drive(opened(runner, ctx), self._emit, self._yield_to_loop)
         except asyncio.CancelledError as error:
             if self.task.cancelling():
                 return Ending(EndKind.CANCELLED)
@@ -89,9 +89,9 @@ class InProcessExecution:
         else:
             self._sink.result(value, len(cast("bytes", line)))
         self._emitted += 1
-        return self._emitted % BREATH == 0 or self._sink.full
+        return self._emitted % RESULTS_PER_TURN == 0 or self._sink.full
 
-    async def _breathe(self) -> None:
+    async def _yield_to_loop(self) -> None:
         if not self._sink.full:
             await asyncio.sleep(0)
             return
@@ -105,21 +105,21 @@ class _DirectCalls:
         self._sink = sink
 
     async def call(self, action: str, data: dict[str, Any]) -> Any:
-        reply = await self._sink.call(action, _carried(action, data))
+        reply = await self._sink.call(action, _through_wire(action, data))
         if isinstance(reply, ConfirmedReply):
             reply.written()
             return reply.data
         return reply
 
     async def stream(self, action: str, data: dict[str, Any]) -> AsyncGenerator[Any, None]:
-        asked = cast("AsyncGenerator[Any, None]", await self._sink.call(action, _carried(action, data)))
+        asked = cast("AsyncGenerator[Any, None]", await self._sink.call(action, _through_wire(action, data)))
         async with aclosing(asked) as replies:
             async for reply in replies:
                 yield reply
 
 
-def _carried(action: str, data: dict[str, Any]) -> dict[str, Any]:
-    """Encode a request as the wire would, or raise the refusal."""
+def _through_wire(action: str, data: dict[str, Any]) -> dict[str, Any]:
+    """Return a request as the wire would carry it. Raises AgentAPIException if it cannot be encoded."""
     try:
         line = wire.dumps(data)
         if len(line) > wire.MAX_FRAME:

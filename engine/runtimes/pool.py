@@ -10,15 +10,15 @@ from engine.runtimes.processes import others
 from engine.runtimes.runtime import Launch, RuntimeProblem, Sink
 from engine.runtimes.worker.file_stamps import are_unchanged
 
-IDLE: Final = 8
+MAX_IDLE_CHILDREN: Final = 8
 """Warm children that are kept; each holds about 30 MiB."""
 
 
 class ChildPool:
     """The runtime for real runners. No process that it starts outlives it or the host."""
 
-    def __init__(self, patience: HeartbeatTimeouts | None = None) -> None:
-        self._patience = patience
+    def __init__(self, timeouts: HeartbeatTimeouts | None = None) -> None:
+        self._timeouts = timeouts
         self._guardian = Guardian()
         self._children: set[Child] = set()
         self._idle: dict[Launch, Child] = {}
@@ -35,14 +35,14 @@ class ChildPool:
         except RuntimeProblem:
             self._discard(child)
             raise
-        # The first to hear of the end, so that whoever begins the next run finds the child on its way back.
-        execution.told.add_done_callback(lambda _: self._expect(launch, self._look_over(child)))
+        # Added first, so that the next run finds this child among the upcoming ones.
+        execution.finished.add_done_callback(lambda _: self._add_upcoming(launch, self._check_after_run(child)))
         return execution
 
     async def warm(self, launch: Launch) -> None:
         """Start a child and load its runner before it is needed."""
-        if launch not in self._coming and (launch not in self._idle or not await self._is_good(self._idle[launch])):
-            self._expect(launch, self._prepare(launch))
+        if launch not in self._coming and (launch not in self._idle or not await self._is_usable(self._idle[launch])):
+            self._add_upcoming(launch, self._prepare(launch))
         if (coming := self._coming.get(launch)) is not None:
             await asyncio.shield(coming)
 
@@ -69,10 +69,10 @@ class ChildPool:
             await asyncio.wait({coming})
         child = self._idle.pop(launch, None)
         if child is not None:
-            if await self._is_good(child):
+            if await self._is_usable(child):
                 return child
             self._discard(child)
-        # In a task of its own: a caller who gives up must not leave a process that nobody knows.
+        # In a task of its own: a caller that is cancelled must not leave a process that nobody ends.
         starting = self._task(self._start(launch))
         try:
             return await asyncio.shield(starting)
@@ -82,13 +82,13 @@ class ChildPool:
 
     async def _start(self, launch: Launch) -> Child:
         if self._is_closed:
-            raise RuntimeProblem("The host is closing: no runner is started any more.")
-        child = Child(launch, self._guardian, self._patience)
+            raise RuntimeProblem("The host is closing and starts no more runners.")
+        child = Child(launch, self._guardian, self._timeouts)
         self._children.add(child)
         try:
             await child.start()
         except BaseException:
-            # Whatever stopped it (no descriptors left, no process): a child that never stood is nobody's to wait for.
+            # For any error, such as no free descriptors: nobody waits for a child that never started.
             await child.kill()
             self._children.discard(child)
             raise
@@ -101,8 +101,8 @@ class ChildPool:
         else:
             self._discard(child)
 
-    async def _look_over(self, child: Child) -> None:
-        """Keep a child after its run if it is as good as new."""
+    async def _check_after_run(self, child: Child) -> None:
+        """Keep a child after its run if it is clean and its process group has no other process."""
         if child.state is State.IDLE and not await asyncio.to_thread(others, child.pid):
             self._keep(child.launch, child)
         else:
@@ -115,14 +115,14 @@ class ChildPool:
         if (other := self._idle.pop(launch, None)) is not None:
             self._discard(other)
         self._idle[launch] = child
-        if len(self._idle) > IDLE:
+        if len(self._idle) > MAX_IDLE_CHILDREN:
             self._discard(self._idle.pop(next(iter(self._idle))))
 
-    async def _is_good(self, child: Child) -> bool:
+    async def _is_usable(self, child: Child) -> bool:
         unchanged = await asyncio.to_thread(are_unchanged, child.files)
         return unchanged and child.state is State.IDLE and not self._is_closed
 
-    def _expect(self, launch: Launch, coming: Any) -> None:
+    def _add_upcoming(self, launch: Launch, coming: Any) -> None:
         task = self._task(coming)
         self._coming[launch] = task
         task.add_done_callback(lambda _: self._coming.pop(launch) if self._coming.get(launch) is task else None)
@@ -147,4 +147,4 @@ class ChildPool:
     def _done(self, task: asyncio.Task[Any]) -> None:
         self._tasks.discard(task)
         if not task.cancelled():
-            task.exception()  # told to whoever waits; with nobody waiting there is nobody to tell
+            task.exception()  # retrieved here, so that asyncio does not log an error that nobody waits for

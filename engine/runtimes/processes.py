@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-LONGEST_DYING: Final = 2.0
-"""Seconds to wait for killed processes of a group."""
+MAX_EXIT_SECONDS: Final = 2.0
+"""How long to wait for the killed processes of a group to exit."""
 
 
 class ProcessGroup:
@@ -41,9 +41,9 @@ class ProcessGroup:
     def _watch(self) -> None:
         if hasattr(os, "waitid"):
             os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOWAIT)
-        else:  # macOS before Python 3.13: the number may be free for the blink between these two lines
+        else:  # macOS before Python 3.13: the number may be reused between these two lines
             self._leader.wait()
-        end = time.monotonic() + LONGEST_DYING
+        end = time.monotonic() + MAX_EXIT_SECONDS
         while True:
             kill_group(self.pid)
             left = others(self.pid)
@@ -57,9 +57,9 @@ class ProcessGroup:
             self._is_reaped = True
             code = self._leader.wait()
         with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
-            self._loop.call_soon_threadsafe(self._tell, code)
+            self._loop.call_soon_threadsafe(self._set_exit_code, code)
 
-    def _tell(self, code: int) -> None:
+    def _set_exit_code(self, code: int) -> None:
         if not self.gone.done():
             self.gone.set_result(code)
 
@@ -81,7 +81,7 @@ def _from_proc() -> Iterator[tuple[int, tuple[int, ...], str]]:
         for entry in entries:
             if not entry.name.isdecimal():
                 continue
-            with contextlib.suppress(OSError):  # it ended while we looked
+            with contextlib.suppress(OSError):  # it ended meanwhile
                 # The name in brackets may itself hold brackets and spaces.
                 fields = Path(entry.path, "stat").read_bytes().rpartition(b")")[2].split()
                 yield int(entry.name), (int(fields[2]), int(fields[3])), fields[0].decode()

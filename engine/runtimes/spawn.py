@@ -16,7 +16,7 @@ WORKER: Final = Path(__file__).resolve().parent / "worker" / "main.py"
 ROOT: Final = WORKER.parents[3]
 """The folder that holds the engine; the child imports only the protocol and the wire from it."""
 
-ANOTHER: Final = "Name another one with --python, or `python:` in trackside.yaml."
+OTHER_PYTHON_HINT: Final = "Name another one with --python, or `python:` in trackside.yaml."
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ def spawn(launch: Launch, guardian: Guardian) -> StartedProcess:
         )
     except OSError as error:
         _close(wire_in, wire_out, stdout, stderr)
-        raise RuntimeProblem(_why_not(launch, error)) from error
+        raise RuntimeProblem(_start_problem(launch, error)) from error
     finally:
         _close(child_in, child_out, child_stdout, child_stderr)
     try:
@@ -65,21 +65,21 @@ def spawn(launch: Launch, guardian: Guardian) -> StartedProcess:
     return StartedProcess(process, wire_in, wire_out, stdout, stderr)
 
 
-def _why_not(launch: Launch, error: OSError) -> str:
+def _start_problem(launch: Launch, error: OSError) -> str:
     python = python_of(launch)
     if not launch.cwd.is_dir():
         return f"The working folder {launch.cwd} does not exist."
     if isinstance(error, FileNotFoundError):
-        return f"There is no interpreter at {python}. {ANOTHER}"
-    return f"{python} cannot be started: {error.strerror}. {ANOTHER}"
+        return f"There is no interpreter at {python}. {OTHER_PYTHON_HINT}"
+    return f"{python} cannot be started: {error.strerror}. {OTHER_PYTHON_HINT}"
 
 
-def unfit(launch: Launch, problem: str) -> str:
+def interpreter_problem(launch: Launch, problem: str) -> str:
     """Return the advice for an interpreter that started and reported what it lacks."""
     python = python_of(launch)
     if "pydantic" in problem:
         return f"{python} {problem}, which runners need. Install it: {python} -m pip install 'pydantic>=2.10,<3'"
-    return f"{python} {problem}; runners need 3.11 or newer. {ANOTHER}"
+    return f"{python} {problem}; runners need 3.11 or newer. {OTHER_PYTHON_HINT}"
 
 
 def _pipes(count: int) -> list[int]:

@@ -196,7 +196,7 @@ class Decoder:
                 found.append(self._give_up("a split frame was broken off"))
             self._start_joining(fragment.get("total_size"), found)
         elif self._joining is None:
-            # One fault tells of the whole unusable sequence, not one for each of its fragments.
+            # Report one fault for the whole unusable sequence, not one for each fragment.
             if not self._ignores_fragments:
                 found.append(Fault("a fragment of no frame", 0))
             self._ignores_fragments = kind != "chunk_end"

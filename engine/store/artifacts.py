@@ -19,7 +19,7 @@ from engine.store.tables import artifact_blobs, artifacts
 from engine.store.tokenizer import folded
 
 READ: Final = 1 << 20
-LONGEST_READ: Final = 10 << 20
+MAX_READ_BYTES: Final = 10 << 20
 
 
 class Storage(StrEnum):
@@ -89,7 +89,7 @@ def get(conn: Connection, artifact_id: str, *, now: int, expired: bool = False) 
     """Return the artifact. Raises NotFound if it does not exist, or has expired and `expired` is false."""
     row = first(conn, select(artifacts).where(artifacts.c.artifact_id == artifact_id), ArtifactRow)
     if row is None or (row.has_expired(now) and not expired):
-        raise NotFound(f"no artifact {artifact_id}; it never was, or it has expired.")
+        raise NotFound(f"no artifact {artifact_id}. It does not exist or has expired.")
     return row
 
 
@@ -98,7 +98,7 @@ def read_range(conn: Connection, artifact_id: str, offset: int = 0, limit: int =
     if offset < 0 or limit < 0:
         raise ValueError("offset and limit count bytes from the start")
     row = get(conn, artifact_id, now=now)
-    limit = min(limit, LONGEST_READ)
+    limit = min(limit, MAX_READ_BYTES)
     if row.storage == Storage.BLOB:
         return _read_blob(conn, row, offset, limit)
     if row.storage == Storage.FILE:

@@ -7,7 +7,7 @@ from typing import Final
 import orjson
 from sqlalchemy import Connection
 
-from engine.events import NOT_IN_OUTLINE, Entry, EntryHead, EntryKind
+from engine.events import NOT_IN_OUTLINE, Entry, EntryHead, EntryKind, Outcome
 from engine.store.async_reader import Query, Row, run_query
 
 COLUMNS: Final = ", ".join(Entry._fields)
@@ -17,6 +17,8 @@ SIZES: Final = (256, 64, 16, 4, 1)
 _NOT_IN_OUTLINE: Final = ", ".join(f"'{kind}'" for kind in NOT_IN_OUTLINE)
 _ONE_ROW: Final = "(" + ", ".join("?" * len(Entry._fields)) + ")"
 INSERTS: Final = {size: f"INSERT INTO journal ({COLUMNS}) VALUES " + ", ".join([_ONE_ROW] * size) for size in SIZES}  # noqa: S608
+IS_APPLIED: Final = f"(outcome IS NULL OR outcome = '{Outcome.WARNED}')"
+"""The SQL condition that an entry took effect."""
 INSERT_ONE: Final = INSERTS[1]
 
 
@@ -159,7 +161,7 @@ def first_result(conn: Connection, run_id: str, after: int) -> Entry | None:
     """Return the first applied result of a runner after a position. Calls and output are not results."""
     statement = (
         f"SELECT {COLUMNS} FROM journal WHERE run_id = ? AND position > ? AND source = 'runner'"  # noqa: S608
-        " AND type NOT IN ('call.requested', 'output') AND (outcome IS NULL OR outcome = 'warned')"
+        f" AND type NOT IN ('{EntryKind.CALL_REQUESTED}', '{EntryKind.OUTPUT}') AND {IS_APPLIED}"
         " ORDER BY position LIMIT 1"
     )
     row = conn.exec_driver_sql(statement, (run_id, after)).first()
@@ -169,8 +171,8 @@ def first_result(conn: Connection, run_id: str, after: int) -> Entry | None:
 def texts(conn: Connection, run_id: str, type: str, after_position: int = 0) -> Iterator[str]:  # noqa: A002
     """Yield the data of a run's applied entries of one type, in ascending order, with one row in memory at a time."""
     statement = (
-        "SELECT data FROM journal WHERE run_id = ? AND position > ? AND type = ?"
-        " AND (outcome IS NULL OR outcome = 'warned') ORDER BY position"
+        "SELECT data FROM journal WHERE run_id = ? AND position > ? AND type = ?"  # noqa: S608
+        f" AND {IS_APPLIED} ORDER BY position"
     )
     for (data,) in conn.exec_driver_sql(statement, (run_id, after_position, type)):
         yield data

@@ -170,7 +170,7 @@ def _locked(path: Path, _text: str = "") -> DatabaseLocked:
 def _full(path: Path, _text: str = "") -> DiskFull:
     return DiskFull(
         f"no space is left for {path}. Free some space (`trackside prune` helps), or name a file elsewhere with --db. "
-        "What was told as recorded is still there."
+        "Everything announced before is safe."
     )
 
 

@@ -77,7 +77,7 @@ def dead_hosts(conn: Connection) -> list[str]:
     return [host_id for host_id, name in conn.execute(query) if _is_free(folder / name)]
 
 
-def bury(conn: Connection, host_id: str) -> None:
+def delete_dead(conn: Connection, host_id: str) -> None:
     """Delete the row and the lock file of a dead host, after its runs were closed."""
     name = conn.execute(select(hosts.c.lock_file).where(hosts.c.host_id == host_id)).scalar()
     if name is not None:

@@ -15,7 +15,9 @@ from typing import Any, Final, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, Select, Text, column, exists, func, select, table
 
+from engine.events import EntryKind
 from engine.store import tokenizer
+from engine.store.entries import IS_APPLIED
 from engine.store.row_mapping import ConversationKey, every
 from engine.store.tables import runs, sessions, transcript
 from engine.store.tokenizer import Phrase
@@ -213,16 +215,16 @@ def _mark(kind: str, *parts: str | None) -> str:
     return f"{_MARK}{kind}{hashlib.blake2b(json.dumps(parts).encode(), digest_size=5).hexdigest()}"
 
 
-_SAYING: Final = "('message.completed', 'run.completed', 'run.finished')"
+_LINE_KINDS: Final = f"('{EntryKind.MESSAGE_COMPLETED}', '{EntryKind.RUN_COMPLETED}', '{EntryKind.RUN_FINISHED}')"
 """Types of entries that write an assistant's line; `run.finished` writes it from deltas."""
 _NEAR: Final = 64
 """Number of preceding lines that may have the same microsecond."""
 
 _AT: Final = "SELECT at FROM journal WHERE run_id = ? AND position = ?"
 _LAST: Final = "SELECT max(position) FROM journal WHERE run_id = ?"
-_SAID: Final = (
-    f"SELECT position FROM journal WHERE run_id = ? AND position >= ? AND at = ? AND type IN {_SAYING}"  # noqa: S608
-    " AND (outcome IS NULL OR outcome = 'warned') ORDER BY position LIMIT ?"
+_LINES_AT: Final = (
+    f"SELECT position FROM journal WHERE run_id = ? AND position >= ? AND at = ? AND type IN {_LINE_KINDS}"  # noqa: S608
+    f" AND {IS_APPLIED} ORDER BY position LIMIT ?"
 )
 _BEFORE: Final = """
     SELECT count(*) FROM (
@@ -273,7 +275,7 @@ def position_of(conn: Connection, line: TranscriptLine) -> int | None:
         return conn.exec_driver_sql(_STEERED, (line.run_id, line.event_id)).scalar()
     start = _first_at(conn, line.run_id, line.created_at)
     found: Sequence[int] = (
-        conn.exec_driver_sql(_SAID, (line.run_id, start, line.created_at, _NEAR)).scalars().all() if start else ()
+        conn.exec_driver_sql(_LINES_AT, (line.run_id, start, line.created_at, _NEAR)).scalars().all() if start else ()
     )
     if len(found) < 2:
         return found[0] if found else None

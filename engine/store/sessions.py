@@ -277,6 +277,7 @@ BEGINNING: Final = 200
 """Characters of the first line."""
 
 _COLUMNS: Final = tuple(each.name for each in fields(Session))
+_LIVE: Final = ", ".join(f"'{status}'" for status in sorted(LIVE_STATUSES))
 # Only the sessions of one page are looked up, each by an index. Every index of `runs` contains the rowid, which rises
 # with each new run: finding a session's newest run reads no other rows.
 _PAGE: Final = f"""
@@ -290,7 +291,7 @@ _PAGE: Final = f"""
         (SELECT count(*) FROM (SELECT 1 FROM runs WHERE conversation_id = these.session_id LIMIT {MAX_COUNTED})),
         (SELECT count(*) FROM (SELECT 1 FROM transcript WHERE conversation_id = these.session_id LIMIT {MAX_COUNTED})),
         (SELECT count(*) FROM (SELECT 1 FROM sessions WHERE parent_session_id = these.session_id LIMIT {MAX_COUNTED})),
-        (SELECT run_id FROM runs WHERE conversation_id = these.session_id AND status IN ('created', 'running')
+        (SELECT run_id FROM runs WHERE conversation_id = these.session_id AND status IN ({_LIVE})
          ORDER BY created_at LIMIT 1),
         last.run_id, last.status, last.status_reason
     FROM these LEFT JOIN runs AS last

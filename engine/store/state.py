@@ -15,8 +15,8 @@ from engine.store.row_mapping import driver_of, values
 from engine.store.state_scopes import PARTS, Scope, ScopeIdentity
 from engine.store.tables import runs, state, state_changes
 
-LONGEST_KEY: Final = 255
-LARGEST_VALUE: Final = 256 << 10
+MAX_KEY_CHARACTERS: Final = 255
+MAX_VALUE_BYTES: Final = 256 << 10
 ALIAS: Final = "conversation_id"
 EXTERNAL: Final = "external.conversation_id"
 
@@ -80,8 +80,8 @@ def canonical(key: str) -> str:
 def checked(key: str, value: object) -> tuple[str, str]:
     """Return the stored key and the encoded value. Raises StateRefused if one is invalid or over its limit."""
     key = canonical(key)
-    if not key or len(key) > LONGEST_KEY:
-        raise StateRefused(f"a state key has 1 to {LONGEST_KEY} characters; this one has {len(key)}.")
+    if not key or len(key) > MAX_KEY_CHARACTERS:
+        raise StateRefused(f"a state key has 1 to {MAX_KEY_CHARACTERS} characters; this one has {len(key)}.")
     if not is_text(key):
         raise StateRefused(f"the state key {key!r} holds half a character, which cannot be stored.")
     try:
@@ -89,8 +89,8 @@ def checked(key: str, value: object) -> tuple[str, str]:
         size = len(text.encode())
     except (TypeError, ValueError, RecursionError) as error:
         raise StateRefused(f"the value of state key {key!r} is not JSON: {error}") from error
-    if size > LARGEST_VALUE:
-        raise StateTooLarge(f"the value of state key {key!r} has {size} bytes; at most {LARGEST_VALUE} are kept.")
+    if size > MAX_VALUE_BYTES:
+        raise StateTooLarge(f"the value of state key {key!r} has {size} bytes; at most {MAX_VALUE_BYTES} are kept.")
     return key, text
 
 

@@ -119,7 +119,7 @@ def restore(conn: Connection, edit_id: str, hand: EditOrigin) -> StateEdit:
     """
     noted = event_log.seen(conn, edit_id)
     if noted is None or noted.event_type not in _KINDS:
-        raise NotFound(f"no change of state {edit_id} by a person.")
+        raise NotFound(f"no edit of state {edit_id} by the user.")
     identity = _read_identity(noted.metadata["scope"])
     first, last = noted.metadata["changes"]
     changed = conn.exec_driver_sql(_CHANGED, (first, first, last, identity.key)).all()

@@ -9,10 +9,10 @@ from sqlalchemy.dialects.sqlite import insert as upsert
 from engine.store.errors import NotFound, StoreError
 from engine.store.tables import storage
 
-LONGEST_KEY: Final = 255
-LARGEST_VALUE: Final = 1 << 20
+MAX_KEY_CHARACTERS: Final = 255
+MAX_VALUE_BYTES: Final = 1 << 20
 QUOTA: Final = 64 << 20
-MOST_KEYS: Final = 10_000
+MAX_KEYS: Final = 10_000
 
 
 class StorageRefused(StoreError):
@@ -32,18 +32,18 @@ def get(conn: Connection, owner: str, key: str) -> bytes:
 
 def put(conn: Connection, owner: str, key: str, value: bytes, *, at: int) -> None:
     """Store a value. Raises QuotaExceeded if the owner would exceed its quota with it."""
-    if not key or len(key) > LONGEST_KEY:
-        raise StorageRefused(f"a storage key has 1 to {LONGEST_KEY} characters; this one has {len(key)}")
-    if len(value) > LARGEST_VALUE:
-        raise QuotaExceeded(f"{len(value)} bytes are more than one value may have ({LARGEST_VALUE})")
+    if not key or len(key) > MAX_KEY_CHARACTERS:
+        raise StorageRefused(f"a storage key has 1 to {MAX_KEY_CHARACTERS} characters; this one has {len(key)}")
+    if len(value) > MAX_VALUE_BYTES:
+        raise QuotaExceeded(f"{len(value)} bytes are more than one value may have ({MAX_VALUE_BYTES})")
     others = select(func.coalesce(func.sum(func.length(storage.c.value)), 0), func.count()).where(
         storage.c.owner == owner, storage.c.key != key
     )
     used, count = conn.execute(others).one()
     if used + len(value) > QUOTA:
         raise QuotaExceeded(f"{used + len(value)} bytes are more than may be kept in all ({QUOTA})")
-    if count >= MOST_KEYS:
-        raise QuotaExceeded(f"more than {MOST_KEYS} keys")
+    if count >= MAX_KEYS:
+        raise QuotaExceeded(f"more than {MAX_KEYS} keys")
     row = {"owner": owner, "key": key, "value": value, "updated_at": at}
     conn.execute(
         upsert(storage)

@@ -20,6 +20,7 @@ from sqlalchemy import (
     text,
 )
 
+from engine.events import LIVE_STATUSES
 from engine.store.json_text import decode, encode
 
 SCHEMA_VERSION: Final = "0004"
@@ -97,12 +98,13 @@ runs: Final = Table(
     Column("metadata", Json, nullable=False),
 )
 ONE_LIVE_RUN: Final = "one_live_run"
+_LIVE: Final = ", ".join(f"'{status}'" for status in sorted(LIVE_STATUSES))
 Index(
     ONE_LIVE_RUN,
     runs.c.conversation_id,
     func.coalesce(runs.c.thread_id, text("''")),
     unique=True,
-    sqlite_where=text("status IN ('created', 'running') AND conversation_id IS NOT NULL"),
+    sqlite_where=text(f"status IN ({_LIVE}) AND conversation_id IS NOT NULL"),
 )
 Index("runs_created", runs.c.created_at, runs.c.run_id)
 Index("runs_conversation", runs.c.conversation_id)

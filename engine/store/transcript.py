@@ -110,7 +110,9 @@ def line_of(conn: Connection, conversation_id: str, name: int | str | None) -> T
     if line is not None:
         return line
     if name is None:
-        raise NotFound(f"nothing was said in {conversation_id} yet. `trackside run --session {conversation_id}` does.")
+        raise NotFound(
+            f"{conversation_id} has no messages yet. Send one: trackside run --session {conversation_id} TEXT"
+        )
     raise NotFound(
         f"{conversation_id} has no line {name}. `trackside transcript {conversation_id}` shows the number of each."
     )

@@ -213,7 +213,7 @@ MUTANTS: Final = (
         "run.recorder.count(len(content))",
         "run.recorder.count(0)",
         "what is kept by reference counts for the journal's limit",
-        f"{_CALLS}::test_what_is_kept_by_reference_counts_for_the_journals_limit",
+        f"{_CALLS}::test_data_stored_by_reference_counts_for_the_journals_limit",
     ),
     Mutant(
         "engine/access/services.py",

@@ -16,21 +16,21 @@ MUTANTS: Final = (
         "location.number in (None, count)",
         "(point.number is None or point.number >= count)",
         "a point with a number holds only the nth",
-        f"{_STEPS}::test_with_a_number_only_that_one_is_held",
+        f"{_STEPS}::test_a_breakpoint_with_a_number_pauses_only_at_that_one",
     ),
     Mutant(
         "engine/run/breakpoints.py",
         "location.number <= count:",
         "location.number < count:",
         "a point that has passed cannot be armed",
-        f"{_STEPS}::test_with_a_number_only_that_one_is_held",
+        f"{_STEPS}::test_a_breakpoint_with_a_number_pauses_only_at_that_one",
     ),
     Mutant(
         "engine/run/breakpoints.py",
         "if one.once or one.location.number is not None:",
         "if one.location.number is not None:",
         "a point that is armed once holds once",
-        f"{_STEPS}::test_a_point_that_is_armed_once_holds_once",
+        f"{_STEPS}::test_a_breakpoint_that_is_set_once_pauses_once",
     ),
     # Steps
     Mutant(
@@ -38,21 +38,21 @@ MUTANTS: Final = (
         "(self._is_stepping and name in STEP_BOUNDARIES)",
         "(self._is_stepping and name not in STEP_BOUNDARIES)",
         "a step stops at the next boundary",
-        f"{_STEPS}::test_one_who_only_steps_sees_every_boundary_and_nothing_else",
+        f"{_STEPS}::test_stepping_stops_at_every_boundary_and_nowhere_else",
     ),
     Mutant(
         "engine/run/breakpoints.py",
         '        STEERING,\n        "model",',
         '        PULL_CALL,\n        "model",',
         "a pull is a boundary",
-        f"{_STEPS}::test_one_who_only_steps_sees_every_boundary_and_nothing_else",
+        f"{_STEPS}::test_stepping_stops_at_every_boundary_and_nowhere_else",
     ),
     Mutant(
         "engine/access/held_calls.py",
         "if outcome.mode is ContinueMode.CONTINUE or call.call_type.name == PULL_CALL:",
         "if gone.how is not None:",
         "a step from a call stops at its reply",
-        f"{_STEPS}::test_one_who_only_steps_sees_every_boundary_and_nothing_else",
+        f"{_STEPS}::test_stepping_stops_at_every_boundary_and_nowhere_else",
     ),
     # The clock
     Mutant(
@@ -60,28 +60,28 @@ MUTANTS: Final = (
         "self._deadline.pause()",
         "self._deadline.left",
         "a hold stops the run's clock",
-        f"{_TIME}::test_a_hold_stops_the_runs_clock_and_its_deadline_moves",
+        f"{_TIME}::test_a_pause_stops_the_runs_clock_and_moves_its_deadline",
     ),
     Mutant(
         "engine/run/deadline.py",
         "self._start_timer(self._paused_seconds_left, self._clock.now())",
         "self._run(self._seconds or 0, self._clock.now())",
         "a run that is released has the time that was left",
-        f"{_TIME}::test_a_hold_stops_the_runs_clock_and_its_deadline_moves",
+        f"{_TIME}::test_a_pause_stops_the_runs_clock_and_moves_its_deadline",
     ),
     Mutant(
         "engine/run/breakpoints.py",
         "self._paused.remove(item)\n            if not self._paused:",
         "self._paused.remove(item)\n            if item not in self._paused:",
         "the clock stands while anything is held",
-        f"{_TIME}::test_while_anything_is_held_the_clock_stands",
+        f"{_TIME}::test_the_clock_stands_still_while_any_call_is_paused",
     ),
     Mutant(
         "engine/run/run_start.py",
         "if order.timeout is None or order.breakpoints else",
         "if order.timeout is None else",
         "a run that begins with holds is told no deadline",
-        f"{_TIME}::test_a_run_that_begins_with_holds_has_no_deadline_in_its_context_but_its_time_counts",
+        f"{_TIME}::test_a_run_with_breakpoints_has_no_deadline_in_its_context_but_times_out",
     ),
     # What a person puts in
     Mutant(
@@ -89,7 +89,7 @@ MUTANTS: Final = (
         "return original.as_reply() if outcome.edit is None else _as_reply(call.call_type.name, outcome.edit)",
         "return original.go()",
         "the runner goes on with the edited answer",
-        f"{_HOLDS}::test_a_step_makes_the_call_and_holds_its_reply_which_can_be_edited",
+        f"{_HOLDS}::test_a_step_makes_the_call_and_pauses_at_its_reply_which_can_be_edited",
     ),
     Mutant(
         "engine/access/held_calls.py",
@@ -103,14 +103,14 @@ MUTANTS: Final = (
         'services.entry_part(run, kind, "original", original) |',
         'services.entry_part(run, kind, "original", None) |',
         "the original stays in the journal beside its edit",
-        f"{_HOLDS}::test_a_step_makes_the_call_and_holds_its_reply_which_can_be_edited",
+        f"{_HOLDS}::test_a_step_makes_the_call_and_pauses_at_its_reply_which_can_be_edited",
     ),
     Mutant(
         "engine/access/held_calls.py",
         'edit = cast("dict[str, Any]", wire.parse(line, wire.MAX_DEPTH))',
         'edit = cast("dict[str, Any]", reply)',
         "an edit goes as it was when it was given",
-        f"{_HOLDS}::test_what_a_person_does_to_an_edit_after_giving_it_changes_nothing",
+        f"{_HOLDS}::test_changing_an_edited_reply_afterwards_has_no_effect",
     ),
     Mutant(
         "engine/run/breakpoints.py",
@@ -124,7 +124,7 @@ MUTANTS: Final = (
         "arguments=run.order.secret_mask.cover_value(",
         "arguments=dict(",
         "what is shown of a held call tells no secret",
-        f"{_HOLDS}::test_secrets_are_marks_in_what_is_shown_of_a_held_call_and_the_tool_gets_them_whole",
+        f"{_HOLDS}::test_secrets_are_masked_in_a_paused_call_and_the_tool_gets_them",
     ),
     # What waits behind it
     Mutant(
@@ -132,21 +132,21 @@ MUTANTS: Final = (
         "if not self._held_results.is_holding:\n            location",
         "if not self._held_results.is_holding or kind:\n            location",
         "no result overtakes one that is held",
-        f"{_RESULTS}::test_all_that_comes_behind_a_held_result_waits_and_then_comes_in_its_order",
+        f"{_RESULTS}::test_everything_behind_a_held_result_waits_and_keeps_its_order",
     ),
     Mutant(
         "engine/run/live.py",
         "if self._held_results.is_holding:\n            try:",
         "if self._held_results.is_holding and self.stop is not None:\n            try:",
         "no call overtakes a result that is held",
-        f"{_RESULTS}::test_all_that_comes_behind_a_held_result_waits_and_then_comes_in_its_order",
+        f"{_RESULTS}::test_everything_behind_a_held_result_waits_and_keeps_its_order",
     ),
     Mutant(
         "engine/run/live.py",
         "return self._held_results.is_holding or self._writer.full",
         "return self._writer.full",
         "while a result is held nothing more is read",
-        f"{_RESULTS}::test_all_that_comes_behind_a_held_result_waits_and_then_comes_in_its_order",
+        f"{_RESULTS}::test_everything_behind_a_held_result_waits_and_keeps_its_order",
     ),
     # The end
     Mutant(
@@ -168,6 +168,6 @@ MUTANTS: Final = (
         "if outcome is None:",
         "if outcome is None and run.stop_reason is not None:",
         "a call that was held when its run ended is not made",
-        f"{_TIME}::test_a_call_that_is_held_when_its_run_ends_is_refused_and_not_made",
+        f"{_TIME}::test_a_call_that_is_paused_when_its_run_ends_is_refused_and_not_made",
     ),
 )

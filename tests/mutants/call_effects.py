@@ -167,11 +167,11 @@ MUTANTS: Final = (
         "the quota is each owner's own",
         _QUOTA,
     ),
-    Mutant(_STORAGE, "if count >= MOST_KEYS:", "if count > MOST_KEYS:", "storage has so many keys at most", _QUOTA),
+    Mutant(_STORAGE, "if count >= MAX_KEYS:", "if count > MAX_KEYS:", "storage has so many keys at most", _QUOTA),
     Mutant(
         _STORAGE,
-        "if len(value) > LARGEST_VALUE:",
-        "if len(value) > LARGEST_VALUE + 1:",
+        "if len(value) > MAX_VALUE_BYTES:",
+        "if len(value) > MAX_VALUE_BYTES + 1:",
         "one value has 1 MiB at most",
         f"{_ATTACK}[value over 1 MiB]",
     ),
@@ -180,7 +180,7 @@ MUTANTS: Final = (
         "base64.b64decode(arguments.value_base64, validate=True)",
         "base64.b64decode(arguments.value_base64)",
         "what is no base64 is not stored",
-        f"{_GUARDS}::test_what_is_no_base64_is_not_stored_as_what_is_left_of_it",
+        f"{_GUARDS}::test_invalid_base64_is_refused_and_not_stored_in_part",
     ),
     # Files
     Mutant(

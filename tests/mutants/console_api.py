@@ -12,7 +12,7 @@ _ATTACHING: Final = "engine/intake/attachments.py"
 _COMPOSING: Final = "engine/intake/compose.py"
 _PAST: Final = "engine/api/past_event.py"
 _HANGS: Final = (
-    "tests/engine/intake/test_attachments.py::test_what_is_no_file_that_can_be_read_is_said_in_words_and_nothing_hangs"
+    "tests/engine/intake/test_attachments.py::test_a_file_that_cannot_be_read_gives_a_reason_and_never_hangs"
 )
 
 MUTANTS: Final = (
@@ -51,7 +51,7 @@ MUTANTS: Final = (
         "if newest > last:\n                continue",
         "if newest > last + 99:\n                continue",
         "what was written since an edit stays when it is taken back",
-        "tests/engine/store/test_state_edits.py::test_what_a_runner_wrote_since_stays",
+        "tests/engine/store/test_state_edits.py::test_a_restore_leaves_keys_that_a_runner_wrote_since",
     ),
     Mutant(
         _EDITS,
@@ -65,14 +65,14 @@ MUTANTS: Final = (
         "if noted is None or noted.event_type not in _KINDS:",
         "if noted is None:",
         "only a person's edit of state can be taken back",
-        "tests/engine/store/test_state_edits.py::test_only_a_persons_edit_of_state_can_be_taken_back",
+        "tests/engine/store/test_state_edits.py::test_only_the_users_edit_of_state_can_be_taken_back",
     ),
     Mutant(
         _EDITS,
         "source=EDITOR,",
         "source=EDITOR, conversation_id=identity.conversation_id,",
         "no runner reads of a person's edits",
-        "tests/engine/store/test_state_edits.py::test_no_runner_can_page_to_what_a_person_did_to_state",
+        "tests/engine/store/test_state_edits.py::test_no_runner_can_read_the_users_edits_of_state",
     ),
     Mutant(
         "engine/store/state.py",
@@ -94,7 +94,7 @@ MUTANTS: Final = (
         "SELECT max(rowid) FROM runs",
         "SELECT min(rowid) FROM runs",
         "a session stands where its last run does",
-        "tests/engine/store/test_session_pages.py::test_a_row_tells_where_its_session_stands_and_how_large_it_is",
+        "tests/engine/store/test_session_pages.py::test_a_row_has_the_status_and_the_size_of_its_session",
     ),
     Mutant(
         "engine/store/search.py",
@@ -108,14 +108,14 @@ MUTANTS: Final = (
         "if found is not None and found < at:",
         "if found is not None and found <= at:",
         "a line leads to the entry that said it",
-        "tests/engine/store/test_hits.py::test_a_line_is_found_at_the_entry_that_said_it",
+        "tests/engine/store/test_hits.py::test_a_line_is_found_at_the_entry_that_wrote_it",
     ),
     Mutant(
         _HITS,
         "coalesce(pulled_position, json_extract",
         "coalesce(NULL, json_extract",
         "a message that was pulled leads to its pull",
-        "tests/engine/store/test_hits.py::test_what_a_person_said_is_where_the_run_began_or_where_it_was_pulled",
+        "tests/engine/store/test_hits.py::test_a_user_line_is_found_at_the_start_of_the_run_or_at_its_pull",
     ),
     # Files
     Mutant(

@@ -14,7 +14,7 @@ MUTANTS: Final = (
         "cursors.history(order.conversation_key, before + 1)",
         "cursors.history(order.conversation_key, before)",
         "paging back from latest_cursor misses nothing",
-        f"{_TESTS}::test_the_latest_cursor_stands_after_everything_said_before_this_event",
+        f"{_TESTS}::test_the_latest_cursor_is_after_all_lines_before_this_event",
     ),
     Mutant(
         "engine/store/row_mapping.py",
@@ -28,7 +28,7 @@ MUTANTS: Final = (
         "trace_id=order.run_id,",
         "trace_id=envelope.event_id,",
         "trace_id is the run id",
-        f"{_TESTS}::test_the_trace_id_is_the_run_id_and_the_host_says_its_version",
+        f"{_TESTS}::test_the_trace_id_is_the_run_id_and_the_context_has_the_hosts_version",
     ),
     Mutant(
         "engine/run/run_start.py",

@@ -12,7 +12,7 @@ _ATTACK: Final = "tests/engine/access/test_attacks.py::test_an_attack_is_refused
 _CALLS: Final = "tests/engine/access/test_calls.py"
 _CONTEXT: Final = "tests/engine/run/test_context.py"
 _LACKS: Final = "tests/engine/access/test_gate.py::" + (
-    "test_a_runner_that_asks_for_nothing_is_told_for_each_call_what_its_manifest_lacks"
+    "test_a_runner_without_permissions_gets_the_missing_permission_for_each_call"
 )
 _EITHER: Final = "tests/engine/access/test_gate.py::test_one_operation_on_a_model_is_not_the_other_but_either_may_count"
 _STOPPED: Final = (

@@ -104,6 +104,6 @@ MUTANTS: Final = (
         "move_large_data_out(envelope.model_copy(deep=True), ",
         "move_large_data_out(envelope, ",
         "what a run was given is frozen by deep copy",
-        "tests/engine/run/test_context.py::test_what_the_sender_changes_after_submitting_does_not_reach_the_run",
+        "tests/engine/run/test_context.py::test_changes_after_submitting_do_not_reach_the_run",
     ),
 )

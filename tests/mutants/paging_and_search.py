@@ -15,7 +15,7 @@ _VERY_PLACE: Final = f"{_GUARDS}::test_a_run_reads_the_lines_and_events_of_its_v
 _NO_CURSOR: Final = f"{_GUARDS}::test_a_cursor_with_something_behind_it_is_no_cursor"
 _LINES: Final = "tests/engine/access/test_paging.py::TestHistory"
 _ENTRIES: Final = "tests/engine/access/test_paging.py::TestOwnJournal"
-_FOUND: Final = "tests/engine/access/test_search.py::test_it_finds_words_in_its_own_place_newest_first"
+_FOUND: Final = "tests/engine/access/test_search.py::test_search_finds_words_in_the_runs_conversation_newest_first"
 _SEAL: Final = "parts = [api, place.conversation_id, place.thread_id, place.bot_id, place.workspace_id]"
 
 MUTANTS: Final = (
@@ -171,7 +171,7 @@ MUTANTS: Final = (
         'oldest_first = has_cursor and arguments.direction == "forward"',
         "oldest_first = after is not None",
         "the direction holds whichever edges are given",
-        f"{_LINES}::test_both_edges_hold_in_either_direction",
+        f"{_LINES}::test_pages_have_correct_edges_in_either_direction",
     ),
     Mutant(
         _HISTORY,
@@ -235,7 +235,7 @@ MUTANTS: Final = (
         """return f'"{" ".join(phrase.terms)}"{""",
         """return f'{" ".join(phrase.terms)}{""",
         "what was typed together is found side by side",
-        "tests/engine/store/test_search.py::test_what_was_typed_does_not_find_the_line",
+        "tests/engine/store/test_search.py::test_the_query_does_not_find_the_line",
     ),
     Mutant(
         "engine/store/tokenizer.py",

@@ -59,7 +59,7 @@ MUTANTS: Final = (
         'frozenset({"", "__none__", "__none"})',
         'frozenset({"", "__none__"})',
         "'', __none__ and __none mean that nothing was chosen",
-        "tests/engine/protocol/test_manifest.py::test_nothing_chosen_is_said_in_three_ways",
+        "tests/engine/protocol/test_manifest.py::test_three_values_mean_that_nothing_was_chosen",
     ),
     Mutant(
         "engine/protocol/event.py",

@@ -31,7 +31,7 @@ MUTANTS: Final = (
         "withdrawn = queue.decide(tx.connection, item.item_id, Fate.WITHDRAWN, at=now)",
         "gone = queue.advance(item, Fate.WITHDRAWN)",
         "what was withdrawn is never said",
-        f"{_EDITS}::test_a_withdrawn_item_is_never_said",
+        f"{_EDITS}::test_a_withdrawn_item_is_never_in_the_transcript",
     ),
     Mutant(
         "engine/queue/edits.py",
@@ -59,7 +59,7 @@ MUTANTS: Final = (
         "if item.host != self._host and item.fate not in FINAL_FATES:",
         "if item.host is None and item.fate not in FINAL_FATES:",
         "what waits in another process is changed there",
-        f"{_CHANGES}::test_what_waits_in_another_process_is_changed_there",
+        f"{_CHANGES}::test_a_queued_message_of_another_process_is_changed_there",
     ),
     # Leftovers
     Mutant(
@@ -67,7 +67,7 @@ MUTANTS: Final = (
         "Fate.DROPPED, at=at, reason=reason)\n        write_transcript_line(tx, dropped, end.secret_mask",
         "Fate.DROPPED, at=at)\n        write_transcript_line(tx, dropped, end.secret_mask",
         "what a run leaves behind is dropped with the reason",
-        f"{_LEFT}::test_what_still_waits_when_a_run_ends_is_dropped_with_the_reason",
+        f"{_LEFT}::test_messages_still_queued_when_a_run_ends_are_dropped_with_the_reason",
     ),
     Mutant(
         "engine/store/queue.py",
@@ -81,7 +81,7 @@ MUTANTS: Final = (
         "write_transcript_line(tx, dropped, end.secret_mask, run_id=run.run_id, at=at)",
         "str(dropped)",
         "what was dropped was said all the same",
-        f"{_LEFT}::test_a_person_did_say_it_so_what_is_dropped_is_a_line",
+        f"{_LEFT}::test_a_dropped_message_is_a_line_of_the_transcript",
     ),
     Mutant(
         "engine/queue/leftovers.py",
@@ -95,7 +95,7 @@ MUTANTS: Final = (
         "if SENT_AGAIN in item.metadata:",
         "if item.metadata.get(SENT_AGAIN) == event_id:",
         "what was dropped is sent again once",
-        f"{_LEFT}::test_it_is_sent_again_once",
+        f"{_LEFT}::test_a_message_is_resent_only_once",
     ),
     Mutant(
         "engine/store/queue.py",
@@ -117,12 +117,12 @@ MUTANTS: Final = (
         "else after.at - item.pulled_at",
         "else after.at - item.created_at",
         "the latency is that from the pull to the first result",
-        f"{_RECEIPTS}::test_a_receipt_tells_when_it_was_queued_pulled_and_injected_and_what_came_first_after_it",
+        f"{_RECEIPTS}::test_a_receipt_has_the_times_of_queueing_pull_and_delivery_and_the_first_result_after_it",
     ),
     Mutant(
         "engine/store/entries.py",
-        "type NOT IN ('call.requested', 'output')",
-        "type NOT IN ('output')",
+        "type NOT IN ('{EntryKind.CALL_REQUESTED}', '{EntryKind.OUTPUT}')",
+        "type NOT IN ('{EntryKind.OUTPUT}')",
         "a call is no result",
         f"{_RECEIPTS}::test_calls_and_output_are_no_result_and_neither_is_what_had_no_effect",
     ),
@@ -131,6 +131,6 @@ MUTANTS: Final = (
         "run.last_pull_at = now",
         "run.last_pull_at = run.last_pull_at or now",
         "a run says when it pulled last",
-        f"{_RECEIPTS}::test_a_run_says_when_it_last_pulled_and_that_it_never_did",
+        f"{_RECEIPTS}::test_a_run_knows_when_it_last_pulled_or_that_it_never_did",
     ),
 )

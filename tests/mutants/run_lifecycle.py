@@ -32,7 +32,7 @@ MUTANTS: Final = (
         'record("user", EntryKind.CANCEL_REQUESTED, {})',
         'record("host", "cancel.requested", {})',
         "a cancel is recorded as an entry of the user",
-        "tests/engine/journal/test_recorder.py::test_sources_tell_host_runner_and_person_apart",
+        "tests/engine/journal/test_recorder.py::test_sources_distinguish_host_runner_and_user",
     ),
     Mutant(
         "engine/store/runs.py",
@@ -51,7 +51,7 @@ MUTANTS: Final = (
     ),
     Mutant(
         "engine/store/tables.py",
-        "status IN ('created', 'running') AND",
+        "status IN ({_LIVE}) AND",
         "status IN ('running') AND",
         "a run that is only created holds its slot",
         "tests/engine/store/test_runs.py::test_a_slot_is_one_conversation_and_thread_and_free_after_the_end",

@@ -24,14 +24,14 @@ MUTANTS: Final = (
         "raise RunnerNotAllowed(",
         "raise RunnerNotFound(",
         "not allowed is told from not found",
-        "tests/engine/runners/test_registry.py::test_not_allowed_is_told_from_not_found",
+        "tests/engine/runners/test_registry.py::test_not_allowed_and_not_found_are_different_errors",
     ),
     Mutant(
         "engine/runners/registry.py",
         "return self._allowed is None or runner.id.plugin_id in self._allowed",
         "return self._allowed is None or bool(self._allowed)",
         "only plugins on the allowed list can be used",
-        "tests/engine/runners/test_registry.py::test_not_allowed_is_told_from_not_found",
+        "tests/engine/runners/test_registry.py::test_not_allowed_and_not_found_are_different_errors",
     ),
     Mutant(
         "engine/runners/registry.py",
@@ -101,7 +101,7 @@ MUTANTS: Final = (
         "if isinstance(value, str) and not is_nothing(value)))",
         "if isinstance(value, str)))",
         "nothing chosen names no model and no knowledge base",
-        "tests/engine/runners/test_config_form.py::test_what_the_selectors_choose_can_be_asked_for",
+        "tests/engine/runners/test_config_form.py::test_the_ids_that_selectors_choose_can_be_read",
     ),
     Mutant(
         "engine/runners/config_form.py",

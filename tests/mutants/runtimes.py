@@ -56,8 +56,8 @@ MUTANTS: Final = (
     ),
     Mutant(
         "engine/runtimes/guardian.py",
-        'self._say(b"+ %d\\n" % group)',
-        "self._tell(b'')",
+        'self._send(b"+ %d\\n" % group)',
+        "self._write(b'')",
         "the guardian ends every group that it watches",
         "tests/engine/runtimes/test_host_killed.py::test_the_guardian_ends_what_it_watches_and_nothing_that_was_forgotten",
     ),
@@ -84,8 +84,8 @@ MUTANTS: Final = (
     ),
     Mutant(
         "engine/runtimes/output.py",
-        "PIECE: Final = 64 * 1024",
-        "PIECE: Final = 128 * 1024",
+        "MAX_LINE_BYTES: Final = 64 * 1024",
+        "MAX_LINE_BYTES: Final = 128 * 1024",
         "a long line of output comes in pieces of 64 KiB",
         "tests/engine/runtimes/test_output.py::test_a_line_of_100_kb_comes_in_two_pieces",
     ),

@@ -18,7 +18,7 @@ MUTANTS: Final = (
         "if isinstance(name, str) and _is_own(name, folder):",
         "the stamp of a file is of when it was read, not of the run's end",
         "tests/engine/runtimes/test_fresh_code.py::"
-        "test_an_edit_while_a_run_is_at_work_means_a_new_child_for_the_next[runner.py]",
+        "test_an_edit_during_a_run_means_a_new_child_for_the_next_run[runner.py]",
     ),
     Mutant(
         "engine/runtimes/worker/file_stamps.py",
@@ -29,7 +29,7 @@ MUTANTS: Final = (
     ),
     Mutant(
         "engine/runtimes/worker/file_stamps.py",
-        "return path, mtime, -1 if abs(time.time_ns() - mtime) < _SETTLED else size",
+        "return path, mtime, -1 if abs(time.time_ns() - mtime) < _SETTLED_NANOSECONDS else size",
         "return path, mtime, size",
         "a file that was just written is not certain to be unchanged",
         "tests/engine/runtimes/test_fresh_code.py::test_a_file_that_was_just_written_is_not_taken_as_certain",
@@ -75,7 +75,7 @@ MUTANTS: Final = (
         "engine/runners/single_file.py",
         "is_settled = stamp[2] >= 0",
         "is_settled = True",
-        "a file that was just written may be written once more without its time telling",
+        "a file that was just written may be written once more without its time changing",
         "tests/engine/runners/test_registry.py::test_a_module_that_was_just_written_is_read_again",
     ),
     Mutant(

@@ -99,15 +99,15 @@ MUTANTS: Final = (
     # What is kept
     Mutant(
         "engine/store/state.py",
-        "LONGEST_KEY: Final = 255",
-        "LONGEST_KEY: Final = 256",
+        "MAX_KEY_CHARACTERS: Final = 255",
+        "MAX_KEY_CHARACTERS: Final = 256",
         "a state key has at most 255 characters",
         "tests/engine/store/test_state.py::test_limits_of_keys_and_values_hold_to_the_byte",
     ),
     Mutant(
         "engine/store/state.py",
-        "LARGEST_VALUE: Final = 256 << 10",
-        "LARGEST_VALUE: Final = 257 << 10",
+        "MAX_VALUE_BYTES: Final = 256 << 10",
+        "MAX_VALUE_BYTES: Final = 257 << 10",
         "a state value has at most 256 KiB",
         "tests/engine/store/test_state.py::test_limits_of_keys_and_values_hold_to_the_byte",
     ),

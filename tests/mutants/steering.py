@@ -24,7 +24,7 @@ MUTANTS: Final = (
         "if order.conversation_key != run.order.conversation_key:",
         "if order.slot != run.order.slot:",
         "a run takes in nothing that is said to another bot or workspace",
-        f"{_CLAIMS}::test_what_is_said_to_another_bot_or_workspace_waits_for_the_slot",
+        f"{_CLAIMS}::test_a_message_to_another_bot_or_workspace_waits_for_the_slot",
     ),
     Mutant(
         "engine/queue/claims.py",
@@ -60,7 +60,7 @@ MUTANTS: Final = (
         "return None",
         "what no pull could hand over stops nothing behind it",
         "tests/engine/queue/test_contents.py"
-        "::test_what_no_pull_could_hand_over_waits_for_the_slot_and_stops_nothing_behind_it",
+        "::test_a_message_too_large_for_a_pull_waits_for_the_slot_and_blocks_no_other",
     ),
     # When
     Mutant(
@@ -75,7 +75,7 @@ MUTANTS: Final = (
         "if run.stop_reason is not None or run.final_result is not None or run.has_ended:",
         "if run.stop_reason is not None or run.has_ended:",
         "nothing is claimed once the runner has said its end",
-        f"{_CLAIMS}::test_nothing_is_claimed_once_the_runner_has_said_its_end",
+        f"{_CLAIMS}::test_nothing_is_claimed_after_the_terminal_result",
     ),
     Mutant(
         "engine/queue/claims.py",
@@ -96,14 +96,14 @@ MUTANTS: Final = (
         "if not runs.is_live(tx.connection, self.run_id):",
         "if self.run.has_ended:",
         "whether a run can still claim is decided by the writer",
-        f"{_GUARDS}::test_what_is_said_to_a_run_that_another_process_has_closed_is_a_run_of_its_own",
+        f"{_GUARDS}::test_a_message_to_a_run_that_another_process_has_closed_becomes_a_run_of_its_own",
     ),
     Mutant(
         "engine/queue/claims.py",
         "item.conversation_id) >= MAX_QUEUE_ITEMS:",
         "item.conversation_id) > MAX_QUEUE_ITEMS:",
         "100 messages wait in a run, and not one more",
-        f"{_CLAIMS}::test_a_hundred_messages_wait_in_a_run_and_the_next_waits_for_the_slot_and_says_why",
+        f"{_CLAIMS}::test_at_most_a_hundred_messages_are_queued_for_a_run_and_the_next_waits_for_the_slot_with_a_reason",
     ),
     # What is noted of it
     Mutant(
@@ -140,7 +140,7 @@ MUTANTS: Final = (
         "if order.slot is not None and self._first_pending(tx.connection, order.slot) is not None:",
         "if order.slot is not None and order.run_id is None:",
         "a newcomer does not overtake those in line",
-        f"{_GUARDS}::test_what_comes_as_the_slot_becomes_free_does_not_overtake_those_in_line",
+        f"{_GUARDS}::test_a_message_that_comes_as_the_slot_becomes_free_does_not_overtake_queued_ones",
     ),
     Mutant(
         "engine/queue/dispatch.py",
@@ -154,7 +154,7 @@ MUTANTS: Final = (
         "envelope=with_text(event.order.envelope, item.text))",
         "envelope=waiting.order.envelope)",
         "what waits for the slot says what it was edited to",
-        f"{_EDITS}::test_what_waits_for_the_slot_can_be_edited_moved_and_held",
+        f"{_EDITS}::test_a_message_that_waits_for_the_slot_can_be_edited_moved_and_paused",
     ),
     Mutant(
         "engine/queue/dispatch.py",
@@ -197,7 +197,7 @@ MUTANTS: Final = (
         ".where(_HERE, queue.c.fate == Fate.QUEUED, _CLAIMED_BY)",
         ".where(_HERE, queue.c.fate.in_(EDITABLE), _CLAIMED_BY)",
         "a held item is not pulled",
-        f"{_EDITS}::test_a_held_item_is_skipped_and_keeps_its_place",
+        f"{_EDITS}::test_a_paused_item_is_skipped_and_keeps_its_place",
     ),
     Mutant(
         "engine/store/queue.py",

@@ -31,10 +31,10 @@ MUTANTS: Final = (
     ),
     Mutant(
         _ARTIFACTS,
-        "limit = min(limit, LONGEST_READ)",
+        "limit = min(limit, MAX_READ_BYTES)",
         "limit = max(limit, READ)",
         "one read has at most 10 MiB",
-        "tests/engine/store/test_artifacts.py::test_one_read_is_a_mebibyte_unless_asked_and_ten_at_most",
+        "tests/engine/store/test_artifacts.py::test_a_read_returns_one_mebibyte_by_default_and_ten_at_most",
     ),
     Mutant(
         _ARTIFACTS,
@@ -126,7 +126,7 @@ MUTANTS: Final = (
         "source, then = _of_then(conn, parent, last)",
         "source, then = parent, max(last.created_at, parent.created_at)",
         "the state of a copied line is that of when it was said",
-        "tests/engine/store/test_forks.py::test_a_fork_of_a_fork_at_a_copied_line_has_the_state_of_when_it_was_said",
+        "tests/engine/store/test_forks.py::test_a_fork_of_a_fork_at_a_copied_line_has_the_state_at_the_original_line",
     ),
     Mutant(
         "engine/store/sessions.py",

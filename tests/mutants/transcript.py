@@ -36,8 +36,8 @@ MUTANTS: Final = (
     ),
     Mutant(
         "engine/store/entries.py",
-        "(outcome IS NULL OR outcome = 'warned') ORDER BY position",
-        "(outcome IS NULL) ORDER BY position",
+        " AND {IS_APPLIED} ORDER BY position",
+        " AND outcome IS NULL ORDER BY position",
         "a delta that was applied with a warning is part of the text",
         "tests/engine/run/test_sequence.py::test_a_gap_is_a_warning_and_the_result_is_applied",
     ),
@@ -46,7 +46,7 @@ MUTANTS: Final = (
         '{"assembled_from": "deltas"}',
         "{}",
         "a line put together from deltas says so",
-        "tests/engine/journal/test_delta_text.py::test_deltas_and_then_the_end_make_one_line_that_says_so_and_a_warning",
+        "tests/engine/journal/test_delta_text.py::test_deltas_without_a_completed_message_make_one_line_and_a_warning",
     ),
     Mutant(
         "engine/run/orchestrator.py",

@@ -104,8 +104,8 @@ def make_writer(
     return Writer(
         connect or database.writing_connection,
         database.path,
-        told=lambda row, entries: heard.told.append((row, entries)),
-        failed=heard.failed.append,
+        on_committed=lambda row, entries: heard.told.append((row, entries)),
+        on_failure=heard.failed.append,
         **more,
     )
 

@@ -83,7 +83,7 @@ class KnowledgeBaseEntry(KnowledgeScript):
     id: ResourceName
     kind: Literal["scripted"]
     name: str | None = None
-    """What people call it; not set: its id."""
+    """Its name for the user. Default: its id."""
     script: PathText | None = None
     """A YAML file with the keys of a script, instead of them; relative to this file."""
 

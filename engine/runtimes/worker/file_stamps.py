@@ -12,9 +12,9 @@ Stamp = tuple[str, int, int]
 """Path, modification time in nanoseconds, and size."""
 
 GONE: Final[Mark] = (0, -1)
-_SETTLED: Final = 20_000_000
-"""Nanoseconds after which a file cannot be written again with the same modification time: kernels count in steps
-of up to 10 ms.
+_SETTLED_NANOSECONDS: Final = 20_000_000
+"""After this long a file cannot be written again with the same modification time: kernels count in steps of up to
+10 ms.
 """
 
 
@@ -30,8 +30,8 @@ def mark_of(file: "os.DirEntry[str] | Path") -> Mark:
 def stamp_of(path: str) -> Stamp:
     """Return the stamp of a file that is about to be read, so that an edit in between is noticed."""
     mtime, size = mark_of(Path(path))
-    # Written this very moment, it may be written once more without its time telling. So its size is left open.
-    return path, mtime, -1 if abs(time.time_ns() - mtime) < _SETTLED else size
+    # A file that was just written may be written again with the same time, so its size is left open.
+    return path, mtime, -1 if abs(time.time_ns() - mtime) < _SETTLED_NANOSECONDS else size
 
 
 def are_unchanged(stamps: Iterable[Stamp]) -> bool:

@@ -34,7 +34,7 @@ class HostCalls:
             del self._waiting[number]
 
     async def stream(self, action: str, data: dict[str, Any]) -> AsyncGenerator[Any, None]:
-        """Make a call and yield the data of each reply; closing it early tells the host to stop."""
+        """Make a call and yield the data of each reply; closing it early cancels the call in the host."""
         number = self._ask(action, data)
         over = False
         try:

@@ -46,7 +46,7 @@ class _FreshLoader(SourceFileLoader):
         raise OSError(f"no bytecode is kept for {path}")
 
     def exec_module(self, module: Any) -> None:
-        # Before it is read: a person may save in the middle of an import, or while a run is at work.
+        # Before it is read: the user may save it during the import, or during a run.
         _STAMPS.setdefault(self.path, stamp_of(self.path))
         super().exec_module(module)
 
@@ -56,14 +56,14 @@ def _fresh_below(folder: Path) -> Any:
 
     def hook(place: str) -> Any:
         if not _is_own(place, folder):
-            raise ImportError(f"{place} is not the runner's", path=place)
+            raise ImportError(f"{place} is not a folder of the runner", path=place)
         return fresh(place)
 
     return hook
 
 
 def _is_own(place: str, folder: Path) -> bool:
-    # By text: it is asked for every loaded module at the end of every run, and pathlib makes 4 ms of that.
+    # As text: this is called for every loaded module at the end of every run, where pathlib takes 4 ms.
     below = place == str(folder) or place.startswith(f"{folder}{os.sep}")
     return below and "site-packages" not in place and "dist-packages" not in place
 
@@ -74,7 +74,7 @@ def _import(path: Path, folder: Path) -> Any:
     if package:
         importlib.import_module(package)
     spec = spec_from_file_location(name, path, loader=_FreshLoader(name, str(path)))
-    assert spec is not None  # noqa: S101 - it is None only where neither loader nor suffix is known
+    assert spec is not None  # noqa: S101 - it is None only if neither loader nor suffix is known
     assert spec.loader is not None  # noqa: S101
     module = module_from_spec(spec)
     sys.modules[name] = module

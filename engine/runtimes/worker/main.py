@@ -6,7 +6,7 @@ interpreter can still report that it is too old.
 
 import sys
 
-# The folder of this file must not lend its names (`wire`, `pool` …) to the runner's imports.
+# Modules in the folder of this file must not be found by the runner's imports.
 if __name__ == "__main__" and sys.path and sys.path[0].endswith("worker"):
     del sys.path[0]
 
@@ -16,7 +16,7 @@ import os
 from importlib.util import find_spec
 from types import ModuleType
 
-OLDEST = (3, 11)
+OLDEST_PYTHON = (3, 11)
 
 
 def main() -> None:
@@ -26,7 +26,7 @@ def main() -> None:
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.close(nothing)
-    # What the runner starts must not hold our wire open.
+    # Processes that the runner starts must not keep our wire open.
     os.set_inheritable(wire_out, False)
     fault = problem()
     ready = {"python": sys.version.split()[0], "problem": fault}
@@ -36,9 +36,9 @@ def main() -> None:
     engine = ModuleType("engine")
     engine.__path__ = [os.path.join(root, "engine")]  # noqa: PTH118 - pathlib costs 5 ms here
     sys.modules["engine"] = engine
-    # Imports leave no garbage, and looking for it takes a twentieth of them; what they made stays for good.
+    # Imports leave no garbage, and collecting takes a twentieth of their time; the modules stay until the end.
     gc.disable()
-    from engine.runtimes.worker.server import serve  # noqa: PLC0415 - there is no engine before this line
+    from engine.runtimes.worker.server import serve  # noqa: PLC0415 - the package is made above
 
     gc.freeze()
     gc.enable()
@@ -49,9 +49,9 @@ def main() -> None:
 
 def problem() -> "str | None":
     """Return why this interpreter cannot run a runner, or None."""
-    if sys.version_info[:2] < OLDEST:
+    if sys.version_info[:2] < OLDEST_PYTHON:
         return f"is Python {sys.version.split()[0]}"
-    # Version 1 had no core; looking for it spares the import.
+    # Version 1 had no core; finding it is faster than the import.
     if find_spec("pydantic") is None or find_spec("pydantic_core") is None:
         return "has no pydantic 2"
     return None

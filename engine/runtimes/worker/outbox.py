@@ -7,11 +7,11 @@ import threading
 import time
 from typing import Final
 
-WINDOW: Final = 0.002
-"""Seconds that a result may wait for others: this halves the host's reading cost."""
-GROUP: Final = 64 * 1024
-"""Bytes that are sent without waiting: the capacity of a pipe."""
-CROWDED: Final = 256 * 1024
+GROUP_SECONDS: Final = 0.002
+"""How long a result may wait for others: this halves the host's reading cost."""
+GROUP_BYTES: Final = 64 * 1024
+"""A group of this size is sent without waiting: the capacity of a pipe."""
+MAX_UNSENT_BYTES: Final = 256 * 1024
 
 
 class Outbox:
@@ -23,12 +23,12 @@ class Outbox:
         self._loop = loop
         self._lines: list[bytes] = []
         self._size = 0
-        self._left_at = 0.0
+        self._sent_at = 0.0
         self._lock = threading.Lock()
         self._wake = threading.Event()
         self._room = asyncio.Event()
-        self._someone_waits = False
-        # A thread, because a runner that blocks its loop should still be seen to have said what it said.
+        self._has_waiter = False
+        # A thread, because results must be sent even if the runner blocks its loop afterwards.
         threading.Thread(target=self._send_late, name="trackside-outbox", daemon=True).start()
 
     def put(self, line: bytes) -> bool:
@@ -36,7 +36,7 @@ class Outbox:
         with self._lock:
             self._lines.append(line)
             self._size += len(line)
-            if self._size < GROUP and time.monotonic() - self._left_at < WINDOW:
+            if self._size < GROUP_BYTES and time.monotonic() - self._sent_at < GROUP_SECONDS:
                 if not self._wake.is_set():
                     self._wake.set()
                 return False
@@ -44,9 +44,9 @@ class Outbox:
                 self._wake.set()
             return True
 
-    def hurry(self) -> None:
+    def send_next_at_once(self) -> None:
         """Send the next result at once: the host waits for the first of a run."""
-        self._left_at = 0.0
+        self._sent_at = 0.0
 
     def send(self, line: bytes) -> None:
         """Send a line and everything queued before it now."""
@@ -56,13 +56,13 @@ class Outbox:
             if not self._flush():
                 self._wake.set()
 
-    async def breathe(self) -> None:
+    async def yield_to_loop(self) -> None:
         """Give the loop a turn, and wait while the pipe is full."""
         with self._lock:
-            crowded = self._size > CROWDED
+            crowded = self._size > MAX_UNSENT_BYTES
             if crowded:
                 self._room.clear()
-                self._someone_waits = True
+                self._has_waiter = True
         if crowded:
             await self._room.wait()
         else:
@@ -87,17 +87,17 @@ class Outbox:
                 left = left[os.write(self._descriptor, left) :]
         except BlockingIOError:
             pass
-        except OSError:  # the runner closed our descriptor, or the host is gone: either ends this process soon
+        except OSError:  # the runner closed our descriptor, or the host is gone; this process ends soon in both cases
             left = left[:0]
         self._lines = [bytes(left)] if left else []
         self._size = len(left)
-        self._left_at = time.monotonic()
+        self._sent_at = time.monotonic()
         return not left
 
     def _send_late(self) -> None:
         while True:
             self._wake.wait()
-            time.sleep(WINDOW)
+            time.sleep(GROUP_SECONDS)
             self._wake.clear()
             while not self._flush_from_thread():
                 self._writable(1)
@@ -105,10 +105,10 @@ class Outbox:
     def _flush_from_thread(self) -> bool:
         with self._lock:
             done = self._flush()
-            tell = self._someone_waits and self._size <= CROWDED // 2
-            if tell:
-                self._someone_waits = False
-        if tell:
+            wakes = self._has_waiter and self._size <= MAX_UNSENT_BYTES // 2
+            if wakes:
+                self._has_waiter = False
+        if wakes:
             self._loop.call_soon_threadsafe(self._room.set)
         return done
 
@@ -118,4 +118,4 @@ class Outbox:
             poll.register(self._descriptor, select.POLLOUT)
             poll.poll(seconds * 1000)
         except OSError:
-            time.sleep(WINDOW)
+            time.sleep(GROUP_SECONDS)

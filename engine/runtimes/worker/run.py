@@ -47,11 +47,11 @@ class Run:
 
     async def perform(self, runner: Any, context: dict[str, Any], calls: "Caller") -> None:
         """Run until the runner ends, raises or is cancelled."""
-        self._outbox.hurry()
+        self._outbox.send_next_at_once()
         try:
             ctx = AgentRunContext.model_validate(context)
             ctx.connect(calls)
-            await drive(opened(runner, ctx), self._emit, self._outbox.breathe)
+            await drive(opened(runner, ctx), self._emit, self._outbox.yield_to_loop)
         except asyncio.CancelledError as error:
             # Ours if someone asked for it; else the runner let one of its own escape.
             task = asyncio.current_task()

@@ -31,7 +31,7 @@ def _why_not(run: Callable[..., object], stream: object) -> str:
 
 
 async def drive(
-    stream: AsyncIterator[Any], emit: Callable[[Any], bool], breathe: Callable[[], Awaitable[None]]
+    stream: AsyncIterator[Any], emit: Callable[[Any], bool], yield_to_loop: Callable[[], Awaitable[None]]
 ) -> None:
     """Emit every result; `emit` returns whether to yield to the loop. A cancel is thrown at the runner's position."""
     step: Awaitable[Any] = anext(stream)
@@ -43,7 +43,7 @@ async def drive(
                 return
             try:
                 if emit(result):
-                    await breathe()
+                    await yield_to_loop()
             except asyncio.CancelledError as cancelled:
                 # It came while the runner stood at its `yield`, not in an `await` of its own.
                 if not hasattr(stream, "athrow"):

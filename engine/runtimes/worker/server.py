@@ -16,7 +16,7 @@ from engine.runtimes.worker.outbox import Outbox
 from engine.runtimes.worker.run import Run, rehearse
 from engine.runtimes.worker.tracebacks import report, sentence
 
-LEFTOVER_GRACE: Final = 0.5
+LEFTOVER_GRACE_SECONDS: Final = 0.5
 """Seconds for leftover tasks of the runner to react to their cancellation."""
 
 NO_BREAKPOINT: Final = (
@@ -98,7 +98,7 @@ class _Server:
         self._number = number
         run = Run(number, self._outbox)
         task = self._task = self._loop.create_task(self._serve(run, order))
-        # Cancelled before its first step, a task never gets to say so itself.
+        # A task that is cancelled before its first step cannot report it.
         task.add_done_callback(lambda _: self._end(run, order["nonce"]))
 
     async def _serve(self, run: Run, order: dict[str, Any]) -> None:
@@ -130,7 +130,7 @@ async def _end_leftovers() -> bool:
     for task in leftovers:
         task.cancel()
     if leftovers:
-        await asyncio.wait(leftovers, timeout=LEFTOVER_GRACE)
+        await asyncio.wait(leftovers, timeout=LEFTOVER_GRACE_SECONDS)
     quiet = ("trackside-", "asyncio_")  # ours, and the idle threads of `asyncio.to_thread`
     threads = (thread for thread in threading.enumerate() if thread is not threading.main_thread())
     return all(task.done() for task in leftovers) and all(thread.name.startswith(quiet) for thread in threads)

@@ -268,7 +268,7 @@ def test_read_only_database_is_refused_for_runs_and_readable(with_run: Trackside
 def _no_space(path: Path) -> str:
     return (
         f"no space is left for {path}. Free some space (`trackside prune` helps), or name a file elsewhere with --db. "
-        "What was told as recorded is still there."
+        "Everything announced before is safe."
     )
 
 

@@ -199,7 +199,7 @@ def test_artifacts_are_listed_printed_and_saved(with_run: Trackside):
     assert on_a_terminal(with_run, "artifacts", "get", "x\x1b[2") == (
         "trackside: artifact x␛[2 is not text, and this is a terminal. Save it with -o FILE.\r\n"
     )
-    assert with_run.error("artifacts", "get", "none") == "no artifact none; it never was, or it has expired."
+    assert with_run.error("artifacts", "get", "none") == "no artifact none. It does not exist or has expired."
     assert with_run.error("artifacts", "get").startswith("`get` needs an ID, and an ID needs `get`: ")
     assert with_run.error("artifacts", "nowhere") == (
         "no run or session nowhere. `trackside runs` and `trackside sessions` list them."

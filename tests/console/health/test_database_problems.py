@@ -70,7 +70,7 @@ async def test_a_full_disk_is_said_as_long_as_it_is_full(open_engine: Engines, m
     app = opened(open_engine, Cue())
     async with at_the_screen(app) as pilot:
         with monkeypatch.context() as patch:
-            patch.setattr(Writer, "_patiently", full)
+            patch.setattr(Writer, "_execute_when_free", full)
             await say(pilot, "hello")
             await sees(pilot, "no space left on the disk", "Free some space")
             await until(pilot, lambda: app.main.prompt.text == "hello")

@@ -93,7 +93,7 @@ async def test_broken_file_cannot_run_until_it_is_fixed(open_engine: Engines):
         await until(pilot, lambda: was_told(app, "speaker.py:2 is left out", "never closed", "fix it to run again"))
         await sees(pilot, "code broken")
         await say(pilot, "once more")
-        await until(pilot, lambda: was_told(app, "is left out:", "speaker.py:2", "Mend that file"))
+        await until(pilot, lambda: was_told(app, "is left out:", "speaker.py:2", "Fix that file"))
         await until(pilot, lambda: app.main.prompt.text == "once more")
         path.write_text(SPEAKS.format("mended words"))
         await until(pilot, lambda: "Code fixed · the next run uses it · f5 runs again" in app.told)

@@ -1,4 +1,4 @@
-"""What is known of an artifact, and ranges of its bytes."""
+"""The artifact calls: metadata, and ranges of bytes."""
 
 import base64
 import tracemalloc
@@ -62,13 +62,13 @@ async def test_a_range_is_just_that_range(
 
 
 @pytest.mark.parametrize(("storage", "location"), [("url", "https://x/y"), ("platform", "key-1"), ("metadata", None)])
-async def test_what_the_host_does_not_hold_reads_as_no_content_plus_its_key(world: World, storage: str, location: Any):
+async def test_an_artifact_stored_elsewhere_reads_as_no_content_plus_its_key(world: World, storage: str, location: Any):
     await world.keep("elsewhere", storage=storage, location=location)
     got = await world.give(lambda ctx: ctx.api.artifact_read("elsewhere"))
     assert (got.content_base64, got.length, got.file_key, got.has_more) == (None, 0, location, False)
 
 
-async def test_one_read_brings_a_mebibyte_unless_more_is_asked_for_and_ten_at_most(world: World):
+async def test_a_read_returns_one_mebibyte_by_default_and_ten_at_most(world: World):
     await world.keep("large", bytes(12 << 20))
     for limit, length in ((None, 1 << 20), (2 << 20, 2 << 20), (11 << 20, 10 << 20)):
         got = await world.give(lambda ctx, limit=limit: ctx.api.artifact_read("large", limit=limit))

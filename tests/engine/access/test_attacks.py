@@ -1,4 +1,4 @@
-"""What a runner may not do: each is refused with its code, recorded with its reason, and changes nothing."""
+"""Calls that a runner may not make: each is refused with its code, recorded with its reason, and changes nothing."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -31,7 +31,7 @@ ATTACKS = [*PLACES, *ARTIFACTS, *IDENTITIES, *OPERATIONS, *STATE, *NUMBERS, *STO
 
 
 async def settle(world: World) -> Ids:
-    """Everyone else's things, and artifacts of the run's own place that must not be read all the same."""
+    """Data of other runs, and artifacts of the run's own conversation that it must not read."""
     others = {name: await inhabit(world, place, name) for name, place in OTHERS.items()}
     await world.keep("mine", b"0123456789")
     await world.keep("expired", HIDDEN.encode(), expires_at=START)
@@ -56,7 +56,7 @@ async def settle(world: World) -> Ids:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def inhabited(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[tuple[World, Ids]]:
-    """One world for the whole table: an attack that leaves a trace is found by the next."""
+    """One engine for the whole table: an attack that leaves a trace is found by the next one."""
     engines = Engines(tmp_path_factory.mktemp("attacks"), FakeClock())
     world = await World(engines).open()
     await world.give(lambda ctx: ctx.api.run_get())
@@ -93,14 +93,14 @@ def test_the_table_has_no_name_twice_and_all_the_contracts_rows():
     assert len(set(names)) == len(names) > 90
 
 
-# What is answered, but gives nothing away
+# Calls that are answered without revealing anything
 
 
 @pytest.mark.parametrize(
     "typed",
     ["%", "_", "wal%", "w_lnut", "'", '"', '" OR "', "walnut' OR '1'='1", "walnut OR 1", "NEAR(walnut)", "*", "§"],
 )
-async def test_what_is_typed_into_search_is_no_operator_and_no_way_out(world: World, typed: str):
+async def test_a_search_query_has_no_operators_and_stays_in_its_conversation(world: World, typed: str):
     await settle(world)
     found = await world.give(lambda ctx: ctx.api.history_search(typed), own("nothing of theirs"))
     assert (found.items, found.total_count) == ([], 0)
@@ -158,7 +158,7 @@ async def test_without_a_conversation_a_run_reads_its_own_artifacts_and_event_on
 
 async def test_storage_ends_at_its_quota_and_what_was_there_stays(world: World, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(storage, "QUOTA", 10)
-    monkeypatch.setattr(storage, "MOST_KEYS", 2)
+    monkeypatch.setattr(storage, "MAX_KEYS", 2)
 
     async def work(ctx: Any) -> Any:
         await ctx.api.set_plugin_storage("a", b"12345")

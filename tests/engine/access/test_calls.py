@@ -1,4 +1,4 @@
-"""What holds for every call: it is recorded, covered, counted, and can be given up."""
+"""Rules for every call: it is recorded, masked and counted, and can be cancelled."""
 
 import asyncio
 import json
@@ -31,13 +31,13 @@ from tests.support.own_and_foreign_data import World, meanwhile, own
 
 
 class Watched:
-    """A tool that says what it sees when it is called, and waits where it is told to."""
+    """A tool that reports what it sees when it is called, and waits on request."""
 
     def __init__(self) -> None:
         self.fact = ToolFact("watched", "test", "")
         self.called = asyncio.Event()
         self.crowded = asyncio.Event()
-        """128 calls of it wait."""
+        """Set when 128 calls of it wait."""
         self.cancelled = asyncio.Event()
         self.released = asyncio.Event()
         self.given: list[Any] = []
@@ -163,7 +163,7 @@ async def test_a_large_request_and_a_large_reply_are_kept_by_reference(world: Wo
     assert refused.error.code == "not_found"
 
 
-async def test_what_is_kept_by_reference_counts_for_the_journals_limit(world: World, monkeypatch: pytest.MonkeyPatch):
+async def test_data_stored_by_reference_counts_for_the_journals_limit(world: World, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("engine.journal.recorder.JOURNAL_LIMIT", 300_000)
 
     async def work(ctx: Any) -> None:
@@ -215,7 +215,7 @@ async def test_a_reply_too_large_for_a_frame_is_payload_too_large(watching, tool
     assert run.one("call.replied").data["error"]["code"] == "payload_too_large"
 
 
-# Giving up, the deadline, and too many
+# Cancels, the deadline, and the limit
 
 
 async def test_a_call_that_the_runner_gives_up_is_stopped_and_recorded_as_cancelled(watching, tool: Watched):
@@ -324,7 +324,7 @@ async def test_two_runs_do_not_share_their_rate(world: World, monkeypatch: pytes
 
     world._works[event.event_id] = greedy
     run = await played(world.engine, await send(world.engine, event, runner="asks"))
-    assert run.row.status == "failed"  # its closing question was one too many as well
+    assert run.row.status == "failed"  # its last call exceeded the limit too
     assert outcome == [[False] * 5 + [True]]
 
     async def modest(ctx: Any) -> Any:

@@ -1,4 +1,4 @@
-"""The gate's words: a refusal names what the author must change, and every call has a clause."""
+"""Decisions of the gate: a refusal names what the author must change, and every call has a clause."""
 
 from typing import Any
 
@@ -49,7 +49,7 @@ def test_every_call_of_the_api_has_an_action_and_every_action_a_call():
     assert public == set(CALL_TYPES) == set(CALLS) | NEEDS_NOTHING
 
 
-async def test_a_runner_that_asks_for_nothing_is_told_for_each_call_what_its_manifest_lacks(open_engine):
+async def test_a_runner_without_permissions_gets_the_missing_permission_for_each_call(open_engine):
     seen: dict[str, tuple[str, str]] = {}
 
     async def modest(ctx: Any):
@@ -105,7 +105,7 @@ async def test_storage_that_the_policy_forbids_is_refused_by_its_name(open_engin
 
 
 async def test_nothing_is_recomputed_while_the_run_lives(world: World):
-    """The grants are frozen: what the runner does to its copy of them opens nothing."""
+    """The grants are frozen: changing the runner's copy of them allows nothing more."""
 
     async def work(ctx: Any) -> Any:
         ctx.resources.models[0].model_id = "m2"

@@ -1,4 +1,4 @@
-"""Rules that hold even where another would stop most of what they stop."""
+"""Checks that apply even if another check would refuse most of the same calls."""
 
 import asyncio
 import sqlite3
@@ -19,7 +19,7 @@ NOWHERE = {"conversation_id": None, "thread_id": None, "bot_id": None, "workspac
 
 @contextmanager
 def nothing_commits(engine: Engine) -> Iterator[None]:
-    """Another process has the database's only pen."""
+    """Another process has the database's write lock."""
     other = sqlite3.connect(engine.database_path, isolation_level=None)
     try:
         other.execute("BEGIN IMMEDIATE")
@@ -29,10 +29,10 @@ def nothing_commits(engine: Engine) -> Iterator[None]:
 
 
 async def is_answered_while_nothing_commits(world: World, call: Any) -> bool:
-    """Whether the reply came while nothing could be written; then lets the writer go on and hears it out."""
+    """Return whether the reply came while nothing could be written; then let the writer continue."""
 
     async def work(ctx: Any) -> bool:
-        await ctx.api.run_events_page()  # all that came before is on disk
+        await ctx.api.run_events_page()  # everything before is on disk
         with nothing_commits(world.engine):
             task = asyncio.create_task(call(ctx))
             for _ in range(500):
@@ -77,11 +77,11 @@ async def test_a_read_waits_for_the_runs_own_earlier_results(open_engine):
     seen: list[Any] = []
 
     async def writes(ctx: Any):
-        await ctx.api.run_events_page()  # all that came before is on disk
+        await ctx.api.run_events_page()  # everything before is on disk
         with nothing_commits(engine):
             yield kept("k", "new")
             task = asyncio.create_task(ctx.api.state_get("conversation", "k"))
-            for _ in range(20):  # time enough for a read that waits for nothing
+            for _ in range(20):  # enough for a read that does not wait
                 await asyncio.to_thread(facts, engine, lambda conn: conn.exec_driver_sql("SELECT 1").scalar())
         seen.append(await task)
 
@@ -122,7 +122,7 @@ async def test_streams_are_in_flight_until_they_end_and_there_is_room_again_afte
 
 @pytest.mark.parametrize("place", [OWN, *OTHERS.values()], ids=["own", *OTHERS])
 async def test_a_run_reads_the_lines_and_events_of_its_very_place(world: World, place: Any):
-    """No part of a place is left out, and a missing one is not any."""
+    """Every part of a conversation key counts, and a missing part matches only a missing part."""
     for name, each in {"own": OWN, **OTHERS}.items():
         await world.give(lambda ctx: ctx.api.run_get(), own(f"said in {name}", each), "other")
 
@@ -175,7 +175,7 @@ async def test_a_page_of_the_journal_stays_between_both_its_edges(world: World):
     assert [item.position for item in backward.items] == list(range(high - 1, low, -1))
 
 
-async def test_what_is_no_base64_is_not_stored_as_what_is_left_of_it(world: World):
+async def test_invalid_base64_is_refused_and_not_stored_in_part(world: World):
     asked = await world.ask(
         lambda ctx: raw(ctx, "set_plugin_storage", run_id=ctx.run_id, key="k", value_base64=f"@{base64_of(b'abc')}!")
     )

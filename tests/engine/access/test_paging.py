@@ -39,7 +39,7 @@ def said(number: int, place: Any = OWN) -> TranscriptLine:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def long(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World]:
-    """A conversation of 130 lines, with lines of other places between them."""
+    """A conversation of 130 lines, with lines of other conversations between them."""
     engines = Engines(tmp_path_factory.mktemp("pages"), FakeClock())
     world = await World(engines).open()
 
@@ -120,10 +120,10 @@ class TestHistory:
         got = await page(long, before_cursor=cursors[129], limit=10**6)
         assert (len(got.items), got.has_more) == (100, True)
 
-    async def test_fifty_are_given_when_nothing_is_said(self, long: World, cursors: list[str]):
+    async def test_the_default_page_has_fifty_items(self, long: World, cursors: list[str]):
         assert len((await page(long, before_cursor=cursors[129])).items) == 50
 
-    async def test_both_edges_hold_in_either_direction(self, long: World, cursors: list[str]):
+    async def test_pages_have_correct_edges_in_either_direction(self, long: World, cursors: list[str]):
         edges = {"before_cursor": cursors[9], "after_cursor": cursors[4]}
         assert texts(await page(long, **edges)) == down(8, 5)
         got = await page(long, **edges, direction="forward", limit=3)
@@ -201,7 +201,7 @@ class TestOwnJournal:
         newest, oldest, after = await long.give(look)
         assert [(item.position, item.type) for item in newest.items] == [(5, "call.decided"), (4, "call.requested")]
         assert [(item.position, item.type) for item in oldest.items] == [
-            (3, "warning"),  # of files that its config names, and that are not there
+            (3, "warning"),  # for missing files that its config names
             (2, "warning"),
             (1, "run.started"),
         ]
@@ -228,7 +228,7 @@ class TestOwnJournal:
         assert seen == list(range(1, len(seen) + 1))
         assert len(seen) > 15
 
-    async def test_it_holds_the_runs_own_entries_only(self, long: World):
+    async def test_a_page_has_only_entries_of_the_run_itself(self, long: World):
         async def look(ctx: Any) -> Any:
             return ctx.run_id, await ctx.api.run_events_page()
 

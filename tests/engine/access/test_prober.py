@@ -1,4 +1,4 @@
-"""The bundled prober, in a child process, on the shelf of fixtures/scripts: its table of outcomes is prober.md."""
+"""The bundled prober in a child process, with the resources of fixtures/scripts. prober.md has the expected replies."""
 
 import inspect
 import json
@@ -39,7 +39,7 @@ NEEDS_A_GRANT = {
 
 
 async def probe(project: Path, runner: str) -> tuple[str, list[dict[str, Any]]]:
-    """What a run of the prober says, and the rows of its artifact."""
+    """Return the message of a run of the prober, and the rows of its artifact."""
     async with await Engine.open(project, db=project / "facts.db") as engine:
         ticket = await engine.runs.submit(message("evt_1", "Berlin", conversation_id="s"), RunOptions(runner=runner))
         run = await engine.runs.wait_for_end(await ticket.started)

@@ -1,4 +1,4 @@
-"""Models, tools, knowledge, files and the prompt: through the same gate, to what stands behind the grant."""
+"""Calls of models, tools, knowledge bases, files and the prompt: they pass the gate and reach the granted resource."""
 
 import base64
 from typing import Any

@@ -55,7 +55,9 @@ async def talked(world: World) -> World:
         ("", None, []),
     ],
 )
-async def test_it_finds_words_in_its_own_place_newest_first(talked: World, query: str, filters: Any, found: list[str]):
+async def test_search_finds_words_in_the_runs_conversation_newest_first(
+    talked: World, query: str, filters: Any, found: list[str]
+):
     result = await talked.give(lambda ctx: ctx.api.history_search(query, filters))
     assert [item.content for item in result.items] == found
     assert (result.total_count, result.query) == (len(found), query)

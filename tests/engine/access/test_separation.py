@@ -1,4 +1,4 @@
-"""Two runners and two conversations at once: whatever they do, none ever sees a row of another's."""
+"""Two runners and two conversations at once: neither ever reads data of the other."""
 
 import asyncio
 import base64
@@ -30,7 +30,7 @@ work = st.tuples(
 
 
 class TwoByTwo(RuleBasedStateMachine):
-    """Everything written is signed by who wrote it, and a model says who may read it."""
+    """Every value names its writer, and a model of the rules says who may read it."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -76,7 +76,7 @@ class TwoByTwo(RuleBasedStateMachine):
         await self.world.give(do, own(text, CONVERSATIONS[where]), runner)
 
     async def one(self, api: Any, where: str, runner: str, act: str, key: str) -> None:
-        # Plugin storage is one for both conversations: its keys are apart, or the order would decide.
+        # Both conversations share the plugin's storage, so they use different keys; otherwise the order would decide.
         value = f"signed{where} by {runner} {next(self.numbers)}"
         match act:
             case "state" | "actor":

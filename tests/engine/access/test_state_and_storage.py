@@ -1,4 +1,4 @@
-"""State and storage: what is written is on disk when the reply leaves, and is read back as it was."""
+"""State and storage calls: a value is on disk before the reply is sent, and is read back unchanged."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ async def test_a_value_is_read_back_as_it_was(world: World, value: Any):
     assert await world.give(work) == value
 
 
-async def test_a_missing_value_is_null_and_deleting_says_whether_it_was_there(world: World):
+async def test_a_missing_value_is_null_and_delete_returns_whether_it_existed(world: World):
     async def work(ctx: Any) -> Any:
         missing = await ctx.api.state_get("actor", "k")
         await ctx.api.state_set("actor", "k", 1)

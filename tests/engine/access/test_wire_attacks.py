@@ -1,4 +1,4 @@
-"""The same over the wire of a real child: what is no call is recorded as unreadable, and the run goes on."""
+"""Invalid requests over the wire of a real child are recorded as unreadable, and the run continues."""
 
 import json
 from collections.abc import AsyncIterator
@@ -21,7 +21,7 @@ class Attack:
     unreadable: list[str] = field(default_factory=list)
     """How the reason of each refused frame begins."""
     told: list[str] = field(default_factory=list)
-    """What the runner got back."""
+    """The replies that the runner got."""
     refused: list[tuple[str, str]] = field(default_factory=list)
     """Code and clause of refused calls."""
 
@@ -29,8 +29,8 @@ class Attack:
 ATTACKS = [
     Attack("garbage", ["not JSON", "not UTF-8", NO_FRAME, NO_FRAME, NO_FRAME]),
     Attack("wrong seq id", [NO_FRAME] * 4),
-    Attack("answer to nothing", ["an answer to nothing that was asked"]),
-    Attack("duplicate seq id", ["call 7000 is already in flight"], ["invalid_argument", "ok"]),
+    Attack("answer to nothing", ["a response without a request"]),
+    Attack("duplicate seq id", ["call 7000 is already in progress"], ["invalid_argument", "ok"]),
     Attack("data that is no object", ["run_get: its data is not an object"], ["invalid_argument"]),
     Attack("no name", ["a call without a name"]),
     Attack("forged run id", [], ["unauthorized"], [("unauthorized", "the call has the run_id of another run")]),
@@ -50,7 +50,7 @@ async def wire(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Stage]
 
 @pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
-async def test_what_is_no_call_is_recorded_and_the_run_goes_on(wire: Stage, attack: Attack):
+async def test_an_invalid_request_is_recorded_and_the_run_continues(wire: Stage, attack: Attack):
     played = await wire.play("forger", attack.name, session=f"w-{attack.name.replace(' ', '-')}")
 
     assert (played.run.status, played.run.status_reason) == ("completed", "stop")

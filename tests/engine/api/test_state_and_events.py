@@ -276,11 +276,11 @@ async def test_expired_artifacts_are_listed_only_on_request(play: Stage, clock: 
     assert [row.artifact_id for row in await play.engine.artifacts.list(conversation_id="s")] == ["a2"]
     assert (await play.engine.artifacts.get("a1", expired=True)).name == "note.txt"
     for ask in (play.engine.artifacts.get, play.engine.artifacts.read_bytes):
-        with pytest.raises(NotFound, match="it never was, or it has expired"):
+        with pytest.raises(NotFound, match="It does not exist or has expired"):
             await ask("a1")
 
 
-# Sessions and what was said in them
+# Sessions and their transcripts
 
 
 async def test_live_session_is_marked_and_hit_has_its_journal_entry(open_engine: Engines):

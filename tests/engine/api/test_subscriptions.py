@@ -7,7 +7,7 @@ from engine.api import StoreError
 from engine.events import MAX_BUFFERED_ENTRIES, CommittedEntry, Hub, Subscription
 from engine.store import entries as journal
 from engine.store.entries import Entry
-from engine.store.writer import BATCH
+from engine.store.writer import BATCH_ITEMS
 from tests.support.engines import Engines, Stage, delta, done, message, perform, played, send, until, waits
 from tests.support.limits import MAX_WAIT_SECONDS
 
@@ -64,7 +64,7 @@ async def test_subscription_to_one_run_gets_only_its_entries(play: Stage):
 
 
 async def test_slow_subscriber_misses_nothing_in_bounded_memory(open_engine: Engines):
-    count = MAX_BUFFERED_ENTRIES + 3 * BATCH
+    count = MAX_BUFFERED_ENTRIES + 3 * BATCH_ITEMS
 
     async def floods(ctx):
         for number in range(count):
@@ -74,7 +74,7 @@ async def test_slow_subscriber_misses_nothing_in_bounded_memory(open_engine: Eng
     slow = engine.subscribe()
     run = await perform(engine)
     held = sum(len(entries) for _, entries in slow._buffer)
-    assert held <= MAX_BUFFERED_ENTRIES + BATCH
+    assert held <= MAX_BUFFERED_ENTRIES + BATCH_ITEMS
 
     received = await take(slow, len(run.journal))
 

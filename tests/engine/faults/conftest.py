@@ -1,4 +1,4 @@
-"""A marked world: whatever a test starts can be found again."""
+"""Marks every process that a test starts, so that leftovers can be found."""
 
 import secrets
 from collections.abc import AsyncIterator

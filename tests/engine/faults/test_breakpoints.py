@@ -1,4 +1,4 @@
-"""Holds of real children: their wire waits, their death and their host's is noticed, and nothing is lost."""
+"""Breakpoints with real children: a paused child is not read, deaths of child and host are noticed, nothing is lost."""
 
 import json
 import os
@@ -34,8 +34,8 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def pool() -> ChildPool:
-    """Its children are asked fifty times a second, and a tenth of a second's silence is told."""
-    return ChildPool(HeartbeatTimeouts(ask_every=0.02, blocked=0.1))
+    """A pool that pings children fifty times a second and reports a silence of a tenth of a second."""
+    return ChildPool(HeartbeatTimeouts(interval_seconds=0.02, blocked_seconds=0.1))
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ async def engine(tmp_path: Path, folder: Path, pool: ChildPool, mark: str) -> As
 
 
 async def held_run(engine: Engine, text: str, *holds: str) -> tuple[str, int]:
-    """A run that is held; its id and its child's process."""
+    """A paused run: its id and its child's process."""
     event = message(engine.ids.new("evt"), text, conversation_id="s")
     run_id = await (await engine.runs.submit(event, RunOptions("held", breakpoints=holds, env=(MARK,)))).started
     await reached(engine, run_id)
@@ -70,13 +70,13 @@ async def test_a_child_goes_on_with_the_edited_answer_of_its_tool(engine: Engine
     assert run.one("pause.edited").data["original"] == {"result": "blue"}
 
 
-async def test_a_child_that_is_held_at_a_result_is_not_read_and_not_called_silent(engine: Engine, pool: ChildPool):
+async def test_a_child_paused_at_a_result_is_not_read_and_not_reported_as_silent(engine: Engine, pool: ChildPool):
     run_id, pid = await held_run(engine, "speak", "message.completed#1")
     (child,) = [child for child in pool._children if child.pid == pid]
-    assert (child._is_braked, child._wire_out._is_paused) == (True, True)
-    for _ in range(12):  # turns of the watch: more than twice what makes a silence
-        began = child._pulse._began
-        await until(lambda began=began: child._pulse._began != began)
+    assert (child._is_throttled, child._wire_out._is_paused) == (True, True)
+    for _ in range(12):  # ticks of the heartbeat: more than twice what is reported as a silence
+        began = child._heartbeat._began
+        await until(lambda began=began: child._heartbeat._began != began)
     assert [one.type for one in await journal_of(engine, run_id)][-1] == "pause.started", "no warning, and no result"
     await engine.runs.continue_run(run_id)
 
@@ -84,7 +84,7 @@ async def test_a_child_that_is_held_at_a_result_is_not_read_and_not_called_silen
     assert (run.row.status, spoken(run)) == ("completed", ["one", "two", "three"])
 
 
-async def test_each_result_of_a_child_can_be_held_in_its_turn(engine: Engine):
+async def test_a_run_can_pause_at_each_result_of_a_child(engine: Engine):
     run_id, _ = await held_run(engine, "speak", "message.completed")
     for number in range(3):
         await reached(engine, run_id, number + 1)
@@ -96,7 +96,7 @@ async def test_each_result_of_a_child_can_be_held_in_its_turn(engine: Engine):
     assert len(run.all("pause.started")) == 3
 
 
-async def test_what_a_child_said_before_it_was_killed_at_a_held_result_is_recorded_in_order(engine: Engine):
+async def test_results_before_a_kill_at_a_held_result_are_recorded_in_order(engine: Engine):
     run_id, pid = await held_run(engine, "speak", "message.completed#1")
     os.kill(pid, signal.SIGKILL)
     run = await played(engine, run_id)
@@ -107,7 +107,7 @@ async def test_what_a_child_said_before_it_was_killed_at_a_held_result_is_record
     assert all(one.outcome is None for one in run.all("message.completed"))
 
 
-async def test_a_child_that_is_killed_while_its_call_is_held_loses_its_run_and_the_call_is_not_made(engine: Engine):
+async def test_a_child_that_is_killed_while_its_call_is_paused_loses_its_run_and_the_call_is_not_made(engine: Engine):
     run_id, pid = await held_run(engine, "ask", "tool")
     os.kill(pid, signal.SIGKILL)
     run = await played(engine, run_id)
@@ -118,7 +118,7 @@ async def test_a_child_that_is_killed_while_its_call_is_held_loses_its_run_and_t
 
 
 @pytest.mark.parametrize(("text", "point"), [("ask", "tool"), ("speak", "message.completed"), ("pull", "steering")])
-async def test_a_cancel_of_a_held_child_closes_its_run(engine: Engine, text: str, point: str):
+async def test_a_cancel_of_a_paused_child_closes_its_run(engine: Engine, text: str, point: str):
     run_id, _ = await held_run(engine, text, point)
     await engine.runs.cancel(run_id)
     run = await played(engine, run_id)
@@ -129,7 +129,7 @@ async def test_a_cancel_of_a_held_child_closes_its_run(engine: Engine, text: str
     assert [one.position for one in run.journal] == [*range(1, len(run.journal) + 1)]
 
 
-async def test_after_the_death_of_its_host_a_held_run_is_closed_and_its_messages_are_dropped(
+async def test_after_the_death_of_its_host_a_paused_run_is_closed_and_its_messages_are_dropped(
     tmp_path: Path, folder: Path, mark: str
 ):
     db = tmp_path / "facts.db"

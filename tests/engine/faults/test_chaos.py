@@ -1,4 +1,4 @@
-"""Every misbehaviour of the bundled chaos runner: its run ends as it should, and only its run."""
+"""Every misbehaviour of the bundled chaos runner: its run ends with the right status, and no other run is affected."""
 
 import json
 import os
@@ -14,12 +14,12 @@ from engine.runners.discovery import bundled_folder
 from tests.support.faults.faults import MARK, Played, Stage, descendants, marked, stage, until
 
 SHORT = 1.0
-"""Seconds for what would never end by itself."""
+"""Deadline in seconds of runs that would never end by themselves."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """What must become of one misbehaviour."""
+    """The expected outcome of one misbehaviour."""
 
     name: str
     status: str
@@ -109,7 +109,7 @@ def _said_nothing(played: Played) -> None:
 
 
 def _verbatim(telltale: str) -> Callable[[Played], None]:
-    """Recorded as it was said: making it harmless is the screen's business."""
+    """Recorded unchanged: the screen makes it harmless."""
 
     def shows(played: Played) -> None:
         (message,) = _messages(played)
@@ -161,7 +161,7 @@ def _broke_the_protocol(kind: str, reason: str) -> Callable[[Played], None]:
     def shows(played: Played) -> None:
         assert _reasons(played, kind, "refused") == [reason]
         assert played.last["error"] == reason
-        # Whether a later result still arrives is a race with the stop; that it counts for nothing is not.
+        # Whether a later result still arrives is a race with the stop; that it has no effect is not.
         late = [(entry.outcome, entry.reason) for entry in played.entries if entry.type == "run.completed"]
         assert late in ([], [("ignored", "came after the run was stopped (protocol)")])
 
@@ -278,12 +278,12 @@ LINES = {
     "missing sequences": "all of it is said",
     "results after the end": "The end.",
 }
-"""The one assistant line that must come of these, whatever was streamed."""
+"""The one assistant line that these must write, whatever was streamed."""
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def chaos(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Stage]:
-    """One engine for all cases: what one of them broke, the next would feel."""
+    """One engine for all cases: damage by one of them would affect the next."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(MARK, "chaos")
         async with stage(tmp_path_factory.mktemp("chaos") / "facts.db") as opened:
@@ -311,7 +311,7 @@ async def test_a_misbehaving_runner_harms_its_own_run_only(chaos: Stage, case: C
             ("user", case.name),
         ]
     await chaos.check_normal()
-    # A child that ended well waits for the next run of its kind; nothing else may be left.
+    # A child that ended cleanly is kept for the next run; nothing else may be left.
     await until(lambda: marked("chaos") == {child.pid for child in chaos.pool._idle.values()}, 1.0)
 
 

@@ -18,7 +18,7 @@ WAYS = {
     "waiting": ("chaos", "hang", {}, "Waiting"),
     "with a grandchild": (str(HERE / "grandparent.py"), "go", {}, "message.delta"),
 }
-"""Runner, message and settings that bring a child into a state, and the line that tells that it is there."""
+"""Runner, message and settings that bring a child into a state, and the line that shows that it is there."""
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -28,7 +28,7 @@ def test_one_second_after_a_host_is_killed_none_of_its_processes_is_left(tmp_pat
     with other_process(script, tmp_path / "facts.db", runner, text, json.dumps(settings)) as host:
         while sign not in line_of(host):
             pass
-        # The child, the guardian, and what the child started.
+        # The child, the guardian, and processes that the child started.
         expected = 4 if way == "with a grandchild" else 2
         family = wait_until(lambda: len(found := descendants(host.pid)) >= expected and found)
         assert len(family) == expected
@@ -44,7 +44,7 @@ def test_the_group_of_a_child_is_gone_even_where_the_guardian_was_killed_first(t
     ) as host:
         while "message.delta" not in line_of(host):
             pass
-        # The guardian gets no environment, so it carries no mark; nor does, for a blink, what is just being started.
+        # The guardian gets no environment, so it has no mark; neither has a process that is just being started.
         wait_until(lambda: len(descendants(host.pid) - marked(mark)) == 1, 5.0)
         family = descendants(host.pid)
         (guardian,) = family - marked(mark)

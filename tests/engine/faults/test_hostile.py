@@ -1,4 +1,4 @@
-"""Whatever comes over the wire, the run survives it or fails as the contract says, and the host does not notice."""
+"""Hostile input over the wire: the run survives it or fails as the contract requires, and the host is not affected."""
 
 import json
 import re
@@ -102,7 +102,7 @@ CASES = (
     Case("state of 300 KiB", [("state.updated", "dropped", "the value of state key 'k' has 307202 bytes")]),
     Case("10,000 state keys", APPLIED * 10_000),
     Case("garbage", unreadable("not UTF-8", *["not a frame of the wire"] * 4)),
-    Case("frame of no run", unreadable("an answer to nothing that was asked")),
+    Case("frame of no run", unreadable("a response without a request")),
     Case(
         "fragments",
         unreadable(
@@ -135,7 +135,7 @@ async def attack(wire: Stage, name: str) -> Played:
 
 @pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-async def test_what_comes_over_the_wire_is_recorded_and_harms_nobody(wire: Stage, case: Case):
+async def test_invalid_input_on_the_wire_is_recorded_and_harmless(wire: Stage, case: Case):
     played = await attack(wire, case.name)
 
     assert (played.run.status, played.run.status_reason) == case.end

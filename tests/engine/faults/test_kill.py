@@ -1,4 +1,4 @@
-"""What was told is on disk: hosts are killed at random moments, and nothing that anyone has seen is missing."""
+"""Announced means recorded: hosts are killed at random moments, and no announced entry is missing."""
 
 import asyncio
 import itertools
@@ -20,22 +20,22 @@ SEED = int(os.environ.get("TRACKSIDE_SEED", "20260601"))
 KILLS, MID_STREAM = 52, 40
 MARK_VALUE = f"kill-{os.getpid()}"
 WITH_CHILDREN = 12
-"""So many hosts run their runner in a real child."""
+"""The number of hosts that run their runner in a real child."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """One kill: of which kind of host, and after how many entries told."""
+    """One kill: of which kind of host, and after how many announced entries."""
 
     children: bool
     after: int
     count: int
-    """How long each run of this host is."""
+    """The length of each run of this host."""
 
 
 @dataclass(frozen=True)
 class Kill:
-    """What one kill left."""
+    """The state after one kill."""
 
     plan: Plan
     told: list[str]
@@ -51,7 +51,7 @@ def plans(chance: random.Random) -> list[Plan]:
 
 
 def kill_one(db: Path, plan: Plan) -> list[str]:
-    """Host until so many entries are told, then SIGKILL; gives every whole line that came out."""
+    """Host until this many entries are announced, then SIGKILL. Returns every complete line of its output."""
     config = {"count": plan.count}
     with forked_host(MARK_VALUE, db, HERE / "streamer.py", "go", children=plan.children, config=config) as hosting:
         told = list(itertools.islice(hosting.lines, plan.after))
@@ -62,7 +62,7 @@ def kill_one(db: Path, plan: Plan) -> list[str]:
 
 
 async def check_recovery(db: Path, told: list[str]) -> bool:
-    """Reopen to host; whether the kill had interrupted a run that someone was watching."""
+    """Reopen to host. Returns whether the kill interrupted an announced run."""
     async with await Engine.open(db=db) as engine:
         assert await engine.integrity() == []
         seen = [json.loads(line) for line in told]
@@ -93,7 +93,7 @@ async def lane(db: Path, todo: list[Plan], done: list[Kill]) -> None:
         done.append(Kill(plan, told, await check_recovery(db, told)))
 
 
-async def test_every_entry_that_was_told_is_there_after_a_kill(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+async def test_every_announced_entry_is_there_after_a_kill(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     todo = plans(random.Random(SEED))
     done: list[Kill] = []
     await asyncio.gather(*(lane(tmp_path / f"{name}.db", todo, done) for name in ("one", "two")))

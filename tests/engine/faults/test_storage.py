@@ -1,4 +1,4 @@
-"""A disk that is full, a database that is locked, limits that are reached: what was told is there, and work goes on."""
+"""A full disk, a locked database and reached limits: announced entries are on disk, and work continues afterwards."""
 
 import asyncio
 import json
@@ -78,7 +78,7 @@ def small_disk(folder: Path, size: str) -> Iterator[Path]:
         subprocess.run(["umount", str(folder)], check=True)
 
 
-async def test_a_disk_that_fills_stops_the_run_and_loses_nothing_that_was_told(tmp_path: Path, mark: str):
+async def test_a_disk_that_fills_stops_the_run_and_loses_nothing_that_was_announced(tmp_path: Path, mark: str):
     with small_disk(tmp_path / "disk", "8m") as disk:
 
         def fill() -> None:
@@ -94,7 +94,7 @@ async def test_a_disk_that_fills_stops_the_run_and_loses_nothing_that_was_told(t
             await check_a_full_disk(opened, fill, (disk / "filler").unlink)
 
 
-async def test_a_database_that_may_not_grow_stops_the_run_and_loses_nothing_that_was_told(
+async def test_a_database_that_may_not_grow_stops_the_run_and_loses_nothing_that_was_announced(
     tmp_path: Path, mark: str, monkeypatch: pytest.MonkeyPatch
 ):
     limit = 0
@@ -110,7 +110,7 @@ async def test_a_database_that_may_not_grow_stops_the_run_and_loses_nothing_that
 
     def fill() -> None:
         nonlocal limit
-        limit = 1  # SQLite reads it as: no page more than there are
+        limit = 1  # SQLite takes this as: no more pages than now
         connections[-1].execute("PRAGMA max_page_count = 1")
 
     def free() -> None:

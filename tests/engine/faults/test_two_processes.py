@@ -1,4 +1,4 @@
-"""Several processes on one database: nobody closes another's runs, and the dead are recognised."""
+"""Several processes on one database: none closes the runs of another, and dead hosts are recognised."""
 
 import asyncio
 import json
@@ -18,7 +18,7 @@ from tests.support.limits import slowness
 
 @asynccontextmanager
 async def live_host(db: Path, session: str = "s") -> AsyncIterator[tuple[ForkedHost, str]]:
-    """Another process that hosts a run which waits for ever; with the run's id."""
+    """Another process that hosts a run without an end, and the run's id."""
     with forked_host(os.environ[MARK], db, "chaos", "hang", session=session, runs=1, waits=True) as other:
         while (told := json.loads(await asyncio.to_thread(other.lines.readline)))["type"] != "message.delta":
             pass

@@ -1,4 +1,4 @@
-"""Files that a person attaches: small ones travel, large ones stay where they are, and the rest is said in words."""
+"""Attached files: small ones are sent with the event, large ones stay in place, others are refused with the reason."""
 
 import base64
 import os
@@ -86,9 +86,7 @@ def test_a_link_into_a_root_is_where_it_leads(tmp_path: Path):
         attach(tmp_path / "files" / "innocent", tmp_path / "files")
 
 
-def test_what_is_no_file_that_can_be_read_is_said_in_words_and_nothing_hangs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_a_file_that_cannot_be_read_gives_a_reason_and_never_hangs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     os.mkfifo(tmp_path / "pipe")
     monkeypatch.chdir(tmp_path)  # a socket's path must be short
     with socket.socket(socket.AF_UNIX) as listening:
@@ -113,7 +111,7 @@ def test_what_is_no_file_that_can_be_read_is_said_in_words_and_nothing_hangs(
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_a_file_that_may_not_be_read_is_said_in_words(tmp_path: Path):
+def test_a_file_without_read_permission_gives_a_reason(tmp_path: Path):
     path = written(tmp_path / "mine")
     path.chmod(0)
     with pytest.raises(AttachmentProblem, match="may not be read"):

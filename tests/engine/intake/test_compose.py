@@ -1,4 +1,4 @@
-"""Events that are put together by hand."""
+"""Events that are composed from a form."""
 
 from dataclasses import replace
 from typing import Any
@@ -125,28 +125,28 @@ def test_every_field_finds_its_place():
     ],
     ids=lambda value: value if isinstance(value, str) and "." not in value else "",
 )
-def test_what_is_wrong_is_said_for_its_field(fields: dict[str, Any], field: str, words: str):
+def test_a_problem_is_reported_for_its_field(fields: dict[str, Any], field: str, words: str):
     found = problems(replace(example_draft(EventType.MESSAGE_RECEIVED), **fields))
 
     assert list(found) == [field]
     assert words in found[field]
 
 
-def test_everything_that_is_wrong_is_said_at_once():
+def test_all_problems_are_reported_at_once():
     found = problems(EventDraft(text="", source="moon", data="[]", actor_id="x", bot_id="x" * 256))
 
     assert sorted(found) == ["actor_type", "bot_id", "data", "source", "text"]
 
 
 @pytest.mark.parametrize(("typed", "time"), [("", None), ("0", 0), (" 1970-01-01T00:00:01Z ", 1_000_000)])
-def test_when_it_happened_is_said_as_a_platform_would_and_comes_back_so(typed: str, time: int | None):
+def test_the_time_of_an_event_keeps_the_form_of_its_platform(typed: str, time: int | None):
     envelope = compose(EventDraft(text="hi", event_time=typed), IDS)
 
     assert envelope.time == time
     assert draft_of(envelope).event_time == typed.strip()
 
 
-def test_a_message_may_bring_a_file_and_say_nothing():
+def test_a_message_may_have_a_file_and_no_text():
     assert compose(EventDraft(attachments=(FILE,)), IDS).input.to_text() == ""
 
 

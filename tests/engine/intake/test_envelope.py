@@ -1,4 +1,4 @@
-"""Events: six types, one form, read from what a person wrote or a platform sent."""
+"""Event envelopes: six types in one form, typed by the user or sent by a platform."""
 
 import json
 from pathlib import Path
@@ -32,7 +32,7 @@ def test_a_platforms_own_name_goes_to_source_event_type():
     assert envelope.source_event_type == "im.msg"
 
 
-def test_what_a_person_typed_is_a_message_from_the_console():
+def test_typed_text_becomes_a_message_from_the_console():
     envelope = message("e", "hello", conversation_id="s", thread_id="t")
 
     assert (envelope.event_type, envelope.source) == ("message.received", "console")
@@ -61,7 +61,7 @@ def test_an_event_is_read_from_yaml_as_well_as_from_json():
     assert from_json.subject.subject_id == "nightly"
 
 
-def test_what_is_written_wins_over_the_defaults():
+def test_written_values_override_the_defaults():
     assert read_event('{"event_type": "api.invoked", "event_id": "mine"}', "x", defaults=DEFAULTS).event_id == "mine"
 
 

@@ -1,4 +1,4 @@
-"""What an event leaves behind when it comes in: its row in the log, its user line, its artifacts."""
+"""The records of an accepted event: its row in the event log, its user line and its artifacts."""
 
 import base64
 import json
@@ -96,7 +96,7 @@ async def test_the_end_of_a_run_is_audited(play: Stage):
     assert audit.metadata == {"status": "completed", "reason": "stop"}
 
 
-# Seen before
+# Repeated events
 
 
 async def test_a_repeated_event_id_is_answered_with_its_first_run(play: Stage):
@@ -124,7 +124,7 @@ async def test_an_event_repeated_while_it_runs_or_waits_is_answered_with_its_fir
     assert len(await engine.runs.list()) == 2
 
 
-async def test_an_event_whose_message_was_dropped_says_so_when_it_is_repeated(open_engine: Engines):
+async def test_a_repeated_event_whose_message_was_dropped_raises(open_engine: Engines):
     first = await open_engine(waits)
     await send(first, message(event_id="e1"))
     await first.runs.submit(message(event_id="e2"))
@@ -137,7 +137,7 @@ async def test_an_event_whose_message_was_dropped_says_so_when_it_is_repeated(op
         await ticket.started
 
 
-async def test_a_message_that_waits_when_its_host_closes_is_dropped_and_stays_said(open_engine: Engines):
+async def test_a_queued_message_is_dropped_when_its_host_closes_and_stays_in_the_transcript(open_engine: Engines):
     first = await open_engine(waits)
     await send(first, "one")
     await first.runs.submit(message("two"))

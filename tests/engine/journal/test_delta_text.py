@@ -1,4 +1,4 @@
-"""Streamed text: fragments, snapshots or the whole with each chunk; shown and stored text is right for all."""
+"""Streamed text as fragments, snapshots or both: shown and stored text is right for all."""
 
 import pytest
 
@@ -44,7 +44,7 @@ async def test_a_completed_message_replaces_what_was_streamed(play: Stage):
     assert await lines_of(play.engine) == [("user", "hi"), ("assistant", "Goodbye")]
 
 
-async def test_deltas_and_then_the_end_make_one_line_that_says_so_and_a_warning(play: Stage):
+async def test_deltas_without_a_completed_message_make_one_line_and_a_warning(play: Stage):
     run = await play(delta("Hel"), delta("lo"), done())
 
     (line,) = [line for line in await play.engine.sessions.transcript("s") if line.role == "assistant"]
@@ -89,7 +89,7 @@ def test_a_message_is_joined_up_to_a_limit():
     assert text.was_cut
 
 
-def test_bare_fragments_are_told_from_snapshots():
+def test_bare_fragments_are_distinguished_from_snapshots():
     fragments, snapshots, single = DeltaText(), DeltaText(), DeltaText()
     for chunk in ("a", "b"):
         fragments.add(chunk)

@@ -1,4 +1,4 @@
-"""Entry kinds: every kind has a payload, and decoding never fails, whatever was recorded."""
+"""Entry kinds: every kind has a payload class, and decoding never fails."""
 
 import ast
 import json

@@ -79,7 +79,7 @@ async def test_a_cancelled_run_has_run_finished_as_its_last_entry(open_engine: E
     assert_invariants(await played(engine, run_id))
 
 
-async def test_sources_tell_host_runner_and_person_apart(open_engine: Engines):
+async def test_sources_distinguish_host_runner_and_user(open_engine: Engines):
     engine = await open_engine(waits)
     run_id = await send(engine)
     await until(engine, run_id, "message.delta")
@@ -161,7 +161,7 @@ async def test_a_call_that_this_host_does_not_answer_is_refused_and_recorded(ope
 
 
 class Pages:
-    """A writer that only keeps what it is given."""
+    """A writer that only keeps its entries."""
 
     def __init__(self) -> None:
         self.entries = []

@@ -1,4 +1,4 @@
-"""Secrets from config and environment are recorded as marks, wherever they turn up."""
+"""Secrets from config and environment are masked in everything that is recorded."""
 
 import json
 

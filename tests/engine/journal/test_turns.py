@@ -1,4 +1,4 @@
-"""The numbers of the contract, said here once more: a limit that moved by one is a limit that is wrong."""
+"""Turn numbers and the limits of the contract."""
 
 import base64
 from types import SimpleNamespace
@@ -55,7 +55,7 @@ def test_a_journal_has_at_most_a_gibibyte():
     assert pen.is_full
 
 
-def test_what_cannot_be_written_takes_no_position():
+def test_an_entry_that_cannot_be_encoded_takes_no_position():
     written: list = []
     recorder = Recorder(SimpleNamespace(append=written.append), FakeClock(), "run", SecretMask())
     with pytest.raises(TypeError):

@@ -1,4 +1,4 @@
-"""SPEC 8: the run-scoped API as a runner meets it."""
+"""SPEC 8: the run-scoped API as a runner uses it."""
 
 import inspect
 import math
@@ -23,7 +23,7 @@ from engine.protocol.pages import (
 
 
 class Host:
-    """Answers every call with what it was given, and remembers what it was asked."""
+    """Returns given replies, and records the calls."""
 
     def __init__(self, *replies: Any) -> None:
         self.replies = replies
@@ -341,7 +341,7 @@ async def test_a_model_that_cannot_be_encoded_is_an_invalid_argument():
     assert caught.value.error.code == ErrorCode.INVALID_ARGUMENT
 
 
-async def test_a_stream_with_a_bad_argument_is_refused_before_the_host_hears_of_it():
+async def test_a_stream_with_an_invalid_argument_is_refused_before_it_reaches_the_host():
     host = Host()
 
     with pytest.raises(AgentAPIException, match="nan is not JSON"):

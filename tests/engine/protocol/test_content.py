@@ -54,7 +54,7 @@ def test_a_whole_message_has_whole_tool_calls():
         Message.model_validate({"role": "assistant", "tool_calls": [{"function": call["function"]}]})
 
 
-def test_text_parts_are_joined_by_the_joiner_and_other_parts_say_nothing():
+def test_text_parts_are_joined_and_other_parts_are_skipped():
     parsed = [ContentElement.model_validate(part) for part in PARTS]
 
     assert (text_of(PARTS), text_of(parsed), text_of(parsed, joiner=" ")) == ("ab", "ab", "a b")
@@ -63,7 +63,7 @@ def test_text_parts_are_joined_by_the_joiner_and_other_parts_say_nothing():
 @pytest.mark.parametrize(
     ("content", "text"), [("x", "x"), (None, ""), ([], ""), (7, ""), ({"type": "text"}, ""), ([7, {"text": 1}], "")]
 )
-def test_what_is_no_content_has_no_text(content: object, text: str):
+def test_a_value_that_is_no_content_has_no_text(content: object, text: str):
     assert text_of(content) == text
 
 

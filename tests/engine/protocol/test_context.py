@@ -1,4 +1,4 @@
-"""SPEC 3, 5 and 6: what a runner is handed."""
+"""SPEC 3, 5 and 6: the context of a run."""
 
 from typing import Any
 
@@ -86,7 +86,7 @@ def test_history_is_never_inlined():
     assert not {"messages", "bootstrap"} & set(ctx.model_dump())
 
 
-def test_what_a_newer_host_adds_is_ignored_at_every_level():
+def test_unknown_keys_of_a_newer_host_are_ignored_at_every_level():
     newer = handed(
         moon="full",
         event={"event_id": "e", "event_type": "tide.turned", "source": "sea", "depth": 3},
@@ -173,6 +173,6 @@ def test_two_contexts_share_no_defaults():
     assert (other.config, other.state.actor, other.resources.models) == ({}, {}, [])
 
 
-def test_a_context_without_a_host_says_so():
+def test_a_context_without_a_host_raises():
     with pytest.raises(RuntimeError, match="no host"):
         _ = AgentRunContext.model_validate(handed()).api

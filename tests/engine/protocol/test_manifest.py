@@ -1,4 +1,4 @@
-"""SPEC 2: what a runner says about itself."""
+"""SPEC 2: the manifest of a runner."""
 
 import pytest
 from pydantic import ValidationError
@@ -66,7 +66,7 @@ def test_a_manifest_has_every_field_of_the_contract():
     }
 
 
-def test_only_id_and_name_must_be_said():
+def test_only_id_and_name_are_required():
     bare = manifest()
 
     assert (bare.label, bare.description, bare.config_schema, bare.metadata) == ({}, None, [], {})
@@ -167,5 +167,5 @@ def test_options_may_be_bare_values():
     ]
 
 
-def test_nothing_chosen_is_said_in_three_ways():
+def test_three_values_mean_that_nothing_was_chosen():
     assert {"", "__none__", "__none"} == NOTHING_CHOSEN

@@ -94,7 +94,7 @@ def test_a_constructor_makes_the_envelope_of_the_contract(result: AgentRunResult
 
 
 @pytest.mark.parametrize(("result", "kind", "data"), MADE)
-def test_what_the_constructors_make_is_accepted(result: AgentRunResult, kind: str, data: dict[str, Any]):
+def test_results_of_the_constructors_are_accepted(result: AgentRunResult, kind: str, data: dict[str, Any]):
     assert validate_payload(kind, result.data) is None
 
 
@@ -122,7 +122,7 @@ def test_the_wire_is_not_a_closed_union_of_types():
     assert AgentRunResult(type="weather.changed", data={"rain": True}).type == "weather.changed"
 
 
-def test_usage_may_be_told_with_the_end():
+def test_the_terminal_result_may_carry_usage():
     assert AgentRunResult.run_completed("r", usage={"total_tokens": 3}).usage == {"total_tokens": 3}
     assert AgentRunResult.run_failed("r", "no", usage={"total_tokens": 3}).usage == {"total_tokens": 3}
 
@@ -203,7 +203,7 @@ BAD: list[tuple[str, object, str]] = [
 
 
 @pytest.mark.parametrize(("kind", "data", "why"), BAD)
-def test_a_bad_payload_is_told_in_a_sentence_that_names_the_field(kind: str, data: object, why: str):
+def test_an_invalid_payload_gives_a_sentence_that_names_the_field(kind: str, data: object, why: str):
     assert validate_payload(kind, data) == why
 
 

@@ -1,4 +1,4 @@
-"""SPEC 5: the author's surface, and what it brings along."""
+"""SPEC 5: the public names of the contract, and what importing them loads."""
 
 import os
 import subprocess
@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[3]
 
 
 class Host:
-    """Knows its version and nothing else."""
+    """A host with a version and nothing else."""
 
     async def call(self, action: str, data: dict[str, Any]) -> Any:
         return {"version": f"{action} for {data['run_id']}"}
@@ -63,7 +63,7 @@ async def test_a_subclass_with_an_async_run_yields_results_and_may_yield_plain_d
     assert ended.data["message"]["content"] == "runtime_error"
 
 
-async def test_the_api_of_a_context_speaks_for_its_run():
+async def test_the_api_of_a_context_acts_for_its_run():
     ctx = context()
     ctx.connect(Host())
 
@@ -77,7 +77,7 @@ def test_the_api_is_no_part_of_the_context_that_travels():
     assert not {"api", "_api"} & set(ctx.model_dump())
 
 
-def test_a_runner_without_run_says_what_it_needs():
+def test_an_error_for_a_runner_without_run_names_the_fix():
     class Silent(AgentRunner):
         pass
 
@@ -85,7 +85,7 @@ def test_a_runner_without_run_says_what_it_needs():
         Silent().run(context())
 
 
-def test_capabilities_and_permissions_are_off_where_an_author_says_nothing():
+def test_capabilities_and_permissions_are_off_by_default():
     assert (AgentRunner.capabilities, AgentRunner.permissions, AgentRunner.config) == ({}, {}, ())
 
 

@@ -9,7 +9,7 @@ from tests.support.queue.steering import Talk, check_books, open_talk
 
 @pytest.fixture
 async def open_engine(tmp_path: Path, clock: FakeClock) -> AsyncIterator[Engines]:
-    """As everywhere; and when all engines are closed, the books must balance."""
+    """Like the fixture of the engine; and when all engines are closed, every message must have exactly one fate."""
     engines = Engines(tmp_path, clock)
     yield engines
     await engines.close_all()

@@ -1,4 +1,4 @@
-"""Every change of what waits is decided once, noted, and made by the process in which it waits."""
+"""Every change of a queued message is decided once, recorded, and made by the process that hosts it."""
 
 import asyncio
 import random
@@ -63,7 +63,7 @@ async def test_a_release_is_an_audit_entry_too(talk: Talk):
 
 
 @pytest.mark.parametrize("word", CHANGES)
-async def test_what_was_pulled_can_no_longer_be_changed_and_says_so(talk: Talk, word: str):
+async def test_a_pulled_message_can_no_longer_be_changed(talk: Talk, word: str):
     run = await talk.start()
     (item_id,) = await talk.claimed("one")
     await run.pull()
@@ -80,7 +80,7 @@ async def test_edit_and_pull_are_decided_in_one_step(talk: Talk, first: str):
     (item_id,) = await talk.claimed("old")
     recorder = talk.engine._core.host.orchestrator.live[run.run_id].recorder
     acts: dict[str, tuple[Callable[[], Any], int]] = {
-        # With each, how many entries it takes before the writer is asked.
+        # Each with the number of entries that it records before the writer is asked.
         "edit": (lambda: asyncio.ensure_future(talk.engine.queue.edit(item_id, "new")), 1),
         "pull": (lambda: asyncio.ensure_future(run.pull()), 3),
     }
@@ -103,7 +103,7 @@ async def test_edit_and_pull_are_decided_in_one_step(talk: Talk, first: str):
     assert [entry.outcome for entry in over.all("steering.edited")] == [None if first == "edit" else "refused"]
 
 
-async def test_what_is_turned_meanwhile_must_be_looked_at_again(talk: Talk):
+async def test_an_edit_of_a_message_that_was_turned_meanwhile_is_refused(talk: Talk):
     run = await talk.start()
     (item_id,) = await talk.claimed("old")
     recorder = talk.engine._core.host.orchestrator.live[run.run_id].recorder
@@ -122,7 +122,7 @@ async def test_what_is_turned_meanwhile_must_be_looked_at_again(talk: Talk):
     assert (over.one("steering.turned").outcome, over.one("steering.edited").outcome) == (None, "refused")
 
 
-async def test_however_edits_and_pulls_race_the_run_gets_what_the_editor_was_told(talk: Talk, capsys: Any):
+async def test_the_run_gets_the_text_that_the_editor_was_given_however_edits_and_pulls_race(talk: Talk, capsys: Any):
     seed = random.randrange(2**32)
     chance = random.Random(seed)
     run = await talk.start()
@@ -145,7 +145,7 @@ async def test_however_edits_and_pulls_race_the_run_gets_what_the_editor_was_tol
         print(f"\nedits against pulls, seed {seed}: {won}")
 
 
-# Whose they are
+# Messages of other processes
 
 
 def _turn_back(engine: Engine, item_id: str) -> Awaitable[Any]:
@@ -153,7 +153,7 @@ def _turn_back(engine: Engine, item_id: str) -> Awaitable[Any]:
 
 
 @pytest.mark.parametrize("word", [*CHANGES, "turned back"])
-async def test_what_waits_in_another_process_is_changed_there(open_engine: Engines, word: str):
+async def test_a_queued_message_of_another_process_is_changed_there(open_engine: Engines, word: str):
     talk = await open_talk(open_engine)
     other = await open_engine()
     run = await talk.start()
@@ -178,7 +178,7 @@ async def test_a_reader_changes_nothing(open_engine: Engines):
     assert [item.text for item in await reader.queue.list("s")] == ["one"]
 
 
-async def test_what_never_waited_cannot_be_changed(talk: Talk):
+async def test_a_message_that_was_never_queued_cannot_be_changed(talk: Talk):
     await talk.start()
     await talk.start(session="elsewhere")
     (item_id,) = await talk.claimed("one")

@@ -1,4 +1,4 @@
-"""The same with a host in a process of its own, runners in children, and real kills: a walk from a printed seed."""
+"""Random steering actions with a host in its own process, runners in children and real kills. The seed is printed."""
 
 import random
 import time
@@ -26,7 +26,7 @@ def theatre(tmp_path: Path) -> Iterator[Theatre]:
 
 
 class Walk:
-    """Steps from one state to the next, in the host's process and in the world of plain lists."""
+    """Steps from one state to the next, in the host's process and in the model of plain lists."""
 
     def __init__(self, theatre: Theatre, seed: int) -> None:
         self.theatre = theatre

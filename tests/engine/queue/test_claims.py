@@ -1,4 +1,4 @@
-"""A message for a taken slot is first offered to the run at work there."""
+"""A message for an occupied slot is first offered to the run in progress."""
 
 import asyncio
 from typing import Any
@@ -52,7 +52,7 @@ def refused(journal: list[Any]) -> list[Any]:
     return [entry for entry in journal if entry.type == "steering.queued" and entry.outcome == "refused"]
 
 
-async def test_a_message_for_a_taken_slot_goes_into_the_run_at_work(talk: Talk):
+async def test_a_message_for_an_occupied_slot_steers_the_run_in_progress(talk: Talk):
     run = await talk.start()
     ticket = await talk.say("more")
 
@@ -64,7 +64,7 @@ async def test_a_message_for_a_taken_slot_goes_into_the_run_at_work(talk: Talk):
     assert await lines_of(talk.engine) == [("user", "go"), ("user", "more"), ("assistant", "both")]
 
 
-async def test_a_run_takes_in_what_is_said_in_its_very_place(talk: Talk):
+async def test_a_run_claims_messages_of_its_own_conversation_and_thread(talk: Talk):
     place = {"session": "c", "thread_id": "t", "bot_id": "b", "workspace_id": "w"}
     run = await talk.start(**place)
 
@@ -72,7 +72,7 @@ async def test_a_run_takes_in_what_is_said_in_its_very_place(talk: Talk):
 
 
 @pytest.mark.parametrize(("of_run", "of_message"), PLACES.values(), ids=PLACES)
-async def test_what_is_said_to_another_bot_or_workspace_waits_for_the_slot(
+async def test_a_message_to_another_bot_or_workspace_waits_for_the_slot(
     talk: Talk, of_run: dict[str, Any], of_message: dict[str, Any]
 ):
     run = await talk.start(**of_run)
@@ -86,7 +86,7 @@ async def test_what_is_said_to_another_bot_or_workspace_waits_for_the_slot(
 
 
 @pytest.mark.parametrize(("of_run", "of_message"), SLOTS.values(), ids=SLOTS)
-async def test_what_is_said_in_another_conversation_or_thread_has_a_slot_of_its_own(
+async def test_another_conversation_or_thread_has_a_slot_of_its_own(
     talk: Talk, of_run: dict[str, Any], of_message: dict[str, Any]
 ):
     run = await talk.start(**of_run)
@@ -123,7 +123,9 @@ async def test_a_runner_that_cannot_steer_takes_nothing_in(open_engine: Engines)
     await run.end(done())
 
 
-async def test_a_hundred_messages_wait_in_a_run_and_the_next_waits_for_the_slot_and_says_why(talk: Talk):
+async def test_at_most_a_hundred_messages_are_queued_for_a_run_and_the_next_waits_for_the_slot_with_a_reason(
+    talk: Talk,
+):
     run = await talk.start()
     claimed = await talk.claimed(*(f"number {number}" for number in range(100)))
     ticket = await talk.say("one too many")
@@ -142,7 +144,7 @@ async def test_a_hundred_messages_wait_in_a_run_and_the_next_waits_for_the_slot_
     assert (await played(talk.engine, await ticket.started)).row.status == "completed"
 
 
-async def test_what_is_held_in_a_run_takes_room_there_too(talk: Talk):
+async def test_a_paused_message_counts_for_the_limit_of_its_run(talk: Talk):
     run = await talk.start()
     claimed = await talk.claimed(*map(str, range(100)))
     await talk.engine.queue.pause(claimed[7])
@@ -169,7 +171,7 @@ async def test_a_message_is_claimed_from_the_runs_creation_on_and_stands_behind_
     }
 
 
-async def test_nothing_is_claimed_once_the_runner_has_said_its_end(talk: Talk):
+async def test_nothing_is_claimed_after_the_terminal_result(talk: Talk):
     run = await talk.start()
     await run.yields(done("that is it"))
     ticket = await talk.say("too late")
@@ -307,8 +309,8 @@ async def test_a_claim_that_fails_puts_the_message_on_the_normal_path_and_the_lo
 async def test_the_run_that_follows_at_once_takes_messages_in_too(talk: Talk):
     run, host = await talk.start(), talk.engine._core.host
     with pen_held(talk.engine):
-        # The writer waits with something else in its hand, so that the end of the one and the beginning of the next
-        # are decided in the same breath.
+        # The writer is busy with another operation, so that the end of one run and the start of the next are decided
+        # in the same batch.
         host.writer.submit(lambda _: None)
         await comes_true(lambda: host.writer._taken == host.writer._added)
         ending = asyncio.ensure_future(run.end(done("over")))

@@ -1,4 +1,4 @@
-"""What a message carries into a run: attachments, much text, and secrets, which are marks wherever they go."""
+"""Attachments, long texts and masked secrets of steering messages."""
 
 import base64
 from typing import Any
@@ -51,7 +51,7 @@ async def test_attachments_are_there_from_the_claim_on_also_where_nobody_pulls(t
     assert line.content_json["attachments"][0]["content_redacted"] is True
 
 
-async def test_the_journal_of_the_run_tells_what_came_with_a_message_also_one_that_is_turned_into_it(talk: Talk):
+async def test_the_journal_lists_the_attachments_of_a_message_also_of_one_turned_into_steering(talk: Talk):
     run = await talk.start()
     file = attached("a", b"a cat", name="cat.txt", mime_type="text/plain", size=5)
     ticket = await talk.say("", input={"text": "look", "attachments": [file]})
@@ -64,7 +64,7 @@ async def test_the_journal_of_the_run_tells_what_came_with_a_message_also_one_th
     assert [data["attachments"] for data in told] == [[wanted]] * 2
 
 
-async def test_an_attachment_whose_id_is_taken_is_left_out_and_the_journal_says_so(talk: Talk):
+async def test_an_attachment_whose_id_is_taken_is_left_out_and_recorded(talk: Talk):
     run = await talk.start(input={"text": "go", "attachments": [attached("a", b"first")]})
     ticket = await talk.say("", input={"text": "look", "attachments": [attached("a", b"second")]})
     assert ticket.claimed_by == run.run_id
@@ -87,7 +87,7 @@ async def test_attachments_go_along_when_an_item_is_turned_into_a_run_of_its_own
     assert own.context["input"]["attachments"][0]["artifact_id"] == "a"
 
 
-async def test_what_is_attached_does_not_count_for_what_one_pull_can_hand_over(talk: Talk):
+async def test_attachments_do_not_count_for_the_size_limit_of_a_pull(talk: Talk):
     run = await talk.start()
     for name in "ab":
         files = [attached(f"{name}{number}", bytes(1 << 20)) for number in range(7)]
@@ -97,7 +97,7 @@ async def test_what_is_attached_does_not_count_for_what_one_pull_can_hand_over(t
     await run.end(done())
 
 
-# Much of it
+# Long texts
 
 
 async def test_more_than_one_reply_can_carry_comes_with_the_next_pull(talk: Talk):
@@ -131,7 +131,7 @@ UNFIT: dict[str, tuple[dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize(("fields", "why"), UNFIT.values(), ids=UNFIT)
-async def test_what_no_pull_could_hand_over_waits_for_the_slot_and_stops_nothing_behind_it(
+async def test_a_message_too_large_for_a_pull_waits_for_the_slot_and_blocks_no_other(
     talk: Talk, fields: dict[str, Any], why: str
 ):
     run = await talk.start()
@@ -157,7 +157,7 @@ async def test_as_deep_as_the_wire_carries_goes_into_the_run(talk: Talk):
 
 
 def everything_recorded(engine: Engine) -> str:
-    """The journal, the transcript and the event log, every word of them."""
+    """The text of the journal, the transcript and the event log."""
     rows: list[Any] = []
     for table in (tables.transcript, tables.events):
         rows += facts(engine, lambda conn, table=table: [tuple(row) for row in conn.execute(table.select())])

@@ -1,4 +1,4 @@
-"""What waits can be changed by a person until a run or the slot takes it."""
+"""The user can change a queued message until a run pulls it or it starts."""
 
 import asyncio
 
@@ -46,7 +46,7 @@ async def test_an_edit_to_nothing_is_refused(talk: Talk, text: str):
     await run.end(done())
 
 
-async def test_an_edit_to_more_than_a_pull_can_hand_over_is_refused(talk: Talk):
+async def test_an_edit_to_more_than_a_pull_can_return_is_refused(talk: Talk):
     run = await talk.start()
     one, _ = await talk.claimed("one", "two")
     with pytest.raises(CannotSteer, match="a run accepts 16256"):
@@ -56,7 +56,7 @@ async def test_an_edit_to_more_than_a_pull_can_hand_over_is_refused(talk: Talk):
     await run.end(done())
 
 
-async def test_a_held_item_is_skipped_and_keeps_its_place(talk: Talk):
+async def test_a_paused_item_is_skipped_and_keeps_its_place(talk: Talk):
     run = await talk.start()
     _, two, three, _ = await talk.claimed("one", "two", "three", "four")
     for item_id in (two, three):
@@ -70,7 +70,7 @@ async def test_a_held_item_is_skipped_and_keeps_its_place(talk: Talk):
     await run.end(done())
 
 
-async def test_a_withdrawn_item_is_never_said(talk: Talk):
+async def test_a_withdrawn_item_is_never_in_the_transcript(talk: Talk):
     run = await talk.start()
     one, _ = await talk.claimed("one", "two")
     item = await talk.engine.queue.withdraw(one)
@@ -178,7 +178,7 @@ async def test_nothing_is_turned_into_a_run_at_its_end(talk: Talk, ends: str):
     assert (await played(talk.engine, await ticket.started)).row.status == "completed"
 
 
-async def test_what_waits_for_the_slot_can_be_edited_moved_and_held(talk: Talk):
+async def test_a_message_that_waits_for_the_slot_can_be_edited_moved_and_paused(talk: Talk):
     run = await talk.start()
     tickets = [await talk.say(text, after=True) for text in ("a", "b", "c", "d")]
     a, b, c, d = (str(ticket.item_id) for ticket in tickets)
@@ -198,7 +198,7 @@ async def test_what_waits_for_the_slot_can_be_edited_moved_and_held(talk: Talk):
     assert {talk.item(item_id).fate for item_id in (a, b, c, d)} == {Fate.OWN_RUN}
 
 
-async def test_nothing_is_turned_into_a_run_that_is_full_and_it_waits_on(talk: Talk):
+async def test_a_message_cannot_be_turned_into_a_run_with_a_full_queue(talk: Talk):
     run = await talk.start()
     ticket = await talk.say("later", after=True)
     await talk.claimed(*map(str, range(100)))
@@ -211,7 +211,7 @@ async def test_nothing_is_turned_into_a_run_that_is_full_and_it_waits_on(talk: T
     assert (await played(talk.engine, await ticket.started)).row.status == "completed"
 
 
-async def test_what_is_held_stays_held_when_it_is_turned(talk: Talk):
+async def test_a_paused_message_stays_paused_when_its_mode_changes(talk: Talk):
     run = await talk.start()
     ticket = await talk.say("one")
     item_id = str(ticket.item_id)

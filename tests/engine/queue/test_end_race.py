@@ -22,9 +22,9 @@ from tests.support.queue.steering import check_books
 
 IN_PROCESS, WITH_CHILDREN = 180, 20
 AT_ONCE = 6
-"""Conversations side by side."""
+"""The number of conversations at the same time."""
 BEYOND = 1.4
-"""How far beyond the end of a run like the last one a message may be sent."""
+"""How far after the end of a run a message may be sent, as a factor of the last run's length."""
 LISTENER = Path(__file__).parents[2] / "support" / "queue" / "listener.py"
 
 
@@ -34,7 +34,7 @@ def seed() -> int:
 
 
 def fates(engine: Engine) -> Counter[str]:
-    """What became of the messages; those that had no need to wait are runs of their own as well.
+    """The fates of the messages; those that did not have to wait are runs of their own too.
 
     Whoever was taken in is in the answer of the run that took it in, once; whoever was not has an answer of its own;
     what was dropped has none.
@@ -55,7 +55,7 @@ def fates(engine: Engine) -> Counter[str]:
 
 
 async def turns_until(ending: asyncio.Future[RunRow], most: int = 100_000) -> int:
-    """Let the loop turn until a run has ended, or so often at most; how often it did."""
+    """Run the loop until a run has ended, at most this often. Returns how often it ran."""
     for turn in range(most):
         if ending.done():
             return turn
@@ -77,7 +77,7 @@ async def in_process(root: Path, chance: random.Random) -> Counter[str]:
     engine = await engines(declares(capabilities={"steering": True})(closing))
 
     async def begin(number: int) -> asyncio.Future[RunRow]:
-        """A run that pulls and ends; gives its end."""
+        """Start a run that pulls and ends. Returns its end."""
         first = message(f"first-{number}", f"first {number}", conversation_id=f"s{number % AT_ONCE}")
         run_id = await (await engine.runs.submit(first)).started
         await begun[run_id].wait()

@@ -1,4 +1,4 @@
-"""What must hold however closely things come together: a run's end, a cancel, another process, a reply in vain."""
+"""Races at the end of a run, with a cancel, with another process, and with a reply that is not written."""
 
 import asyncio
 
@@ -18,7 +18,7 @@ from tests.support.queue.steering import Conducted, Talk, comes_true, open_talk,
 
 @pytest.fixture
 async def closed_elsewhere(open_engine: Engines) -> tuple[Talk, Conducted, str]:
-    """A run at work here that another process has closed, as it may where locks do not reach; and what it claimed."""
+    """A run in progress here that another process has closed, as can happen without locks; and its message."""
     talk, other = await open_talk(open_engine), await open_engine()
     run = await talk.start()
     (item_id,) = await talk.claimed("early")
@@ -27,7 +27,7 @@ async def closed_elsewhere(open_engine: Engines) -> tuple[Talk, Conducted, str]:
     return talk, run, item_id
 
 
-async def test_what_is_said_to_a_run_that_another_process_has_closed_is_a_run_of_its_own(
+async def test_a_message_to_a_run_that_another_process_has_closed_becomes_a_run_of_its_own(
     closed_elsewhere: tuple[Talk, Conducted, str],
 ):
     talk, run, _ = closed_elsewhere
@@ -59,11 +59,11 @@ async def test_a_cancel_that_is_written_and_yet_to_be_noticed_lets_nothing_in(ta
     assert (ticket.claimed_by, ticket.not_claimed_reason) == (None, "the run is ending")
 
 
-async def test_what_comes_as_the_slot_becomes_free_does_not_overtake_those_in_line(talk: Talk):
+async def test_a_message_that_comes_as_the_slot_becomes_free_does_not_overtake_queued_ones(talk: Talk):
     run, host = await talk.start(), talk.engine._core.host
     first = await talk.say("first", after=True)
     with pen_held(talk.engine):
-        # The end of the run and the newcomer are decided in one breath, before anyone in line is asked.
+        # The end of the run and the new message are decided in one batch, before queued messages are considered.
         ending = asyncio.ensure_future(run.end(done()))
         await comes_true(lambda: run.run_id not in host.orchestrator.live)
         saying = asyncio.ensure_future(talk.say("second"))

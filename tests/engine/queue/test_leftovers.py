@@ -1,4 +1,4 @@
-"""What a run's end leaves undelivered is dropped with the reason, stays said, and can be sent again."""
+"""Messages that a run did not receive are dropped with the reason, stay in the transcript and can be sent again."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -27,7 +27,7 @@ ENDS: dict[str, tuple[str, Callable[[Talk, Conducted, FakeClock], Any]]] = {
 
 
 @pytest.mark.parametrize(("reason", "ends"), ENDS.values(), ids=ENDS)
-async def test_what_still_waits_when_a_run_ends_is_dropped_with_the_reason(
+async def test_messages_still_queued_when_a_run_ends_are_dropped_with_the_reason(
     talk: Talk, clock: FakeClock, reason: str, ends: Callable[[Talk, Conducted, FakeClock], Awaitable[Any] | None]
 ):
     run = await talk.start()
@@ -58,7 +58,7 @@ async def test_what_still_waits_when_a_run_ends_is_dropped_with_the_reason(
     ]
 
 
-async def test_a_person_did_say_it_so_what_is_dropped_is_a_line(talk: Talk):
+async def test_a_dropped_message_is_a_line_of_the_transcript(talk: Talk):
     run = await talk.start()
     (item_id,) = await talk.claimed("tee")
     await talk.engine.queue.edit(item_id, "tea")
@@ -67,7 +67,9 @@ async def test_a_person_did_say_it_so_what_is_dropped_is_a_line(talk: Talk):
     assert await lines_of(talk.engine) == [("user", "go"), ("assistant", "enough"), ("user", "tea")]
 
 
-async def test_what_waits_for_the_slot_when_the_host_is_closed_is_dropped_and_stays_said(open_engine: Engines):
+async def test_a_message_that_waits_for_the_slot_is_dropped_when_the_host_closes_and_stays_in_the_transcript(
+    open_engine: Engines,
+):
     talk = await open_talk(open_engine)
     run = await talk.start()
     (claimed,) = await talk.claimed("into the run")
@@ -86,7 +88,7 @@ async def test_what_waits_for_the_slot_when_the_host_is_closed_is_dropped_and_st
 # Sent again
 
 
-async def test_what_was_dropped_is_sent_again_as_a_new_message_that_is_answered(talk: Talk):
+async def test_a_dropped_message_is_resent_as_a_new_message(talk: Talk):
     attachment = {"artifact_id": "a", "artifact_type": "file", "source": "user", "content": "aGk=", "name": "hi.txt"}
     run = await talk.start()
     (item_id,) = await talk.claimed("", input={"text": "unheard", "attachments": [attachment]})
@@ -104,7 +106,7 @@ async def test_what_was_dropped_is_sent_again_as_a_new_message_that_is_answered(
     assert (receipt.fate, receipt.sent_again_as) == (Fate.DROPPED, ticket.event_id)
 
 
-async def test_it_is_sent_again_once(talk: Talk):
+async def test_a_message_is_resent_only_once(talk: Talk):
     run = await talk.start()
     (item_id,) = await talk.claimed("unheard")
     await run.end(done())
@@ -117,7 +119,7 @@ async def test_it_is_sent_again_once(talk: Talk):
     assert len(await talk.engine.runs.list()) == 2
 
 
-async def test_what_was_withdrawn_can_be_sent_again_too_and_goes_into_the_run_at_work(talk: Talk):
+async def test_a_withdrawn_message_can_be_sent_again_and_steers_the_run_in_progress(talk: Talk):
     run = await talk.start()
     (item_id,) = await talk.claimed("after all")
     await talk.engine.queue.edit(item_id, "after all!")
@@ -148,7 +150,7 @@ async def test_only_what_was_dropped_or_withdrawn_is_sent_again(talk: Talk, fate
     assert (len(items_of(talk.engine)), len(await talk.engine.runs.list())) == before
 
 
-async def test_it_is_sent_again_to_the_agent_that_it_was_for(open_engine: Engines):
+async def test_a_message_is_resent_to_its_agent(open_engine: Engines):
     puppets = Puppets()
     agents = [{"id": name, "runner": "puppet", "config": {"api_key": name}} for name in ("first", "second")]
     talk = Talk(await open_engine(puppets.runner(), puppets.runner("other"), agents=agents), puppets)
@@ -184,7 +186,7 @@ async def test_stopping_a_run_gives_its_undelivered_texts_back(talk: Talk):
         await talk.engine.runs.stop(run.run_id)
 
 
-async def test_what_a_stop_gave_back_is_one_message_when_it_is_sent_again(talk: Talk):
+async def test_undelivered_messages_of_a_stop_are_resent_as_one(talk: Talk):
     run = await talk.start()
     await talk.claimed("unheard")
     (undelivered,) = (await talk.engine.runs.stop(run.run_id)).undelivered

@@ -25,7 +25,7 @@ LISTENER = Path(__file__).parents[2] / "support" / "queue" / "listener.py"
 
 @pytest.fixture
 async def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Stage]:
-    """An engine with real children; when it is closed, the books must balance."""
+    """An engine with real children; when it is closed, every message must have exactly one fate."""
     monkeypatch.setenv(MARK, tmp_path.name)
     async with stage(tmp_path / "facts.db", LISTENER) as opened:
         yield opened
@@ -33,7 +33,7 @@ async def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator
 
 
 async def say(host: Stage, text: str, session: str = "faults") -> Any:
-    """Into a session; `host.begin` starts runs in the same unless it is told otherwise."""
+    """Send to a session; `host.begin` starts runs in the same session by default."""
     return await host.engine.runs.submit(message(host.engine.ids.new("evt"), text, conversation_id=session))
 
 
@@ -44,7 +44,7 @@ async def started(host: Stage, text: str, **config: Any) -> str:
 
 
 def log_of(engine: Engine) -> list[tuple[str, str | None]]:
-    """Every event of the log, with what it says of steering."""
+    """Every event of the log with its steering metadata."""
     rows = facts(engine, lambda conn: every(conn, select(tables.events).order_by(tables.events.c.seq), EventRow))
     return [(row.event_type, row.metadata.get("steering", {}).get("status")) for row in rows]
 
@@ -78,7 +78,7 @@ async def test_a_second_message_during_a_long_tool_call_is_used_in_the_one_answe
     assert [run.run_id for run in await host.engine.runs.list()] == [run_id], "nothing else was started"
 
 
-async def test_runs_of_one_runner_work_side_by_side_and_each_is_spoken_to(host: Stage, tmp_path: Path):
+async def test_runs_of_one_runner_work_side_by_side_and_each_can_be_steered(host: Stage, tmp_path: Path):
     files = {name: tmp_path / name for name in ("a", "b", "c")}
     runs = {name: await host.begin(None, "listen", session=name, go=str(go)) for name, go in files.items()}
     for name, run_id in runs.items():
@@ -117,7 +117,7 @@ async def test_a_pull_that_the_runner_itself_takes_back_puts_its_items_back_in_p
     with pen_held(host.engine):
         before = recorder.position
         go.touch()
-        # Three entries of the pull, three of the call behind it, and the pull's reply: that it was taken back.
+        # Three entries of the pull, three of the call behind it, and the pull's reply, which records the cancel.
         await comes_true(lambda: recorder.position == before + 7)
     await until(host.engine, run_id, "steering.returned")
     assert {item.fate for item in items_of(host.engine)} == {Fate.QUEUED}

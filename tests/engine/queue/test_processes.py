@@ -1,4 +1,4 @@
-"""Several processes on one database: each claims and changes its own, and what a dead one left is dropped, not lost."""
+"""Several processes on one database: each changes its own messages, and those of a dead host are dropped, not lost."""
 
 import asyncio
 import json
@@ -27,12 +27,12 @@ TEXTS = {
 
 @asynccontextmanager
 async def other_host(root: Path) -> AsyncIterator[tuple[Any, dict[str, Any]]]:
-    """Another process with a run at work, and what it says of it."""
+    """Another process with a run in progress, and its output."""
     with other_process(OTHER, root) as process:
         yield process, json.loads(await asyncio.to_thread(line_of, process))
 
 
-async def test_what_a_host_that_was_killed_left_is_dropped_as_host_restarted(open_engine: Engines, tmp_path: Path):
+async def test_queued_messages_of_a_killed_host_are_dropped_as_host_restarted(open_engine: Engines, tmp_path: Path):
     async with other_host(tmp_path) as (process, told):
         process.kill()
         await asyncio.to_thread(process.wait)
@@ -54,7 +54,7 @@ async def test_what_a_host_that_was_killed_left_is_dropped_as_host_restarted(ope
     assert "walnut-4711-walnut" not in repr((journal, lines, steering))
 
 
-async def test_what_a_dead_host_left_can_be_sent_again_here(open_engine: Engines, tmp_path: Path):
+async def test_messages_of_a_dead_host_can_be_sent_again_here(open_engine: Engines, tmp_path: Path):
     async with other_host(tmp_path) as (process, told):
         process.kill()
         await asyncio.to_thread(process.wait)
@@ -88,7 +88,7 @@ async def test_a_message_for_a_run_of_another_process_waits_for_the_slot_and_is_
         await asyncio.to_thread(process.wait)
 
 
-async def test_what_waits_in_another_process_is_changed_there_also_across_real_processes(
+async def test_a_queued_message_of_another_process_is_changed_there_also_across_real_processes(
     open_engine: Engines, tmp_path: Path
 ):
     async with other_host(tmp_path) as (process, told):

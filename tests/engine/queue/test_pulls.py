@@ -1,4 +1,4 @@
-"""The runner pulls what was said, in order; pulled is not yet injected, and what is neither goes back in place."""
+"""Pulls return messages in order. A pulled message is delivered when the reply is written; otherwise it goes back."""
 
 import asyncio
 from typing import Any
@@ -81,7 +81,7 @@ async def test_the_order_is_first_in_first_out_also_after_a_reorder(talk: Talk):
     await run.end(done())
 
 
-async def test_a_pull_gives_each_message_as_the_contract_says(talk: Talk):
+async def test_a_pull_returns_each_message_in_the_form_of_the_contract(talk: Talk):
     run = await talk.start()
     ticket = await talk.say("more", subject={"subject_type": "message", "subject_id": "m1"}, bot_id=None)
     (item,) = await run.pulled()
@@ -146,14 +146,14 @@ async def test_pulled_is_taken_and_injected_is_when_the_reply_was_written(talk: 
 
 
 def cancelled_pull(talk: Talk, **arguments: Any) -> Any:
-    """Pull, and take it back while the writer is at it."""
+    """Pull, and cancel it while the writer decides."""
 
     async def pull(ctx: Any) -> None:
         with pen_held(talk.engine):
             recorder = talk.engine._core.host.orchestrator.live[ctx.run_id].recorder
             before = recorder.position
             pulling = asyncio.ensure_future(ctx.api.steering_pull(**arguments))
-            await comes_true(lambda: recorder.position == before + 3)  # asked, decided, about to be taken
+            await comes_true(lambda: recorder.position == before + 3)  # requested, decided, about to be received
             pulling.cancel()
             await asyncio.wait({pulling})
         assert pulling.cancelled()
@@ -182,7 +182,7 @@ async def test_a_pull_cancelled_before_it_was_written_puts_its_items_back_in_pla
     assert [note["status"] for note in returned] == ["queued", "queued"]
 
 
-async def test_what_a_cancelled_pull_gave_back_can_be_edited_and_moved_again(talk: Talk):
+async def test_a_message_returned_by_a_cancelled_pull_can_be_edited_and_moved(talk: Talk):
     run = await talk.start()
     one, _ = await talk.claimed("one", "two")
     await run.do(cancelled_pull(talk))
@@ -254,7 +254,7 @@ async def test_the_history_has_the_line_right_after_the_pull_and_not_before(talk
     await run.end(done())
 
 
-async def test_the_host_never_merges_rewords_or_places_what_was_said(talk: Talk):
+async def test_the_host_never_merges_rewords_or_reorders_messages(talk: Talk):
     words = ["  first \n", "", "﻿second\t", "first"]
     run = await talk.start()
     await talk.claimed(*words)
@@ -297,7 +297,7 @@ async def test_the_pull_after_a_batch_of_tool_calls_begins_one_turn_and_not_two(
     assert [entry.turn for entry in over.all("message.delta")] == [1, 2]
 
 
-# Who waits where
+# Queues of several runs
 
 
 async def test_a_pull_takes_only_what_its_own_run_has_claimed(talk: Talk):
@@ -318,7 +318,7 @@ async def test_a_pull_takes_only_what_its_own_run_has_claimed(talk: Talk):
     assert [(item.mode, item.fate) for item in _by_text(items_of(talk.engine), "later")] == [(Mode.AFTER, Fate.OWN_RUN)]
 
 
-async def test_once_the_runner_has_said_its_end_it_pulls_no_more(talk: Talk):
+async def test_a_runner_cannot_pull_after_its_terminal_result(talk: Talk):
     run = await talk.start()
     (item_id,) = await talk.claimed("too late for it")
     await run.yields(done("the end"))

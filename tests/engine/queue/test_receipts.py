@@ -1,4 +1,4 @@
-"""Receipts: when each message was queued, where it was pulled, what came first after it; and when a run last asked."""
+"""Receipts: when each message was queued and pulled, the first result after it, and the run's last pull."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from tests.support.engines import START, Engines, FakeClock, delta, done, played
 from tests.support.queue.steering import Talk, open_talk
 
 
-async def test_a_receipt_tells_when_it_was_queued_pulled_and_injected_and_what_came_first_after_it(
+async def test_a_receipt_has_the_times_of_queueing_pull_and_delivery_and_the_first_result_after_it(
     talk: Talk, clock: FakeClock
 ):
     run = await talk.start()
@@ -79,7 +79,7 @@ async def test_every_item_has_a_receipt_whatever_became_of_it(talk: Talk, clock:
     assert [receipts[name].pulled_position for name in (withdrawn, held, waits)] == [None] * 3
 
 
-async def test_a_run_says_when_it_last_pulled_and_that_it_never_did(talk: Talk, clock: FakeClock):
+async def test_a_run_knows_when_it_last_pulled_or_that_it_never_did(talk: Talk, clock: FakeClock):
     run = await talk.start()
     never = await talk.engine.queue.receipts(run.run_id)
     assert (never.can_steer, never.why_not, never.pulls, never.last_pull_at) == (True, None, 0, None)
@@ -97,7 +97,7 @@ async def test_a_run_says_when_it_last_pulled_and_that_it_never_did(talk: Talk, 
     assert (over.pulls, over.last_pull_at) == (2, START + 7_000_000)
 
 
-async def test_a_run_that_never_pulled_says_so_after_its_end_too(talk: Talk):
+async def test_a_run_that_never_pulled_is_known_after_its_end_too(talk: Talk):
     run = await talk.start()
     await talk.claimed("unheard")
     await run.end(done())
@@ -126,7 +126,7 @@ async def test_another_process_sees_the_receipts_and_the_last_pull_too(
     assert await other.queue.receipts(run.run_id) == await talk.engine.queue.receipts(run.run_id)
 
 
-async def test_a_receipt_stands_at_the_run_that_was_at_work_also_for_what_it_did_not_claim(talk: Talk):
+async def test_a_receipt_belongs_to_the_run_in_progress_even_if_it_did_not_claim_the_message(talk: Talk):
     run = await talk.start()
     ticket = await talk.say("not yours", bot_id="b")
     await run.end(done())

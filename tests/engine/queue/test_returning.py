@@ -1,4 +1,4 @@
-"""What was withdrawn comes back as it waited; what was dropped stays at hand until it is said again or dismissed."""
+"""A withdrawn message can be restored as it was; a dropped one can be resent until it is dismissed."""
 
 import asyncio
 
@@ -18,10 +18,10 @@ async def lost(talk: Talk, since: int = 0) -> list[tuple[str | None, str]]:
     return [(item.text, item.fate) for item in await talk.engine.queue.list_resendable("s", withdrawn_since=since)]
 
 
-# A withdrawal undone
+# Undo a withdrawal
 
 
-async def test_what_is_restored_has_its_mode_its_hold_and_its_place(talk: Talk):
+async def test_a_restored_message_has_its_mode_its_pause_and_its_place(talk: Talk):
     run = await talk.start()
     first = await talk.say("first", after=True)
     await talk.claimed("two", "three")
@@ -52,7 +52,7 @@ async def test_a_steer_is_restored_into_its_place_in_the_run(talk: Talk):
     await run.end(done())
 
 
-async def test_a_steer_that_was_kept_back_is_restored_so_and_its_run_is_told(talk: Talk):
+async def test_a_paused_steering_message_is_restored_as_paused_and_recorded_in_its_run(talk: Talk):
     run = await talk.start()
     one, _ = await talk.claimed("one", "two")
     await talk.engine.queue.pause(one)
@@ -68,7 +68,7 @@ async def test_a_steer_that_was_kept_back_is_restored_so_and_its_run_is_told(tal
     await run.end(done())
 
 
-async def test_what_was_kept_back_starts_no_run_when_it_is_restored_after_the_end(talk: Talk):
+async def test_a_paused_message_restored_after_the_end_starts_no_run(talk: Talk):
     run = await talk.start()
     (one,) = await talk.claimed("one")
     await talk.engine.queue.pause(one)
@@ -106,10 +106,10 @@ async def test_only_what_was_withdrawn_is_restored(talk: Talk):
     assert len(items_of(talk.engine)) == 1
 
 
-# What can be had back
+# Messages that can be sent again
 
 
-async def test_what_was_dropped_is_at_hand_in_later_runs_until_it_is_said_again_or_dismissed(talk: Talk):
+async def test_a_dropped_message_can_be_resent_in_later_runs_until_it_is_dismissed(talk: Talk):
     run = await talk.start()
     one, two, _ = await talk.claimed("one", "two", "three")
     await run.end(done())
@@ -124,7 +124,7 @@ async def test_what_was_dropped_is_at_hand_in_later_runs_until_it_is_said_again_
     await later.end(done())
 
 
-async def test_what_was_dismissed_stays_so_when_the_database_is_opened_again(open_engine: Engines):
+async def test_a_dismissed_message_stays_dismissed_when_the_database_is_reopened(open_engine: Engines):
     talk = await open_talk(open_engine)
     run = await talk.start()
     one, _ = await talk.claimed("one", "two")
@@ -136,7 +136,7 @@ async def test_what_was_dismissed_stays_so_when_the_database_is_opened_again(ope
     assert await lost(talk) == [("two", Fate.DROPPED)]
 
 
-async def test_what_was_withdrawn_is_at_hand_for_a_while(talk: Talk, clock: FakeClock):
+async def test_a_withdrawn_message_can_be_restored_for_a_while(talk: Talk, clock: FakeClock):
     run = await talk.start()
     one, two = await talk.claimed("one", "two")
     await talk.engine.queue.withdraw(two)
@@ -170,7 +170,7 @@ async def test_only_what_was_dropped_is_dismissed(talk: Talk):
     await run.end(done())
 
 
-async def test_it_is_said_again_with_other_words_and_its_files_or_after_the_run(talk: Talk):
+async def test_a_message_can_be_resent_with_another_text_and_its_files_or_after_the_run(talk: Talk):
     file = {"artifact_id": "a", "artifact_type": "file", "source": "user", "content": "aGk=", "name": "hi.txt"}
     run = await talk.start()
     (one,) = await talk.claimed("", input={"text": "unheard", "attachments": [file]})

@@ -10,7 +10,7 @@ from tests.support.engines import Engines, delta, done, lines_of, message, playe
 
 
 class Gate:
-    """A runner that waits at a gate of its own text."""
+    """A runner that waits until the gate with its text opens."""
 
     def __init__(self) -> None:
         self.open: dict[str, asyncio.Event] = {}
@@ -53,7 +53,7 @@ async def test_threads_of_a_conversation_have_a_slot_each(open_engine: Engines):
     assert len({first, second, third}) == 3
 
 
-async def test_a_message_for_a_taken_slot_waits_and_says_for_whom(open_engine: Engines):
+async def test_a_message_for_an_occupied_slot_waits_and_names_the_run(open_engine: Engines):
     engine = await open_engine(waits)
     first = await send(engine)
     await until(engine, first, "message.delta")

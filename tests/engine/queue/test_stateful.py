@@ -1,4 +1,4 @@
-"""Whatever is said, changed, pulled, ended, stopped and killed in whatever order: one fate each, in order, once.
+"""Messages are sent, changed, pulled, stopped and killed in any order: each ends in one fate, in order, once.
 
 Every step is done to a real engine and to a world of plain lists, and both must agree. No step has a condition: what
 there is to act on may hang on a race, so each kind takes what it finds. The seed is fixed, and the test counts
@@ -25,25 +25,25 @@ from tests.support.queue.scripted_engine import House
 
 EXAMPLES, STEPS = (39, 200) if IS_LONG else (10, 200)
 FAST = "/dev/shm" if Path("/dev/shm").is_dir() else None
-"""Where nothing waits for a disk."""
+"""A folder in memory, so that nothing waits for a disk."""
 CRASH, SEVERAL = "crash", "several at once"
 ENOUGH = {**dict.fromkeys((*COUNTED, SEVERAL), 300 if IS_LONG else 60), CRASH: 200 if IS_LONG else 40}
-"""How often each must have been done."""
+"""The minimum number of times for each action."""
 WEIGHT = {CRASH: 15, "release": 8, "offer to the run": 8}
-"""Ten is an even share. A crash is dear; what is released or offered to a run must have been kept back before."""
+"""Weights; ten is an even share. A crash takes long; a message must be paused before it can be resumed or turned."""
 DONE: Counter[str] = Counter()
-"""How often each kind of act took effect."""
+"""How often each kind of action took effect."""
 
 picks = st.integers(0, 2**12)
 chosen = st.tuples(*[st.sampled_from((*KINDS, CRASH))] * 6)
 another = st.tuples(st.tuples(*[st.sampled_from(tuple(KINDS))] * 3), picks)
 beside = st.sampled_from((0, 0, 0, 0, 0, 0, 1, 2)).flatmap(lambda size: st.lists(another, min_size=size, max_size=size))
-"""What happens at the same time."""
+"""Actions that happen at the same time."""
 Kinds = tuple[str, ...]
 
 
 class Steering(RuleBasedStateMachine):
-    """An engine beside its world."""
+    """An engine and the model of its queue."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -53,7 +53,7 @@ class Steering(RuleBasedStateMachine):
         self.root = Path(tempfile.mkdtemp(dir=FAST))
         self.house = House(self.root, self.loop)
         self.got: list[str] = []
-        """Every message that a runner was given."""
+        """Every message that a runner received."""
         self.done: Counter[str] = Counter()
         self.failed = False
 
@@ -67,7 +67,7 @@ class Steering(RuleBasedStateMachine):
         self.failed = False
 
     def least(self, kinds: Kinds) -> str:
-        """What was done least of these: so comes to its share what needs much to be there."""
+        """Return the action that was done least, so that rare actions get their share."""
         return min(kinds, key=lambda kind: self.done[meant(kind)])
 
     def together(self, several: list[tuple[Kinds, int]]) -> list[Act]:
@@ -81,7 +81,7 @@ class Steering(RuleBasedStateMachine):
         DONE[SEVERAL] += len(acts) > 1
 
     def crash(self, acts: list[Act], pick: int) -> None:
-        # The name of what is sent again is not known before it is answered; a pull is cancelled by a host that lives.
+        # The id of a resent message is not known before the reply; only a live host cancels a pull.
         acts = [act for act in acts if not isinstance(act, SendAgain) and not (isinstance(act, Pull) and act.cancelled)]
         turns, unwritten = pick // 2 % 8, pick % 2 == 1
         told, seen = self.house.die(acts, turns, unwritten=unwritten)

@@ -1,4 +1,4 @@
-"""A disk that is full and a database that is locked while messages are claimed, pulled and started: none is lost."""
+"""A full disk and a locked database while messages are claimed, pulled and started: no message is lost."""
 
 import asyncio
 import sqlite3
@@ -16,11 +16,11 @@ from tests.support.engines import Engines, done, lines_of, message, played, unti
 from tests.support.queue.steering import Conducted, Talk, comes_true, items_of, open_talk, trigger
 
 MUCH = "much " * 40_000
-"""More than the free pages of a small database hold."""
+"""Text larger than the free pages of a small database."""
 
 
 class Disk:
-    """The database may not grow while it is full."""
+    """Keeps the database from growing while it is full."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.is_full = False
@@ -36,7 +36,7 @@ class Disk:
 
     def _limit(self) -> None:
         if self.is_full:
-            self._newest.execute("PRAGMA max_page_count = 1")  # SQLite reads it as: no page more than there are
+            self._newest.execute("PRAGMA max_page_count = 1")  # SQLite takes this as: no more pages than now
 
     @contextmanager
     def full(self) -> Iterator[None]:
@@ -57,13 +57,13 @@ def disk(monkeypatch: pytest.MonkeyPatch) -> Disk:
 
 @pytest.fixture
 async def talk(disk: Disk, open_engine: Engines) -> Talk:
-    """Opened when the disk can already be filled."""
+    """An engine that is opened after the disk can be filled."""
     return await open_talk(open_engine)
 
 
 @contextmanager
 def locked(talk: Talk) -> Iterator[None]:
-    """Another program is writing."""
+    """Another process holds the write lock."""
     with closing(sqlite3.connect(talk.engine.database_path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         yield
@@ -73,7 +73,7 @@ def locked(talk: Talk) -> Iterator[None]:
 # Full
 
 
-async def test_a_message_that_the_full_disk_refuses_is_told_so_and_can_be_said_again(talk: Talk, disk: Disk):
+async def test_a_message_that_the_full_disk_refuses_fails_and_can_be_sent_again(talk: Talk, disk: Disk):
     run = await talk.start()
     (before,) = await talk.claimed("before")
     refused = message(MUCH)
@@ -94,7 +94,7 @@ async def test_a_message_that_the_full_disk_refuses_is_told_so_and_can_be_said_a
     assert (await played(talk.engine, await ticket.started)).row.status == "completed"
 
 
-async def test_what_a_pull_could_not_take_from_the_full_disk_was_told_to_nobody(talk: Talk, disk: Disk):
+async def test_a_pull_that_fails_on_a_full_disk_delivers_nothing(talk: Talk, disk: Disk):
     run = await talk.start()
     (item_id,) = await talk.claimed(MUCH)
     with disk.full():
@@ -166,7 +166,7 @@ async def test_while_the_database_is_locked_nothing_is_decided_and_afterwards_al
     await talk.engine.runs.wait_until_idle()
 
 
-async def test_the_run_and_the_end_of_the_lock_lose_nothing_that_was_said_meanwhile(talk: Talk):
+async def test_no_message_is_lost_while_the_database_is_locked(talk: Talk):
     run = await talk.start()
     with locked(talk):
         saying = [asyncio.ensure_future(talk.say(str(number))) for number in range(20)]
@@ -186,7 +186,7 @@ async def test_the_run_and_the_end_of_the_lock_lose_nothing_that_was_said_meanwh
 # The slot
 
 
-async def test_a_message_that_cannot_be_started_is_told_so_and_those_behind_it_get_their_turn(talk: Talk):
+async def test_a_message_that_cannot_be_started_fails_and_those_behind_it_start(talk: Talk):
     run = await talk.start()
     tickets = [await talk.say(text, after=True) for text in ("one", "two", "three")]
     await talk.engine.queue.pause(str(tickets[0].item_id))

@@ -21,7 +21,7 @@ def example(waits) -> ResourceSet:
 
 
 async def converse(shelf: ResourceSet, text: str) -> list[dict[str, Any]]:
-    """What a runner with a tool loop does."""
+    """Run the tool loop of a runner."""
     messages: list[dict[str, Any]] = [{"role": "user", "content": text}]
     while True:
         answer = dict((await shelf.models["weather-model"].invoke(ModelRequest(messages))).message)
@@ -49,7 +49,7 @@ async def test_the_same_question_is_answered_again_and_in_chinese(example: Resou
         assert (await converse(example, text))[-1]["content"] == "It is 9 degrees with light rain. Take an umbrella."
 
 
-async def test_small_talk_is_answered_in_order(example: ResourceSet):
+async def test_replies_without_conditions_are_used_in_order(example: ResourceSet):
     said = [(await converse(example, "hi"))[-1]["content"] for _ in range(3)]
 
     assert said == [

@@ -1,4 +1,4 @@
-"""A scripted knowledge base: what is found, in which order, and how files become passages."""
+"""A scripted knowledge base: hits, their order, and how files are split into passages."""
 
 from pathlib import Path
 
@@ -58,7 +58,7 @@ async def test_filters_are_equal_to_metadata_or_nothing_is_found(notes):
     assert await found(notes, "berlin", colour=None) == []
 
 
-async def test_a_passage_is_told_with_its_text_metadata_score_and_distance(notes):
+async def test_a_passage_has_text_metadata_score_and_distance(notes):
     (hit,) = await notes.retrieve("sunny sun", 5, {})
 
     assert hit == {
@@ -83,7 +83,7 @@ async def test_a_knowledge_base_can_be_slow_and_fail(shelf, waits):
 
 
 @given(st.text())
-def test_a_text_holds_all_that_it_asks_for_itself(text: str):
+def test_every_term_of_a_text_is_found_in_the_text_itself(text: str):
     assert query_terms(text) <= terms(text)
     assert matched_share(query_terms(text), terms(text)) == (1.0 if query_terms(text) else 0.0)
 
@@ -107,7 +107,7 @@ def test_markdown_is_split_at_headings_which_are_metadata_and_searched(write):
     ]
 
 
-def test_what_looks_like_a_heading_in_a_block_of_code_or_in_plain_text_is_none(write):
+def test_a_heading_in_a_code_block_or_in_plain_text_is_no_heading(write):
     text = "# One\n```\n# comment\n~~~\n# still\n```\nend\n"
 
     assert [p.metadata.get("heading") for p in passages_of(write("a.md", text), "a.md")] == ["One"]

@@ -1,4 +1,4 @@
-"""A scripted model: which reply is given, and how it is streamed, cut or refused."""
+"""A scripted model: which reply is used, and how it is streamed, cut or refused."""
 
 import json
 from typing import Any
@@ -29,7 +29,7 @@ async def ask(model: ScriptedModel, *messages: dict[str, Any]) -> Any:
 
 
 async def played(model: ScriptedModel, *messages: dict[str, Any]) -> tuple[list[ModelFrame], ResourceError | None]:
-    """The frames that came, and what broke the stream."""
+    """The frames of a stream, and the error that ended it."""
     frames: list[ModelFrame] = []
     try:
         async for frame in model.stream(ModelRequest(messages or (USER,))):
@@ -125,7 +125,7 @@ async def test_the_first_reply_that_fits_wins_and_conditions_fit_again_and_again
     ]  # fmt: skip
 
 
-async def test_times_says_how_often_a_reply_is_given(model):
+async def test_times_limits_how_often_a_reply_is_used(model):
     scripted = model(
         {"match": "a", "times": 1, "status": 429}, {"match": "a", "text": "now"}, {"times": 2, "text": "b"}
     )
@@ -138,7 +138,7 @@ async def test_times_says_how_often_a_reply_is_given(model):
         await ask(scripted, user("b"))
 
 
-async def test_when_nothing_fits_the_error_says_which_replies_there_were(model):
+async def test_when_nothing_fits_the_error_lists_the_replies(model):
     scripted = model({"turn": 1, "match": "rain", "text": "x"}, {"tool_result": "C", "times": 2, "text": "y"})
 
     with pytest.raises(ResourceError) as caught:
@@ -152,7 +152,7 @@ async def test_when_nothing_fits_the_error_says_which_replies_there_were(model):
     assert not caught.value.retryable
 
 
-async def test_an_empty_script_says_so(model):
+async def test_an_empty_script_is_reported(model):
     with pytest.raises(ResourceError, match="Its replies: there are none"):
         await ask(model(), {"role": "system", "content": "s"})
 
@@ -283,7 +283,7 @@ async def test_arguments_given_as_text_are_passed_on_even_when_they_are_no_json(
 # failures
 
 
-async def test_an_error_is_raised_with_its_message_before_anything_is_said(model, waits):
+async def test_an_error_is_raised_before_the_first_chunk(model, waits):
     scripted = model({"error": "overloaded", "delay": 2})
 
     with pytest.raises(ResourceError, match=r"^overloaded$") as caught:

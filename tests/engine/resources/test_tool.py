@@ -1,4 +1,4 @@
-"""A scripted tool: which answer is given, and which calls are refused."""
+"""A scripted tool: which answer is used, and which calls are refused."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ def tool(waits):
     return of
 
 
-def test_a_tool_tells_its_name_description_and_parameters(tool):
+def test_a_tool_describes_its_name_and_parameters(tool):
     scripted = tool(description="Tells.", parameters=SCHEMA)
 
     assert scripted.detail() == {"name": "t", "description": "Tells.", "parameters": SCHEMA}
@@ -66,7 +66,7 @@ async def test_answers_without_match_are_given_in_order_and_the_last_one_again(t
     assert [await scripted.call({}) for _ in range(3)] == [12, 5, 5]
 
 
-async def test_when_no_answer_fits_the_error_says_which_there_were(tool):
+async def test_when_no_answer_fits_the_error_lists_the_answers(tool):
     scripted = tool({"match": {"city": "Berlin"}, "result": 9})
 
     with pytest.raises(ResourceError) as caught:
@@ -91,7 +91,7 @@ async def test_an_answer_can_be_slow_and_fail(tool, waits):
     assert waits.all == [2, 1]
 
 
-async def test_what_a_caller_does_to_a_result_does_not_change_the_next(tool):
+async def test_changing_a_result_does_not_change_the_next_one(tool):
     scripted = tool(otherwise={"result": {"days": [1]}})
     (await scripted.call({}))["days"].append(2)
     scripted.detail()["parameters"]["properties"]["x"] = {}

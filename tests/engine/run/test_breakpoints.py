@@ -1,4 +1,4 @@
-"""Holds at calls: before they are made, before their replies go, and what a person puts in."""
+"""Breakpoints at calls: before the call and before its reply, and replies that the user edits."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -17,7 +17,7 @@ from tests.support.paused_runs import GREY, SKY, House, answer_of, asks, holds_i
 # Before a call
 
 
-async def test_a_call_is_held_before_it_is_made_and_made_when_released(house: House):
+async def test_a_call_is_paused_before_it_is_made_and_made_when_continued(house: House):
     engine = await house(asks)
     run_id = await send(engine, breakpoints=("tool",))
 
@@ -66,7 +66,7 @@ async def test_a_call_that_is_answered_before_it_is_made_is_not_made(house: Hous
     assert run.one("call.replied").data == {"call_id": "c1", "reply": GREY}
 
 
-async def test_a_step_makes_the_call_and_holds_its_reply_which_can_be_edited(house: House):
+async def test_a_step_makes_the_call_and_pauses_at_its_reply_which_can_be_edited(house: House):
     engine = await house(asks)
     run_id = await send(engine, breakpoints=("tool",))
     await reached(engine, run_id)
@@ -112,7 +112,7 @@ async def test_a_later_edit_replaces_an_earlier_one_and_both_are_in_the_journal(
     assert [entry.data["edit"]["result"] for entry in run.all("pause.edited")] == ["first", "second"]
 
 
-async def test_what_a_person_does_to_an_edit_after_giving_it_changes_nothing(house: House):
+async def test_changing_an_edited_reply_afterwards_has_no_effect(house: House):
     engine = await house(asks)
     run_id = await send(engine, breakpoints=("tool",))
     await reached(engine, run_id)
@@ -124,7 +124,7 @@ async def test_what_a_person_does_to_an_edit_after_giving_it_changes_nothing(hou
     assert answer_of(await played(engine, run_id)) == "['grey']"
 
 
-async def test_an_edit_that_cannot_be_is_refused_and_the_call_stays_held(house: House):
+async def test_an_invalid_edit_is_refused_and_the_call_stays_paused(house: House):
     engine = await house(asks)
     run_id = await send(engine, breakpoints=("tool",))
     await reached(engine, run_id)
@@ -190,7 +190,7 @@ async def test_a_large_original_and_edit_are_kept_beside_the_journal_where_no_ru
     assert await engine.artifacts.read_bytes(edited["original_ref"], limit=14) == b'{"result":"aaa'
 
 
-async def test_a_failed_call_is_held_with_its_error_and_can_be_answered_after_all(house: House):
+async def test_a_failed_call_is_paused_with_its_error_and_can_be_given_a_reply(house: House):
     house.tool.error = ResourceError("no signal")
     engine = await house(asks)
     run_id = await send(engine, breakpoints=("tool",))
@@ -218,7 +218,7 @@ async def test_a_failed_call_that_is_not_answered_fails(house: House):
     assert run.one("call.replied").outcome == "failed"
 
 
-async def test_a_call_that_the_gate_refuses_is_not_held(house: House):
+async def test_a_call_that_the_gate_refuses_is_not_paused(house: House):
     async def oversteps(ctx: Any) -> AsyncIterator[Any]:
         try:
             await ctx.api.call_tool("launch", {})
@@ -231,7 +231,7 @@ async def test_a_call_that_the_gate_refuses_is_not_held(house: House):
     assert run.all("pause.started") == []
 
 
-async def test_secrets_are_marks_in_what_is_shown_of_a_held_call_and_the_tool_gets_them_whole(house: House):
+async def test_secrets_are_masked_in_a_paused_call_and_the_tool_gets_them(house: House):
     async def unlocks(ctx: Any) -> AsyncIterator[Any]:
         yield done(str(await ctx.api.call_tool("weather", {"word": ctx.config["api_key"]})))
 
@@ -244,7 +244,7 @@ async def test_secrets_are_marks_in_what_is_shown_of_a_held_call_and_the_tool_ge
     assert house.tool.asked == [{"word": "sesame-77"}]
 
 
-# Who may, and when
+# Runs that cannot be paused
 
 
 async def test_a_bad_point_is_refused_before_anything_is_recorded(house: House):
@@ -254,7 +254,7 @@ async def test_a_bad_point_is_refused_before_anything_is_recorded(house: House):
     assert await engine.runs.list() == []
 
 
-async def test_only_a_run_at_work_can_be_held(house: House):
+async def test_only_a_run_in_progress_can_be_paused(house: House):
     engine = await house(asks)
     run_id = await send(engine)
     await engine.runs.wait_for_end(run_id)
@@ -271,7 +271,7 @@ async def test_only_a_run_at_work_can_be_held(house: House):
         await engine.breakpoints.set("run_zzz", "tool")
 
 
-async def test_what_is_not_held_is_not_let_go(house: House):
+async def test_a_run_that_is_not_paused_cannot_be_continued(house: House):
     engine = await house(waits)
     run_id = await send(engine)
     for act in (engine.runs.continue_run(run_id), engine.runs.step(run_id), engine.runs.edit_reply(run_id, {})):
@@ -282,7 +282,7 @@ async def test_what_is_not_held_is_not_let_go(house: House):
     assert await holds_in(engine, run_id) == []
 
 
-async def test_a_run_of_another_process_is_held_there(house: House):
+async def test_a_run_of_another_process_is_paused_there(house: House):
     first = await house(waits)
     second = await house(waits)
     run_id = await send(first)
@@ -293,7 +293,7 @@ async def test_a_run_of_another_process_is_held_there(house: House):
         await reader.breakpoints.set(run_id, "tool")
 
 
-async def test_a_held_call_of_a_run_that_is_cancelled_is_interrupted_and_not_made(house: House):
+async def test_a_paused_call_of_a_run_that_is_cancelled_is_interrupted_and_not_made(house: House):
     heard: list[str] = []
 
     async def listens(ctx: Any) -> AsyncIterator[Any]:
@@ -315,7 +315,7 @@ async def test_a_held_call_of_a_run_that_is_cancelled_is_interrupted_and_not_mad
     assert [entry.position for entry in run.journal] == [*range(1, len(run.journal) + 1)]
 
 
-async def test_closing_the_host_ends_a_hold_at_once(open_engine: Engines, house: House):
+async def test_closing_the_host_ends_a_pause_at_once(open_engine: Engines, house: House):
     engine = await house(asks)
     run_id = await send(engine, breakpoints=("tool",))
     await reached(engine, run_id)

@@ -1,4 +1,4 @@
-"""What the runner is handed."""
+"""The context that a runner gets."""
 
 import math
 
@@ -72,7 +72,7 @@ async def test_history_is_never_inlined(play: Stage):
     }
 
 
-async def test_the_trace_id_is_the_run_id_and_the_host_says_its_version(play: Stage):
+async def test_the_trace_id_is_the_run_id_and_the_context_has_the_hosts_version(play: Stage):
     run = await play()
 
     assert run.context["run_id"] == run.context["runtime"]["trace_id"] == run.run_id
@@ -136,7 +136,7 @@ async def test_the_first_event_of_a_conversation_has_nothing_before_it(play: Sta
     assert access["event_seq"] == 1
 
 
-async def test_the_latest_cursor_stands_after_everything_said_before_this_event(play: Stage):
+async def test_the_latest_cursor_is_after_all_lines_before_this_event(play: Stage):
     await play(said("one"), said("two"), done())
 
     access = (await play(event="next")).context["context"]
@@ -348,7 +348,7 @@ async def test_the_runner_and_the_ledger_know_the_deadline(play: Stage, config: 
 # Frozen
 
 
-async def test_what_the_sender_changes_after_submitting_does_not_reach_the_run(open_engine: Engines):
+async def test_changes_after_submitting_do_not_reach_the_run(open_engine: Engines):
     async def looks(ctx):
         yield done("x")
 

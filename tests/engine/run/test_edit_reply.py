@@ -1,4 +1,4 @@
-"""Holds at a model's answer, whole or streamed, and at pulls."""
+"""Breakpoints at model replies, whole or streamed, and at pulls."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -9,7 +9,7 @@ from engine.api import BreakpointError, PauseStage
 from tests.support.engines import done, message, played, send
 from tests.support.paused_runs import ASKED, House, answer_of, reached
 
-# A model's answer
+# A model's reply
 
 
 async def test_a_models_whole_answer_can_be_edited(house: House):
@@ -29,12 +29,12 @@ async def test_a_models_whole_answer_can_be_edited(house: House):
 
 
 async def streams(ctx: Any) -> AsyncIterator[Any]:
-    """Says each piece of the model's answer."""
+    """Sends each chunk of the model's reply."""
     yield done("|".join([chunk.content async for chunk in ctx.api.invoke_llm_stream("m", ASKED)]))
 
 
 async def streamed(house: House) -> tuple[Any, str]:
-    """A run whose streamed answer is held as a whole."""
+    """A run that is paused at its whole streamed reply."""
     engine = await house(streams)
     run_id = await send(engine, breakpoints=("model",))
     await reached(engine, run_id)
@@ -43,7 +43,7 @@ async def streamed(house: House) -> tuple[Any, str]:
     return engine, run_id
 
 
-async def test_a_streamed_answer_is_gathered_and_flows_as_it_came_when_released(house: House):
+async def test_a_streamed_answer_is_gathered_and_flows_as_it_came_when_continued(house: House):
     engine, run_id = await streamed(house)
     held = await engine.runs.current_pause(run_id)
     frames = [*({"chunk": {"role": "assistant", "content": word}} for word in ("it ", "will ", "rain"))]
@@ -86,7 +86,7 @@ async def test_a_stream_that_is_answered_before_it_is_made_is_not_made(house: Ho
     assert house.model.asked == 0
 
 
-async def test_a_stream_that_breaks_off_is_held_with_what_came_and_breaks_off_when_released(house: House):
+async def test_a_stream_that_breaks_off_is_paused_with_its_chunks_and_breaks_off_when_continued(house: House):
     house.model.breaks_off = True
     engine, run_id = await streamed(house)
     held = await engine.runs.current_pause(run_id)
@@ -102,12 +102,12 @@ async def test_a_stream_that_breaks_off_is_held_with_what_came_and_breaks_off_wh
 
 
 async def pulls(ctx: Any) -> AsyncIterator[Any]:
-    """Says what it was told."""
+    """Sends the messages that it pulled."""
     found = await ctx.api.steering_pull()
     yield done("|".join(item.input.to_text() for item in found.items))
 
 
-async def test_what_is_sent_and_edited_while_a_pull_is_held_is_in_it(house: House):
+async def test_messages_sent_and_edited_while_a_pull_is_paused_are_in_it(house: House):
     engine = await house(pulls)
     run_id = await send(engine, message("go"), breakpoints=("steering",))
     held = await reached(engine, run_id)
@@ -124,7 +124,7 @@ async def test_what_is_sent_and_edited_while_a_pull_is_held_is_in_it(house: Hous
     assert run.types.index("pause.ended") < run.types.index("steering.pulled")
 
 
-async def test_a_pull_is_never_held_behind_what_it_took(house: House):
+async def test_a_pull_is_never_paused_after_it_took_messages(house: House):
     engine = await house(pulls)
     run_id = await send(engine, message("go"), breakpoints=("steering",))
     await reached(engine, run_id)

@@ -1,4 +1,4 @@
-"""How a run ends: by its runner's word, by its stream's end, or by its code."""
+"""How a run ends: by its terminal result, by the end of its stream, or by an exception."""
 
 import pytest
 
@@ -79,7 +79,7 @@ async def test_a_failed_runs_deltas_stay_in_the_journal_only(play: Stage):
     assert await lines_of(play.engine) == [("user", "hi")]
 
 
-async def test_what_a_failed_run_had_completed_stays_said(play: Stage):
+async def test_completed_messages_of_a_failed_run_stay_in_the_transcript(play: Stage):
     await play(said("whole"), delta("half"), failed())
 
     assert await lines_of(play.engine) == [("user", "hi"), ("assistant", "whole")]
@@ -144,7 +144,7 @@ async def test_a_runner_that_goes_on_after_its_own_end_is_stopped_and_keeps_its_
     assert (run.row.status, run.row.status_reason) == ("completed", "stop")
 
 
-async def test_run_finished_is_told_once_the_run_is_final(play: Stage):
+async def test_run_finished_is_announced_once_the_run_is_final(play: Stage):
     run = await play(done("x"))
 
     last = await until(play.engine, run.run_id, "run.finished")

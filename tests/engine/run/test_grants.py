@@ -64,7 +64,7 @@ def write_files(open_engine: Engines, *names: str) -> None:
 
 
 def resources(run: Played, kind: str, *fields: str) -> list[Any]:
-    """The named fields of what was granted."""
+    """The named fields of the granted resources."""
     return [tuple(one[field] for field in fields) for one in run.context["resources"][kind]]
 
 
@@ -135,7 +135,7 @@ async def test_a_model_has_only_the_operations_that_the_manifest_permits(
     assert resources(run, "models", "model_id", "operations") == expected
 
 
-async def test_the_window_of_the_configs_own_model_is_told(open_engine: Engines):
+async def test_the_context_has_the_window_of_the_configured_model(open_engine: Engines):
     run = await granted(open_engine, policy={"allowed_model_uuids": ["large"]}, config={"model": "small"})
 
     assert run.context["runtime"]["metadata"]["model_context_window_tokens"] == 8_000
@@ -318,7 +318,7 @@ async def test_the_snapshot_kept_with_the_run_holds_all_that_a_later_call_is_che
     assert set(snapshot["state_scopes"]) == {"conversation", "actor"}
 
 
-async def test_what_changes_after_the_run_was_submitted_changes_no_grant(open_engine: Engines):
+async def test_changes_after_the_run_was_submitted_change_no_grant(open_engine: Engines):
     tools = dict(CATALOG.tools)
 
     @declares(capabilities=ABLE, permissions=MAY)

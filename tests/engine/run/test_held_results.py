@@ -1,4 +1,4 @@
-"""Holds at results: what is kept back, and in which order it comes."""
+"""Breakpoints at results: which results are held back, and in which order they are handled."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -15,10 +15,10 @@ async def types_in(engine: Engine, run_id: str) -> list[str]:
     return [entry.type for entry in await journal_of(engine, run_id)]
 
 
-# What is kept back
+# Held results
 
 
-async def test_nothing_of_a_held_result_is_recorded_before_it_is_released(house: House):
+async def test_a_held_result_is_not_recorded_before_the_run_continues(house: House):
     engine = await house(speaks)
     run_id = await send(engine, breakpoints=("message.completed",))
     held = await reached(engine, run_id)
@@ -51,7 +51,7 @@ async def test_only_the_nth_result_is_held(house: House):
     assert (await played(engine, run_id)).row.status == "completed"
 
 
-async def test_all_that_comes_behind_a_held_result_waits_and_then_comes_in_its_order(house: House):
+async def test_everything_behind_a_held_result_waits_and_keeps_its_order(house: House):
     asked: list[Any] = []
 
     async def goes_on(ctx: Any) -> AsyncIterator[Any]:
@@ -59,7 +59,7 @@ async def test_all_that_comes_behind_a_held_result_waits_and_then_comes_in_its_o
             asked.append(await ctx.api.call_tool("weather", {"number": number}))
 
         async def soon() -> None:
-            # The runner's own loop stands at its yield; what it has started beside it goes on.
+            # The runner waits at its yield; tasks that it started continue.
             await asyncio.gather(ask(1), ask(2))
 
         working = asyncio.ensure_future(soon())
@@ -73,7 +73,7 @@ async def test_all_that_comes_behind_a_held_result_waits_and_then_comes_in_its_o
     run_id = await send(engine, breakpoints=("message.completed#1",))
     await reached(engine, run_id)
     live = engine._core.host.orchestrator.live[run_id]
-    # As a pipe brings them: read before the runtime was told to stop.
+    # As from a pipe: read before the runtime stops reading.
     live.result(said("at the same time"), 1)
     live.unreadable("not JSON", 7)
     await asyncio.sleep(0)
@@ -97,7 +97,7 @@ async def test_all_that_comes_behind_a_held_result_waits_and_then_comes_in_its_o
     assert len(asked) == 2
 
 
-async def test_a_call_behind_a_held_result_that_is_taken_back_is_not_lost(house: House):
+async def test_a_cancelled_call_behind_a_held_result_is_recorded(house: House):
     took_back = asyncio.Event()
 
     async def wavers(ctx: Any) -> AsyncIterator[Any]:
@@ -124,7 +124,7 @@ async def test_a_call_behind_a_held_result_that_is_taken_back_is_not_lost(house:
     assert run.warnings == ["The runner cancelled call_tool while the run was paused at a result."]
 
 
-async def test_what_it_prints_need_not_wait(house: House):
+async def test_printed_lines_do_not_wait_for_a_held_result(house: House):
     engine = await house(speaks)
     run_id = await send(engine, breakpoints=("message.completed#1",))
     await reached(engine, run_id)
@@ -134,7 +134,7 @@ async def test_what_it_prints_need_not_wait(house: House):
     assert (await played(engine, run_id)).row.status == "completed"
 
 
-async def test_the_end_of_a_run_can_be_held_and_the_run_is_not_closed_meanwhile(house: House):
+async def test_a_run_can_pause_at_its_end_and_the_run_is_not_closed_meanwhile(house: House):
     engine = await house(speaks)
     run_id = await send(engine, breakpoints=("run.completed",))
     await reached(engine, run_id)
@@ -144,7 +144,7 @@ async def test_the_end_of_a_run_can_be_held_and_the_run_is_not_closed_meanwhile(
 
 
 async def test_a_run_whose_code_has_ended_stays_open_while_a_result_of_it_is_held(house: House):
-    """As with a child that said all it had to say before the host stopped reading."""
+    """A child that sent everything before the host stopped reading."""
     ended = asyncio.Event()
 
     async def leaves(ctx: Any) -> AsyncIterator[Any]:
@@ -179,7 +179,7 @@ async def test_a_result_is_the_runners_own_word(house: House):
     assert (await played(engine, run_id)).row.status == "completed"
 
 
-async def test_a_type_that_is_no_text_holds_nothing_and_harms_nothing(house: House):
+async def test_a_result_type_that_is_no_text_matches_no_breakpoint(house: House):
     async def odd(ctx: Any) -> AsyncIterator[Any]:
         yield {"type": ["message.completed"], "data": {}}
 

@@ -1,4 +1,4 @@
-"""Whatever a runner yields, its journal holds together and the shown text is what was sent."""
+"""For any results of a runner the journal is consistent, and the shown text is the sent text."""
 
 import json
 import string
@@ -101,7 +101,7 @@ def assert_holds(run: Played) -> None:
 
 
 def told(run: Played) -> int:
-    """Entries that stand for something the runner yielded."""
+    """Entries of results that the runner yielded."""
     return len([entry for entry in run.journal if entry.source == "runner" and entry.type != "output"])
 
 
@@ -138,7 +138,7 @@ async def test_every_sound_result_has_its_entry_in_the_order_it_was_sent(
 async def test_the_shown_text_is_the_text_that_was_sent(stage: Stage, text: list[str], way: str):
     sofar = ["".join(text[: count + 1]) for count in range(len(text))]
     if way == "fragments":
-        # Fragments of which each starts with the one before are what snapshots look like; nobody can tell.
+        # Fragments of which each starts with the one before look like snapshots; the host cannot distinguish them.
         text = text if len(text) < 2 or not text[1].startswith(text[0]) else [*text[:1], "|", *text[1:]]
         chunks, whole = [delta(part) for part in text], "".join(text)
     elif way == "snapshots":

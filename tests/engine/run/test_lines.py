@@ -1,4 +1,4 @@
-"""What results leave in the transcript and among the artifacts."""
+"""The transcript lines and artifacts that results write."""
 
 import base64
 import hashlib

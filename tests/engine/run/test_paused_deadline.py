@@ -1,4 +1,4 @@
-"""The clock of a held run, and how a hold ends when its run does."""
+"""The deadline of a paused run, and how a pause ends with its run."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -17,7 +17,7 @@ from tests.support.paused_runs import House, reached, speaks, told
 
 
 async def slow(ctx: Any) -> AsyncIterator[Any]:
-    """Asks twice, and tells each time what is left of its time."""
+    """Calls twice, and sends the remaining time each time."""
     await ctx.api.call_tool("weather", {})
     yield delta((await ctx.api.run_get()).deadline_at)
     await ctx.api.call_tool("weather", {})
@@ -28,7 +28,7 @@ def at(seconds: float) -> str:
     return rfc3339(START + int(seconds * 1_000_000))
 
 
-async def test_a_hold_stops_the_runs_clock_and_its_deadline_moves(house: House, clock: FakeClock):
+async def test_a_pause_stops_the_runs_clock_and_moves_its_deadline(house: House, clock: FakeClock):
     go_on = asyncio.Event()
 
     async def begins_late(ctx: Any) -> AsyncIterator[Any]:
@@ -62,7 +62,7 @@ async def test_a_hold_stops_the_runs_clock_and_its_deadline_moves(house: House, 
     assert [entry.data["chunk"]["content"] for entry in run.all("message.delta")] == ["…", at(1_010)]
 
 
-async def test_a_held_run_has_no_deadline_to_tell(house: House, clock: FakeClock):
+async def test_a_paused_run_has_no_deadline(house: House, clock: FakeClock):
     told_then: list[Any] = []
 
     async def looks(ctx: Any) -> AsyncIterator[Any]:
@@ -84,9 +84,7 @@ async def test_a_held_run_has_no_deadline_to_tell(house: House, clock: FakeClock
     assert (run.row.status, told_then) == ("completed", [None, at(110)])
 
 
-async def test_a_run_that_begins_with_holds_has_no_deadline_in_its_context_but_its_time_counts(
-    house: House, clock: FakeClock
-):
+async def test_a_run_with_breakpoints_has_no_deadline_in_its_context_but_times_out(house: House, clock: FakeClock):
     engine = await house(slow)
     run_id = await send(engine, breakpoints=("tool",), config={"timeout": 10})
     clock.advance(3)
@@ -103,7 +101,7 @@ async def test_a_run_that_begins_with_holds_has_no_deadline_in_its_context_but_i
     assert run.context["runtime"]["deadline_at"] is None
 
 
-async def test_without_a_deadline_a_hold_has_none_to_stop(house: House, clock: FakeClock):
+async def test_a_pause_of_a_run_without_a_deadline_changes_no_clock(house: House, clock: FakeClock):
     engine = await house(speaks)
     run_id = await send(engine, breakpoints=("message.completed#1",), config={"timeout": 0})
     held = await reached(engine, run_id)
@@ -113,7 +111,7 @@ async def test_without_a_deadline_a_hold_has_none_to_stop(house: House, clock: F
     assert (await played(engine, run_id)).row.status == "completed"
 
 
-async def test_while_anything_is_held_the_clock_stands(house: House, clock: FakeClock):
+async def test_the_clock_stands_still_while_any_call_is_paused(house: House, clock: FakeClock):
     async def asks_twice_at_once(ctx: Any) -> AsyncIterator[Any]:
         works = (ctx.api.call_tool("weather", {"number": number}) for number in range(2))
         yield done(str(len(await asyncio.gather(*works))))
@@ -132,7 +130,7 @@ async def test_while_anything_is_held_the_clock_stands(house: House, clock: Fake
 # The end of the run
 
 
-async def test_a_cancel_ends_a_hold_at_once_and_what_was_held_back_is_recorded_as_ignored(house: House):
+async def test_a_cancel_ends_a_pause_at_once_and_held_results_are_recorded_as_ignored(house: House):
     async def stubborn(ctx: Any) -> AsyncIterator[Any]:
         live = engine._core.host.orchestrator.live[ctx.run_id]
         live.result(said("held"), 1)
@@ -158,7 +156,7 @@ async def test_a_cancel_ends_a_hold_at_once_and_what_was_held_back_is_recorded_a
     assert run.all("pause.ended") == []
 
 
-async def test_a_run_that_has_ended_is_held_no_more(house: House):
+async def test_a_run_that_has_ended_is_no_longer_paused(house: House):
     async def says_too_much(ctx: Any) -> AsyncIterator[Any]:
         yield done("end")
         yield said("late")
@@ -169,7 +167,7 @@ async def test_a_run_that_has_ended_is_held_no_more(house: House):
     assert run.all("pause.started") == []
 
 
-async def test_a_call_that_is_held_when_its_run_ends_is_refused_and_not_made(house: House):
+async def test_a_call_that_is_paused_when_its_run_ends_is_refused_and_not_made(house: House):
     heard: list[str] = []
 
     async def ends_first(ctx: Any) -> AsyncIterator[Any]:
@@ -212,7 +210,7 @@ async def test_a_run_that_is_being_stopped_reaches_no_point_any_more(house: Hous
     assert (await played(engine, run_id)).row.status == "cancelled"
 
 
-async def test_a_call_that_is_held_when_its_runners_code_ends_is_refused_and_not_made(house: House):
+async def test_a_call_that_is_paused_when_its_runners_code_ends_is_refused_and_not_made(house: House):
     refused = asyncio.Event()
 
     async def walks_off(ctx: Any) -> AsyncIterator[Any]:
@@ -234,7 +232,7 @@ async def test_a_call_that_is_held_when_its_runners_code_ends_is_refused_and_not
     assert (run.row.status, house.tool.asked) == ("completed", [])
 
 
-async def test_a_run_that_was_held_and_has_ended_leaves_no_timer(house: House, clock: FakeClock):
+async def test_a_paused_run_that_has_ended_leaves_no_timer(house: House, clock: FakeClock):
     engine = await house(speaks)
     run_id = await send(engine, breakpoints=("message.completed#1",))
     await reached(engine, run_id)

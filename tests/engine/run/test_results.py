@@ -1,4 +1,4 @@
-"""The result stream: what is taken, what is dropped, and what fails the run."""
+"""The result stream: which results are applied, which are dropped, and which fail the run."""
 
 import base64
 
@@ -197,7 +197,7 @@ async def test_json_deeper_than_100_levels_is_refused_and_the_run_goes_on(play: 
     assert run.row.status == "completed"
 
 
-async def test_what_is_not_json_is_refused_and_the_run_goes_on(play: Stage):
+async def test_a_result_that_is_not_json_is_refused_and_the_run_continues(play: Stage):
     run = await play({"type": "x", "data": object()}, {"type": "x", "data": float("nan")}, said("fine"), done())
 
     assert [entry.outcome for entry in run.all("result.unreadable")] == ["refused", "refused"]

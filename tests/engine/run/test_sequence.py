@@ -1,4 +1,4 @@
-"""The runner's own numbers: a claim that is checked, never waited for."""
+"""Sequence numbers of results: they are checked, and the host never waits for a missing one."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from tests.support.engines import Stage, delta, done, lines_of
 
 
 async def play_numbers(play: Stage, *numbers: object):
-    """Deltas a, b, c … with these numbers, and what became of each."""
+    """Deltas a, b, c … with these numbers, and the outcome of each."""
     deltas = [delta(chr(97 + place)) | {"sequence": number} for place, number in enumerate(numbers)]
     run = await play(*deltas, done())
     assert run.row.status == "completed"
@@ -68,7 +68,7 @@ async def test_a_number_beyond_64_bits_is_applied(play: Stage):
     assert fates[0][:2] == (None, "warned")
 
 
-def test_what_was_skipped_is_remembered_in_bounded_memory():
+def test_skipped_sequence_numbers_are_remembered_in_bounded_memory():
     sequence = SequenceTracker()
     for claim in range(2, 20_000, 2):
         assert sequence.check(claim) == (False, f"sequence {claim}, expected {claim - 1}")

@@ -1,9 +1,9 @@
-"""What a run may remember, for whom, and how it is read as of an entry."""
+"""State updates by results: scopes, limits, and reading state as of an entry."""
 
 import pytest
 
 from engine.api import NotFound
-from engine.store.state import LARGEST_VALUE
+from engine.store.state import MAX_VALUE_BYTES
 from engine.store.state_scopes import Scope, scope_key
 from tests.support.engines import Engines, Stage, done, forever, kept, message, open_stage, perform, send, until
 
@@ -150,12 +150,12 @@ async def test_the_alias_conversation_id_reads_as_the_events_until_it_is_set(pla
 
 
 async def test_a_value_over_256_kib_is_dropped_with_its_size(play: Stage):
-    run = await play(kept("k", "x" * (LARGEST_VALUE - 2)), kept("big", "x" * (LARGEST_VALUE - 1)), done())
+    run = await play(kept("k", "x" * (MAX_VALUE_BYTES - 2)), kept("big", "x" * (MAX_VALUE_BYTES - 1)), done())
 
     fits, large = run.all("state.updated")
     assert fits.outcome is None
     assert large.outcome == "dropped"
-    assert f"{LARGEST_VALUE + 1} bytes" in large.reason
+    assert f"{MAX_VALUE_BYTES + 1} bytes" in large.reason
     assert [row.key for row in await play.engine.state.read()] == ["k"]
 
 
@@ -200,7 +200,7 @@ async def test_state_as_of_an_entry_that_is_not_there_is_not_found(play: Stage):
         await play.engine.state.read_at(run.run_id, 99)
 
 
-async def test_what_is_written_while_a_run_lives_is_in_force_at_once(open_engine: Engines):
+async def test_state_written_during_a_run_is_in_force_at_once(open_engine: Engines):
     async def writes(ctx):
         yield kept("k", ctx.input.to_text(), "actor")
         if ctx.conversation.conversation_id == "one":

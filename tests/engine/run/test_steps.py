@@ -1,4 +1,4 @@
-"""Where a run is held: the words for it, how often, and where a step ends."""
+"""Breakpoint locations: their grammar, how often they match, and where a step ends."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -13,7 +13,7 @@ from tests.support.engines import delta, done, played, said, send
 from tests.support.limits import MAX_WAIT_SECONDS
 from tests.support.paused_runs import ASKED, GREY, House, answer_of, asks, reached, told
 
-# Points
+# Locations
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ def test_a_point_is_read_from_its_words(words: str, point: BreakpointLocation):
 
 
 @pytest.mark.parametrize("words", ["tool#0", "tool#-1", "tool#x", "tool#", "tool#1.5", "tool#²", "tool#12345678901"])
-def test_what_stands_behind_the_hash_is_a_count(words: str):
+def test_the_number_after_the_hash_must_be_a_count(words: str):
     with pytest.raises(BreakpointError, match="the number after # must be 1 or more"):
         BreakpointLocation.parse(words)
 
@@ -55,7 +55,7 @@ def test_every_call_of_the_host_is_in_one_group_or_is_the_pull():
     assert sum(len(calls) for calls in CALL_GROUPS.values()) + 1 == len(CALL_TYPES)
 
 
-# Arming, steps and order
+# Breakpoints, steps and order
 
 
 async def calls_thrice(ctx: Any) -> AsyncIterator[Any]:
@@ -64,7 +64,7 @@ async def calls_thrice(ctx: Any) -> AsyncIterator[Any]:
     yield done("called")
 
 
-async def test_without_a_number_a_point_holds_each_time_until_it_is_disarmed(house: House):
+async def test_a_breakpoint_without_a_number_pauses_each_time_until_it_is_removed(house: House):
     engine = await house(calls_thrice)
     run_id = await send(engine, breakpoints=("tool",))
     await reached(engine, run_id)
@@ -80,7 +80,7 @@ async def test_without_a_number_a_point_holds_each_time_until_it_is_disarmed(hou
     assert run.one("breakpoint.removed").data == {"when": "tool", "once": False}
 
 
-async def test_with_a_number_only_that_one_is_held(house: House):
+async def test_a_breakpoint_with_a_number_pauses_only_at_that_one(house: House):
     engine = await house(calls_thrice)
     run_id = await send(engine, breakpoints=("tool#2",))
     held = await reached(engine, run_id)
@@ -96,7 +96,7 @@ async def test_with_a_number_only_that_one_is_held(house: House):
     assert (await played(engine, run_id)).row.status == "completed"
 
 
-async def test_a_point_that_is_armed_once_holds_once(house: House):
+async def test_a_breakpoint_that_is_set_once_pauses_once(house: House):
     go_on = asyncio.Event()
 
     async def begins_late(ctx: Any) -> AsyncIterator[Any]:
@@ -155,7 +155,7 @@ async def test_a_step_goes_from_the_call_to_its_reply_and_on_to_each_boundary(ho
     assert run.row.status == "completed"
 
 
-async def test_one_who_only_steps_sees_every_boundary_and_nothing_else(house: House):
+async def test_stepping_stops_at_every_boundary_and_nowhere_else(house: House):
     async def works(ctx: Any) -> AsyncIterator[Any]:
         await ctx.api.call_tool("weather", {})
         await ctx.api.run_get()
@@ -267,7 +267,7 @@ async def test_calls_side_by_side_stand_in_line_and_are_let_go_one_by_one(house:
     assert [entry.data["call_id"] for entry in run.all("pause.ended")] == ["c1", "c2", "c3"]
 
 
-async def test_a_call_that_its_runner_takes_back_is_held_no_more(house: House):
+async def test_a_call_that_its_runner_cancels_is_no_longer_paused(house: House):
     take_back, leave = asyncio.Event(), asyncio.Event()
 
     async def loses_patience(ctx: Any) -> AsyncIterator[Any]:

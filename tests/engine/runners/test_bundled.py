@@ -1,4 +1,4 @@
-"""The bundled runners, played without a host around them."""
+"""The bundled runners, run without a host."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from tests.support.runner_harness import CONTEXT, load, play, types
 
 
 @pytest.mark.parametrize("text", ["hello there,  world", " padded\n", "one"])
-async def test_echo_streams_what_it_is_told_and_says_it_once(text: str):
+async def test_echo_streams_the_message_and_completes_it_once(text: str):
     results = await play(load("echo").EchoRunner(), text)
 
     deltas = [result["data"]["chunk"] for result in results if result["type"] == "message.delta"]

@@ -111,7 +111,7 @@ def test_a_timeout_in_seconds_and_none_are_as_they_should_be(value: object):
     assert of_type("integer").check_field("timeout", value) is None
 
 
-def test_a_timeout_that_the_form_refuses_is_told_once_and_one_that_must_be_text_is_text():
+def test_a_timeout_that_the_form_refuses_is_reported_once_and_one_that_must_be_text_is_text():
     assert len(form({"name": "timeout", "type": "integer"}).check({"timeout": "30"})) == 1
     assert form({"name": "timeout", "type": "string", "required": True}).check({"timeout": "30"}) == []
 
@@ -166,7 +166,7 @@ def test_text_that_does_not_fit_names_the_field():
         ("integer", float("inf"), "must be an integer, not a number that is not finite"),
     ],
 )
-def test_a_number_of_the_wrong_kind_is_told_by_what_it_is(kind: str, value: float, message: str):
+def test_the_error_for_a_number_of_the_wrong_kind_names_its_kind(kind: str, value: float, message: str):
     assert of_type(kind).check_field("field", value) == FieldProblem("field", message)
 
 
@@ -175,7 +175,7 @@ def test_a_number_that_is_none_is_no_number():
         of_type("float").read("field", "NaN")
 
 
-def test_what_the_selectors_choose_can_be_asked_for():
+def test_the_ids_that_selectors_choose_can_be_read():
     selectors = form(
         {"name": "one", "type": "llm-model-selector"},
         {"name": "many", "type": "model-fallback-selector"},

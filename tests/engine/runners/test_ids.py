@@ -34,4 +34,4 @@ def test_any_other_form_of_id_is_not_found(text: str):
     with pytest.raises(RunnerNotFound) as caught:
         RunnerId.parse(text)
 
-    assert str(caught.value) == f"{text!r} is no runner id. One looks like plugin:AUTHOR/PLUGIN/RUNNER."
+    assert str(caught.value) == f"{text!r} is not a runner id. Runner ids look like plugin:AUTHOR/PLUGIN/RUNNER."

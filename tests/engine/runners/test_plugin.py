@@ -57,7 +57,7 @@ def test_one_broken_component_is_left_out_and_all_others_stay(plugins):
         (
             "  name: main\n",
             "  name: a/b\n",
-            "main.yaml:4: author 'acme', plugin 'demo' and name 'a/b' make no runner id",
+            "main.yaml:4: author 'acme', plugin 'demo' and name 'a/b' do not form a runner id",
         ),
         (
             "history: [page]",
@@ -74,7 +74,7 @@ def test_one_broken_component_is_left_out_and_all_others_stay(plugins):
             "  name: main\n",
             "  name: main\n  id: plugin:other/demo/main\n",
             "main.yaml:5: metadata.id says 'plugin:other/demo/main', "
-            "but where it lies makes it 'plugin:acme/demo/main'",
+            "but its place gives it the id 'plugin:acme/demo/main'",
         ),
         (
             "    - name: depth\n",
@@ -96,7 +96,7 @@ def test_a_broken_manifest_is_named_with_file_line_and_reason(plugins, old: str,
     assert reasons(problems) == [said]
 
 
-def test_a_component_that_the_manifest_does_not_name_is_told_with_how_to_name_it(plugins):
+def test_the_error_for_an_unnamed_component_shows_how_to_name_it(plugins):
     folder = plugins.plugin()
     component = plugins.component(folder)
     (folder / "manifest.yaml").write_text("metadata: {author: a, name: b}\n")
@@ -110,7 +110,7 @@ def test_a_component_that_the_manifest_does_not_name_is_told_with_how_to_name_it
     ]
 
 
-def test_langbots_own_sdk_says_that_it_comes_later(plugins):
+def test_langbots_own_sdk_is_reported_as_not_supported_yet(plugins):
     folder = plugins.plugin()
     component = plugins.component(folder)
     component.with_suffix(".py").write_text("from langbot_plugin.api import Runner\nclass Demo(Runner): ...\n")

@@ -39,7 +39,7 @@ def test_a_folder_holds_plugins_and_runner_files(plugins, write, tmp_path: Path)
     assert [problem.path.name for problem in found.problems] == ["torn.py"]
 
 
-def test_nothing_where_something_was_named_is_a_problem(tmp_path: Path, write):
+def test_a_named_place_without_a_runner_is_a_problem(tmp_path: Path, write):
     text = write("notes.txt", "")
     empty = tmp_path / "empty"
     empty.mkdir()
@@ -124,7 +124,7 @@ def test_the_name_of_a_file_that_was_left_out_says_what_is_wrong_with_it(write, 
 
 
 @pytest.mark.parametrize("is_there", [True, False])
-def test_what_to_do_fits_whether_the_file_is_broken_or_gone(write, tmp_path: Path, is_there: bool):
+def test_the_advice_depends_on_whether_the_file_is_broken_or_missing(write, tmp_path: Path, is_there: bool):
     path = write("torn.py", "async def run(\n")
     if not is_there:
         path.unlink()
@@ -132,10 +132,10 @@ def test_what_to_do_fits_whether_the_file_is_broken_or_gone(write, tmp_path: Pat
     with pytest.raises(RunnerNotFound) as caught:
         Registry([Source(path)], cwd=tmp_path).get("torn")
 
-    assert str(caught.value).endswith(". Mend that file." if is_there else ". Put it back, or choose another.")
+    assert str(caught.value).endswith(". Fix that file." if is_there else ". Put it back, or choose another.")
 
 
-def test_not_allowed_is_told_from_not_found(write, tmp_path: Path):
+def test_not_allowed_and_not_found_are_different_errors(write, tmp_path: Path):
     registry = Registry([Source(write("hello.py", HELLO))], cwd=tmp_path, allowed=["trackside/echo"])
 
     assert ids(registry.runners()) == ["plugin:trackside/echo/default"]
@@ -192,7 +192,7 @@ def test_a_module_that_is_as_it_was_is_not_read_again_and_one_that_was_written_i
 
 
 def test_a_module_that_was_just_written_is_read_again(write, tmp_path: Path, monkeypatch):
-    monkeypatch.setattr(file_stamps, "_SETTLED", 60_000_000_000)  # so that the test may take its time
+    monkeypatch.setattr(file_stamps, "_SETTLED_NANOSECONDS", 60_000_000_000)  # longer than the test takes
     now = time.time_ns()
     for text, path in (("WORD = 1\n", tmp_path), ("WORD = (\n", tmp_path / "module.py")):
         os.utime(write("module.py", text), ns=(now, now))

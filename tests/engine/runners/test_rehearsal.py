@@ -1,4 +1,4 @@
-"""Rehearsal: three turns, and whatever it is told between them."""
+"""Rehearsal: its three turns, and the steering messages that it understands."""
 
 import asyncio
 import base64
@@ -18,7 +18,7 @@ PACE = {"name": "pace", "type": "float", "label": {"en_US": "Pace"}, "default": 
 
 
 class People:
-    """Stands in for the host: each pull brings what was said by then, or fails."""
+    """A fake host: each pull returns the messages sent by then, or fails."""
 
     def __init__(self, *pulls: Sequence[str | None] | AgentAPIException) -> None:
         self._pulls = list(pulls)
@@ -36,7 +36,7 @@ class People:
 
 
 def item(text: str | None) -> dict[str, Any]:
-    """One message as a pull brings it."""
+    """One message as a pull returns it."""
     return {
         "claimed_run_id": "run_1",
         "runner_id": "plugin:trackside/rehearsal/default",
@@ -51,7 +51,7 @@ def item(text: str | None) -> dict[str, Any]:
 
 
 class Played:
-    """A run of it at pace 0, as a person sees it."""
+    """A run of rehearsal at pace 0, as the user sees it."""
 
     def __init__(self, results: list[dict[str, Any]]) -> None:
         self.results = results
@@ -69,12 +69,12 @@ class Played:
 
     @property
     def cities(self) -> list[str]:
-        """What state said of the city, in order."""
+        """The values of the city in state, in order."""
         return [data["value"] for data in self._data("state.updated") if data["key"] == "rehearsal.city"]
 
 
 async def told(*pulls: Sequence[str | None] | AgentAPIException, start: str = "a day in Kyoto") -> Played:
-    """A run that hears this at its first pull, its second …; it must end properly whatever it hears."""
+    """A run that gets these messages at its first pull, its second and so on. It must always end properly."""
     results = await play(load("rehearsal").RehearsalRunner(), start, People(*pulls), pace=0)
     assert types(results).count("run.completed") == 1
     assert types(results)[-1] == "run.completed"
@@ -114,7 +114,7 @@ async def test_rehearsal_is_the_same_every_time():
         ("answer in Fahrenheit", "Kyoto"),
     ],
 )
-def test_rehearsal_goes_where_the_message_says(message: str, city: str):
+def test_rehearsal_uses_the_city_of_the_message(message: str, city: str):
     assert load("rehearsal").requested_city(message) == city
 
 
@@ -146,7 +146,7 @@ async def test_rehearsal_pulls_between_its_turns_and_once_more_before_its_end():
 
 
 @pytest.mark.parametrize("words", ["use imperial units", "in Fahrenheit, please", "How many MILES is that?"])
-async def test_told_to_change_units_it_does_so_from_then_on(words: str):
+async def test_a_steering_message_changes_the_units_from_then_on(words: str):
     run = await told([], [words])
 
     _, places, plan = run.texts
@@ -160,7 +160,7 @@ async def test_told_to_change_units_it_does_so_from_then_on(words: str):
 
 
 @pytest.mark.parametrize("words", ["metric", "back to Celsius", "in kilometres", "Celsius instead of Fahrenheit"])
-async def test_told_to_go_back_to_metric_it_does(words: str):
+async def test_a_steering_message_changes_back_to_metric(words: str):
     run = await told(["use Fahrenheit"], [words])
 
     _, places, plan = run.texts
@@ -170,7 +170,7 @@ async def test_told_to_go_back_to_metric_it_does(words: str):
 
 
 @pytest.mark.parametrize("turn", [1, 2, 3])
-async def test_told_another_city_it_says_so_and_goes_on_with_that_one(turn: int):
+async def test_a_steering_message_changes_the_city(turn: int):
     run = await told(*[[]] * (turn - 1), ["make it Lisbon instead"])
 
     answer = run.texts[turn]
@@ -197,7 +197,7 @@ async def test_another_city_is_any_that_it_knows_or_is_asked_to_go_to(words: str
 
 
 @pytest.mark.parametrize("words", ["stop", "That is enough.", "stop early", "OK, stop now please!", "enough for today"])
-async def test_told_to_stop_it_says_goodbye_with_what_it_has_and_ends(words: str):
+async def test_a_steering_message_ends_the_plan_early_with_a_goodbye(words: str):
     early, late = await told([words]), await told([], [words])
 
     assert len(early.texts) == 2
@@ -250,7 +250,7 @@ async def test_several_wishes_in_one_message_are_all_obeyed():
     )
 
 
-async def test_what_is_said_just_before_the_end_gets_one_more_turn():
+async def test_a_message_just_before_the_end_gets_one_more_turn():
     remark, change = await told([], [], ["thank you!"]), await told([], [], ["in miles"])
 
     assert remark.texts[3:] == ["Noted: thank you. Your plan for Kyoto stays as it is."]
@@ -259,7 +259,7 @@ async def test_what_is_said_just_before_the_end_gets_one_more_turn():
     assert "2.5 miles" in change.files[1]
 
 
-async def test_nothing_that_is_said_is_swallowed_not_even_after_the_goodbye():
+async def test_no_message_is_lost_not_even_after_the_goodbye():
     run = await told([], ["stop"], ["one more thing"], ["and another", "make it Oslo"])
 
     assert [text.partition(" Then I stop here.")[0] for text in run.texts[2:]] == [
@@ -278,7 +278,7 @@ async def test_a_message_without_words_and_a_very_long_one_are_noted_too():
     assert len(noted) < 200
 
 
-async def test_where_steering_is_off_or_refused_it_plans_the_day_all_the_same():
+async def test_rehearsal_works_without_steering():
     refused = AgentAPIException.of(ErrorCode.RUNTIME_ERROR, "the host has a cold")
     off = Played(await play(load("rehearsal").RehearsalRunner(), "a day in Kyoto", pace=0))
 
@@ -294,7 +294,7 @@ async def test_through_the_engine_a_message_sent_during_its_tools_is_obeyed_in_i
 
     @declares(capabilities={"steering": True}, config=[PACE])
     class Patient(load("rehearsal").RehearsalRunner):
-        """Its tools take until someone has spoken."""
+        """Its tools wait until a message was sent."""
 
         async def _call_tools(self, *given: Any) -> AsyncGenerator[Any, None]:
             async for result in super()._call_tools(*given):

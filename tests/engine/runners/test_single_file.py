@@ -19,7 +19,7 @@ def test_a_bare_file_is_local_its_stem_and_default(write, tmp_path: Path):
     assert not any(runner.manifest.permissions.model_dump().values())
 
 
-def test_a_class_with_no_manifest_beside_it_says_what_it_can_in_class_attributes(write):
+def test_a_class_without_a_manifest_declares_itself_by_class_attributes(write):
     path = write(
         "agent.py",
         """
@@ -74,7 +74,7 @@ def test_a_file_is_never_run_in_the_host(write, tmp_path: Path):
     assert not (tmp_path / "ran").exists()
 
 
-def test_an_attribute_that_is_no_literal_counts_as_empty_and_is_said(write):
+def test_an_attribute_that_is_no_literal_counts_as_empty_and_is_reported(write):
     path = write("odd.py", "capabilities = dict(streaming=True)\nasync def run(ctx):\n    yield {}\n")
 
     (runner,), problems = read_bare(path, path.parent)

@@ -1,4 +1,4 @@
-"""Which files a runner is made of."""
+"""The source files of a runner."""
 
 from pathlib import Path
 
@@ -30,7 +30,7 @@ def test_a_huge_tree_is_not_gone_through(plugins, monkeypatch):
     for number in range(50):
         (folder / f"f{number}").mkdir()
         (folder / f"f{number}" / "x.py").touch()
-    monkeypatch.setattr(source_files, "MOST_FILES", 10)
+    monkeypatch.setattr(source_files, "MAX_FILES", 10)
     assert len(files_of([folder]).marks) <= 11
 
 
@@ -47,7 +47,7 @@ def test_a_single_file_counts_with_the_modules_beside_it_and_no_other_runner(wri
     assert made_of(runners, [test]) == made_of(runners, [deep]) == ()
 
 
-def test_what_was_written_added_or_taken_away_has_changed(write, tmp_path: Path):
+def test_written_added_and_removed_files_are_changes(write, tmp_path: Path):
     kept, written, gone = write("kept.py", "1"), write("written.py", "1"), write("gone.py", "1")
     before = files_of([tmp_path], [tmp_path / "trackside.yaml"]).marks
     written.write_text("12")

@@ -17,7 +17,7 @@ from tests.support.limits import MAX_WAIT_SECONDS
 
 
 class Heard:
-    """A sink that remembers, and lets a test wait for what it wants to hear."""
+    """A sink that records everything, and lets a test wait for it."""
 
     def __init__(self) -> None:
         self.full = False
@@ -124,7 +124,7 @@ def context(config: dict[str, Any]) -> dict[str, Any]:
 
 
 def lives(pid: int) -> bool:
-    """Whether the process is there and not just waiting to be reaped by someone else's parent."""
+    """Whether the process is alive and no zombie."""
     try:
         os.kill(pid, 0)
         return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[0] not in {b"Z", b"X"}
@@ -145,14 +145,14 @@ def all_gone(pids: list[int], within: float = 10) -> bool:
 
 
 @pytest.fixture
-def patience() -> HeartbeatTimeouts:
-    """How children are asked for signs of life; a test may have its own."""
+def timeouts() -> HeartbeatTimeouts:
+    """The heartbeat timeouts of the pool; a test may override them."""
     return HeartbeatTimeouts()
 
 
 @pytest.fixture
-async def stage(tmp_path: Path, patience: HeartbeatTimeouts) -> AsyncIterator[Stage]:
-    pool = ChildPool(patience)
+async def stage(tmp_path: Path, timeouts: HeartbeatTimeouts) -> AsyncIterator[Stage]:
+    pool = ChildPool(timeouts)
     folder = tmp_path / "target"
     folder.mkdir()
     yield Stage(pool, folder)

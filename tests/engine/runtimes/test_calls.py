@@ -1,4 +1,4 @@
-"""The run-scoped API over the wire: many calls in flight, streams, refusals."""
+"""The run-scoped API over the wire: concurrent calls, streams and refusals."""
 
 import asyncio
 

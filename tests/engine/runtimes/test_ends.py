@@ -1,4 +1,4 @@
-"""However a runner ends, its run learns how, and nothing of it stays behind."""
+"""Every way in which a runner can end: the run gets the reason, and no process is left."""
 
 import signal
 
@@ -105,7 +105,7 @@ async def test_kill_leaves_no_process_in_any_state(stage, processes, state):
     execution, heard = await stage.begin(stage.launch(STUCK.format(FOREVER[state])))
     pids = await pids_of(heard)
     assert all(map(processes.lives, pids))
-    if state != "awaiting":  # the others cannot hear it
+    if state != "awaiting":  # the others do not receive it
         execution.cancel()
     await execution.kill()
     assert not any(map(processes.lives, pids))
@@ -123,7 +123,7 @@ async def test_close_leaves_no_process_in_any_state(stage, processes, state):
     assert (await execution.ended()).how is EndKind.LOST
 
 
-async def test_what_was_said_before_a_block_is_heard(stage):
+async def test_results_before_a_block_are_received(stage):
     source = "import time\nasync def run(ctx):\n    for n in range(3):\n        yield n\n    time.sleep(3600)"
     execution, heard = await stage.begin(stage.launch(source))
     await heard.until(lambda: heard.results == [0, 1, 2])
@@ -150,7 +150,7 @@ async def test_an_exception_comes_with_the_runners_own_traceback(stage):
     assert heard.results == [{"type": "x"}]
 
 
-async def test_an_exception_that_cannot_be_shown_is_still_told(stage):
+async def test_an_exception_that_cannot_be_formatted_is_still_reported(stage):
     launch = stage.launch(
         """
         class Rude(Exception):

@@ -21,7 +21,7 @@ WAITS = """
 
 
 class Gate:
-    """Holds a run in its call until the test lets it go."""
+    """Blocks a run in its call until the test continues it."""
 
     def __init__(self) -> None:
         self.opened = asyncio.Event()
@@ -32,13 +32,13 @@ class Gate:
 
 
 def edit(path: Path) -> None:
-    """As if it were not this very moment that it was saved: of the same size, only its time tells."""
+    """Write a file of the same size with an older time, as if it had not just been saved."""
     saved = time.time_ns() - 1_000_000_000
     os.utime(path, ns=(saved, saved))
 
 
 @pytest.mark.parametrize("edited", ["runner.py", "beside.py"])
-async def test_an_edit_while_a_run_is_at_work_means_a_new_child_for_the_next(stage, edited: str):
+async def test_an_edit_during_a_run_means_a_new_child_for_the_next_run(stage, edited: str):
     stage.write("beside.py", "WORD = 'one'")
     launch = stage.launch(WAITS.format("one"))
     execution, heard = await stage.begin(launch)

@@ -1,4 +1,4 @@
-"""A runner whose loop does not turn is noticed while it runs; one that only waits, or is made to wait, is not."""
+"""A runner that blocks its loop is reported; one that only waits, or is not read, is not."""
 
 import asyncio
 import signal
@@ -11,13 +11,13 @@ import pytest
 from engine.api import Engine
 from engine.run import orchestrator
 from engine.run.live import StopReason
-from engine.runtimes.heartbeat import QUESTION, Heartbeat, HeartbeatTimeouts
+from engine.runtimes.heartbeat import PING, Heartbeat, HeartbeatTimeouts
 from engine.runtimes.pool import ChildPool
 from engine.runtimes.runtime import EndKind
 from tests.support.engines import journal_of, played, send
 from tests.support.limits import MAX_WAIT_SECONDS
 
-QUICK = HeartbeatTimeouts(ask_every=0.02, blocked=0.1)
+QUICK = HeartbeatTimeouts(interval_seconds=0.02, blocked_seconds=0.1)
 BLOCKS = """
     import asyncio, os, subprocess, time
     from pathlib import Path
@@ -50,7 +50,7 @@ FLOODS = """
 
 
 @pytest.fixture
-def patience() -> HeartbeatTimeouts:
+def timeouts() -> HeartbeatTimeouts:
     return QUICK
 
 
@@ -61,29 +61,29 @@ def kinds(heard) -> list[str]:
 # A real child
 
 
-async def test_a_blocked_loop_is_told_and_told_again_when_it_turns(stage):
+async def test_a_blocked_loop_is_reported_and_again_when_it_responds(stage):
     launch = stage.launch(BLOCKS)
     execution, heard = await stage.begin(launch)
     await heard.until(lambda: heard.results and kinds(heard)[-1:] == ["silent"])
     stage.write("go", "")
     await heard.until(lambda: kinds(heard)[-1] == "answers again")
     assert (await execution.ended()).how is EndKind.ENDED
-    # A slow import is a silence too; whatever was told, one was over before the next began.
+    # A slow import is a silence too; each reported silence ended before the next began.
     assert kinds(heard) == ["silent", "answers again"] * (len(heard.silences) // 2)
     (_, silence), (_, whole) = heard.silences[-2:]
-    assert silence == pytest.approx(QUICK.blocked)
+    assert silence == pytest.approx(QUICK.blocked_seconds)
     assert whole >= silence
 
 
-@pytest.mark.parametrize("patience", [HeartbeatTimeouts(ask_every=0.01, blocked=30)])
-async def test_a_runner_that_awaits_answers_and_nothing_is_told(stage):
+@pytest.mark.parametrize("timeouts", [HeartbeatTimeouts(interval_seconds=0.01, blocked_seconds=30)])
+async def test_a_runner_that_awaits_answers_and_nothing_is_reported(stage):
     execution, heard = await stage.begin(stage.launch(WAITS))
     go = asyncio.get_running_loop().create_future()
     heard.answer = lambda action, data: asyncio.wait_for(go, MAX_WAIT_SECONDS)
     await heard.until(lambda: heard.calls)
     for _ in range(5):
-        await seen(execution, lambda pulse: pulse._owes_answer)
-        await seen(execution, lambda pulse: not pulse._owes_answer)
+        await seen(execution, lambda pulse: pulse._awaits_answer)
+        await seen(execution, lambda pulse: not pulse._awaits_answer)
     go.set_result({"value": None})
     assert (await execution.ended()).how is EndKind.ENDED
     assert (heard.silences, heard.faults) == ([], [])
@@ -96,7 +96,7 @@ async def test_a_child_is_not_blamed_while_the_host_does_not_read_it_but_is_afte
     await heard.until(lambda: heard.waiting_for_room)
     before = list(heard.silences)
     for _ in range(10):
-        began = execution._child._pulse._began
+        began = execution._child._heartbeat._began
         await seen(execution, lambda pulse, began=began: pulse._began != began)
     assert heard.silences == before
     stage.write("go", "")
@@ -109,17 +109,17 @@ async def test_an_answer_between_two_runs_does_not_spoil_the_child(stage):
     launch = stage.launch("import os\nasync def run(ctx):\n    yield os.getpid()")
     first, heard = await stage.begin(launch)
     await first.ended()
-    await seen(first, lambda pulse: not pulse._owes_answer)
-    first._child._pulse._owes_answer = True
-    first._child._wire_in.write(QUESTION)
-    await seen(first, lambda pulse: not pulse._owes_answer)
-    assert first._child._pulse._timer.cancelled()
+    await seen(first, lambda pulse: not pulse._awaits_answer)
+    first._child._heartbeat._awaits_answer = True
+    first._child._wire_in.write(PING)
+    await seen(first, lambda pulse: not pulse._awaits_answer)
+    assert first._child._heartbeat._timer.cancelled()
     _, again = await stage.play(launch)
     assert again.results == heard.results
     assert again.faults == []
 
 
-async def test_a_blocked_child_is_killed_and_tells_no_more(stage, processes):
+async def test_a_blocked_child_is_killed_and_reports_no_more(stage, processes):
     execution, heard = await stage.begin(stage.launch(BLOCKS))
     await heard.until(lambda: heard.results and kinds(heard)[-1:] == ["silent"])
     before = list(heard.silences)
@@ -129,13 +129,13 @@ async def test_a_blocked_child_is_killed_and_tells_no_more(stage, processes):
     ending = await execution.ended()
     assert (ending.how, ending.exit_code) == (EndKind.LOST, -signal.SIGKILL)
     assert heard.silences == before
-    assert execution._child._pulse._timer.cancelled()
+    assert execution._child._heartbeat._timer.cancelled()
 
 
 async def seen(execution, claim: Callable[[Heartbeat], bool]) -> None:
-    """Wait until this can be said of a child's pulse."""
+    """Wait until a condition on a child's heartbeat is true."""
     end = time.monotonic() + 15
-    while not claim(execution._child._pulse):
+    while not claim(execution._child._heartbeat):
         assert time.monotonic() < end
         await asyncio.sleep(0.001)
 
@@ -152,7 +152,7 @@ async def engine(stage, tmp_path):
         yield engine
 
 
-async def test_the_journal_says_that_the_loop_is_blocked_and_when_it_turns_again(engine, stage):
+async def test_the_journal_records_that_the_loop_is_blocked_and_when_it_responds_again(engine, stage):
     run_id = await send(engine)
     await blocked(engine, run_id)
     stage.write("go", "")
@@ -176,7 +176,7 @@ async def test_a_run_that_is_cancelled_while_blocked_is_killed_after_the_grace(e
 
 
 async def blocked(engine, run_id: str) -> list[int]:
-    """The processes of a run that is blocked, as soon as its journal says so."""
+    """The processes of a run that is blocked, as soon as its journal records it."""
     async with engine.subscribe(run_id=run_id) as news:
         async for _ in news:
             entries = await journal_of(engine, run_id)
@@ -187,11 +187,11 @@ async def blocked(engine, run_id: str) -> list[int]:
     raise AssertionError("the engine was closed")
 
 
-# Its turns, one by one
+# Single ticks
 
 
 class Loop:
-    """A loop whose time stands still until it is told how long the next turn takes."""
+    """A loop whose time stands still until the test moves it."""
 
     def __init__(self) -> None:
         self.now = 100.0
@@ -224,13 +224,15 @@ class Timer:
 
 
 class Asked:
-    """A pulse that is turned by hand, asking each second and told after three."""
+    """A heartbeat that is moved by hand: a ping each second, and a report after three."""
 
     def __init__(self, heard) -> None:
         self.loop: Any = Loop()
         self.questions: list[bytes] = []
         self.heard = heard
-        self.pulse = Heartbeat(self.questions.append, HeartbeatTimeouts(ask_every=1, blocked=3), self.loop)
+        self.pulse = Heartbeat(
+            self.questions.append, HeartbeatTimeouts(interval_seconds=1, blocked_seconds=3), self.loop
+        )
         self.pulse.watch(heard)
 
     @property
@@ -243,16 +245,16 @@ async def asked(heard) -> Asked:
     return Asked(heard)
 
 
-async def test_one_question_is_on_its_way_at_a_time(asked):
+async def test_one_ping_is_sent_at_a_time(asked):
     assert asked.questions == []
     asked.loop.turn(5)
-    assert asked.questions == [QUESTION]
+    assert asked.questions == [PING]
     assert asked.pulse.answered()
     asked.loop.turn(5)
-    assert asked.questions == [QUESTION, QUESTION]
+    assert asked.questions == [PING, PING]
 
 
-async def test_a_silence_is_told_once_when_it_is_long_enough(asked):
+async def test_a_silence_is_reported_once_when_it_is_long_enough(asked):
     asked.loop.turn(3)
     assert asked.told == []
     asked.loop.turn(1)
@@ -264,7 +266,7 @@ async def test_a_silence_is_told_once_when_it_is_long_enough(asked):
     assert asked.told == [("silent", 3), ("answers again", 13.25)]
 
 
-async def test_every_silence_is_told(asked):
+async def test_every_silence_is_reported(asked):
     asked.loop.turn(4)
     asked.pulse.answered()
     asked.loop.turn(4)
@@ -280,10 +282,10 @@ async def test_an_answer_in_time_wipes_out_what_was_missed(asked):
 
 async def test_turns_in_which_the_host_brakes_do_not_count(asked):
     asked.loop.turn(3)
-    asked.pulse.braked(True)
+    asked.pulse.set_throttled(True)
     asked.loop.turn(10)
-    asked.pulse.braked(False)
-    asked.loop.turn(1)  # it could answer in a part of this one only
+    asked.pulse.set_throttled(False)
+    asked.loop.turn(1)  # it could answer only in a part of this tick
     assert asked.told == []
     asked.loop.turn(1)
     assert asked.told == [("silent", 3)]
@@ -292,8 +294,8 @@ async def test_turns_in_which_the_host_brakes_do_not_count(asked):
 async def test_a_turn_with_a_short_brake_in_it_does_not_count(asked):
     asked.loop.turn(3)
     for _ in range(10):
-        asked.pulse.braked(True)
-        asked.pulse.braked(False)
+        asked.pulse.set_throttled(True)
+        asked.pulse.set_throttled(False)
         asked.loop.turn(1)
     assert asked.told == []
 
@@ -321,12 +323,12 @@ async def test_after_a_run_nothing_is_asked_and_an_answer_that_is_owed_is_still_
     assert asked.told == [("silent", 3)]
 
 
-async def test_the_next_run_hears_nothing_of_the_silence_before_it(asked, heard):
+async def test_a_silence_is_not_reported_to_the_next_run(asked, heard):
     asked.loop.turn(4)
     asked.pulse.stop()
     heard.silences.clear()
     asked.pulse.watch(heard)
     asked.loop.turn(2)
-    assert asked.questions == [QUESTION]
+    assert asked.questions == [PING]
     asked.pulse.answered()
     assert asked.told == []

@@ -107,7 +107,7 @@ def test_the_guardian_ends_what_it_watches_and_nothing_that_was_forgotten():
 
 
 def ignored_soon(pid: int, signals: tuple[signal.Signals, ...]) -> bool:
-    """Wait until the process ignores these signals; where there is no /proc, they will tell themselves."""
+    """Wait until the process ignores these signals; without /proc the test itself shows it."""
     status, end = Path(f"/proc/{pid}/status"), time.monotonic() + 5
     while status.exists() and time.monotonic() < end:
         mask = int(re.search(r"SigIgn:\s*(\w+)", status.read_text())[1], 16)

@@ -1,4 +1,4 @@
-"""The same interface in this process, for unit tests and the bench."""
+"""The in-process runtime for unit tests and benchmarks."""
 
 import asyncio
 from pathlib import Path

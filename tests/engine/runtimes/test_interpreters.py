@@ -1,4 +1,4 @@
-"""An interpreter that will not do is named, with the fix."""
+"""Errors for interpreters that cannot be used name the fix."""
 
 import subprocess
 import sys
@@ -27,7 +27,7 @@ def bare_python(tmp_path: Path) -> str:
     return str(tmp_path / "bare" / "bin" / "python")
 
 
-async def test_an_interpreter_without_pydantic_is_told_the_pip_line(stage, bare_python):
+async def test_the_error_for_an_interpreter_without_pydantic_has_the_pip_command(stage, bare_python):
     python = bare_python
     launch = stage.launch(RUNNER, python=python)
     for attempt in (stage.begin(launch), stage.pool.warm(launch)):
@@ -38,23 +38,25 @@ async def test_an_interpreter_without_pydantic_is_told_the_pip_line(stage, bare_
         )
 
 
-async def test_an_interpreter_that_is_none_is_told_apart(stage, tmp_path):
+async def test_a_program_that_is_no_interpreter_has_its_own_error(stage, tmp_path):
     script = tmp_path / "python"
     script.write_text("#!/bin/sh\necho not a snake >&2\nexit 7\n")
     script.chmod(0o755)
     with pytest.raises(RuntimeProblem) as problem:
         await stage.begin(stage.launch(RUNNER, python=str(script)))
-    assert str(problem.value) == f"{script} ended with code 7 before it was ready. Is it a Python? not a snake"
+    assert (
+        str(problem.value) == f"{script} ended with code 7 before it was ready. Is it a Python interpreter? not a snake"
+    )
 
 
-async def test_a_file_that_may_not_be_executed_is_told_apart(stage, tmp_path):
+async def test_a_file_that_may_not_be_executed_has_its_own_error(stage, tmp_path):
     script = tmp_path / "python"
     script.write_text("")
     with pytest.raises(RuntimeProblem, match="cannot be started: Permission denied"):
         await stage.begin(stage.launch(RUNNER, python=str(script)))
 
 
-async def test_a_missing_working_folder_is_told_apart(stage):
+async def test_a_missing_working_folder_has_its_own_error(stage):
     launch = replace(stage.launch(RUNNER), cwd=Path("/no/such/folder"))
     with pytest.raises(RuntimeProblem, match="The working folder /no/such/folder does not exist"):
         await stage.begin(launch)

@@ -1,9 +1,9 @@
-"""What a child prints arrives as bounded lines, whatever bytes it prints."""
+"""Printed output arrives as bounded lines, whatever the bytes."""
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.runtimes.output import PIECE, OutputLines
+from engine.runtimes.output import MAX_LINE_BYTES, OutputLines
 
 
 def read(data: bytes, step: int = 7, mark: bytes = b"") -> tuple[list[str], bool]:
@@ -29,19 +29,19 @@ def test_text_comes_out_as_it_went_in(text):
 
 def test_a_line_of_100_kb_comes_in_two_pieces():
     found, _ = read(b"x" * 100_000 + b"\nnext\n", 4096)
-    assert [len(line) for line in found] == [PIECE, 100_000 - PIECE, 4]
+    assert [len(line) for line in found] == [MAX_LINE_BYTES, 100_000 - MAX_LINE_BYTES, 4]
 
 
 def test_an_endless_line_is_never_held_back_and_never_grows():
     lines = OutputLines()
     found = [piece for _ in range(100) for piece in lines.feed(b"y" * 10_000)[0]]
-    assert len(found) == 1_000_000 // PIECE
-    assert len(lines._held) <= PIECE
+    assert len(found) == 1_000_000 // MAX_LINE_BYTES
+    assert len(lines._pending) <= MAX_LINE_BYTES
 
 
 def test_a_piece_ends_between_characters():
-    found, _ = read("é".encode() * PIECE + b"\n", 8192)
-    assert "".join(found) == "é" * PIECE
+    found, _ = read("é".encode() * MAX_LINE_BYTES + b"\n", 8192)
+    assert "".join(found) == "é" * MAX_LINE_BYTES
 
 
 def test_bytes_that_are_not_utf8_are_replaced():
@@ -51,5 +51,5 @@ def test_bytes_that_are_not_utf8_are_replaced():
 def test_the_mark_is_found_behind_an_unfinished_line_and_not_shown():
     assert read(b"one\ntwo\0mark\n", mark=b"\0mark") == (["one", "two"], True)
     assert read(b"one\n\0mark\n", mark=b"\0mark") == (["one"], True)
-    almost = b"z" * (PIECE - 3)
+    almost = b"z" * (MAX_LINE_BYTES - 3)
     assert read(almost + b"\0mark\n", 1000, b"\0mark") == ([almost.decode()], True)

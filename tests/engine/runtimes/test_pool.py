@@ -30,7 +30,7 @@ async def test_a_warm_child_is_used_again_after_a_clean_end(stage):
 async def test_a_child_whose_run_ended_with_a_full_sink_serves_the_next_one_at_once(stage):
     launch = stage.launch(PID)
     execution, held = await stage.begin(launch)
-    # All that the child writes is read in one go, after the marks that its output has ended: nothing is left to read.
+    # All output is read at once, after the marks of its end, so that nothing is left to read.
     child, came, is_whole = execution._child, bytearray(), asyncio.Event()
 
     def gather(data: bytes) -> None:
@@ -62,7 +62,7 @@ async def test_a_changed_file_means_a_new_child_with_the_new_code(stage):
     source = "import os\nasync def run(ctx):\n    yield [os.getpid(), '{}']"
     launch = stage.launch(source.format("one"))
     first = (await stage.play(launch))[1].results[0]
-    # Same size, same second: only the nanoseconds tell them apart.
+    # Same size, same second: only the nanoseconds differ.
     stage.launch(source.format("two"))
     second = (await stage.play(launch))[1].results[0]
     assert (first[1], second[1]) == ("one", "two")
@@ -186,14 +186,14 @@ async def test_closing_while_a_module_hangs_in_its_import_ends_it(stage, process
 
 
 async def test_only_so_many_children_wait_and_the_oldest_leaves_first(stage, monkeypatch):
-    monkeypatch.setattr(pool, "IDLE", 2)
+    monkeypatch.setattr(pool, "MAX_IDLE_CHILDREN", 2)
     launches = [stage.launch(PID, name=f"runner_{number}.py") for number in range(3)]
     for launch in launches:
         await stage.pool.warm(launch)
     assert list(stage.pool._idle) == launches[1:]
 
 
-async def test_a_child_that_could_not_even_be_spawned_holds_up_no_closing(stage, monkeypatch):
+async def test_a_child_that_could_not_be_spawned_does_not_delay_closing(stage, monkeypatch):
     monkeypatch.setattr(children, "spawn", _no_descriptors)
     with pytest.raises(OSError, match="Too many open files"):
         await stage.begin(stage.launch(PID))

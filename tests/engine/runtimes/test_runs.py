@@ -1,4 +1,4 @@
-"""A runner in its child: what it is handed, what it yields, what it prints."""
+"""A runner in its child: its context, results and output."""
 
 import asyncio
 
@@ -36,7 +36,7 @@ async def test_a_class_yields_models_and_a_function_yields_dicts(stage):
     assert heard.sizes == [len('{"type":"message.delta","data":{"chunk":{"content":"hé"}}}'.encode())]
 
 
-async def test_any_json_arrives_and_what_is_not_json_is_told_and_the_run_goes_on(stage):
+async def test_any_json_arrives_and_other_values_are_reported_while_the_run_continues(stage):
     launch = stage.launch(
         """
         from engine.protocol import AgentRunResult
@@ -256,7 +256,7 @@ async def test_a_flood_is_braked_by_the_pipe(stage):
 
 
 async def some_turns():
-    """In which the pipe would be read, if anyone read it."""
+    """Time in which the pipe would be read if the host did not pause."""
     for _ in range(200):
         await asyncio.sleep(0)
 
@@ -269,7 +269,7 @@ async def some_turns():
         ("def run(ctx): return [1]", "returned list"),
     ],
 )
-async def test_a_runner_that_is_no_async_generator_is_told_so(stage, source, why):
+async def test_a_runner_that_is_no_async_generator_fails_with_the_reason(stage, source, why):
     ending, _ = await stage.play(stage.launch(source))
     assert ending.how is EndKind.RAISED
     assert f"runner.py:1: a runner is an `async def` that yields its results; this one {why}" in ending.message
@@ -300,7 +300,7 @@ async def test_a_file_may_have_any_name(stage, name):
     assert (ending.message, heard.results) == ("", ["json"])
 
 
-async def test_breakpoint_says_that_stdin_belongs_to_the_wire(stage):
+async def test_breakpoint_raises_because_stdin_belongs_to_the_wire(stage):
     ending, _ = await stage.play(stage.launch("async def run(ctx):\n    breakpoint()\n    yield 1"))
     assert ending.how is EndKind.RAISED
     assert "stdin belongs to the wire" in ending.message

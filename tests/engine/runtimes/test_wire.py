@@ -1,4 +1,4 @@
-"""Whatever comes over the wire, the decoder answers with frames and faults."""
+"""The decoder turns any input into frames and faults."""
 
 import json
 from typing import Any
@@ -141,7 +141,7 @@ def test_fragments_of_nothing_are_one_fault():
     assert only_fault(data).reason == "a fragment of no frame"
 
 
-def test_half_a_frame_at_the_end_is_told():
+def test_half_a_frame_at_the_end_is_reported():
     decoder = Decoder()
     decoder.feed(b'{"seq_id":1,"co')
     assert decoder.finish() == [Fault("the wire ended inside a frame", 15)]
@@ -202,7 +202,7 @@ def test_empty_lines_are_nothing():
 
 
 @pytest.mark.parametrize("bad", [float("nan"), float("inf"), {1}, print, b"bytes", "deep", "circle", "huge"], ids=repr)
-def test_what_json_cannot_carry_is_refused_when_it_is_sent(bad):
+def test_a_value_that_json_cannot_carry_is_refused_when_it_is_sent(bad):
     if bad == "deep":
         bad = []
         for _ in range(100):

@@ -1,4 +1,4 @@
-"""Artifacts: ranges without the whole, and files that stay under their root."""
+"""Artifacts: ranges are read without the whole, and files must be under their root."""
 
 import hashlib
 import os
@@ -62,7 +62,7 @@ def test_a_range_does_not_load_the_whole_blob(database: Database, conn: Connecti
     assert peak < 1 << 20
 
 
-def test_one_read_is_a_mebibyte_unless_asked_and_ten_at_most(conn: Connection):
+def test_a_read_returns_one_mebibyte_by_default_and_ten_at_most(conn: Connection):
     artifacts.register(conn, row(), b"x" * (11 << 20))
     assert len(read(conn)) == 1 << 20
     assert len(read(conn, limit=100 << 20)) == 10 << 20
@@ -75,7 +75,7 @@ def test_a_range_counts_from_the_start(conn: Connection):
 
 
 @pytest.mark.parametrize("storage", [Storage.URL, Storage.PLATFORM, Storage.METADATA])
-def test_what_lives_elsewhere_reads_as_no_content(conn: Connection, storage: Storage):
+def test_an_artifact_stored_elsewhere_reads_as_no_content(conn: Connection, storage: Storage):
     artifacts.register(conn, row(storage=storage, location="https://example.org/a"))
     assert read(conn) == b""
     assert artifacts.get(conn, "art_1", now=5).location == "https://example.org/a"
@@ -98,7 +98,7 @@ def test_expired_is_not_found(conn: Connection):
     assert [each.artifact_id for each in artifacts.page(conn, now=5)] == ["art_2"]
 
 
-def test_pages_are_of_what_holds_a_text_in_name_type_or_id_whatever_its_case(conn: Connection):
+def test_a_text_is_searched_in_name_type_and_id_in_any_case(conn: Connection):
     for artifact_id, name, kind in (("a", "ÄRGER 京都.md", "text/markdown"), ("b", "100%.png", "image/png")):
         artifacts.register(conn, row(artifact_id, Storage.METADATA, name=name, mime_type=kind))
 

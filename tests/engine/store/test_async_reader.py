@@ -1,4 +1,4 @@
-"""Short reads on the kept connection: the same results as on any other, and errors in our words."""
+"""Short reads on the persistent connection: the same results as on any other, and errors of ours."""
 
 import asyncio
 import subprocess
@@ -95,7 +95,7 @@ async def test_read_sees_what_was_committed_before_it(database: Database, conn: 
     assert await database.fetch(entries.LAST_ROW) == 1
 
 
-async def test_reader_cannot_write_and_says_so_in_our_words(database: Database):
+async def test_a_reader_that_writes_gets_an_error_of_ours(database: Database):
     with pytest.raises(StoreError, match="cannot be written"):
         await database.fetch(Query("DELETE FROM journal", (), list))
 

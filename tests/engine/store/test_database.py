@@ -1,4 +1,4 @@
-"""Opening a database: made, recognised, upgraded; or a clear error, and nothing touched."""
+"""Opening a database: it is created, recognised or upgraded, or a clear error is raised and nothing is changed."""
 
 import asyncio
 import os
@@ -162,7 +162,7 @@ def test_a_database_with_broken_pages_from_the_first_is_left_as_it_is(path: Path
     assert path.read_bytes() == broken
 
 
-async def test_broken_pages_found_later_are_told_to_readers_and_by_the_check(path: Path, heard: Heard):
+async def test_broken_pages_found_later_are_reported_to_readers_and_by_the_check(path: Path, heard: Heard):
     database = Database.open(path, write=True)
     writer = make_writer(database, heard)
     for position in range(1, 2_000):
@@ -252,7 +252,7 @@ def unprivileged() -> Iterator[Path]:
 
 
 @pytest.mark.parametrize(("folder_mode", "file_mode"), [(0o755, 0o444), (0o555, 0o644), (0o555, 0o444)])
-def test_a_database_that_cannot_be_written_says_so(folder_mode: int, file_mode: int):
+def test_a_database_that_cannot_be_written_raises_read_only(folder_mode: int, file_mode: int):
     with unprivileged() as folder:
         path = folder / "facts.db"
         Database.open(path, write=True).close()
@@ -268,7 +268,7 @@ def test_a_database_that_cannot_be_written_says_so(folder_mode: int, file_mode: 
         reader.close()
 
 
-def test_a_new_database_in_a_folder_that_cannot_be_written_says_so():
+def test_a_new_database_in_a_read_only_folder_raises_read_only():
     with unprivileged() as folder:
         folder.chmod(0o555)
         for path in (folder / "facts.db", folder / "deeper" / "facts.db"):
@@ -276,7 +276,7 @@ def test_a_new_database_in_a_folder_that_cannot_be_written_says_so():
                 Database.open(path, write=True)
 
 
-async def test_a_database_that_turns_read_only_loses_nothing_told(heard: Heard):
+async def test_a_database_that_turns_read_only_loses_nothing_announced(heard: Heard):
     with unprivileged() as folder:
         path = folder / "facts.db"
         database = Database.open(path, write=True)
@@ -307,7 +307,9 @@ def small_disk(folder: Path, size: str) -> Iterator[Path]:
         subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
-async def test_a_full_disk_loses_nothing_told_and_is_written_again_when_there_is_space(tmp_path: Path, heard: Heard):
+async def test_a_full_disk_loses_nothing_announced_and_is_written_again_when_there_is_space(
+    tmp_path: Path, heard: Heard
+):
     with small_disk(tmp_path / "disk", "2m") as disk:
         database = Database.open(disk / "facts.db", write=True)
         writer = make_writer(database, heard)
@@ -330,7 +332,7 @@ async def test_a_full_disk_loses_nothing_told_and_is_written_again_when_there_is
         database.close()
 
 
-def test_a_new_database_on_a_full_disk_says_so(tmp_path: Path):
+def test_a_new_database_on_a_full_disk_raises_disk_full(tmp_path: Path):
     with (
         small_disk(tmp_path / "disk", "64k") as disk,
         pytest.raises(DiskFull, match=r"no space is left for .*facts\.db"),

@@ -1,4 +1,4 @@
-"""The event log, the transcript, and what is taken out of both."""
+"""The event log, the transcript, and the base64 that is removed from both."""
 
 from typing import Any
 
@@ -145,7 +145,7 @@ JSON = st.recursive(
 
 
 @given(JSON)
-def test_what_holds_no_base64_is_not_even_copied(value: Any):
+def test_a_value_without_base64_is_not_copied(value: Any):
     assert redact(value) is value
 
 

@@ -1,4 +1,4 @@
-"""A fork: a child that starts with the transcript up to a line, and with the state of then."""
+"""A fork: a child that starts with the transcript up to a line, and with the state at that time."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -27,7 +27,7 @@ NOW = 100
 
 @pytest.fixture
 def talk(conn: Connection) -> list[int]:
-    """A conversation whose three lines were said at 10, 20 and 30; their seqs."""
+    """A conversation whose three lines were written at 10, 20 and 30. Returns their seqs."""
     sessions.ensure(conn, "talk", at=1, title="Holiday")
     return [transcript.append(conn, say("talk", number, at=number * 10)) for number in (1, 2, 3)]
 
@@ -51,7 +51,7 @@ def drop(conn: Connection, key: str, at: int) -> None:
     state.delete(conn, TALK, key, ChangeOrigin(editor="runner", at=at))
 
 
-def test_copied_lines_say_which_line_they_are_from_and_are_otherwise_the_same(conn: Connection, talk: list[int]):
+def test_copied_lines_name_their_original_and_are_otherwise_the_same(conn: Connection, talk: list[int]):
     rich = replace(
         say("talk", 4, at=40, run_id="run_a"),
         role="assistant",
@@ -112,10 +112,10 @@ def test_a_line_of_another_conversation_is_not_found(conn: Connection, talk: lis
         fork(conn, until)
 
 
-def test_nothing_said_and_no_such_session_are_told_apart(conn: Connection):
+def test_an_empty_session_and_a_missing_session_have_different_errors(conn: Connection):
     sessions.ensure(conn, "silent", at=1)
 
-    with pytest.raises(NotFound, match=r"nothing was said in silent yet\. `trackside run --session silent` does"):
+    with pytest.raises(NotFound, match=r"silent has no messages yet\. Send one: trackside run --session silent TEXT"):
         fork(conn, parent="silent")
     with pytest.raises(NotFound, match="no session nowhere"):
         fork(conn, parent="nowhere")
@@ -207,7 +207,7 @@ def test_a_key_whose_changes_were_pruned_counts_as_it_is_if_it_is_as_old(
     assert state.all_of(conn, FORK.key) == copied
 
 
-def test_a_fork_of_a_fork_at_a_copied_line_has_the_state_of_when_it_was_said(conn: Connection, talk: list[int]):
+def test_a_fork_of_a_fork_at_a_copied_line_has_the_state_at_the_original_line(conn: Connection, talk: list[int]):
     put(conn, "a", "at the first", 5)
     put(conn, "a", "at the second", 15)
     fork(conn, talk[1])

@@ -1,4 +1,4 @@
-"""What a search finds, and where it was said."""
+"""Search hits and the journal entries that wrote them."""
 
 from itertools import count
 from typing import Any
@@ -41,7 +41,7 @@ def test_pages_meet_every_hit_once_newest_first_with_the_title_of_its_session(co
     assert {hit.position for hit in met} == {None}
 
 
-def test_a_line_is_found_at_the_entry_that_said_it(conn: Connection):
+def test_a_line_is_found_at_the_entry_that_wrote_it(conn: Connection):
     kinds = {40: "message.completed", 90: "run.completed", 99: "run.finished"}
     write(conn, *(entry(position, kinds.get(position, "message.delta")) for position in range(1, 100)))
 
@@ -53,7 +53,7 @@ def test_a_line_is_found_at_the_entry_that_said_it(conn: Connection):
     assert search.position_of(conn, line(conn, "no run", 400, run_id=None)) is None
 
 
-def test_lines_of_the_same_moment_are_told_apart_by_their_order(conn: Connection):
+def test_lines_of_the_same_microsecond_are_distinguished_by_their_order(conn: Connection):
     write(
         conn,
         entry(1, "run.started", at=5),
@@ -67,7 +67,7 @@ def test_lines_of_the_same_moment_are_told_apart_by_their_order(conn: Connection
     assert [search.position_of(conn, each) for each in (first, second)] == [2, 4]
 
 
-def test_what_a_person_said_is_where_the_run_began_or_where_it_was_pulled(conn: Connection):
+def test_a_user_line_is_found_at_the_start_of_the_run_or_at_its_pull(conn: Connection):
     runs.create(conn, run("run_a", event_id="e1", conversation_id="talk"))
     pulled = {"run_id": "run_a", "event_id": "e2", "pulled_position": 12, "metadata": {"queued_position": 9}}
     queue.add(conn, item("i2", **pulled))
@@ -78,7 +78,7 @@ def test_what_a_person_said_is_where_the_run_began_or_where_it_was_pulled(conn: 
     assert [search.position_of(conn, each) for each in said_by] == [1, 12, 15, None]
 
 
-def test_a_forks_line_leads_to_where_it_was_first_said(conn: Connection):
+def test_a_line_of_a_fork_leads_to_the_original_entry(conn: Connection):
     numbers = count()
     runs.create(conn, run("run_a", event_id="e1", conversation_id="talk"))
     write(conn, entry(1, "run.started"), entry(2, "message.completed"))
@@ -98,7 +98,7 @@ def test_a_forks_line_leads_to_where_it_was_first_said(conn: Connection):
 def test_the_last_line_by_an_entry_is_of_the_run_and_not_of_a_fork_and_not_later(conn: Connection):
     runs.create(conn, run("run_a", conversation_id="talk", event_id="e"))
     kinds = {3: "message.completed", 5: "message.completed"}
-    # All in one microsecond: only their entries tell them apart.
+    # All in one microsecond: only their entries distinguish them.
     write(conn, *(entry(position, kinds.get(position, "message.delta"), at=7) for position in range(1, 7)))
     asked = line(conn, "asked", 7, role="user", event_id="e")
     first, second = line(conn, "first", 7), line(conn, "second", 7)

@@ -92,7 +92,7 @@ Database.open(Path(sys.argv[1]), write=True).close()
 
 @contextmanager
 def process(script: str, *arguments: object) -> Iterator[subprocess.Popen[str]]:
-    """A process that is ready, and waits for a line before it goes on."""
+    """A process that is ready, and waits for a line before it continues."""
     child = subprocess.Popen(
         [sys.executable, "-c", script, *map(str, arguments)],
         cwd=ROOT,
@@ -148,7 +148,7 @@ def test_two_processes_may_make_the_same_database(path: Path):
     opened.close()
 
 
-async def test_what_was_told_is_there_after_a_kill(path: Path):
+async def test_announced_entries_are_there_after_a_kill(path: Path):
     script = WRITE.replace("print(len(heard.entries), flush=True)", "").replace(
         "await writer.flush()", "await writer.flush(); print(len(heard.entries), flush=True)"
     )
@@ -183,7 +183,7 @@ def test_a_host_is_dead_once_its_process_is_killed_and_not_before(database: Data
         assert hosts.dead_hosts(conn) == ["h1"]
     assert [each.run_id for each in runs.live_of_host(conn, "h1")] == ["run_h1"]
 
-    hosts.bury(conn, "h1")
+    hosts.delete_dead(conn, "h1")
     assert hosts.dead_hosts(conn) == []
     assert list(database.path.parent.glob("*.lock")) == []
 

@@ -1,4 +1,4 @@
-"""What waits for a slot, and its fate."""
+"""Queue rows and their fates."""
 
 import pytest
 from hypothesis import given
@@ -25,7 +25,7 @@ def test_messages_wait_for_the_slot_in_their_order(conn: Connection):
     assert [each.item_id for each in queue.waiting(conn, run_id="run_1")] == ["s"]
 
 
-def test_what_waits_for_a_dead_host_is_found(conn: Connection):
+def test_messages_that_wait_for_a_dead_host_are_found(conn: Connection):
     queue.add(conn, item("a", host="h1"))
     queue.add(conn, item("b", host="h2"))
     queue.decide(conn, "b", Fate.DROPPED, at=2, reason="host_restarted")

@@ -1,4 +1,4 @@
-"""The only two ways in which facts are deleted."""
+"""The only two ways in which stored data is deleted."""
 
 import pytest
 from sqlalchemy import Connection, text
@@ -76,7 +76,7 @@ def test_deleting_a_session_deletes_its_facts_and_its_children_live_on(conn: Con
     assert audit.metadata["deleted"]["runs"] == 1
 
 
-def test_a_session_at_work_is_not_deleted(conn: Connection):
+def test_a_session_with_a_run_in_progress_is_not_deleted(conn: Connection):
     furnish(conn, "busy", status=Status.RUNNING)
     with pytest.raises(SessionRefused, match="session busy is busy with run run_busy; stop it first"):
         sessions.delete(conn, "busy", at=7, event_id="audit")

@@ -1,4 +1,4 @@
-"""The ledger of runs: a state machine, one slot, and finding a run again."""
+"""Runs: their status as a state machine, one slot per conversation, and finding a run by name."""
 
 import pytest
 from sqlalchemy import Connection

@@ -1,4 +1,4 @@
-"""Search over the transcript: what finds what, where it looks, and what it forgets."""
+"""Search over the transcript: which queries match which lines, and in which conversations."""
 
 from collections.abc import Iterator
 
@@ -83,7 +83,7 @@ def write(conn: Connection, *contents: str, place: ConversationKey = TALK) -> No
         ("x" * 70, "x" * 70),
     ],
 )
-def test_what_was_typed_finds_the_line(conn: Connection, query: str, line: str):
+def test_the_query_finds_the_line(conn: Connection, query: str, line: str):
     write(conn, "something else altogether", line, "完全不同")
     assert found(conn, query) == [line]
 
@@ -112,7 +112,7 @@ def test_what_was_typed_finds_the_line(conn: Connection, query: str, line: str):
         ("tr%n", "The train leaves at midnight."),
     ],
 )
-def test_what_was_typed_does_not_find_the_line(conn: Connection, query: str, line: str):
+def test_the_query_does_not_find_the_line(conn: Connection, query: str, line: str):
     write(conn, line)
     assert found(conn, query) == []
 
@@ -130,7 +130,7 @@ def test_what_was_typed_does_not_find_the_line(conn: Connection, query: str, lin
         ("the 京都", search.Reach.ANYWHERE),
     ],
 )
-def test_how_the_last_word_is_found_is_told_beforehand(query: str, reach: search.Reach):
+def test_the_match_of_the_last_word_is_known_before_the_search(query: str, reach: search.Reach):
     assert search.reach(query) is reach
 
 
@@ -159,7 +159,7 @@ def test_only_punctuation_finds_nothing(conn: Connection, query: str):
 @pytest.mark.parametrize(
     "query", ['"train', "train'", "(train", "train)", "train*", "*train", "tra*", "^train", "+train"]
 )
-def test_what_surrounds_a_word_is_no_operator(conn: Connection, query: str):
+def test_characters_around_a_word_are_no_operators(conn: Connection, query: str):
     write(conn, "the train", "no tower")
     assert found(conn, query) == ["the train"]
 
@@ -362,7 +362,7 @@ def test_a_line_has_the_terms_that_the_index_gets(content: str):
     for term in tokenizer.terms(content):
         assert term
         assert len(term) <= tokenizer.MAX_WORD_CHARS
-        # Whatever else is in it, ASCII that is no letter or digit would cut it once more, in SQLite.
+        # ASCII characters other than letters and digits would make SQLite split the term again.
         assert all(character.isalnum() for character in term if character.isascii())
         assert not term.startswith("§")
         term.encode()

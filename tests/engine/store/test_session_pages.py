@@ -1,4 +1,4 @@
-"""Sessions as a person looks for one."""
+"""Sessions as rows of a list."""
 
 from itertools import count
 
@@ -38,14 +38,14 @@ def test_a_page_goes_on_where_its_last_row_was_though_that_is_active_again_or_go
     assert ids(session_pages.browse_page(conn, before=first[-1])) == ["s1", "s0"]
 
 
-def test_a_row_tells_where_its_session_stands_and_how_large_it_is(conn: Connection):
+def test_a_row_has_the_status_and_the_size_of_its_session(conn: Connection):
     sessions.ensure(conn, "s", at=1, title="Trip", metadata={"a": 1})
     sessions.ensure(conn, "empty", at=0)
     for number in range(3):
         transcript.append(conn, say("s", number))
     runs.create(conn, run("run_b", conversation_id="s", at=1))
     runs.finish(conn, "run_b", Status.COMPLETED, at=2)
-    # Its id comes before the first's: what counts is which was made last.
+    # Its id sorts before the first one: the order is that of creation.
     runs.create(conn, run("run_a", conversation_id="s", at=3))
 
     full, empty = session_pages.browse_page(conn)
@@ -66,7 +66,7 @@ def test_counts_end_where_nobody_reads_them_any_more(conn: Connection, monkeypat
     assert session_pages.browse_page(conn)[0].lines == 3
 
 
-def test_children_are_counted_listed_and_told_apart(conn: Connection):
+def test_children_are_counted_and_listed_as_forked_or_spawned(conn: Connection):
     numbers = count()
     sessions.ensure(conn, "root", at=1)
     transcript.append(conn, say("root", 1))

@@ -20,7 +20,7 @@ OWNER = {"runner_id": "plugin:a/b/c", "binding_id": "agent_x"}
 TALK = ScopeIdentity(scope=Scope.CONVERSATION, conversation_id="talk", **OWNER)
 ME = ScopeIdentity(scope=Scope.ACTOR, actor_type="user", actor_id="me", **OWNER)
 
-# Separators, quotes and look-alikes are where a careless key would collide.
+# A careless key would collide at separators, quotes and look-alikes.
 PART = st.none() | st.text(st.sampled_from('ab:,|/\\"\x00\ud800é'), max_size=4)
 PLACES = st.sampled_from(list(Scope)).flatmap(
     lambda scope: st.tuples(st.just(scope), st.fixed_dictionaries(dict.fromkeys(PARTS[scope], PART)))
@@ -90,7 +90,7 @@ def test_null_is_a_value(store: Any):
     assert store.delete(TALK, "a", by(2))
 
 
-def test_deleting_says_whether_it_was_there(store: Any):
+def test_delete_returns_whether_the_key_existed(store: Any):
     store.put(TALK, "a", 1, by())
     assert store.delete(TALK, "a", by()) is True
     assert store.delete(TALK, "a", by()) is False
@@ -170,7 +170,7 @@ def test_a_scope_can_be_read_as_of_any_entry_with_who_wrote_it(store: Any):
     }
 
 
-def test_an_edit_by_a_person_stands_before_the_next_entry(conn: Connection):
+def test_an_edit_by_the_user_comes_before_the_next_entry(conn: Connection):
     write(conn, entry(1), entry(2))
     state.put(conn, TALK, "a", "edited", ChangeOrigin(editor="user", at=9))
     assert state.at(conn, [TALK.key], 2)[TALK.key] == {}

@@ -1,4 +1,4 @@
-"""A person's changes to state: noted, within the limits, and taken back by one more change."""
+"""Edits of state by the user: recorded, within the limits, and undone by another edit."""
 
 from itertools import count
 
@@ -52,7 +52,7 @@ def test_an_edit_is_noted_with_who_what_and_where(conn: Connection):
     assert (change.editor, change.at) == ("user", 9)
 
 
-def test_no_runner_can_page_to_what_a_person_did_to_state(conn: Connection):
+def test_no_runner_can_read_the_users_edits_of_state(conn: Connection):
     state_edits.put(conn, TALK, "a", 1, hand())
 
     assert event_log.page(conn, ConversationKey("talk")) == []
@@ -70,7 +70,7 @@ def test_no_runner_can_page_to_what_a_person_did_to_state(conn: Connection):
     ],
     ids=["long key", "no key", "half a character", "large", "no JSON", "nobody's"],
 )
-def test_what_cannot_be_kept_is_refused_and_nothing_is_noted(
+def test_an_invalid_value_is_refused_and_no_edit_is_recorded(
     conn: Connection, identity: ScopeIdentity, key: str, value: object, words: str
 ):
     with pytest.raises(StateRefused, match=words):
@@ -79,7 +79,7 @@ def test_what_cannot_be_kept_is_refused_and_nothing_is_noted(
     assert (held(conn), noted(conn)) == ({}, [])
 
 
-def test_what_is_not_there_cannot_be_deleted_or_cleared(conn: Connection):
+def test_a_missing_key_or_scope_cannot_be_deleted_or_cleared(conn: Connection):
     with pytest.raises(NotFound, match="nothing is kept under 'a' there"):
         state_edits.delete(conn, TALK, "a", hand())
     with pytest.raises(NotFound, match="nothing is kept in that conversation scope"):
@@ -92,7 +92,7 @@ def test_what_is_not_there_cannot_be_deleted_or_cleared(conn: Connection):
     [(2, 1), (1, True), ({"a": [1.0]}, {"a": [1]}), (None, Expected.NOTHING), (Expected.NOTHING, None)],
     ids=["other", "true is not 1", "1.0 is not 1", "null is something", "gone"],
 )
-def test_what_is_not_as_expected_is_neither_written_nor_deleted(conn: Connection, kept: object, expected: object):
+def test_an_unexpected_value_is_neither_overwritten_nor_deleted(conn: Connection, kept: object, expected: object):
     if kept is not Expected.NOTHING:
         runner_puts(conn, "a", kept)
     before = held(conn)
@@ -108,7 +108,7 @@ def test_what_is_not_as_expected_is_neither_written_nor_deleted(conn: Connection
     assert held(conn) == {}
 
 
-def test_a_row_that_was_listed_says_what_was_seen(conn: Connection):
+def test_a_listed_row_can_be_the_expected_value(conn: Connection):
     runner_puts(conn, "a", "é" * 300)
     (row,) = state_pages.page(conn)
     runner_puts(conn, "a", "é" * 301)
@@ -121,7 +121,7 @@ def test_a_row_that_was_listed_says_what_was_seen(conn: Connection):
     assert held(conn) == {}
 
 
-def test_who_wrote_it_meanwhile_is_told_as_far_as_it_is_known(conn: Connection):
+def test_a_conflict_names_the_other_writer_if_it_is_known(conn: Connection):
     runner_puts(conn, "a", 1)
     with pytest.raises(StateConflict, match="'a' was written meanwhile") as moved:
         state_edits.put(conn, TALK, "a", 3, hand(), expected=2)
@@ -175,7 +175,7 @@ def test_taking_back_can_be_taken_back(conn: Connection):
     assert held(conn) == {"a": 2}
 
 
-def test_what_a_runner_wrote_since_stays(conn: Connection):
+def test_a_restore_leaves_keys_that_a_runner_wrote_since(conn: Connection):
     for key in "ab":
         runner_puts(conn, key, 1)
     cleared = state_edits.clear(conn, TALK, hand())
@@ -186,11 +186,11 @@ def test_what_a_runner_wrote_since_stays(conn: Connection):
     assert (back.count, back.left, held(conn)) == (1, ("b",), {"a": 1, "b": "fresh"})
 
 
-def test_only_a_persons_edit_of_state_can_be_taken_back(conn: Connection):
+def test_only_the_users_edit_of_state_can_be_taken_back(conn: Connection):
     edit = state_edits.put(conn, TALK, "a", 1, hand())
     event_log.append(conn, EventRow(event_id="other", event_type="message.received", source="x", created_at=1))
     for name in ("nothing", "other"):
-        with pytest.raises(NotFound, match=f"no change of state {name} by a person"):
+        with pytest.raises(NotFound, match=f"no edit of state {name} by the user"):
             state_edits.restore(conn, name, hand())
 
     conn.exec_driver_sql("DELETE FROM state_changes")

@@ -1,4 +1,4 @@
-"""State as a person looks through it: all scopes in pages, and what became of each key."""
+"""State for browsing: all scopes in pages, and the changes of each key."""
 
 import pytest
 from sqlalchemy import Connection
@@ -82,7 +82,7 @@ def test_rows_are_found_by_scope_runner_conversation_and_text(
     assert sorted(keys(state_pages.page(conn, **wanted))) == found
 
 
-def test_the_changes_of_a_key_tell_who_made_each_in_pages(conn: Connection):
+def test_the_changes_of_a_key_come_in_pages_with_their_editors(conn: Connection):
     put(conn, TALK, "a", 1, run_id="run_a", position=3)
     put(conn, TALK, "b")
     state.delete(conn, TALK, "a", ChangeOrigin(editor="user", at=2))

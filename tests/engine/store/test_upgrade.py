@@ -152,7 +152,7 @@ def test_older_database_is_upgraded_and_its_lines_are_found(old: Path):
 
 def test_failed_upgrade_leaves_the_database_as_it_was_and_names_its_copy(old: Path):
     with closing(sqlite3.connect(old)) as driver:
-        # In the way of the last statement, when the index is made and filled.
+        # Blocks the last statement, after the index was made and filled.
         driver.execute("CREATE TRIGGER transcript_deleted AFTER DELETE ON hosts BEGIN SELECT 1; END")
     before = contents(old)
 

@@ -1,4 +1,4 @@
-"""One writer decides: order, savepoints, group commit, and told means recorded."""
+"""One writer decides: order, savepoints and group commit; announced means recorded."""
 
 import asyncio
 import sqlite3
@@ -12,7 +12,7 @@ from engine.store.batch import Transaction
 from engine.store.database import Database
 from engine.store.entries import Entry
 from engine.store.errors import DatabaseLocked, DiskFull, EntryRefused, NotFound, WriterClosed
-from engine.store.writer import BATCH, MOST_QUEUED, MOST_QUEUED_BYTES, Writer
+from engine.store.writer import BATCH_ITEMS, MAX_QUEUED_BYTES, MAX_QUEUED_ITEMS, Writer
 from tests.support.store_samples import Heard, entry, make_writer, until
 
 
@@ -39,7 +39,9 @@ async def test_the_order_of_the_queue_is_the_order_in_the_database(writer: Write
     assert heard.entries == expected
 
 
-async def test_told_gives_the_first_row_and_rows_follow_without_gap(writer: Writer, database: Database, heard: Heard):
+async def test_on_committed_gets_the_first_row_and_rows_follow_without_gap(
+    writer: Writer, database: Database, heard: Heard
+):
     for position in range(1, 700):
         writer.append(entry(position))
         if position % 50 == 0:
@@ -50,14 +52,14 @@ async def test_told_gives_the_first_row_and_rows_follow_without_gap(writer: Writ
     assert rows == stored(database)
 
 
-async def test_what_is_told_is_committed_before(database: Database):
+async def test_entries_are_announced_after_their_commit(database: Database):
     seen: list[tuple[int, int]] = []
 
     def told(row: int, entries: list[Entry]) -> None:
         on_disk = database.read_now(lambda conn: journal.last_position(conn, "run_a"))
         seen.append((entries[-1].position, on_disk))
 
-    writer = Writer(database.writing_connection, database.path, told=told, failed=pytest.fail)
+    writer = Writer(database.writing_connection, database.path, on_committed=told, on_failure=pytest.fail)
     for position in range(1, 300):
         writer.append(entry(position))
         if position % 10 == 0:
@@ -68,7 +70,7 @@ async def test_what_is_told_is_committed_before(database: Database):
     assert all(on_disk >= last for last, on_disk in seen)
 
 
-async def test_a_future_resolves_after_its_entries_were_told(writer: Writer, heard: Heard):
+async def test_a_future_resolves_after_its_entries_were_announced(writer: Writer, heard: Heard):
     writer.append(entry(1))
     row = await writer.submit(lambda tx: tx.record(entry(2)))
 
@@ -153,19 +155,19 @@ async def test_many_appends_are_few_commits(writer: Writer, heard: Heard):
     await writer.flush()
 
     assert len(heard.entries) == 3_000
-    assert max(len(group) for _, group in heard.told) <= BATCH
+    assert max(len(group) for _, group in heard.told) <= BATCH_ITEMS
     assert len(heard.told) < 30
 
 
 async def test_the_writer_commits_at_once_when_it_was_idle(database: Database, heard: Heard):
-    writer = make_writer(database, heard, window=3_600.0)
+    writer = make_writer(database, heard, window_seconds=3_600.0)
     writer.append(entry(1))
     await until(lambda: bool(heard.told))
     await writer.close()
 
 
 async def test_an_operation_ends_the_gathering(database: Database, heard: Heard):
-    writer = make_writer(database, heard, window=3_600.0)
+    writer = make_writer(database, heard, window_seconds=3_600.0)
     await writer.submit(lambda tx: tx.record(entry(1)))
     writer.append(entry(2))
 
@@ -174,23 +176,21 @@ async def test_an_operation_ends_the_gathering(database: Database, heard: Heard)
 
 
 async def test_a_full_batch_ends_the_gathering(database: Database, heard: Heard):
-    writer = make_writer(database, heard, window=3_600.0)
+    writer = make_writer(database, heard, window_seconds=3_600.0)
     await writer.submit(lambda tx: tx.record(entry(1)))
-    for position in range(2, BATCH + 2):
+    for position in range(2, BATCH_ITEMS + 2):
         writer.append(entry(position))
 
-    await until(lambda: len(heard.entries) >= BATCH + 1)
+    await until(lambda: len(heard.entries) >= BATCH_ITEMS + 1)
     await writer.close()
 
 
 @pytest.mark.parametrize(
     ("count", "data"),
-    [(MOST_QUEUED + 1, "{}"), (9, '"' + "x" * (MOST_QUEUED_BYTES // 8) + '"')],
+    [(MAX_QUEUED_ITEMS + 1, "{}"), (9, '"' + "x" * (MAX_QUEUED_BYTES // 8) + '"')],
     ids=["entries", "bytes"],
 )
-async def test_a_full_queue_says_so_and_calls_once_when_there_is_room(
-    count: int, data: str, writer: Writer, database: Database
-):
+async def test_a_full_queue_calls_once_when_there_is_room(count: int, data: str, writer: Writer, database: Database):
     calls: list[bool] = []
     gate = threading.Event()
     writer.submit(lambda _: gate.wait(20))
@@ -214,7 +214,7 @@ async def test_flush_without_anything_queued_returns(writer: Writer, heard: Hear
 
 
 async def test_close_commits_what_is_queued(database: Database, heard: Heard):
-    writer = make_writer(database, heard, window=3_600.0)
+    writer = make_writer(database, heard, window_seconds=3_600.0)
     for position in range(1, 3_001):
         writer.append(entry(position))
     late = writer.submit(lambda tx: tx.record(entry(3_001)))
@@ -230,7 +230,7 @@ async def test_nothing_is_taken_after_close(database: Database, heard: Heard):
     await writer.close()
     await writer.close()
 
-    with pytest.raises(WriterClosed, match=r"facts\.db was closed"):
+    with pytest.raises(WriterClosed, match=r"facts\.db is closed"):
         writer.append(entry(1))
     with pytest.raises(WriterClosed):
         writer.submit(lambda _: None)
@@ -271,7 +271,7 @@ async def test_a_lock_of_another_process_is_waited_for_and_nothing_is_lost(datab
     assert heard.failed == []
 
 
-async def test_a_lock_that_is_never_given_back_is_an_error_that_says_so(database: Database, heard: Heard):
+async def test_a_lock_that_is_never_released_raises_database_locked(database: Database, heard: Heard):
     other = sqlite3.connect(database.path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
 
@@ -280,7 +280,7 @@ async def test_a_lock_that_is_never_given_back_is_an_error_that_says_so(database
         connection.exec_driver_sql("PRAGMA busy_timeout = 10")
         return connection
 
-    writer = make_writer(database, heard, impatient, patience=0.05)
+    writer = make_writer(database, heard, impatient, busy_seconds=0.05)
     with pytest.raises(DatabaseLocked, match=r"facts\.db is locked by another process\. Wait for it or end it"):
         await writer.submit(lambda tx: tx.record(entry(1)))
     other.execute("COMMIT")
@@ -290,7 +290,7 @@ async def test_a_lock_that_is_never_given_back_is_an_error_that_says_so(database
 
 
 def limited(database: Database, pages: int):
-    """Connections that SQLite itself stops with SQLITE_FULL once the file has so many more pages."""
+    """Connections that SQLite itself stops with SQLITE_FULL once the file has grown by this many pages."""
     lifted = threading.Event()
 
     def connect() -> Connection:
@@ -303,16 +303,18 @@ def limited(database: Database, pages: int):
     return connect, lifted
 
 
-async def test_a_full_disk_fails_the_batch_and_all_behind_it_and_loses_nothing_told(database: Database, heard: Heard):
+async def test_a_full_disk_fails_the_batch_and_all_behind_it_and_loses_nothing_announced(
+    database: Database, heard: Heard
+):
     connect, lifted = limited(database, 24)
     writer = make_writer(database, heard, connect)
     await writer.submit(lambda tx: tx.record(entry(1)))
     gate = threading.Event()
     held = writer.submit(lambda _: gate.wait(20))
-    for position in range(2, 3 * BATCH):
+    for position in range(2, 3 * BATCH_ITEMS):
         # The first statement of the batch still fits, so that it is half written when the disk is full.
         writer.append(entry(position, data="{}" if position < 300 else '"' + "x" * 500 + '"'))
-    behind = writer.submit(lambda tx: tx.record(entry(3 * BATCH)))
+    behind = writer.submit(lambda tx: tx.record(entry(3 * BATCH_ITEMS)))
     gate.set()
 
     with pytest.raises(DiskFull, match=r"no space is left for .*facts\.db\. Free some space"):
@@ -330,7 +332,7 @@ async def test_a_full_disk_fails_the_batch_and_all_behind_it_and_loses_nothing_t
 
 
 async def test_after_a_failure_no_entry_is_written_behind_a_gap(database: Database):
-    """What is appended before `failed` was heard goes with the failure; what comes after is written."""
+    """Entries appended before `on_failure` is called are lost with the failure; later ones are written."""
     connect, lifted = limited(database, 4)
     heard = Heard()
     last = 0
@@ -340,7 +342,9 @@ async def test_after_a_failure_no_entry_is_written_behind_a_gap(database: Databa
         heard.failed.append(error)  # type: ignore[arg-type]
         writer.append(entry(1, "run_after"))
 
-    writer = Writer(connect, database.path, told=lambda row, entries: heard.told.append((row, entries)), failed=failed)
+    writer = Writer(
+        connect, database.path, on_committed=lambda row, entries: heard.told.append((row, entries)), on_failure=failed
+    )
     while not heard.failed:
         for _ in range(50):
             last += 1
@@ -384,7 +388,7 @@ async def test_a_subscriber_that_raises_leaves_no_one_waiting(database: Database
 
     caught: list[dict[str, object]] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, context: caught.append(context))
-    writer = Writer(database.writing_connection, database.path, told=told, failed=pytest.fail)
+    writer = Writer(database.writing_connection, database.path, on_committed=told, on_failure=pytest.fail)
     assert await writer.submit(lambda tx: tx.record(entry(1))) == 1
     await writer.close()
     assert len(caught) == 1

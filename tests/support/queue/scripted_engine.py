@@ -174,7 +174,7 @@ class House:
     def _drain(self) -> None:
         """Let the writer write all that it was given, while the loop stands still and hears nothing of it."""
         writer, until = self.asking.writer, time.monotonic() + MAX_PROCESS_SECONDS
-        while not self._gates and writer._ring_at != writer._added + 1:
+        while not self._gates and writer._wake_at != writer._added + 1:
             assert time.monotonic() < until
             time.sleep(0.0001)
 

@@ -53,7 +53,7 @@ class Conversation(PaneGuard, Widget, can_focus=True):
     """Shows a conversation. Only the rows in view are drawn, so the cost does not grow with its length."""
 
     empty_text = "No messages yet.\nType below and press {prompt.send}."
-    """PageRow while the conversation is empty."""
+    """Shown while the conversation is empty."""
 
     DEFAULT_CSS = """
     Conversation { height: 1fr; padding: 0 1 0 0; border: round $panel-lighten-2; border-subtitle-color: $text-muted; }

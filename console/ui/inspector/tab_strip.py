@@ -34,7 +34,7 @@ class TabStrip(PaneGuard, Widget):
 
     shown: reactive[int] = reactive(0)
     remark: reactive[str] = reactive("")
-    """PageRow at the right edge if there is room."""
+    """Shown at the right edge if there is room."""
 
     @dataclass
     class Chosen(Message):

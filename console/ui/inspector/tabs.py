@@ -55,7 +55,7 @@ class Tab(Generic[D]):
     name: ClassVar[str]
     short: ClassVar[str]
     empty: ClassVar[str]
-    """PageRow while there is no run."""
+    """Shown while there is no run."""
     follows: ClassVar[bool] = False
     """Whether the list follows new rows while the cursor is at the end."""
     needs_entry: ClassVar[bool] = False

@@ -19,7 +19,7 @@ _ROWS: Final = (
 
 
 class WelcomeCard(Static):
-    """PageRow until the first message is sent."""
+    """Shown until the first message is sent."""
 
     SCOPED_CSS = False
     DEFAULT_CSS = """

@@ -25,7 +25,7 @@ from console.ui.shared.list import ItemList
 MAX_EDITOR_ROWS: Final = 10
 """Rows of a text or a list."""
 _LINE_BREAK: Final = "␊"
-"""PageRow for a line break in an editor of one line."""
+"""Shown for a line break in an editor of one line."""
 
 
 class Editor(Vertical):

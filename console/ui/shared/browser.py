@@ -29,7 +29,7 @@ class SideData(NamedTuple):
     value: Any = None
     is_loaded: bool = False
     note: str = ""
-    """PageRow in place of the value: that it is being read, or why it cannot be read."""
+    """Shown in place of the value: that it is being read, or why it cannot be read."""
 
 
 class ListAndSide(Horizontal):

@@ -68,7 +68,7 @@ class RowList(PaneGuard, Widget, can_focus=True):
         super().__init__(id=id)
         self.view: View | None = None
         self.empty_text = ""
-        """PageRow if the list has no rows."""
+        """Shown if the list has no rows."""
         self.moved_at = 0.0
         """When the user last moved or scrolled, by the monotonic clock."""
         self._strips: dict[tuple[int, bool], Strip] = {}

@@ -164,7 +164,7 @@ async def test_screen_shows_the_tool_call_of_a_past_run_between_its_texts(open_e
     async def engine() -> Engine:
         return stage.engine
 
-    app = Trackside(LaunchOptions(goes_on=way == "continued"), engine)
+    app = Trackside(LaunchOptions(continue_last=way == "continued"), engine)
     async with at_the_screen(app) as pilot:
         await wait(pilot, lambda: app.active_session.is_open)
         if way == "from the browser":

@@ -130,7 +130,7 @@ async def test_label_leads_to_the_row_it_was_shown_on_although_new_rows_arrive(o
 @pytest.mark.parametrize("name", ["sessions", "states", "artifacts", "runners", "form", "composer"])
 async def test_jump_mode_works_on_every_small_screen_in_ascii(name: str, tmp_path: Path):
     async with played(name, tmp_path, (60, 15)) as driver:
-        driver.app.action_ascii()
+        driver.app.controllers.preferences.action_ascii()
         before = driver.app.screen
         await driver.press("ctrl+o")
         assert isinstance(driver.app.screen, JumpMode)

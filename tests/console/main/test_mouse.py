@@ -136,9 +136,9 @@ async def test_the_wheel_scrolls_the_queue_and_the_help(open_engine: Engines):
             await say(pilot, text)
         await sees(pilot, "4 queued")
         queue = app.main.queue
-        top = queue._top
+        top = queue.view.top
         await wheel(pilot, app, queue, down=top == 0)
-        await until(pilot, lambda: queue._top != top)
+        await until(pilot, lambda: queue.view.top != top)
         await pilot.press("f1")
         await sees(pilot, "Help")
         box = app.screen.query_one("VerticalScroll")

@@ -15,7 +15,7 @@ async def stopping(driver: ConsoleDriver) -> None:
     await running(driver)
     view = driver.app.services.updater.view
     assert view is not None
-    driver.app.services.updater.ask_to_stop(view.run_id, driver.clock.now())
+    driver.app.services.updater.mark_stopping(view.run_id, driver.clock.now())
     driver.advance_clock(0.6)
 
 

@@ -324,7 +324,7 @@ async def test_the_tour_leads_through_the_panes_covers_none_and_leads_back(open_
         seen = app.main.classes
         await pilot.press(*"typed", "f1", "t")
         for step in STEPS:
-            await sees(pilot, step.title, with_keys(step.words).split()[-1])
+            await sees(pilot, step.title, with_keys(step.text).split()[-1])
             assert app.main.where() == step.where
             pane, said = app.main.panes[step.where], app.screen.query_one(Static)
             await until(pilot, lambda pane=pane, said=said: pane.region.bottom <= said.region.y)
@@ -360,11 +360,11 @@ async def test_the_tour_is_left_at_any_step_to_where_one_was(open_engine: Engine
 
 
 def test_the_tour_takes_forty_seconds_to_read():
-    words = sum(len(with_keys(step.words).split()) for step in STEPS)
+    words = sum(len(with_keys(step.text).split()) for step in STEPS)
     assert words / 4 <= 40, "at four words a second"
 
 
 def test_the_tour_names_every_screen_that_a_key_opens():
-    said = " ".join(step.words for step in STEPS)
+    said = " ".join(step.text for step in STEPS)
     opening = ("app.sessions", "app.states", "app.runners", "app.settings", "app.compose", "app.palette", "app.help")
     assert [command for command in opening if f"{{{command}}}" not in said] == []

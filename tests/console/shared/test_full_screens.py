@@ -150,7 +150,7 @@ async def test_the_history_is_seen_from_the_details_too(open_engine: Engines, si
         screen = await opened(pilot, app)
         await on_key(pilot, screen, "said")
         await pilot.press("tab", "h")
-        await until(pilot, lambda: screen.past is not None and screen.list.source.height == 2)
+        await until(pilot, lambda: screen.history is not None and screen.list.source.height == 2)
         await until(pilot, lambda: screen.list.has_focus and on_screen(screen.list).area > 0)
 
 
@@ -179,7 +179,7 @@ async def test_keys_are_heard_before_a_browser_has_read_anything(
         screen = app.screen
         await pilot.press("w", "u", "d", "h", "n", "y", "down", "r", "f")
         if isinstance(screen, SessionsScreen):
-            screen.parted("kyoto", is_gone=True)
+            screen.finish_delete("kyoto", is_deleted=True)
         assert app.screen is screen
         monkeypatch.undo()
         for call in held:

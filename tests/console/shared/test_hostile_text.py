@@ -78,7 +78,7 @@ async def around(pilot: Pilot[None], app: Trackside, size: tuple[int, int]) -> N
         app.main.go_to("inspector")
         inspector.choose(tab)
         stream.go_to(9 if size[0] > 100 else 23)
-        await until(pilot, lambda tab=tab: inspector._tabs[tab].facts is not None)
+        await until(pilot, lambda tab=tab: inspector._tabs[tab].data is not None)
         await pilot.press("enter", "pagedown")
         check(app, size)
     for key in ("ctrl+p", "f1"):

@@ -43,7 +43,7 @@ async def test_who_leaves_the_state_browser_is_not_told_of_its_key(open_engine: 
         await on_key(pilot, await states_opened(pilot, app), "mood")
         await pilot.press("d")
         await sees(pilot, f"Deleted mood · {UNDO}")
-        app.tell("this is for everywhere", seconds=60)
+        app.services.show_toast("this is for everywhere", seconds=60)
         await left(pilot, app, UNDO)
         await sees(pilot, "this is for everywhere")
 

@@ -96,7 +96,7 @@ async def test_what_is_typed_into_a_field_is_kept_where_it_fits(
         form = await to_the_form(pilot, app)
         await to_field(pilot, form, field)
         await pilot.press("enter", *"there")
-        await until(pilot, lambda: form.editor is not None and form.editor.typed() == typed)
+        await until(pilot, lambda: form.editor is not None and form.editor.current_value() == typed)
         await leads_away(pilot, app)
         await until(pilot, lambda: app.screen is app.main)
         await becomes(pilot, lambda: of_asks(app, field), typed)
@@ -111,7 +111,7 @@ async def test_what_does_not_fit_stays_on_the_screen_with_the_reason(open_engine
         form = await to_the_form(pilot, app)
         await to_field(pilot, form, "count")
         await pilot.press("enter", *"x")
-        await until(pilot, lambda: form.editor is not None and form.editor.typed() == "3x")
+        await until(pilot, lambda: form.editor is not None and form.editor.current_value() == "3x")
         await leads_away(pilot, app)
         await until(pilot, lambda: app.screen is form)
         await sees(pilot, "3x", "esc leaves it as it was")
@@ -129,11 +129,11 @@ async def test_yaml_is_kept_where_it_fits_and_stays_where_it_does_not(open_engin
         await until(pilot, lambda: isinstance(app.screen, YamlEditor))
         text = app.screen
         assert isinstance(text, YamlEditor)
-        fits = text.page.text.replace("hello", "good day")
-        text.page.text = fits.replace("config:", "config: [")
+        fits = text.area.text.replace("hello", "good day")
+        text.area.text = fits.replace("config:", "config: [")
         await to_another_session(pilot, app)
         await until(pilot, lambda: app.screen is text and any("does not fit yet" in words for words in app.told))
-        text.page.text = fits
+        text.area.text = fits
         await to_another_session(pilot, app)
         await until(pilot, lambda: app.screen is app.main)
         await becomes(pilot, lambda: of_asks(app, "greeting"), "good day")
@@ -145,7 +145,7 @@ async def test_a_click_on_another_field_keeps_what_was_typed(open_engine: Engine
     async with at_the_form(app) as (pilot, form):
         await to_field(pilot, form, field)
         await pilot.press("enter", *"there")
-        await until(pilot, lambda: form.editor is not None and form.editor.typed() == typed)
+        await until(pilot, lambda: form.editor is not None and form.editor.current_value() == typed)
         await pilot.click(form.list, offset=(3, 2))  # on count
         await until(pilot, lambda: form.editor is None)
         await becomes(pilot, lambda: of_asks(app, field), typed)
@@ -158,11 +158,11 @@ async def test_a_click_on_another_field_leaves_what_does_not_fit_where_it_is(ope
     async with at_the_form(app) as (pilot, form):
         await to_field(pilot, form, "count")
         await pilot.press("enter", *"x")
-        await until(pilot, lambda: form.editor is not None and form.editor.typed() == "3x")
+        await until(pilot, lambda: form.editor is not None and form.editor.current_value() == "3x")
         await pilot.click(form.list, offset=(3, 1))
         await sees(pilot, "3x", "esc leaves it as it was")
-        assert form.slot is not None
-        assert form.slot.name == "count"
+        assert form.field is not None
+        assert form.field.name == "count"
 
 
 async def test_an_event_that_is_edited_leaves_the_one_that_was_begun(open_engine: Engines):
@@ -225,7 +225,7 @@ async def test_esc_in_a_line_says_that_the_value_stays(open_engine: Engines):
     async with at_the_form(app) as (pilot, form):
         await to_field(pilot, form, "count")
         await pilot.press("enter", *"9")
-        await until(pilot, lambda: form.editor is not None and form.editor.typed() == 39)
+        await until(pilot, lambda: form.editor is not None and form.editor.current_value() == 39)
         await pilot.press("escape")
         await until(pilot, lambda: any("stays as it was: 3" in words for words in app.told))
 

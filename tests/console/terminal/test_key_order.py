@@ -142,7 +142,7 @@ async def test_a_value_is_saved_as_it_was_typed_right_before_the_key_that_saves(
     app = browsing(open_engine, ("kyoto", ("555",)), runner=counting)
     async with at_the_screen(app, size) as pilot:
         await app.action_perform("app.states")
-        await until(pilot, lambda: isinstance(app.screen, StateScreen) and app.screen.kept is not None)
+        await until(pilot, lambda: isinstance(app.screen, StateScreen) and app.screen.row is not None)
         await pilot.press("e")
         await until(pilot, lambda: isinstance(app.screen, EditValue) and app.screen.area.has_focus)
         burst(app, "end", *"7777", "f4")

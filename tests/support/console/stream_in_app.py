@@ -38,9 +38,9 @@ async def run_almost_done(pilot: Pilot[None], app: Trackside) -> None:
 
 async def positions_of(app: Trackside, kind: str) -> list[int]:
     """The positions of all entries of a kind of the shown run."""
-    view = app.hearing.view
+    view = app.services.updater.view
     assert view is not None
-    return [entry.position async for entry in app.stage.engine.runs.entries(view.run_id) if entry.type == kind]
+    return [entry.position async for entry in app.active_session.engine.runs.entries(view.run_id) if entry.type == kind]
 
 
 def inspected(app: Trackside) -> str:

@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any, ClassVar, Final, cast
 
 from textual._context import active_message_pump
-from textual.app import App, SystemCommand
+from textual.app import SystemCommand
 from textual.binding import BindingType
 from textual.content import Content
-from textual.dom import DOMNode
 from textual.driver import Driver
 from textual.filter import LineFilter
 from textual.screen import Screen
@@ -48,7 +47,7 @@ from console.ui.sessions.delete import SessionDeleter
 from console.ui.settings_form.controller import SettingsFormController
 from console.ui.shared.bindings import action_of, bindings_for
 from console.ui.shared.clipboard import Clipboard
-from console.ui.shared.crash_guard import MessageGuard, PaneGuard, ScreenFailed, contain_failure
+from console.ui.shared.crash_guard import ActionGuard, MessageGuard, PaneGuard, ScreenFailed, contain_failure
 from console.ui.shared.services import AppServices
 from console.ui.state.controller import StateController
 from console.ui.stream.controller import StreamController
@@ -64,7 +63,7 @@ REHEARSAL: Final = "plugin:trackside/rehearsal/default"
 _UI: Final = Path(__file__).parent / "ui"
 
 
-class Trackside(MessageGuard, KeyOrder, OneLinePaste, App[None]):
+class Trackside(MessageGuard, ActionGuard, KeyOrder, OneLinePaste):
     """The composition root: creates the controllers, starts, ticks and ends."""
 
     TITLE = "trackside"
@@ -264,15 +263,9 @@ class Trackside(MessageGuard, KeyOrder, OneLinePaste, App[None]):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         return self.controllers.run_control.has_key(action) and super().check_action(action, parameters)
 
-    async def _dispatch_action(self, namespace: DOMNode, action_name: str, params: Any) -> bool:
-        """Pass an action of the app to the controller that has it. A failure is the failure of the action's pane."""
-        owner = next(self.controllers.owners_of(action_name), None) if namespace is self else None
-        try:
-            return await super()._dispatch_action(cast("DOMNode", owner or namespace), action_name, params)
-        except Exception as error:  # noqa: BLE001  (it must not become the failure of the widget with the focus)
-            if not contain_failure(error, self, namespace):
-                self._handle_exception(error)
-            return True
+    def action_owner(self, name: str) -> object:
+        """The controller that has an action of the app, or the app itself."""
+        return next(self.controllers.owners_of(name), self)
 
     # Failures and the end
 

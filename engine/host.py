@@ -89,10 +89,12 @@ class Host:
         self._poll_task = asyncio.ensure_future(self._poll())
         return recovered
 
-    async def submit(self, order: RunOrder, *, after: bool = False, resend: Resend | None = None) -> Ticket:
+    async def submit(
+        self, order: RunOrder, *, after: bool = False, continues: bool = False, resend: Resend | None = None
+    ) -> Ticket:
         """Accept an event: for the run in progress, or as a new run that starts when its slot is free."""
         await self.orchestrator.write_pending_ends()
-        return await self.dispatcher.accept(order, after=after, resend=resend)
+        return await self.dispatcher.accept(order, after=after, continues=continues, resend=resend)
 
     async def wait_for_end(self, run_id: str) -> None:
         """Return when a run of this process has ended; at once if the run is not in progress here."""

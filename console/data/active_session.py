@@ -186,10 +186,14 @@ class ActiveSession:
         to: MessageTarget,
         *,
         after: bool = False,
+        continues: bool = False,
         files: Sequence[str] = (),
         dropped: str | None = None,
     ) -> "Ticket":
-        """Send a message with files, given by their paths; or resend a dropped message, given by its item id."""
+        """Send a message with files, given by their paths; or resend a dropped message, given by its item id.
+
+        Raises SessionDeleted if the message `continues` a session that another process has deleted.
+        """
         whole = text.encode(errors="replace").decode()  # half a surrogate pair cannot be stored
         if dropped is not None:
             return await self.engine.queue.resend(dropped, to.options, text=whole, after=after)
@@ -197,7 +201,8 @@ class ActiveSession:
             path: self._held_files.pop(path, None) or await self.engine.runs.attach(Path(path)) for path in files
         }
         try:
-            return await self.engine.runs.submit(self._prepare(whole, to, [*attached.values()]), after=after)
+            order = self._prepare(whole, to, [*attached.values()])
+            return await self.engine.runs.submit(order, after=after, continues=continues)
         except Exception:
             self._held_files |= attached
             raise

@@ -52,14 +52,20 @@ class RunsApi:
         return prepare(self._core.workspace, envelope, options or RunOptions())
 
     async def submit(
-        self, event: EventEnvelope | RunOrder, options: RunOptions | None = None, *, after: bool = False
+        self,
+        event: EventEnvelope | RunOrder,
+        options: RunOptions | None = None,
+        *,
+        after: bool = False,
+        continues: bool = False,
     ) -> Ticket:
         """Accept one event: as a run, as a message for the run in progress, or as a run that starts after it.
 
         `after` keeps the event out of the run in progress. A repeated event id returns its first run.
+        `continues` says that the session is stored: raises SessionDeleted, and records nothing, if it is not any more.
         """
         order = event if isinstance(event, RunOrder) else self.prepare(event, options)
-        return await self._core.require_host().submit(order, after=after)
+        return await self._core.require_host().submit(order, after=after, continues=continues)
 
     async def run_again(self, name: str, options: RunOptions | None = None) -> Ticket:
         """Submit the input of a run as a new event, to the same runner unless `options` names another."""

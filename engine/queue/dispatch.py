@@ -25,7 +25,7 @@ from engine.run.run_start import user_line_id
 from engine.run.store_event import write_user_line
 from engine.store import event_log, queue, runs, sessions
 from engine.store.batch import Transaction
-from engine.store.errors import NotFound, SlotTaken, StoreError
+from engine.store.errors import NotFound, SessionDeleted, SlotTaken, StoreError
 from engine.store.queue import QueueItem
 from engine.store.writer import Writer
 
@@ -96,13 +96,16 @@ class Dispatcher:
         The writer's thread reads it, so an event is added before the writer is asked to queue it.
         """
 
-    async def accept(self, order: RunOrder, *, after: bool = False, resend: Resend | None = None) -> Ticket:
+    async def accept(
+        self, order: RunOrder, *, after: bool = False, continues: bool = False, resend: Resend | None = None
+    ) -> Ticket:
         """Record the event and start its run, or queue it. An accepted event cannot be lost.
 
-        `after` keeps a message out of the run in progress; `resend` names the item that this event repeats.
+        `after` keeps a message out of the run in progress; `resend` names the item that this event repeats. An event
+        that `continues` a session is refused if the session is not stored.
         """
         # In a task of its own: if the sender is cancelled, a recorded run must still be started.
-        accepting = asyncio.ensure_future(self._accept(order, after, resend))
+        accepting = asyncio.ensure_future(self._accept(order, after, continues, resend))
         self._accepting.add(accepting)
         accepting.add_done_callback(self._accepting.discard)
         return await asyncio.shield(accepting)
@@ -141,7 +144,7 @@ class Dispatcher:
 
     # Accepting an event
 
-    async def _accept(self, order: RunOrder, after: bool, resend: Resend | None) -> Ticket:
+    async def _accept(self, order: RunOrder, after: bool, continues: bool, resend: Resend | None) -> Ticket:
         async with self._locked_slot(order.slot) as state:
             ticket = Ticket(order.envelope.event_id, asyncio.get_running_loop().create_future())
             item = self._new_item(order, Mode.AFTER if after else Mode.SLOT)
@@ -160,6 +163,7 @@ class Dispatcher:
                         item=item,
                         claim=claim,
                         reason=reason,
+                        continues=continues,
                         resend=resend,
                         now=self._clock.now(),
                     )
@@ -211,13 +215,18 @@ class Dispatcher:
         item: QueueItem,
         claim: Claim | None,
         reason: str | None,
+        continues: bool,
         resend: Resend | None,
         now: int,
     ) -> _Accepted:
         """Inside the writer: record the event and its session, and create its run, claim or queue it, in one step."""
         envelope, conn = order.envelope, tx.connection
         known = event_log.seen(conn, envelope.event_id)
-        error = _mark_resent(conn, resend.item_id, envelope.event_id) if known is None and resend is not None else None
+        error: StoreError | None = None
+        if known is None and resend is not None:
+            error = _mark_resent(conn, resend.item_id, envelope.event_id)
+        elif known is None and continues and not sessions.is_there(conn, envelope.conversation_id or ""):
+            error = SessionDeleted(f"Session {envelope.conversation_id} was deleted.")
         if known is not None or error is not None:
             if claim is not None:
                 claim.refuse(tx, str(error) if error else f"event {envelope.event_id} was accepted before")

@@ -71,6 +71,10 @@ class NotFound(StoreError):
     """Raised if nothing has the id."""
 
 
+class SessionDeleted(StoreError):
+    """Raised if an event continues a session that is no longer stored."""
+
+
 class Ambiguous(StoreError):
     """Raised if several ids match. The message names them."""
 

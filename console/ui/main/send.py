@@ -5,6 +5,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Final
 
 from console.data.health import error_text
+from engine.events import Mode
 
 if TYPE_CHECKING:
     from console.data.active_session import ActiveSession
@@ -86,23 +87,29 @@ class MessageSender:
 
     async def _send(self, message: "Prompt.Submitted", *, dropped: str | None = None) -> None:
         """Send a message. If that fails, it returns to the prompt."""
+        from console.data.errors import SessionDeleted  # noqa: PLC0415  (loads the engine)
+
         if not self.sending:
             self._sending_since = monotonic()
         self.sending.append(message.typed)
         updater = self._services.updater
-        target, is_stored = self._session.message_target, bool(updater.conversation.blocks)
+        target, continues = self._session.message_target, updater.has_messages
         try:
             async with self._order:
-                await self._sessions.leave_deleted_session()
-                is_here = self._session.session_id == target.session_id
-                if is_stored and not is_here and not await self._session.engine.sessions.exists(target.session_id):
-                    self._main.prompt.restore_text(message.typed)
-                    return
-                if is_here and updater.active_run is None:
+                if self._session.session_id == target.session_id and updater.active_run is None:
                     updater.go_live()  # a user who starts a run wants to see it
                 ticket = await self._session.send(
-                    message.text, target, after=message.mode == "after", files=message.files, dropped=dropped
+                    message.text,
+                    target,
+                    after=message.mode == Mode.AFTER,
+                    continues=continues,
+                    files=message.files,
+                    dropped=dropped,
                 )
+        except SessionDeleted:
+            self._main.prompt.restore_text(message.typed)
+            await self._sessions.leave_deleted_session()
+            return
         except Exception:
             self._main.prompt.restore_text(message.typed)
             raise

@@ -122,13 +122,18 @@ class ScreenUpdater:
         await self.load_session()
         self.refresh("queue", "rail")
 
+    @property
+    def has_messages(self) -> bool:
+        """Whether the active session has messages, so that it must be stored."""
+        # Until a new session is read, the conversation shown is still that of the one before.
+        loader = self._loader
+        return loader is not None and loader.session == self._session.session_id and bool(loader.conversation.blocks)
+
     async def is_session_deleted(self) -> bool:
         """Whether another process deleted the session shown. Reads one row."""
-        session_id, loader = self._session.session_id, self._loader
-        # Until a new session is read, the conversation shown is still that of the one before.
-        had_messages = loader is not None and loader.session == session_id and bool(loader.conversation.blocks)
+        session_id = self._session.session_id
         return (
-            had_messages
+            self.has_messages
             and not await self._session.engine.sessions.exists(session_id)
             and session_id == self._session.session_id
         )

@@ -4,10 +4,11 @@ import platform
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec
+from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, cast
 
 from rich.segment import Segment
 from textual import events
+from textual.app import App
 from textual.dom import DOMNode
 from textual.geometry import Region
 from textual.message import Message
@@ -76,6 +77,23 @@ class MessageGuard(_Pump):
         except Exception as error:
             if not contain_failure(error, self.app, self, message._sender):  # noqa: SLF001
                 raise
+
+
+class ActionGuard(App[None]):
+    """Runs actions. If one raises, the pane whose action it is fails, not the widget with the focus."""
+
+    def action_owner(self, name: str) -> object:  # noqa: ARG002  (for subclasses)
+        """The object that has an action of the app."""
+        return self
+
+    async def _dispatch_action(self, namespace: DOMNode, action_name: str, params: Any) -> bool:
+        owner = self.action_owner(action_name) if namespace is self else namespace
+        try:
+            return await super()._dispatch_action(cast("DOMNode", owner), action_name, params)
+        except Exception as error:  # noqa: BLE001  (see above)
+            if not contain_failure(error, self, namespace):
+                self._handle_exception(error)
+            return True
 
 
 class PaneGuard(MessageGuard, _Widget):

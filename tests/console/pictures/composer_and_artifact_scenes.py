@@ -52,7 +52,7 @@ async def composer_wrong(driver: ConsoleDriver) -> None:
     await composer(driver)
     driver.app.screen.query_one("#data", TextArea).load_text("[1")
     await driver.press("f9")
-    await driver.wait_until("says something")
+    await driver.wait_until("needs text or a file")
 
 
 @with_files()
@@ -73,7 +73,7 @@ async def composer_types(driver: ConsoleDriver) -> None:
     """The list of event types."""
     await composer(driver)
     await driver.press("shift+tab", "enter")
-    await driver.wait_until("Which event?")
+    await driver.wait_until("Event type")
 
 
 @with_files()

@@ -59,20 +59,20 @@ async def runners(driver: ConsoleDriver) -> None:
 async def runners_none(driver: ConsoleDriver) -> None:
     """A search without a match."""
     await driver.press("f3")
-    await driver.wait_until("search, or a path")
+    await driver.wait_until("Search, or type a path")
     await driver.press(*"zebra")
-    await driver.wait_until("Nothing is called")
+    await driver.wait_until("No runner matches")
 
 
 @chosen(sizes=(*BOTH, TINY))
 async def runners_path_wrong(driver: ConsoleDriver) -> None:
     """A path that does not exist."""
     await driver.press("f3")
-    await driver.wait_until("search, or a path")
+    await driver.wait_until("Search, or type a path")
     await driver.press(*"/nowhere/at_all.py")
     await driver.wait_until("no such folder")
     await driver.press("enter")
-    await driver.wait_until("it cannot be opened")
+    await driver.wait_until("Cannot be opened")
 
 
 @chosen(sizes=(*BOTH, MEDIUM, TINY))
@@ -104,7 +104,7 @@ async def form_page(driver: ConsoleDriver) -> None:
     """Editing a prompt of several messages."""
     await form(driver)
     await driver.press(*["down"] * 6, "enter")
-    await driver.wait_until("esc keeps it")
+    await driver.wait_until("esc saves")
 
 
 @chosen()
@@ -127,5 +127,5 @@ async def form_yaml_wrong(driver: ConsoleDriver) -> None:
     """YAML with a wrong value."""
     await form_yaml(driver)
     screen: Any = driver.app.screen
-    screen.page.load_text(screen.page.text.replace("hours: 9", "hours: all day"))
-    screen._look()
+    screen.area.load_text(screen.area.text.replace("hours: 9", "hours: all day"))
+    screen._check()

@@ -143,7 +143,7 @@ async def state_history(driver: ConsoleDriver) -> None:
     await in_states(driver)
     await _look_for_gold(driver)
     await driver.press("down", "h")
-    await driver.wait_until("history of")
+    await driver.wait_until("History of")
 
 
 @browsing()
@@ -153,7 +153,7 @@ async def state_not_json(driver: ConsoleDriver) -> None:
     await driver.press("enter")
     await driver.wait_until("f4 saves")
     await driver.press("end", ",", "f4")
-    await driver.wait_until("not JSON")
+    await driver.wait_until("line 1, column")
 
 
 @browsing()
@@ -173,4 +173,4 @@ async def state_moved(driver: ConsoleDriver) -> None:
 @scene(keeper)
 async def states_empty(driver: ConsoleDriver) -> None:
     await driver.app.action_perform("app.states")
-    await driver.wait_until("Nothing is kept yet")
+    await driver.wait_until("No state yet.")

@@ -10,9 +10,9 @@ from engine.events import EntryKind, Hub, Status
 from engine.protocol.results import FailureCode
 from engine.queue.claims import ClaimedEvents
 from engine.queue.dispatch import Dispatcher
-from engine.queue.edits import QueueEditor
 from engine.queue.leftovers import Resend, drop_leftovers, drop_pending
 from engine.queue.ticket import Ticket
+from engine.queue.user_edits import QueueEditor
 from engine.run.live import StopReason
 from engine.run.orchestrator import Orchestrator, RunEnd, close_run
 from engine.run.run_order import RunOrder

@@ -35,6 +35,7 @@ from engine.runners.form_fields import Field, Option
 from engine.runners.registry import Registry
 from engine.runners.summaries import RunnerSummary
 from engine.store.artifacts import ArtifactRow
+from engine.store.deletion import Deleted
 from engine.store.errors import (
     AlreadyDecided,
     AlreadyFinal,
@@ -49,14 +50,13 @@ from engine.store.errors import (
 from engine.store.health import DatabaseHealth, HostStatus, examine
 from engine.store.queue import QueueItem
 from engine.store.recent_places import RecentPlace
-from engine.store.retention import Deleted
 from engine.store.runs import INPUT_GLIMPSE, RunRow
+from engine.store.scope_identity import Scope, ScopeIdentity
 from engine.store.search import Hit, Hits, Reach, reach
 from engine.store.sessions import Session, SessionRow, Summary
 from engine.store.state import Kept, Written
 from engine.store.state_edits import StateEdit
 from engine.store.state_pages import StateChange, StateRow
-from engine.store.state_scopes import Scope, ScopeIdentity
 from engine.store.transcript import TranscriptLine
 from engine.version import VERSION
 

@@ -29,11 +29,11 @@ from engine.resources.catalog import Catalog
 from engine.resources.resource_set import ResourceSet
 from engine.runtimes.pool import ChildPool
 from engine.runtimes.runtime import Runtime
-from engine.store import entries, kept_settings, retention
+from engine.store import deletion, entries, kept_settings
 from engine.store.database import Database
+from engine.store.deletion import Deleted
 from engine.store.errors import DatabaseMissing, StoreError
 from engine.store.health import HostStatus, hosts_seen
-from engine.store.retention import Deleted
 
 FOLLOW_SECONDS: Final = 0.1
 """How often a reader with subscribers looks for entries of other processes."""
@@ -174,7 +174,7 @@ class Engine:
     async def prune(self, older_than: int) -> Deleted:
         """Delete data from before a time, in microseconds, and artifacts that have expired."""
         event_id, now = self.ids.new("evt"), self.now()
-        return await self._core.edit(lambda tx: retention.prune(tx.connection, older_than, now, event_id=event_id))
+        return await self._core.edit(lambda tx: deletion.prune(tx.connection, older_than, now, event_id=event_id))
 
     # Hosts
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from engine.api.core import EngineCore
 from engine.store import sessions, transcript
-from engine.store.retention import Deleted
+from engine.store.deletion import Deleted, delete_session
 from engine.store.sessions import Session, SessionRow, Summary
 from engine.store.transcript import TranscriptLine
 
@@ -57,7 +57,7 @@ class SessionsApi:
     async def delete(self, session_id: str) -> Deleted:
         """Delete a session with its transcript, conversation state, artifacts and runs, but not its children."""
         event_id, now = self._core.ids.new("evt"), self._core.now()
-        return await self._core.edit(lambda tx: sessions.delete(tx.connection, session_id, at=now, event_id=event_id))
+        return await self._core.edit(lambda tx: delete_session(tx.connection, session_id, at=now, event_id=event_id))
 
     async def transcript(
         self, conversation_id: str, *, before: int | None = None, after: int | None = None, limit: int = 100

@@ -9,10 +9,10 @@ from engine.api.core import EngineCore
 from engine.events import Expected
 from engine.store import entries, runs, state, state_edits, state_pages
 from engine.store.errors import NotFound
+from engine.store.scope_identity import Scope, ScopeIdentity
 from engine.store.state import Kept, Written
 from engine.store.state_edits import EditOrigin, StateEdit
 from engine.store.state_pages import StateChange, StateRow
-from engine.store.state_scopes import Scope, ScopeIdentity
 
 
 class StateApi:

@@ -22,10 +22,10 @@ from engine.protocol.resources import (
 from engine.resources.catalog import Catalog
 from engine.resources.files import file_exists
 from engine.run.call_permissions import Clause, available_apis, decide_call_permissions
-from engine.run.state_scopes import resolve_scopes
+from engine.run.scopes_of_run import resolve_scopes
 from engine.runners.config_form import ConfigForm
 from engine.runners.descriptor import RunnerDescriptor
-from engine.store.state_scopes import ScopeIdentity
+from engine.store.scope_identity import ScopeIdentity
 
 _LANGUAGE_MODEL_OPERATIONS: Final = ("invoke", "stream")
 

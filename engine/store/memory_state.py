@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from engine.store.json_text import decode
+from engine.store.scope_identity import ScopeIdentity
 from engine.store.state import ChangeOrigin, Written, canonical, checked, fallback
-from engine.store.state_scopes import ScopeIdentity
 
 
 class MemoryState:

@@ -3,22 +3,18 @@
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from typing import Any, Final
 
-from sqlalchemy import Connection, bindparam, insert, or_, select, tuple_, update
+from sqlalchemy import Connection, bindparam, insert, select, tuple_, update
 
 from engine.events import LIVE_STATUSES
 from engine.store import state, tokenizer, transcript
-from engine.store.artifacts import delete_orphans
 from engine.store.errors import NotFound, SessionRefused
 from engine.store.json_text import decode
-from engine.store.retention import Deleted, audit, delete_where
 from engine.store.row_mapping import driver_of, every, merged, one, teach_folding, values
 from engine.store.state import ChangeOrigin
-from engine.store.tables import artifacts, journal, queue, runs, sessions, state_changes
-from engine.store.tables import state as state_rows
-from engine.store.tables import transcript as lines
+from engine.store.tables import sessions
 from engine.store.transcript_line import TranscriptLine
 
 ID: Final = re.compile(r"[A-Za-z0-9._:-]{1,128}")
@@ -227,34 +223,6 @@ def set_metadata(conn: Connection, session_id: str, metadata: Mapping[str, Any])
     """Merge values into the metadata; existing keys are replaced. Returns the session."""
     _change(conn, session_id, metadata=merged(get(conn, session_id).metadata, metadata))
     return get(conn, session_id)
-
-
-def delete(conn: Connection, session_id: str, *, at: int, event_id: str) -> Deleted:
-    """Delete a session with its transcript, conversation state, artifacts and runs. Children are kept.
-
-    Raises SessionRefused if a run of the session is in progress.
-    """
-    get(conn, session_id)
-    own = select(runs.c.run_id).where(runs.c.conversation_id == session_id)
-    at_work = conn.execute(own.where(runs.c.status.in_(LIVE_STATUSES)).limit(1)).scalar()
-    if at_work is not None:
-        raise SessionRefused(
-            f"session {session_id} is busy with run {at_work}; stop it first: `trackside stop {at_work}`."
-        )
-    its_artifacts = or_(artifacts.c.conversation_id == session_id, artifacts.c.run_id.in_(own))
-    deleted = Deleted(
-        journal=delete_where(conn, journal, journal.c.run_id.in_(own)),
-        artifacts=delete_where(conn, artifacts, its_artifacts),
-        blobs=delete_orphans(conn),
-        transcript=delete_where(conn, lines, lines.c.conversation_id == session_id),
-        state=delete_where(conn, state_rows, state_rows.c.conversation_id == session_id),
-        queue=delete_where(conn, queue, queue.c.conversation_id == session_id),
-        runs=delete_where(conn, runs, runs.c.conversation_id == session_id),
-    )
-    delete_where(conn, state_changes, state_changes.c.conversation_id == session_id)
-    delete_where(conn, sessions, sessions.c.session_id == session_id)
-    audit(conn, "session.deleted", event_id, at, {"deleted": asdict(deleted)}, conversation_id=session_id)
-    return deleted
 
 
 def _find(conn: Connection, session_id: str) -> Session | None:

@@ -12,7 +12,7 @@ from engine.store.entries import last_row
 from engine.store.errors import StateRefused, StateTooLarge
 from engine.store.json_text import decode, encode
 from engine.store.row_mapping import driver_of, values
-from engine.store.state_scopes import PARTS, Scope, ScopeIdentity
+from engine.store.scope_identity import PARTS, Scope, ScopeIdentity
 from engine.store.tables import runs, state, state_changes
 
 MAX_KEY_CHARACTERS: Final = 255

@@ -12,9 +12,9 @@ from engine.store.errors import NotFound, StateConflict, StateRefused
 from engine.store.event_log import EventRow
 from engine.store.json_text import decode, encode
 from engine.store.row_mapping import values
+from engine.store.scope_identity import NEEDED, Scope, ScopeIdentity
 from engine.store.state import ChangeOrigin
 from engine.store.state_pages import StateRow
-from engine.store.state_scopes import NEEDED, Scope, ScopeIdentity
 
 EDITOR: Final = "user"
 SET: Final = "state.set"

@@ -7,8 +7,8 @@ from sqlalchemy import Connection, LargeBinary, Select, cast, func, or_, select,
 from engine.store import event_log, runs
 from engine.store.errors import Ambiguous, NotFound
 from engine.store.json_text import decode
+from engine.store.scope_identity import Scope, ScopeIdentity, identify
 from engine.store.state import canonical, seen_from
-from engine.store.state_scopes import Scope, ScopeIdentity, identify
 from engine.store.tables import state, state_changes
 
 GLIMPSE: Final = 240

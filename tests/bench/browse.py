@@ -12,8 +12,8 @@ from sqlalchemy import Connection
 from engine.api import Engine
 from engine.store import search, state
 from engine.store.database import Database
+from engine.store.scope_identity import Scope, ScopeIdentity
 from engine.store.state import ChangeOrigin
-from engine.store.state_scopes import Scope, ScopeIdentity
 from tests.bench.lines import Line, print_lines, within
 from tests.bench.search import ADD, RARE_WORD, SampleText
 

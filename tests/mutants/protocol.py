@@ -55,7 +55,7 @@ MUTANTS: Final = (
         "tests/engine/protocol/test_manifest.py::test_the_aliases_of_types_mean_the_types",
     ),
     Mutant(
-        "engine/protocol/manifest.py",
+        "engine/events.py",
         'frozenset({"", "__none__", "__none"})',
         'frozenset({"", "__none__"})',
         "'', __none__ and __none mean that nothing was chosen",

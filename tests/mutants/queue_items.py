@@ -4,7 +4,7 @@ from typing import Final
 
 from tests.mutants.mutant import Mutant
 
-_EDITS: Final = "tests/engine/queue/test_edits.py"
+_EDITS: Final = "tests/engine/queue/test_user_edits.py"
 _CHANGES: Final = "tests/engine/queue/test_changes.py"
 _LEFT: Final = "tests/engine/queue/test_leftovers.py"
 _RECEIPTS: Final = "tests/engine/queue/test_receipts.py"
@@ -13,7 +13,7 @@ _GUARDS: Final = "tests/engine/queue/test_guards.py"
 MUTANTS: Final = (
     # Edits
     Mutant(
-        "engine/queue/edits.py",
+        "engine/queue/user_edits.py",
         "return queue.save(tx.connection, edited), {",
         "return queue.save(tx.connection, item), {",
         "the runner gets what a message was edited to",
@@ -27,35 +27,35 @@ MUTANTS: Final = (
         f"{_EDITS}::test_an_edit_changes_the_words_and_leaves_the_pictures",
     ),
     Mutant(
-        "engine/queue/edits.py",
+        "engine/queue/user_edits.py",
         "withdrawn = queue.decide(tx.connection, item.item_id, Fate.WITHDRAWN, at=now)",
         "gone = queue.advance(item, Fate.WITHDRAWN)",
         "what was withdrawn is never said",
         f"{_EDITS}::test_a_withdrawn_item_is_never_in_the_transcript",
     ),
     Mutant(
-        "engine/queue/edits.py",
+        "engine/queue/user_edits.py",
         "event.ticket.started.cancel()",
         "event.ticket.started.done()",
         "who waits for a message that is withdrawn is told",
         f"{_EDITS}::test_a_message_that_waits_for_the_slot_can_be_withdrawn_too",
     ),
     Mutant(
-        "engine/queue/edits.py",
+        "engine/queue/user_edits.py",
         "return queue.save(tx.connection, replace(item, mode=Mode.AFTER)), {",
         "return replace(item, mode=Mode.AFTER), {",
         "what is turned into after this run is not pulled",
         f"{_EDITS}::test_a_claimed_item_can_be_turned_into_after_this_run_and_back",
     ),
     Mutant(
-        "engine/queue/edits.py",
+        "engine/queue/user_edits.py",
         "reason = reason_not_claimable(run, event.order) or reason_not_deliverable(current_envelope(item))",
         "reason = reason_not_deliverable(current_envelope(item))",
         "nothing is turned into a run at its end",
         f"{_EDITS}::test_nothing_is_turned_into_a_run_at_its_end",
     ),
     Mutant(
-        "engine/queue/edits.py",
+        "engine/queue/user_edits.py",
         "if item.host != self._host and item.fate not in FINAL_FATES:",
         "if item.host is None and item.fate not in FINAL_FATES:",
         "what waits in another process is changed there",

@@ -4,7 +4,7 @@ from typing import Final
 
 from tests.mutants.mutant import Mutant
 
-_SCOPES: Final = "engine/store/state_scopes.py"
+_SCOPES: Final = "engine/store/scope_identity.py"
 _OWNER: Final = '_OWNER: Final = ("runner_id", "binding_id", "bot_id", "workspace_id")'
 _WHOSE: Final = "tests/engine/run/test_state.py::test_a_scope_is_another_where_any_part_of_its_identity_is"
 _KEY: Final = "tests/engine/run/test_state.py::test_the_key_of_a_scope_is_a_hash_over_sorted_compact_json"
@@ -83,14 +83,14 @@ MUTANTS: Final = (
     ),
     # Policy
     Mutant(
-        "engine/run/state_scopes.py",
+        "engine/run/scopes_of_run.py",
         "elif scope not in policy.state_scopes:",
         "elif not policy.state_scopes:",
         "a scope that is off by policy reads empty and refuses writes",
         "tests/engine/run/test_state.py::test_a_scope_that_is_off_by_policy_reads_empty_and_refuses_writes",
     ),
     Mutant(
-        "engine/run/state_scopes.py",
+        "engine/run/scopes_of_run.py",
         "if not policy.enable_state:",
         "if policy.enable_state is None:",
         "state that is off reads empty and refuses writes",

@@ -6,7 +6,7 @@ from tests.mutants.mutant import Mutant
 
 _CLAIMS: Final = "tests/engine/queue/test_claims.py"
 _PULLS: Final = "tests/engine/queue/test_pulls.py"
-_EDITS: Final = "tests/engine/queue/test_edits.py"
+_EDITS: Final = "tests/engine/queue/test_user_edits.py"
 _LEFT: Final = "tests/engine/queue/test_leftovers.py"
 _GUARDS: Final = "tests/engine/queue/test_guards.py"
 

@@ -55,7 +55,7 @@ MUTANTS: Final = (
         "artifact_blobs.c.blob_key.not_in(named)",
         "artifact_blobs.c.blob_key.in_(named)",
         "blobs go with the last artifact that names them",
-        "tests/engine/store/test_retention.py::test_pruning_deletes_expired_artifacts_with_their_own_blobs",
+        "tests/engine/store/test_deletion.py::test_pruning_deletes_expired_artifacts_with_their_own_blobs",
     ),
     # Sessions
     Mutant(
@@ -136,33 +136,33 @@ MUTANTS: Final = (
         "tests/engine/store/test_forks.py::test_a_copied_value_is_marked_as_the_forks",
     ),
     Mutant(
-        "engine/store/sessions.py",
+        "engine/store/deletion.py",
         "    delete_where(conn, sessions, sessions.c.session_id == session_id)",
         "    delete_where(conn, sessions, sessions.c.root_session_id == session_id)",
         "a deleted session's children live on",
-        "tests/engine/store/test_retention.py::test_deleting_a_session_deletes_its_facts_and_its_children_live_on",
+        "tests/engine/store/test_deletion.py::test_deleting_a_session_deletes_its_facts_and_its_children_live_on",
     ),
     # Retention
     Mutant(
-        "engine/store/retention.py",
+        "engine/store/deletion.py",
         "delete_where(conn, transcript, old_line, not_live)",
         "delete_where(conn, transcript, old_line)",
         "retention takes nothing from a live run",
-        "tests/engine/store/test_retention.py::test_pruning_deletes_by_age_and_leaves_the_living",
+        "tests/engine/store/test_deletion.py::test_pruning_deletes_by_age_and_leaves_the_living",
     ),
     Mutant(
-        "engine/store/retention.py",
+        "engine/store/deletion.py",
         "runs.c.status.in_(FINAL_STATUSES), runs.c.finished_at < older_than",
         "runs.c.created_at < older_than",
         "retention never deletes a live run",
-        "tests/engine/store/test_retention.py::test_pruning_deletes_by_age_and_leaves_the_living",
+        "tests/engine/store/test_deletion.py::test_pruning_deletes_by_age_and_leaves_the_living",
     ),
     Mutant(
-        "engine/store/retention.py",
+        "engine/store/deletion.py",
         "events.c.event_id.not_in(worked_on), events.c.event_id.not_in(waiting)",
         "events.c.event_id.not_in(worked_on)",
         "a message that waits keeps its event",
-        "tests/engine/store/test_retention.py::test_pruning_deletes_by_age_and_leaves_the_living",
+        "tests/engine/store/test_deletion.py::test_pruning_deletes_by_age_and_leaves_the_living",
     ),
     # The database
     Mutant(

@@ -33,7 +33,7 @@ GROUPS: Final[Mapping[str, tuple[EventField, ...]]] = {
         EventField("event_type", "event", kind=InputKind.CHOICE),
         EventField("text", "text", kind=InputKind.TEXT),
         EventField("data", "data", OBJECT_HINT, InputKind.TEXT),
-        EventField("event_time", "when", "now, or a time such as 2026-01-02T03:04:05Z"),
+        EventField("event_time", "when", "now, or as in 2026-01-02T03:04:05Z"),
     ),
     "Actor": (
         EventField("actor_type", "actor", "user, system, api_client …"),
@@ -46,7 +46,7 @@ GROUPS: Final[Mapping[str, tuple[EventField, ...]]] = {
         EventField("subject_data", "subject data", OBJECT_HINT, InputKind.TEXT),
     ),
     "Location": (
-        EventField("conversation_id", "session", "none: the event belongs to no conversation"),
+        EventField("conversation_id", "session", "none: an event without a conversation"),
         EventField("thread_id", "thread", "none"),
         EventField("bot_id", "bot", "none"),
         EventField("workspace_id", "workspace", "none"),
@@ -55,7 +55,7 @@ GROUPS: Final[Mapping[str, tuple[EventField, ...]]] = {
     ),
 }
 TYPE_HINTS: Final[Mapping[str, tuple[str, str]]] = {
-    "message.received": ("a user sends a message", "the message; a file without text is enough"),
+    "message.received": ("a user sends a message", "the message; not needed with a file"),
     "message.recalled": ("a user recalls a message", "usually empty"),
     "group.member_joined": ("a user joins a group", "usually empty"),
     "friend.request_received": ("a user sends a contact request", "the reason of the request"),

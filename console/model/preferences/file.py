@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple, Protocol, cast
 
+from console.model.preferences.color_themes import PALETTES, TEXTUAL_THEMES
 from console.model.preferences.keymap import Change, check_changes
-from console.model.preferences.palette import PALETTES, TEXTUAL_THEMES
 from console.model.preferences.problem import Problem, nearest
 
 

@@ -7,8 +7,8 @@ from typing import Any, Final, cast
 
 import orjson
 
+from console.model.preferences.color_themes import DARK
 from console.model.preferences.file import FilePreferences
-from console.model.preferences.palette import DARK
 from console.model.preferences.problem import Problem
 
 _FILE_NAME: Final = "console.yaml"

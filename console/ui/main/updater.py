@@ -21,7 +21,7 @@ from console.model.stream.rows import entry_row
 from console.model.stream.timeline import Timeline
 from console.ui.main.screen import MainScreen
 from console.ui.shared.closing_awaitable import ClosingAwaitable
-from engine.events import EntryKind
+from engine.events import LIVE_STATUSES, EntryKind, Fate
 
 if TYPE_CHECKING:
     from engine.api import Entry, QueueItem
@@ -91,7 +91,7 @@ class ScreenUpdater:
             run, outline, last = await self._session.load_run(run_id)
         if session_id != self._session.session_id:
             return
-        is_live = run.status in ("created", "running")
+        is_live = run.status in LIVE_STATUSES
         is_here = run.host == self._session.engine.host_id
         view = RunView.of_past(run, outline, last, is_live=is_live, is_here=is_here)
         view.apply([entry for entry in arrived if entry.run_id == run_id])
@@ -355,7 +355,7 @@ class ScreenUpdater:
 
     async def _read_queue(self) -> None:
         self.queue_items = await self._session.load_queue()
-        self._dropped = frozenset(item.item_id for item in self.queue_items if item.fate == "dropped")
+        self._dropped = frozenset(item.item_id for item in self.queue_items if item.fate == Fate.DROPPED)
 
     async def _read_run_list(self) -> None:
         await self.run_list.read(self._session.engine, self._session.session_id)

@@ -6,10 +6,10 @@ from textual.widget import Widget
 
 from console.model.commands.key_labels import use_key_table
 from console.model.commands.table import BY_ID
-from console.model.preferences.palette import PALETTES, TEXTUAL_THEMES
+from console.model.preferences.color_themes import PALETTES, TEXTUAL_THEMES
 from console.model.preferences.store import Preferences
 from console.ui.shared.bindings import keys_of
-from console.ui.terminal.themes import textual_theme, theme_of
+from console.ui.terminal.textual_themes import textual_theme, theme_of
 
 if TYPE_CHECKING:
     from textual.app import App
@@ -77,7 +77,7 @@ class PreferencesController:
     # Theme
 
     def action_theme(self) -> None:
-        from console.ui.preferences.theme import ThemeFinder  # noqa: PLC0415
+        from console.ui.preferences.theme_picker import ThemeFinder  # noqa: PLC0415
 
         names = [*PALETTES, *TEXTUAL_THEMES]
         self._services.push_screen(ThemeFinder(names, self._app.theme, self.use_theme), self._choose_theme)

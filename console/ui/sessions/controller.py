@@ -124,7 +124,7 @@ class SessionsController:
         )
         self._services.show_toast(f"{text}. {key_of('app.sessions')} leads back to the other session.")
         if forked.lost:
-            self._services.show_toast(" · ".join(forked.lost), severity="warning")
+            self._services.show_toast(" ".join(forked.lost), severity="warning")
 
     def fork_at(self, run_id: str, position: int, *, is_inherited: bool) -> None:
         """Fork the active session at a block of the conversation."""

@@ -67,7 +67,7 @@ class Palette(_StopAndQuit, CommandPalette):
     own_keys = (("enter", "run"), ("esc", "close"))
 
     def __init__(self) -> None:
-        from console.ui.shared.palette import Commands  # noqa: PLC0415  (not before the first frame)
+        from console.ui.shared.command_palette import Commands  # noqa: PLC0415  (not before the first frame)
 
         super().__init__(providers=[Commands], id="--command-palette")
 

@@ -51,8 +51,13 @@ class PathPicker(StyledText):
     """The typed text if no path matches it."""
 
     def offer(self, candidates: Sequence[Candidate], typed: str = "") -> None:
-        """Show paths, or that none matches the typed text. Without both, the picker is closed."""
-        self.candidates, self.cursor, self.takes_on_enter = tuple(candidates), 0, bool(typed)
+        """Show paths, or that none matches the typed text. Without both, the picker is closed.
+
+        A cursor that the user moved stays on its path: the answer of the disk may come after the key.
+        """
+        chosen = self.candidates[self.cursor] if self.cursor else None
+        cursor = candidates.index(chosen) if chosen in candidates else 0
+        self.candidates, self.cursor, self.takes_on_enter = tuple(candidates), cursor, bool(typed or cursor)
         self._unmatched = "" if candidates else typed
         self.display = bool(candidates or typed)
         self.refresh(layout=True)

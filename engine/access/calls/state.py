@@ -10,8 +10,8 @@ from engine.protocol.errors import AgentAPIException, ErrorCode
 from engine.run.live import LiveRun
 from engine.store import state
 from engine.store.errors import StateRefused, StateTooLarge
+from engine.store.scope_identity import ScopeIdentity
 from engine.store.state import ChangeOrigin
-from engine.store.state_scopes import ScopeIdentity
 
 
 class KeyArguments(Arguments):

@@ -94,7 +94,7 @@ def test_history_of_a_key_has_its_writers(trip: Trackside):
         (("set", "trip", "a", "1", "--runner", "other"), "trip has no run of other yet. "),
         (("set", "trip", "k" * 256, "1"), "a state key has 1 to 255 characters; this one has 256."),
         (("delete", "trip", "absent"), "nothing is kept under 'absent' there."),
-        (("restore", "evt_nothing"), "no change of state evt_nothing by a person."),
+        (("restore", "evt_nothing"), "no edit of state evt_nothing by the user."),
         (("history", "trip", "absent"), "'absent' was never set in conversation trip of keeper."),
         (("trip", "other"), "'trip' is none of set, delete, clear, restore, history, "),
     ],

@@ -128,7 +128,7 @@ REASONS = (
     ("stream", "X", "No filter is set."),
     ("conversation", "enter", "No messages yet."),
     ("inspector", "y", "This tab is empty."),
-    ("inspector", "r", "Only the Calls tab has an order. Press 5 to open it."),
+    ("inspector", "r", "Only the Calls tab can be sorted. Press 5 to open it."),
     ("rail", "enter", "There are no runs yet."),
     ("rail", "f8", "No run in progress."),
     ("stream", "f5", "There is nothing to run again. Send a message first."),

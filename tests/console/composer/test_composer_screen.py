@@ -227,7 +227,7 @@ async def test_problem_is_shown_at_its_field_and_nothing_is_sent(open_engine: En
         await until(pilot, lambda: "a message needs text" not in shown(app))
         await into(pilot, app, "data", "[1")
         await pilot.press("tab")
-        await sees(pilot, "✗ expected ',' or ']', but got", "(line 1, column", "(now, or a time such as")
+        await sees(pilot, "✗ expected ',' or ']', but got", "(line 1, column", "(now, or as in")
         await pilot.press("f9")
         await until(pilot, lambda: app.screen.focused is not None and app.screen.focused.id == "data")
         assert ear.heard == []

@@ -5,7 +5,7 @@ from rich.cells import cell_len
 from textual.events import MouseScrollDown, MouseScrollUp
 
 from console.model.conversation.conversation import AsOf, ConversationModel
-from console.model.preferences.palette import DARK, LIGHT
+from console.model.preferences.color_themes import DARK, LIGHT
 from console.ui.conversation.pane import Conversation
 from tests.support.console.conversation_app import ConversationApp
 from tests.support.console.journal_writer import SECOND, Journal

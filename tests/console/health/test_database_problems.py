@@ -34,7 +34,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """What waits for a lock gives up after a moment."""
     monkeypatch.setattr("engine.store.database.BUSY_SECONDS", 0.1)
     monkeypatch.setattr(Database.open.__func__, "__kwdefaults__", {"synchronous": "NORMAL", "busy": 0.1})
-    monkeypatch.setattr(Writer.__init__, "__kwdefaults__", {"window": 0.004, "patience": 0.5})
+    monkeypatch.setattr(Writer.__init__, "__kwdefaults__", {"window_seconds": 0.004, "busy_seconds": 0.5})
     monkeypatch.setattr("console.app.RETRY_SECONDS", 0.1)
 
 
@@ -204,7 +204,7 @@ async def test_the_same_trouble_is_one_toast(open_engine: Engines, monkeypatch: 
         async def broken(*_: Any, **__: Any) -> Any:
             raise OSError("it cannot be read")
 
-        monkeypatch.setattr(app.controllers.inspector.loader, "facts", broken)
+        monkeypatch.setattr(app.controllers.inspector.loader, "load_tab", broken)
         for tab in ("state", "calls", "state", "calls", "context"):
             app.main.inspector.choose(tab)
             await pilot.pause()

@@ -51,7 +51,7 @@ def lock(tmp_path: Path, open_engine: Engines) -> Lock:
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """What waits for a lock gives up after a moment."""
     monkeypatch.setattr(Database.open.__func__, "__kwdefaults__", {"synchronous": "NORMAL", "busy": 0.1})
-    monkeypatch.setattr(Writer.__init__, "__kwdefaults__", {"window": 0.004, "patience": 0.5})
+    monkeypatch.setattr(Writer.__init__, "__kwdefaults__", {"window_seconds": 0.004, "busy_seconds": 0.5})
 
 
 @at_both_sizes
@@ -60,11 +60,11 @@ async def test_a_field_is_not_said_to_be_kept_before_it_is(open_engine: Engines,
     async with at_the_form(app, size) as (pilot, _):
         async with lock():
             await pilot.press("enter", *" there", "enter")
-            await sees(pilot, "hello there", "1 of your own · not on disk yet")
+            await sees(pilot, "hello there", "1 value changed · not on disk yet")
             assert shown(app).count("not on disk yet") == 2, "and at its field"
             assert await kept(app) == {}
         await until(pilot, lambda: "not on disk yet" not in shown(app))
-        assert "yours" in shown(app)
+        assert any("hello there" in row and "changed" in row for row in shown(app).splitlines()), "at its field"
         assert await kept(app) == {"config": {"greeting": "hello there"}}
 
 
@@ -79,9 +79,9 @@ async def test_a_field_that_could_not_be_kept_stays_says_so_and_is_kept_as_soon_
             await until(pilot, lambda: any("try again" in words for words in app.told))
             await sees(pilot, "hello there", "not on disk yet", "is locked by another process")
             await pilot.press("ctrl+q")
-            await sees(pilot, "What you set here is not on disk yet.")
+            await sees(pilot, "Your settings are not on disk yet.")
             await pilot.press("escape")
-            await until(pilot, lambda: "What you set here" not in shown(app))
+            await until(pilot, lambda: "Your settings are" not in shown(app))
         await until(pilot, lambda: "not on disk yet" not in shown(app))
         await becomes(pilot, lambda: kept(app), {"config": {"greeting": "hello there"}})
 
@@ -114,7 +114,7 @@ async def to_said(pilot: Pilot[None], app: Telling) -> None:
     ("begin", "keys", "meanwhile", "at_last"),
     [
         (to_sessions, ["r", *"Trip", "enter"], "Renaming to “Trip”…", "Trip"),
-        (to_sessions, ["f"], "Forking…", "this is a fork"),
+        (to_sessions, ["f"], "Forking…", "Forked; your next message"),
         (to_said, ["d"], "Deleting said…", "Deleted said"),
         (to_said, ["C"], "Clearing the scope…", "Cleared 1 key"),
     ],
@@ -149,7 +149,7 @@ async def test_a_value_says_that_it_is_being_saved_and_keys_are_heard(open_engin
             await pilot.press("f4")
             await sees(pilot, "Saving… not on disk yet")
             await pilot.press("escape")
-            await sees(pilot, "esc again does not wait for it")
+            await sees(pilot, "esc again closes without waiting for it.")
         await sees(pilot, "Saved said")
         await until(pilot, lambda: not isinstance(app.screen, EditValue))
 
@@ -165,10 +165,10 @@ async def test_what_is_typed_while_a_value_is_saved_stays_and_is_saved_next(open
             await pilot.press("f4")
             await sees(pilot, "Saving… not on disk yet")
             await pilot.press("end", "8")
-        await sees(pilot, "saved; what you typed since is not: f4 saves it, too")
+        await sees(pilot, "Saved, but not what you typed since. f4 saves it too.")
         assert (area.text, await value_of(app, "said")) == ("78", 7)
         await pilot.press("escape")
-        await sees(pilot, "changed and not saved")
+        await sees(pilot, "Your changes are not saved.")
         await pilot.press("f4")
         await until(pilot, lambda: not isinstance(app.screen, EditValue))
         assert await value_of(app, "said") == 78
@@ -200,7 +200,7 @@ async def test_what_could_not_be_undone_can_be_when_the_database_is_free(open_en
     async with at_the_screen(app) as pilot:
         await to_said(pilot, app)
         await pilot.press("d")
-        await sees(pilot, "deleted said")
+        await sees(pilot, "Deleted said")
         async with lock():
             await pilot.press("u")
             await until(pilot, lambda: any("try again" in words for words in app.told))

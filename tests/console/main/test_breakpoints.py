@@ -102,7 +102,7 @@ async def test_a_call_that_is_answered_by_hand_is_never_made(house: House, size:
         await pilot.press("f7")
         await sees(pilot, "‖ paused", "call_tool")
         await pilot.press("f4")
-        await sees(pilot, "the call is not made if you answer it here")
+        await sees(pilot, "a reply from here replaces the call")
         await pilot.press("f7", *GREY, "f4")
         await sees(pilot, "The reply is replaced.")
         await pilot.press("f6")

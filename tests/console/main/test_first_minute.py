@@ -9,7 +9,7 @@ from textual import events
 
 from console.app import Trackside
 from console.launch import LaunchOptions
-from console.model.preferences.palette import PALETTES
+from console.model.preferences.color_themes import PALETTES
 from console.ui.prompt.drafts import FIRST_MESSAGE
 from tests.console.shared.test_every_screen import played
 from tests.support.console.drawn_screen import weak

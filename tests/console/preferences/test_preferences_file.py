@@ -10,6 +10,7 @@ from textual.theme import BUILTIN_THEMES
 from textual.widgets import TextArea
 
 from console.model.commands.table import BY_ID, COMMANDS, commands_of
+from console.model.preferences.color_themes import DARK, TEXTUAL_THEMES
 from console.model.preferences.file import EXAMPLE, FilePreferences, parse
 from console.model.preferences.keymap import (
     EDITING_KEYS,
@@ -19,7 +20,6 @@ from console.model.preferences.keymap import (
     types_character,
     why_not_key,
 )
-from console.model.preferences.palette import DARK, TEXTUAL_THEMES
 from console.model.preferences.store import Preferences, SavedChoices, load_preferences, read_file_preferences
 from tests.test_architecture import loaded
 

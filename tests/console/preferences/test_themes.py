@@ -10,7 +10,7 @@ from textual.selection import Selection
 from textual.theme import Theme
 
 from console.launch import LaunchOptions
-from console.model.preferences.palette import (
+from console.model.preferences.color_themes import (
     MIN_CONTRAST,
     PALETTES,
     TEXT_COLOURS,
@@ -20,7 +20,7 @@ from console.model.preferences.palette import (
     legible,
     make_legible,
 )
-from console.ui.terminal.themes import textual_theme, theme_of
+from console.ui.terminal.textual_themes import textual_theme, theme_of
 from tests.support.console.drawn_screen import hex_of, weak
 from tests.support.console.pilot import at_the_screen, say, sees, until
 from tests.support.console.recorded_toasts import Telling

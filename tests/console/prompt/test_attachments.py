@@ -195,7 +195,7 @@ async def test_picker_without_matches_takes_no_key(open_engine: Engines):
         await pilot.press(*"hi @nobody")
         await sees(pilot, "No file or folder matches nobody")
         await pilot.press(*" there")
-        await until(pilot, lambda: "no file or folder" not in shown(app))
+        await until(pilot, lambda: "No file or folder" not in shown(app))
         await pilot.press(*" @qq")
         await sees(pilot, "No file or folder matches qq")
         await pilot.press("enter")

@@ -126,7 +126,7 @@ async def test_missing_path_is_reported_before_it_is_sent_as_text(open_engine: E
     app = Trackside(LaunchOptions(), lambda: open_engine(recorder.runner))
     async with at_the_screen(app) as pilot:
         await pilot.press(*"read @./files/typo.txt now", "enter")
-        await sees(pilot, "there is no file ./files/typo.txt. Press enter again to send it as text.")
+        await sees(pilot, "./files/typo.txt does not exist. Press enter again to send it as text.")
         assert _is_text(app, "read @./files/typo.txt now")
         assert recorder.messages == []
         await pilot.press("enter")
@@ -150,7 +150,7 @@ async def test_text_typed_while_the_disk_is_read_is_not_sent(open_engine: Engine
         threads.append(threading.current_thread().name)
         return find_mentioned_files(paths)
 
-    monkeypatch.setattr("console.ui.prompt.attachments.sought", slow)
+    monkeypatch.setattr("console.ui.prompt.attachments.find_mentioned_files", slow)
     recorder = RecordingRunner()
     app = Trackside(LaunchOptions(), lambda: open_engine(recorder.runner))
     async with at_the_screen(app) as pilot:

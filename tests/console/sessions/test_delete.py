@@ -258,7 +258,7 @@ async def test_two_deleted_sessions_are_restored_in_reverse_order(open_engine: E
         await pilot.press("u")
         await until(pilot, lambda: listed(screen) == ["lima", "kyoto"])
         assert screen.node.row.session.session_id == "lima", "the cursor is on the restored session"
-        await sees(pilot, "“where is the museum of gold” is back")
+        await sees(pilot, "“where is the museum of gold” is restored.")
 
 
 async def test_deleting_the_open_session_opens_a_new_one(open_engine: Engines):

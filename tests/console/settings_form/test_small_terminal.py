@@ -50,7 +50,7 @@ async def test_details_of_a_field_can_be_scrolled(open_engine: Engines, size: tu
         await pilot.press("alt+down")
         await until(pilot, lambda: "This is the end of the details." in app.told)
         await pilot.press(*["alt+up"] * 12)
-        await until(pilot, lambda: form.details.top == 0 and "this is where it begins" in app.told)
+        await until(pilot, lambda: form.details.top == 0 and "This is the start of the details." in app.told)
 
 
 async def test_details_of_another_field_start_at_the_top(open_engine: Engines):

@@ -99,7 +99,7 @@ async def test_who_waits_for_the_answer_of_a_dialog_gets_none(app: Trackside, mo
     async with at_the_screen(app) as pilot:
         await at_work(pilot)
         app.services.run_in_background(ask())
-        await sees(pilot, "this answer")
+        await sees(pilot, "f4 use this reply")
         await pilot.press("f4")
         await lives_on(app, pilot)
         assert answers == [None]

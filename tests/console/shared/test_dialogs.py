@@ -77,7 +77,7 @@ async def test_a_value_that_was_changed_is_not_lost_without_asking(open_engine: 
     async with at_the_screen(app) as pilot:
         await DIALOGS["value"](app)
         await pilot.press("2", "ctrl+q")
-        await sees(pilot, "changed and not saved: f4 saves it, ^q again throws it away")
+        await sees(pilot, "Your changes are not saved. f4 saves them, ^q again discards them.")
         assert not app.controllers.quit.is_quitting
         await pilot.press("ctrl+q")
         await until(pilot, lambda: app.controllers.quit.is_quitting)

@@ -10,7 +10,7 @@ import pytest
 from rich.cells import cell_len
 from textual.widgets import Input, TextArea
 
-from console.model.preferences.palette import PALETTES, TEXTUAL_THEMES
+from console.model.preferences.color_themes import PALETTES, TEXTUAL_THEMES
 from console.model.preferences.store import Preferences
 from console.model.text.glyphs import GLYPHS, LEGEND
 from console.ui.shared.styled_text import TONES

@@ -162,7 +162,7 @@ async def test_a_dialog_names_its_keys_in_the_footer(open_engine: Engines, size:
         await on_key(pilot, await opened(pilot, app), "said")
         await pilot.press("enter")
         await until(pilot, lambda: isinstance(app.screen, EditValue))
-        await until(pilot, lambda: "f4 save  esc leave it  ^q quit" in shown(app).splitlines()[size[1] - 1])
+        await until(pilot, lambda: "f4 save  esc close  ^q quit" in shown(app).splitlines()[size[1] - 1])
 
 
 @pytest.mark.parametrize("name", ["sessions", "states", "artifacts"])

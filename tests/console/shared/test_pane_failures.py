@@ -44,7 +44,7 @@ TOLD: list[tuple[type[Widget], str, str]] = [
     (Conversation, "show", "conversation"),
     (StreamPane, "on_batch", "stream"),
     (StreamPane, "show", "stream"),
-    (Inspector, "look_at", "inspector"),
+    (Inspector, "show_run", "inspector"),
     (Inspector, "show", "inspector"),
     (Queue, "watch_items", "queue"),
 ]
@@ -248,7 +248,7 @@ async def test_what_breaks_in_the_app_itself_ends_it_with_a_report_and_keeps_wha
         await to_its_end()
     first, second = app.controllers.quit.exit_messages
     assert first.startswith("The console failed (Broken: [/b] ␛[2J of the moon).")
-    assert "comes back" in first
+    assert "Your unsent text is restored the next time." in first
     report = Path(second.removeprefix("The full report is in ").removesuffix("."))
     assert "Traceback" in await asyncio.to_thread(report.read_text, "utf-8")
     assert app.return_code == 1

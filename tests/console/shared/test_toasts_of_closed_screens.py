@@ -99,8 +99,8 @@ async def test_who_leaves_the_form_is_not_told_of_its_key(open_engine: Engines):
         form = await to_the_form(pilot, app)
         await to_field(pilot, form, "loud")
         await pilot.press("space", "r")
-        await sees(pilot, "Loud is reset · u takes that back")
-        await left(pilot, app, "u takes that back")
+        await sees(pilot, f"Reset Loud · {UNDO}")
+        await left(pilot, app, UNDO)
 
 
 async def test_who_leaves_the_composer_is_not_told_of_its_key(open_engine: Engines):
@@ -110,5 +110,5 @@ async def test_who_leaves_the_composer_is_not_told_of_its_key(open_engine: Engin
         screen = await composing(pilot, app)
         await pilot.press(*"hello")
         screen.action_anew()
-        await sees(pilot, "once more brings back what was in them")
-        await left(pilot, app, "once more brings back")
+        await sees(pilot, "All fields are cleared · ^t again restores them")
+        await left(pilot, app, "again restores them")

@@ -114,7 +114,7 @@ async def test_what_does_not_fit_stays_on_the_screen_with_the_reason(open_engine
         await until(pilot, lambda: form.editor is not None and form.editor.current_value() == "3x")
         await leads_away(pilot, app)
         await until(pilot, lambda: app.screen is form)
-        await sees(pilot, "3x", "esc leaves it as it was")
+        await sees(pilot, "3x", "esc discards it")
         assert (app.active_session.session_id, app.active_session.runner_id) == (session, "plugin:local/asks/default")
         await pilot.press("escape")
         await until(pilot, lambda: form.editor is None)
@@ -132,7 +132,7 @@ async def test_yaml_is_kept_where_it_fits_and_stays_where_it_does_not(open_engin
         fits = text.area.text.replace("hello", "good day")
         text.area.text = fits.replace("config:", "config: [")
         await to_another_session(pilot, app)
-        await until(pilot, lambda: app.screen is text and any("does not fit yet" in words for words in app.told))
+        await until(pilot, lambda: app.screen is text and any("The YAML has errors." in words for words in app.told))
         text.area.text = fits
         await to_another_session(pilot, app)
         await until(pilot, lambda: app.screen is app.main)
@@ -160,7 +160,7 @@ async def test_a_click_on_another_field_leaves_what_does_not_fit_where_it_is(ope
         await pilot.press("enter", *"x")
         await until(pilot, lambda: form.editor is not None and form.editor.current_value() == "3x")
         await pilot.click(form.list, offset=(3, 1))
-        await sees(pilot, "3x", "esc leaves it as it was")
+        await sees(pilot, "3x", "esc discards it")
         assert form.field is not None
         assert form.field.name == "count"
 
@@ -197,9 +197,9 @@ async def test_an_event_is_not_left_while_it_is_sent_and_not_sent_twice(
 
         monkeypatch.setattr(app.active_session, "submit", slowly)
         await pilot.press("f9", "escape")
-        await until(pilot, lambda: "it is being sent; one moment" in app.told)
+        await until(pilot, lambda: "The event is being sent." in app.told)
         assert app.screen is screen
-        await sees(pilot, "sending it…")
+        await sees(pilot, "Sending…")
         await pilot.press("f9", "f1")
         await until(pilot, lambda: app.screen is not screen)
         arrived.set()
@@ -227,7 +227,7 @@ async def test_esc_in_a_line_says_that_the_value_stays(open_engine: Engines):
         await pilot.press("enter", *"9")
         await until(pilot, lambda: form.editor is not None and form.editor.current_value() == 39)
         await pilot.press("escape")
-        await until(pilot, lambda: any("stays as it was: 3" in words for words in app.told))
+        await until(pilot, lambda: any("count is unchanged: 3" in words for words in app.told))
 
 
 PLUGIN = "metadata: {author: me, name: plugin}\nspec: {components: {AgentRunner: {fromFiles: [main.yaml]}}}\n"
@@ -254,4 +254,4 @@ async def test_an_open_form_follows_its_file_and_what_is_typed_stays_as_long_as_
         await sees(pilot, "Kyotoai", "country")
         (plugin / "main.yaml").write_text(COMPONENT.format(fields=COUNTRY))
         await until(pilot, lambda: form.editor is None)
-        assert any("city is no such field any more; you had typed: Kyotoai" in words for words in app.told)
+        assert any("The field city was removed; you had typed: Kyotoai" in words for words in app.told)

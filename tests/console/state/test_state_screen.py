@@ -239,7 +239,7 @@ async def test_clear_and_undo_apply_to_all_keys_of_a_scope(open_engine: Engines)
         await pilot.press("escape")
         await until(pilot, lambda: len(rows_of(screen)) == 3)
         await pilot.press("u")
-        await sees(pilot, "undone: 150 keys")
+        await sees(pilot, "Undone: 150 keys.")
         await until(pilot, lambda: screen.reader.keys.count == 153)
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from textual.events import MouseScrollDown, MouseScrollUp
 
-from console.model.preferences.palette import LIGHT
+from console.model.preferences.color_themes import LIGHT
 from console.model.stream.index import CHUNK_ENTRIES
 from console.model.stream.timeline import Timeline
 from console.ui.stream.lines import StreamLines

@@ -3,8 +3,8 @@
 import pytest
 
 from engine.api import NotFound
+from engine.store.scope_identity import Scope, scope_key
 from engine.store.state import MAX_VALUE_BYTES
-from engine.store.state_scopes import Scope, scope_key
 from tests.support.engines import Engines, Stage, done, forever, kept, message, open_stage, perform, send, until
 
 ALL = ["conversation", "actor", "subject", "runner"]

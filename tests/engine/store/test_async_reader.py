@@ -17,8 +17,8 @@ from engine.store.database import Database
 from engine.store.errors import StoreError
 from engine.store.event_log import EventRow
 from engine.store.row_mapping import ConversationKey
+from engine.store.scope_identity import Scope, ScopeIdentity
 from engine.store.state import ChangeOrigin
-from engine.store.state_scopes import Scope, ScopeIdentity
 from tests.support.store_samples import entry, item, run, said, write
 
 TALK, THREAD = ConversationKey("talk"), ConversationKey("talk", "thread")

@@ -10,11 +10,12 @@ from sqlalchemy import Connection, delete
 
 from engine.store import runs, sessions, state, transcript
 from engine.store.database import Database
+from engine.store.deletion import delete_session
 from engine.store.errors import NotFound
 from engine.store.row_mapping import ConversationKey
+from engine.store.scope_identity import Scope, ScopeIdentity
 from engine.store.sessions import Session
 from engine.store.state import ChangeOrigin
-from engine.store.state_scopes import Scope, ScopeIdentity
 from engine.store.tables import state_changes
 from engine.store.writer import Writer
 from tests.support.store_samples import run, say
@@ -229,7 +230,7 @@ def test_a_fork_of_a_fork_whose_parent_is_gone_has_the_state_that_the_first_bega
     put(conn, "a", "at the second", 15)
     fork(conn, talk[1])
     put(conn, "a", "since the fork", NOW + 1, FORK)
-    sessions.delete(conn, "talk", at=NOW + 2, event_id="audit")
+    delete_session(conn, "talk", at=NOW + 2, event_id="audit")
 
     fork(conn, "fork_2", parent="fork", child="second", at=NOW + 3)
 

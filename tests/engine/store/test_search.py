@@ -7,8 +7,9 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Connection, text
 
-from engine.store import retention, search, sessions, tokenizer, transcript
+from engine.store import deletion, search, sessions, tokenizer, transcript
 from engine.store.database import Database
+from engine.store.deletion import delete_session
 from engine.store.row_mapping import ConversationKey
 from engine.store.writer import Transaction
 from tests.support.store_samples import Heard, found, make_writer, said, sound
@@ -278,12 +279,12 @@ def test_deleted_lines_are_found_no_more(conn: Connection):
     write(conn, "train two", place=ConversationKey("other"))
     write(conn, "train three", place=ConversationKey("other", thread_id="t"))
 
-    deleted = sessions.delete(conn, "talk", at=9, event_id="audit")
+    deleted = delete_session(conn, "talk", at=9, event_id="audit")
     assert deleted.transcript == 2
     assert found(conn, "train", None) == ["train three", "train two"]
     assert found(conn, "今天", None) == []
 
-    assert retention.prune(conn, 3, 9, event_id="audit2").transcript == 1
+    assert deletion.prune(conn, 3, 9, event_id="audit2").transcript == 1
     assert found(conn, "train", None) == ["train three"]
     assert sound(conn)
 

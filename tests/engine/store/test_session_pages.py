@@ -8,6 +8,7 @@ from sqlalchemy import Connection
 from engine.events import Status
 from engine.store import runs, sessions, transcript
 from engine.store import sessions as session_pages
+from engine.store.deletion import delete_session
 from engine.store.sessions import SessionRow
 from tests.support.store_samples import run, say
 
@@ -34,7 +35,7 @@ def test_a_page_goes_on_where_its_last_row_was_though_that_is_active_again_or_go
     sessions.touch(conn, "s2", at=99)
 
     assert ids(session_pages.browse_page(conn, before=first[-1])) == ["s1", "s0"]
-    sessions.delete(conn, "s2", at=100, event_id="e")
+    delete_session(conn, "s2", at=100, event_id="e")
     assert ids(session_pages.browse_page(conn, before=first[-1])) == ["s1", "s0"]
 
 

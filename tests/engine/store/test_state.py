@@ -11,8 +11,8 @@ from sqlalchemy import Connection
 from engine.store import state, state_pages
 from engine.store.errors import StateRefused
 from engine.store.memory_state import MemoryState
+from engine.store.scope_identity import PARTS, Scope, ScopeIdentity, identify, scope_key
 from engine.store.state import ChangeOrigin, Written
-from engine.store.state_scopes import PARTS, Scope, ScopeIdentity, identify, scope_key
 from engine.store.tables import metadata
 from tests.support.store_samples import entry, write
 

@@ -10,9 +10,9 @@ from engine.store import event_log, state, state_edits, state_pages, tables
 from engine.store.errors import NotFound, StateConflict, StateRefused
 from engine.store.event_log import EventRow
 from engine.store.row_mapping import ConversationKey
+from engine.store.scope_identity import Scope, ScopeIdentity
 from engine.store.state import ChangeOrigin
 from engine.store.state_edits import EditOrigin
-from engine.store.state_scopes import Scope, ScopeIdentity
 
 OWNER = {"runner_id": "plugin:a/b/c", "binding_id": "agent_x"}
 TALK = ScopeIdentity(scope=Scope.CONVERSATION, conversation_id="talk", **OWNER)

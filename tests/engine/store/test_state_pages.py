@@ -6,9 +6,9 @@ from sqlalchemy import Connection
 from engine.store import event_log, runs, state, state_pages
 from engine.store.errors import Ambiguous, NotFound
 from engine.store.event_log import EventRow
+from engine.store.scope_identity import Scope, ScopeIdentity
 from engine.store.state import ChangeOrigin
 from engine.store.state_pages import StateChange, StateRow
-from engine.store.state_scopes import Scope, ScopeIdentity
 from tests.support.store_samples import run
 
 OWNER = {"runner_id": "plugin:a/b/c", "binding_id": "agent_x"}

@@ -13,7 +13,7 @@ from alembic.config import Config
 from sqlalchemy import Connection, create_engine, insert
 
 from engine.events import EntryKind, Fate, Source
-from engine.store import entries, kept_settings, migrations, queue, retention, runs, search, tables, transcript
+from engine.store import deletion, entries, kept_settings, migrations, queue, runs, search, tables, transcript
 from engine.store.database import Database
 from engine.store.errors import DatabaseOlder, StoreError
 from engine.store.row_mapping import ConversationKey
@@ -143,7 +143,7 @@ def test_older_database_is_upgraded_and_its_lines_are_found(old: Path):
         assert sound(conn)
         transcript.append(conn, said(9_999, "midnight again"))
         assert found(conn, "midnight") == ["midnight again", "the train at midnight"]
-        retention.prune(conn, 10_000, 10_000, event_id="audit")
+        deletion.prune(conn, 10_000, 10_000, event_id="audit")
         assert found(conn, "midnight", None) == []
         assert sound(conn)
     assert database.integrity() == []

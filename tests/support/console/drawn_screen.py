@@ -7,7 +7,7 @@ from textual.screen import ModalScreen
 from textual.strip import Strip
 
 from console.app import Trackside
-from console.model.preferences.palette import MIN_CONTRAST, contrast
+from console.model.preferences.color_themes import MIN_CONTRAST, contrast
 
 THEIRS = "°京去我想行都旅語日本é\u0301👩🎉"
 """Characters that users and runners wrote in the scenes; these are shown in ASCII mode too."""

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from textual.app import App
 from textual.filter import LineFilter
 
-from console.model.preferences.palette import DARK, PALETTES
+from console.model.preferences.color_themes import DARK, PALETTES
 from console.ui.terminal.ascii_filter import AsciiFilter
-from console.ui.terminal.themes import theme_of
+from console.ui.terminal.textual_themes import theme_of
 
 
 class SinglePaneApp(App[None]):

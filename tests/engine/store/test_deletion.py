@@ -4,13 +4,14 @@ import pytest
 from sqlalchemy import Connection, text
 
 from engine.events import FINAL_STATUSES, Fate, Status
-from engine.store import artifacts, event_log, queue, retention, runs, sessions, state, transcript
+from engine.store import artifacts, deletion, event_log, queue, runs, sessions, state, transcript
 from engine.store.artifacts import ArtifactRow, Storage
+from engine.store.deletion import delete_session
 from engine.store.errors import NotFound, SessionRefused
 from engine.store.event_log import EventRow
 from engine.store.row_mapping import ConversationKey
+from engine.store.scope_identity import Scope, ScopeIdentity
 from engine.store.state import ChangeOrigin
-from engine.store.state_scopes import Scope, ScopeIdentity
 from tests.support.store_samples import entry, item, run, say, write
 
 
@@ -62,7 +63,7 @@ def test_deleting_a_session_deletes_its_facts_and_its_children_live_on(conn: Con
     actor = ScopeIdentity(scope=Scope.ACTOR, runner_id="r", binding_id="b", actor_type="user", actor_id="me")
     state.put(conn, actor, "a", 1, ChangeOrigin(editor="runner", at=1))
 
-    deleted = sessions.delete(conn, "two", at=7, event_id="audit")
+    deleted = delete_session(conn, "two", at=7, event_id="audit")
 
     assert (deleted.runs, deleted.journal, deleted.transcript, deleted.artifacts, deleted.blobs) == (1, 2, 1, 1, 1)
     assert (deleted.state, deleted.queue) == (1, 1)
@@ -79,7 +80,7 @@ def test_deleting_a_session_deletes_its_facts_and_its_children_live_on(conn: Con
 def test_a_session_with_a_run_in_progress_is_not_deleted(conn: Connection):
     furnish(conn, "busy", status=Status.RUNNING)
     with pytest.raises(SessionRefused, match="session busy is busy with run run_busy; stop it first"):
-        sessions.delete(conn, "busy", at=7, event_id="audit")
+        delete_session(conn, "busy", at=7, event_id="audit")
     assert rows(conn, "journal") == 2
 
 
@@ -90,7 +91,7 @@ def test_pruning_deletes_by_age_and_leaves_the_living(conn: Connection):
     furnish(conn, "live", at=10, status=Status.RUNNING)
     furnish(conn, "waits", at=10)
 
-    deleted = retention.prune(conn, 50, 100, event_id="audit")
+    deleted = deletion.prune(conn, 50, 100, event_id="audit")
 
     assert (deleted.runs, deleted.journal, deleted.queue) == (2, 4, 1)
     assert {each.run_id for each in runs.page(conn)} == {"run_new", "run_live"}
@@ -123,7 +124,7 @@ def test_pruning_deletes_expired_artifacts_with_their_own_blobs(conn: Connection
             ),
             content,
         )
-    deleted = retention.prune(conn, 0, 100, event_id="audit")
+    deleted = deletion.prune(conn, 0, 100, event_id="audit")
     assert (deleted.artifacts, deleted.blobs) == (2, 1)
     assert artifacts.read_range(conn, "b", now=100) == b"two"
     assert artifacts.read_range(conn, "d", now=100) == b"x"

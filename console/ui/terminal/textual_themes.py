@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from textual.color import Color
 from textual.theme import BUILTIN_THEMES, Theme
 
-from console.model.preferences.palette import Palette, make_legible
+from console.model.preferences.color_themes import Palette, make_legible
 
 
 def theme_of(palette: Palette, variables: Mapping[str, str] | None = None) -> Theme:

@@ -1,4 +1,4 @@
-"""Deletes old data on request. This and deleting a session are the only ways in which stored data is deleted."""
+"""Deletes old data and sessions on request: the only ways in which stored data is deleted."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -9,8 +9,11 @@ from sqlalchemy import ColumnElement, Connection, Table, and_, delete, or_, sele
 from engine.events import FINAL_FATES, FINAL_STATUSES, LIVE_STATUSES
 from engine.store import event_log
 from engine.store.artifacts import delete_orphans
+from engine.store.errors import SessionRefused
 from engine.store.event_log import EventRow
-from engine.store.tables import artifacts, events, journal, queue, runs, transcript
+from engine.store.sessions import get as get_session
+from engine.store.tables import artifacts, events, journal, queue, runs, sessions, state_changes, transcript
+from engine.store.tables import state as state_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,3 +91,31 @@ def audit(
             metadata=metadata,
         ),
     )
+
+
+def delete_session(conn: Connection, session_id: str, *, at: int, event_id: str) -> Deleted:
+    """Delete a session with its transcript, conversation state, artifacts and runs. Children are kept.
+
+    Raises SessionRefused if a run of the session is in progress.
+    """
+    get_session(conn, session_id)
+    own = select(runs.c.run_id).where(runs.c.conversation_id == session_id)
+    run_id = conn.execute(own.where(runs.c.status.in_(LIVE_STATUSES)).limit(1)).scalar()
+    if run_id is not None:
+        raise SessionRefused(
+            f"session {session_id} is busy with run {run_id}; stop it first: `trackside stop {run_id}`."
+        )
+    its_artifacts = or_(artifacts.c.conversation_id == session_id, artifacts.c.run_id.in_(own))
+    deleted = Deleted(
+        journal=delete_where(conn, journal, journal.c.run_id.in_(own)),
+        artifacts=delete_where(conn, artifacts, its_artifacts),
+        blobs=delete_orphans(conn),
+        transcript=delete_where(conn, transcript, transcript.c.conversation_id == session_id),
+        state=delete_where(conn, state_rows, state_rows.c.conversation_id == session_id),
+        queue=delete_where(conn, queue, queue.c.conversation_id == session_id),
+        runs=delete_where(conn, runs, runs.c.conversation_id == session_id),
+    )
+    delete_where(conn, state_changes, state_changes.c.conversation_id == session_id)
+    delete_where(conn, sessions, sessions.c.session_id == session_id)
+    audit(conn, "session.deleted", event_id, at, {"deleted": asdict(deleted)}, conversation_id=session_id)
+    return deleted

@@ -2,7 +2,7 @@
 
 from engine.intake.envelope import EventEnvelope
 from engine.project.agents import AgentBinding
-from engine.store.state_scopes import Scope, ScopeIdentity, identify
+from engine.store.scope_identity import Scope, ScopeIdentity, identify
 
 
 def resolve_scopes(envelope: EventEnvelope, binding: AgentBinding) -> tuple[dict[str, ScopeIdentity], dict[str, str]]:

@@ -93,10 +93,22 @@ async def test_arrows_choose_a_path_and_escape_closes_the_picker(open_engine: En
         await pilot.press("down", "tab")
         assert app.main.prompt.text.startswith("⟦notes.txt")
         await typed(pilot, "@no", "notes.txt")
+        await until(pilot, lambda: app.main.prompt.attachments.picker.is_open)
         await pilot.press("escape")
         assert not app.main.prompt.attachments.picker.is_open
         assert app.main.prompt.text.endswith("@no")
         assert app.main.where() == "prompt"
+
+
+async def test_late_answer_of_the_disk_does_not_move_the_chosen_path(open_engine: Engines):
+    app = Trackside(LaunchOptions(), lambda: open_engine(RecordingRunner().runner))
+    async with at_the_screen(app) as pilot:
+        await typed(pilot, "@no", "notes.txt")
+        attachments = app.main.prompt.attachments
+        await pilot.press("down")
+        attachments.offer_paths("no", [one for one in attachments.picker.candidates if one.fits("no")])
+        await pilot.press("tab")
+        assert app.main.prompt.text.startswith("⟦notes.txt")
 
 
 async def test_token_is_deleted_with_its_file_by_one_key(open_engine: Engines):

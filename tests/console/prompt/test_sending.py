@@ -35,7 +35,9 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Writers retry a locked database often and without a limit."""
     monkeypatch.setattr("engine.store.database.BUSY_SECONDS", 0.1)
     monkeypatch.setattr(Database.open.__func__, "__kwdefaults__", {"synchronous": "NORMAL", "busy": 0.1})
-    monkeypatch.setattr(Writer.__init__, "__kwdefaults__", {"window_seconds": 0.004, "busy_seconds": 2 * MAX_WAIT_SECONDS})
+    monkeypatch.setattr(
+        Writer.__init__, "__kwdefaults__", {"window_seconds": 0.004, "busy_seconds": 2 * MAX_WAIT_SECONDS}
+    )
 
 
 @at_both_sizes

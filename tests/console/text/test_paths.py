@@ -11,7 +11,8 @@ from console.model.text import paths
 )
 def test_path_is_completed_as_far_as_it_is_unambiguous(text: str, wanted: str):
     names = [("runner.py", False), ("rust", True), (".hidden", True), ("other.py", False)]
-    assert paths.complete_path(text, paths.FolderListing(names=tuple(paths.FolderEntry(*name) for name in names))) == wanted
+    folder = paths.FolderListing(names=tuple(paths.FolderEntry(*name) for name in names))
+    assert paths.complete_path(text, folder) == wanted
 
 
 @pytest.mark.parametrize(("path", "said"), [("/h/p/a.py", "./a.py"), ("/h/b.py", "~/b.py"), ("/hp/c.py", "/hp/c.py")])

@@ -5,9 +5,10 @@ from engine.api.past_event import PastEvent
 from engine.api.runs import StoppedRun
 from engine.events import NOTHING_CHOSEN, Entry, EntryHead, Expected, Fate, Mode, PauseStage, Status, Subscription
 from engine.intake.attachments import AttachmentProblem, read_attachment
-from engine.intake.compose import DraftProblem, EventDraft, default_draft, draft_of, example_draft
+from engine.intake.compose import DraftProblem, EventDraft, draft_of
 from engine.intake.envelope import CONSOLE_DELIVERY, LOCAL_ACTOR, SESSION_ID, EventEnvelope, message, read_event
 from engine.intake.errors import IntakeError
+from engine.intake.event_examples import default_draft, example_draft
 from engine.journal.delta_text import DeltaText
 from engine.journal.secret_mask import has_mark
 from engine.project.agents import AgentConfig

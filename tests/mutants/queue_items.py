@@ -13,6 +13,13 @@ _GUARDS: Final = "tests/engine/queue/test_guards.py"
 MUTANTS: Final = (
     # Edits
     Mutant(
+        "engine/queue/dispatch.py",
+        'elif known is None and continues and not sessions.is_there(conn, envelope.conversation_id or ""):',
+        "elif known is None and False:",
+        "an event that continues a deleted session is refused",
+        "tests/engine/api/test_sessions.py::test_event_that_continues_a_deleted_session_is_refused_and_leaves_nothing",
+    ),
+    Mutant(
         "engine/queue/user_edits.py",
         "return queue.save(tx.connection, edited), {",
         "return queue.save(tx.connection, item), {",

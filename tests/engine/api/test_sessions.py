@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.api import NotFound, StoreError
+from engine.api import NotFound, SessionDeleted, StoreError
 from tests.support.engines import (
     Engines,
     FakeClock,
@@ -90,6 +90,19 @@ async def test_deleting_session_deletes_its_data_and_not_its_children(play: Stag
     assert [row.key for row in await engine.state.read()] == ["mine"]
     assert (await engine.sessions.get(child.session_id)).session.parent_session_id == "s"
     assert len(events_of(engine, "session.deleted")) == 1
+
+
+async def test_event_that_continues_a_deleted_session_is_refused_and_leaves_nothing(play: Stage):
+    await play(done("x"))
+    engine = play.engine
+    await engine.sessions.delete("s")
+    logged = events_of(engine, "message.received")
+
+    with pytest.raises(SessionDeleted, match="Session s was deleted"):
+        await engine.runs.submit(message(engine.ids.new("evt"), "again", conversation_id="s"), continues=True)
+
+    assert (await engine.runs.list(), await engine.sessions.exists("s")) == ([], False)
+    assert events_of(engine, "message.received") == logged
 
 
 async def test_session_with_run_in_progress_cannot_be_deleted(open_engine: Engines):

@@ -213,7 +213,7 @@ def _check_database(path: Path) -> Iterator[Finding]:
     for host in health.hosts:
         runs = number(host.live_runs, "run") + " in progress"
         if host.is_alive:
-            text = f"process {host.pid} uses it too ({runs}, trackside {host.version})"
+            text = f"process {host.pid} also uses this database ({runs}, trackside {host.version})"
             yield Finding("Database", Severity.OK, text)
         else:
             text = f"process {host.pid} is gone and left {runs}."

@@ -54,7 +54,7 @@ async def _stop(options: argparse.Namespace) -> int:
             f"The process that hosted {run.run_id} is gone. The next `trackside run` on this database closes the run."
         )
     elif options.wait is None:
-        out.line(f"Asked the host of {run.run_id} to stop it; it notices within half a second.")
+        out.line(f"Asked the host of {run.run_id} to stop it. It reads the request within half a second.")
     else:
         out.line(f"{run.run_id} is still {run.status} after {options.wait:g} s.")
     if options.wait is None or run.finished_at is not None:

@@ -20,9 +20,9 @@ _SHORT_TEXTS: Final = {
     "DiskFull": "no space left on the disk",
     "DiskFailed": "the disk failed",
     "DatabaseReadOnly": "database cannot be written",
-    "DatabaseNewer": "database of a newer trackside",
+    "DatabaseNewer": "database of a newer Trackside",
     "DatabaseDamaged": "database is damaged",
-    "DatabaseForeign": "not a trackside database",
+    "DatabaseForeign": "not a Trackside database",
     "DatabaseMissing": "no database there",
 }
 """By the name of the error's class: the engine's own sentence begins with a path and is too long for the header."""

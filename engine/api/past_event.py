@@ -63,7 +63,7 @@ def _with_raw(conn: Connection, envelope: EventEnvelope, lost: list[str], now: i
         return envelope
     content = _content(conn, envelope.raw_ref, envelope.event_id, now)
     if content is None:
-        lost.append("its data was too large for the context and is not stored any more")
+        lost.append("the event data is no longer stored")
         return envelope
     return envelope.model_copy(update={"raw_ref": None, "data": orjson.loads(content)})
 

@@ -110,5 +110,5 @@ class Recorder:
                 EntryKind.OUTPUT,
                 {"stream": OUTPUT_CUT, "lines": self._unkept_lines, "bytes": self._unkept_bytes, "limit": OUTPUT_LIMIT},
                 outcome=Outcome.DROPPED,
-                reason=f"output beyond {OUTPUT_LIMIT // 2**20} MiB a run is counted, not kept",
+                reason=f"output beyond {OUTPUT_LIMIT // 2**20} MiB per run is counted, not recorded",
             )

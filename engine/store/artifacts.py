@@ -68,7 +68,7 @@ def register(conn: Connection, row: ArtifactRow, content: bytes | None = None) -
     Size and digest of a blob are computed here. A file must be inside its root; otherwise PathEscapes is raised.
     """
     if first(conn, select(artifacts).where(artifacts.c.artifact_id == row.artifact_id), ArtifactRow) is not None:
-        raise ArtifactTaken(f"artifact {row.artifact_id} exists already; an artifact id names one artifact.")
+        raise ArtifactTaken(f"artifact {row.artifact_id} exists already. Use another artifact_id.")
     if row.storage == Storage.BLOB:
         content = content or b""
         digest = hashlib.sha256(content).hexdigest()
@@ -96,7 +96,7 @@ def get(conn: Connection, artifact_id: str, *, now: int, expired: bool = False) 
 def read_range(conn: Connection, artifact_id: str, offset: int = 0, limit: int = READ, *, now: int) -> bytes:
     """Return at most 10 MiB of the content, without loading the rest. An offset past the end returns no bytes."""
     if offset < 0 or limit < 0:
-        raise ValueError("offset and limit count bytes from the start")
+        raise ValueError("offset and limit must not be negative")
     row = get(conn, artifact_id, now=now)
     limit = min(limit, MAX_READ_BYTES)
     if row.storage == Storage.BLOB:
@@ -173,7 +173,7 @@ def _open_file(row: ArtifactRow) -> int:
     The check is made on the opened file, so a symbolic link that is swapped in meanwhile is detected.
     """
     if row.location is None or row.root is None:
-        raise PathEscapes(f"artifact {row.artifact_id} names no file under a root.")
+        raise PathEscapes(f"artifact {row.artifact_id} has no file path.")
     try:
         descriptor = os.open(_path(row), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:

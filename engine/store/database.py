@@ -76,7 +76,9 @@ class Database:
             if found is None and not write:
                 raise missing(path)
             if found != tables.SCHEMA_VERSION and not write:
-                raise DatabaseOlder(f"{path} is of an older Trackside. `trackside run --db {path}` upgrades it.")
+                raise DatabaseOlder(
+                    f"{path} was written by an older Trackside. `trackside run --db {path}` upgrades it."
+                )
             database = cls(path, synchronous=synchronous, busy=busy, reading=mode)
             if write:
                 database._prepare(current=found == tables.SCHEMA_VERSION)
@@ -263,12 +265,12 @@ def _stamp_of(driver: sqlite3.Connection, path: Path) -> str | None:
         if sqlite_code(error) != sqlite3.SQLITE_ERROR:
             raise
         if driver.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]:
-            raise DatabaseForeign(f"{path} is a database of something else. Name another file with --db.") from error
+            raise DatabaseForeign(f"{path} is a database of another program. Name another file with --db.") from error
         return None
     version = str(row[0]) if row else BASE
     if version > tables.SCHEMA_VERSION:
         raise DatabaseNewer(
             f"{path} was written by a newer Trackside (schema {version}, this one knows {tables.SCHEMA_VERSION}). "
-            "Upgrade trackside, or name another file with --db."
+            "Upgrade Trackside, or name another file with --db."
         )
     return version

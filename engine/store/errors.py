@@ -87,7 +87,7 @@ class SlotTaken(StoreError):
     """Raised if the conversation and thread already have a live run."""
 
     def __init__(self, run_id: str, conversation_id: str | None) -> None:
-        super().__init__(f"conversation {conversation_id} is busy with run {run_id}; wait for it or cancel it.")
+        super().__init__(f"conversation {conversation_id} is busy with run {run_id}; wait for it or stop it.")
         self.run_id = run_id
 
 
@@ -174,7 +174,7 @@ def _locked(path: Path, _text: str = "") -> DatabaseLocked:
 def _full(path: Path, _text: str = "") -> DiskFull:
     return DiskFull(
         f"no space is left for {path}. Free some space (`trackside prune` helps), or name a file elsewhere with --db. "
-        "Everything announced before is safe."
+        "Everything recorded before is safe."
     )
 
 
@@ -192,7 +192,7 @@ def missing(path: Path) -> DatabaseMissing:
 
 def _not_one(path: Path, _text: str) -> DatabaseDamaged:
     return DatabaseDamaged(
-        f"{path} is not a database. It was left as it is; move it away, or name another file with --db."
+        f"{path} is not a database. The file was not changed. Move it, or name another file with --db."
     )
 
 

@@ -55,7 +55,7 @@ def append(conn: Connection, row: EventRow) -> int:
     The summary is cut to 1,000 characters, and inline base64 is removed.
     """
     if driver_of(conn).execute(_IS_SEEN, (row.event_id,)).fetchone() is not None:
-        raise EventTaken(f"event {row.event_id} is in the log already; an event id names one event.")
+        raise EventTaken(f"event {row.event_id} is in the log already. Use another event_id.")
     summary = row.input_summary[:SUMMARY] if row.input_summary is not None else None
     row = replace(row, input_summary=summary, metadata=redact(dict(row.metadata)))
     added = conn.execute(_APPEND, values(row, without="seq"))

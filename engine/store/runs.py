@@ -124,7 +124,7 @@ def request_cancel(conn: Connection, run_id: str, *, at: int) -> RunRow:
     """Record the request to stop a run; the run's own host stops it. A second request does not change the time."""
     run = get(conn, run_id)
     if run.status in FINAL_STATUSES:
-        raise AlreadyFinal(f"run {run_id} is {run.status} already; there is nothing to cancel.")
+        raise AlreadyFinal(f"run {run_id} is {run.status} already; there is nothing to stop.")
     if run.cancel_requested_at is not None:
         return run
     return _save(conn, replace(run, cancel_requested_at=at, updated_at=at))
@@ -160,7 +160,7 @@ def find(conn: Connection, name: str) -> RunRow:
     exact = [run for run in found if run.run_id == name]
     if len(exact or found) > 1:
         shown = ", ".join(run.run_id for run in found[:5]) + (", …" if len(found) > 5 else "")
-        raise Ambiguous(f"{name!r} fits several runs: {shown}. Type more of the id.")
+        raise Ambiguous(f"{name!r} matches several runs: {shown}. Type more of the id.")
     return (exact or found)[0] if found else get(conn, name)
 
 

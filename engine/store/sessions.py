@@ -101,7 +101,7 @@ def spawn(
     """Create a child, with the root and the user of the parent and one more level of depth."""
     parent = get(conn, parent_id)
     if _find(conn, checked(child_id)) is not None:
-        raise SessionRefused(f"session {child_id} exists already; give the child another id.")
+        raise SessionRefused(f"session {child_id} exists already; choose another id.")
     return _add(
         conn,
         Session(

@@ -77,7 +77,7 @@ def put(
     """
     needed = NEEDED.get(identity.scope)
     if needed is not None and not getattr(identity, needed):
-        raise StateRefused(f"the {identity.scope} scope needs its {needed}; without it no run can read this.")
+        raise StateRefused(f"the {identity.scope} scope needs its {needed}; without it no run can read the value.")
 
     def write() -> int:
         _expect(conn, identity, key, expected)
@@ -128,9 +128,9 @@ def restore(conn: Connection, edit_id: str, hand: EditOrigin) -> StateEdit:
     left = tuple(key for key, newest, _ in changed if newest > last)
     if len(left) == len(changed):
         raise StateRefused(
-            f"{left[0]!r} was written again since, and stays."
+            f"{left[0]!r} was changed again since then, so it was not restored."
             if len(left) == 1
-            else f"all {len(left)} keys were written again since, and stay."
+            else f"all {len(left)} keys were changed again since then, so none was restored."
         )
 
     def write() -> int:

@@ -187,7 +187,7 @@ def find_scope(conn: Connection, name: str) -> ScopeIdentity:
     query = select(state.c.scope_key).where(state.c.scope_key >= name, state.c.scope_key < name + "\U0010ffff")
     found = list(conn.execute(query.distinct().limit(2)).scalars()) if name else []
     if len(found) > 1:
-        raise Ambiguous(f"{name!r} fits several scopes. Type more of the key.")
+        raise Ambiguous(f"{name!r} matches several scopes. Type more of the key.")
     identity = _of_rows(conn, found[0]) if found else None
     if identity is None:
         raise NotFound(f"no scope {name!r} in which something is kept. `trackside state --json` has their keys.")

@@ -35,7 +35,7 @@ MUTANTS: Final = (
         _PAGES,
         "if len(found) > 1:",
         "if len(found) > 2:",
-        "a beginning that fits several scopes is none of them",
+        "a beginning that matches several scopes is none of them",
         "tests/engine/store/test_state_pages.py::test_a_scope_is_found_by_the_beginning_of_its_key",
     ),
     # State by hand

@@ -82,7 +82,7 @@ SHORTCUTS: Final = in_group(
     "Shortcuts",
     Command("app.jump", "ctrl+o", "jump", "Go to anything on the screen by the letters on it.", "view: Jump", 62,
             over_screens=True),
-    Command("app.tour", "", "tour", "Take a tour of the screen, forty seconds.", "help: Tour"),
+    Command("app.tour", "", "tour", "Take a 40-second tour of the screen.", "help: Tour"),
 )  # fmt: skip
 
 PROMPT_TOOLS: Final = (

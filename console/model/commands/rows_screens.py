@@ -23,7 +23,7 @@ SESSIONS: Final = (
         Command("sessions.undo", "u", "undo", "Restore the session that was deleted last.", rank=4),
         Command("sessions.fork", "f", "fork", "Continue in a copy: of the whole session, or up to the line that was "
                 "found.", rank=7),
-        Command("sessions.resend", "s", "send again", "Send its last message, or the one that was found, again.",
+        Command("sessions.resend", "s", "send again", "Send the session's last or found message again.",
                 rank=8),
         Command("sessions.fold", "space", "fold", "Show or hide the forks of this session."),
         Command("sessions.copy", "y", "copy id", "Copy the session id for `trackside run --session`.", rank=9),

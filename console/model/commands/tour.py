@@ -14,7 +14,7 @@ class Step(NamedTuple):
 
 STEPS: Final = (
     Step("prompt", "Send a message", "Type, {prompt.send} sends. During a run it steers: the message is delivered at "
-         "the next steering point. {prompt.mode} keeps it for after the run."),
+         "the next steering point. {prompt.mode} sends it after the run instead."),
     Step("conversation", "Conversation", "You, the runner and its tools. {conversation.earlier} and "
          "{conversation.later} select a block; {conversation.open} opens it in the stream."),
     Step("stream", "Stream", "Every entry of the run. Moving here shows everything as of that entry; esc goes live "

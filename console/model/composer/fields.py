@@ -46,7 +46,7 @@ GROUPS: Final[Mapping[str, tuple[EventField, ...]]] = {
         EventField("subject_data", "subject data", OBJECT_HINT, InputKind.TEXT),
     ),
     "Location": (
-        EventField("conversation_id", "session", "none: an event without a conversation"),
+        EventField("conversation_id", "session", "none: an event without a session"),
         EventField("thread_id", "thread", "none"),
         EventField("bot_id", "bot", "none"),
         EventField("workspace_id", "workspace", "none"),

@@ -103,7 +103,7 @@ class FormDraft:
         if what == "reset_all" and not self.change_count:
             return "All values are those of trackside.yaml or the defaults."
         if what == "reset" and (field is None or not self.is_changed(field)):
-            return "This is the value of trackside.yaml or the default."
+            return "Nothing to reset: this is the value of trackside.yaml or the default."
         return None
 
     # Settings for the engine

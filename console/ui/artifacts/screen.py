@@ -169,7 +169,7 @@ class ArtifactsScreen(SearchBrowser):
         if what in ("open", "copy", "save", "aside") and row is None:
             return "There is no artifact here."
         if what == "save" and row is not None and not has_content(row, self._now):
-            return "Its content is not stored here, or has expired."
+            return "The content of this artifact is not stored here, or has expired."
         return None
 
     def action_open(self) -> None:

@@ -63,7 +63,7 @@ class ComposerController:
     def show_other_draft(self) -> None:
         """Show a toast if the session has another draft."""
         if self._draft_of_session() is not None:
-            self._services.show_toast(f"Another event draft is kept; {key_of('app.compose')} opens it.")
+            self._services.show_toast(f"There is another event draft; {key_of('app.compose')} opens it.")
 
     @property
     def has_unsent_draft(self) -> bool:

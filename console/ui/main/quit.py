@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from console.ui.sessions.delete import PendingDeletes
     from console.ui.shared.services import AppServices
 
-QUIT_AT_ONCE: Final = "Quit at once: what was not written yet is cleaned up when you open the console again."
+QUIT_AT_ONCE: Final = "Quit without waiting. Runs that were in progress are closed when the database is opened again."
 SLOW_SECONDS: Final = 0.5
 """Seconds after which a dialog shows what quitting waits for."""
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -140,7 +140,7 @@ class QuitController:
         if unsent and not self._drafts.is_open:
             parts.append("The text in the prompt will be lost.")
         elif unsent and parts:
-            parts.append("The text in the prompt is kept.")
+            parts.append("The text in the prompt is saved.")
         return "\n".join(parts)
 
     # By a signal

@@ -68,7 +68,7 @@ class RunControl:
         if (run_id := self._active_run_for("app.stop")) is None:
             return
         if self._services.situation.is_stopping:
-            self._services.show_toast("Stop was requested. A runner that ignores it is killed in a moment.")
+            self._services.show_toast("The run is being stopped. A runner that does not react is killed shortly.")
         else:
             self._services.run_in_background(self._stop(run_id))
 

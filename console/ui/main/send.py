@@ -108,16 +108,25 @@ class MessageSender:
                 )
         except SessionDeleted:
             self._main.prompt.restore_text(message.typed)
-            await self._sessions.leave_deleted_session()
-            return
+            ticket = None
         except Exception:
             self._main.prompt.restore_text(message.typed)
             raise
         finally:
             self.sending.remove(message.typed)
+        if ticket is None:
+            await self._leave_deleted_session(target.session_id)
+            return
         updater.refresh("queue")
         if ticket.item_id is not None and ticket.claimed_by is None and ticket.not_claimed_reason:
             self._services.show_toast(f"Queued until the run ends: {ticket.not_claimed_reason}")
+
+    async def _leave_deleted_session(self, session_id: str) -> None:
+        if session_id == self._session.session_id:
+            await self._sessions.leave_deleted_session()
+        else:
+            text = "Not sent: the session was deleted in another process. The message is in the prompt again."
+            self._services.show_toast(text, severity="warning")
 
     async def _edit(self, item_id: str, text: str) -> None:
         try:

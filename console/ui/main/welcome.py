@@ -9,10 +9,10 @@ from textual.widgets import Static
 from console.model.commands.key_labels import with_keys
 
 _ROWS: Final = (
-    ("{prompt.send}", "try it: it plans a day, in three turns", "prompt.send"),
-    ("", "then type while it works: that is steering", ""),
+    ("{prompt.send}", "run the example: plan a day in three turns", "prompt.send"),
+    ("", "type during the run to steer it", ""),
     ("{app.pause}", "pause at the next steering point; {app.continue} continues", ""),
-    ("{app.help} t", "a tour of 40 seconds; {app.help} helps, {app.quit} leaves", "app.tour"),
+    ("{app.help} t", "a tour of 40 seconds; {app.help} shows help, {app.quit} quits", "app.tour"),
     ("{app.runners}", "your own runner; or: trackside path/to/runner.py", "app.runners"),
 )
 """Key, description, and the command that a click runs."""

@@ -54,11 +54,11 @@ class DraftKeeper:
         from console.data.session_names import names_of  # noqa: PLC0415
         from console.model.text.units import has_name  # noqa: PLC0415  (a restored draft is rare)
 
-        text, title = "Your unsent text of the last time is in the prompt", ""
+        text, title = "Your unsent text is back in the prompt", ""
         if session_id and session_id != self._session.session_id:
             titles = await names_of(self._session.engine, [session_id])
             title = titles.get(session_id) or (session_id if has_name(session_id, None) else "")
-        whose = f"; it was typed in the session “{one_line(title, MAX_TITLE_CHARACTERS)}”" if title else ""
+        whose = f" (from the session “{one_line(title, MAX_TITLE_CHARACTERS)}”)" if title else ""
         self._services.show_toast(f"{text}{whose}.")
 
     def mark_changed(self) -> None:

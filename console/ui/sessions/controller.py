@@ -122,7 +122,7 @@ class SessionsController:
         text = (
             "Forked; your message is in the prompt" if forked.text else "Forked; your next message continues from here"
         )
-        self._services.show_toast(f"{text}. {key_of('app.sessions')} leads back to the other session.")
+        self._services.show_toast(f"{text}. {key_of('app.sessions')} goes back to the other session.")
         if forked.lost:
             self._services.show_toast(" ".join(forked.lost), severity="warning")
 

@@ -115,7 +115,10 @@ class YamlEditor(FullScreen):
             for problem in problems
             if problem.key not in listed
         ]
-        lines += [f"⚠ {field.section}.{one_line(field.name, 60)} {words} before it can run" for field, words in missing]
+        lines += [
+            f"⚠ {field.section}.{one_line(field.name, 60)} {words} before the runner can run"
+            for field, words in missing
+        ]
         count = len(lines) - MAX_LISTED_PROBLEMS
         more = [f"and {count} more"] if count > 0 else []
         self._problems.update("\n".join([*lines[:MAX_LISTED_PROBLEMS], *more]) or "The settings are valid.")

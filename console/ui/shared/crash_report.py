@@ -27,4 +27,4 @@ def crash_messages(crash: FailureReport, report: Path | None, *, has_draft: bool
     """The lines that are printed after the screen is closed."""
     draft = " Your unsent text is restored the next time." if has_draft else ""
     where = f"The full report is in {report}." if report else "The report could not be written."
-    return (f"The console failed ({crash.text}). All recorded entries are kept.{draft}", where)
+    return (f"The console failed ({crash.text}). All recorded entries are safe.{draft}", where)

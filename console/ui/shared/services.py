@@ -169,7 +169,11 @@ class AppServices:
             return f"{command.label[:1].upper()}{command.label[1:]} works on the main screen. Press esc to go back."
         opened = [f"app.{each.opened_by or each.place}" for each in self.full_screens]
         if command.id in opened:
-            return "This screen is open already." if command.id == opened[0] else "It is open underneath. Press esc."
+            return (
+                "This screen is open already."
+                if command.id == opened[0]
+                else "This screen is open below this one. Press esc to go back to it."
+            )
         pane = top if is_owned else self._main.panes.get(command.where)
         return command.why_not(now or self.situation) or (pane.why_not(command.what) if pane is not None else None)
 

@@ -227,7 +227,7 @@ class StateScreen(SearchBrowser):
     def why_not(self, what: str) -> str | None:
         """Why a command is not available for the row at the cursor."""
         if what == "undo":
-            return None if self._controller.can_undo else "There is no edit to undo."
+            return None if self._controller.can_undo else "There is no change to undo."
         if what in ("add", "clear", "aside") and self.scope is None:
             return "There is no state here."
         if what in _NEEDS_KEY and self.row is None:

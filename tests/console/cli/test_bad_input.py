@@ -205,7 +205,7 @@ def test_missing_database_and_other_file_are_refused(trackside: Trackside):
     )
     path.write_text("This is a letter to my aunt, and by no means a database." * 100)
     assert trackside.error("run") == (
-        f"{path} is not a database. It was left as it is; move it away, or name another file with --db."
+        f"{path} is not a database. The file was not changed. Move it, or name another file with --db."
     )
     assert path.read_text().startswith("This is a letter")
 
@@ -240,7 +240,7 @@ def test_newer_and_damaged_database_are_refused(with_run: Trackside):
     for command in ("run", "runs"):
         assert with_run.error(command) == (
             f"{path} was written by a newer Trackside (schema 9999, this one knows {SCHEMA_VERSION}). "
-            "Upgrade trackside, or name another file with --db."
+            "Upgrade Trackside, or name another file with --db."
         )
     whole = path.read_bytes()
     path.write_bytes(whole[:4096] + b"\xee" * (len(whole) - 4096))
@@ -268,7 +268,7 @@ def test_read_only_database_is_refused_for_runs_and_readable(with_run: Trackside
 def _no_space(path: Path) -> str:
     return (
         f"no space is left for {path}. Free some space (`trackside prune` helps), or name a file elsewhere with --db. "
-        "Everything announced before is safe."
+        "Everything recorded before is safe."
     )
 
 

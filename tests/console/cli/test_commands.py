@@ -51,8 +51,8 @@ def test_unknown_run_cannot_be_shown_and_ended_run_cannot_be_stopped(trackside: 
     newest, oldest = [run["run_id"] for run in json.loads(trackside("runs", "--json").stdout)]
 
     assert trackside.error("show", "run_none") == "no run run_none. `trackside runs` lists them."
-    assert trackside.error("show", "run_") == f"'run_' fits several runs: {newest}, {oldest}. Type more of the id."
-    assert trackside.error("stop", "last") == f"run {newest} is completed already; there is nothing to cancel."
+    assert trackside.error("show", "run_") == f"'run_' matches several runs: {newest}, {oldest}. Type more of the id."
+    assert trackside.error("stop", "last") == f"run {newest} is completed already; there is nothing to stop."
 
 
 def test_doctor_finds_no_problems(trackside: Trackside):
@@ -91,7 +91,7 @@ def test_doctor_prints_problems_and_warnings_with_their_fix(trackside: Trackside
         "  ! a and b take message.received. Name one with --runner.",
         "  ✗ there is no Python interpreter at /nowhere/python. Name another one with `python:` in trackside.yaml, "
         "or --python.",
-        f"  ✗ {trackside.database} is not a database. It was left as it is; move it away, or name another file "
+        f"  ✗ {trackside.database} is not a database. The file was not changed. Move it, or name another file "
         "with --db.",
     ):
         assert line in done.stdout.splitlines()
@@ -118,7 +118,7 @@ def test_doctor_lists_other_processes_on_the_database(trackside: Trackside):
     host.communicate()
     after = trackside("doctor")
 
-    assert f"  ✓ process {host.pid} uses it too (1 run in progress, trackside {VERSION})" in while_it_lives
+    assert f"  ✓ process {host.pid} also uses this database (1 run in progress, trackside {VERSION})" in while_it_lives
     assert (
         f"  ! process {host.pid} is gone and left 1 run in progress. The next `trackside run` closes them."
         in after.stdout

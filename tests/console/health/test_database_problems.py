@@ -143,7 +143,7 @@ def make_the_folder(db: Path) -> None:
 @pytest.mark.parametrize(
     ("break_it", "words", "mend"),
     [
-        (make_newer, ("newer trackside", "was written by a newer"), make_older),
+        (make_newer, ("newer Trackside", "was written by a newer"), make_older),
         (make_nonsense, ("database is damaged", "move it away"), bring_back),
         (make_a_file_of_its_folder, ("--db",), make_the_folder),
     ],

@@ -76,14 +76,14 @@ async def test_ctrl_c_copies_what_is_marked_and_else_says_how_to_leave(open_engi
         assert app.is_running
 
 
-BACK = "Your unsent text of the last time is in the prompt"
+BACK = "Your unsent text is back in the prompt"
 
 
 @pytest.mark.parametrize(
     ("before", "after", "words"),
     [
-        ("ed1", "fresh", f"{BACK}; it was typed in the session “ed1”."),
-        ("trip", "fresh", f"{BACK}; it was typed in the session “My holiday”."),
+        ("ed1", "fresh", f"{BACK} (from the session “ed1”)."),
+        ("trip", "fresh", f"{BACK} (from the session “My holiday”)."),
         ("ed1", "ed1", f"{BACK}."),
         (None, "fresh", f"{BACK}."),
     ],

@@ -423,7 +423,7 @@ async def test_unsent_message_is_restored_with_its_files(
     monkeypatch.chdir(folder.parent)
     app = Trackside(LaunchOptions(), lambda: open_engine(recorder.runner))
     async with at_the_screen(app) as pilot:
-        await sees(pilot, "Your unsent text of the last time", "north.png does not exist.")
+        await sees(pilot, "Your unsent text is back in the prompt", "north.png does not exist.")
         await until(pilot, lambda: f"and @{folder}/north.png" in app.main.prompt.text)
         await pilot.press("enter")
         await sees(pilot, "north.png is not attached. Press enter again to send the message without it.")

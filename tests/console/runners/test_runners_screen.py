@@ -417,7 +417,7 @@ async def test_keys_of_open_screens_say_so(open_engine: Engines):
         await pilot.press("f12")
         await until(pilot, lambda: "This screen is open already." in app.told)
         await pilot.press("f3")
-        await until(pilot, lambda: "It is open underneath. Press esc." in app.told)
+        await until(pilot, lambda: "This screen is open below this one. Press esc to go back to it." in app.told)
 
 
 async def test_picker_opens_by_itself_if_no_runner_is_chosen(open_engine: Engines):

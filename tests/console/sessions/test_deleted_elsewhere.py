@@ -7,6 +7,7 @@ import pytest
 
 import console.ui.sessions.delete
 from console.data.conversation_loader import ConversationLoader
+from console.data.errors import SessionDeleted
 from console.launch import LaunchOptions
 from tests.console.sessions.test_delete import opened, sessions
 from tests.support.console.browser_data import browsing, parrot, talked
@@ -122,3 +123,19 @@ async def test_messages_keep_their_order_while_the_first_is_slow(open_engine: En
         go.set()
         await until(pilot, lambda: len(order) == 2)
         assert order == ["one", "two"]
+
+
+async def test_message_to_a_deleted_session_that_the_user_left_returns_with_the_reason(
+    open_engine: Engines, monkeypatch: pytest.MonkeyPatch
+):
+    app = second(open_engine)
+    async with at_the_screen(app) as pilot:
+
+        async def send(*_: Any, **__: Any) -> Any:
+            app.active_session.start_session()
+            raise SessionDeleted("Session kyoto was deleted.")
+
+        monkeypatch.setattr(app.active_session, "send", send)
+        await say(pilot, "and then")
+        await until(pilot, lambda: any("Not sent: the session was deleted" in words for words in app.told))
+        assert (app.main.prompt.full_text, app.controllers.drafts.unsent) == ("and then", "and then")

@@ -225,7 +225,7 @@ async def test_delete_and_clear_can_be_undone(open_engine: Engines):
         await pilot.press("u")
         await becomes(pilot, lambda: value_of(app, "said"), {"text": "second"})
         await pilot.press("u")
-        await until(pilot, lambda: "There is no edit to undo." in app.told)
+        await until(pilot, lambda: "There is no change to undo." in app.told)
 
 
 async def test_clear_and_undo_apply_to_all_keys_of_a_scope(open_engine: Engines):

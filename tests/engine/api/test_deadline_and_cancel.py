@@ -174,7 +174,7 @@ async def test_runner_that_ignores_cancel_is_killed(open_engine: Engines):
 async def test_ended_run_cannot_be_cancelled(play: Stage):
     run = await play(done("x"))
 
-    with pytest.raises(AlreadyFinal, match=f"run {run.run_id} is completed already; there is nothing to cancel"):
+    with pytest.raises(AlreadyFinal, match=f"run {run.run_id} is completed already; there is nothing to stop"):
         await play.engine.runs.cancel(run.run_id)
 
 

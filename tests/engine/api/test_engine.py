@@ -22,7 +22,7 @@ async def test_run_is_found_by_unique_id_prefix(play: Stage):
     first, second = await play(done("x")), await play(done("y"))
 
     assert (await play.engine.runs.get(first.run_id)).run_id == first.run_id
-    with pytest.raises(StoreError, match=f"'run_' fits several runs: {second.run_id}, {first.run_id}"):
+    with pytest.raises(StoreError, match=f"'run_' matches several runs: {second.run_id}, {first.run_id}"):
         await play.engine.runs.get("run_")
     with pytest.raises(NotFound, match="no run zzz"):
         await play.engine.runs.get("zzz")

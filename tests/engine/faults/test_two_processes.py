@@ -131,7 +131,7 @@ async def test_a_cancel_from_another_process_is_noticed(tmp_path: Path, mark: st
         assert noticed.source == "user"
         # The rule is half a second on a free machine.
         assert noticed.at - run.cancel_requested_at <= 2_000_000 * slowness()
-        with pytest.raises(AlreadyFinal, match="nothing to cancel"):
+        with pytest.raises(AlreadyFinal, match="nothing to stop"):
             await reader.runs.cancel(run_id)
 
 

@@ -182,7 +182,7 @@ async def test_stopping_a_run_gives_its_undelivered_texts_back(talk: Talk):
         (edited, "edited", "cancelled"),
     ]
     assert (await played(talk.engine, await later.started)).row.status == "completed"
-    with pytest.raises(AlreadyFinal, match="nothing to cancel"):
+    with pytest.raises(AlreadyFinal, match="nothing to stop"):
         await talk.engine.runs.stop(run.run_id)
 
 

@@ -115,7 +115,7 @@ def test_a_reader_does_not_upgrade(path: Path):
     driver = sqlite3.connect(path)
     driver.execute("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL PRIMARY KEY)")
     driver.close()
-    with pytest.raises(DatabaseOlder, match="is of an older Trackside"):
+    with pytest.raises(DatabaseOlder, match="was written by an older Trackside"):
         Database.open(path, write=False)
     assert set(schema(path)) == {"alembic_version"}
 
@@ -133,7 +133,7 @@ def test_a_newer_database_is_named_and_left_as_it_is(path: Path, write: bool):
         Database.open(path, write=write)
     assert str(caught.value) == (
         f"{path} was written by a newer Trackside (schema 0007, this one knows {tables.SCHEMA_VERSION}). "
-        "Upgrade trackside, or name another file with --db."
+        "Upgrade Trackside, or name another file with --db."
     )
     assert path.read_bytes() == before
 
@@ -187,7 +187,7 @@ def test_a_database_of_something_else_is_left_as_it_is(path: Path):
     driver.execute("CREATE TABLE recipes (name)")
     driver.close()
     before = path.read_bytes()
-    with pytest.raises(DatabaseForeign, match="is a database of something else"):
+    with pytest.raises(DatabaseForeign, match="is a database of another program"):
         Database.open(path, write=True)
     assert path.read_bytes() == before
 

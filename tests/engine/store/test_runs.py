@@ -71,7 +71,7 @@ def test_cancelling_writes_the_intent_once_and_its_host_finds_it(conn: Connectio
     runs.finish(conn, "run_1", Status.CANCELLED, at=7)
     assert runs.cancel_requested(conn, "h1") == []
     assert [each.run_id for each in runs.live_of_host(conn, "h1")] == ["run_2"]
-    with pytest.raises(AlreadyFinal, match="run run_1 is cancelled already; there is nothing to cancel"):
+    with pytest.raises(AlreadyFinal, match="run run_1 is cancelled already; there is nothing to stop"):
         runs.request_cancel(conn, "run_1", at=8)
 
 
@@ -84,7 +84,7 @@ def test_a_run_is_found_by_a_unique_prefix_or_last(conn: Connection):
     assert runs.find(conn, "run_abc").run_id == "run_abc"
     assert runs.find(conn, "run_ab").run_id == "run_ab"
     assert runs.find(conn, "run_x_").run_id == "run_x_y"
-    with pytest.raises(Ambiguous, match=r"'run_x' fits several runs: run_xzy, run_x_y\. Type more"):
+    with pytest.raises(Ambiguous, match=r"'run_x' matches several runs: run_xzy, run_x_y\. Type more"):
         runs.find(conn, "run_x")
     for unknown in ("run_q", "%", ""):
         with pytest.raises(NotFound, match=r"no run .*`trackside runs` lists them"):

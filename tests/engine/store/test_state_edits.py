@@ -146,7 +146,7 @@ def test_an_edit_that_is_taken_back_leaves_what_was_before(conn: Connection):
     assert held(conn) == {"new": 1, "old": 2}
     state_edits.restore(conn, made.edit_id, hand())
     assert held(conn) == {"old": 2}
-    with pytest.raises(StateRefused, match="'old' was written again since, and stays"):
+    with pytest.raises(StateRefused, match="'old' was changed again since then, so it was not restored"):
         state_edits.restore(conn, changed.edit_id, hand())
     assert noted(conn) == ["state.set", "state.set", "state.deleted", "state.restored", "state.restored"]
 

@@ -135,7 +135,7 @@ def test_a_scope_is_found_by_the_beginning_of_its_key(conn: Connection):
     put(conn, OTHER, "a")
 
     assert state_pages.find_scope(conn, TALK.key[:30]) == TALK
-    with pytest.raises(Ambiguous, match="fits several scopes"):
+    with pytest.raises(Ambiguous, match="matches several scopes"):
         state_pages.find_scope(conn, "conversation:v2:")
     with pytest.raises(NotFound, match="no scope 'actor:'"):
         state_pages.find_scope(conn, "actor:")

@@ -173,7 +173,7 @@ def test_failed_upgrade_leaves_the_database_as_it_was_and_names_its_copy(old: Pa
 def test_database_without_settings_gets_them_and_keeps_its_runs(path: Path):
     make_database(path, "0002", lambda conn: runs.create(conn, run("run_1", at=5)))
 
-    with pytest.raises(DatabaseOlder, match="is of an older Trackside"):
+    with pytest.raises(DatabaseOlder, match="was written by an older Trackside"):
         Database.open(path, write=False)
     database = Database.open(path, write=True)
     with database.writing_connection() as conn:

@@ -142,7 +142,7 @@ def test_a_newer_database_is_named_and_left_as_it_is(path: Path, write: bool):
 @pytest.mark.parametrize("content", [b"hello, this is no database", os.urandom(40_000)], ids=["text", "bytes"])
 def test_a_file_that_is_no_database_is_named_and_left_as_it_is(path: Path, content: bytes, write: bool):
     path.write_bytes(content)
-    with pytest.raises(DatabaseDamaged, match=r"facts\.db is not a database\. It was left as it is"):
+    with pytest.raises(DatabaseDamaged, match=r"facts\.db is not a database\. The file was not changed"):
         Database.open(path, write=write)
     assert path.read_bytes() == content
 

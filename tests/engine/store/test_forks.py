@@ -116,7 +116,9 @@ def test_a_line_of_another_conversation_is_not_found(conn: Connection, talk: lis
 def test_an_empty_session_and_a_missing_session_have_different_errors(conn: Connection):
     sessions.ensure(conn, "silent", at=1)
 
-    with pytest.raises(NotFound, match=r"silent has no messages yet\. Send one: trackside run --session silent TEXT"):
+    with pytest.raises(
+        NotFound, match=r"silent has no messages yet\. Send one: trackside run --session silent -m TEXT"
+    ):
         fork(conn, parent="silent")
     with pytest.raises(NotFound, match="no session nowhere"):
         fork(conn, parent="nowhere")

@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,6 +14,8 @@ from tests.support.faults.fault_host import host
 
 FORKS = multiprocessing.get_context("forkserver")
 FORKS.set_forkserver_preload(["pytest", "tests.support.faults.fault_host"])
+_EXIT_CODES = threading.Lock()
+"""`start` polls all children, and each exit code can be read only once: a second reader at the same time gets 255."""
 
 
 @dataclass(frozen=True)
@@ -25,15 +28,17 @@ class ForkedHost:
     def kill(self) -> None:
         """SIGKILL, and wait until it is gone."""
         self.process.kill()
-        self.process.join()
+        with _EXIT_CODES:
+            self.process.join()
 
 
 @contextmanager
 def forked_host(mark: str, db: Path, runner: str | Path, text: str, **settings: Any) -> Iterator[ForkedHost]:
-    """See hosting.py for what it does; it is killed at the end if it still lives."""
+    """Host a run in a forked process (see fault_host.py). The process is killed at the end if it still lives."""
     reader, writer = FORKS.Pipe(duplex=False)
     process = FORKS.Process(target=host, args=(writer, mark, (str(db), str(runner), text), settings))
-    process.start()
+    with _EXIT_CODES:
+        process.start()
     writer.close()
     with reader, os.fdopen(os.dup(reader.fileno())) as lines:
         forked = ForkedHost(process, lines)

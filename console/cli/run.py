@@ -97,7 +97,7 @@ def perform(options: argparse.Namespace) -> int:
     gc.disable()
     import asyncio
 
-    from console.cli.watch import watch
+    from console.cli.run_watcher import watch
 
     gc.freeze()
     gc.enable()

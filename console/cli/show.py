@@ -33,8 +33,8 @@ def perform(options: argparse.Namespace) -> int:
 
 async def _show(options: argparse.Namespace) -> int:
     from console.cli.json_output import print_json, record
+    from console.cli.run_watcher import printer, read_pages
     from console.cli.terminal import standard_output
-    from console.cli.watch import printer, read_pages
     from engine.api import Engine
 
     out = standard_output()
@@ -56,7 +56,7 @@ async def _show(options: argparse.Namespace) -> int:
 
 
 async def _show_calls(options: argparse.Namespace, out: Output) -> int:
-    from console.cli.watch import read_pages
+    from console.cli.run_watcher import read_pages
     from engine.api import Engine
 
     printer = CallPrinter(out, as_array=options.json, as_lines=options.jsonl)

@@ -27,7 +27,7 @@ MUTANTS: Final = (
         "tests/console/cli/test_exit_codes.py::test_status_of_a_run_gives_its_exit_code",
     ),
     Mutant(
-        "console/cli/watch.py",
+        "console/cli/run_watcher.py",
         "return exit_code_of_run(run.status, run.status_reason)\n\n    def _exit_code_of(",
         "return ExitCode.OK\n\n    def _exit_code_of(",
         "a repeated event exits as its first run did",
@@ -55,21 +55,21 @@ MUTANTS: Final = (
         "tests/console/cli/test_narrator.py::test_control_characters_and_text_directions_are_made_visible",
     ),
     Mutant(
-        "console/cli/watch.py",
+        "console/cli/run_watcher.py",
         "out.write_lines([entry.line() for entry in entries])",
         "out.write_lines([entry.line() for entry in entries if entry.source != 'host'])",
         "every journal entry is one line of --jsonl",
         "tests/console/cli/test_run.py::test_jsonl_has_one_line_per_entry_and_show_prints_the_same_bytes",
     ),
     Mutant(
-        "console/cli/watch.py",
+        "console/cli/run_watcher.py",
         "code = code or run_code",
         "code = run_code",
         "several runs exit as the first that did not complete",
         "tests/console/cli/test_steering.py::test_exit_code_is_that_of_the_first_run_that_did_not_complete",
     ),
     Mutant(
-        "console/cli/watch.py",
+        "console/cli/run_watcher.py",
         "await self._scheduler.withdraw()  # before",
         "pass  # before",
         "an interrupt withdraws the messages queued for after the run",

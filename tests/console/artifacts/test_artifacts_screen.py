@@ -333,7 +333,7 @@ async def test_expiry_is_shown_and_expired_content_cannot_be_saved(open_engine: 
         await pilot.press("down")
         await sees(pilot, "just now; it can no longer be read", "The artifact has expired.")
         await pilot.press("s")
-        await sees(pilot, "Its content is not stored here, or has expired.")
+        await sees(pilot, "The content of this artifact is not stored here, or has expired.")
 
 
 async def test_attached_file_opens_from_its_block(open_engine: Engines, folder: Path):

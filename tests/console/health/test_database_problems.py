@@ -144,7 +144,7 @@ def make_the_folder(db: Path) -> None:
     ("break_it", "words", "mend"),
     [
         (make_newer, ("newer Trackside", "was written by a newer"), make_older),
-        (make_nonsense, ("database is damaged", "move it away"), bring_back),
+        (make_nonsense, ("database is damaged", "Move it"), bring_back),
         (make_a_file_of_its_folder, ("--db",), make_the_folder),
     ],
 )
@@ -281,4 +281,4 @@ async def test_what_cannot_be_sent_says_what_is_wrong_with_the_database(open_eng
         await say(pilot, "early")
         await sees(pilot, "Not sent, and back in the prompt: database is damaged")
         await pilot.press("ctrl+l")
-        await sees(pilot, "The engine could not be opened: ", "move it away")
+        await sees(pilot, "The engine could not be opened: ", "Move it")

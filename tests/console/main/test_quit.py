@@ -49,7 +49,7 @@ async def test_leaving_asks_and_names_what_would_be_lost(open_engine: Engines):
         await say(pilot, "two")
         await sees(pilot, "2 queued")
         await pilot.press(*"three", "ctrl+q")
-        await sees(pilot, "2 queued", "will not be delivered", "The text in the prompt is kept.")
+        await sees(pilot, "2 queued", "will not be delivered", "The text in the prompt is saved.")
         await pilot.press("n")
         await until(pilot, lambda: app.screen is app.main)
         assert app.is_running

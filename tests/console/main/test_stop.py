@@ -41,7 +41,7 @@ async def test_stopping_is_told_until_the_run_has_ended(open_engine: Engines, si
         await sees(pilot, "□ stopping… 0 ms", "f8 stopping…", "after ▸")
 
         await pilot.press("f8")
-        await sees(pilot, "Stop was requested.")
+        await sees(pilot, "The run is being stopped.")
         await pilot.press("f6")
         await sees(pilot, "The run is being stopped.")
 

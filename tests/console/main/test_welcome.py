@@ -25,10 +25,10 @@ async def test_the_card_is_all_in_sight(open_engine: Engines, size: tuple[int, i
         text = "\n".join("".join(segment.text for segment in strip) for strip in strips)
 
         for words in (
-            "try it",
-            "that is steering",
+            "run the example",
+            "to steer it",
             "pause at the next steering point",
-            "^q leaves",
+            "^q quits",
             "trackside path/to/runner.py",
         ):
             assert words in text

@@ -24,7 +24,7 @@ def test_the_editor_has_the_terminal_while_the_run_goes_on(tmp_path: Path):
     notepad = tmp_path / "notepad.py"
     notepad.write_text(NOTEPAD)
     with Terminal([TRACKSIDE], tmp_path / "home", WIDE, {"EDITOR": f"{sys.executable} {notepad}"}) as terminal:
-        terminal.sees("try it: it plans a day")
+        terminal.sees("run the example: plan a day")
         terminal.type(ENTER)
         terminal.sees("● running", "steer ▸")
         terminal.type(f"also{EDITOR}")
@@ -44,7 +44,7 @@ def test_the_editor_has_the_terminal_while_the_run_goes_on(tmp_path: Path):
 
 def test_an_editor_that_ends_badly_changes_nothing_and_the_console_is_back(tmp_path: Path):
     with Terminal([TRACKSIDE], tmp_path / "home", WIDE, {"EDITOR": f"{sys.executable} -c exit(3)"}) as terminal:
-        terminal.sees("try it: it plans a day")
+        terminal.sees("run the example: plan a day")
         terminal.type(f"Kyoto, please{EDITOR}")
         terminal.sees("ended with status 3. The message is", "unchanged.", "Kyoto, please")
         terminal.type(LEAVE)

@@ -89,7 +89,7 @@ async def test_yaml_names_missing_settings_that_a_run_needs(open_engine: Engines
     async with at_the_form(app, (60, 15)) as (pilot, form):
         await pilot.press("y")
         await until(pilot, lambda: isinstance(app.screen, YamlEditor))
-        await sees(pilot, "config.city is required before it can run", "1 missing", "esc back")
+        await sees(pilot, "config.city is required before the runner can run", "1 missing", "esc back")
         assert "esc saves" not in shown(app), "there is nothing to save"
         await pilot.press("end", "enter", *"  city: Rome")
         await sees(pilot, "The settings are valid.", "Valid · esc saves", "esc save")

@@ -175,7 +175,7 @@ async def test_an_event_that_is_edited_leaves_the_one_that_was_begun(open_engine
         await app.action_perform("app.edit_event")
         await sees(pilot, "Edit and send", "first")
         await pilot.press("escape")
-        await until(pilot, lambda: any("Another event draft is kept" in words for words in app.told))
+        await until(pilot, lambda: any("There is another event draft" in words for words in app.told))
         await composing(pilot, app)
         await sees(pilot, "half a thought")
 

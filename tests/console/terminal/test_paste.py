@@ -77,7 +77,7 @@ def test_a_paste_in_a_real_terminal_waits_in_the_prompt_for_enter(tmp_path: Path
     with Terminal([TRACKSIDE], tmp_path / "home", WIDE) as terminal:
         terminal.sees("Plan a day in Kyoto")
         terminal.type(f" {BEGIN}first \x1b[31mred\nlast{END}!")
-        terminal.sees("│  first ", "[31mred", "last!", "try it: it plans a day")
+        terminal.sees("│  first ", "[31mred", "last!", "run the example: plan a day")
         assert "● running" not in terminal.text
 
 
@@ -87,7 +87,7 @@ def test_a_large_paste_in_a_real_terminal_is_a_token_and_the_next_key_is_answere
         for piece in _pieces(BEGIN + "\x1b[31mred\x1b[0m and \x1b[1mbold\x1b[0m\n" * 40_000 + END, 2048):
             terminal.type(piece)
         terminal.type(" so")
-        terminal.sees("⟦pasted 1,200,000 characters⟧ so", "try it: it plans a day")
+        terminal.sees("⟦pasted 1,200,000 characters⟧ so", "run the example: plan a day")
 
 
 # Fields of one line

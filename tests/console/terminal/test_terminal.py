@@ -49,10 +49,10 @@ def test_a_newcomer_steers_within_the_first_minute_and_leaves_the_terminal_as_it
 ):
     folder = tmp_path / "home"
     with Terminal([TRACKSIDE], folder, size) as terminal:
-        terminal.sees("try it: it plans a day", "Plan a day in Kyoto")
+        terminal.sees("run the example: plan a day", "Plan a day in Kyoto")
         terminal.type(ENTER)
         terminal.sees("● running", "Kyoto", "steer ▸")
-        terminal.until(lambda: "try it" not in terminal.text, "the conversation")
+        terminal.until(lambda: "run the example" not in terminal.text, "the conversation")
 
         terminal.type(f"use Fahrenheit{ENTER}")
         terminal.sees("queued", "use Fahrenheit")

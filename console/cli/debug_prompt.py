@@ -159,7 +159,7 @@ class DebugPrompt:
         try:
             reply = json.loads(text)
         except (ValueError, RecursionError) as error:
-            print_error(f"edit needs the reply as JSON on one line: {error}. The run is still paused.")
+            print_error(f"`edit` needs the reply as JSON on one line: {error}. The run is still paused.")
             return
         await self._engine.runs.edit_reply(run_id, reply)
         await self._wait_until_printed(EntryKind.PAUSE_EDITED)

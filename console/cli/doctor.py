@@ -21,6 +21,7 @@ from console.cli.json_output import print_json
 from console.cli.options import add_database, add_json
 from console.cli.terminal import standard_output
 from console.model.text.safe import one_line
+from console.model.text.sentence import as_sentence
 from console.model.text.units import number, short_runner, size
 from engine.api import (
     VERSION,
@@ -103,7 +104,7 @@ def check_all(target: Path | None, database: Path | None) -> Iterator[Finding]:
     try:
         project = find_project(target, Path.cwd())
     except (ConfigError, RunnersError) as error:
-        yield Finding("Project", Severity.PROBLEM, str(error))
+        yield Finding("Project", Severity.PROBLEM, as_sentence(str(error)))
         project = None
     if project is not None:
         yield from _check_project(project)
@@ -149,19 +150,19 @@ def _check_runners(registry: Registry) -> Iterator[Finding]:
 def _check_agents(project: Project, registry: Registry) -> Iterator[Finding]:
     agents, unfit = project.split_agents(registry)
     for one in unfit:
-        yield Finding("Agents", Severity.PROBLEM, str(one.error))
+        yield Finding("Agents", Severity.PROBLEM, as_sentence(str(one.error)))
     for agent in agents:
         events = ", ".join(agent.event_types) if agent.enabled else "no events (disabled)"
-        yield Finding("Agents", Severity.OK, f"{agent.agent_id}: {short_runner(agent.runner_id)}, takes {events}")
+        yield Finding("Agents", Severity.OK, f"{agent.agent_id}: {short_runner(agent.runner_id)}, handles {events}")
     yield from _check_bindings(agents)
 
 
 def _check_bindings(agents: tuple[AgentConfig, ...]) -> Iterator[Finding]:
-    """Warn of event types that several agents take."""
+    """Warn of event types that several agents handle."""
     for event_type in dict.fromkeys(kind for agent in agents for kind in agent.event_types):
-        takers = [str(agent.agent_id) for agent in agents if agent.enabled and event_type in agent.event_types]
-        if len(takers) > 1:
-            text = f"{' and '.join(takers)} take {event_type}."
+        handlers = [str(agent.agent_id) for agent in agents if agent.enabled and event_type in agent.event_types]
+        if len(handlers) > 1:
+            text = f"{number(len(handlers), 'agent')} handle {event_type}: {', '.join(handlers)}."
             yield Finding("Agents", Severity.WARNING, text, "Name one with --runner.")
 
 
@@ -180,7 +181,7 @@ def _check_interpreter(python: str) -> Finding:
         return Finding("Interpreters", Severity.PROBLEM, text, fix)
 
     if shutil.which(python) is None:
-        return problem(f"there is no Python interpreter at {python}.")
+        return problem(f"There is no Python interpreter at {python}.")
     try:
         probe = subprocess.run(
             [python, "-c", PYTHON_PROBE], capture_output=True, text=True, timeout=PROBE_TIMEOUT_SECONDS, check=False
@@ -217,4 +218,4 @@ def _check_database(path: Path) -> Iterator[Finding]:
             yield Finding("Database", Severity.OK, text)
         else:
             text = f"process {host.pid} is gone and left {runs}."
-            yield Finding("Database", Severity.WARNING, text, "The next `trackside run` closes them.")
+            yield Finding("Database", Severity.WARNING, text, "The next `trackside run` closes every run that is left.")

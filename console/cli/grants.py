@@ -17,7 +17,7 @@ _STORAGE = ("plugin", "workspace")
 def print_grants(options: argparse.Namespace) -> int:
     """Compute the grants of the event as a run would, and print them."""
     workspace = Workspace.find(options.target)
-    if options.kept:
+    if options.saved:
         workspace.kept = saved_settings_in(options.db or workspace.project.database_path() or default_database())
     order = prepare(workspace, envelope_of(workspace, options), run_options_of(options))
     out = standard_output()

@@ -46,7 +46,9 @@ def perform(options: argparse.Namespace) -> int:
     if unset:
         raise UsageError(f"--env {unset[0]}: the variable is not set. Set it, or leave the option out.")
     if options.target is not None and not options.target.exists():
-        raise UsageError(f"{options.target} does not exist.")
+        raise UsageError(
+            f"no such file or folder: {options.target}. Name a runner file (.py), a plugin folder or a project folder."
+        )
     if options.session is not None:
         check_session_name(options.session)
     gc.disable()  # modules loaded from here on stay; the app enables collection again after its start

@@ -43,9 +43,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--set", action="append", type=key_value, default=[], metavar="KEY=VALUE", help="a value of the runner's config"
     )
     parser.add_argument(
-        "--kept", action="store_true",
-        help="use the settings saved for it in the console; --set overrides them (default: not used, so that a script "
-        "does the same everywhere)",
+        "--saved", action="store_true",
+        help="use the settings that were saved for the runner in the console; --set overrides them (default: not used, "
+        "so that a script does the same on every machine)",
     )  # fmt: skip
     parser.add_argument(
         "--session",
@@ -57,13 +57,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--env", action="append", type=variable_name, default=[], metavar="NAME",
         help="an environment variable that the runner may see; its value comes from the environment",
     )  # fmt: skip
-    parser.add_argument("--python", metavar="PATH", help="the interpreter that runs it")
+    parser.add_argument("--python", metavar="PATH", help="the Python interpreter of the runner")
     during = parser.add_argument_group("during the run")
     during.add_argument(
         "--steer", action="append", type=scheduled_message, default=[], metavar="WHEN=TEXT",
         help="send the steering message TEXT at WHEN: a result type or an entry type of the host, with #n for the nth "
-        "(tool.call.started#2), or +SECONDS after the start. If WHEN does not happen, the message is not sent, a "
-        "warning is printed and the exit code does not change",
+        "(tool.call.started#2), or +SECONDS after the start. If the run ends before WHEN, the message is not sent, "
+        "a warning is printed and the exit code does not change",
     )  # fmt: skip
     during.add_argument(
         "--after", action="append", type=message_text, default=[], metavar="TEXT",
@@ -121,7 +121,7 @@ def run_options_of(options: argparse.Namespace) -> "RunOptions":
         settings=dict(options.set),
         python=python,
         env=tuple(options.env),
-        kept=options.kept,
+        kept=options.saved,
         breakpoints=tuple(replace_invalid_utf8(when) for when in options.breakpoints),
     )
 
@@ -190,9 +190,11 @@ def _event_text(name: str) -> str:
     try:
         return Path(name).read_text("utf-8-sig")
     except OSError as error:
-        raise UsageError(f"--event {name}: {error.strerror}.") from error
+        raise UsageError(
+            f"--event {name} cannot be read: {error.strerror}. Name another file, or - for standard input."
+        ) from error
     except UnicodeDecodeError as error:
-        raise UsageError(f"--event {name}: not UTF-8.") from error
+        raise UsageError(f"--event {name} is not UTF-8 text. Save the file as UTF-8.") from error
 
 
 def _standard_input() -> str:

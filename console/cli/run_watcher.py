@@ -60,7 +60,7 @@ def _order(engine: Engine, run_options: RunOptions, options: argparse.Namespace)
         )
     if engine.settings.has_unused(order):
         name = order.binding.agent_id or order.binding.runner_id
-        print_error(f"settings saved in the console for {name} are not used. Add --kept to use them.")
+        print_error(f"settings saved in the console for {name} are not used. Add --saved to use them.")
     return order
 
 
@@ -196,9 +196,12 @@ class _RunWatcher:
 
     async def _show_first_run(self, ticket: Ticket, run_id: str) -> int:
         """Print the first run of an event that was submitted before; nothing is started."""
-        print_error(f"event {ticket.event_id} was submitted before. This is its first run; nothing was started.")
         if not run_id:
-            raise UsageError(f"event {ticket.event_id} is still queued, or was dropped. Use another event_id.")
+            raise UsageError(
+                f"event {ticket.event_id} was submitted before, and is still queued or was dropped. "
+                "Use another event_id."
+            )
+        print_error(f"event {ticket.event_id} was submitted before. This is its first run; nothing was started.")
         run = await self._engine.runs.get(run_id)
         print_entries = printer(self._out, is_json=self._is_json)
         async for page in read_pages(self._engine, run_id):

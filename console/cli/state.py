@@ -69,7 +69,7 @@ def perform(options: argparse.Namespace) -> int:
             raise UsageError(f"`trackside state {first}` needs {VERBS[first]}. See `trackside state --help`.")
         return asyncio.run(perform_edit(options, first, rest))
     if rest:
-        raise UsageError(f"{first!r} is none of {', '.join(VERBS)}, and only one session can be listed.")
+        raise UsageError(f"there is no command {first!r}. Use {', '.join(VERBS)}, or name one session to list.")
     return asyncio.run(_list(options, first))
 
 
@@ -215,7 +215,7 @@ async def _scope(engine: Engine, options: argparse.Namespace, name: str) -> Scop
             has = ", ".join(scopes) or "none"
             raise UsageError(f"the last run of {session} has no {wanted} scope. It has: {has}.")
     of = f" of {options.runner}" if options.runner else ""
-    raise UsageError(f"{session} has no run{of} yet. Start one: trackside run --session {session}")
+    raise UsageError(f"session {session} has no run{of} yet. Start one: trackside run --session {session}")
 
 
 def _value(typed: str, *, as_text: bool) -> Any:

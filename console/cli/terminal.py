@@ -10,6 +10,7 @@ from typing import ClassVar, Final, TextIO
 from unicodedata import combining, east_asian_width
 
 from console.model.text.safe import one_line
+from console.model.text.sentence import as_sentence
 
 _READER_GONE: Final = frozenset({errno.EPIPE, errno.EIO, errno.EBADF})
 """The reader has gone: `| head` has ended, or the terminal was closed."""
@@ -76,9 +77,9 @@ def standard_output() -> Output:
 
 
 def print_error(message: str) -> None:
-    """Print one line on standard error."""
+    """Print one line on standard error. An error of the engine begins as a sentence."""
     text = "; ".join(line.strip() for line in message.splitlines() if line.strip())
-    Output(sys.stderr).line(f"trackside: {one_line(text, 4_000)}")
+    Output(sys.stderr).line(f"trackside: {one_line(as_sentence(text), 4_000)}")
 
 
 _PARTS: Final = re.compile(r"\n|[^\S\n]+|\S+")

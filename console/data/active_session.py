@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from console.launch import LaunchOptions
+from console.model.text.sentence import as_sentence
 
 if TYPE_CHECKING:
     from engine.api import Attachment, Engine, Entry, EventEnvelope, QueueItem, RunOptions, RunRow, Ticket
@@ -158,7 +159,7 @@ class ActiveSession:
         except FormError as error:
             form = await self.engine.settings.form(self.runner_choice)
             self.runner_id, self.agent_id, self.cannot_steer = form.runner_id, form.agent_id, None
-            self.not_ready_reason, self.has_invalid_settings = str(error), True
+            self.not_ready_reason, self.has_invalid_settings = as_sentence(str(error)), True
             return
         clause = order.grants.apis["steering_pull"]
         self.runner_id, self.agent_id = order.binding.runner_id, order.binding.agent_id

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from console.model.commands.key_labels import key_of
 from console.model.text.safe import one_line
+from console.model.text.sentence import as_sentence
 
 if TYPE_CHECKING:
     from console.data.active_session import ActiveSession
@@ -29,13 +30,13 @@ _SHORT_TEXTS: Final = {
 
 
 def error_text(error: BaseException) -> str:
-    """The text of an error. Names the key that fixes it here instead of an option of the command line."""
+    """The text of an error as a sentence. Names the key that fixes it instead of an option of the command line."""
     found = getattr(error, "found", None)
     if isinstance(found, str):
-        return f"{found}. {key_of('app.runners')} chooses one."
+        return as_sentence(f"{found}. {key_of('app.runners')} chooses one.")
     if type(error).__name__ == "FormError":
-        return f"{error} {key_of('app.settings')} opens its settings."
-    return str(error) or type(error).__name__
+        return as_sentence(f"{error} {key_of('app.settings')} opens its settings.")
+    return as_sentence(str(error)) or type(error).__name__
 
 
 class HealthProblem(NamedTuple):

@@ -55,13 +55,13 @@ def payload_size(envelope: EventEnvelope) -> int:
 def reason_not_deliverable(envelope: EventEnvelope) -> str | None:
     """Return why no pull could deliver this message; None if one can. It would block all messages behind it."""
     if wire.too_deep({"items": [runner_payload(envelope)]}, wire.MAX_DEPTH):
-        return f"it is nested deeper than {wire.MAX_DEPTH} levels"
+        return f"the message is nested deeper than {wire.MAX_DEPTH} levels"
     try:
         size = payload_size(envelope)
     except TypeError as error:
-        return f"it cannot be encoded ({error})"
+        return f"the message cannot be encoded ({error})"
     if size > MAX_PULL_BYTES:
-        return f"it has {size // 1024} KiB, and a run accepts {MAX_PULL_BYTES // 1024}"
+        return f"the message has {size // 1024} KiB; the limit is {MAX_PULL_BYTES // 1024} KiB"
     return None
 
 

@@ -308,7 +308,7 @@ class LiveRun:
 
     def _check_journal_limit(self) -> None:
         if self.recorder.is_full:
-            self.request_stop(StopReason.JOURNAL, f"its journal is larger than {JOURNAL_LIMIT // 2**20} MiB")
+            self.request_stop(StopReason.JOURNAL, f"the journal of the run is larger than {JOURNAL_LIMIT // 2**20} MiB")
 
 
 def _type_of(result: object) -> object:

@@ -16,7 +16,7 @@ from engine.runners.errors import FormError
 TIMEOUT: Final = "timeout"
 HOST_FIELDS: Final = frozenset({TIMEOUT})
 """Keys that the host itself reads from a runner's config; a form need not declare them."""
-UNWRITABLE: Final = "must be JSON that can be recorded; whole numbers have 64 bits at most"
+UNWRITABLE: Final = "must be valid JSON, with integers of at most 64 bits"
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +133,9 @@ class ConfigForm:
         if is_nothing(value) or (item is not None and item.required):
             return None
         wanted = "finite" if _is_infinite(value) else None if _is_number(value) else "a number of seconds"
-        return None if wanted is None else FieldProblem(TIMEOUT, f"must be {wanted}, or there is no deadline", True)
+        if wanted is None:
+            return None
+        return FieldProblem(TIMEOUT, f"must be {wanted}; with this value the run has no deadline", warning=True)
 
     def _of_kind(self, *kinds: FieldType) -> list[ConfigItem]:
         return [item for item in self._items.values() if item.type in kinds]

@@ -48,7 +48,7 @@ class RunnerDescriptor:
 
     def __post_init__(self) -> None:
         if self.manifest.id != str(self.id):
-            raise InvalidFile(f"its manifest says {self.manifest.id!r}, but its place gives it the id {str(self.id)!r}")
+            raise InvalidFile(f"the manifest has the id {self.manifest.id!r}, but must have {str(self.id)!r}")
 
     def launch_with(self, *, python: str | None, env: Iterable[str], environ: Mapping[str, str]) -> Launch:
         """Return the launch with the chosen interpreter and those of the named variables that `environ` has."""

@@ -77,7 +77,7 @@ def read(path: Path) -> Document:
 def parse(raw: bytes, path: Path) -> Document:
     """Parse YAML text that is not in a file or was read already."""
     if len(raw) > MAX_BYTES:
-        raise InvalidFile(f"larger than {MAX_BYTES:,} bytes")
+        raise InvalidFile(f"the file is larger than {MAX_BYTES:,} bytes")
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -89,7 +89,7 @@ def parse(raw: bytes, path: Path) -> Document:
         raise _not_yaml(error, text) from error
     except (ValueError, LookupError, AttributeError, OverflowError, TypeError) as error:
         # PyYAML's own: `!!bool perhaps`, a number of ten thousand digits.
-        raise InvalidFile("not YAML that can be used: a value does not fit its tag") from error
+        raise InvalidFile("a value does not fit its YAML tag") from error
     return Document(path, value, root)
 
 
@@ -146,7 +146,7 @@ def _weigh(node: yaml.Node, known: dict[int, int], above: set[int]) -> int:
     if (weight := known.get(id(node))) is not None:
         return weight
     if id(node) in above:
-        raise InvalidFile("not YAML that can be used: an alias holds itself", node.start_mark.line + 1)
+        raise InvalidFile("an alias contains itself", node.start_mark.line + 1)
     above.add(id(node))
     weight = 1
     _refuse_unlike_json(node)
@@ -157,14 +157,14 @@ def _weigh(node: yaml.Node, known: dict[int, int], above: set[int]) -> int:
         weight += sum(_weigh(value, known, above) for value in node.value)
     above.discard(id(node))
     if weight > MAX_VALUES:
-        raise InvalidFile(f"stands for more than {MAX_VALUES:,} values", node.start_mark.line + 1)
+        raise InvalidFile(f"the YAML expands to more than {MAX_VALUES:,} values", node.start_mark.line + 1)
     known[id(node)] = weight
     return weight
 
 
 def _refuse_unlike_json(node: yaml.Node) -> None:
     if node.tag not in _JSON_LIKE:
-        raise InvalidFile(f"the tag {node.tag.replace(_TAG, '!!')} has no place here", node.start_mark.line + 1)
+        raise InvalidFile(f"the tag {node.tag.replace(_TAG, '!!')} is not supported", node.start_mark.line + 1)
     if isinstance(node, yaml.ScalarNode) and node.tag == _TAG + "float":
         digits = node.value.replace("_", "").lower().replace(".inf", "inf").replace(".nan", "nan")
         if ":" not in digits and not math.isfinite(float(digits)):  # with a colon it counts in sixties

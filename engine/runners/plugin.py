@@ -182,7 +182,7 @@ def _runner_id(document: Document, plugin: _Plugin) -> RunnerId:
         raise InvalidFile(reason, document.line(("metadata", "name"))) from error
     claimed = _at(document, "metadata", "id")
     if claimed not in (None, str(runner_id)):
-        reason = f"metadata.id says {claimed!r}, but its place gives it the id {str(runner_id)!r}"
+        reason = f"metadata.id: the runner has the id {claimed!r}, but must have {str(runner_id)!r}"
         raise InvalidFile(reason, document.line(("metadata", "id")))
     return runner_id
 

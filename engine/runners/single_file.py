@@ -23,12 +23,12 @@ _SDK: Final = re.compile(rb"^[ \t]*(?:from|import)[ \t]+langbot_plugin\b", re.MU
 _RUN: Final = re.compile(rb"\basync[ \t]+def[ \t]+run\b")
 
 NO_RUNNER: Final = (
-    "no runner in it. It needs `async def run(ctx)`, "
+    "the file has no runner. Add `async def run(ctx)`, "
     "or a class derived from AgentRunner with `async def run(self, ctx)`"
 )
 OTHER_SDK: Final = (
-    "it imports langbot_plugin, LangBot's own SDK, which is not supported yet. "
-    "Until then import AgentRunner, AgentRunContext and AgentRunResult from engine.protocol"
+    "the file imports langbot_plugin, LangBot's own SDK, which is not supported yet. "
+    "Import AgentRunner, AgentRunContext and AgentRunResult from engine.protocol instead"
 )
 
 
@@ -40,7 +40,7 @@ def read_source(path: Path) -> bytes:
     except OSError as error:
         raise InvalidFile(f"cannot be read: {error.strerror or error}") from error
     if len(source) > MAX_BYTES:
-        raise InvalidFile(f"larger than {MAX_BYTES:,} bytes")
+        raise InvalidFile(f"the file is larger than {MAX_BYTES:,} bytes")
     if found := _SDK.search(source):
         raise InvalidFile(OTHER_SDK, source.count(b"\n", 0, found.start()) + 1)
     return source

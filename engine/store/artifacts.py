@@ -194,7 +194,7 @@ def _check(row: ArtifactRow, opened: os.stat_result) -> None:
     except (OSError, RuntimeError) as error:
         raise NotFound(f"the file of artifact {row.artifact_id} is gone or cannot be read.") from error
     if not real.is_relative_to(root) or not same or not stat.S_ISREG(opened.st_mode):
-        raise PathEscapes(f"the file of artifact {row.artifact_id} does not lie under its root.")
+        raise PathEscapes(f"the file of artifact {row.artifact_id} is outside its root.")
 
 
 def _path(row: ArtifactRow) -> Path:

@@ -87,7 +87,7 @@ class SlotTaken(StoreError):
     """Raised if the conversation and thread already have a live run."""
 
     def __init__(self, run_id: str, conversation_id: str | None) -> None:
-        super().__init__(f"conversation {conversation_id} is busy with run {run_id}; wait for it or stop it.")
+        super().__init__(f"session {conversation_id} is busy with run {run_id}; wait for it or stop it.")
         self.run_id = run_id
 
 
@@ -186,7 +186,7 @@ def _read_only(path: Path, _text: str = "") -> DatabaseReadOnly:
 
 def missing(path: Path) -> DatabaseMissing:
     return DatabaseMissing(
-        f"there is no database at {path}. `trackside run` makes one; or name another file with --db."
+        f"there is no database at {path}. `trackside run` creates one; or name another file with --db."
     )
 
 

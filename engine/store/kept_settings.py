@@ -29,7 +29,7 @@ def every(conn: Connection) -> dict[Key, Mapping[str, Any]]:
 def put(conn: Connection, key: Key, value: Mapping[str, Any], *, at: int) -> None:
     """Store a value and replace an earlier one. Raises SettingsRefused above 1 MiB."""
     if (size := len(encode(value).encode())) > MAX_SETTINGS_BYTES:
-        raise SettingsRefused(f"settings of {size:,} bytes are more than may be kept ({MAX_SETTINGS_BYTES:,})")
+        raise SettingsRefused(f"the settings have {size:,} bytes; the limit is {MAX_SETTINGS_BYTES:,}.")
     fresh = {"value": dict(value), "updated_at": at}
     row = {"binding_id": key[0], "path": key[1], **fresh}
     conn.execute(upsert(settings).values(row).on_conflict_do_update(index_elements=["binding_id", "path"], set_=fresh))

@@ -207,7 +207,7 @@ def mark_sent_again(conn: Connection, item_id: str, event_id: str) -> None:
     item = get(conn, item_id)
     if item.fate not in (Fate.DROPPED, Fate.WITHDRAWN):
         raise AlreadyDecided(
-            f"message {item_id} is {_told(item)}; only one that was dropped or withdrawn is sent again."
+            f"message {item_id} is {_told(item)}; only a dropped or withdrawn message can be sent again."
         )
     if SENT_AGAIN in item.metadata:
         raise AlreadyDecided(f"message {item_id} was sent again already, as event {item.metadata[SENT_AGAIN]}.")
@@ -218,7 +218,7 @@ def dismiss(conn: Connection, item_id: str, *, at: int) -> QueueItem:
     """Record that the user dismissed a dropped message."""
     item = get(conn, item_id)
     if item.fate != Fate.DROPPED:
-        raise AlreadyDecided(f"message {item_id} is {_told(item)}; only one that was dropped is dismissed.")
+        raise AlreadyDecided(f"message {item_id} is {_told(item)}; only a dropped message can be dismissed.")
     return save(conn, replace(item, metadata={DISMISSED: at, **item.metadata}))
 
 
@@ -279,7 +279,7 @@ def move(conn: Connection, item_id: str, before: str | None) -> QueueItem:
     others = [other for other in waiting(conn, conversation_id=item.conversation_id) if other.item_id != item_id]
     ids = [other.item_id for other in others]
     if before is not None and before not in ids:
-        raise NotFound(f"message {before} does not wait in the same conversation.")
+        raise NotFound(f"message {before} is not queued in the same session.")
     index = len(ids) if before is None else ids.index(before)
     order = [*others[:index], item, *others[index:]]
     for place, moved in enumerate(order, start=min(other.place for other in order)):

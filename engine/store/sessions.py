@@ -57,7 +57,8 @@ class Summary:
 def checked(session_id: str) -> str:
     if ID.fullmatch(session_id) is None:
         raise SessionRefused(
-            f"{session_id[:140]!r} cannot be a session id: 1 to 128 letters, digits or any of . _ : - (no spaces)."
+            f"{session_id[:140]!r} is not a valid session id. "
+            "Use 1 to 128 letters, digits or any of . _ : - (no spaces)."
         )
     return session_id
 

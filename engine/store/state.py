@@ -83,14 +83,14 @@ def checked(key: str, value: object) -> tuple[str, str]:
     if not key or len(key) > MAX_KEY_CHARACTERS:
         raise StateRefused(f"a state key has 1 to {MAX_KEY_CHARACTERS} characters; this one has {len(key)}.")
     if not is_text(key):
-        raise StateRefused(f"the state key {key!r} holds half a character, which cannot be stored.")
+        raise StateRefused(f"the state key {key!r} contains half of a surrogate pair, which cannot be stored.")
     try:
         text = encode(value)
         size = len(text.encode())
     except (TypeError, ValueError, RecursionError) as error:
         raise StateRefused(f"the value of state key {key!r} is not JSON: {error}") from error
     if size > MAX_VALUE_BYTES:
-        raise StateTooLarge(f"the value of state key {key!r} has {size} bytes; at most {MAX_VALUE_BYTES} are kept.")
+        raise StateTooLarge(f"the value of state key {key!r} has {size} bytes; the limit is {MAX_VALUE_BYTES}.")
     return key, text
 
 

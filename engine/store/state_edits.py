@@ -95,7 +95,7 @@ def delete(
     def write() -> int:
         _expect(conn, identity, key, expected)
         if not state.delete(conn, identity, key, hand.change):
-            raise NotFound(f"nothing is kept under {state.canonical(key)!r} there.")
+            raise NotFound(f"the scope has no key {state.canonical(key)!r}.")
         return 1
 
     return _noted(conn, DELETED, identity, hand, write, key=state.canonical(key))
@@ -106,7 +106,7 @@ def clear(conn: Connection, identity: ScopeIdentity, hand: EditOrigin) -> StateE
 
     def write() -> int:
         if not (count := state.clear(conn, identity, hand.change)):
-            raise NotFound(f"nothing is kept in that {identity.scope} scope.")
+            raise NotFound(f"the {identity.scope} scope has no keys.")
         return count
 
     return _noted(conn, CLEARED, identity, hand, write)
@@ -124,7 +124,7 @@ def restore(conn: Connection, edit_id: str, hand: EditOrigin) -> StateEdit:
     first, last = noted.metadata["changes"]
     changed = conn.exec_driver_sql(_CHANGED, (first, first, last, identity.key)).all()
     if not changed:
-        raise NotFound(f"what {edit_id} changed is gone, with its session.")
+        raise NotFound(f"edit {edit_id} cannot be undone: its session was deleted.")
     left = tuple(key for key, newest, _ in changed if newest > last)
     if len(left) == len(changed):
         raise StateRefused(
@@ -156,8 +156,8 @@ def _expect(conn: Connection, identity: ScopeIdentity, key: str, expected: objec
     if _is(now, expected) and (not isinstance(expected, StateRow) or _is_untouched(conn, expected)):
         return
     newest = state_pages.changes(conn, identity, key, limit=1)
-    became = "is gone" if now is Expected.NOTHING else "was written"
-    raise StateConflict(f"{state.canonical(key)!r} {became} meanwhile.", now, newest[0] if newest else None)
+    became = "deleted" if now is Expected.NOTHING else "changed"
+    raise StateConflict(f"{state.canonical(key)!r} was {became} in the meantime.", now, newest[0] if newest else None)
 
 
 def _is(now: object, expected: object) -> bool:

@@ -120,7 +120,8 @@ def value(conn: Connection, identity: ScopeIdentity, key: str, *, change: int | 
         query = query.where(state_changes.c.change == change)
     text = conn.execute(query).scalar()
     if text is None:
-        raise NotFound(f"nothing is kept under {key!r} there" + ("." if change is None else " by that change."))
+        missing = "the scope has no key" if change is None else f"change {change} has no value for"
+        raise NotFound(f"{missing} {key!r}.")
     return decode(text)
 
 
@@ -190,7 +191,7 @@ def find_scope(conn: Connection, name: str) -> ScopeIdentity:
         raise Ambiguous(f"{name!r} matches several scopes. Type more of the key.")
     identity = _of_rows(conn, found[0]) if found else None
     if identity is None:
-        raise NotFound(f"no scope {name!r} in which something is kept. `trackside state --json` has their keys.")
+        raise NotFound(f"no scope {name!r} with saved state. `trackside state --json` lists the scope keys.")
     return identity
 
 

@@ -35,15 +35,15 @@ def put(conn: Connection, owner: str, key: str, value: bytes, *, at: int) -> Non
     if not key or len(key) > MAX_KEY_CHARACTERS:
         raise StorageRefused(f"a storage key has 1 to {MAX_KEY_CHARACTERS} characters; this one has {len(key)}")
     if len(value) > MAX_VALUE_BYTES:
-        raise QuotaExceeded(f"{len(value)} bytes are more than one value may have ({MAX_VALUE_BYTES})")
+        raise QuotaExceeded(f"the value has {len(value)} bytes; the limit is {MAX_VALUE_BYTES}")
     others = select(func.coalesce(func.sum(func.length(storage.c.value)), 0), func.count()).where(
         storage.c.owner == owner, storage.c.key != key
     )
     used, count = conn.execute(others).one()
     if used + len(value) > QUOTA:
-        raise QuotaExceeded(f"{used + len(value)} bytes are more than may be kept in all ({QUOTA})")
+        raise QuotaExceeded(f"all values together would have {used + len(value)} bytes; the limit is {QUOTA}")
     if count >= MAX_KEYS:
-        raise QuotaExceeded(f"more than {MAX_KEYS} keys")
+        raise QuotaExceeded(f"there are {count} keys; the limit is {MAX_KEYS}")
     row = {"owner": owner, "key": key, "value": value, "updated_at": at}
     conn.execute(
         upsert(storage)

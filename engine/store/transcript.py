@@ -111,10 +111,12 @@ def line_of(conn: Connection, conversation_id: str, name: int | str | None) -> T
         return line
     if name is None:
         raise NotFound(
-            f"{conversation_id} has no messages yet. Send one: trackside run --session {conversation_id} -m TEXT"
+            f"session {conversation_id} has no messages yet. "
+            f"Send one: trackside run --session {conversation_id} -m TEXT"
         )
     raise NotFound(
-        f"{conversation_id} has no line {name}. `trackside transcript {conversation_id}` shows the number of each."
+        f"session {conversation_id} has no line {name}. "
+        f"`trackside transcript {conversation_id}` shows the number of each."
     )
 
 

@@ -181,7 +181,7 @@ class _Item:
         if self.mode == Mode.STEER:
             return None
         if run is None or run.is_over:
-            return "No run in progress can take this message."
+            return "No run in progress can receive this message."
         return None if run.cannot_steer is None else f"The run cannot take this message: {one_line(run.cannot_steer)}"
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from console.model.commands.key_labels import key_of
 from console.model.text.paths import problem_location
 from console.model.text.safe import one_line
+from console.model.text.sentence import as_sentence
 from console.model.text.units import number, short_runner
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ MAX_NOTICE_CHARS: Final = 300
 
 def load_error_text(error: Exception) -> str:
     """The text for files that cannot be read."""
-    return f"{str(error).rstrip('.')}. The version read before stays in use."
+    return f"{as_sentence(str(error)).rstrip('.')}. The version read before stays in use."
 
 
 class CodeChangeNotice(NamedTuple):

@@ -90,7 +90,7 @@ class Trackside(MessageGuard, ActionGuard, KeyOrder, OneLinePaste):
         sender = MessageSender(services, session, main, sessions)
         drafts = DraftKeeper(services, session, main.prompt, sender)
         prompt = PromptController(self, services, session, main)
-        composer = ComposerController(services, session, main)
+        composer = ComposerController(services, session, main, sessions)
         run_control = RunControl(services, session)
         runners = RunnersController(services, session, main)
         return Controllers(

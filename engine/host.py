@@ -6,7 +6,7 @@ from typing import Final
 from engine.access.server import CallServer
 from engine.access.services import Services
 from engine.clock import Clock, Ids
-from engine.events import EntryKind, Hub, Status
+from engine.events import EntryKind, Hub, Source, Status
 from engine.protocol.results import FailureCode
 from engine.queue.claims import ClaimedEvents
 from engine.queue.dispatch import Dispatcher
@@ -168,7 +168,7 @@ class Host:
         live = self.orchestrator.live.get(run_id)
         if live is not None and live.stop_reason is None:
             live.cancel_requested_at = self._clock.now()
-            live.recorder.record("user", EntryKind.CANCEL_REQUESTED, {})
+            live.recorder.record(Source.USER, EntryKind.CANCEL_REQUESTED, {})
             live.request_stop(StopReason.CANCELLED)
 
     async def _poll(self) -> None:

@@ -220,9 +220,10 @@ class ActiveSession:
         while len(self._held_files) > MAX_HELD_FILES:
             del self._held_files[next(iter(self._held_files))]
 
-    async def submit(self, envelope: "EventEnvelope") -> "Ticket":
-        """Send a composed event."""
-        return await self.engine.runs.submit(self.engine.runs.prepare(envelope, self._run_options()))
+    async def submit(self, envelope: "EventEnvelope", *, continues: bool = False) -> "Ticket":
+        """Send a composed event. Raises SessionDeleted if it `continues` a session that another process has deleted."""
+        order = self.engine.runs.prepare(envelope, self._run_options())
+        return await self.engine.runs.submit(order, continues=continues)
 
     async def run_again(self, run_id: str) -> "Ticket":
         """Send the input of a run again, as a new event of this session."""

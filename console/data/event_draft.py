@@ -47,6 +47,8 @@ class ComposerDraft:
     """Texts about parts of the recorded event that could not be restored."""
     session: str = ""
     """The session in which the draft was started; it is offered again only there."""
+    is_session_stored: bool = False
+    """Whether the session had messages when the draft was opened: then it must exist when the event is sent."""
 
     @property
     def defaults(self) -> Values:
@@ -60,6 +62,16 @@ class ComposerDraft:
             return has_changes(self.values, self.defaults) or bool(self.attachments)
         before = draft_of(self.base)
         return (self.values, tuple(self.attachments)) != (_values(before), before.attachments)
+
+    @property
+    def continues(self) -> bool:
+        """Whether the event continues a stored session."""
+        return self.is_session_stored and self.values["conversation_id"] == self.session
+
+    def move_to(self, session: str) -> None:
+        """Make it the draft of an event of another, new session."""
+        self.session, self.is_session_stored = session, False
+        self.values = {**self.values, "conversation_id": session}
 
     def event_draft(self) -> EventDraft:
         """The draft for the engine."""

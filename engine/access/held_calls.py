@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from engine.access.call import MAX_REPLY_BYTES, Arguments, CallType, Reply
 from engine.access.services import Services
-from engine.events import ContinueMode, EntryKind, PauseStage
+from engine.events import ContinueMode, EntryKind, PauseStage, Source
 from engine.protocol.content import Message, MessageChunk
 from engine.protocol.errors import AgentAPIException, ErrorCode
 from engine.protocol.faults import sentence
@@ -102,7 +102,7 @@ def _edit_reply(
     edit = check_edited_reply(call.call_type.name, reply)
     kind = "call.edited"
     parts = services.entry_part(run, kind, "original", original) | services.entry_part(run, kind, "edit", edit)
-    run.recorder.record("user", EntryKind.PAUSE_EDITED, {"call_id": call.call_id, **parts, "editor": editor})
+    run.recorder.record(Source.USER, EntryKind.PAUSE_EDITED, {"call_id": call.call_id, **parts, "editor": editor})
     return edit
 
 

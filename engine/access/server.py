@@ -16,7 +16,7 @@ from engine.access.gate import decide_call
 from engine.access.held_calls import AllowedCall, NextStep, collect_reply, pause_at_reply, pause_before_call
 from engine.access.rate_limit import RateLimit
 from engine.access.services import Services
-from engine.events import EntryKind, Outcome
+from engine.events import EntryKind, Outcome, Source
 from engine.protocol.errors import AgentAPIException, ErrorCode
 from engine.protocol.faults import sentence
 from engine.run.live import LiveRun, StopReason
@@ -48,9 +48,8 @@ class CallServer:
             raise RUN_ENDED.refusal()
         number = self._call_counts[run] = self._call_counts.get(run, 0) + 1
         call_id = f"c{number}"
-        self._record(
-            run, "runner", EntryKind.CALL_REQUESTED, {"call_id": call_id, "action": action[:100]}, "arguments", data
-        )
+        request = {"call_id": call_id, "action": action[:100]}
+        self._record(run, Source.RUNNER, EntryKind.CALL_REQUESTED, request, "arguments", data)
         rate_limit = self._rate_limits.setdefault(run, RateLimit())
         call_type, arguments, decision = self._decide(run, action, data, rate_limit)
         self._record_decision(run, call_id, decision)
@@ -188,10 +187,12 @@ class CallServer:
         if decision.resource is not None:
             data["resource"] = decision.resource
         if decision.allowed:
-            run.recorder.record("host", EntryKind.CALL_DECIDED, data)
+            run.recorder.record(Source.HOST, EntryKind.CALL_DECIDED, data)
         else:
             data["code"] = decision.code
-            run.recorder.record("host", EntryKind.CALL_DECIDED, data, outcome=Outcome.REFUSED, reason=decision.clause)
+            run.recorder.record(
+                Source.HOST, EntryKind.CALL_DECIDED, data, outcome=Outcome.REFUSED, reason=decision.clause
+            )
 
     def _record_reply(
         self,
@@ -207,12 +208,12 @@ class CallServer:
             data = {"call_id": call_id, "error": error.error.model_dump(mode="json")}
             if reply is None:
                 run.recorder.record(
-                    "host", EntryKind.CALL_REPLIED, data, outcome=Outcome.FAILED, reason=error.error.message
+                    Source.HOST, EntryKind.CALL_REPLIED, data, outcome=Outcome.FAILED, reason=error.error.message
                 )
             else:
-                self._record(run, "host", EntryKind.CALL_REPLIED, data, "reply", reply)
+                self._record(run, Source.HOST, EntryKind.CALL_REPLIED, data, "reply", reply)
         else:
-            self._record(run, "host", EntryKind.CALL_REPLIED, {"call_id": call_id}, "reply", reply)
+            self._record(run, Source.HOST, EntryKind.CALL_REPLIED, {"call_id": call_id}, "reply", reply)
 
     def _record(self, run: LiveRun, source: str, kind: str, data: dict[str, Any], name: str, value: object) -> None:
         """Record a request or reply."""

@@ -9,6 +9,7 @@ import orjson
 from sqlalchemy import Connection
 
 from engine.clock import Clock, Ids, rfc3339
+from engine.events import Source
 from engine.run.live import LiveRun
 from engine.store import artifacts
 from engine.store.artifacts import ArtifactRow, Storage
@@ -67,7 +68,7 @@ class Services:
             storage=Storage.BLOB,
             mime_type="application/json",
             sha256=hashlib.sha256(content).hexdigest(),
-            source="host",
+            source=Source.HOST,
             conversation_id=grants.conversation_id,
             thread_id=grants.thread_id,
             bot_id=grants.bot_id,
@@ -83,7 +84,7 @@ class Services:
 
 def is_internal(row: ArtifactRow) -> bool:
     """Whether an artifact is part of a journal entry, which no runner may read."""
-    return row.source == "host" and row.artifact_type.startswith("call.")
+    return row.source == Source.HOST and row.artifact_type.startswith("call.")
 
 
 def _register(tx: Transaction, row: ArtifactRow, content: bytes) -> None:

@@ -83,6 +83,8 @@ BREAKPOINT_KINDS: Final = frozenset(
         EntryKind.PAUSE_ENDED,
     }
 )
+DELTAS: Final = "deltas"
+"""Value of `assembled_from` in a warning and a transcript line: the message was never completed."""
 NOT_IN_OUTLINE: Final = (EntryKind.MESSAGE_DELTA, EntryKind.OUTPUT, *sorted(CALL_KINDS))
 """Kinds that an outline of a run leaves out: a run may have very many of them."""
 
@@ -541,9 +543,14 @@ class Warned(Payload):
     """A warning of the host about the run."""
 
     message: str
+    is_assembled: bool
+    """Whether the warning says that the last message of the run was assembled from its deltas."""
 
     def __init__(self, data: Data) -> None:
         self.message = text(data.get("message"))
+        # Entries written before `assembled_from` existed differ only in their text.
+        is_older = "assembled_from" not in data and self.message.rstrip(".").endswith("from deltas")
+        self.is_assembled = is_older or data.get("assembled_from") == DELTAS
 
 
 @_payload

@@ -88,9 +88,9 @@ class Recorder:
             return
         self._writer.append(self.entry(source, kind, data, **details))
 
-    def warn(self, message: str) -> None:
+    def warn(self, message: str, **details: str) -> None:
         """Record a warning of the host. A warning about a result belongs in the entry of that result."""
-        self.record(Source.HOST, EntryKind.WARNING, {"message": message})
+        self.record(Source.HOST, EntryKind.WARNING, {"message": message, **details})
 
     def output(self, stream: str, text: str) -> None:
         """Record a line that the runner printed. Lines beyond the limit are only counted."""

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from engine.clock import rfc3339
-from engine.events import EntryKind, Fate, Mode
+from engine.events import EntryKind, Fate, Mode, Source
 from engine.journal.recorded_decision import RecordedDecision, with_data
 from engine.queue.items import (
     MAX_QUEUE_ITEMS,
@@ -78,7 +78,7 @@ class Claim:
         paused = {"paused": True} if item.fate == Fate.PAUSED else {}
         data = {"item_id": item.item_id, "event_id": item.event_id, "text": item.text}
         self._data = {**data, **attachment_summary(item), **paused}
-        self._decision = RecordedDecision(run.recorder, "user", EntryKind.STEERING_QUEUED, self._data)
+        self._decision = RecordedDecision(run.recorder, Source.USER, EntryKind.STEERING_QUEUED, self._data)
 
     def decide(self, tx: Transaction, order: RunOrder, item: QueueItem, event: EventRow, now: int) -> str | None:
         """Inside the writer: claim the message, or return why it cannot be claimed. Does not raise for the latter."""

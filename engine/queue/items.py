@@ -4,6 +4,7 @@ from typing import Any, Final
 
 import orjson
 
+from engine.events import Source
 from engine.intake.envelope import EventEnvelope, with_text
 from engine.journal.secret_mask import SecretMask
 from engine.protocol.content import RunnerInput
@@ -102,7 +103,7 @@ def log_queue_event(
     event_id: str,
     *,
     at: int,
-    source: str = "host",
+    source: Source = Source.HOST,
     run_id: str | None = None,
     metadata: dict[str, Any],
 ) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from engine.clock import Clock, Ids, rfc3339
-from engine.events import EntryKind, Fate
+from engine.events import EntryKind, Fate, Source
 from engine.journal.recorded_decision import DecisionResult, RecordedDecision, with_data
 from engine.queue.items import (
     MAX_PULL_BYTES,
@@ -29,7 +29,7 @@ class Pull:
         self._now = now
         self.begins_turn = not run.recorder.began_with_pull
         """Whether the pull begins a turn if it returns messages."""
-        self._decision = RecordedDecision(run.recorder, "host", EntryKind.STEERING_PULLED, {"items": []})
+        self._decision = RecordedDecision(run.recorder, Source.HOST, EntryKind.STEERING_PULLED, {"items": []})
 
     def take(self, tx: Transaction) -> DecisionResult[Sequence[QueueItem]]:
         """Inside the writer: pull the first messages, and write each to the transcript."""
@@ -54,7 +54,7 @@ def mark_injected(
     for item in items:
         remove_claim(run.order.run_id, item.item_id)
         data = {"item_id": item.item_id, "event_id": item.event_id}
-        _inject(run, item, RecordedDecision(run.recorder, "host", EntryKind.STEERING_INJECTED, data), now)
+        _inject(run, item, RecordedDecision(run.recorder, Source.HOST, EntryKind.STEERING_INJECTED, data), now)
 
 
 def _inject(run: LiveRun, item: QueueItem, decision: RecordedDecision, now: int) -> None:
@@ -85,7 +85,7 @@ def return_items(run: LiveRun, items: Sequence[QueueItem], clock: Clock, ids: Id
         return  # the end of the run drops them
     now, run_id = clock.now(), run.order.run_id
     decision = RecordedDecision(
-        run.recorder, "host", EntryKind.STEERING_RETURNED, {"items": [item.item_id for item in items]}
+        run.recorder, Source.HOST, EntryKind.STEERING_RETURNED, {"items": [item.item_id for item in items]}
     )
     event_ids = [ids.new("evt") for _ in items]
 

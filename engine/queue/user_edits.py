@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from engine.clock import Clock, Ids
-from engine.events import FINAL_FATES, EntryKind, Fate, Mode
+from engine.events import FINAL_FATES, EntryKind, Fate, Mode, Source
 from engine.journal.recorded_decision import DecisionResult, RecordedDecision, with_data
 from engine.queue.claims import ClaimedEvents, claim_item, reason_not_claimable
 from engine.queue.dispatch import Dispatcher
@@ -174,7 +174,7 @@ class QueueEditor:
         def decide(tx: Transaction) -> QueueItem:
             item = queue.dismiss(tx.connection, item_id, at=now)
             metadata = {"steering": {"status": "dismissed", "item_id": item_id, "source_event_id": item.event_id}}
-            log_queue_event(tx, item, "steering.dismissed", event_id, at=now, source="user", metadata=metadata)
+            log_queue_event(tx, item, "steering.dismissed", event_id, at=now, source=Source.USER, metadata=metadata)
             return item
 
         return await self._writer.submit(decide)
@@ -213,13 +213,13 @@ class QueueEditor:
             status = kind.removeprefix("steering.")
             metadata = {"steering": {"status": status, "item_id": item_id, "source_event_id": item.event_id}}
             run_id = entry.run_id if entry is not None else None
-            log_queue_event(tx, item, kind, event_id, at=now, source="user", run_id=run_id, metadata=metadata)
+            log_queue_event(tx, item, kind, event_id, at=now, source=Source.USER, run_id=run_id, metadata=metadata)
             return changed, {"item_id": item_id, **data}
 
         if run is None or run.has_ended:
             changed = await self._writer.submit(lambda tx: decide(tx, None)[0])
         else:
-            decision = RecordedDecision(run.recorder, "user", kind, {"item_id": item_id})
+            decision = RecordedDecision(run.recorder, Source.USER, kind, {"item_id": item_id})
             changed = (await self._writer.submit(lambda tx: _record_decision(tx, decision, decide))).get()
         if changed.mode != Mode.STEER and (slot := _slot(changed)) is not None:
             self._dispatcher.fill_slot(slot)

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from typing import Any, Final, NamedTuple
 
 from engine.clock import Clock
-from engine.events import ContinueMode, EntryKind, PauseStage
+from engine.events import ContinueMode, EntryKind, PauseStage, Source
 from engine.journal.recorder import Recorder
 from engine.protocol.results import ResultType
 from engine.run.deadline import Deadline
@@ -205,7 +205,7 @@ class PauseControl:
                 f"Use a higher number, or {location.name} to pause at each."
             )
         self._breakpoints[location] = Breakpoint(location, once)
-        self._recorder.record("user", EntryKind.BREAKPOINT_SET, {"when": str(location), "once": once})
+        self._recorder.record(Source.USER, EntryKind.BREAKPOINT_SET, {"when": str(location), "once": once})
 
     def remove_breakpoint(self, location: BreakpointLocation) -> None:
         """Remove a breakpoint. A pause that it caused goes on."""
@@ -213,7 +213,7 @@ class PauseControl:
             existing = ", ".join(map(str, self._breakpoints)) or "none"
             raise BreakpointError(f"No breakpoint is set at {location}. Breakpoints of this run: {existing}.")
         once = self._breakpoints.pop(location).once
-        self._recorder.record("user", EntryKind.BREAKPOINT_REMOVED, {"when": str(location), "once": once})
+        self._recorder.record(Source.USER, EntryKind.BREAKPOINT_REMOVED, {"when": str(location), "once": once})
 
     def edit_reply(self, reply: object, editor: str) -> Pause:
         """Set the reply that the paused call will return instead of its own. A later edit replaces this one."""
@@ -305,7 +305,7 @@ class PauseControl:
         self._deadline.pause()
         item.pause = replace(item.pause, since=self._clock.now(), time_left=self._deadline.seconds_left)
         self._paused.append(item)
-        self._recorder.record("host", EntryKind.PAUSE_STARTED, item.pause.entry_data())
+        self._recorder.record(Source.HOST, EntryKind.PAUSE_STARTED, item.pause.entry_data())
 
     def _end_pause(self, item: _PausedItem, mode: ContinueMode) -> None:
         seconds = (self._clock.now() - item.pause.since) / 1_000_000
@@ -313,7 +313,7 @@ class PauseControl:
         if mode is ContinueMode.STEP and not item.pause.steps_to_reply:
             self.pause_at_next_boundary()
         self._recorder.record(
-            "user", EntryKind.PAUSE_ENDED, {**item.pause.entry_data(), "seconds": seconds, "how": mode}
+            Source.USER, EntryKind.PAUSE_ENDED, {**item.pause.entry_data(), "seconds": seconds, "how": mode}
         )
         item.on_continue(mode)
 

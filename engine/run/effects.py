@@ -9,7 +9,7 @@ from typing import Any, Final, cast
 from sqlalchemy.exc import DBAPIError
 
 from engine.clock import Clock, Ids
-from engine.events import EntryKind, Outcome
+from engine.events import EntryKind, Outcome, Source
 from engine.protocol.content import text_of
 from engine.run.run_order import RunOrder
 from engine.store import artifacts, event_log, state, transcript
@@ -144,7 +144,7 @@ class Effects:
             name=payload.get("name"),
             size_bytes=payload.get("size_bytes"),
             sha256=payload.get("sha256"),
-            source="runner",
+            source=Source.RUNNER,
             conversation_id=envelope.conversation_id,
             thread_id=envelope.thread_id,
             bot_id=envelope.bot_id,
@@ -162,7 +162,7 @@ class Effects:
             EventRow(
                 event_id=event_id,
                 event_type=kind,
-                source="runner",
+                source=Source.RUNNER,
                 bot_id=envelope.bot_id,
                 workspace_id=envelope.workspace_id,
                 conversation_id=envelope.conversation_id,

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, Final, Protocol, cast
 
 from engine.clock import Clock
-from engine.events import Outcome
+from engine.events import Outcome, Source
 from engine.journal.recorder import JOURNAL_LIMIT, Recorder
 from engine.protocol.results import ResultType
 from engine.run.breakpoints import PauseControl
@@ -234,7 +234,7 @@ class LiveRun:
     def _record_unreadable(self, reason: str, size: int) -> None:
         if self.has_ended:
             return
-        self.recorder.record("runner", UNREADABLE, {"size": size}, outcome=Outcome.REFUSED, reason=reason[:500])
+        self.recorder.record(Source.RUNNER, UNREADABLE, {"size": size}, outcome=Outcome.REFUSED, reason=reason[:500])
         self._check_journal_limit()
 
     def _record(self, checked: CheckedResult) -> None:
@@ -242,7 +242,7 @@ class LiveRun:
 
     def _entry(self, checked: CheckedResult) -> Entry:
         return self.recorder.entry(
-            "runner",
+            Source.RUNNER,
             checked.kind,
             checked.data,
             text=checked.text,

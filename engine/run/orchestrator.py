@@ -11,8 +11,9 @@ import orjson
 from sqlalchemy import Connection
 
 from engine.clock import Clock, Ids
-from engine.events import EntryKind, Status
+from engine.events import EntryKind, Source, Status
 from engine.journal.delta_text import DeltaText
+from engine.journal.kinds import DELTAS
 from engine.journal.secret_mask import SecretMask
 from engine.protocol.content import text_of
 from engine.run.effects import Effects
@@ -144,7 +145,7 @@ class Orchestrator:
         live.started_at = now
         context = build_context(order, facts, self._clock)
         # The same time as in the run's row, so that its duration is the same wherever it is read.
-        live.recorder.record("host", EntryKind.RUN_STARTED, redact(_started_data(order, context)), at=now)
+        live.recorder.record(Source.HOST, EntryKind.RUN_STARTED, redact(_started_data(order, context)), at=now)
         for warning in (*order.warnings, *facts.warnings):
             live.recorder.warn(warning)
         if live.stop_reason is None:
@@ -210,7 +211,8 @@ class Orchestrator:
             text = await self._unfinished_text(live) if verdict.status is Status.COMPLETED else ""
             if text:
                 live.recorder.warn(
-                    "The run ended without a completed message; its transcript line is assembled from deltas."
+                    "The run ended without a completed message; its transcript line is assembled from deltas.",
+                    assembled_from=DELTAS,
                 )
             await self._writer.submit(partial(finish, verdict=verdict, text=text))
         except (AlreadyFinal, NotFound):
@@ -232,7 +234,7 @@ class Orchestrator:
         order, now = live.order, self._clock.now()
         if text:
             message = {"role": "assistant", "content": text}
-            live.effects.write_line(tx, line_id, message, {"assembled_from": "deltas"}, now)
+            live.effects.write_line(tx, line_id, message, {"assembled_from": DELTAS}, now)
         if verdict.status is Status.COMPLETED and order.envelope.conversation_id is not None:
             sessions.touch(tx.connection, order.envelope.conversation_id, at=now, exchanges=1)
         mask = order.secret_mask
@@ -256,7 +258,7 @@ def close_run(tx: Transaction, run_id: str, end: RunEnd, drop_leftovers: DropLef
         nonlocal position
         position += 1
         text = end.secret_mask.cover(orjson.dumps(data).decode())
-        tx.record(Entry(run_id, position, at, "host", kind, text, None, None, None, turn))
+        tx.record(Entry(run_id, position, at, Source.HOST, kind, text, None, None, None, turn))
 
     for dropped in drop_leftovers(tx, runs.get(conn, run_id), end, at=at):
         record(EntryKind.STEERING_DROPPED, dropped)
@@ -266,7 +268,7 @@ def close_run(tx: Transaction, run_id: str, end: RunEnd, drop_leftovers: DropLef
         EventRow(
             event_id=f"{run_id}:finished",
             event_type=EntryKind.RUN_FINISHED,
-            source="host",
+            source=Source.HOST,
             conversation_id=run.conversation_id,
             thread_id=run.thread_id,
             bot_id=run.bot_id,

@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from engine.events import Source
 from engine.intake.attachments import decode_content, find_root, is_file_reference
 from engine.intake.envelope import EventEnvelope
 from engine.journal.secret_mask import SecretMask
@@ -78,7 +79,7 @@ def store_raw(
         artifact_type="raw_event",
         storage=Storage.BLOB,
         mime_type="application/json",
-        source="host",
+        source=Source.HOST,
         conversation_id=envelope.conversation_id,
         thread_id=envelope.thread_id,
         bot_id=envelope.bot_id,

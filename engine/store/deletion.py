@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Table, and_, delete, or_, select
 
-from engine.events import FINAL_FATES, FINAL_STATUSES, LIVE_STATUSES
+from engine.events import FINAL_FATES, FINAL_STATUSES, LIVE_STATUSES, Source
 from engine.store import event_log
 from engine.store.artifacts import delete_orphans
 from engine.store.errors import SessionRefused
@@ -60,7 +60,7 @@ def prune(conn: Connection, older_than: int, now: int, *, event_id: str) -> Dele
 
 def _of_no_entry() -> ColumnElement[bool]:
     """Return the condition for artifacts that hold a large part of a journal entry and whose run is deleted."""
-    part_of_an_entry = and_(artifacts.c.source == "host", artifacts.c.artifact_type.like("call.%"))
+    part_of_an_entry = and_(artifacts.c.source == Source.HOST, artifacts.c.artifact_type.like("call.%"))
     return and_(part_of_an_entry, artifacts.c.run_id.not_in(select(runs.c.run_id)))
 
 
@@ -84,7 +84,7 @@ def audit(
         EventRow(
             event_id=event_id,
             event_type=event_type,
-            source="host",
+            source=Source.HOST,
             created_at=at,
             event_time=at,
             conversation_id=conversation_id,

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection
 
-from engine.events import Expected
+from engine.events import Expected, Source
 from engine.store import event_log, state, state_pages
 from engine.store.errors import NotFound, StateConflict, StateRefused
 from engine.store.event_log import EventRow
@@ -203,7 +203,7 @@ def _noted(
         EventRow(
             event_id=hand.edit_id,
             event_type=kind,
-            source=EDITOR,
+            source=Source.USER,
             actor_type="user",
             actor_id=hand.who,
             event_time=hand.at,

@@ -175,8 +175,8 @@ MUTANTS: Final = (
     ),
     Mutant(
         _DESK,
-        "data, outcome=Outcome.REFUSED, reason=decision.clause)",
-        "data)",
+        "data, outcome=Outcome.REFUSED, reason=decision.clause\n",
+        "data\n",
         "a refusal is recorded as one",
         f"{_ATTACK}[conversation by id]",
     ),

@@ -69,8 +69,8 @@ MUTANTS: Final = (
     ),
     Mutant(
         _EDITS,
-        "source=EDITOR,",
-        "source=EDITOR, conversation_id=identity.conversation_id,",
+        "source=Source.USER,",
+        "source=Source.USER, conversation_id=identity.conversation_id,",
         "no runner reads of a person's edits",
         "tests/engine/store/test_state_edits.py::test_no_runner_can_read_the_users_edits_of_state",
     ),

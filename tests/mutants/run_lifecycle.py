@@ -29,7 +29,7 @@ MUTANTS: Final = (
     ),
     Mutant(
         "engine/host.py",
-        'record("user", EntryKind.CANCEL_REQUESTED, {})',
+        "record(Source.USER, EntryKind.CANCEL_REQUESTED, {})",
         'record("host", "cancel.requested", {})',
         "a cancel is recorded as an entry of the user",
         "tests/engine/journal/test_recorder.py::test_sources_distinguish_host_runner_and_user",

@@ -43,7 +43,7 @@ MUTANTS: Final = (
     ),
     Mutant(
         "engine/run/orchestrator.py",
-        '{"assembled_from": "deltas"}',
+        '{"assembled_from": DELTAS}',
         "{}",
         "a line put together from deltas says so",
         "tests/engine/journal/test_delta_text.py::test_deltas_without_a_completed_message_make_one_line_and_a_warning",

@@ -16,6 +16,7 @@ from engine.events import (
     RunCompleted,
     RunFinished,
     Status,
+    Warned,
     payload_as,
 )
 
@@ -69,7 +70,7 @@ def find_unfinished_range(outline: Sequence[Entry], *, after: int) -> tuple[int,
         if completes_message(entry):
             after = entry.position
             break
-        needs_end = needs_end or entry.type == EntryKind.WARNING
+        needs_end = needs_end or (entry.type == EntryKind.WARNING and payload_as(Warned, entry).is_assembled)
     before = last.position if is_over else last.position + 2**31
     return (after, before) if needs_end and before - after > 1 else None
 

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from console.data.active_session import ActiveSession
     from console.data.event_draft import ComposerDraft
     from console.ui.main.screen import MainScreen
+    from console.ui.sessions.controller import SessionsController
     from console.ui.shared.services import AppServices
     from engine.api import EventEnvelope, Ticket
 
@@ -15,10 +16,17 @@ if TYPE_CHECKING:
 class ComposerController:
     """Opens the composer, and keeps the drafts of events while their screen is closed."""
 
-    def __init__(self, services: "AppServices", active_session: "ActiveSession", main: "MainScreen") -> None:
+    def __init__(
+        self,
+        services: "AppServices",
+        active_session: "ActiveSession",
+        main: "MainScreen",
+        sessions: "SessionsController",
+    ) -> None:
         self._services = services
         self._session = active_session
         self._main = main
+        self._sessions = sessions
         self.drafts: list[ComposerDraft] = []
         """Unsent events; the newest is the last."""
 
@@ -48,6 +56,8 @@ class ComposerController:
         self._services.push_screen(ComposerScreen(self._services, self, draft))
 
     def add_draft(self, draft: "ComposerDraft") -> None:
+        if draft.session == self._session.session_id:
+            draft.is_session_stored = self._services.updater.has_messages
         if draft not in self.drafts:
             self.drafts.append(draft)
 
@@ -75,6 +85,12 @@ class ComposerController:
         if isinstance(top := self._services.full_screen, ComposerScreen):
             top.collect()
         return any(draft.is_changed for draft in self.drafts)
+
+    async def leave_deleted_session(self, draft: "ComposerDraft") -> None:
+        """Move a draft whose session was deleted in another process to a new session."""
+        if draft.session == self._session.session_id:
+            await self._sessions.leave_deleted_session()
+        draft.move_to(self._session.session_id)
 
     def follow_sent(self, ticket: "Ticket", envelope: "EventEnvelope") -> None:
         """Show what becomes of an event that was sent."""

@@ -13,6 +13,7 @@ from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import Input, Static, TextArea
 
+from console.data.errors import SessionDeleted
 from console.data.event_draft import (
     SOURCES,
     TYPES,
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from engine.api import Attachment
 
 _ATTACHMENTS: Final = "attachments"
+_SESSION_DELETED: Final = "Not sent: the session was deleted in another process. Send again to start a new session."
 _OPTIONS: Final = {"event_type": TYPES, "source": SOURCES}
 
 
@@ -327,7 +329,13 @@ class ComposerScreen(FullScreen):
     async def _send(self) -> None:
         try:
             envelope = self.services.active_session.engine.runs.compose(self.draft.event_draft())
-            ticket = await self.services.active_session.submit(envelope)
+            ticket = await self.services.active_session.submit(envelope, continues=self.draft.continues)
+        except SessionDeleted:
+            self._send_state = SendState.OPEN
+            await self._controller.leave_deleted_session(self.draft)
+            set_value(self._controls["conversation_id"], self.draft.values["conversation_id"])
+            self._show_error(_SESSION_DELETED)
+            return
         except Exception as error:  # noqa: BLE001  (the failure is shown in the form)
             self._send_state = SendState.OPEN
             self._show_error(error_text(error))

@@ -3,9 +3,7 @@
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Final
-
-import orjson
+from typing import TYPE_CHECKING, Final
 
 from console.data.active_session import ActiveSession
 from console.data.conversation_loader import ConversationLoader
@@ -21,7 +19,7 @@ from console.model.stream.rows import entry_row
 from console.model.stream.timeline import Timeline
 from console.ui.main.screen import MainScreen
 from console.ui.shared.closing_awaitable import ClosingAwaitable
-from engine.events import LIVE_STATUSES, EntryKind, Fate
+from engine.events import LIVE_STATUSES, EntryKind, Fate, RunStarted, payload_as
 
 if TYPE_CHECKING:
     from engine.api import Entry, QueueItem
@@ -285,10 +283,10 @@ class ScreenUpdater:
         self._show(is_busy=bool(entries))
 
     def _apply(self, run_id: str, batch: "list[Entry]") -> None:
-        first, started = batch[0], dict[str, Any]()
-        if first.type == EntryKind.RUN_STARTED:
-            started = orjson.loads(first.data)
-            self._session_ids[run_id] = (started["context"].get("conversation") or {}).get("conversation_id")
+        first = batch[0]
+        started = payload_as(RunStarted, first) if first.type == EntryKind.RUN_STARTED else None
+        if started is not None:
+            self._session_ids[run_id] = started.conversation_id
             self.active_runs.add(run_id, self._session_ids[run_id])
         self.active_runs.apply(run_id, batch)
         if any(entry.type.startswith(("steering.", "run.", "cancel.")) for entry in batch):
@@ -296,11 +294,11 @@ class ScreenUpdater:
         if self._is_in_session(run_id):
             if not self.conversation.has_later:
                 self._main.conversation.attempt(self.conversation.apply, batch)
-            if first.type == EntryKind.RUN_STARTED and self.as_of is None:
+            if started is not None and self.as_of is None:
                 if self.conversation.has_later:
                     self._start_read("end", self.show_end())
                 view = RunView(run_id, is_here=self._session.engine.runs.is_in_progress(run_id))
-                view.runner_id, view.agent_id = started.get("runner_id"), started.get("agent_id")
+                view.runner_id, view.agent_id = started.runner_id, started.agent_id
                 self._set_view(view)
         if self.view is not None and run_id == self.view.run_id:
             self._main.stream.attempt(self.view.apply, batch)

@@ -62,7 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     during.add_argument(
         "--steer", action="append", type=scheduled_message, default=[], metavar="WHEN=TEXT",
         help="send the steering message TEXT at WHEN: a result type or an entry type of the host, with #n for the nth "
-        "(tool.call.started#2), or +SECONDS after the start. If the run ends before WHEN, the message is not sent, "
+        "(tool.call.started#2), or +SECONDS after the start. If the run does not reach WHEN, the message is not sent, "
         "a warning is printed and the exit code does not change",
     )  # fmt: skip
     during.add_argument(

@@ -199,7 +199,7 @@ class MessageScheduler:
             if (why := _why_undelivered(sent, dropped)) is not None:
                 print_error(f"not delivered: {sent.text} ({why})")
         for scheduled in self._scheduled:
-            print_error(f"--steer {_quoted(scheduled.typed)}: the run ended before this, so the message was not sent.")
+            print_error(f"--steer {_quoted(scheduled.typed)}: not sent, because the run did not reach this point.")
 
     async def _follow(self, run_id: str, since: int) -> None:
         """Follow the run by an own subscription: a slow reader of the output must not delay messages."""

@@ -7,6 +7,7 @@ from console.model.settings_form.fields import form_fields
 from console.model.settings_form.form_draft import Changes, FormDraft, changes_of
 from console.model.settings_form.rows import grant_rows, refusal_rows
 from console.model.settings_form.values import mask_secret, unmask_secret
+from console.model.text.sentence import as_sentence
 from engine.api import ConfigError, EventType, IntakeError, KeptSettings, RunnersError, RunOptions, to_yaml
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ class FormStore:
                 RunOptions(runner=self.name), KeptSettings(**draft.changed_settings()), event=EventType(event_type)
             )
         except (ConfigError, IntakeError, RunnersError) as error:
-            return refusal_rows(str(error))
+            return refusal_rows(as_sentence(str(error)))
         return grant_rows(order.grants.snapshot(), order.warnings)
 
     def to_yaml(self, draft: FormDraft) -> str:

@@ -31,12 +31,17 @@ _SHORT_TEXTS: Final = {
 
 def error_text(error: BaseException) -> str:
     """The text of an error as a sentence. Names the key that fixes it instead of an option of the command line."""
+    return as_sentence(_plain_text(error))
+
+
+def _plain_text(error: BaseException) -> str:
+    """The text of an error as a part of another sentence."""
     found = getattr(error, "found", None)
     if isinstance(found, str):
-        return as_sentence(f"{found}. {key_of('app.runners')} chooses one.")
+        return f"{found}. {key_of('app.runners')} chooses one."
     if type(error).__name__ == "FormError":
-        return as_sentence(f"{error} {key_of('app.settings')} opens its settings.")
-    return as_sentence(str(error)) or type(error).__name__
+        return f"{error} {key_of('app.settings')} opens its settings."
+    return str(error) or type(error).__name__
 
 
 class HealthProblem(NamedTuple):
@@ -50,10 +55,11 @@ class HealthProblem(NamedTuple):
     @classmethod
     def of(cls, error: BaseException, what: str = "") -> "HealthProblem":
         """The problem that an error means; `what` failed because of it."""
-        cause = one_line(error_text(error), MAX_PROBLEM_CHARACTERS)
+        cause = one_line(_plain_text(error), MAX_PROBLEM_CHARACTERS)
         text = f"{what}: {cause}" if what else cause
         name = type(error).__name__
-        return cls(_SHORT_TEXTS.get(name, one_line(text, MAX_SHORT_CHARACTERS)), text, name == "DatabaseLocked")
+        short = _SHORT_TEXTS.get(name, one_line(text, MAX_SHORT_CHARACTERS))
+        return cls(short, as_sentence(text), name == "DatabaseLocked")
 
 
 class HealthMonitor:

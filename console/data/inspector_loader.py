@@ -27,6 +27,7 @@ from console.model.inspector.data import (
 from console.model.inspector.grants import permission_groups
 from console.model.inspector.links import link_of
 from console.model.inspector.state_diff import FORK_EDITOR, Change, differences, written_by
+from console.model.text.sentence import as_sentence
 from console.model.text.units import number, size
 from engine.api import Engine, Entry, RunRow, StoreError, TranscriptLine, Written
 from engine.events import CALL_KINDS, OUTPUT_CUT, EntryKind, Outcome, Output, RunStarted, payload_as
@@ -111,14 +112,14 @@ class InspectorLoader:
         try:
             return await self._readers[tab](await self._engine.runs.get(run_id), position)
         except StoreError as error:
-            return Unknown(run_id=run_id, position=position, words=str(error))
+            return Unknown(run_id=run_id, position=position, words=as_sentence(str(error)))
 
     async def load_call(self, run_id: str, number: int, positions: Sequence[int]) -> CallData | Unknown:
         """Return the recorded request and reply of one call."""
         try:
             entries = await self._engine.runs.entries_at(run_id, positions)
         except StoreError as error:
-            return Unknown(run_id=run_id, words=str(error))
+            return Unknown(run_id=run_id, words=as_sentence(str(error)))
         found = {entry.type: orjson.loads(entry.data) for entry in entries}
         request, reply = found.get(EntryKind.CALL_REQUESTED, {}), found.get(EntryKind.CALL_REPLIED, {})
         return CallData(run_id=run_id, number=number, request=request, reply=reply)

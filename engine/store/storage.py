@@ -43,7 +43,7 @@ def put(conn: Connection, owner: str, key: str, value: bytes, *, at: int) -> Non
     if used + len(value) > QUOTA:
         raise QuotaExceeded(f"all values together would have {used + len(value)} bytes; the limit is {QUOTA}")
     if count >= MAX_KEYS:
-        raise QuotaExceeded(f"there are {count} keys; the limit is {MAX_KEYS}")
+        raise QuotaExceeded(f"there are {count} keys already; the limit is {MAX_KEYS}")
     row = {"owner": owner, "key": key, "value": value, "updated_at": at}
     conn.execute(
         upsert(storage)

@@ -4,6 +4,7 @@ import asyncio
 from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
+from console.data.health import error_text
 from console.model.commands.key_labels import key_of
 from console.model.runners.code_changes import CodeStatus, change_notice, load_error_text
 
@@ -48,7 +49,7 @@ class CodeWatcher:
             async for _ in self._session.engine.runners.watch():
                 await self._reload_changed()
         except Exception as error:  # noqa: BLE001  (watching is not worth a crash)
-            self._services.show_toast(str(error) or type(error).__name__, severity="warning")
+            self._services.show_toast(error_text(error), severity="warning")
 
     async def _reload_changed(self) -> None:
         try:

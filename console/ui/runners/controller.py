@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from console.model.commands.key_labels import key_of
 from console.model.text.safe import one_line
+from console.model.text.sentence import as_sentence
 from console.model.text.units import short_runner
 
 if TYPE_CHECKING:
@@ -125,7 +126,7 @@ class RunnersController:
             elif is_recent or self.picker is None:
                 raise
             else:
-                self.picker.show_path_error(str(error))
+                self.picker.show_path_error(as_sentence(str(error)))
             return
         # In the background: the runner can run even if the place cannot be stored.
         self._services.run_in_background(runners.add_recent_place(path))

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
+from console.data.health import error_text
 from console.model.text.safe import one_line
 from console.model.text.units import number
 
@@ -88,7 +89,7 @@ class PendingDeletes:
             try:
                 text = await self._delete_now(session_id)
             except Exception as error:  # noqa: BLE001  (the others are deleted all the same)
-                texts.append(str(error))
+                texts.append(error_text(error))
             else:
                 texts += [text] if is_early else []
         return texts

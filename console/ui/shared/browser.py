@@ -9,6 +9,7 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.widgets import Input
 
+from console.data.health import error_text
 from console.model.commands.key_labels import with_keys
 from console.model.commands.situation import TO_LIST
 from console.model.text.lists import ListItems
@@ -115,7 +116,7 @@ class Browser(FullScreen):
             with slow_notice(self, partial(self._set_side_data, data_id, SideData(note="Reading…"))):
                 data = SideData(await read(), is_loaded=True)
         except Exception as error:  # noqa: BLE001  (any failure is shown in place of the data)
-            data = SideData(note=str(error) or type(error).__name__)
+            data = SideData(note=error_text(error))
         self._set_side_data(data_id, data)
 
     def _set_side_data(self, data_id: str, data: SideData) -> None:

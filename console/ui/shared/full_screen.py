@@ -12,6 +12,7 @@ from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Static
 
+from console.data.health import error_text
 from console.model.commands.situation import Situation
 from console.model.text.piece import Piece
 from console.model.text.safe import one_line
@@ -206,7 +207,7 @@ class FullScreen(MessageGuard, Screen[None]):
                 self.read_error = ""
             except Exception as error:  # noqa: BLE001  (the failure is shown, and the screen stays)
                 self.read_error = one_line(str(error) or type(error).__name__)
-                self.services.show_toast(self.read_error, severity="error")
+                self.services.show_toast(one_line(error_text(error)), severity="error")
             finally:
                 self.reading -= 1
             self.show_remark()

@@ -11,6 +11,7 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Static, TextArea
 
+from console.data.health import error_text
 from console.data.state import StateConflict
 from console.model.commands.key_labels import key_of
 from console.model.state.json_text import InvalidJson, NumberTooLarge, parse_json
@@ -133,7 +134,7 @@ class EditValue(Dialog[None]):
             self._conflict = f"Not saved: {conflict_text(conflict, self._now())} · {SAVE_KEY} again overwrites it"
             self._show_message(self._conflict)
         except Exception as error:  # noqa: BLE001  (the failure is shown, and the text stays)
-            self._show_message(str(error) or type(error).__name__)
+            self._show_message(error_text(error))
         else:
             self._text, self._seen, self._conflict = text, value, ""
             if self.area.text != text:

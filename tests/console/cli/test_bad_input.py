@@ -35,13 +35,13 @@ sys.exit(main(sys.argv[1:]))
 
 def test_unknown_target_is_refused(trackside: Trackside):
     assert trackside.error("run", "nowhere.py", "-m", "hi") == (
-        "no such file or folder: nowhere.py. Name a runner file (.py), a plugin folder (with manifest.yaml) "
+        "No such file or folder: nowhere.py. Name a runner file (.py), a plugin folder (with manifest.yaml) "
         "or a project folder (with trackside.yaml)."
     )
 
 
 def test_unknown_and_ambiguous_runner_are_refused(trackside: Trackside):
-    assert trackside.error("run", "--runner", "nobody", "-m", "hi") == f"no runner called 'nobody'. Found: {BUNDLED}."
+    assert trackside.error("run", "--runner", "nobody", "-m", "hi") == f"No runner called 'nobody'. Found: {BUNDLED}."
     assert trackside.error("run", "--runner", "default", "-m", "hi") == (
         f"'default' could be any of {BUNDLED}. Name one by its whole id."
     )
@@ -53,10 +53,10 @@ def test_file_with_two_runners_or_none_is_refused(trackside: Trackside):
     none = trackside.write("none.py", "x = 1\n")
 
     assert trackside.error("run", "two.py", "-m", "hi") == (
-        "there are 2 runners: plugin:local/two/One, plugin:local/two/Two. Name one with --runner."
+        "There are 2 runners: plugin:local/two/One, plugin:local/two/Two. Name one with --runner."
     )
     assert trackside.error("run", "none.py", "-m", "hi") == (
-        f"{none}: no runner in it. It needs `async def run(ctx)`, or a class derived from AgentRunner "
+        f"{none}: the file has no runner. Add `async def run(ctx)`, or a class derived from AgentRunner "
         "with `async def run(self, ctx)`"
     )
 
@@ -89,22 +89,22 @@ def test_wrong_type_in_config_names_line_and_key(trackside: Trackside):
 
 def test_wrong_options_are_refused(trackside: Trackside):
     cases = {
-        ("--set", "pace"): "argument --set: must be key=value, such as --set pace=0.5",
+        ("--set", "pace"): "Argument --set: must be key=value, such as --set pace=0.5",
         (
             "--timeout",
             "soon",
-        ): "argument --timeout: must be a number of seconds, such as 30 or 2.5 (0 means no deadline)",
+        ): "Argument --timeout: must be a number of seconds, such as 30 or 2.5 (0 means no deadline)",
         ("--env", "KEY=secret-1"): (
-            "argument --env: must be the name of a variable; its value is taken from the environment"
+            "Argument --env: must be the name of a variable; its value is taken from the environment"
         ),
-        ("-m", "hi", "--event", "e.json"): "argument --event: not allowed with argument -m/--message",
-        ("--frobnicate",): "unrecognized arguments: --frobnicate",
+        ("-m", "hi", "--event", "e.json"): "Argument --event: not allowed with argument -m/--message",
+        ("--frobnicate",): "Unrecognized arguments: --frobnicate",
     }
     for typed, words in cases.items():
         program = "trackside" if "--frobnicate" in typed else "trackside run"
         assert trackside.error("run", *typed) == f"{words}. See `{program} --help`."
     assert trackside.error("run", "--set", "pace=fast") == (
-        "config of plugin:trackside/rehearsal/default: pace must be a number, not text."
+        "Config of plugin:trackside/rehearsal/default: pace must be a number, not text."
     )
     assert trackside.error("run", "--env", "NO_SUCH_NAME") == (
         "--env NO_SUCH_NAME: the variable is not set. Set it, or leave the option out."
@@ -113,7 +113,7 @@ def test_wrong_options_are_refused(trackside: Trackside):
         "--session must be 1 to 128 letters, digits or any of . _ : - (no spaces)."
     )
     assert trackside.error("run", "--runner", "echo") == (
-        "the runner needs a message or an event. Add -m TEXT (-m - reads standard input), or --event FILE."
+        "The runner needs a message or an event. Add -m TEXT (-m - reads standard input), or --event FILE."
     )
 
 
@@ -136,10 +136,10 @@ def test_unknown_command_is_refused(trackside: Trackside):
     file = trackside.write("mine.py", "")
 
     assert trackside.error("dance") == (
-        "no command and no file called 'dance'. Commands: run, runs, show, receipts, stop, sessions, "
+        "No command and no file called 'dance'. Commands: run, runs, show, receipts, stop, sessions, "
         "transcript, search, state, artifacts, doctor, new, schema, keys, prune."
     )
-    no_terminal = "the console needs a terminal. `trackside run` works without one."
+    no_terminal = "The console needs a terminal. `trackside run` works without one."
     assert trackside.error(str(file)) == trackside.error("-c") == no_terminal
 
 
@@ -149,7 +149,7 @@ def test_reserved_command_is_refused_also_if_a_folder_has_its_name(trackside: Tr
 
     message = trackside.error(name)
 
-    assert message.startswith(f"the command {name!r} does not exist yet in this version.")
+    assert message.startswith(f"The command {name!r} does not exist yet in this version.")
     assert message.endswith(f" To open a file or folder of that name: trackside ./{name}")
     assert ("trackside sessions fork SESSION" in message) == (name == "fork")
 
@@ -158,12 +158,12 @@ def test_command_wins_over_a_folder_of_its_name_and_its_error_names_the_path(tra
     (trackside.folder / "stop").mkdir()
     trackside.write("runs", "")
 
-    required = "the following arguments are required: RUN. See `trackside stop --help`."
+    required = "The following arguments are required: RUN. See `trackside stop --help`."
     assert trackside.error("stop") == f"{required} 'stop' is a command; to open the folder: trackside ./stop"
     assert trackside.error("runs", "x") == (
-        "unrecognized arguments: x. See `trackside --help`. 'runs' is a command; to open the file: trackside ./runs"
+        "Unrecognized arguments: x. See `trackside --help`. 'runs' is a command; to open the file: trackside ./runs"
     )
-    assert trackside.error("./stop") == "the console needs a terminal. `trackside run` works without one."
+    assert trackside.error("./stop") == "The console needs a terminal. `trackside run` works without one."
 
 
 def test_missing_interpreter_is_reported(trackside: Trackside):
@@ -201,7 +201,7 @@ def test_runner_that_does_not_import_shows_its_traceback(trackside: Trackside):
 def test_missing_database_and_other_file_are_refused(trackside: Trackside):
     path = trackside.database
     assert trackside.error("runs") == (
-        f"there is no database at {path}. `trackside run` makes one; or name another file with --db."
+        f"There is no database at {path}. `trackside run` creates one; or name another file with --db."
     )
     path.write_text("This is a letter to my aunt, and by no means a database." * 100)
     assert trackside.error("run") == (
@@ -267,7 +267,7 @@ def test_read_only_database_is_refused_for_runs_and_readable(with_run: Trackside
 
 def _no_space(path: Path) -> str:
     return (
-        f"no space is left for {path}. Free some space (`trackside prune` helps), or name a file elsewhere with --db. "
+        f"No space is left for {path}. Free some space (`trackside prune` helps), or name a file elsewhere with --db. "
         "Everything recorded before is safe."
     )
 
@@ -309,5 +309,5 @@ def test_deleted_working_folder_is_reported(trackside: Trackside):
 
     for command in ("runs", "run", "doctor"):
         assert trackside.error(command, within=nowhere) == (
-            "the working folder no longer exists. Change to another folder: cd ~"
+            "The working folder no longer exists. Change to another folder: cd ~"
         )

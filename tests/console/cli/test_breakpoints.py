@@ -9,7 +9,7 @@ import subprocess
 from tests.support.commands import Trackside, entries
 from tests.support.steerable_runners import forecast
 
-INPUT_ENDED = "trackside: standard input has ended, so the run continues at every breakpoint.\n"
+INPUT_ENDED = "trackside: Standard input has ended, so the run continues at every breakpoint.\n"
 COMMANDS = "Type one of: Enter or continue, step, edit JSON, steer TEXT, stop, help. The run is still paused.\n"
 
 
@@ -94,7 +94,7 @@ def test_invalid_prompt_command_lists_the_commands_and_the_run_stays_paused(trac
         f"trackside: 'dance' is not a command. {COMMANDS}"
         f"trackside: 'continue now' is not a command. {COMMANDS}"
         f"trackside: 'edit' is not a command. {COMMANDS}"
-        "trackside: edit needs the reply as JSON on one line: Expecting property name enclosed in double "
+        "trackside: `edit` needs the reply as JSON on one line: Expecting property name enclosed in double "
         "quotes: line 1 column 2 (char 1). The run is still paused.\n"
         "trackside: The reply of call_tool must be a JSON object, not int. The run is still paused.\n"
         f"trackside: 'steer' is not a command. {COMMANDS}"
@@ -119,7 +119,7 @@ def test_message_that_the_run_did_not_pull_is_reported(trackside: Trackside):
 
     assert done.returncode == 0
     assert "  ✗ steer  too late  dropped: run completed before it pulled\n" in done.stdout
-    assert done.stderr == "trackside: not delivered: too late (run completed before it pulled)\n"
+    assert done.stderr == "trackside: Not delivered: too late (run completed before it pulled)\n"
 
 
 def test_stop_ends_a_paused_run_and_the_message_after_it_runs(trackside: Trackside):

@@ -50,9 +50,9 @@ def test_unknown_run_cannot_be_shown_and_ended_run_cannot_be_stopped(trackside: 
     trackside("run", "--runner", "echo", "-m", "two")
     newest, oldest = [run["run_id"] for run in json.loads(trackside("runs", "--json").stdout)]
 
-    assert trackside.error("show", "run_none") == "no run run_none. `trackside runs` lists them."
+    assert trackside.error("show", "run_none") == "No run run_none. `trackside runs` lists them."
     assert trackside.error("show", "run_") == f"'run_' matches several runs: {newest}, {oldest}. Type more of the id."
-    assert trackside.error("stop", "last") == f"run {newest} is completed already; there is nothing to stop."
+    assert trackside.error("stop", "last") == f"Run {newest} is completed already; there is nothing to stop."
 
 
 def test_doctor_finds_no_problems(trackside: Trackside):
@@ -88,8 +88,8 @@ def test_doctor_prints_problems_and_warnings_with_their_fix(trackside: Trackside
         f"  ✗ {trackside.folder / 'broken.py'}:1: SyntaxError: invalid syntax",
         "  ! needy  plugin:local/needy/default  project: model is required. Set it: --set model=…",
         "  ! env: NO_SUCH_NAME is not set, so no runner will see it. Set it, or remove it from `env`.",
-        "  ! a and b take message.received. Name one with --runner.",
-        "  ✗ there is no Python interpreter at /nowhere/python. Name another one with `python:` in trackside.yaml, "
+        "  ! 2 agents handle message.received: a, b. Name one with --runner.",
+        "  ✗ There is no Python interpreter at /nowhere/python. Name another one with `python:` in trackside.yaml, "
         "or --python.",
         f"  ✗ {trackside.database} is not a database. The file was not changed. Move it, or name another file "
         "with --db.",
@@ -120,8 +120,8 @@ def test_doctor_lists_other_processes_on_the_database(trackside: Trackside):
 
     assert f"  ✓ process {host.pid} also uses this database (1 run in progress, trackside {VERSION})" in while_it_lives
     assert (
-        f"  ! process {host.pid} is gone and left 1 run in progress. The next `trackside run` closes them."
-        in after.stdout
+        f"  ! process {host.pid} is gone and left 1 run in progress. "
+        "The next `trackside run` closes every run that is left." in after.stdout
     )
     assert after.returncode == 0
 
@@ -147,7 +147,7 @@ def test_new_runner_runs_and_its_test_passes(trackside: Trackside):
     assert trackside.error("new", "trip_planner") == (
         "trip_planner.py and test_trip_planner.py already exist; nothing was written. Choose another name."
     )
-    assert trackside.error("new", "json") == "a file called json.py would hide the module json. Choose another name."
+    assert trackside.error("new", "json") == "A file called json.py would hide the module json. Choose another name."
     assert trackside.error("new", "a b") == (
         "NAME must be a name for a Python file: letters, digits and _, such as hello or trip_planner."
     )
@@ -167,7 +167,7 @@ def test_prune_asks_and_prints_what_it_deleted(trackside: Trackside):
         "prune asks before it deletes, and there is no terminal to ask on. Add --yes."
     )
     assert trackside.error("prune", "--older-than", "soon") == (
-        "argument --older-than: must be an age, such as 30d (also s, m, h, w). See `trackside prune --help`."
+        "Argument --older-than: must be an age, such as 30d (also s, m, h, w). See `trackside prune --help`."
     )
     kept = json.loads(trackside("prune", "--older-than", "1d", "--yes", "--json").stdout)
     gone = trackside("prune", "--older-than", "0s", "--yes").stdout
@@ -183,4 +183,4 @@ def test_unwritable_output_exits_1():
             [sys.executable, "-m", "console", "schema"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
         )
 
-    assert (done.returncode, "cannot write the output" in done.stderr) == (1, True)
+    assert (done.returncode, "Cannot write the output" in done.stderr) == (1, True)

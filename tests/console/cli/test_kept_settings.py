@@ -30,7 +30,7 @@ def test_run_uses_saved_settings_only_with_kept_option(with_saved_settings: Trac
 
     assert "message.received hi 1" in plain.stdout
     assert plain.stderr == (
-        "trackside: settings saved in the console for plugin:local/speaker/Speaker are not used. "
+        "trackside: Settings saved in the console for plugin:local/speaker/Speaker are not used. "
         "Add --saved to use them.\n"
     )
     assert ("message.received hi 7" in kept.stdout, kept.stderr) == (True, "")

@@ -51,7 +51,7 @@ def test_example_of_console_yaml_has_no_errors(keys: Keys):
 def test_unknown_pane_suggests_the_nearest(keys: Keys):
     done = keys("strem")
     assert done.returncode == 2
-    assert "there is no pane called 'strem'; did you mean stream?" in done.stderr
+    assert "There is no pane called 'strem'; did you mean stream?" in done.stderr
 
 
 def test_command_is_found_by_its_id(keys: Keys):
@@ -61,4 +61,4 @@ def test_command_is_found_by_its_id(keys: Keys):
     assert done.returncode == 0
     assert [line.split()[0] for line in done.stdout.split("\n\n")[0].splitlines()] == ["app.zoom"]
     assert mistyped.returncode == 2
-    assert "there is no command 'app.zom'; did you mean app.zoom?" in mistyped.stderr
+    assert "There is no command 'app.zom'; did you mean app.zoom?" in mistyped.stderr

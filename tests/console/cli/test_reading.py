@@ -105,7 +105,7 @@ def test_grants_are_printed_with_their_clauses_and_nothing_runs(guide: Trackside
     assert guide.error("run", "-m", "hi", "--json") == (
         "--json needs --grants. For a run use --jsonl: one entry per line."
     )
-    assert guide.error("run", "--grants", "--runner", "nobody").startswith("no runner called 'nobody'. ")
+    assert guide.error("run", "--grants", "--runner", "nobody").startswith("No runner called 'nobody'. ")
 
 
 def test_calls_are_listed_in_order_with_decision_clause_and_latency(with_run: Trackside):
@@ -158,7 +158,7 @@ def test_transcript_is_printed_and_searched(with_run: Trackside):
         "No message has 'nothing% like_this'. Try fewer words, or the beginning of a word.\n",
     )
     assert with_run("search", "nothing%", "--json").returncode == 1
-    assert with_run.error("transcript", "nowhere") == "no session nowhere. `trackside sessions` lists them."
+    assert with_run.error("transcript", "nowhere") == "No session nowhere. `trackside sessions` lists them."
 
 
 def test_state_of_all_scopes_is_listed_with_its_writer(with_run: Trackside):
@@ -197,12 +197,12 @@ def test_artifacts_are_listed_printed_and_saved(with_run: Trackside):
     assert target.read_bytes() == b"\x00\xff\x02"
     assert on_a_terminal(with_run, "artifacts", "get", "plan") == "#Plan␛[2J\r\n"
     assert on_a_terminal(with_run, "artifacts", "get", "x\x1b[2") == (
-        "trackside: artifact x␛[2 is not text, and this is a terminal. Save it with -o FILE.\r\n"
+        "trackside: Artifact x␛[2 is not text, and this is a terminal. Save it with -o FILE.\r\n"
     )
-    assert with_run.error("artifacts", "get", "none") == "no artifact none. It does not exist or has expired."
+    assert with_run.error("artifacts", "get", "none") == "No artifact none. It does not exist or has expired."
     assert with_run.error("artifacts", "get").startswith("`get` needs an ID, and an ID needs `get`: ")
     assert with_run.error("artifacts", "nowhere") == (
-        "no run or session nowhere. `trackside runs` and `trackside sessions` list them."
+        "No run or session nowhere. `trackside runs` and `trackside sessions` list them."
     )
 
 

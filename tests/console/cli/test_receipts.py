@@ -88,7 +88,7 @@ def test_receipts_report_a_run_that_never_pulled(trackside: Trackside):
         "No steering messages.\n"
         f"{run_id} never pulled. Steering messages are delivered when the runner calls steering_pull.\n"
     )
-    assert trackside.error("receipts", "run_none") == "no run run_none. `trackside runs` lists them."
+    assert trackside.error("receipts", "run_none") == "No run run_none. `trackside runs` lists them."
 
 
 def test_stop_of_a_run_whose_host_is_gone_says_how_it_is_closed(trackside: Trackside):

@@ -128,7 +128,7 @@ def test_repeated_event_id_prints_its_first_run(trackside: Trackside):
 
     assert second.stdout == first.stdout
     assert second.stderr == (
-        "trackside: event once was submitted before. This is its first run; nothing was started.\n"
+        "trackside: Event once was submitted before. This is its first run; nothing was started.\n"
     )
 
 
@@ -154,7 +154,9 @@ def test_timeout_that_is_not_a_number_gives_a_warning_and_no_deadline(trackside:
 
     warned = [entry["data"] for entry in entries(done.stdout) if "timeout" in entry["data"].get("message", "")]
     assert done.returncode == 0
-    assert warned == [{"message": "config: timeout must be a number of seconds, or there is no deadline"}]
+    assert warned == [
+        {"message": "config: timeout must be a number of seconds; with this value the run has no deadline"}
+    ]
 
 
 def test_named_session_is_continued(trackside: Trackside):
@@ -231,7 +233,7 @@ def test_second_interrupt_exits_at_once(trackside: Trackside):
     assert process.returncode == 130
     assert (
         complaint
-        == "trackside: exited without waiting for the run. The next `trackside run` on this database closes it.\n"
+        == "trackside: Exited without waiting for the run. The next `trackside run` on this database closes it.\n"
     )
     # On a busy machine the runner may be killed just before the second interrupt.
     assert (first["status"], first["status_reason"]) in {("failed", "host_restarted"), ("cancelled", "cancelled")}
@@ -257,7 +259,7 @@ def test_run_waits_for_its_session_and_is_stopped_by_another_process(trackside: 
     run_id = json.loads(working.stdout.readline())["run_id"]
     waiting = trackside.start("run", "--runner", "echo", "-m", "me too", "--session", "demo")
     assert waiting.stderr is not None
-    assert waiting.stderr.readline() == f"trackside: session demo is busy with {run_id}; waiting for its end.\n"
+    assert waiting.stderr.readline() == f"trackside: Session demo is busy with {run_id}; waiting for its end.\n"
 
     cancel = trackside("stop", run_id, "--wait", "30")
 

@@ -83,9 +83,9 @@ def test_fork_prints_json_and_takes_a_title(trip: Trackside):
 
 def test_fork_of_unknown_line_or_session_is_refused(trip: Trackside):
     assert trip.error("sessions", "fork", "trip", "--at", "99") == (
-        "trip has no line 99. `trackside transcript trip` shows the number of each."
+        "Session trip has no line 99. `trackside transcript trip` shows the number of each."
     )
-    assert trip.error("sessions", "fork", "nowhere") == "no session nowhere. `trackside sessions` lists them."
+    assert trip.error("sessions", "fork", "nowhere") == "No session nowhere. `trackside sessions` lists them."
     assert list(listed(trip)) == ["trip"]
 
 
@@ -98,9 +98,9 @@ def test_session_is_renamed(trip: Trackside):
     assert trip("sessions").stdout.endswith("Two words ␛[2J\n")
     assert trip("sessions", "rename", "trip", "").stdout == "trip now has no title.\n"
     assert listed(trip)["trip"]["title"] is None
-    assert trip.error("sessions", "rename", "nowhere", "x") == "no session nowhere. `trackside sessions` lists them."
+    assert trip.error("sessions", "rename", "nowhere", "x") == "No session nowhere. `trackside sessions` lists them."
     assert trip.error("sessions", "rename", "trip") == (
-        "the following arguments are required: TITLE. See `trackside sessions rename --help`."
+        "The following arguments are required: TITLE. See `trackside sessions rename --help`."
     )
 
 
@@ -154,7 +154,7 @@ def test_busy_session_is_not_deleted_but_can_be_forked(trackside: Trackside):
         run_id = json.loads(host.stdout.readline())["run_id"]
 
         assert trackside.error("sessions", "delete", "busy", "--yes") == (
-            f"session busy is busy with run {run_id}; stop it first: `trackside stop {run_id}`."
+            f"Session busy is busy with run {run_id}; stop it first: `trackside stop {run_id}`."
         )
         forked = json.loads(trackside("sessions", "fork", "busy", "--json").stdout)
     finally:
@@ -165,7 +165,7 @@ def test_busy_session_is_not_deleted_but_can_be_forked(trackside: Trackside):
 
 def test_unknown_change_of_a_session_is_refused(trip: Trackside):
     assert trip.error("sessions", "bury", "trip") == (
-        "argument rename | delete | fork: invalid choice: 'bury' (choose from 'rename', 'delete', 'fork'). "
+        "Argument rename | delete | fork: invalid choice: 'bury' (choose from 'rename', 'delete', 'fork'). "
         "See `trackside sessions --help`."
     )
     assert trip("sessions", "--limit", "5").stdout == "trip  2 exchanges  just now  happy\n"

@@ -91,8 +91,8 @@ def test_message_whose_time_never_came_is_reported(trackside: Trackside):
 
         assert done.returncode == code
         assert done.stderr == (
-            "trackside: --steer 'tool.call.started#3=x=y': this did not happen, so the message was not sent.\n"
-            "trackside: --steer '+600=late': this did not happen, so the message was not sent.\n"
+            "trackside: --steer 'tool.call.started#3=x=y': not sent, because the run did not reach this point.\n"
+            "trackside: --steer '+600=late': not sent, because the run did not reach this point.\n"
         )
 
 
@@ -168,9 +168,9 @@ def test_interrupt_withdraws_queued_messages_and_reports_undelivered_ones(tracks
     assert host.returncode == 130
     assert [entry["type"] for entry in entries(rest)] == ["cancel.requested", "steering.dropped", "run.finished"]
     assert complaint == (
-        "trackside: not delivered: and Oslo (it was withdrawn while queued)\n"
-        "trackside: not delivered: use metric (run was stopped before it pulled)\n"
-        "trackside: --steer 'run.failed=never': this did not happen, so the message was not sent.\n"
+        "trackside: Not delivered: and Oslo (it was withdrawn while queued)\n"
+        "trackside: Not delivered: use metric (run was stopped before it pulled)\n"
+        "trackside: --steer 'run.failed=never': not sent, because the run did not reach this point.\n"
     )
     runs = json.loads(trackside("runs", "--json").stdout)
     lines = [json.loads(line)["content"] for line in trackside("transcript", "trip", "--jsonl").stdout.splitlines()]
@@ -191,7 +191,7 @@ def test_interrupt_before_the_start_sends_nothing(trackside: Trackside):
     working.kill()
     working.communicate()
 
-    assert (waiting.returncode, complaint) == (130, "trackside: not delivered: and me (it was not sent)\n")
+    assert (waiting.returncode, complaint) == (130, "trackside: Not delivered: and me (it was not sent)\n")
 
 
 def test_repeated_event_gets_no_messages(trackside: Trackside):
@@ -202,9 +202,9 @@ def test_repeated_event_gets_no_messages(trackside: Trackside):
     again = trackside(*typed, "--after", "more", "--steer", "run.started=now")
 
     assert again.stderr == (
-        "trackside: event once was submitted before. This is its first run; nothing was started.\n"
-        "trackside: not delivered: more (it was not sent)\n"
-        "trackside: --steer 'run.started=now': this did not happen, so the message was not sent.\n"
+        "trackside: Event once was submitted before. This is its first run; nothing was started.\n"
+        "trackside: Not delivered: more (it was not sent)\n"
+        "trackside: --steer 'run.started=now': not sent, because the run did not reach this point.\n"
     )
     assert len(json.loads(trackside("runs", "--json").stdout)) == 1
 
@@ -244,7 +244,7 @@ def test_invalid_message_options_are_refused_before_the_run(trackside: Trackside
         ("--after", " "): "--after: must not be empty",
     }
     for typed, words in cases.items():
-        assert trackside.error("run", "-m", "hi", *typed) == f"argument {words}. See `trackside run --help`."
+        assert trackside.error("run", "-m", "hi", *typed) == f"Argument {words}. See `trackside run --help`."
     assert not trackside.database.exists()
 
 
@@ -256,7 +256,7 @@ def test_messages_need_a_session_and_an_agent_for_messages(trackside: Trackside)
     nobody = trackside.error("run", "--event", str(event), "--session", "night", "--after", "x")
 
     assert nowhere == "--steer and --after need a session, and this event has none."
-    assert nobody.startswith("no enabled agent handles message.received")
+    assert nobody.startswith("No enabled agent handles message.received")
     assert trackside("runs").stdout == "No runs yet. Start one: trackside run\n"
 
 

@@ -72,14 +72,30 @@ def test_failed_run_needs_all_entries_since_its_last_message(status: str) -> Non
 
 
 @pytest.mark.parametrize("dropped", [0, 9])
-def test_completed_run_with_an_incomplete_message_needs_its_deltas(dropped: int) -> None:
+@pytest.mark.parametrize(
+    "warning",
+    [
+        {"message": "The run ended without a completed message.", "assembled_from": "deltas"},
+        {"message": "The run ended without a completed message; its transcript line is assembled from deltas."},
+    ],
+    ids=["with the field", "older, without the field"],
+)
+def test_completed_run_with_an_incomplete_message_needs_its_deltas(dropped: int, warning: dict[str, str]) -> None:
     journal = Journal().began().said("one").delta("half")
     journal("run.completed", {"finish_reason": "stop"})
-    journal("warning", {"message": "The run ended without a completed message."})
+    journal("warning", warning)
     for number in range(dropped):
         journal("steering.dropped", {"item_id": f"i{number}"})
 
     assert find_unfinished_range(outline(journal.finished()), after=0) == (2, 6 + dropped)
+
+
+def test_completed_run_with_another_warning_needs_nothing() -> None:
+    journal = Journal().began().said("one")
+    journal("call.requested", {"call_id": "c1", "action": "state_get"})
+    journal("warning", {"message": "The runner responds again after 5 s."})
+
+    assert find_unfinished_range(outline(journal.finished()), after=0) is None
 
 
 def test_run_in_progress_needs_all_entries_since_its_last_message() -> None:

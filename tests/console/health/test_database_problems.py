@@ -104,7 +104,7 @@ async def test_a_message_that_finds_no_room_comes_back_whole(open_engine: Engine
         app.active_session.engine._core.host.writer._disconnect()  # type: ignore[union-attr]
         app.main.prompt.load(big := "x" * 300_000)
         await pilot.press("enter")
-        await sees(pilot, "no space is left", "Free some space")
+        await sees(pilot, "No space is left", "Free some space")
         await until(pilot, lambda: app.main.prompt.full_text == big)
 
 

@@ -348,7 +348,7 @@ async def test_empty_tab_shows_a_hint(tab: str):
 async def test_read_error_is_shown_in_place_of_the_tab(recorded: Recorded):
     async with looking(recorded) as (app, pilot):
         await app.look(pilot, "run_nobody", 1, "state")
-        assert "no run run_nobody." in app.text()
+        assert "No run run_nobody." in app.text()
         app.inspector.show("state", Unknown(run_id="run_nobody", position=1, words="it [/broke] \x1b[2J"))
         await pilot.pause()
         assert "it [/broke] ␛[2J" in app.text()

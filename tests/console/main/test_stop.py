@@ -78,7 +78,7 @@ async def test_a_stop_that_could_not_be_written_is_taken_back(open_engine: Engin
 
         stop, app.active_session.engine.runs.stop = app.active_session.engine.runs.stop, cannot  # type: ignore[method-assign]
         await pilot.press("f8")
-        await sees(pilot, "the disk is gone", "● running", "f8 stop ")
+        await sees(pilot, "The disk is gone", "● running", "f8 stop ")
 
         app.active_session.engine.runs.stop = stop  # type: ignore[method-assign]
         await pilot.press("f8")

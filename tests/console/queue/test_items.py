@@ -140,8 +140,8 @@ def test_mode_can_be_switched_only_if_the_run_can_be_steered():
     after = item(mode="after")
 
     assert view(after).why_not_turned is None
-    assert view(after, None).why_not_turned == "No run in progress can take this message."
-    assert view(after, replace(RUN, is_over=True)).why_not_turned == "No run in progress can take this message."
+    assert view(after, None).why_not_turned == "No run in progress can receive this message."
+    assert view(after, replace(RUN, is_over=True)).why_not_turned == "No run in progress can receive this message."
     assert view(after, replace(RUN, cannot_steer="no")).why_not_turned == "The run cannot take this message: no"
     assert view(item()).why_not_turned is None
 

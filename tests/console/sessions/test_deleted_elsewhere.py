@@ -139,3 +139,32 @@ async def test_message_to_a_deleted_session_that_the_user_left_returns_with_the_
         await say(pilot, "and then")
         await until(pilot, lambda: any("Not sent: the session was deleted" in words for words in app.told))
         assert (app.main.prompt.full_text, app.controllers.drafts.unsent) == ("and then", "and then")
+
+
+@pytest.mark.parametrize("is_noticed", [False, True])
+async def test_composed_event_does_not_create_a_deleted_session_again(
+    open_engine: Engines, monkeypatch: pytest.MonkeyPatch, is_noticed: bool
+):
+    app = second(open_engine)
+    engine = await open_engine(parrot)
+    await talked(engine, "kyoto", "the castle")
+
+    check = app.controllers.sessions.check_deleted_session
+    monkeypatch.setattr(app.controllers.sessions, "check_deleted_session", never)
+    async with at_the_screen(app) as pilot:
+        await until(pilot, lambda: app.services.updater.run_list.title == "the castle")
+        await sees(pilot, "You said: the castle")
+        await pilot.press("ctrl+n")
+        await sees(pilot, "New event")
+        await pilot.press(*"and then")
+        await engine.sessions.delete("kyoto")
+        if is_noticed:
+            await check()
+        await pilot.press("f9")
+        await sees(pilot, "Not sent: the session was deleted in another process.")
+        session = app.active_session.session_id
+        assert (app.told, session != "kyoto", await engine.runs.list()) == ([f"“the castle” {GONE}"], True, [])
+
+        await pilot.press("f9")
+        await sees(pilot, "You said: and then")
+        await becomes(pilot, lambda: sessions(engine), {session})

@@ -333,7 +333,7 @@ async def test_failed_read_is_shown_and_retried(open_engine: Engines, monkeypatc
             away.setattr(app.active_session.engine.sessions, "browse", refuse)
             app.told.clear()
             await pilot.press("slash", *"gold")
-            await until(pilot, lambda: "the disk is away" in app.told)
+            await until(pilot, lambda: "The disk is away" in app.told)
         await sees(pilot, "Found: 1 title · 2 lines")
 
 

@@ -204,7 +204,7 @@ async def test_refusal_of_the_engine_is_shown_in_the_editor(open_engine: Engines
         app.post_message(events.Paste(json.dumps("x" * 300_000)))
         await until(pilot, lambda: len(area.text) > 300_000)
         await pilot.press("f4")
-        await sees(pilot, "at most 262144 are kept")
+        await sees(pilot, "the limit is 262144")
         assert isinstance(app.screen, EditValue)
 
 

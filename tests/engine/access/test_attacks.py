@@ -168,7 +168,7 @@ async def test_storage_ends_at_its_quota_and_what_was_there_stays(world: World, 
     asked = await world.ask(work)
     assert asked.error is not None
     assert (asked.error.code, asked.error.message) == (
-        "payload_too_large", "11 bytes are more than may be kept in all (10)",
+        "payload_too_large", "all values together would have 11 bytes; the limit is 10",
     )  # fmt: skip
     assert await world.give(lambda ctx: ctx.api.get_plugin_storage("a")) == b"1234567890"
     assert await world.give(lambda ctx: ctx.api.set_workspace_storage("b", b"1")) is None
@@ -179,7 +179,7 @@ async def test_storage_ends_at_its_quota_and_what_was_there_stays(world: World, 
 
     asked = await world.ask(many)
     assert asked.error is not None
-    assert (asked.error.code, asked.error.message) == ("payload_too_large", "more than 2 keys")
+    assert (asked.error.code, asked.error.message) == ("payload_too_large", "there are 2 keys already; the limit is 2")
 
 
 # Another live run, and calls at the wrong time

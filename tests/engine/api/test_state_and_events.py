@@ -106,7 +106,7 @@ async def test_reader_can_edit_state_and_gets_refusals(open_engine: Engines):
 
     assert await reader.state.browse() == []
     assert await reader.state.scopes_of_run("last") == await reader.state.scopes_of_run(run.run_id)
-    with pytest.raises(StateRefused, match="at most 262144 are kept"):
+    with pytest.raises(StateRefused, match="the limit is 262144"):
         await reader.state.set(row.identity, "mood", "x" * (256 << 10))
 
 

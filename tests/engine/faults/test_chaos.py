@@ -219,7 +219,7 @@ def _was_deep(played: Played) -> None:
 
 def _kept_too_much(played: Played) -> None:
     value, key = _reasons(played, "state.updated", "dropped")
-    assert "at most 262144 are kept" in value
+    assert "the limit is 262144" in value
     assert key == "data.key: should have at most 255 characters"
     assert [json.loads(entry.data)["key"] for entry in played.of("state.updated")] == ["fits"]
 

@@ -203,7 +203,7 @@ async def test_a_run_whose_journal_is_full_fails(host: Stage, monkeypatch: pytes
     monkeypatch.setattr("engine.journal.recorder.JOURNAL_LIMIT", 200_000)
     played = await host.play("chaos", "flood forever", timeout=20)
     assert (played.run.status, played.run.status_reason) == ("failed", "journal.full")
-    assert "its journal is larger than" in played.last["error"]
+    assert "the journal of the run is larger than" in played.last["error"]
     assert sum(len(entry.data) for entry in played.entries if entry.outcome is None) < 210_000
     monkeypatch.undo()
     await host.check_normal()

@@ -50,6 +50,7 @@ async def test_deltas_without_a_completed_message_make_one_line_and_a_warning(pl
     (line,) = [line for line in await play.engine.sessions.transcript("s") if line.role == "assistant"]
     assert (line.content, line.metadata) == ("Hello", {"assembled_from": "deltas"})
     assert run.warnings == ["The run ended without a completed message; its transcript line is assembled from deltas."]
+    assert run.one("warning").data["assembled_from"] == "deltas"
     assert run.types[-2:] == ["warning", "run.finished"]
 
 

@@ -76,6 +76,19 @@ def test_text_field_that_holds_another_value_is_shown_as_json():
     assert events.payload_as(events.Warned, entry("warning", '{"message":{"a":"é"}}')).message == '{"a": "é"}'
 
 
+@pytest.mark.parametrize(
+    ("data", "is_assembled"),
+    [
+        ('{"message":"The run ended.","assembled_from":"deltas"}', True),
+        ('{"message":"the run ended without a completed message; its line is put together from deltas"}', True),
+        ('{"message":"its transcript line is assembled from deltas."}', True),
+        ('{"message":"The runner responds again after 5 s."}', False),
+    ],
+)
+def test_warning_says_whether_the_last_message_was_assembled_from_deltas(data: str, is_assembled: bool):
+    assert events.payload_as(events.Warned, entry("warning", data)).is_assembled is is_assembled
+
+
 def test_refused_call_has_its_effect_and_refused_result_has_none():
     assert not events.has_effect(entry(EntryKind.MESSAGE_DELTA, "{}", Outcome.REFUSED))
     assert events.has_effect(entry(EntryKind.CALL_DECIDED, "{}", Outcome.REFUSED))

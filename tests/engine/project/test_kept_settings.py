@@ -146,7 +146,7 @@ async def test_invalid_values_are_refused_and_not_saved(open_engine: Engines):
         FormError, match=r"settings of plugin:local/plans/default: depth must be an integer, not text\."
     ):
         await engine.settings.save(None, KeptSettings(config={"depth": "deep", "moon": "full"}))
-    with pytest.raises(SettingsRefused, match="more than may be kept"):
+    with pytest.raises(SettingsRefused, match="the limit is 1,048,576"):
         await engine.settings.save(None, KeptSettings(config={"style": "x" * (1 << 20)}))
 
     assert await engine.settings.get() is None

@@ -187,5 +187,5 @@ async def test_a_message_that_was_never_queued_cannot_be_changed(talk: Talk):
     for change in CHANGES.values():
         with pytest.raises(NotFound, match="no message item_zzz in the queue"):
             await change(talk.engine, "item_zzz")
-    with pytest.raises(NotFound, match="does not wait in the same conversation"):
+    with pytest.raises(NotFound, match="is not queued in the same session"):
         await talk.engine.queue.move(item_id, before=elsewhere)

@@ -117,15 +117,15 @@ def nested(depth: int) -> dict[str, Any]:
 
 
 UNFIT: dict[str, tuple[dict[str, Any], str]] = {
-    "too long": ({"input": {"text": "x" * (16 << 20)}}, "KiB, and a run accepts 16256"),
+    "too long": ({"input": {"text": "x" * (16 << 20)}}, "KiB; the limit is 16256 KiB"),
     "too much about": (
         {"subject": {"subject_type": "message", "subject_id": "m", "data": {"x": "x" * (16 << 20)}}},
-        "KiB, and a run accepts 16256",
+        "KiB; the limit is 16256 KiB",
     ),
-    "too deep": ({"data": nested(97)}, "it is nested deeper than 100 levels"),
+    "too deep": ({"data": nested(97)}, "the message is nested deeper than 100 levels"),
     "no number": (
         {"subject": {"subject_type": "message", "subject_id": "m", "data": {"n": 2**70}}},
-        "it cannot be encoded",
+        "the message cannot be encoded",
     ),
 }
 

@@ -144,7 +144,7 @@ async def test_only_what_was_dropped_or_withdrawn_is_sent_again(talk: Talk, fate
         await talk.engine.runs.wait_until_idle()
     assert talk.item(item_id).fate == fate
     before = len(items_of(talk.engine)), len(await talk.engine.runs.list())
-    with pytest.raises(AlreadyDecided, match="only one that was dropped or withdrawn is sent again"):
+    with pytest.raises(AlreadyDecided, match="only a dropped or withdrawn message can be sent again"):
         await talk.engine.queue.resend(item_id)
 
     assert (len(items_of(talk.engine)), len(await talk.engine.runs.list())) == before

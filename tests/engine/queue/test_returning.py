@@ -163,7 +163,7 @@ async def test_the_newest_are_given(talk: Talk):
 async def test_only_what_was_dropped_is_dismissed(talk: Talk):
     run = await talk.start()
     (one,) = await talk.claimed("one")
-    with pytest.raises(AlreadyDecided, match="only one that was dropped is dismissed"):
+    with pytest.raises(AlreadyDecided, match="only a dropped message can be dismissed"):
         await talk.engine.queue.dismiss(one)
 
     assert await run.pull() == ["one"]

@@ -49,7 +49,7 @@ async def test_an_edit_to_nothing_is_refused(talk: Talk, text: str):
 async def test_an_edit_to_more_than_a_pull_can_return_is_refused(talk: Talk):
     run = await talk.start()
     one, _ = await talk.claimed("one", "two")
-    with pytest.raises(CannotSteer, match="a run accepts 16256"):
+    with pytest.raises(CannotSteer, match="the limit is 16256 KiB"):
         await talk.engine.queue.edit(one, "x" * (16 << 20))
 
     assert await run.pull() == ["one", "two"]

@@ -99,7 +99,7 @@ def test_an_unknown_key_is_kept_and_warned_about_but_for_the_hosts_own():
     ("value", "wanted"), [("30", "a number of seconds"), (True, "a number of seconds"), (float("inf"), "finite")]
 )
 def test_a_timeout_that_means_no_deadline_though_it_does_not_look_so_is_warned_about(value: object, wanted: str):
-    odd = FieldProblem("timeout", f"must be {wanted}, or there is no deadline", warning=True)
+    odd = FieldProblem("timeout", f"must be {wanted}; with this value the run has no deadline", warning=True)
     for checked in (of_type("integer"), form({"name": "timeout", "type": "select"})):
         assert checked.require({"timeout": value})["timeout"] is value
         assert checked.check({"timeout": value}) == [odd] == [checked.check_field("timeout", value)]
@@ -206,5 +206,5 @@ def test_a_number_that_cannot_be_recorded_is_refused_before_the_run(name: str):
         of_type("integer").require({name: 2**64})
 
     assert str(caught.value) == (
-        f"config of plugin:a/b/c: {name} must be JSON that can be recorded; whole numbers have 64 bits at most."
+        f"config of plugin:a/b/c: {name} must be valid JSON, with integers of at most 64 bits."
     )

@@ -106,7 +106,7 @@ def test_alembic_is_imported_only_to_upgrade(path: Path):
 
 
 def test_a_reader_makes_nothing(path: Path):
-    with pytest.raises(DatabaseMissing, match=r"there is no database at .*facts\.db\. `trackside run` makes one"):
+    with pytest.raises(DatabaseMissing, match=r"there is no database at .*facts\.db\. `trackside run` creates one"):
         Database.open(path, write=False)
     assert not path.exists()
 

@@ -25,7 +25,7 @@ def test_settings_are_kept_by_binding_and_file_and_the_last_stands(conn: Connect
 
 
 def test_settings_have_a_limit(conn: Connection):
-    with pytest.raises(SettingsRefused, match=r"1,048,5\d\d bytes are more than may be kept \(1,048,576\)"):
+    with pytest.raises(SettingsRefused, match=r"the settings have 1,048,5\d\d bytes; the limit is 1,048,576\."):
         kept_settings.put(conn, ONE, {"config": {"a": "x" * (kept_settings.MAX_SETTINGS_BYTES - 10)}}, at=1)
     assert kept_settings.every(conn) == {}
 

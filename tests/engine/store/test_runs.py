@@ -48,7 +48,7 @@ def test_a_slot_is_one_conversation_and_thread_and_free_after_the_end(conn: Conn
     runs.create(conn, run("run_3"))
     runs.create(conn, run("run_4"))
     for status in ("created", "running"):
-        with pytest.raises(SlotTaken, match="conversation talk is busy with run run_1") as caught:
+        with pytest.raises(SlotTaken, match="session talk is busy with run run_1") as caught:
             runs.create(conn, run("run_5", conversation_id="talk"))
         assert caught.value.run_id == "run_1"
         if status == "created":

@@ -63,8 +63,8 @@ def test_no_runner_can_read_the_users_edits_of_state(conn: Connection):
     [
         (TALK, "k" * 256, 1, "1 to 255 characters; this one has 256"),
         (TALK, "", 1, "1 to 255 characters; this one has 0"),
-        (TALK, "\ud800", 1, "holds half a character"),
-        (TALK, "a", "x" * (256 << 10), "has 262146 bytes; at most 262144 are kept"),
+        (TALK, "\ud800", 1, "contains half of a surrogate pair"),
+        (TALK, "a", "x" * (256 << 10), "has 262146 bytes; the limit is 262144"),
         (TALK, "a", {1}, "is not JSON"),
         (ScopeIdentity(scope=Scope.ACTOR, **OWNER), "a", 1, "the actor scope needs its actor_id"),
     ],
@@ -80,9 +80,9 @@ def test_an_invalid_value_is_refused_and_no_edit_is_recorded(
 
 
 def test_a_missing_key_or_scope_cannot_be_deleted_or_cleared(conn: Connection):
-    with pytest.raises(NotFound, match="nothing is kept under 'a' there"):
+    with pytest.raises(NotFound, match="the scope has no key 'a'"):
         state_edits.delete(conn, TALK, "a", hand())
-    with pytest.raises(NotFound, match="nothing is kept in that conversation scope"):
+    with pytest.raises(NotFound, match="the conversation scope has no keys"):
         state_edits.clear(conn, TALK, hand())
     assert noted(conn) == []
 

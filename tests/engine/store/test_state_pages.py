@@ -97,7 +97,7 @@ def test_the_changes_of_a_key_come_in_pages_with_their_editors(conn: Connection)
     ]
     assert oldest == [StateChange(1, "1", 1, "runner", "run_a", 3, 1)]
     assert state_pages.value(conn, TALK, "a", change=1) == 1
-    with pytest.raises(NotFound, match="nothing is kept under 'a' there by that change"):
+    with pytest.raises(NotFound, match="has no value for 'a'"):
         state_pages.value(conn, TALK, "a", change=3)
     with pytest.raises(NotFound, match="by that change"):
         state_pages.value(conn, TALK, "a", change=2)

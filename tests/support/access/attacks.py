@@ -154,13 +154,13 @@ ARTIFACTS = [
         "file swapped for a link",
         lambda s: s.api.artifact_read("swapped"),
         UNAUTHORIZED,
-        "the file of artifact swapped does not lie under its root",
+        "the file of artifact swapped is outside its root",
     ),
     Attack(
         "folder swapped for a link",
         lambda s: s.api.artifact_read_range("swapped-folder"),
         UNAUTHORIZED,
-        "the file of artifact swapped-folder does not lie under its root",
+        "the file of artifact swapped-folder is outside its root",
     ),
     Attack("file that is gone", lambda s: s.api.artifact_read("gone"), NOT_FOUND, "the file of", ANSWERED),
     Attack(

@@ -206,7 +206,7 @@ def _check_database(path: Path) -> Iterator[Finding]:
         yield Finding("Database", Severity.OK, f"{health.path} does not exist yet; `trackside run` creates it")
         return
     for fault in health.faults:
-        yield Finding("Database", Severity.PROBLEM, fault)
+        yield Finding("Database", Severity.PROBLEM, as_sentence(fault))
     if health.faults:
         return
     details = f"{size(health.size_bytes)}, schema {health.schema}, no damage"

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-import console.cli.main  # noqa: F401  (defines UsageError)
 import engine.api
 from console.cli.exit_codes import UsageError
 from console.model.text.sentence import FIRST_WORDS, as_sentence

@@ -226,6 +226,7 @@ class Trackside(MessageGuard, ActionGuard, KeyOrder, OneLinePaste):
         is_built_in = session.runner_id == REHEARSAL and session.agent_id is None
         title = f"{runner} (built in, no key)" if is_built_in else runner
         main.health_line.attempt(main.health_line.show, problem)
+        self.controllers.run_control.tick(situation)
         main.prompt.attempt(main.prompt.show, situation, runner=title, turn=active[1].turn if active else 0)
         if (top := self.services.full_screen) is not None:
             top.attempt(top.tick, situation)
@@ -254,7 +255,7 @@ class Trackside(MessageGuard, ActionGuard, KeyOrder, OneLinePaste):
         for command in COMMANDS:
             if command.palette:
                 why = self.services.why_not(command)
-                text = with_keys(command.help) if why is None else f"not now: {one_line(why)}"
+                text = with_keys(command.help) if why is None else f"Not available: {one_line(why)}"
                 # Textual reads a string as markup, and a reason may contain text of a runner.
                 yield SystemCommand(
                     command.palette, cast("str", Content(text)), partial(self.action_perform, command.id)

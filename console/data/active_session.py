@@ -73,7 +73,7 @@ class ActiveSession:
         from console.model.commands.key_labels import key_of  # noqa: PLC0415
 
         session_id, text = self._remark
-        rest = f"It begins with your first message; {key_of('app.sessions')} lists all sessions."
+        rest = f"The session starts with your first message; {key_of('app.sessions')} lists all sessions."
         return f"{text} {rest}" if text and session_id == self.session_id else ""
 
     async def open(self) -> None:

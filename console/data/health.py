@@ -24,7 +24,7 @@ _SHORT_TEXTS: Final = {
     "DatabaseNewer": "database of a newer Trackside",
     "DatabaseDamaged": "database is damaged",
     "DatabaseForeign": "not a Trackside database",
-    "DatabaseMissing": "no database there",
+    "DatabaseMissing": "database does not exist",
 }
 """By the name of the error's class: the engine's own sentence begins with a path and is too long for the header."""
 

@@ -29,14 +29,14 @@ _BACK: Final = "esc shows all sessions."
 _WORDS: Final = "the last word also by its first three or more letters. Titles are found by any part."
 _NO_LINES: Final = {
     Reach.NOTHING: "the query has no word",
-    Reach.WHOLE: "no line has this word",
-    Reach.BEGINNING: "no line has a word that starts like this",
-    Reach.ANYWHERE: "no lines",
+    Reach.WHOLE: "no message has this word",
+    Reach.BEGINNING: "no message has a word that starts like this",
+    Reach.ANYWHERE: "no messages",
 }
 _NEEDED: Final = {
-    Reach.NOTHING: "Lines are found by words, and the query has none. Titles are found by any part.",
-    Reach.WHOLE: f"Lines are found by whole words, {_WORDS}",
-    Reach.BEGINNING: f"Lines are found by whole words, {_WORDS}",
+    Reach.NOTHING: "Messages are found by words, and the query has none. Titles are found by any part.",
+    Reach.WHOLE: f"Messages are found by whole words, {_WORDS}",
+    Reach.BEGINNING: f"Messages are found by whole words, {_WORDS}",
 }
 """How lines are found. Scripts without spaces, such as Chinese, need no explanation."""
 
@@ -81,7 +81,7 @@ class SearchResults:
         """A short summary, with the reason if titles but no lines were found."""
         named = len(self.sessions)
         parts = [f"{named}{'+' if named >= MAX_TITLES else ''} {'title' if named == 1 else 'titles'}"] if named else []
-        parts += [f"{self.lines} {'line' if self.total == 1 else 'lines'}"] if self.total else []
+        parts += [f"{self.lines} {'message' if self.total == 1 else 'messages'}"] if self.total else []
         if named and not self.total:
             parts.append(_NO_LINES[reach(self.query)])
         return f"Found: {' · '.join(parts)}" if parts else "Nothing found"

@@ -14,7 +14,7 @@ ABOUT: Final[Mapping[str, str]] = {
     "prompt": "Type, {prompt.send} sends. During a run it steers: the message is delivered at the next steering point.",
     "queue": "Queued messages. They can be edited until the runner pulls them.",
     "stream": "All entries of a run, in order. Moving here shows everything as of that entry.",
-    "inspector": "One entry in full, and state, context, calls and receipts as of it.",
+    "inspector": "One entry in full, and state, context, calls and receipts as of that entry.",
     "conversation": "The messages of the session and what the runner did. Typed text goes to the prompt.",
     "rail": "Runs and sessions, newest first. {rail.open} opens one.",
     "composer": "Compose an event: six types, each with a default actor and subject. esc keeps the draft.",

@@ -17,7 +17,7 @@ PROMPT: Final = (
     Command("prompt.send", "enter", "send", "Send the message, or steer the run in progress with it.", "run: Start", 1,
             label_for=send_label),
     Command("prompt.mode", "ctrl+t", "steer/after", "Deliver the message during the run, or after it.",
-            "steer: Steer or after", 10, why_not_choose_mode, label_for=other_mode_label),
+            "steer: Deliver during or after the run", 10, why_not_choose_mode, label_for=other_mode_label),
     Command("prompt.newline", "ctrl+j,shift+enter", "newline", "Start a new line.", rank=20),
     Command("prompt.earlier", "up,alt+up", "earlier", "The previous sent message; from an empty prompt, the queue."),
 )  # fmt: skip
@@ -52,8 +52,8 @@ CONVERSATION: Final = (
         Command("conversation.earlier", "alt+up", "previous block", "Select the previous block.", rank=1,
                 why_not=needs_run),
         Command("conversation.later", "alt+down", "next block", "Select the next block.", rank=2, why_not=needs_run),
-        Command("conversation.open", "enter", "open in Stream", "Show its entries; a dropped message returns to the "
-                "prompt.", rank=3),
+        Command("conversation.open", "enter", "open in Stream", "Show the entries of the block; a dropped "
+                "message returns to the prompt.", rank=3),
         Command("conversation.fold", "space", "unfold", "Show or hide the result of a tool.", rank=4),
         Command("conversation.copy", "y", "copy", "Copy the block as Markdown.", rank=5),
         Command("conversation.retry", "r", "retry", "Send the input of a failed run again.", rank=6),
@@ -112,10 +112,10 @@ FIND: Final = (Command("find.leave", "escape", "back", "Close the search.", rank
 
 RUNS: Final = (
     Command("rail.open", "enter,space", "open", "Show this run, or open this session.", rank=1),
-    Command("rail.up", "up,k", "up", "One row up.", action="move('cursor_up')"),
-    Command("rail.down", "down,j", "down", "One row down.", action="move('cursor_down')"),
-    Command("rail.page_up", "pageup,ctrl+u", "page up", "One page up.", action="move('page_up')"),
-    Command("rail.page_down", "pagedown,ctrl+d", "page down", "One page down.", action="move('page_down')"),
-    Command("rail.first", "g,home", "first", "The newest run.", action="move('first')"),
-    Command("rail.last", "shift+g,end", "last", "The last row.", action="move('last')"),
+    Command("rail.up", "up,k", "up", "One row up.", action="move(-1)"),
+    Command("rail.down", "down,j", "down", "One row down.", action="move(1)"),
+    Command("rail.page_up", "pageup,ctrl+u", "page up", "One page up.", action="page(-1)"),
+    Command("rail.page_down", "pagedown,ctrl+d", "page down", "One page down.", action="page(1)"),
+    Command("rail.first", "g,home", "first", "The newest run.", action="edge(0)"),
+    Command("rail.last", "shift+g,end", "last", "The last row.", action="edge(1)"),
 )

@@ -16,13 +16,13 @@ OPEN_SCREENS: Final = in_group(
 SESSIONS: Final = (
     *in_group(
         "This session",
-        Command("sessions.open", "enter", "open", "Open this session, or go to the line that was found.", rank=1),
+        Command("sessions.open", "enter", "open", "Open this session, or go to the message that was found.", rank=1),
         Command("sessions.rename", "r", "rename", "Rename the session.", rank=6),
         Command("sessions.delete", "d", "delete", "Delete the session with its messages; {sessions.undo} restores it "
                 "within 8 seconds.", rank=5),
         Command("sessions.undo", "u", "undo", "Restore the session that was deleted last.", rank=4),
-        Command("sessions.fork", "f", "fork", "Continue in a copy: of the whole session, or up to the line that was "
-                "found.", rank=7),
+        Command("sessions.fork", "f", "fork", "Continue in a copy: of the whole session, or up to the message "
+                "that was found.", rank=7),
         Command("sessions.resend", "s", "send again", "Send the session's last or found message again.",
                 rank=8),
         Command("sessions.fold", "space", "fold", "Show or hide the forks of this session."),
@@ -32,7 +32,7 @@ SESSIONS: Final = (
         "Navigation",
         Command("sessions.aside", "tab,shift+tab", "details", "Go to the details, or back to the list.", rank=2,
                 label_for=details_label),
-        Command("sessions.search", "slash", "search", "Find sessions by title and lines by their words.", rank=3),
+        Command("sessions.search", "slash", "search", "Find sessions by title and messages by their words.", rank=3),
         Command("sessions.up", "up,k", "up", "One row up.", action="move(-1)"),
         Command("sessions.down", "down,j", "down", "One row down.", action="move(1)"),
         Command("sessions.page_up", "pageup,ctrl+u", "page up", "One page up.", action="page(-1)"),
@@ -83,8 +83,8 @@ OPEN_RUNNERS: Final = in_group(
 RUNNERS: Final = (
     Command("runners.take", "enter", "use", "Use this runner from the next run on.", rank=1),
     Command("runners.complete", "tab", "complete", "Complete the path as far as it is unambiguous.", rank=4),
-    Command("runners.more", "alt+down", "more", "Scroll the details down.", action="scroll_details(1)", rank=2),
-    Command("runners.less", "alt+up", "back up", "Scroll the details up.", action="scroll_details(-1)", rank=3),
+    Command("runners.more", "alt+down", "scroll down", "Scroll the details down.", action="scroll_details(1)", rank=2),
+    Command("runners.less", "alt+up", "scroll up", "Scroll the details up.", action="scroll_details(-1)", rank=3),
     Command("runners.up", "up", "up", "One row up.", action="move(-1)"),
     Command("runners.down", "down", "down", "One row down.", action="move(1)"),
     Command("runners.page_up", "pageup", "page up", "One page up.", action="page(-1)"),
@@ -97,8 +97,8 @@ FORM: Final = (
         Command("form.edit", "enter,space", "edit", "Edit the value; a switch is toggled at once.", rank=1),
         Command("form.reset", "r", "reset", "Reset to the value of trackside.yaml or to the default.", rank=3),
         Command("form.undo", "u", "undo", "Undo the last change.", rank=4),
-        Command("form.more", "alt+down", "more", "Scroll the details down.", action="scroll_details(1)", rank=2),
-        Command("form.less", "alt+up", "back up", "Scroll the details up.", action="scroll_details(-1)", rank=10),
+        Command("form.more", "alt+down", "scroll down", "Scroll the details down.", action="scroll_details(1)", rank=2),
+        Command("form.less", "alt+up", "scroll up", "Scroll the details up.", action="scroll_details(-1)", rank=10),
     ),
     *in_group(
         "The form",
@@ -139,9 +139,9 @@ EVENTS: Final = in_group(
 )  # fmt: skip
 
 PATHS: Final = (
-    Command("paths.enter", "enter", "take", "Take this path, if a part of it is typed or one is selected.", rank=1,
+    Command("paths.enter", "enter", "use", "Use this path, if a part of it is typed or one is selected.", rank=1,
             why_not=needs_path, action="ask('take')"),
-    Command("paths.take", "tab", "take", "Take this path.", rank=2, action="ask('take')"),
+    Command("paths.take", "tab", "use", "Use this path.", rank=2, action="ask('take')"),
     Command("paths.above", "up", "above", "The path above.", action="ask('above')"),
     Command("paths.below", "down", "below", "The path below.", action="ask('below')"),
     Command("paths.close", "escape", "close", "Close the list of paths.", rank=3, action="ask('close')"),

@@ -19,7 +19,7 @@ STEPS: Final = (
          "{conversation.later} select a block; {conversation.open} opens it in the stream."),
     Step("stream", "Stream", "Every entry of the run. Moving here shows everything as of that entry; esc goes live "
          "again. {stream.filter} filters."),
-    Step("inspector", "Inspector", "One entry in full, with state, context and calls as of it. "
+    Step("inspector", "Inspector", "One entry in full, with state, context and calls as of that entry. "
          "{inspector.previous_tab} and {inspector.next_tab} select a tab."),
     Step("rail", "Runs", "Earlier runs and sessions. {rail.open} opens one."),
     Step("prompt", "Pause a run", "{app.pause} pauses the run at its next steering point and continues it, {app.step} "

@@ -42,7 +42,7 @@ GROUPS: Final[Mapping[str, tuple[EventField, ...]]] = {
     ),
     "Subject": (
         EventField("subject_type", "subject", "message, membership, schedule …"),
-        EventField("subject_id", "subject id", "which one"),
+        EventField("subject_id", "subject id", "the id of the subject"),
         EventField("subject_data", "subject data", OBJECT_HINT, InputKind.TEXT),
     ),
     "Location": (

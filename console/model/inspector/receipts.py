@@ -35,9 +35,10 @@ def last_pull_words(steering: "SteeringReport", now: int, ended_at: int | None =
         pulled_at = [receipt.pulled_at for receipt in steering.receipts if receipt.pulled_at is not None]
         pulls, last = None, max((at for at in pulled_at if at <= now), default=None)
         if last is None:
-            return "Nothing was pulled by then.", False
+            return "No message was pulled up to this entry.", False
     if last is None:
-        return "Never pulled" + (": messages are delivered at its first pull." if ended_at is None else "."), True
+        is_over = ended_at is not None
+        return "Never pulled." if is_over else "Not pulled yet: messages are delivered at its first pull.", True
     count = "" if not pulls else f" · {number(pulls, 'pull')}"
     when = _time_ago(now - last) if ended_at is None else f"{duration(ended_at - last)} before its end"
     return f"Last pull {when}{count}", False

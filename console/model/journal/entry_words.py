@@ -79,7 +79,7 @@ def entry_words(entry: Entry, names: Names) -> EntryWords:
     if entry.outcome is None or entry.type in CALL_KINDS:  # the words of a call contain the clause or the error
         return found
     return EntryWords(
-        f"{entry.outcome}: {entry.reason or 'no reason'} · {found.text}",
+        f"{entry.outcome}: {entry.reason or 'no reason given'} · {found.text}",
         found.glyph if has_effect(entry) else "failed",
         found.tone,
     )

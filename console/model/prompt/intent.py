@@ -61,9 +61,9 @@ def placeholder_of(now: Situation, mode: str) -> str:
 def why_mode_is_fixed(now: Situation) -> str | None:
     """The reason why the user cannot choose between steer and after, or None."""
     if now.is_stopping:
-        return "The run is being stopped. Messages wait for its end."
+        return "The run is being stopped. Messages are sent when it has ended."
     if now.is_elsewhere:
-        return "The run is in another process. Messages wait for its end."
+        return "The run is in another process. Messages are sent when it has ended."
     if not now.is_running:
         return "No run in progress. Messages are sent at once."
     return None if now.cannot_steer is None else f"Messages wait for the end of the run: {one_line(now.cannot_steer)}"

@@ -86,10 +86,10 @@ class Headline:
         parts.append(_Part(9, status.state, cut(text, 60), cut(text, 40)))
         parts.append(_Part(6, "turn", f"turn {status.turn}", f"T{status.turn}"))
         parts.append(
-            _Part(3, "faint", f"{_short_count(status.entries)} {'event' if status.entries == 1 else 'events'}")
+            _Part(3, "faint", f"{_short_count(status.entries)} {'entry' if status.entries == 1 else 'entries'}")
         )
         if not status.is_over:
-            parts.append(_Part(4, "faint", f"{_short_count(status.rate(self.now))} ev/s"))
+            parts.append(_Part(4, "faint", f"{_short_count(status.rate(self.now))} entries/s"))
         return parts
 
     def _right(self) -> list[_Part]:
@@ -124,7 +124,7 @@ def _last_pull_words(status: "RunStatus", now: int) -> tuple[str, str]:
     if not status.can_steer:
         return "cannot be steered", "no steering"
     if status.last_pull_at is None:
-        return "never pulled", "no pull"
+        return "not pulled yet", "no pull yet"
     ago = now - status.last_pull_at
     return f"pull {duration(ago)} ago", f"pull {brief(ago)}"
 

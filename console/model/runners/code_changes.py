@@ -22,7 +22,7 @@ MAX_NOTICE_CHARS: Final = 300
 
 def load_error_text(error: Exception) -> str:
     """The text for files that cannot be read."""
-    return f"{as_sentence(str(error)).rstrip('.')}. The version read before stays in use."
+    return f"{as_sentence(str(error)).rstrip('.')}. The previous version stays in use."
 
 
 class CodeChangeNotice(NamedTuple):

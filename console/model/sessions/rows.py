@@ -71,7 +71,7 @@ def session_row(node: SessionNode, width: int, now: int, open_session: str) -> R
     age = now - session.session.last_active
     right = brief(age) if age >= _MINUTE_US else "now"
     if width >= DETAILED_COLUMNS:
-        right = f"{exchange_count(session):>12} · {count_text(session.lines, 'line'):>9} · {ago(age):>12}"
+        right = f"{exchange_count(session):>12} · {count_text(session.lines, 'message'):>12} · {ago(age):>12}"
     # A row without a fold glyph starts in the same column as one with it.
     indent = 2 * min(node.depth, MAX_INDENT_STEPS) + (2 if node.is_open is None else 0)
     return row(width, pieces, right, marks=marks, indent=indent, is_open=node.is_open)
@@ -128,7 +128,7 @@ def exchange_count(session: "SessionRow") -> str:
 
 
 def count_text(count: int, noun: str) -> str:
-    """`3 lines`; `10,000+ lines` from MAX_COUNT on."""
+    """`3 messages`; `10,000+ messages` from MAX_COUNT on."""
     return number(count, noun) if count < MAX_COUNT else f"{MAX_COUNT:,}+ {noun}s"
 
 
@@ -151,7 +151,7 @@ def session_details(
             Piece(f"{GLYPHS[state]} {_STATE_LABELS.get(state, state)}", TONES.get(state, "faint")),
             Piece(f" · {ago(now - own.last_active)}", "faint"),
         ),
-        _faint(f"{exchange_count(session)} · {count_text(session.lines, 'line')}"),
+        _faint(f"{exchange_count(session)} · {count_text(session.lines, 'message')}"),
     ]
     if session.children:
         parts.append(_faint(count_text(session.children, "child session")))

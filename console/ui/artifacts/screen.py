@@ -228,7 +228,7 @@ class ArtifactsScreen(SearchBrowser):
                 try:
                     return await save_artifact(engine, row, path, overwrite=False, progress=self._show_save_progress)
                 except TargetExists:
-                    ask = Question(f"{one_line(str(path))} already exists. Overwrite it?", "Overwrite", "Keep it")
+                    ask = Question(f"{one_line(str(path))} already exists. Overwrite it?", "Overwrite", "Cancel")
                     if not await self.app.push_screen_wait(ask):
                         return None
                     return await save_artifact(engine, row, path, overwrite=True, progress=self._show_save_progress)

@@ -2,22 +2,24 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual import events
 from textual.binding import BindingType
-from textual.content import Content
+from textual.geometry import Size
 from textual.message import Message
-from textual.reactive import reactive
 
 from console.model.text.glyphs import GLYPHS
+from console.model.text.lists import Item, ListItems, Row
 from console.model.text.paths import Candidate, readings
+from console.model.text.piece import Piece
 from console.model.text.safe import one_line
 from console.model.text.units import size
 from console.ui.shared.bindings import bindings_for
 from console.ui.shared.fields import LineField
+from console.ui.shared.list import ItemList
 from console.ui.shared.path_picker import PathPicker
-from console.ui.shared.styled_text import StyledText
 
 if TYPE_CHECKING:
     from engine.api import Attachment
@@ -25,16 +27,13 @@ if TYPE_CHECKING:
 NONE: Final = "(none yet)"
 
 
-class AttachmentList(StyledText, can_focus=True):
-    """The attached files, one per line."""
+class AttachmentList(ItemList):
+    """The attached files, one per row. It has the height of its rows, and cannot have the focus without a file."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings_for("files")
     DEFAULT_CSS = """
     AttachmentList { height: auto; width: 1fr; }
-    AttachmentList:focus { background: $boost; }
     """
-    files: "reactive[Sequence[Attachment]]" = reactive((), layout=True)
-    index: reactive[int] = reactive(0)
 
     @dataclass
     class Removed(Message):
@@ -48,43 +47,51 @@ class AttachmentList(StyledText, can_focus=True):
 
         step: int
 
-    def watch_files(self, files: "Sequence[Attachment]") -> None:
+    def __init__(self) -> None:
+        super().__init__()
+        self.can_focus = False
+        self.empty_text = NONE
+        self.files: Sequence[Attachment] = ()
+
+    def show_files(self, files: "Sequence[Attachment]") -> None:
+        """Show these files; the cursor stays on its row."""
+        self.files = tuple(files)
         self.can_focus = bool(files)
-        self.index = min(self.index, max(0, len(files) - 1))
+        self.fill(ListItems([Item(str(place), partial(_row, file)) for place, file in enumerate(files)]), NONE)
+        self.refresh(layout=True)
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        return max(1, super().get_content_height(container, viewport, width))
 
     def action_remove(self) -> None:
         if self.files:
-            self.post_message(self.Removed(self.index))
+            self.post_message(self.Removed(self.cursor))
 
     def action_move(self, step: int) -> None:
-        if 0 <= self.index + step < len(self.files):
-            self.index += step
+        if 0 <= self.cursor + step < len(self.files):
+            self.move(step)
         else:
             self.post_message(self.Left(step))
 
-    def on_click(self, event: events.Click) -> None:
-        self.index = max(0, min(event.y, len(self.files) - 1))
+    # All rows are visible, so the wheel scrolls the form.
 
-    def on_focus(self) -> None:
-        self.refresh()
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        event.prevent_default()
 
-    def on_blur(self) -> None:
-        self.refresh()
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        event.prevent_default()
 
-    def render(self) -> Content:
-        if not self.files:
-            return Content.styled(NONE, "$text-muted")
-        return Content("\n").join(self._row(row, file) for row, file in enumerate(self.files))
 
-    def _row(self, row: int, file: "Attachment") -> Content:
-        is_here = self.has_focus and row == self.index
-        kind, amount = file.mime_type or file.artifact_type, "" if file.size is None else f" · {size(file.size)}"
-        where = " · read from its file" if file.source == "file_root" else ""
-        return Content.assemble(
-            (f"{GLYPHS['cursor'] if is_here else GLYPHS['mark']} ", "$accent"),
-            (one_line(file.name or file.artifact_id, 60), "bold"),
-            (f"  {one_line(kind, 40)}{amount}{where}", "$text-muted"),
-        )
+def _row(file: "Attachment", _: int) -> Row:
+    kind, amount = file.mime_type or file.artifact_type, "" if file.size is None else f" · {size(file.size)}"
+    where = " · read from its file" if file.source == "file_root" else ""
+    return Row(
+        [
+            Piece(f"{GLYPHS['mark']} ", "accent"),
+            Piece(one_line(file.name or file.artifact_id, 60), "strong"),
+            Piece(f"  {one_line(kind, 40)}{amount}{where}", "faint"),
+        ]
+    )
 
 
 class PathField(LineField):

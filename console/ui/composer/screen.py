@@ -135,7 +135,7 @@ class ComposerScreen(FullScreen):
         elif self._send_state is SendState.OPEN:
             self.collect()
             if self.draft.is_changed:
-                self.services.show_toast(f"The draft is kept. {key_of('app.compose')} continues it.")
+                self.services.show_toast(f"The draft is kept until you quit. {key_of('app.compose')} opens it.")
             else:
                 self._controller.remove_draft(self.draft)
                 self._controller.show_other_draft()
@@ -156,7 +156,7 @@ class ComposerScreen(FullScreen):
             set_value(control, self.draft.values[name])
         self._type = self.draft.values["event_type"]
         self._show_type_hint()
-        self._files.files = tuple(self.draft.attachments)
+        self._files.show_files(self.draft.attachments)
         is_edited = self.draft.base is not None
         self.title_line.title = "Edit and send" if is_edited else self.heading
         self.show_remark()
@@ -303,13 +303,13 @@ class ComposerScreen(FullScreen):
             self.services.show_toast(f"{one_line(attachment.name or path, 60)} is already attached.")
         else:
             self.draft.attachments.append(attachment)
-        self._files.files = tuple(self.draft.attachments)
+        self._files.show_files(self.draft.attachments)
         self._path.value = ""
         self._path.scroll_visible()
 
     def on_attachment_list_removed(self, event: AttachmentList.Removed) -> None:
         del self.draft.attachments[event.index]
-        self._files.files = tuple(self.draft.attachments)
+        self._files.show_files(self.draft.attachments)
         if not self.draft.attachments:
             self._path.focus()
 

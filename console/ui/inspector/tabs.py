@@ -154,7 +154,7 @@ class EventTab(Tab[EventData]):
             yield Text(Piece(f"sequence number {entry.sequence}, set by the runner", "faint"))
         if entry.outcome is not None:
             tone, words = _OUTCOMES.get(entry.outcome, ("warn", one_line(entry.outcome, 20)))
-            yield Text(Piece(f"{words}: ", tone), Piece(one_line(entry.reason or "no reason recorded", 500), "text"))
+            yield Text(Piece(f"{words}: ", tone), Piece(one_line(entry.reason or "no reason given", 500), "text"))
 
     def _links(self, data: EventData) -> Iterator[Source]:
         entry = data.entry

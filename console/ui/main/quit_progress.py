@@ -37,5 +37,5 @@ class QuitProgress(ModalScreen[None]):
         self.set_interval(REFRESH_SECONDS, self._show)
 
     def _show(self) -> None:
-        quit_now = f"{key_of('app.quit')} again quits now; unsent text is kept."
+        quit_now = f"{key_of('app.quit')} again quits now; unsent text is saved."
         self._text.update(Content(f"{self._progress_text()}\n\n{quit_now}"))

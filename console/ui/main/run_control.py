@@ -1,12 +1,15 @@
 """Controls the run in progress: continue, pause, step, edit its reply, stop."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from console.model.commands.key_labels import key_of
 
 if TYPE_CHECKING:
     from console.data.active_session import ActiveSession
+    from console.model.commands.situation import Situation
     from console.ui.shared.services import AppServices
+
+_PAUSE_REQUESTED: Final = "The run will pause at its next steering point."
 
 
 class RunControl:
@@ -15,6 +18,13 @@ class RunControl:
     def __init__(self, services: "AppServices", active_session: "ActiveSession") -> None:
         self._services = services
         self._session = active_session
+        self._has_pause_toast = False
+
+    def tick(self, now: "Situation") -> None:
+        """Remove the toast of a requested pause when the run has paused or ended."""
+        if self._has_pause_toast and (now.is_paused or not now.is_running):
+            self._has_pause_toast = False
+            self._services.dismiss_toasts([_PAUSE_REQUESTED])
 
     def has_key(self, action: str) -> bool:
         """Whether a key works for this action. If pause and continue share a key, the state of the run decides."""
@@ -41,8 +51,12 @@ class RunControl:
 
     def action_pause(self) -> None:
         if (run_id := self._active_run_for("app.pause")) is not None:
-            pause = self._session.engine.breakpoints.set(run_id, "steering", once=True)
-            self._services.run_in_background(pause, "The run will pause at its next steering point.")
+            self._services.run_in_background(self._pause(run_id))
+
+    async def _pause(self, run_id: str) -> None:
+        await self._session.engine.breakpoints.set(run_id, "steering", once=True)
+        self._services.show_toast(_PAUSE_REQUESTED)
+        self._has_pause_toast = True
 
     def action_step(self) -> None:
         if (run_id := self._active_run_for("app.step")) is not None:
@@ -85,7 +99,7 @@ class RunControl:
             count = len(stopped.undelivered)
             what, one = ("1 message was", "it") if count == 1 else (f"{count} messages were", "one")
             keys = f"{key_of('prompt.earlier')}, then {key_of('queue.edit')}"
-            self._services.show_toast(f"{what} not delivered: {keys} takes {one} to the prompt")
+            self._services.show_toast(f"{what} not delivered. Press {keys} to edit {one} in the prompt.")
 
     def _active_run_for(self, command_id: str) -> str | None:
         """The run in progress, if the command is available; else a toast shows why it is not."""

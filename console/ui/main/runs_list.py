@@ -1,38 +1,37 @@
 """The list of runs and sessions at the side."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from functools import partial
+from typing import ClassVar, Final
 
-from rich.cells import cell_len, set_cell_size
 from textual.binding import BindingType
-from textual.content import Content
-from textual.geometry import Offset
 from textual.message import Message
-from textual.widgets import OptionList
-from textual.widgets.option_list import Option
 
 from console.model.run.list_rows import ListRow, ListRows
+from console.model.text.columns import cells, cut
 from console.model.text.glyphs import GLYPHS
+from console.model.text.lists import MARGIN_COLUMNS, Item, ListItems, Row
+from console.model.text.piece import Piece
 from console.ui.shared.bindings import bindings_for
-from console.ui.shared.crash_guard import PaneGuard
+from console.ui.shared.list import ItemList
 from console.ui.shared.refused import refuse
 
-_MORE = "more"
-_WIDE_COLUMNS = 50
+_MORE: Final = "more"
+_NO_RUNS: Final = "No runs yet"
+_WIDE_COLUMNS: Final = 50
 """From this width on, rows show full details."""
-_DEFAULT_COLUMNS = 24
+_MIN_TITLE_COLUMNS: Final = 4
 
 
-class RunsList(PaneGuard, OptionList, inherit_bindings=False):
+class RunsList(ItemList):
     """Lists runs, newest first, and the sessions that were active last."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings_for("rail")
     DEFAULT_CSS = """
-    RunsList { width: 26; height: 1fr; border: round $panel-lighten-2; padding: 0; background: $surface;
-        scrollbar-size-vertical: 1; scrollbar-gutter: stable; }
+    RunsList { width: 26; height: 1fr; border: round $panel-lighten-2; padding: 0; background: $surface; }
     RunsList:focus { border: round $accent; }
     """
+    chooses_on_click = True
 
     @dataclass
     class RunChosen(Message):
@@ -46,34 +45,28 @@ class RunsList(PaneGuard, OptionList, inherit_bindings=False):
 
         session_id: str
 
-    class WantMore(Message):
-        """Posted when the user reaches the end of the listed runs and there are older ones."""
+    class EarlierWanted(Message):
+        """Posted when the user reaches the end of the listed runs and there are earlier ones."""
 
     def __init__(self) -> None:
-        super().__init__(id="rail", markup=False)
+        super().__init__(id="rail")
         self.border_title = "Runs"
+        self.empty_text = _NO_RUNS
         self._shown = ListRows()
-        self._width = -1
-        """The width that the rows were made for."""
 
-    def show(self, cards: ListRows) -> None:
-        """List these cards; the cursor stays on its row."""
-        if cards != self._shown:
-            before, self._shown = self._shown, cards
-            if _ids(before) == _ids(cards):
-                self._rewrite(before)
-            else:
-                self._fill()
-
-    def redraw(self) -> None:
-        """Draw the rows again."""
-        if self._shown.runs or self._shown.sessions:
-            self._fill()
-
-    def on_resize(self) -> None:
-        """Make the rows for the new width."""
-        if self._width != self.scrollable_content_region.width:
-            self._fill()
+    def show_rows(self, rows: ListRows) -> None:
+        """List these rows; the cursor stays on its row."""
+        if rows == self._shown:
+            return
+        before, self._shown = self._shown, rows
+        if _ids(before) == _ids(rows):
+            self.redraw()  # the items read their rows when they are drawn
+            return
+        if self.cursor == 0 and not self.has_focus:
+            self.clear()  # stays at the newest run
+        elif self.current_id == _MORE:
+            self._current_id = None  # the cursor goes to the first of the earlier runs
+        self.fill(ListItems(self._items()), _NO_RUNS)
 
     def why_not(self, what: str) -> str | None:  # noqa: ARG002  (the same for all commands)
         """Why its commands are not available."""
@@ -81,86 +74,84 @@ class RunsList(PaneGuard, OptionList, inherit_bindings=False):
 
     def action_open(self) -> None:
         if not self._refuse():
-            self.action_select()
+            self._open()
 
-    def action_move(self, how: str) -> None:
-        """Call one of Textual's actions that move the cursor."""
+    def action_move(self, step: int) -> None:
+        """Move the cursor; it wraps around."""
         if not self._refuse():
-            getattr(self, f"action_{how}")()
+            before = self.cursor
+            self.move(step)
+            if self.cursor == before:
+                self.edge(is_last=step < 0)
+
+    def action_page(self, pages: int) -> None:
+        if not self._refuse():
+            self.page(pages)
+
+    def action_edge(self, is_last: int) -> None:
+        if not self._refuse():
+            self.edge(is_last=bool(is_last))
+
+    def on_item_list_moved(self, event: ItemList.Moved) -> None:
+        """Ask for earlier runs at the end of the listed ones."""
+        event.stop()
+        if self.current_id == _MORE:
+            self.post_message(self.EarlierWanted())
+
+    def on_item_list_chosen(self, event: ItemList.Chosen) -> None:
+        """Open the row that was clicked."""
+        event.stop()
+        self._open()
+
+    def _open(self) -> None:
+        kind, _, chosen = (self.current_id or "").partition(" ")
+        match kind:
+            case "run":
+                self.post_message(self.RunChosen(chosen))
+            case "session":
+                self.post_message(self.SessionChosen(chosen))
+            case _:
+                self.post_message(self.EarlierWanted())
 
     def _refuse(self) -> bool:
         """Post the reason if there is nothing to choose from. Returns whether there was one."""
         return refuse(self, self.why_not("open"))
 
-    def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
-        """Ask for older runs at the end of the list."""
-        event.stop()
-        if event.option.id == _MORE:
-            self.post_message(self.WantMore())
-
-    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """Open the row that was clicked, or selected with enter."""
-        event.stop()
-        kind, _, chosen = (event.option.id or "").partition(" ")
-        if event.option.id == _MORE:
-            self.post_message(self.WantMore())
-        else:
-            self.post_message(self.RunChosen(chosen) if kind == "run" else self.SessionChosen(chosen))
-
-    def jump_offsets(self) -> Iterator[Offset]:
-        """Positions of the visible rows that can be selected, for jump mode."""
-        inset = self.content_region.offset - self.region.offset
-        top, tall = round(self.scroll_offset.y), self.content_size.height
-        for row, option in enumerate(self.options[top : top + tall]):
-            if not option.disabled:
-                yield inset + Offset(0, row)
-
     # Drawing
 
-    def _fill(self) -> None:
-        cards, self._width = self._shown, self.scrollable_content_region.width
-        place = self.highlighted
-        before = self.highlighted_option.id if self.highlighted_option is not None else None
-        options = [Option(self._line(card), id=f"run {card.id}") for card in cards.runs]
-        if cards.has_more:
-            options.append(Option(Content.styled(f"  {GLYPHS['ellipsis']} earlier runs", "$text-muted"), id=_MORE))
-        if cards.sessions:
-            options.append(Option(Content.styled("── Sessions ──", "$text-muted"), disabled=True))
-            options += [Option(self._line(card), id=f"session {card.id}") for card in cards.sessions]
-        if not options:
-            options = [Option(Content.styled("No runs yet", "$text-muted"), disabled=True)]
-        self.clear_options().add_options(options)
-        if before == _MORE and place is not None:
-            self.highlighted = min(place, len(options) - 1)  # on the first of the older runs
-        elif before is not None and any(option.id == before for option in options):
-            self.highlighted = self.get_option_index(before)
+    def _items(self) -> list[Item]:
+        rows = self._shown
+        items = [Item(f"run {row.id}", partial(self._run_row, place)) for place, row in enumerate(rows.runs)]
+        if rows.has_more:
+            items.append(Item(_MORE, partial(_faint_row, f"  {GLYPHS['ellipsis']} earlier runs")))
+        if rows.sessions:
+            items.append(Item("sessions", partial(_faint_row, "── Sessions ──"), is_heading=True))
+            items += [
+                Item(f"session {row.id}", partial(self._session_row, place)) for place, row in enumerate(rows.sessions)
+            ]
+        return items
 
-    def _rewrite(self, before: ListRows) -> None:
-        """Replace the rows whose text has changed: most stay the same."""
-        pairs = [
-            *zip(before.runs, self._shown.runs, strict=True),
-            *zip(before.sessions, self._shown.sessions, strict=True),
-        ]
-        kinds = ["run"] * len(self._shown.runs) + ["session"] * len(self._shown.sessions)
-        for kind, (old, new) in zip(kinds, pairs, strict=True):
-            if old != new:
-                self.replace_option_prompt(f"{kind} {new.id}", self._line(new))
+    def _run_row(self, place: int, width: int) -> Row:
+        return _row(self._shown.runs[place], width)
 
-    def _line(self, card: ListRow) -> Content:
-        """A row: cursor mark if it is shown, status, title, and at the right its time."""
-        width = self.scrollable_content_region.width or _DEFAULT_COLUMNS
-        detail = card.full if width >= _WIDE_COLUMNS else card.short
-        mark = GLYPHS["cursor"] if card.is_shown else " "
-        room = max(4, width - cell_len(detail) - 4)
-        title = card.title
-        if cell_len(title) > room:
-            title = set_cell_size(title, room - 1).rstrip() + GLYPHS["ellipsis"]
-        line = Content.assemble(
-            f"{mark}{GLYPHS[card.glyph]} {set_cell_size(title, room)} ",
-            (detail, "$text-muted" if not card.is_shown else ""),
-        )
-        return line.stylize("bold") if card.is_shown else line
+    def _session_row(self, place: int, width: int) -> Row:
+        return _row(self._shown.sessions[place], width)
 
 
-def _ids(cards: ListRows) -> tuple[list[str], list[str], bool]:
-    return [card.id for card in cards.runs], [card.id for card in cards.sessions], cards.has_more
+def _row(row: ListRow, width: int) -> Row:
+    """A row: a bar if it is on the screen, its state, its title, and at the right its time."""
+    detail = row.full if width >= _WIDE_COLUMNS else row.short
+    sign = f"{GLYPHS['bar'] if row.is_shown else ' '}{GLYPHS[row.glyph]} "
+    room = max(_MIN_TITLE_COLUMNS, width - MARGIN_COLUMNS - cells(sign) - cells(detail) - 1)
+    return Row(
+        [Piece(sign + cut(row.title, room), "strong" if row.is_shown else "")],
+        right=Piece(detail, "strong" if row.is_shown else "faint"),
+    )
+
+
+def _faint_row(text: str, _: int) -> Row:
+    return Row([Piece(text, "faint")])
+
+
+def _ids(rows: ListRows) -> tuple[list[str], list[str], bool]:
+    return [row.id for row in rows.runs], [row.id for row in rows.sessions], rows.has_more

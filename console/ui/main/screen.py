@@ -408,7 +408,7 @@ class MainScreen(MessageGuard, Screen[None]):
     def on_inspector_jump(self, event: "Inspector.Jump") -> None:
         self._controllers.stream.go_to_entry(event.position)
 
-    def on_runs_list_want_more(self) -> None:
+    def on_runs_list_earlier_wanted(self) -> None:
         services = self._controllers.services
         services.run_in_background(services.updater.load_older_runs())
 

@@ -62,7 +62,8 @@ class MessageSender:
         if self.early:
             problem = self._services.health.problem
             cause = problem.short if problem is not None else "the engine cannot be opened"
-            self._services.show_toast(f"Not sent, and back in the prompt: {cause}", severity="warning")
+            text = f"Not sent: {cause.rstrip('.')}. The message is in the prompt again."
+            self._services.show_toast(text, severity="warning")
         while self.early:
             self._main.prompt.restore_text(self.early.pop().typed)
         self._main.queue.items = ()

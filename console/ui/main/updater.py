@@ -363,7 +363,7 @@ class ScreenUpdater:
         engine, shown = self._session.engine, self.view.run_id if self.view else None
         self._listed_at = engine.now()
         cards = self.run_list.cards(self._listed_at, engine.host_id, shown, self._session.session_id)
-        self._main.rail.attempt(self._main.rail.show, cards)
+        self._main.rail.attempt(self._main.rail.show_rows, cards)
 
     def _start_read(self, part: object, reading: Awaitable[None]) -> None:
         """Read a part in the background. A failed read of the queue or the list is repeated."""

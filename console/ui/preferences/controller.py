@@ -71,7 +71,7 @@ class PreferencesController:
         try:
             self._preferences.saved.save(**chosen)
         except OSError as error:
-            text = f"The choice cannot be saved for the next time: {error.strerror}"
+            text = f"Not saved: {error.strerror}. The choice applies until you quit."
             self._services.show_toast(text, severity="warning")
 
     # Theme
@@ -93,7 +93,8 @@ class PreferencesController:
             self.use_theme(name)
             self._save(theme=name)
             if (configured := self._preferences.file.theme) not in (None, name):
-                self._services.show_toast(f"console.yaml sets the theme {configured}, which is used the next time.")
+                text = f"console.yaml sets the theme for the next start: {configured}. Change it there to keep {name}."
+                self._services.show_toast(text)
 
     # ASCII mode
 

@@ -68,7 +68,7 @@ class PromptController:
             if files:
                 self._main.prompt.attachments.attach(files, instead_of=pasted.text)
             elif problem:
-                self._services.show_toast(f"{problem}; it stays as text")
+                self._services.show_toast(f"{problem}. The path stays in the message as text.")
 
         self._services.run_in_background(attach())
 
@@ -109,7 +109,7 @@ class PromptController:
         """Leave the terminal to another program. Runs continue, and nothing is drawn."""
         driver = self._app._driver  # noqa: SLF001
         if driver is None or not driver.can_suspend:
-            raise NoTerminal("There is no terminal here that an editor could use.")
+            raise NoTerminal("An editor needs a terminal. Write the message in the prompt instead.")
         failed: BaseException | None = None
         with self._app.suspend():
             self.is_editor_open = True

@@ -138,7 +138,7 @@ class SessionsController:
         else:
             line = await engine.search.line_at(run_id, position)
         if line is None:
-            self._services.show_toast("The session has no line up to here to fork at.", severity="warning")
+            self._services.show_toast("The session has no message up to here to fork at.", severity="warning")
         else:
             await self.fork(session_id, line)
 

@@ -109,7 +109,7 @@ class SessionsScreen(SearchBrowser):
             above = partial(_heading, "Sessions by title", self.found.titles)
             items += [Item("titles", above, is_heading=True), *map(self._session_item, sessions)]
         if hits:
-            above = partial(_heading, "Lines", self.found.lines)
+            above = partial(_heading, "Messages", self.found.lines)
             items += [Item("lines", above, is_heading=True), *map(self._hit_item, hits)]
         return ListItems(items)
 

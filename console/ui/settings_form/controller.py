@@ -30,7 +30,7 @@ class SettingsFormController:
         picker = self._runners.picker
         choice = picker.choice if picker is not None else None
         if choice is not None and choice.kind == "place":
-            self._services.show_toast("Press enter to open it; then it has settings.")
+            self._services.show_toast("Press enter to open this path first. Then its settings can be edited.")
             return
         if choice is not None and choice.kind == "problem":
             self._services.show_toast(f"{choice.path} is left out: {choice.label}", severity="warning")

@@ -122,7 +122,7 @@ class YamlEditor(FullScreen):
         count = len(lines) - MAX_LISTED_PROBLEMS
         more = [f"and {count} more"] if count > 0 else []
         self._problems.update("\n".join([*lines[:MAX_LISTED_PROBLEMS], *more]) or "The settings are valid.")
-        valid = f"{len(missing)} missing" if missing else "Valid"
+        valid = f"{number(len(missing), 'value')} missing" if missing else "Valid"
         self._status = valid if self._parsed is not None else f"{number(len(problems), 'problem')} found"
         self.show_remark()
 

@@ -390,10 +390,11 @@ class ItemList(RowList):
         self._cursor_moved()
 
     def on_click(self, event: events.Click) -> None:
-        """Move the cursor; a double click chooses the item."""
+        """Move the cursor; a double click chooses the item, but not from its heading."""
         if (clicked := self._row_at(event)) is not None:
             self.go_to(clicked)
-            if event.chain == 2 or self.chooses_on_click:
+            is_heading = self.source.item(clicked).is_heading
+            if not is_heading and (event.chain == 2 or self.chooses_on_click):
                 self.post_message(self.Chosen(self))
 
     # Private

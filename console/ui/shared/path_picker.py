@@ -46,7 +46,7 @@ class PathPicker(StyledText):
     candidates: reactive[Sequence[Candidate]] = reactive((), layout=True)
     cursor: reactive[int] = reactive(0)
     takes_on_enter: reactive[bool] = reactive(False)
-    """Whether enter takes the path: only after the user typed a part of it or moved the cursor, not after a lone @."""
+    """Whether enter uses the path: only after the user typed a part of it or moved the cursor, not after a lone @."""
     _unmatched = ""
     """The typed text if no path matches it."""
 
@@ -109,7 +109,7 @@ class PathPicker(StyledText):
         rows = [self._row(first + at, one) for at, one in enumerate(self.candidates[first : first + count])]
         place = f"{self.cursor + 1} of {len(self.candidates)} · " if len(self.candidates) > count else ""
         keys = with_keys("{paths.enter} or {paths.take}" if self.takes_on_enter else "{paths.take}")
-        rows.append(Content.styled(f"  {place}{keys} takes the path · {key_of('paths.close')} closes", "$text-muted"))
+        rows.append(Content.styled(f"  {place}{keys} uses the path · {key_of('paths.close')} closes", "$text-muted"))
         return Content("\n").join(rows)
 
     def _row(self, index: int, candidate: Candidate) -> Content:

@@ -59,7 +59,7 @@ class StateController:
                 self._forget(edit_id)
                 raise
             self._forget(edit_id)
-        left = f"; {number(len(edit.left), 'key')} written since kept" if edit.left else ""
+        left = f"; {number(len(edit.left), 'key')} changed since then, not undone" if edit.left else ""
         self._services.show_toast(f"Undone: {number(edit.count, 'key')}{left}.")
         return place
 

@@ -138,7 +138,7 @@ class EditValue(Dialog[None]):
         else:
             self._text, self._seen, self._conflict = text, value, ""
             if self.area.text != text:
-                self._show_message(f"Saved, but not what you typed since. {SAVE_KEY} saves it too.")
+                self._show_message(f"Saved without your latest changes. {SAVE_KEY} saves them too.")
             else:
                 self._is_saved = True
                 self._close_if_saved()

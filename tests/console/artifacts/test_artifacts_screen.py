@@ -341,7 +341,7 @@ async def test_attached_file_opens_from_its_block(open_engine: Engines, folder: 
     app = Trackside(LaunchOptions(), lambda: open_engine(maker))
     async with at_the_screen(app) as pilot:
         await pilot.press(*"see @note")
-        await sees(pilot, "tab takes the path")
+        await sees(pilot, "tab uses the path")
         await pilot.press("tab", "enter")
         await sees(pilot, "Here they are.", "◆ notes.txt", "text/plain · 17 B")
         await until(pilot, lambda: not app.services.situation.is_running)

@@ -97,7 +97,7 @@ async def offered(driver: ConsoleDriver) -> None:
     await pane("prompt")(driver)
     driver.app.main.prompt.load("")
     await driver.press(*"@no")
-    await driver.wait_until("tab takes the path")
+    await driver.wait_until("tab uses the path")
 
 
 def screen(command: str, focus: str = "", *keys: str) -> Go:

@@ -362,7 +362,7 @@ async def test_file_is_completed_attached_removed_and_sent(open_engine: Engines,
         screen = await composing(pilot, app)
         for name in ("north", "notes"):
             await into(pilot, app, "path", name[:3])
-            await sees(pilot, "tab takes the path")
+            await sees(pilot, "tab uses the path")
             await pilot.press("tab")
             assert screen.query_one("#path", LineField).value == f"{name}.txt", "tab completes"
             assert f"{name}.txt" not in [file.name for file in screen.draft.attachments]

@@ -268,7 +268,7 @@ async def test_where_waiting_does_not_mend_it_what_was_sent_early_comes_back_wit
         await say(pilot, "hello")
         await sees(pilot, "sending… hello")
         opens.set()
-        await sees(pilot, "the disk is gone", "Not sent, and back in the prompt")
+        await sees(pilot, "the disk is gone", "The message is in the prompt again.")
         assert app.main.prompt.full_text == "hello"
         assert "sending…" not in shown(app)
 
@@ -279,6 +279,6 @@ async def test_what_cannot_be_sent_says_what_is_wrong_with_the_database(open_eng
     async with app.run_test(size=(80, 24), notifications=True) as pilot:
         await sees(pilot, "database is damaged")
         await say(pilot, "early")
-        await sees(pilot, "Not sent, and back in the prompt: database is damaged")
+        await sees(pilot, "Not sent: database is damaged. The message is in the prompt again.")
         await pilot.press("ctrl+l")
         await sees(pilot, "The engine could not be opened: ", "Move it")

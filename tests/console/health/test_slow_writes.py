@@ -165,7 +165,7 @@ async def test_what_is_typed_while_a_value_is_saved_stays_and_is_saved_next(open
             await pilot.press("f4")
             await sees(pilot, "Saving… not on disk yet")
             await pilot.press("end", "8")
-        await sees(pilot, "Saved, but not what you typed since. f4 saves it too.")
+        await sees(pilot, "Saved without your latest changes. f4 saves them too.")
         assert (area.text, await value_of(app, "said")) == ("78", 7)
         await pilot.press("escape")
         await sees(pilot, "Your changes are not saved.")

@@ -154,7 +154,7 @@ async def test_typed_text_and_headings_have_no_labels(tmp_path: Path):
         in_side = [target.offset for target in targets if target.widget is screen.side]
         listed = [target.offset.y for target in targets if target.widget is screen.list]
         assert len(in_side) == 1, "only the side itself is a target"
-        assert not any("Lines" in rows[y] or "Sessions by title" in rows[y] for y in listed[1:])
+        assert not any("Messages" in rows[y] or "Sessions by title" in rows[y] for y in listed[1:])
         assert len(listed) == len([row for row in screen.list.source._items if not row.is_heading]) + 1
         assert screen.search.value in driver.screen_text.split("\n")[screen.search.region.y]
 

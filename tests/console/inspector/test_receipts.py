@@ -96,10 +96,10 @@ def test_receipt_as_of_an_earlier_time_has_its_earlier_state():
             SteeringReport("r", True, None, 0, None, ()),
             15,
             None,
-            "Never pulled: messages are delivered at its first pull.",
+            "Not pulled yet: messages are delivered at its first pull.",
         ),
         (SteeringReport("r", True, None, 0, None, ()), 15, 14, "Never pulled."),
-        (SteeringReport("r", True, None, 4, 12 * SECOND, ()), 11, None, "Nothing was pulled by then."),
+        (SteeringReport("r", True, None, 4, 12 * SECOND, ()), 11, None, "No message was pulled up to this entry."),
         (SteeringReport("r", True, None, 4, 14 * SECOND, (replace(QUEUED, **PULLED),)), 13, None, "Last pull 1 s ago"),
         (
             SteeringReport("r", False, "steering is not in the manifest's capabilities", None, None, ()),

@@ -93,6 +93,14 @@ async def test_what_is_typed_while_it_is_held_at_a_pull_lands_when_it_goes_on(ho
         assert [entry.data["how"] for entry in (await over(app)).all("pause.ended")] == ["continue"]
 
 
+async def test_toast_of_a_requested_pause_is_removed_when_the_run_has_paused(house: House):
+    cue = Cue()
+    app = Trackside(LaunchOptions(), lambda: house(asker(cue)))
+    async with at_the_screen(app) as pilot:
+        await held_at_pull(pilot, cue)
+        assert not any("will pause" in toast.message for toast in app._notifications)
+
+
 @at_both_sizes
 async def test_a_call_that_is_answered_by_hand_is_never_made(house: House, size: Size):
     cue = Cue()

@@ -45,7 +45,7 @@ def test_a_wide_header_says_everything_in_full() -> None:
 
 
 def test_one_event_is_one() -> None:
-    assert "turn 3   1 event   " in line(headline(status(entries=1)), 158)
+    assert "turn 3   1 entry   " in line(headline(status(entries=1)), 158)
 
 
 def test_a_narrow_header_says_what_matters_and_never_an_id() -> None:

@@ -123,9 +123,9 @@ async def test_the_wheel_scrolls_the_runs(open_engine: Engines):
     app = telling(open_engine, cue)
     async with at_the_screen(app, (160, 9)) as pilot:
         await talked(pilot, app, cue, "one", "two", "three")
-        await until(pilot, lambda: app.main.rail.max_scroll_y > 0)
+        await until(pilot, lambda: app.main.rail.row_count > app.main.rail.size.height)
         await wheel(pilot, app, app.main.rail, down=True)
-        await until(pilot, lambda: app.main.rail.scroll_y > 0)
+        await until(pilot, lambda: app.main.rail.visible_rows.start > 0)
 
 
 async def test_the_wheel_scrolls_the_queue_and_the_help(open_engine: Engines):
@@ -166,7 +166,7 @@ async def test_a_click_on_a_run_opens_it(open_engine: Engines):
     app = telling(open_engine, cue)
     async with at_the_screen(app) as pilot:
         await talked(pilot, app, cue, "one", "two")
-        await until(pilot, lambda: app.main.rail.option_count >= 3)
+        await until(pilot, lambda: app.main.rail.row_count >= 3)
         last = app.services.updater.view
         await click(pilot, await find(pilot, app, "one", app.main.rail))
         await until(pilot, lambda: app.services.updater.view is not None and app.services.updater.view is not last)
@@ -181,10 +181,11 @@ async def test_a_click_on_a_session_enters_it(open_engine: Engines):
         first = app.active_session.session_id
         await app.action_perform("app.new_session")
         await talked(pilot, app, cue, "two")
-        await until(pilot, lambda: app.main.rail.option_count >= 5)
+        await until(pilot, lambda: app.main.rail.row_count >= 5)
         assert app.active_session.session_id != first
         rail = app.main.rail
-        place = rail.get_option_index(f"session {first}")
+        place = rail.source.place_of(f"session {first}")
+        assert place is not None
         await click(pilot, Offset(rail.content_region.x + 3, rail.content_region.y + place))
         await until(pilot, lambda: app.active_session.session_id == first)
 

@@ -126,13 +126,28 @@ async def test_the_end_of_the_list_leads_to_earlier_runs(open_engine: Engines):
         rail.focus()
 
         for count in (60, 70):
-            rail.highlighted = rail.get_option_index("more")
+            rail.go_to(rail.source.place_of("more") or 0)
             await until(pilot, lambda count=count: len(rail._shown.runs) == count)
 
         assert not rail._shown.has_more
         assert rail._shown.runs[-1].title == "ask 0."
-        assert rail.highlighted_option is not None
-        assert rail.highlighted_option.id == f"run {rail._shown.runs[60].id}"
+        assert rail.current_id == f"run {rail._shown.runs[60].id}"
+
+
+async def test_cursor_of_the_runs_list_starts_at_the_newest_run_and_wraps_around(open_engine: Engines):
+    app = console(await prepared(open_engine, 3), session="trip-0")
+    async with at_the_screen(app) as pilot:
+        rail = app.main.rail
+        await until(pilot, lambda: len(rail._shown.runs) == 3)
+        await say(pilot, "one more")
+        await until(pilot, lambda: len(rail._shown.runs) == 4)
+        rail.focus()
+        assert rail.current_id == f"run {rail._shown.runs[0].id}"
+
+        await pilot.press("up")
+        assert rail.current_id == f"session {rail._shown.sessions[-1].id}"
+        await pilot.press("down")
+        assert rail.current_id == f"run {rail._shown.runs[0].id}"
 
 
 @pytest.mark.parametrize("size", [(160, 45), (80, 24), (60, 15)], ids=lambda size: f"{size[0]}x{size[1]}")
@@ -200,7 +215,7 @@ async def chosen(app: Trackside, pilot: Pilot[None], run_id: str) -> None:
     app.main.focus_pane("runs")
     await until(pilot, lambda: any(run.id == run_id for run in rail._shown.runs))
     rail.focus()
-    rail.highlighted = rail.get_option_index(f"run {run_id}")
+    rail.go_to(rail.source.place_of(f"run {run_id}") or 0)
     await pilot.press("enter")
     await until(pilot, lambda: app.services.updater.view is not None and app.services.updater.view.run_id == run_id)
 

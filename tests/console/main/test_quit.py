@@ -118,7 +118,7 @@ async def test_leaving_says_that_it_waits_for_the_database(open_engine: Engines,
         with other_process(script, open_engine.db) as other:
             assert await asyncio.to_thread(line_of, other) == "locked"
             await pilot.press(*"half a word", "ctrl+q")
-            await sees(pilot, "Quitting: waiting for the database…", "^q again quits now; unsent text is kept.")
+            await sees(pilot, "Quitting: waiting for the database…", "^q again quits now; unsent text is saved.")
             await sees(pilot, "locked")
             tell(other)
             await asyncio.to_thread(other.wait)

@@ -72,7 +72,7 @@ async def with_a_past(open_engine: Engines) -> Any:
 async def test_a_past_run_is_opened_from_the_rail_with_enter(open_engine: Engines, size: Size):
     app = Trackside(LaunchOptions(), lambda: with_a_past(open_engine))
     async with at_the_screen(app, size) as pilot:
-        await until(pilot, lambda: app.main.rail.option_count > 3)
+        await until(pilot, lambda: app.main.rail.row_count > 3)
         await go_to(pilot, app, "rail")
         await sees(pilot, "alpha", "beta", "gamma")
         await pilot.press("home", "down", "enter")

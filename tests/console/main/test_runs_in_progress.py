@@ -116,7 +116,7 @@ async def test_what_is_sent_to_an_engine_that_cannot_open_comes_back(open_engine
     async with app.run_test(size=(160, 45), notifications=True) as pilot:
         await sees(pilot, "the disk is gone")
         await say(pilot, "hello")
-        await sees(pilot, "Not sent, and back in the prompt")
+        await sees(pilot, "The message is in the prompt again.")
         assert app.main.prompt.full_text == "hello"
 
         await pilot.press("ctrl+q")

@@ -63,7 +63,7 @@ async def composer_event(driver: ConsoleDriver) -> None:
     await driver.wait_until("travellers/ann")
     driver.app.screen.query_one("#path").focus()
     await driver.press(*"note")
-    await driver.wait_until("tab takes the path")
+    await driver.wait_until("tab uses the path")
     await driver.press("tab", "enter")
     await driver.wait_until("notes.txt  text/plain")
 
@@ -88,7 +88,7 @@ async def event_in_conversation(driver: ConsoleDriver) -> None:
 async def path_offered(driver: ConsoleDriver) -> None:
     """Path completion in the prompt, after one path was completed."""
     await driver.press(*"look at @nor")
-    await driver.wait_until("tab takes the path")
+    await driver.wait_until("tab uses the path")
     await driver.press("tab", *"and @no")
     await driver.wait_until("notes.txt")
 
@@ -106,7 +106,7 @@ async def steered_with_a_file(driver: ConsoleDriver) -> None:
     await driver.submit_text("Plan a day in Kyoto")
     await driver.wait_for_step()
     await driver.press(*"go by these @note")
-    await driver.wait_until("tab takes the path")
+    await driver.wait_until("tab uses the path")
     await driver.press("tab", "enter")
     await driver.wait_until(lambda: bool(driver.app.services.updater.queue_items))  # its file is read before it is sent
     driver.advance_clock(1.4)

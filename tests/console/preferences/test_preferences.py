@@ -234,7 +234,7 @@ async def test_a_choice_that_cannot_be_kept_is_told_and_holds_for_now(open_engin
     async with at_the_screen(app, WIDE) as pilot:
         app.controllers.preferences._choose_theme("light")
         await until(pilot, lambda: app.theme == "light")
-        assert any("cannot be saved" in told for told in app.told)
+        assert any("Not saved: " in told for told in app.told)
 
 
 # The user's own keys

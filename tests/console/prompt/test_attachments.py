@@ -38,7 +38,7 @@ async def test_file_is_completed_and_attached(open_engine: Engines, size: Size):
     app = Trackside(LaunchOptions(), lambda: open_engine(recorder.runner))
     async with at_the_screen(app, size) as pilot:
         await typed(pilot, "read @note", "notes.txt")
-        await sees(pilot, "notes.txt", "tab takes the path")
+        await sees(pilot, "notes.txt", "tab uses the path")
         await pilot.press("tab")
         assert app.main.prompt.text == "read ⟦notes.txt · text/plain · 18 B⟧ "
         await pilot.press("enter")
@@ -53,9 +53,9 @@ async def test_footer_shows_the_keys_of_the_path_picker(open_engine: Engines, si
     app = Trackside(LaunchOptions(), lambda: open_engine(RecordingRunner().runner))
     async with at_the_screen(app, size) as pilot:
         await typed(pilot, "@", "notes.txt")
-        await sees(pilot, "  tab takes the path · esc closes", " enter send", " tab take", " esc close")
+        await sees(pilot, "  tab uses the path · esc closes", " enter send", " tab use", " esc close")
         await pilot.press(*"note")
-        await sees(pilot, "enter or tab takes the path", " enter take  tab take  esc close")
+        await sees(pilot, "enter or tab uses the path", " enter use  tab use  esc close")
         assert "enter send" not in shown(app)
 
         await app.action_perform("paths.enter")  # as a click on it does
@@ -183,7 +183,7 @@ async def test_pasted_path_that_is_not_a_file_stays_text_with_a_reason(
     app = Trackside(LaunchOptions(), lambda: open_engine(RecordingRunner().runner))
     async with at_the_screen(app) as pilot:
         app.main.prompt.post_message(events.Paste(str(folder / name)))
-        await sees(pilot, words, "it stays as text")
+        await sees(pilot, words, "The path stays in the message as text.")
         assert app.main.prompt.text == str(folder / name)
 
 

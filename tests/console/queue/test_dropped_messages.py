@@ -61,7 +61,9 @@ async def test_dropped_messages_stay_in_the_queue_during_the_next_run(open_engin
         await queued(pilot, app, "afterwards")
         await pilot.press("ctrl+t", "f8")
         await sees(
-            pilot, "You said: afterwards", "2 messages were not delivered: up, then enter takes one to the prompt"
+            pilot,
+            "You said: afterwards",
+            "2 messages were not delivered. Press up, then enter to edit one in the prompt.",
         )
         await until(pilot, lambda: in_queue(app) == dropped("one", "two"))
 

@@ -75,9 +75,9 @@ async def test_opened_run_chooses_its_agent_if_none_is_chosen(open_engine: Engin
         await pilot.press("escape")
         (run,) = await app.active_session.engine.runs.list()
         rail = app.main.rail
-        await until(pilot, lambda: rail.option_count >= 2)
+        await until(pilot, lambda: rail.row_count >= 2)
         await go_to(pilot, app, "rail")
-        rail.highlighted = rail.get_option_index(f"run {run.run_id}")
+        rail.go_to(rail.source.place_of(f"run {run.run_id}") or 0)
         await pilot.press("enter")
         await until(pilot, lambda: app.active_session.agent_id == "cold")
         await go_on(pilot, app)

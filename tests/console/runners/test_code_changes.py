@@ -142,9 +142,7 @@ async def test_broken_project_file_leaves_the_last_version_in_use(open_engine: E
         file = open_engine.folder / "trackside.yaml"
         good = file.read_text()
         file.write_text("agents: [")
-        await until(
-            pilot, lambda: was_told(app, "trackside.yaml:", "not YAML", "The version read before stays in use.")
-        )
+        await until(pilot, lambda: was_told(app, "trackside.yaml:", "not YAML", "The previous version stays in use."))
         await say(pilot, "again")
         await until(pilot, lambda: shown(app).count("my words") >= 2)
         await until(pilot, lambda: app.services.situation.can_run_again)
@@ -202,6 +200,6 @@ async def test_unreadable_project_file_is_named_in_notice_and_header(open_engine
     app, _ = opened(open_engine, SPEAKS.format("my words"), agents=[{"id": "me", "runner": "speaker"}])
     async with at_the_screen(app) as pilot:
         (open_engine.folder / "trackside.yaml").write_text("agents:\n- runner: speaker\n")
-        await until(pilot, lambda: was_told(app, "agents[0].id: is missing. The version read before stays in use."))
+        await until(pilot, lambda: was_told(app, "agents[0].id: is missing. The previous version stays in use."))
         await sees(pilot, "trackside.yaml broken")
         assert "code broken" not in shown(app)

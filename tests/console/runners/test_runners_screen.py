@@ -200,7 +200,9 @@ async def test_opened_path_is_listed_the_next_time(open_engine: Engines, tmp_pat
         await sees(pilot, "Recently opened", "stranger.py", "just now")
         await pilot.press(*"strang")
         await pilot.press("f12")
-        await until(pilot, lambda: "Press enter to open it; then it has settings." in again.told)
+        await until(
+            pilot, lambda: "Press enter to open this path first. Then its settings can be edited." in again.told
+        )
         await pilot.press("enter")
         await until(pilot, lambda: again.screen is again.main)
         assert again.active_session.runner_id == "plugin:local/stranger/default"
@@ -449,14 +451,14 @@ async def able(ctx: Any) -> AsyncIterator[Any]:
 
 async def through(pilot: Any, app: Telling, screen: RunnersScreen) -> str:
     """Everything that is visible while the details are scrolled to their end."""
-    await sees(pilot, "alt+down more")
+    await sees(pilot, "alt+down scroll down")
     seen = shown(app)
     while screen.details.can_page(1):
         top = screen.details.top
         await pilot.press("alt+down")
         await until(pilot, lambda top=top: screen.details.top > top)
         seen += shown(app)
-    await until(pilot, lambda: "alt+down more" not in shown(app) and "alt+up back up" in shown(app))
+    await until(pilot, lambda: "alt+down scroll down" not in shown(app) and "alt+up scroll up" in shown(app))
     return seen
 
 

@@ -37,7 +37,7 @@ async def test_search_results_follow_deletes_and_renames(open_engine: Engines):
     async with at_the_screen(app) as pilot:
         screen = await opened(pilot, app)
         await pilot.press("slash", *"gold", "enter")
-        await sees(pilot, "Found: 2 titles · 4 lines")
+        await sees(pilot, "Found: 2 titles · 4 messages")
         await other.sessions.rename("oslo", "Fjords")
         await until(pilot, lambda: {hit.title for hit in screen.found.hits} >= {"Fjords"})
         await other.sessions.delete("lima")

@@ -67,10 +67,10 @@ async def test_notice_when_opened_from_the_runs_list(open_engine: Engines, kind:
     async with at_the_screen(app) as pilot:
         await begun(pilot, app)
         rail = app.main.rail
-        await until(pilot, lambda: rail.option_count >= 6)
+        await until(pilot, lambda: rail.row_count >= 6)
         (run,) = await app.active_session.engine.runs.list(conversation_id="kyoto")
         await go_to(pilot, app, "rail")
-        rail.highlighted = rail.get_option_index(f"run {run.run_id}" if kind == "run" else "session kyoto")
+        rail.go_to(rail.source.place_of(f"run {run.run_id}" if kind == "run" else "session kyoto") or 0)
         await pilot.press("enter")
         await sees(pilot, WORDS)
 
@@ -81,9 +81,9 @@ async def test_no_notice_for_an_earlier_run(open_engine: Engines):
         await begun(pilot, app)
         rail = app.main.rail
         first = (await app.active_session.engine.runs.list(conversation_id="lima"))[-1]
-        await until(pilot, lambda: rail.option_count >= 6)
+        await until(pilot, lambda: rail.row_count >= 6)
         await go_to(pilot, app, "rail")
-        rail.highlighted = rail.get_option_index(f"run {first.run_id}")
+        rail.go_to(rail.source.place_of(f"run {first.run_id}") or 0)
         await pilot.press("enter")
         await sees(pilot, "You said: the museum")
         await until(pilot, lambda: app.services.updater.is_past)

@@ -45,10 +45,10 @@ async def test_long_title_is_cut_in_its_row_and_complete_in_the_details(open_eng
     ("query", "found"),
     [
         ("%", "Found: 1 title · the query has no word"),
-        ("le", "Found: 1 title · no line has this word"),
-        ("fish", "Found: 1 title · no line has a word that starts like this"),
-        ("fish 100%", "Found: 1 title · no line has a word that starts like this"),
-        ("needle", "Found: 1 title · 2 lines"),
+        ("le", "Found: 1 title · no message has this word"),
+        ("fish", "Found: 1 title · no message has a word that starts like this"),
+        ("fish 100%", "Found: 1 title · no message has a word that starts like this"),
+        ("needle", "Found: 1 title · 2 messages"),
     ],
 )
 async def test_search_that_finds_only_titles_says_why_no_lines_match(open_engine: Engines, query: str, found: str):
@@ -64,9 +64,9 @@ async def test_search_that_finds_only_titles_says_why_no_lines_match(open_engine
 @pytest.mark.parametrize(
     ("query", "needed"),
     [
-        ("§", "Lines are found by words, and the query has none."),
-        ("zz", "Lines are found by whole words, the last word also by its first"),
-        ("works", "Lines are found by whole words, the last word also by its first"),
+        ("§", "Messages are found by words, and the query has none."),
+        ("zz", "Messages are found by whole words, the last word also by its first"),
+        ("works", "Messages are found by whole words, the last word also by its first"),
     ],
 )
 async def test_search_without_results_says_how_lines_are_found(open_engine: Engines, query: str, needed: str):
@@ -100,4 +100,4 @@ async def test_slow_search_shows_a_notice(open_engine: Engines, monkeypatch: pyt
         await pilot.press("slash", *"gold")
         await sees(pilot, "Searching…")
         go.set()
-        await sees(pilot, "Found: 1 title · 2 lines")
+        await sees(pilot, "Found: 1 title · 2 messages")

@@ -40,7 +40,7 @@ async def test_found_message_opens_in_its_session(open_engine: Engines, size: tu
         await opened(pilot, app)
         await sees(pilot, "museum of gold", "plan a day in Kyoto")
         await pilot.press("slash", *"metric", "enter")
-        await sees(pilot, "Lines", "You said: use metric")
+        await sees(pilot, "Messages", "You said: use metric")
         await until(pilot, lambda: app.screen.hit is not None)
         assert app.screen.hit.line.role == "assistant"
         await pilot.press("enter")
@@ -54,7 +54,7 @@ async def test_chinese_message_is_found_and_opens_in_its_session(open_engine: En
     async with at_the_screen(app) as pilot:
         screen = await opened(pilot, app)
         await pilot.press("slash", *"京都", "enter")
-        await sees(pilot, "Found: 1 title · 2 lines", "agent: You said: 我想去京都旅行")
+        await sees(pilot, "Found: 1 title · 2 messages", "agent: You said: 我想去京都旅行")
         await pilot.press("down", "down")
         await until(pilot, lambda: screen.hit is not None and screen.hit.line.role == "user")
         await pilot.press("enter")
@@ -69,7 +69,7 @@ async def test_old_message_of_a_long_session_opens_at_its_place(open_engine: Eng
     async with at_the_screen(app, size) as pilot:
         screen = await opened(pilot, app)
         await pilot.press("slash", *"needle", "enter")
-        await sees(pilot, "Found: 1 title · 2 lines")
+        await sees(pilot, "Found: 1 title · 2 messages")
         await pilot.press("down", "down")
         await until(pilot, lambda: screen.hit is not None and screen.hit.line.role == "user")
         await pilot.press("enter")
@@ -84,7 +84,7 @@ async def test_current_row_is_marked_while_the_user_types_a_search(open_engine: 
     async with at_the_screen(app, size) as pilot:
         await opened(pilot, app)
         await pilot.press("slash", *"gold")
-        await sees(pilot, "Found: 1 title · 2 lines")
+        await sees(pilot, "Found: 1 title · 2 messages")
         marked = [line for line in shown(app).splitlines() if line.startswith(GLYPHS["cursor"])]
         assert len(marked) == 1
         assert "museum of gold" in marked[0]
@@ -163,14 +163,14 @@ async def test_details_can_be_scrolled_copied_and_left(open_engine: Engines, siz
     async with at_the_screen(app, size) as pilot:
         screen = await opened(pilot, app)
         await pilot.press("tab")
-        await sees(pilot, "1 exchange · 2 lines", "line 0")
+        await sees(pilot, "1 exchange · 2 messages", "line 0")
         await pilot.press("G")
         await sees(pilot, "line 59")
         await pilot.press("y")
         await until(pilot, lambda: app.clipboard == f"You said: {text}")
         assert screen.node.row.session.session_id == "long", "the list stays where it was"
         await pilot.press("escape", "down", "tab")
-        await sees(pilot, "kyoto", "2 exchanges · 4 lines")
+        await sees(pilot, "kyoto", "2 exchanges · 4 messages")
         await pilot.press("G")
         await sees(pilot, "You said: use metric")
         await pilot.press("tab", "escape")
@@ -181,7 +181,7 @@ async def test_details_appear_if_the_terminal_becomes_wide_enough(open_engine: E
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app, (80, 24)) as pilot:
         await opened(pilot, app)
-        assert "1 exchange · 2 lines" not in shown(app)
+        assert "1 exchange · 2 messages" not in shown(app)
         await pilot.resize_terminal(160, 45)
         await sees(pilot, "You said: where is the museum of gold")
 
@@ -334,7 +334,7 @@ async def test_failed_read_is_shown_and_retried(open_engine: Engines, monkeypatc
             app.told.clear()
             await pilot.press("slash", *"gold")
             await until(pilot, lambda: "The disk is away" in app.told)
-        await sees(pilot, "Found: 1 title · 2 lines")
+        await sees(pilot, "Found: 1 title · 2 messages")
 
 
 async def test_empty_browser_says_how_to_start_a_session(open_engine: Engines):

@@ -134,7 +134,7 @@ async def test_its_report_can_be_copied(app: Trackside, monkeypatch: pytest.Monk
     async with at_the_screen(app) as pilot:
         await at_work(pilot)
         await pilot.press("ctrl+p", *"copy the report")
-        await sees(pilot, "not now: No pane has failed.")
+        await sees(pilot, "Not available: No pane has failed.")
         await pilot.press("escape", "ctrl+q")
         await sees(pilot, "A run is in progress.")
         await pilot.press("y")

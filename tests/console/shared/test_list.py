@@ -130,3 +130,13 @@ async def test_double_click_chooses_and_a_single_click_only_if_set():
         app.list.chooses_on_click = True
         await pilot.click(ItemList, offset=(1, 1))
         assert app.posted == [ItemList.Chosen] * 2
+
+
+async def test_click_on_a_heading_chooses_nothing():
+    app = ListApp(["a", "#1", "b"])
+    async with app.run_test(size=(20, HEIGHT)) as pilot:
+        app.posted.clear()
+        app.list.chooses_on_click = True
+        await pilot.click(ItemList, offset=(1, 1))
+        await pilot.double_click(ItemList, offset=(1, 1))
+        assert app.posted == []

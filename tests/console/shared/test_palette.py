@@ -86,11 +86,11 @@ async def test_what_cannot_be_done_now_is_listed_with_the_reason(open_engine: En
     app = telling(open_engine)
     async with at_the_screen(app) as pilot:
         said = {command.title: str(command.help) for command in app.get_system_commands(app.main)}
-        assert said["run: Stop"] == "not now: No run in progress."
+        assert said["run: Stop"] == "Not available: No run in progress."
         await running(pilot)
         said = {command.title: str(command.help) for command in app.get_system_commands(app.main)}
         assert said["run: Stop"] == "Stop the run; messages that were not delivered can be sent again."
-        assert said["run: Continue"] == "not now: The run is not paused. f6 pauses it at its next steering point."
+        assert said["run: Continue"] == "Not available: The run is not paused. f6 pauses it at its next steering point."
 
 
 async def test_a_reason_is_only_ever_text(open_engine: Engines):

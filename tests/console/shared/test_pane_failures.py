@@ -52,7 +52,7 @@ KEYS = [
     ("conversation", "action_rows", "up"),
     ("stream", "action_move", "up"),
     ("inspector", "action_move", "up"),
-    ("rail", "action_cursor_up", "up"),
+    ("rail", "action_move", "up"),
     ("queue", "action_pause", "h"),
     ("prompt", "action_mode", "ctrl+t"),
 ]

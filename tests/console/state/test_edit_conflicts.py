@@ -39,7 +39,9 @@ async def test_value_written_by_a_run_is_overwritten_only_after_confirmation(
         (run_id,) = await talked(app.active_session.engine, "kyoto", "third")
         open_engine.clock.advance(120)
         await pilot.press("f4")
-        await sees(pilot, 'it is now {"text": "third"}', f"run {run_id}", "2 min", "overwrites it", "mine")
+        await sees(
+            pilot, 'the stored value is now {"text": "third"}', f"run {run_id}", "2 min", "overwrites it", "mine"
+        )
         assert await value_of(app, "said") == {"text": "third"}
 
         await pilot.press("f4")
@@ -56,7 +58,7 @@ async def test_second_save_overwrites_any_value_and_undo_restores_it(open_engine
         screen = await editing(pilot, app, "mood", '"mine"')
         await written_elsewhere(app, "mood", "wild")
         await pilot.press("f4")
-        await sees(pilot, 'it is now "wild" (user, just now)')
+        await sees(pilot, 'the stored value is now "wild" (user, just now)')
         await written_elsewhere(app, "mood", "sad")
         await pilot.press("f4")
         await until(pilot, lambda: app.screen is screen)
@@ -71,11 +73,11 @@ async def test_conflict_stays_visible_while_the_user_types_and_esc_asks(open_eng
         screen = await editing(pilot, app, "mood", '"mine"')
         await written_elsewhere(app, "mood", "wild")
         await pilot.press("f4")
-        await sees(pilot, 'it is now "wild"')
+        await sees(pilot, 'the stored value is now "wild"')
         await pilot.press("escape")
         await sees(pilot, "esc again discards them")
         await pilot.press("space")
-        await sees(pilot, 'it is now "wild"')
+        await sees(pilot, 'the stored value is now "wild"')
         await pilot.press("escape", "escape")
         await until(pilot, lambda: app.screen is screen)
         assert await value_of(app, "mood") == "wild"
@@ -88,7 +90,7 @@ async def test_deleted_key_is_written_again_only_after_confirmation(open_engine:
         assert screen.row is not None
         await app.active_session.engine.state.delete(screen.row.identity, "mood")
         await pilot.press("f4")
-        await sees(pilot, "it is now deleted (user, just now)", "f4 again")
+        await sees(pilot, "the key was deleted (user, just now)", "f4 again")
         assert await value_of(app, "mood") is None
         await pilot.press("f4")
         await until(pilot, lambda: app.screen is screen)
@@ -113,7 +115,7 @@ async def test_new_key_does_not_overwrite_an_existing_one(open_engine: Engines):
         await pilot.press("n", *"said", "enter")
         await editor(pilot, app)
         await pilot.press("f4")
-        await sees(pilot, 'it is now {"text": "second"}')
+        await sees(pilot, 'the stored value is now {"text": "second"}')
         assert isinstance(app.screen, EditValue)
         assert await value_of(app, "said") == {"text": "second"}
 
@@ -129,7 +131,7 @@ async def test_value_from_the_history_replaces_only_the_value_that_was_seen(open
         await editor(pilot, app)
         await written_elsewhere(app, "said", "other")
         await pilot.press("f4")
-        await sees(pilot, 'it is now "other"')
+        await sees(pilot, 'the stored value is now "other"')
         await pilot.press("f4")
         await becomes(pilot, lambda: value_of(app, "said"), {"text": "first"})
 
@@ -142,7 +144,7 @@ async def test_delete_applies_only_to_the_value_that_was_seen(open_engine: Engin
         await written_elsewhere(app, "mood", "wild")
         assert "wild" not in shown(app)
         await pilot.press("d")
-        await sees(pilot, 'mood is not deleted: it is now "wild" (user, just now) · d again deletes it')
+        await sees(pilot, 'mood is not deleted: the stored value is now "wild" (user, just now) · d again deletes it')
         assert await value_of(app, "mood") == "wild"
         await until(pilot, lambda: screen.row is not None and screen.row.glimpse == '"wild"')
         await pilot.press("d")
@@ -157,7 +159,7 @@ async def test_deleted_key_is_not_deleted_again(open_engine: Engines):
         assert screen.row is not None
         await app.active_session.engine.state.delete(screen.row.identity, "mood")
         await pilot.press("d")
-        await sees(pilot, "mood: it is now deleted (user, just now)")
+        await sees(pilot, "mood: the key was deleted (user, just now)")
         await until(pilot, lambda: screen.row is not None and screen.row.key == "said")
 
 

@@ -16,7 +16,7 @@ from console.ui.composer.files import AttachmentList
 from console.ui.shared.bindings import keys_of
 from console.ui.shared.dialog import Dialog
 from console.ui.shared.full_screen import FullScreen
-from tests.console.shared.test_every_screen import played
+from tests.console.pictures.open_scene import open_scene
 from tests.support.console.console_driver import ConsoleDriver
 
 UP = {"up", "above", "earlier", "previous", "page_up", "half_up", "first", "turn_before", "previous_match", "next_mark"}
@@ -204,7 +204,7 @@ async def is_dead(driver: ConsoleDriver, key: str) -> bool:
 
 
 async def dead_keys(place: Place, keys: list[tuple[Command, str]], folder: Path) -> str:
-    async with played(place.scene, folder, SIZE) as driver:
+    async with open_scene(place.scene, folder, SIZE) as driver:
         dead: list[str] = []
         for command, key in keys:
             await place.go(driver)
@@ -230,7 +230,7 @@ async def test_no_key_is_dead_where_there_is_nothing(name: str, tmp_path: Path):
 
 async def test_no_key_of_what_lies_over_the_panes_is_dead(tmp_path: Path):
     dead: list[str] = []
-    async with played("completed", tmp_path, SIZE) as driver:
+    async with open_scene("completed", tmp_path, SIZE) as driver:
         for command in ("app.help", "app.theme", "app.tour", "app.jump", "prompt.history"):
             await pane("prompt")(driver)
             await driver.app.action_perform(command)

@@ -12,6 +12,7 @@ from console.launch import LaunchOptions
 from console.ui.composer.screen import ComposerScreen
 from console.ui.shared.fields import Choice, LineField, TextField
 from console.ui.shared.finder import Finder
+from tests.support.console.composer_app import open_composer
 from tests.support.console.pilot import Cue, at_both_sizes, at_the_screen, listener, sees, shown, until
 from tests.support.engines import Engines, declares, done, said
 
@@ -43,15 +44,6 @@ class Ear:
         return listens
 
 
-async def composing(pilot: Pilot[Any], app: Trackside) -> ComposerScreen:
-    await pilot.press("ctrl+n")
-    await until(pilot, lambda: isinstance(app.screen, ComposerScreen))
-    await sees(pilot, "New event")
-    screen = app.screen
-    assert isinstance(screen, ComposerScreen)
-    return screen
-
-
 async def choose(pilot: Pilot[Any], app: Trackside, event_type: str) -> None:
     """Choose a type from the list."""
     choice = app.screen.query_one("#event_type", Choice)
@@ -71,7 +63,7 @@ async def into(pilot: Pilot[Any], app: Trackside, field: str, text: str) -> None
 async def test_type_change_applies_defaults_also_if_the_draft_was_just_updated(open_engine: Engines):
     app = Trackside(LaunchOptions(), lambda: open_engine(Ear().runner))
     async with at_the_screen(app) as pilot:
-        screen = await composing(pilot, app)
+        screen = await open_composer(pilot, app)
         screen.query_one("#event_type", Choice).value = "api.invoked"
         screen.collect()  # before the change event is handled
         await until(pilot, lambda: screen.query_one("#source", Choice).value == "api")
@@ -82,7 +74,7 @@ async def test_message_is_sent_to_the_open_session(open_engine: Engines, size: S
     ear = Ear()
     app = Trackside(LaunchOptions(), lambda: open_engine(ear.runner))
     async with at_the_screen(app, size) as pilot:
-        await composing(pilot, app)
+        await open_composer(pilot, app)
         await pilot.press(*"hello", "f9")
         await sees(pilot, "That was number 1.")
         assert app.screen is app.main
@@ -96,7 +88,7 @@ async def test_event_without_a_message_is_shown_with_its_type(open_engine: Engin
     ear = Ear()
     app = Trackside(LaunchOptions(), lambda: open_engine(ear.runner))
     async with at_the_screen(app, size) as pilot:
-        await composing(pilot, app)
+        await open_composer(pilot, app)
         await choose(pilot, app, "group.member_joined")
         await pilot.press("ctrl+r", "f9")
         await sees(pilot, "◇ group.member_joined  platform", "by Ann (user ann) · membership", "That was number 1.")
@@ -114,7 +106,7 @@ async def test_missing_settings_name_the_key_that_opens_them(open_engine: Engine
 
     app = Trackside(LaunchOptions(), lambda: open_engine(needs))
     async with at_the_screen(app) as pilot:
-        await composing(pilot, app)
+        await open_composer(pilot, app)
         await pilot.press(*"hello", "f9")
         await sees(pilot, "must is required. f12 opens its settings.")
 
@@ -155,7 +147,7 @@ async def test_event_of_every_type_is_composed_by_keys_and_arrives_complete(
     ear, (source, actor, subject) = Ear(), USUAL[event_type]
     app = Trackside(LaunchOptions(), lambda: open_engine(ear.runner))
     async with at_the_screen(app) as pilot:
-        await composing(pilot, app)
+        await open_composer(pilot, app)
         session = app.active_session.session_id
         await pilot.press("shift+tab", *["right"] * TYPES.index(event_type), "tab", *SAYS[event_type])
         await filled_in(pilot, app, "path", "notes.txt")
@@ -190,7 +182,7 @@ async def test_event_is_sent_again_and_edited_with_all_its_parts(open_engine: En
     ear = Ear()
     app = Trackside(LaunchOptions(), lambda: open_engine(ear.runner))
     async with at_the_screen(app) as pilot:
-        await composing(pilot, app)
+        await open_composer(pilot, app)
         await choose(pilot, app, "friend.request_received")
         await pilot.press("ctrl+r")
         await into(pilot, app, "path", "notes.txt")
@@ -218,7 +210,7 @@ async def test_problem_is_shown_at_its_field_and_nothing_is_sent(open_engine: En
     ear = Ear()
     app = Trackside(LaunchOptions(), lambda: open_engine(ear.runner))
     async with at_the_screen(app, size) as pilot:
-        await composing(pilot, app)
+        await open_composer(pilot, app)
         await pilot.press("f9")
         await sees(pilot, "a message needs text or a file")
         assert app.screen.focused is not None
@@ -239,7 +231,7 @@ async def test_refusal_of_the_engine_is_shown_and_the_draft_stays(open_engine: E
     agents = [{"id": "a", "runner": "listens", "events": ["message.received"]}]
     app = Trackside(LaunchOptions(), lambda: open_engine(Ear().runner, agents=agents))
     async with at_the_screen(app) as pilot:
-        await composing(pilot, app)
+        await open_composer(pilot, app)
         await choose(pilot, app, "schedule.triggered")
         await pilot.press("f9")
         await until(pilot, lambda: app.screen.query_one("#error").display)
@@ -250,11 +242,11 @@ async def test_refusal_of_the_engine_is_shown_and_the_draft_stays(open_engine: E
 async def test_draft_is_kept_cleared_and_restored(open_engine: Engines):
     app = Trackside(LaunchOptions(), lambda: open_engine(Ear().runner))
     async with at_the_screen(app) as pilot:
-        await composing(pilot, app)
+        await open_composer(pilot, app)
         await pilot.press(*"half a thought", "escape")
         await until(pilot, lambda: app.screen is app.main)
         assert app.main.where() == "prompt"
-        await composing(pilot, app)
+        await open_composer(pilot, app)
         await sees(pilot, "half a thought")
         await pilot.press("ctrl+t")
         await until(pilot, lambda: "half a thought" not in shown(app))
@@ -262,14 +254,14 @@ async def test_draft_is_kept_cleared_and_restored(open_engine: Engines):
         await sees(pilot, "half a thought")
         await pilot.press("f9")
         await sees(pilot, "That was number 1.")
-        screen = await composing(pilot, app)
+        screen = await open_composer(pilot, app)
         assert screen.draft.values["text"] == ""
 
 
 async def test_draft_counts_only_if_it_was_changed(open_engine: Engines):
     app = Trackside(LaunchOptions(), lambda: open_engine(Ear().runner))
     async with at_the_screen(app) as pilot:
-        await composing(pilot, app)
+        await open_composer(pilot, app)
         assert not app.controllers.composer.has_unsent_draft, "nothing was typed"
         await pilot.press(*"half a thought")
         assert app.controllers.composer.has_unsent_draft
@@ -281,31 +273,31 @@ async def test_draft_counts_only_if_it_was_changed(open_engine: Engines):
         assert not app.controllers.composer.has_unsent_draft, "nothing was changed"
         await pilot.press("escape")
         await until(pilot, lambda: app.screen is app.main)
-        assert (await composing(pilot, app)).draft.base is None
+        assert (await open_composer(pilot, app)).draft.base is None
 
 
 async def test_event_draft_is_offered_again_only_in_its_session(open_engine: Engines):
     app = Trackside(LaunchOptions(), lambda: open_engine(Ear().runner))
     async with at_the_screen(app) as pilot:
-        await composing(pilot, app)
+        await open_composer(pilot, app)
         await pilot.press(*"half a thought", "escape")
         await until(pilot, lambda: app.screen is app.main)
         first = app.active_session.session_id
         await app.action_perform("app.new_session")
         await until(pilot, lambda: app.active_session.session_id != first)
-        screen = await composing(pilot, app)
+        screen = await open_composer(pilot, app)
         assert screen.draft.values["text"] == ""
         await pilot.press("escape")
         await until(pilot, lambda: app.screen is app.main)
         await app.services.updater.enter_session(first)
-        await composing(pilot, app)
+        await open_composer(pilot, app)
         await sees(pilot, "half a thought")
 
 
 async def test_quitting_warns_that_an_event_draft_is_lost(open_engine: Engines):
     app = Trackside(LaunchOptions(), lambda: open_engine(Ear().runner))
     async with at_the_screen(app) as pilot:
-        await composing(pilot, app)
+        await open_composer(pilot, app)
         await pilot.press(*"half a thought", "ctrl+q")
         await sees(pilot, "The event draft will be lost.")
 
@@ -314,7 +306,7 @@ async def test_event_for_another_session_opens_it(open_engine: Engines):
     ear = Ear()
     app = Trackside(LaunchOptions(), lambda: open_engine(ear.runner))
     async with at_the_screen(app) as pilot:
-        screen = await composing(pilot, app)
+        screen = await open_composer(pilot, app)
         screen.query_one("#conversation_id").focus()
         await pilot.press("ctrl+u", *"elsewhere")
         await into(pilot, app, "text", "hi there")
@@ -327,7 +319,7 @@ async def test_event_without_a_conversation_runs_and_is_shown(open_engine: Engin
     ear = Ear()
     app = Trackside(LaunchOptions(), lambda: open_engine(ear.runner))
     async with at_the_screen(app) as pilot:
-        screen = await composing(pilot, app)
+        screen = await open_composer(pilot, app)
         session = app.active_session.session_id
         await choose(pilot, app, "schedule.triggered")
         screen.query_one("#conversation_id").focus()
@@ -343,7 +335,7 @@ async def test_queued_event_says_so(open_engine: Engines):
     async with at_the_screen(app) as pilot:
         await pilot.press(*"hello", "enter")
         await sees(pilot, "You said: hello")
-        await composing(pilot, app)
+        await open_composer(pilot, app)
         await choose(pilot, app, "group.member_joined")
         await pilot.press("ctrl+r", "f9")
         await sees(pilot, "Queued until the run ends")
@@ -359,7 +351,7 @@ async def test_file_is_completed_attached_removed_and_sent(open_engine: Engines,
     ear = Ear()
     app = Trackside(LaunchOptions(), lambda: open_engine(ear.runner))
     async with at_the_screen(app) as pilot:
-        screen = await composing(pilot, app)
+        screen = await open_composer(pilot, app)
         for name in ("north", "notes"):
             await into(pilot, app, "path", name[:3])
             await sees(pilot, "tab takes the path")
@@ -384,7 +376,7 @@ async def test_file_is_attached_once(open_engine: Engines, folder: Path):
     (folder / "notes.txt").write_text("hello")
     app = Trackside(LaunchOptions(), lambda: open_engine(Ear().runner))
     async with at_the_screen(app) as pilot:
-        screen = await composing(pilot, app)
+        screen = await open_composer(pilot, app)
         await screen._add_file("notes.txt")
         await screen._add_file("./notes.txt")
         await sees(pilot, "notes.txt is already attached.")
@@ -431,7 +423,7 @@ async def test_control_characters_are_shown_safely(open_engine: Engines):
     ear = Ear()
     app = Trackside(LaunchOptions(), lambda: open_engine(ear.runner))
     async with at_the_screen(app) as pilot:
-        screen = await composing(pilot, app)
+        screen = await open_composer(pilot, app)
         screen.draft.values |= {"text": "a\x1b[31mred", "actor_name": "b\x1b]0;x\x07[/bold]", "data": '{"c": "\x9b"}'}
         screen._show()
         await sees(pilot, "a␛[31mred", "b␛]0;x␇[/bold]")
@@ -442,7 +434,7 @@ async def test_control_characters_are_shown_safely(open_engine: Engines):
 async def test_composer_fits_every_screen_size(open_engine: Engines, size: Size, ascii_only: bool):
     app = Trackside(LaunchOptions(ascii_only=ascii_only), lambda: open_engine(Ear().runner))
     async with at_the_screen(app, size) as pilot:
-        await composing(pilot, app)
+        await open_composer(pilot, app)
         await pilot.press("f9")
         await sees(pilot, "a message needs text")
         assert not ascii_only or shown(app).isascii()
@@ -458,7 +450,7 @@ def _field(app: Trackside) -> str | None:
 async def test_up_and_down_move_through_a_text_and_on_to_other_fields(open_engine: Engines, size: Size):
     app = Trackside(LaunchOptions(), lambda: open_engine(Ear().runner))
     async with at_the_screen(app, size) as pilot:
-        await composing(pilot, app)
+        await open_composer(pilot, app)
         for key, field in (("up", "event_type"), ("down", "text"), ("down", "path"), ("down", "data")):
             await pilot.press(key)
             await until(pilot, lambda field=field: _field(app) == field)
@@ -481,7 +473,7 @@ async def test_up_and_down_move_through_a_text_and_on_to_other_fields(open_engin
 async def test_selecting_upwards_stays_in_the_text(open_engine: Engines):
     app = Trackside(LaunchOptions(), lambda: open_engine(Ear().runner))
     async with at_the_screen(app) as pilot:
-        screen = await composing(pilot, app)
+        screen = await open_composer(pilot, app)
         await pilot.press(*"hello", "shift+up")
         assert _field(app) == "text"
         assert screen.query_one("#text", TextField).selected_text == "hello"
@@ -490,7 +482,7 @@ async def test_selecting_upwards_stays_in_the_text(open_engine: Engines):
 async def test_invalid_json_is_explained(open_engine: Engines):
     app = Trackside(LaunchOptions(), lambda: open_engine(Ear().runner))
     async with at_the_screen(app) as pilot:
-        await composing(pilot, app)
+        await open_composer(pilot, app)
         for field, typed, problem in (
             ("data", "{name: 1}", "✗ Not JSON: line 1, column 2: a name in double quotes belongs here"),
             ("subject_data", "{name: 1}", "✗ Not JSON: line 1, column 2: a name in double quotes belongs here"),

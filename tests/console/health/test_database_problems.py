@@ -14,19 +14,9 @@ from engine.api import Engine
 from engine.store import tables
 from engine.store.database import Database
 from engine.store.writer import Writer
+from tests.support.console.database_lock import locked_database
 from tests.support.console.pilot import Cue, at_both_sizes, at_the_screen, listener, say, sees, shown, until
 from tests.support.engines import Engines
-from tests.support.faults.faults import line_of, other_process
-from tests.support.faults.faults import say as tell
-
-LOCKER = """
-import sqlite3, sys
-held = sqlite3.connect(sys.argv[1], isolation_level=None)
-held.execute("BEGIN EXCLUSIVE")
-print("locked", flush=True)
-sys.stdin.readline()
-held.execute("ROLLBACK")
-"""
 
 
 @pytest.fixture(autouse=True)
@@ -38,29 +28,18 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("console.app.RETRY_SECONDS", 0.1)
 
 
-@pytest.fixture
-def locker(tmp_path: Path) -> Any:
-    """Holds the write lock of a database in another process until it is told to let go."""
-    script = tmp_path / "locker.py"
-    script.write_text(LOCKER)
-    return lambda db: other_process(script, db)
-
-
 def opened(engines: Engines, cue: Cue) -> Trackside:
     return Trackside(LaunchOptions(), lambda: engines(listener(cue)))
 
 
-async def test_a_lock_that_lasts_is_said_and_what_was_sent_comes_back(open_engine: Engines, locker: Any):
+async def test_a_lock_that_lasts_is_said_and_what_was_sent_comes_back(open_engine: Engines):
     cue = Cue()
     app = opened(open_engine, cue)
     async with at_the_screen(app) as pilot:
-        with locker(open_engine.db) as other:
-            assert await asyncio.to_thread(line_of, other) == "locked"
+        async with locked_database(open_engine.db):
             await say(pilot, "hello")
             await sees(pilot, "database locked, waiting for it", "Wait for it or end it, then try again")
             await until(pilot, lambda: app.main.prompt.text == "hello")
-            tell(other)
-            await asyncio.to_thread(other.wait)
         await until(pilot, lambda: "database locked" not in shown(app))
         await pilot.press("enter")
         await sees(pilot, "You said: hello")
@@ -233,13 +212,11 @@ async def test_what_a_process_left_in_its_prompt_is_in_the_next_one(open_engine:
 @pytest.mark.parametrize("when", ["early", "when it is said that it is locked"])
 async def test_what_is_sent_early_waits_in_view_and_is_sent_as_soon_as_the_engine_opens(
     open_engine: Engines,
-    locker: Any,
     size: tuple[int, int],
     when: str,
 ):
     await open_engine.close(await open_engine(listener(Cue())))
-    with locker(open_engine.db) as other:
-        assert await asyncio.to_thread(line_of, other) == "locked"
+    async with locked_database(open_engine.db) as release:
         app = Trackside(LaunchOptions(), lambda: open_engine(listener(Cue())))
         async with app.run_test(size=size, notifications=True) as pilot:
             await sees(pilot, "Type a message")
@@ -248,8 +225,7 @@ async def test_what_is_sent_early_waits_in_view_and_is_sent_as_soon_as_the_engin
             await say(pilot, "hello")
             await sees(pilot, "database locked", "sending… hello", "as soon as the engine is open")
             assert app.main.prompt.text == ""
-            tell(other)
-            await asyncio.to_thread(other.wait)
+            await release()
             await sees(pilot, "You said: hello")
             await until(pilot, lambda: "sending…" not in shown(app))
             assert app.main.prompt.text == ""

@@ -11,7 +11,7 @@ from console.app import Trackside
 from console.launch import LaunchOptions
 from console.model.preferences.color_themes import PALETTES
 from console.ui.prompt.drafts import FIRST_MESSAGE
-from tests.console.shared.test_every_screen import played
+from tests.console.pictures.open_scene import open_scene
 from tests.support.console.drawn_screen import weak
 from tests.support.console.pilot import Cue, at_both_sizes, listener, shown, until
 from tests.support.engines import Engines
@@ -94,7 +94,7 @@ async def test_what_cannot_be_opened_is_said_and_the_screen_lives():
 async def test_what_is_typed_takes_the_place_of_the_example_and_other_keys_keep_it(
     keys: list[str], wanted: str, tmp_path: Path
 ):
-    async with played("first_run", tmp_path, (160, 45)) as driver:
+    async with open_scene("first_run", tmp_path, (160, 45)) as driver:
         prompt = driver.app.main.prompt
         assert prompt.text == prompt.selected_text == FIRST_MESSAGE
         await driver.press(*keys)
@@ -102,27 +102,27 @@ async def test_what_is_typed_takes_the_place_of_the_example_and_other_keys_keep_
 
 
 async def test_what_is_pasted_takes_the_place_of_the_example(tmp_path: Path):
-    async with played("first_run", tmp_path, (160, 45)) as driver:
+    async with open_scene("first_run", tmp_path, (160, 45)) as driver:
         driver.app.post_message(events.Paste("two\nlines"))
         await driver.wait_until(lambda: driver.app.main.prompt.text == "two\nlines")
 
 
 async def test_a_letter_that_is_typed_in_the_conversation_takes_the_place_of_the_example(tmp_path: Path):
-    async with played("first_run", tmp_path, (160, 45)) as driver:
+    async with open_scene("first_run", tmp_path, (160, 45)) as driver:
         driver.app.main.go_to("conversation")
         await driver.press(*"hello")
         await driver.wait_until(lambda: driver.app.main.prompt.text == "hello")
 
 
 async def test_a_file_goes_along_with_the_example(tmp_path: Path):
-    async with played("first_run", tmp_path, (160, 45)) as driver:
+    async with open_scene("first_run", tmp_path, (160, 45)) as driver:
         await driver.app.action_perform("app.attach")
         await driver.press(*"no")
         await driver.wait_until(lambda: driver.app.main.prompt.text == f"{FIRST_MESSAGE} @no")
 
 
 async def test_enter_sends_the_example_as_it_is(tmp_path: Path):
-    async with played("first_run", tmp_path, (160, 45)) as driver:
+    async with open_scene("first_run", tmp_path, (160, 45)) as driver:
         prompt = driver.app.main.prompt
         await driver.press("enter")
         await driver.wait_until(lambda: prompt.text == "" and prompt.sent == [FIRST_MESSAGE])
@@ -130,7 +130,7 @@ async def test_enter_sends_the_example_as_it_is(tmp_path: Path):
 
 @pytest.mark.parametrize(("keys", "kept"), [("", ""), ("My own words", "My own words")], ids=["untouched", "typed"])
 async def test_the_card_and_its_example_go_with_the_runner_that_they_speak_of(keys: str, kept: str, tmp_path: Path):
-    async with played("first_run", tmp_path, (160, 45)) as driver:
+    async with open_scene("first_run", tmp_path, (160, 45)) as driver:
         app, main = driver.app, driver.app.main
         await driver.press(*keys, "f3")
         await driver.wait_until(lambda: "Answers with" in driver.screen_text)
@@ -139,7 +139,7 @@ async def test_the_card_and_its_example_go_with_the_runner_that_they_speak_of(ke
 
 
 async def test_the_example_can_be_read_and_ctrl_c_does_not_copy_it(tmp_path: Path):
-    async with played("first_run", tmp_path, (160, 45)) as driver:
+    async with open_scene("first_run", tmp_path, (160, 45)) as driver:
         for theme in PALETTES:
             driver.app.controllers.preferences.use_theme(theme)
             await driver.wait_until_drawn()

@@ -10,41 +10,10 @@ from textual.widget import Widget
 
 from console.app import Trackside
 from tests.support.console.pilot import NARROW, SIZES, Cue, at_the_screen, say, sees, shown, until
-from tests.support.console.recorded_toasts import Telling, telling
+from tests.support.console.recorded_toasts import telling
+from tests.support.console.regions import find_text
+from tests.support.console.sample_runs import complete_runs, start_run
 from tests.support.engines import Engines
-
-
-async def talked(pilot: Pilot[Any], app: Telling, cue: Cue, *texts: str) -> None:
-    """Runs that are over, one for each text."""
-    for text in texts:
-        await say(pilot, text)
-        await sees(pilot, f"You said: {text}")
-        cue.go()
-        cue.go()
-        await until(pilot, lambda: not app.services.situation.is_running)
-
-
-async def running(pilot: Pilot[Any], text: str = "hello") -> None:
-    """A run at work, with everything in its place: the ribbon comes last, and all below it moves."""
-    await say(pilot, text)
-    await sees(pilot, f"You said: {text}", "next pull")
-
-
-async def find(pilot: Pilot[Any], app: Trackside, words: str, within: Widget | None = None) -> Offset:
-    """Where these words stand on the screen, from its corner, as soon as they do."""
-    await until(pilot, lambda: _place(app, words, within) is not None)
-    place = _place(app, words, within)
-    assert place is not None
-    return place
-
-
-def _place(app: Trackside, words: str, within: Widget | None) -> Offset | None:
-    region = app.screen.region if within is None else within.region
-    for y, line in enumerate(shown(app).split("\n")):
-        x = line.find(words, region.x)
-        if region.y <= y < region.bottom and 0 <= x < region.right:
-            return Offset(x, y)
-    return None
 
 
 async def click(pilot: Pilot[Any], at: Offset, times: int = 1) -> None:
@@ -69,8 +38,8 @@ async def test_a_click_on_a_row_chooses_it_and_a_second_one_inspects(
     app = telling(open_engine)
     monkeypatch.setattr(app, "CLICK_CHAIN_TIME_THRESHOLD", 0)  # no two clicks are a double one
     async with at_the_screen(app) as pilot:
-        await running(pilot)
-        row = await find(pilot, app, "run.started", app.main.stream)
+        await start_run(pilot)
+        row = await find_text(pilot, app, "run.started", app.main.stream)
         await click(pilot, row)
         await until(pilot, lambda: app.services.updater.as_of == 1)
         assert app.main.where() == "stream"
@@ -82,8 +51,8 @@ async def test_a_click_on_a_row_chooses_it_and_a_second_one_inspects(
 async def test_a_double_click_inspects_at_once(open_engine: Engines):
     app = telling(open_engine)
     async with at_the_screen(app) as pilot:
-        await running(pilot)
-        await click(pilot, await find(pilot, app, "run.started", app.main.stream), times=2)
+        await start_run(pilot)
+        await click(pilot, await find_text(pilot, app, "run.started", app.main.stream), times=2)
         await until(pilot, lambda: app.main.where() == "inspector")
         assert app.services.updater.as_of == 1
 
@@ -95,7 +64,7 @@ async def test_the_wheel_scrolls_the_conversation_and_the_stream(open_engine: En
     cue = Cue()
     app = telling(open_engine, cue)
     async with at_the_screen(app, (160, 22)) as pilot:
-        await talked(pilot, app, cue, "one", "two", "three")
+        await complete_runs(pilot, app, cue, "one", "two", "three")
         main = app.main
         await wheel(pilot, app, main.conversation)
         await until(pilot, lambda: not main.conversation.follow.is_tail)
@@ -108,7 +77,7 @@ async def test_the_wheel_scrolls_the_conversation_and_the_stream(open_engine: En
 async def test_the_wheel_scrolls_the_inspector(open_engine: Engines):
     app = telling(open_engine)
     async with at_the_screen(app, (160, 22)) as pilot:
-        await running(pilot)
+        await start_run(pilot)
         pane = app.main.inspector
         pane.choose("context")
         await until(pilot, lambda: pane.why_not("copy") is None)
@@ -122,7 +91,7 @@ async def test_the_wheel_scrolls_the_runs(open_engine: Engines):
     cue = Cue()
     app = telling(open_engine, cue)
     async with at_the_screen(app, (160, 9)) as pilot:
-        await talked(pilot, app, cue, "one", "two", "three")
+        await complete_runs(pilot, app, cue, "one", "two", "three")
         await until(pilot, lambda: app.main.rail.max_scroll_y > 0)
         await wheel(pilot, app, app.main.rail, down=True)
         await until(pilot, lambda: app.main.rail.scroll_y > 0)
@@ -131,7 +100,7 @@ async def test_the_wheel_scrolls_the_runs(open_engine: Engines):
 async def test_the_wheel_scrolls_the_queue_and_the_help(open_engine: Engines):
     app = telling(open_engine)
     async with at_the_screen(app, NARROW) as pilot:
-        await running(pilot)
+        await start_run(pilot)
         for text in ("a", "b", "c", "d"):
             await say(pilot, text)
         await sees(pilot, "4 queued")
@@ -165,10 +134,10 @@ async def test_a_click_on_a_run_opens_it(open_engine: Engines):
     cue = Cue()
     app = telling(open_engine, cue)
     async with at_the_screen(app) as pilot:
-        await talked(pilot, app, cue, "one", "two")
+        await complete_runs(pilot, app, cue, "one", "two")
         await until(pilot, lambda: app.main.rail.option_count >= 3)
         last = app.services.updater.view
-        await click(pilot, await find(pilot, app, "one", app.main.rail))
+        await click(pilot, await find_text(pilot, app, "one", app.main.rail))
         await until(pilot, lambda: app.services.updater.view is not None and app.services.updater.view is not last)
         assert app.main.where() == "prompt"
 
@@ -177,10 +146,10 @@ async def test_a_click_on_a_session_enters_it(open_engine: Engines):
     cue = Cue()
     app = telling(open_engine, cue)
     async with at_the_screen(app) as pilot:
-        await talked(pilot, app, cue, "one")
+        await complete_runs(pilot, app, cue, "one")
         first = app.active_session.session_id
         await app.action_perform("app.new_session")
-        await talked(pilot, app, cue, "two")
+        await complete_runs(pilot, app, cue, "two")
         await until(pilot, lambda: app.main.rail.option_count >= 5)
         assert app.active_session.session_id != first
         rail = app.main.rail
@@ -192,14 +161,14 @@ async def test_a_click_on_a_session_enters_it(open_engine: Engines):
 async def test_a_click_chooses_a_queued_message_and_a_double_click_edits_it(open_engine: Engines):
     app = telling(open_engine)
     async with at_the_screen(app) as pilot:
-        await running(pilot)
+        await start_run(pilot)
         await say(pilot, "first thing")
         await say(pilot, "second thing")
         await sees(pilot, "2 queued")
-        await find(pilot, app, "second thing", app.main.queue)  # from here on nothing moves
-        await click(pilot, await find(pilot, app, "first thing", app.main.queue))
+        await find_text(pilot, app, "second thing", app.main.queue)  # from here on nothing moves
+        await click(pilot, await find_text(pilot, app, "first thing", app.main.queue))
         await until(pilot, lambda: (app.main.where(), app.main.queue.cursor) == ("queue", 0))
-        await click(pilot, await find(pilot, app, "second thing", app.main.queue), times=2)
+        await click(pilot, await find_text(pilot, app, "second thing", app.main.queue), times=2)
         await until(pilot, lambda: app.main.prompt.text == "second thing")
         assert app.main.prompt.item_id is not None
 
@@ -209,21 +178,21 @@ async def test_a_click_on_a_name_at_the_top_shows_the_pane(open_engine: Engines,
     app = telling(open_engine)
     async with at_the_screen(app, NARROW) as pilot:
         await sees(pilot, words)
-        await click(pilot, await find(pilot, app, words, app.main.tabs))
+        await click(pilot, await find_text(pilot, app, words, app.main.tabs))
         await until(pilot, lambda: app.main.where() == pane)
-        await click(pilot, await find(pilot, app, "1 Chat", app.main.tabs))
+        await click(pilot, await find_text(pilot, app, "1 Chat", app.main.tabs))
         await until(pilot, lambda: app.main.where() == "prompt")
 
 
 async def test_a_click_chooses_a_tab_of_the_inspector_and_folds_a_row(open_engine: Engines):
     app = telling(open_engine)
     async with at_the_screen(app) as pilot:
-        await running(pilot)
+        await start_run(pilot)
         pane = app.main.inspector
-        await click(pilot, await find(pilot, app, "Context", pane))
+        await click(pilot, await find_text(pilot, app, "Context", pane))
         await until(pilot, lambda: pane.tab == "context" and pane.why_not("copy") is None)
         await pilot.pause()
-        at = await find(pilot, app, "▸", pane)
+        at = await find_text(pilot, app, "▸", pane)
         before = shown(app).split("\n")[at.y]
         await click(pilot, at)
         await until(pilot, lambda: "▾" in shown(app).split("\n")[at.y])
@@ -238,8 +207,8 @@ async def test_a_click_chooses_a_tab_of_the_inspector_and_folds_a_row(open_engin
 async def test_a_click_on_a_turn_goes_to_it_in_the_stream(open_engine: Engines, size: tuple[int, int]):
     app = telling(open_engine)
     async with at_the_screen(app, size) as pilot:
-        await running(pilot)
-        await click(pilot, await find(pilot, app, "T1 ", app.main.ribbon))
+        await start_run(pilot)
+        await click(pilot, await find_text(pilot, app, "T1 ", app.main.ribbon))
         await until(pilot, lambda: app.services.updater.as_of == 1)
         assert app.main.where() == "stream"
 
@@ -247,8 +216,8 @@ async def test_a_click_on_a_turn_goes_to_it_in_the_stream(open_engine: Engines, 
 async def test_behind_the_last_turn_a_click_goes_nowhere(open_engine: Engines):
     app = telling(open_engine)
     async with at_the_screen(app) as pilot:
-        await running(pilot)
-        await click(pilot, await find(pilot, app, "next pull", app.main.ribbon) + Offset(6, 0))
+        await start_run(pilot)
+        await click(pilot, await find_text(pilot, app, "next pull", app.main.ribbon) + Offset(6, 0))
         await pilot.pause()
         assert app.main.where() == "prompt"
 
@@ -262,7 +231,7 @@ async def test_every_key_of_the_footer_can_be_clicked(open_engine: Engines, monk
 
     monkeypatch.setattr(app, "action_perform", note)
     async with at_the_screen(app) as pilot:
-        await running(pilot)
+        await start_run(pilot)
         for pane in ("prompt", "stream", "inspector"):
             app.main.go_to(pane)
             await until(pilot, lambda pane=pane: app.main.where() == pane)
@@ -271,7 +240,7 @@ async def test_every_key_of_the_footer_can_be_clicked(open_engine: Engines, monk
             wanted = list(app.main.footer.keys)
             performed.clear()
             for key in wanted:
-                await click(pilot, await find(pilot, app, f"{key.key} {key.label}", app.main.footer))
+                await click(pilot, await find_text(pilot, app, f"{key.key} {key.label}", app.main.footer))
             await until(pilot, lambda wanted=wanted: len(performed) == len(wanted))
             assert performed == [key.command_id for key in wanted]
             assert app.main.where() == pane, "a click on the footer is no move"
@@ -280,13 +249,13 @@ async def test_every_key_of_the_footer_can_be_clicked(open_engine: Engines, monk
 async def test_a_click_on_the_footer_does_what_the_key_does(open_engine: Engines):
     app = telling(open_engine)
     async with at_the_screen(app) as pilot:
-        await running(pilot)
-        await click(pilot, await find(pilot, app, "f8 stop", app.main.footer))
+        await start_run(pilot)
+        await click(pilot, await find_text(pilot, app, "f8 stop", app.main.footer))
         await until(pilot, lambda: not app.services.situation.is_running)
         app.main.go_to("stream")
         await until(pilot, lambda: app.main.where() == "stream")
         await sees(pilot, "/ filter")
-        await click(pilot, await find(pilot, app, "/ filter", app.main.footer))
+        await click(pilot, await find_text(pilot, app, "/ filter", app.main.footer))
         await until(pilot, lambda: app.main.stream._filter_line.display)
 
 
@@ -296,8 +265,8 @@ async def test_a_click_on_the_footer_does_what_the_key_does(open_engine: Engines
 async def test_what_is_marked_in_the_conversation_is_copied(open_engine: Engines):
     app = telling(open_engine)
     async with at_the_screen(app) as pilot:
-        await running(pilot)
-        at = await find(pilot, app, "You said: hello", app.main.conversation)
+        await start_run(pilot)
+        at = await find_text(pilot, app, "You said: hello", app.main.conversation)
         await pilot.mouse_down(offset=at)
         await pilot.hover(offset=at + Offset(len("You said: hello"), 0))
         await pilot.mouse_up(offset=at + Offset(len("You said: hello"), 0))

@@ -1,6 +1,5 @@
 """The ways out: a person is asked what would be lost; a signal or a fault leaves the terminal as it was."""
 
-import asyncio
 import os
 import pty
 import re
@@ -9,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AsyncExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,16 +17,13 @@ import pytest
 from console.app import Trackside
 from console.launch import LaunchOptions
 from console.ui.main.quit import QUIT_AT_ONCE
-from tests.console.health.test_database_problems import LOCKER
-from tests.console.main.test_run_control import echoes
-from tests.console.main.test_stop import deaf
-from tests.console.prompt.test_sending import patient
+from tests.support.console.database_lock import LOCK_SCRIPT, locked_database
 from tests.support.console.pilot import Cue, at_the_screen, listener, say, sees, shown, until
+from tests.support.console.sample_runs import echoes, unstoppable
 from tests.support.engines import Engines, message, perform
 from tests.support.faults.faults import ROOT, line_of, other_process, wait_until
-from tests.support.faults.faults import say as tell
+from tests.support.faults.faults import say as send_line
 
-__all__ = ["patient"]
 OWN_TERMINAL = "import fcntl, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0)"
 """So that its closing is heard of."""
 CONSOLE = f"{OWN_TERMINAL}; from console.cli.main import main; import sys; sys.exit(main(sys.argv[1:]))"
@@ -110,44 +106,37 @@ async def test_what_comes_back_says_from_which_session(
         assert app.main.prompt.full_text == "half a word"
 
 
-@pytest.mark.usefixtures("patient")
-async def test_leaving_says_that_it_waits_for_the_database(open_engine: Engines, tmp_path: Path):
+@pytest.mark.usefixtures("long_lock_timeout")
+async def test_leaving_says_that_it_waits_for_the_database(open_engine: Engines):
     app = Trackside(LaunchOptions(), lambda: open_engine(listener(Cue())))
-    (script := tmp_path / "locker.py").write_text(LOCKER)
     async with at_the_screen(app) as pilot:
-        with other_process(script, open_engine.db) as other:
-            assert await asyncio.to_thread(line_of, other) == "locked"
+        async with locked_database(open_engine.db):
             await pilot.press(*"half a word", "ctrl+q")
             await sees(pilot, "Quitting: waiting for the database…", "^q again quits now; unsent text is kept.")
             await sees(pilot, "locked")
-            tell(other)
-            await asyncio.to_thread(other.wait)
         await until(pilot, lambda: app._exit)
     assert (app.return_code, app.controllers.quit.is_at_once) == (0, False)
     assert draft_of(open_engine.db).startswith("half a word")
 
 
-@pytest.mark.usefixtures("patient")
-async def test_who_does_not_want_to_wait_leaves_at_once(open_engine: Engines, tmp_path: Path):
+@pytest.mark.usefixtures("long_lock_timeout")
+async def test_who_does_not_want_to_wait_leaves_at_once(open_engine: Engines):
     app = Trackside(LaunchOptions(), lambda: open_engine(listener(Cue())))
-    (script := tmp_path / "locker.py").write_text(LOCKER)
-    with ExitStack() as stack:
+    async with AsyncExitStack() as stack:
         async with at_the_screen(app) as pilot:
-            other = stack.enter_context(other_process(script, open_engine.db))
-            assert await asyncio.to_thread(line_of, other) == "locked"
+            await stack.enter_async_context(locked_database(open_engine.db))
             await pilot.press(*"half a word", "ctrl+q")
             await sees(pilot, "Quitting: waiting for the database…")
             await pilot.press("ctrl+q")
             await until(pilot, lambda: app._exit)
         assert app.controllers.quit.is_at_once
         assert app.controllers.quit.exit_messages == (QUIT_AT_ONCE,)
-        tell(other)
     assert draft_of(open_engine.db).startswith("half a word")
 
 
 async def test_leaving_says_that_it_waits_for_a_run(open_engine: Engines):
     cue = Cue()
-    app = Trackside(LaunchOptions(), lambda: open_engine(deaf(cue)))
+    app = Trackside(LaunchOptions(), lambda: open_engine(unstoppable(cue)))
     async with at_the_screen(app) as pilot:
         await say(pilot, "hello")
         await sees(pilot, "Here I am.")
@@ -250,17 +239,16 @@ def test_a_fault_is_told_in_two_lines(tmp_path: Path):
 
 def test_who_does_not_wait_for_a_locked_database_is_out_at_once(tmp_path: Path):
     db = tmp_path / "facts.db"
-    (script := tmp_path / "locker.py").write_text(LOCKER)
     with terminal(CONSOLE, db) as (process, end, drawn):
         typed(process, end, drawn, db)
-        with other_process(script, db) as other:
+        with other_process(LOCK_SCRIPT, db) as other:
             assert line_of(other) == "locked"
             os.write(end, b"\x11")
             wait_until(lambda: "waiting for the database" in plain(read(end, drawn)), 30)
             os.write(end, b"\x11")
             wait_until(lambda: (read(end, drawn), process.poll() is not None)[-1], 20)
             said = read(end, drawn).rpartition(b"\x1b[?1049l")[2].decode()
-            tell(other)
+            send_line(other)
         assert process.returncode == 0
     assert f"trackside: {QUIT_AT_ONCE}" in said
     assert draft_of(db).startswith("k")

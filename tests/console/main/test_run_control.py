@@ -5,13 +5,11 @@ from typing import Any
 from console.app import Trackside
 from console.launch import LaunchOptions
 from tests.support.console.pilot import Cue, at_both_sizes, at_the_screen, go_to, listener, say, sees, shown, until
-from tests.support.engines import Engines, failed, lines_of, message, perform, said
+from tests.support.console.regions import text_in
+from tests.support.console.sample_runs import echoes, engine_with_two_sessions
+from tests.support.engines import Engines, failed, lines_of, said
 
 Size = tuple[int, int]
-
-
-async def echoes(ctx: Any):
-    yield said(f"You said: {ctx.input.to_text()}")
 
 
 async def inputs(app: Trackside) -> list[Any]:
@@ -34,7 +32,7 @@ async def test_f5_sends_the_same_once_more(open_engine: Engines, size: Size):
         await sees(pilot, "There is nothing to run again. Send a message first.")
         await heard(pilot, "hello")
         await pilot.press("f5")
-        await until(pilot, lambda: shown(app).count("▌ You said: hello") == 2)  # in the conversation
+        await until(pilot, lambda: text_in(app, app.main.conversation).count("You said: hello") == 2)
         await until(pilot, lambda: not app.services.situation.is_running)
         assert await inputs(app) == ["hello", "hello"]
         assert len(await lines_of(app.active_session.engine, app.active_session.session_id)) == 4
@@ -58,19 +56,9 @@ async def test_r_on_a_failure_sends_its_input_once_more(open_engine: Engines, si
         assert attempts == ["hello", "hello"]
 
 
-async def with_a_past(open_engine: Engines) -> Any:
-    """An engine in whose database two conversations were held."""
-    engine = await open_engine(echoes)
-    for session, texts in (("old", ["alpha", "beta"]), ("new", ["gamma"])):
-        for text in texts:
-            await perform(engine, message(text, session))
-            open_engine.clock.advance(1)
-    return engine
-
-
 @at_both_sizes
 async def test_a_past_run_is_opened_from_the_rail_with_enter(open_engine: Engines, size: Size):
-    app = Trackside(LaunchOptions(), lambda: with_a_past(open_engine))
+    app = Trackside(LaunchOptions(), lambda: engine_with_two_sessions(open_engine))
     async with at_the_screen(app, size) as pilot:
         await until(pilot, lambda: app.main.rail.option_count > 3)
         await go_to(pilot, app, "rail")
@@ -86,7 +74,7 @@ async def test_a_past_run_is_opened_from_the_rail_with_enter(open_engine: Engine
 
 
 async def test_a_past_run_is_opened_from_the_rail_with_a_click(open_engine: Engines):
-    app = Trackside(LaunchOptions(), lambda: with_a_past(open_engine))
+    app = Trackside(LaunchOptions(), lambda: engine_with_two_sessions(open_engine))
     async with at_the_screen(app) as pilot:
         await sees(pilot, "alpha", "beta", "gamma")
         (row,) = [y for y, line in enumerate(shown(app).splitlines()) if "alpha" in line[:26]][:1]
@@ -115,7 +103,7 @@ async def test_a_new_session_begins_empty_and_the_old_one_stays(open_engine: Eng
 
 @at_both_sizes
 async def test_going_on_shows_what_was_said_last_and_says_the_next_there(open_engine: Engines, size: Size):
-    app = Trackside(LaunchOptions(continue_last=True), lambda: with_a_past(open_engine))
+    app = Trackside(LaunchOptions(continue_last=True), lambda: engine_with_two_sessions(open_engine))
     async with at_the_screen(app, size) as pilot:
         await sees(pilot, "You said: gamma")
         assert app.active_session.session_id == "new"

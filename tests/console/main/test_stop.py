@@ -1,39 +1,24 @@
 """A run that is being stopped says so until it has ended, and how long it took is one time everywhere."""
 
-import asyncio
 import re
-from contextlib import suppress
 from typing import Any
 
 from console.app import Trackside
 from console.launch import LaunchOptions
 from console.model.run.ribbon import Ribbon
-from tests.support.console.pilot import MAX_WAIT_SECONDS, Cue, at_both_sizes, at_the_screen, say, sees, shown, until
+from tests.support.console.pilot import Cue, at_both_sizes, at_the_screen, say, sees, shown, until
+from tests.support.console.regions import text_in
+from tests.support.console.sample_runs import unstoppable
 from tests.support.console.stream_data import entry
-from tests.support.engines import Engines, FakeClock, declares, done, said
+from tests.support.engines import Engines, FakeClock, done, said
 
 Size = tuple[int, int]
-
-
-def deaf(cue: Cue) -> Any:
-    """A runner that does not listen to anyone who wants it stopped; it ends on cue."""
-
-    @declares(capabilities={"steering": True})
-    async def does_not_listen(ctx: Any):
-        yield said("Here I am.")
-        hearing = asyncio.ensure_future(asyncio.wait_for(cue.wait(), MAX_WAIT_SECONDS))
-        while not hearing.done():
-            with suppress(asyncio.CancelledError):
-                await asyncio.wait({hearing})
-        raise asyncio.CancelledError
-
-    return does_not_listen
 
 
 @at_both_sizes
 async def test_stopping_is_told_until_the_run_has_ended(open_engine: Engines, size: Size):
     cue = Cue()
-    app = Trackside(LaunchOptions(), lambda: open_engine(deaf(cue)))
+    app = Trackside(LaunchOptions(), lambda: open_engine(unstoppable(cue)))
     async with at_the_screen(app, size) as pilot:
         await say(pilot, "hello")
         await sees(pilot, "Here I am.")
@@ -52,7 +37,7 @@ async def test_stopping_is_told_until_the_run_has_ended(open_engine: Engines, si
 
 async def test_what_is_said_meanwhile_is_said_when_the_run_has_ended(open_engine: Engines):
     cue = Cue()
-    app = Trackside(LaunchOptions(), lambda: open_engine(deaf(cue)))
+    app = Trackside(LaunchOptions(), lambda: open_engine(unstoppable(cue)))
     async with at_the_screen(app) as pilot:
         await say(pilot, "hello")
         await sees(pilot, "Here I am.")
@@ -61,14 +46,14 @@ async def test_what_is_said_meanwhile_is_said_when_the_run_has_ended(open_engine
         await say(pilot, "and now?")
         await sees(pilot, "↳ after   and now?")
         cue.go()
-        await until(pilot, lambda: shown(app).count("▌ Here I am.") == 2)  # in the conversation
+        await until(pilot, lambda: text_in(app, app.main.conversation).count("Here I am.") == 2)
         await sees(pilot, "● running")
         cue.go()
 
 
 async def test_a_stop_that_could_not_be_written_is_taken_back(open_engine: Engines):
     cue = Cue()
-    app = Trackside(LaunchOptions(), lambda: open_engine(deaf(cue)))
+    app = Trackside(LaunchOptions(), lambda: open_engine(unstoppable(cue)))
     async with at_the_screen(app) as pilot:
         await say(pilot, "hello")
         await sees(pilot, "Here I am.")

@@ -19,7 +19,7 @@ from console.model.preferences.store import Preferences, SavedChoices
 from console.model.text.word_match import matching, spans
 from console.ui.help.jump import JumpMode
 from console.ui.help.screen import Help
-from tests.console.shared.test_every_screen import played
+from tests.console.pictures.open_scene import open_scene
 from tests.support.console.pilot import (
     SIZES,
     WIDE,
@@ -338,12 +338,12 @@ async def test_the_tour_leads_through_the_panes_covers_none_and_leads_back(open_
 
 
 async def test_the_tour_is_offered_to_a_newcomer(tmp_path: Path):
-    async with played("first_run", tmp_path, (60, 15)) as studio:
-        assert "f1 t  a tour of 40 seconds" in studio.screen_text
-        await studio.press("f1", "t")
-        assert STEPS[0].title in studio.screen_text
-        await studio.press("escape")
-        assert "f1 t  a tour of 40 seconds" in studio.screen_text
+    async with open_scene("first_run", tmp_path, (60, 15)) as driver:
+        assert "f1 t  a tour of 40 seconds" in driver.screen_text
+        await driver.press("f1", "t")
+        assert STEPS[0].title in driver.screen_text
+        await driver.press("escape")
+        assert "f1 t  a tour of 40 seconds" in driver.screen_text
 
 
 async def test_the_tour_is_left_at_any_step_to_where_one_was(open_engine: Engines):

@@ -21,7 +21,7 @@ from console.model.preferences.keymap import (
     why_not_key,
 )
 from console.model.preferences.store import Preferences, SavedChoices, load_preferences, read_file_preferences
-from tests.test_architecture import loaded
+from tests.support.loaded_modules import loaded
 
 NEVER = ("alt+enter", "alt+1", "f10", "f11", "ctrl+s", "ctrl+q", "ctrl+m", "ctrl+i")
 

@@ -7,10 +7,10 @@ import pytest
 
 from console.launch import LaunchOptions
 from console.ui.runners.screen import RunnersScreen
-from tests.console.sessions.test_other_runner import resumed
 from tests.support.console.browser_data import begun, talked
 from tests.support.console.pilot import at_both_sizes, at_the_screen, go_to, say, sees, shown, until
 from tests.support.console.recorded_toasts import Telling
+from tests.support.console.sessions_browser import resume_session
 from tests.support.engines import Engines, declares, done, said
 
 TONE = [{"name": "tone", "type": "string", "required": True}]
@@ -63,7 +63,7 @@ async def test_resumed_session_chooses_its_last_agent_if_none_is_chosen(open_eng
     async with at_the_screen(app) as pilot:
         await until(pilot, lambda: isinstance(app.screen, RunnersScreen))
         await pilot.press("escape")
-        await resumed(pilot, app, "kyoto")
+        await resume_session(pilot, app, "kyoto")
         await until(pilot, lambda: app.active_session.agent_id == "cold")
         await go_on(pilot, app)
 

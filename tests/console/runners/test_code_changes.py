@@ -7,6 +7,7 @@ from console.launch import LaunchOptions
 from engine.runtimes.pool import ChildPool
 from tests.support.console.pilot import at_the_screen, say, sees, shown, until
 from tests.support.console.recorded_toasts import Telling
+from tests.support.console.regions import text_in
 from tests.support.engines import Engines
 
 SPEAKS = """async def run(ctx):
@@ -146,7 +147,7 @@ async def test_broken_project_file_leaves_the_last_version_in_use(open_engine: E
             pilot, lambda: was_told(app, "trackside.yaml:", "not YAML", "The version read before stays in use.")
         )
         await say(pilot, "again")
-        await until(pilot, lambda: shown(app).count("my words") >= 2)
+        await until(pilot, lambda: text_in(app, app.main.conversation).count("my words") == 2)
         await until(pilot, lambda: app.services.situation.can_run_again)
         file.write_text(good)
         await until(pilot, lambda: "Code fixed · the next run uses it · f5 runs again" in app.told)

@@ -9,10 +9,10 @@ import console.ui.sessions.delete
 from console.data.conversation_loader import ConversationLoader
 from console.data.errors import SessionDeleted
 from console.launch import LaunchOptions
-from tests.console.sessions.test_delete import opened, sessions
 from tests.support.console.browser_data import browsing, parrot, talked
 from tests.support.console.pilot import at_both_sizes, at_the_screen, becomes, say, sees, shown, until
 from tests.support.console.recorded_toasts import Telling
+from tests.support.console.sessions_browser import open_session_browser, session_ids
 from tests.support.engines import Engines
 
 GONE = "was deleted in another process. This is a new session."
@@ -35,16 +35,16 @@ async def test_deletion_is_reported_and_the_draft_moves_to_a_new_session(
     async with at_the_screen(one) as pilot, at_the_screen(other, size) as there:
         await sees(there, "You said: the castle")
         await there.press(*"and then")
-        await opened(pilot, one)
+        await open_session_browser(pilot, one)
         await pilot.press("d")
-        await becomes(pilot, lambda: sessions(one.active_session.engine), set[str]())
+        await becomes(pilot, lambda: session_ids(one.active_session.engine), set[str]())
         await until(there, lambda: any(f"“the castle” {GONE}" in words for words in other.told))
         await sees(there, "was deleted in another process", "your first message")
         await until(there, lambda: "You said: the castle" not in shown(other))
         assert (other.main.prompt.text, other.active_session.session_id != "kyoto") == ("and then", True)
         await there.press("enter")
         await sees(there, "You said: and then")
-        await becomes(there, lambda: sessions(other.active_session.engine), {other.active_session.session_id})
+        await becomes(there, lambda: session_ids(other.active_session.engine), {other.active_session.session_id})
 
 
 async def test_message_sent_before_the_deletion_is_noticed_returns_to_the_prompt(

@@ -5,10 +5,11 @@ from typing import Any
 import pytest
 
 from console.launch import LaunchOptions
-from tests.console.sessions.test_sessions_screen import opened
-from tests.support.console.browser_data import begun, listed, parrot, talked
+from tests.support.console.browser_data import begun, parrot, talked
 from tests.support.console.pilot import Cue, at_both_sizes, at_the_screen, go_to, say, sees, shown, until
 from tests.support.console.recorded_toasts import Telling
+from tests.support.console.regions import text_in
+from tests.support.console.sessions_browser import resume_session
 from tests.support.engines import Engines, declares, done, message, said, send
 
 WORDS = "guide answers the next message; the last run here used parrot"
@@ -34,19 +35,12 @@ def console(open_engine: Engines, runner: str = "guide", **opening: Any) -> Tell
     return Telling(LaunchOptions(runner=runner, **opening), given)
 
 
-async def resumed(pilot: Any, app: Telling, session: str) -> None:
-    screen = await opened(pilot, app)
-    await until(pilot, lambda: session in listed(screen))
-    await pilot.press("g", *["down"] * listed(screen).index(session), "enter")
-    await until(pilot, lambda: app.screen is app.main and app.active_session.session_id == session)
-
-
 @at_both_sizes
 async def test_notice_when_a_session_is_resumed(open_engine: Engines, size: tuple[int, int]):
     app = console(open_engine)
     async with at_the_screen(app, size) as pilot:
         await begun(pilot, app)
-        await resumed(pilot, app, "kyoto")
+        await resume_session(pilot, app, "kyoto")
         await sees(pilot, f"{WORDS} · f3 chooses")
         await say(pilot, "the gardens")
         await sees(pilot, "Go and see: the gardens")
@@ -56,7 +50,7 @@ async def test_no_notice_if_the_runner_is_the_same(open_engine: Engines):
     app = console(open_engine)
     async with at_the_screen(app) as pilot:
         await begun(pilot, app)
-        await resumed(pilot, app, "lima")
+        await resume_session(pilot, app, "lima")
         await sees(pilot, "Go and see: the harbour")
         assert not any("answers" in words for words in app.told)
 
@@ -111,7 +105,7 @@ async def test_no_notice_when_a_message_is_sent_again(open_engine: Engines):
         await begun(pilot, app)
         (run,) = await app.active_session.engine.runs.list(conversation_id="kyoto")
         await app.controllers.sessions.send_again(run.run_id)
-        await until(pilot, lambda: shown(app).count("You said: the castle") > 1)
+        await until(pilot, lambda: text_in(app, app.main.conversation).count("You said: the castle") == 2)
         assert not any("answers" in words for words in app.told)
 
 
@@ -132,6 +126,6 @@ async def test_notice_names_the_running_and_the_next_runner(open_engine: Engines
     app = Telling(LaunchOptions(runner="guide"), given)
     async with at_the_screen(app) as pilot:
         await begun(pilot, app)
-        await resumed(pilot, app, "kyoto")
+        await resume_session(pilot, app, "kyoto")
         await sees(pilot, "A run of slow is in progress; guide answers after it · f3 chooses")
         cue.go()

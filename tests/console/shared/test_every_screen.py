@@ -1,9 +1,6 @@
 """Every screen as it is drawn: its words can be read in every theme, in ASCII nothing else is drawn, and each state has
 a word or a sign beside its colour."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,12 +8,10 @@ from rich.cells import cell_len
 from textual.widgets import Input, TextArea
 
 from console.model.preferences.color_themes import PALETTES, TEXTUAL_THEMES
-from console.model.preferences.store import Preferences
 from console.model.text.glyphs import GLYPHS, LEGEND
 from console.ui.shared.styled_text import TONES
-from tests.console.pictures.all_scenes import SCENES
+from tests.console.pictures.open_scene import open_scene
 from tests.console.pictures.scene import NARROW
-from tests.support.console.console_driver import ConsoleDriver, fixed_environment
 from tests.support.console.drawn_screen import strange, weak
 
 PANES = ("first_run", "queued", "held", "failed", "cannot_open", "as_of", "calls_tab", "receipts_tab",
@@ -42,23 +37,11 @@ TOLD = {
 """By which words and signs the states of a scene are known without a colour."""
 
 
-@asynccontextmanager
-async def played(name: str, folder: Path, size: tuple[int, int]) -> AsyncIterator[ConsoleDriver]:
-    """A scene at its end, for someone who has chosen nothing before."""
-    scene = SCENES[name]
-    scene = replace(scene, options=replace(scene.options, preferences=Preferences(scene.options.preferences.file)))
-    with fixed_environment(folder):
-        driver = scene.create_driver(folder)
-        async with driver.app.run_test(size=size) as pilot:
-            await scene.run_before(driver)(pilot)
-            yield driver
-
-
 @pytest.mark.parametrize(("name", "size"), LOOKS, ids=[f"{name}-{size[0]}" for name, size in LOOKS])
 async def test_a_screen_is_told_in_words_can_be_read_and_is_drawn_in_ascii(
     name: str, size: tuple[int, int], tmp_path: Path
 ):
-    async with played(name, tmp_path, size) as driver:
+    async with open_scene(name, tmp_path, size) as driver:
         told = TOLD.get(name, ()) if size == WIDE else ()
         assert [words for words in told if words not in driver.screen_text] == []
         for theme in PALETTES:
@@ -72,7 +55,7 @@ async def test_a_screen_is_told_in_words_can_be_read_and_is_drawn_in_ascii(
 
 @pytest.mark.parametrize("name", ["composer_event", "found_again"])
 async def test_textuals_own_themes_can_be_read_too(name: str, tmp_path: Path):
-    async with played(name, tmp_path, WIDE) as driver:
+    async with open_scene(name, tmp_path, WIDE) as driver:
         for theme in TEXTUAL_THEMES:
             driver.app.controllers.preferences.use_theme(theme)
             await driver.wait_until_drawn()
@@ -81,7 +64,7 @@ async def test_textuals_own_themes_can_be_read_too(name: str, tmp_path: Path):
 
 @pytest.mark.parametrize("name", ["composer", "sessions", "states", "artifacts", "runners", "first_run"])
 async def test_hints_are_whole_in_the_smallest_terminal(name: str, tmp_path: Path):
-    async with played(name, tmp_path, (60, 15)) as driver:
+    async with open_scene(name, tmp_path, (60, 15)) as driver:
         fields = [*driver.app.screen.query(Input), *driver.app.screen.query(TextArea)]
         hints = {str(field.placeholder): field.content_size.width for field in fields if field.content_size.width}
         assert hints

@@ -11,15 +11,14 @@ from console.launch import LaunchOptions
 from console.ui.sessions.screen import SessionsScreen
 from console.ui.shared.browser import Browser
 from console.ui.state.edit import EditValue
-from tests.console.settings_form.test_form_screen import needs
-from tests.console.settings_form.test_form_screen import opened as with_form
-from tests.console.shared.test_toasts import on_screen
-from tests.console.state.test_state_screen import KEPT, on_key, opened
-from tests.console.state.test_state_screen import parrot as keeper
 from tests.support.console.browser_data import begun, browsing, parrot, talked
 from tests.support.console.form_app import to_the_form
+from tests.support.console.form_runners import console_with_form, needs
 from tests.support.console.pilot import at_both_sizes, at_the_screen, sees, shown, until
 from tests.support.console.recorded_toasts import Telling
+from tests.support.console.regions import visible_region
+from tests.support.console.state_browser import SESSION_WITH_STATE, move_to_key, open_state_browser
+from tests.support.console.state_browser import parrot as storing_parrot
 from tests.support.engines import Engines
 
 Size = tuple[int, int]
@@ -37,38 +36,43 @@ async def to_sessions(pilot, app: Telling) -> SessionsScreen:
 
 async def toasts_of(pilot, app: Telling) -> list[Region]:
     """Where they are, once they are there."""
-    await until(pilot, lambda: any(on_screen(toast).area for toast in app.screen.query(Toast)))
-    return [region for toast in app.screen.query(Toast) if (region := on_screen(toast)).area]
+    await until(pilot, lambda: any(visible_region(toast).area for toast in app.screen.query(Toast)))
+    return [region for toast in app.screen.query(Toast) if (region := visible_region(toast)).area]
 
 
 @pytest.mark.parametrize("size", ALL)
 async def test_toasts_leave_the_search_the_first_rows_and_the_footer_free(open_engine: Engines, size: Size):
-    app = browsing(open_engine, *KEPT)
+    app = browsing(open_engine, *SESSION_WITH_STATE)
     async with at_the_screen(app, size) as pilot:
         screen = await to_sessions(pilot, app)
         app.services.show_toast("this was told a moment ago, and it is not that short")
         for toast in await toasts_of(pilot, app):
-            first_rows = on_screen(screen.list)._replace(height=4)
-            for part in (on_screen(screen.search), first_rows, on_screen(screen.title_line), on_screen(screen.footer)):
+            first_rows = visible_region(screen.list)._replace(height=4)
+            for part in (
+                visible_region(screen.search),
+                first_rows,
+                visible_region(screen.title_line),
+                visible_region(screen.footer),
+            ):
                 assert part.area
                 assert not toast.overlaps(part)
 
 
 @pytest.mark.parametrize("size", SMALL)
 async def test_toasts_leave_a_line_free_that_asks(open_engine: Engines, size: Size):
-    app = browsing(open_engine, *KEPT)
+    app = browsing(open_engine, *SESSION_WITH_STATE)
     async with at_the_screen(app, size) as pilot:
         screen = await to_sessions(pilot, app)
         await pilot.press("r")
-        await until(pilot, lambda: on_screen(screen.ask_line).area > 0)
+        await until(pilot, lambda: visible_region(screen.ask_line).area > 0)
         app.services.show_toast("this was told a moment ago")
         for toast in await toasts_of(pilot, app):
-            assert not toast.overlaps(on_screen(screen.ask_line))
+            assert not toast.overlaps(visible_region(screen.ask_line))
 
 
 @pytest.mark.parametrize("size", ALL)
 async def test_what_the_form_says_at_its_field_is_not_told_over_it(open_engine: Engines, size: Size):
-    app = with_form(open_engine, needs)
+    app = console_with_form(open_engine, needs)
     async with at_the_screen(app, size) as pilot:
         await sees(pilot, "model is required")
         await to_the_form(pilot, app)
@@ -78,7 +82,7 @@ async def test_what_the_form_says_at_its_field_is_not_told_over_it(open_engine: 
 
 @at_both_sizes
 async def test_a_toast_that_names_undo_goes_with_it(open_engine: Engines, size: Size):
-    app = browsing(open_engine, *KEPT, runner=keeper)
+    app = browsing(open_engine, *SESSION_WITH_STATE, runner=storing_parrot)
     async with at_the_screen(app, size) as pilot:
         await to_sessions(pilot, app)
         await pilot.press("d")
@@ -87,7 +91,7 @@ async def test_a_toast_that_names_undo_goes_with_it(open_engine: Engines, size: 
         await sees(pilot, "is restored.")
         assert "u undoes it" not in shown(app)
         await pilot.press("escape")
-        await on_key(pilot, await opened(pilot, app), "said")
+        await move_to_key(pilot, await open_state_browser(pilot, app), "said")
         await pilot.press("d")
         await sees(pilot, "Deleted said · u undoes it")
         await pilot.press("u")
@@ -121,7 +125,7 @@ async def test_a_session_without_a_title_has_one_name(open_engine: Engines):
 @pytest.mark.parametrize("size", SMALL)
 @pytest.mark.parametrize("name", ["sessions", "states"])
 async def test_the_way_to_the_details_is_named_where_they_are_not_seen(open_engine: Engines, size: Size, name: str):
-    app = browsing(open_engine, *KEPT, runner=keeper)
+    app = browsing(open_engine, *SESSION_WITH_STATE, runner=storing_parrot)
     async with at_the_screen(app, size) as pilot:
         await begun(pilot, app)
         await app.action_perform(f"app.{name}")
@@ -144,22 +148,22 @@ async def test_no_key_leads_to_the_details_of_nothing(open_engine: Engines, size
 
 @pytest.mark.parametrize("size", ALL)
 async def test_the_history_is_seen_from_the_details_too(open_engine: Engines, size: Size):
-    app = browsing(open_engine, *KEPT, runner=keeper)
+    app = browsing(open_engine, *SESSION_WITH_STATE, runner=storing_parrot)
     async with at_the_screen(app, size) as pilot:
         await begun(pilot, app)
-        screen = await opened(pilot, app)
-        await on_key(pilot, screen, "said")
+        screen = await open_state_browser(pilot, app)
+        await move_to_key(pilot, screen, "said")
         await pilot.press("tab", "h")
         await until(pilot, lambda: screen.history is not None and screen.list.source.height == 2)
-        await until(pilot, lambda: screen.list.has_focus and on_screen(screen.list).area > 0)
+        await until(pilot, lambda: screen.list.has_focus and visible_region(screen.list).area > 0)
 
 
 @pytest.mark.parametrize("size", ALL)
 async def test_a_dialog_names_its_keys_in_the_footer(open_engine: Engines, size: Size):
-    app = browsing(open_engine, *KEPT, runner=keeper)
+    app = browsing(open_engine, *SESSION_WITH_STATE, runner=storing_parrot)
     async with at_the_screen(app, size) as pilot:
         await begun(pilot, app)
-        await on_key(pilot, await opened(pilot, app), "said")
+        await move_to_key(pilot, await open_state_browser(pilot, app), "said")
         await pilot.press("enter")
         await until(pilot, lambda: isinstance(app.screen, EditValue))
         await until(pilot, lambda: "f4 save  esc close  ^q quit" in shown(app).splitlines()[size[1] - 1])
@@ -169,7 +173,7 @@ async def test_a_dialog_names_its_keys_in_the_footer(open_engine: Engines, size:
 async def test_keys_are_heard_before_a_browser_has_read_anything(
     open_engine: Engines, monkeypatch: pytest.MonkeyPatch, name: str
 ):
-    app = browsing(open_engine, *KEPT, runner=keeper)
+    app = browsing(open_engine, *SESSION_WITH_STATE, runner=storing_parrot)
     async with at_the_screen(app) as pilot:
         await begun(pilot, app)
         held: list[Callable[[], object]] = []
@@ -190,7 +194,7 @@ async def test_keys_are_heard_before_a_browser_has_read_anything(
 
 @pytest.mark.parametrize("size", ALL)
 async def test_a_line_that_is_typed_in_names_its_keys_in_the_footer(open_engine: Engines, size: Size):
-    app = browsing(open_engine, *KEPT, runner=keeper)
+    app = browsing(open_engine, *SESSION_WITH_STATE, runner=storing_parrot)
     async with at_the_screen(app, size) as pilot:
         await begun(pilot, app)
         await to_sessions(pilot, app)
@@ -206,8 +210,8 @@ async def test_a_line_that_is_typed_in_names_its_keys_in_the_footer(open_engine:
         await until(pilot, lambda: footer(app).startswith("enter accept") and "esc cancel" in footer(app))
         await pilot.press("escape", "escape")
 
-        screen = await opened(pilot, app)
-        await on_key(pilot, screen, "said")
+        screen = await open_state_browser(pilot, app)
+        await move_to_key(pilot, screen, "said")
         await pilot.press("n")
         await until(pilot, lambda: footer(app).startswith("enter accept") and "esc cancel" in footer(app))
         await pilot.press("escape", "h")
@@ -216,7 +220,7 @@ async def test_a_line_that_is_typed_in_names_its_keys_in_the_footer(open_engine:
 
 @pytest.mark.parametrize("size", ALL)
 async def test_what_is_chosen_from_by_typing_names_its_keys_in_the_footer(open_engine: Engines, size: Size):
-    app = browsing(open_engine, *KEPT, runner=keeper)
+    app = browsing(open_engine, *SESSION_WITH_STATE, runner=storing_parrot)
     async with at_the_screen(app, size) as pilot:
         await begun(pilot, app)
         for command, keys in {

@@ -6,16 +6,14 @@ import pytest
 
 import console.ui.sessions.screen
 from console.ui.state.screen import StateScreen
-from tests.console.composer.test_composer_screen import composing
-from tests.console.sessions.test_sessions_screen import TRIPS
-from tests.console.sessions.test_sessions_screen import opened as sessions_opened
-from tests.console.settings_form.test_form_screen import opened as with_form
-from tests.console.state.test_state_screen import KEPT, on_key, parrot
-from tests.console.state.test_state_screen import opened as states_opened
 from tests.support.console.browser_data import begun, browsing
+from tests.support.console.composer_app import open_composer
 from tests.support.console.form_app import to_field, to_the_form
+from tests.support.console.form_runners import console_with_form
 from tests.support.console.pilot import at_both_sizes, at_the_screen, sees, shown, until
 from tests.support.console.recorded_toasts import Telling
+from tests.support.console.sessions_browser import TRIPS, open_session_browser
+from tests.support.console.state_browser import SESSION_WITH_STATE, move_to_key, open_state_browser, parrot
 from tests.support.engines import Engines
 
 UNDO = "u undoes it"
@@ -38,9 +36,9 @@ async def left(pilot: Any, app: Telling, words: str) -> None:
 
 @at_both_sizes
 async def test_who_leaves_the_state_browser_is_not_told_of_its_key(open_engine: Engines, size: tuple[int, int]):
-    app = browsing(open_engine, *KEPT, runner=parrot)
+    app = browsing(open_engine, *SESSION_WITH_STATE, runner=parrot)
     async with at_the_screen(app, size) as pilot:
-        await on_key(pilot, await states_opened(pilot, app), "mood")
+        await move_to_key(pilot, await open_state_browser(pilot, app), "mood")
         await pilot.press("d")
         await sees(pilot, f"Deleted mood · {UNDO}")
         app.services.show_toast("this is for everywhere", seconds=60)
@@ -49,20 +47,20 @@ async def test_who_leaves_the_state_browser_is_not_told_of_its_key(open_engine: 
 
 
 async def test_who_goes_on_to_another_screen_is_not_told_of_the_key_either(open_engine: Engines):
-    app = browsing(open_engine, *KEPT, runner=parrot)
+    app = browsing(open_engine, *SESSION_WITH_STATE, runner=parrot)
     async with at_the_screen(app) as pilot:
-        await on_key(pilot, await states_opened(pilot, app), "mood")
+        await move_to_key(pilot, await open_state_browser(pilot, app), "mood")
         await pilot.press("d")
         await sees(pilot, f"Deleted mood · {UNDO}")
-        await sessions_opened(pilot, app)
+        await open_session_browser(pilot, app)
         await until(pilot, lambda: UNDO not in shown(app))
 
 
 async def test_a_question_over_the_screen_leaves_its_words(open_engine: Engines):
-    app = browsing(open_engine, *KEPT, runner=parrot)
+    app = browsing(open_engine, *SESSION_WITH_STATE, runner=parrot)
     async with at_the_screen(app) as pilot:
-        screen = await states_opened(pilot, app)
-        await on_key(pilot, screen, "mood")
+        screen = await open_state_browser(pilot, app)
+        await move_to_key(pilot, screen, "mood")
         await pilot.press("d")
         await sees(pilot, f"Deleted mood · {UNDO}")
         await pilot.press("f1")
@@ -73,9 +71,9 @@ async def test_a_question_over_the_screen_leaves_its_words(open_engine: Engines)
 
 
 async def test_what_is_done_only_after_the_screen_was_left_names_no_key(open_engine: Engines):
-    app = browsing(open_engine, *KEPT, runner=parrot)
+    app = browsing(open_engine, *SESSION_WITH_STATE, runner=parrot)
     async with at_the_screen(app) as pilot:
-        screen = await states_opened(pilot, app)
+        screen = await open_state_browser(pilot, app)
         await pilot.press("escape")
         await until(pilot, lambda: not any(isinstance(each, StateScreen) for each in app.screen_stack))
         screen.show_key_toast("Deleted mood", UNDO)
@@ -87,14 +85,14 @@ async def test_who_leaves_the_session_browser_is_not_told_of_its_key(open_engine
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app, size) as pilot:
         await begun(pilot, app)
-        await sessions_opened(pilot, app)
+        await open_session_browser(pilot, app)
         await pilot.press("d")
         await sees(pilot, "Deleted “", UNDO)
         await left(pilot, app, UNDO)
 
 
 async def test_who_leaves_the_form_is_not_told_of_its_key(open_engine: Engines):
-    app = with_form(open_engine)
+    app = console_with_form(open_engine)
     async with at_the_screen(app) as pilot:
         form = await to_the_form(pilot, app)
         await to_field(pilot, form, "loud")
@@ -104,10 +102,10 @@ async def test_who_leaves_the_form_is_not_told_of_its_key(open_engine: Engines):
 
 
 async def test_who_leaves_the_composer_is_not_told_of_its_key(open_engine: Engines):
-    app = browsing(open_engine, *KEPT, runner=parrot)
+    app = browsing(open_engine, *SESSION_WITH_STATE, runner=parrot)
     async with at_the_screen(app) as pilot:
         await begun(pilot, app)
-        screen = await composing(pilot, app)
+        screen = await open_composer(pilot, app)
         await pilot.press(*"hello")
         screen.action_anew()
         await sees(pilot, "All fields are cleared · ^t again restores them")

@@ -12,7 +12,7 @@ from console.launch import LaunchOptions
 from console.ui.runners.screen import RunnersScreen
 from console.ui.sessions.screen import SessionsScreen
 from console.ui.settings_form.yaml_editor import YamlEditor
-from tests.console.composer.test_composer_screen import composing
+from tests.support.console.composer_app import open_composer
 from tests.support.console.form_app import at_the_form, kept, to_field, to_the_form
 from tests.support.console.pilot import at_the_screen, becomes, say, sees, until
 from tests.support.console.recorded_toasts import Telling
@@ -77,11 +77,11 @@ async def test_an_event_that_was_begun_is_found_again_after_another_session_was_
     app = opened(open_engine)
     async with at_the_screen(app) as pilot:
         await with_a_session(pilot, app)
-        await composing(pilot, app)
+        await open_composer(pilot, app)
         await pilot.press(*"half a thought")
         await to_another_session(pilot, app)
         await until(pilot, lambda: app.screen is app.main)
-        await composing(pilot, app)
+        await open_composer(pilot, app)
         await sees(pilot, "half a thought")
 
 
@@ -169,14 +169,14 @@ async def test_an_event_that_is_edited_leaves_the_one_that_was_begun(open_engine
     app = opened(open_engine)
     async with at_the_screen(app) as pilot:
         await with_a_session(pilot, app)
-        await composing(pilot, app)
+        await open_composer(pilot, app)
         await pilot.press(*"half a thought", "escape")
         await until(pilot, lambda: app.screen is app.main)
         await app.action_perform("app.edit_event")
         await sees(pilot, "Edit and send", "first")
         await pilot.press("escape")
         await until(pilot, lambda: any("There is another event draft" in words for words in app.told))
-        await composing(pilot, app)
+        await open_composer(pilot, app)
         await sees(pilot, "half a thought")
 
 
@@ -186,7 +186,7 @@ async def test_an_event_is_not_left_while_it_is_sent_and_not_sent_twice(
     app = opened(open_engine)
     async with at_the_screen(app) as pilot:
         await with_a_session(pilot, app)
-        screen = await composing(pilot, app)
+        screen = await open_composer(pilot, app)
         await pilot.press(*"once")
         committed, arrived = app.active_session.submit, asyncio.Event()
 
@@ -213,7 +213,7 @@ async def test_an_event_is_not_left_while_it_is_sent_and_not_sent_twice(
 async def test_an_event_says_who_gets_it_after_another_was_chosen(open_engine: Engines):
     app = opened(open_engine)
     async with at_the_screen(app) as pilot:
-        screen = await composing(pilot, app)
+        screen = await open_composer(pilot, app)
         await sees(pilot, "to asks")
         await to_another_runner(pilot, app)
         await until(pilot, lambda: app.screen is screen)

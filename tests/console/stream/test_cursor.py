@@ -9,9 +9,10 @@ from console.app import Trackside
 from console.launch import LaunchOptions
 from console.model.stream.timeline import Timeline
 from console.ui.stream.lines import StreamLines
-from tests.console.main.test_mouse import find, running, talked
 from tests.support.console.pilot import Cue, at_both_sizes, at_the_screen, go_to, narrow, say, sees, shown, until
 from tests.support.console.recorded_toasts import telling
+from tests.support.console.regions import find_text
+from tests.support.console.sample_runs import complete_runs, start_run
 from tests.support.console.stream_data import Lists, PaneApp, a_run, delta, entry
 from tests.support.console.stream_in_app import inspected, positions_of, run_almost_done, traveller
 from tests.support.console.stream_pane import WIDE, cursors, live, notes, past, press, rows, subtitle, type_filter
@@ -206,7 +207,7 @@ async def test_marks_survive_showing_another_run(open_engine: Engines):
     cue = Cue()
     app = telling(open_engine, cue)
     async with at_the_screen(app) as pilot:
-        await talked(pilot, app, cue, "first", "second")
+        await complete_runs(pilot, app, cue, "first", "second")
         await go_to(pilot, app, "stream")
         await pilot.press("m")
         await sees(pilot, "1 mark")
@@ -229,8 +230,8 @@ async def drag(pilot: Pilot[Any], at: Offset, columns: int) -> None:
 async def test_selected_rows_are_copied_and_stay_in_place(open_engine: Engines):
     app = telling(open_engine)
     async with at_the_screen(app) as pilot:
-        await running(pilot)
-        at = await find(pilot, app, "message.completed", app.main.stream)
+        await start_run(pilot)
+        at = await find_text(pilot, app, "message.completed", app.main.stream)
         await drag(pilot, at, len("message.completed"))
         await until(pilot, lambda: bool(app.main.selections))
         assert app.services.updater.as_of is None
@@ -245,9 +246,9 @@ async def test_selected_rows_are_copied_and_stay_in_place(open_engine: Engines):
 async def test_double_click_opens_the_inspector_and_selects_nothing(open_engine: Engines):
     app = telling(open_engine)
     async with at_the_screen(app) as pilot:
-        await running(pilot)
+        await start_run(pilot)
         lines = app.main.stream.query_one(StreamLines)
-        at = await find(pilot, app, "run.started", lines)
+        at = await find_text(pilot, app, "run.started", lines)
         await pilot.click(lines, offset=at - lines.region.offset, times=2)
         await until(pilot, lambda: app.main.where() == "inspector")
         assert app.services.updater.as_of == 1
@@ -260,13 +261,13 @@ async def test_double_click_opens_the_inspector_and_selects_nothing(open_engine:
 async def test_footer_shows_the_keys_of_the_open_line(open_engine: Engines):
     app = telling(open_engine)
     async with at_the_screen(app) as pilot:
-        await running(pilot)
+        await start_run(pilot)
         await go_to(pilot, app, "stream")
         await sees(pilot, "enter inspect")
         await pilot.press("slash")
         await sees(pilot, "enter apply  esc cancel")
         assert "/ filter" not in shown(app)
-        await pilot.click(offset=await find(pilot, app, "esc cancel", app.main.footer))
+        await pilot.click(offset=await find_text(pilot, app, "esc cancel", app.main.footer))
         await sees(pilot, "enter inspect")
 
         await pilot.press("y")

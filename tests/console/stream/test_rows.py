@@ -17,20 +17,8 @@ from console.model.stream.rows import MAX_CACHED_CHARS, MAX_CACHED_ENTRIES, TONE
 from console.model.stream.time_column import TimeMode, format_elapsed, format_step, format_time
 from console.ui.stream.row import Columns, RowStyle, draw_heading, draw_row
 from console.ui.terminal.ascii_filter import ASCII
+from tests.support.console.hostile_texts import HOSTILE_TEXTS
 from tests.support.console.stream_data import START, entry
-
-HOSTILE = [
-    "\x1b[31mred\x1b]0;title\x07",
-    "[/tmp] [bold]x[/bold] [@click=app.quit]y[/]",
-    "one\ntwo\r\nthree\ttab",
-    "漢字" * 200,
-    "👩‍👩‍👧 ❤️ 🇯🇵 👍🏽",
-    "\u200d漢\ufe0f\u200b\u0301",
-    "half \ud800 pair",
-    "\u202eright to left",
-    "x" * 1_000_000,
-    "\x00\x7f\x9b",
-]
 
 
 def said(kind: str, data: Any = None, **fields: Any) -> Row:
@@ -144,7 +132,7 @@ def test_row_has_exactly_the_given_width(text: str, width: int, position: int) -
     assert not any(category(character) in ("Cc", "Cs", "Zl", "Zp") for character in line)
 
 
-@pytest.mark.parametrize("text", HOSTILE)
+@pytest.mark.parametrize("text", HOSTILE_TEXTS)
 @pytest.mark.parametrize("width", [40, 66, 80, 160])
 def test_hostile_text_stays_on_one_row(text: str, width: int) -> None:
     for kind, data in (("output", {"stream": "out", "text": text}), (text[:200], {"a": text}), ("made.up", text)):

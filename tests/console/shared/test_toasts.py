@@ -1,4 +1,4 @@
-"""Toasts are under the header: they cover neither the prompt nor the queue, however many and however long."""
+"""Toasts are below the header and never cover the prompt or the queue, whatever their number and length."""
 
 import pytest
 from textual.widgets import Button, Static
@@ -12,11 +12,11 @@ from tests.support.console.regions import visible_region
 from tests.support.engines import Engines
 
 SIZES = [(160, 45), (140, 20), (120, 35), (100, 30), (80, 24), (60, 15)]
-LONG = "what was said is long, and it goes on and on, and nobody knows why it was not said in fewer words; " * 5
+LONG_TEXT = "this is a long text, as an error of a runner may be, and it needs many lines in any size of toast; " * 5
 
 
 @pytest.mark.parametrize("size", SIZES)
-async def test_neither_prompt_nor_queue_is_ever_covered(open_engine: Engines, size: tuple[int, int]):
+async def test_toasts_never_cover_prompt_queue_header_or_footer(open_engine: Engines, size: tuple[int, int]):
     app = Trackside(LaunchOptions(), lambda: open_engine(listener(Cue())))
     async with at_the_screen(app, size) as pilot:
         await say(pilot, "hello")
@@ -26,7 +26,7 @@ async def test_neither_prompt_nor_queue_is_ever_covered(open_engine: Engines, si
         await sees(pilot, "3 queued")
         await pilot.press(*"a line", "ctrl+j", *"and another")
         for number in range(4):
-            app.services.show_toast(f"{number}: {LONG}", severity="error")
+            app.services.show_toast(f"{number}: {LONG_TEXT}", severity="error")
         await until(pilot, lambda: len(app.screen.query(Toast)) == 4)
         await until(pilot, lambda: any(visible_region(toast).area for toast in app.screen.query(Toast)))
 
@@ -37,10 +37,10 @@ async def test_neither_prompt_nor_queue_is_ever_covered(open_engine: Engines, si
 
 
 @pytest.mark.parametrize("size", SIZES)
-async def test_one_is_read_whole(open_engine: Engines, size: tuple[int, int]):
+async def test_single_long_toast_is_fully_visible(open_engine: Engines, size: tuple[int, int]):
     app = Trackside(LaunchOptions(), lambda: open_engine(listener(Cue())))
     async with at_the_screen(app, size) as pilot:
-        app.services.show_toast(LONG)
+        app.services.show_toast(LONG_TEXT)
         await until(
             pilot, lambda: bool(app.screen.query(Toast)) and bool(visible_region(app.screen.query_one(Toast)).area)
         )
@@ -49,15 +49,13 @@ async def test_one_is_read_whole(open_engine: Engines, size: tuple[int, int]):
 
 
 @pytest.mark.parametrize("size", SIZES)
-async def test_a_question_can_be_read_and_answered_under_what_was_told_before(
-    open_engine: Engines, size: tuple[int, int]
-):
+async def test_earlier_toasts_do_not_cover_a_question(open_engine: Engines, size: tuple[int, int]):
     app = Trackside(LaunchOptions(), lambda: open_engine(listener(Cue())))
     async with at_the_screen(app, size) as pilot:
         await say(pilot, "hello")
         await sees(pilot, "You said: hello")
-        app.services.show_toast("this was told a moment ago")
-        app.services.show_toast("and this, too", severity="error")
+        app.services.show_toast("this is the first toast")
+        app.services.show_toast("and the second", severity="error")
         await pilot.press("ctrl+q")
         await until(pilot, lambda: isinstance(app.screen, Question) and len(app.screen.query(Toast)) == 2)
         await until(pilot, lambda: all(visible_region(toast).area for toast in app.screen.query(Toast)))

@@ -15,14 +15,14 @@ from tests.support.console.sessions_browser import TRIPS, open_session_browser, 
 from tests.support.engines import Engines
 
 
-class Hand:
+class ManualTimers:
     """Timers that a test fires by hand."""
 
     def __init__(self) -> None:
         self.waiting: list[Callable[[], object]] = []
         self.stopped = 0
         self.tasks: list[Any] = []
-        self.over_for: list[tuple[str, bool]] = []
+        self.finished: list[tuple[str, bool]] = []
 
     def later(self, seconds: float, call: Callable[[], object]) -> Any:
         self.waiting.append(call)
@@ -40,111 +40,111 @@ class Hand:
         await asyncio.gather(*self.tasks, return_exceptions=True)
 
 
-def parting(
-    hand: Hand,
-    gone: list[str],
-    why_not: Exception | None = None,
+def make_pending_deletes(
+    timers: ManualTimers,
+    deleted: list[str],
+    error: Exception | None = None,
     delete: Callable[[str], Awaitable[str]] | None = None,
 ) -> PendingDeletes:
-    async def at_once(name: str) -> str:
-        if why_not is not None:
-            raise why_not
-        gone.append(name)
+    async def delete_at_once(name: str) -> str:
+        if error is not None:
+            raise error
+        deleted.append(name)
         return f"deleted {name}"
 
     def over(name: str, is_gone: bool) -> None:
-        hand.over_for.append((name, is_gone))
+        timers.finished.append((name, is_gone))
 
-    return PendingDeletes(delete or at_once, hand.later, hand.begin, over)
+    return PendingDeletes(delete or delete_at_once, timers.later, timers.begin, over)
 
 
 async def test_session_is_deleted_when_the_time_to_undo_is_over():
-    hand, gone = Hand(), list[str]()
-    leaving = parting(hand, gone)
-    leaving.add("a")
-    assert (leaving.session_ids, gone) == ({"a"}, [])
-    await hand.over()
-    assert (leaving.session_ids, gone, hand.over_for) == (set(), ["a"], [("a", True)])
+    timers, deleted = ManualTimers(), list[str]()
+    pending = make_pending_deletes(timers, deleted)
+    pending.add("a")
+    assert (pending.session_ids, deleted) == ({"a"}, [])
+    await timers.over()
+    assert (pending.session_ids, deleted, timers.finished) == (set(), ["a"], [("a", True)])
 
 
 async def test_undo_restores_the_last_deleted_session_first():
-    hand, gone = Hand(), list[str]()
-    leaving = parting(hand, gone)
-    leaving.add("a")
-    leaving.add("b")
-    assert leaving.undo() == "b"
-    await hand.over()
-    assert gone == ["a"]
-    assert leaving.undo() is None
+    timers, deleted = ManualTimers(), list[str]()
+    pending = make_pending_deletes(timers, deleted)
+    pending.add("a")
+    pending.add("b")
+    assert pending.undo() == "b"
+    await timers.over()
+    assert deleted == ["a"]
+    assert pending.undo() is None
 
 
 async def test_failed_delete_shows_the_session_again():
-    hand = Hand()
-    leaving = parting(hand, [], OSError("busy"))
-    leaving.add("a")
-    await hand.over()
-    assert (leaving.session_ids, hand.over_for) == (set(), [("a", False)])
+    timers = ManualTimers()
+    pending = make_pending_deletes(timers, [], OSError("busy"))
+    pending.add("a")
+    await timers.over()
+    assert (pending.session_ids, timers.finished) == (set(), [("a", False)])
 
 
 async def test_quitting_deletes_pending_sessions_once_and_reports_it():
-    hand, gone = Hand(), list[str]()
-    leaving = parting(hand, gone)
-    leaving.add("a")
-    assert await leaving.finish() == ["deleted a"]
-    await hand.over()
-    assert gone == ["a"]
+    timers, deleted = ManualTimers(), list[str]()
+    pending = make_pending_deletes(timers, deleted)
+    pending.add("a")
+    assert await pending.finish() == ["deleted a"]
+    await timers.over()
+    assert deleted == ["a"]
 
 
 async def test_failed_delete_at_quit_does_not_stop_the_others():
-    hand = Hand()
-    leaving = parting(hand, [], OSError("busy"))
-    leaving.add("a")
-    leaving.add("b")
-    assert await leaving.finish() == ["busy", "busy"]
-    assert leaving.session_ids == set()
+    timers = ManualTimers()
+    pending = make_pending_deletes(timers, [], OSError("busy"))
+    pending.add("a")
+    pending.add("b")
+    assert await pending.finish() == ["busy", "busy"]
+    assert pending.session_ids == set()
 
 
 async def test_delete_in_progress_stays_hidden_cannot_be_undone_and_is_awaited_at_quit():
-    hand, gone, begun, go = Hand(), list[str](), asyncio.Event(), asyncio.Event()
+    timers, deleted, started, go = ManualTimers(), list[str](), asyncio.Event(), asyncio.Event()
 
     async def slowly(name: str) -> str:
-        begun.set()
+        started.set()
         await go.wait()
-        gone.append(name)
+        deleted.append(name)
         return f"deleted {name}"
 
-    leaving = parting(hand, gone, delete=slowly)
-    leaving.add("a")
-    moment = asyncio.ensure_future(hand.over())
-    await begun.wait()
-    leaving.add("b")
-    assert leaving.undo() == "b"
-    assert (leaving.undo(), leaving.session_ids, leaving.can_undo) == (None, {"a"}, False)
-    assert leaving.why_no_undo == "The session is being deleted and cannot be restored."
-    finishing = asyncio.ensure_future(leaving.finish())
+    pending = make_pending_deletes(timers, deleted, delete=slowly)
+    pending.add("a")
+    firing = asyncio.ensure_future(timers.over())
+    await started.wait()
+    pending.add("b")
+    assert pending.undo() == "b"
+    assert (pending.undo(), pending.session_ids, pending.can_undo) == (None, {"a"}, False)
+    assert pending.why_no_undo == "The session is being deleted and cannot be restored."
+    finishing = asyncio.ensure_future(pending.finish())
     go.set()
-    assert (await finishing, gone, leaving.session_ids, hand.over_for) == ([], ["a"], set(), [("a", True)])
-    await moment
+    assert (await finishing, deleted, pending.session_ids, timers.finished) == ([], ["a"], set(), [("a", True)])
+    await firing
 
 
 # At the screen
 
 
 @pytest.fixture
-def slow_to_go(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
+def slow_delete(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
     """The time to undo is short, and a deletion waits until this event is set."""
-    go, at_once = asyncio.Event(), SessionsApi.delete
+    go, delete_at_once = asyncio.Event(), SessionsApi.delete
 
     async def slowly(sessions: SessionsApi, session_id: str) -> Any:
         await go.wait()
-        return await at_once(sessions, session_id)
+        return await delete_at_once(sessions, session_id)
 
     monkeypatch.setattr(console.ui.sessions.delete, "UNDO_SECONDS", 0.01)
     monkeypatch.setattr(SessionsApi, "delete", slowly)
     return go
 
 
-async def test_undo_during_the_deletion_says_that_it_is_too_late(open_engine: Engines, slow_to_go: asyncio.Event):
+async def test_undo_during_the_deletion_says_that_it_is_too_late(open_engine: Engines, slow_delete: asyncio.Event):
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app) as pilot:
         screen = await open_session_browser(pilot, app)
@@ -156,11 +156,11 @@ async def test_undo_during_the_deletion_says_that_it_is_too_late(open_engine: En
         await pilot.press("u")
         await sees(pilot, "The session is being deleted and cannot be restored.")
         assert (app.screen, listed(screen)) == (screen, ["kyoto"])
-        slow_to_go.set()
+        slow_delete.set()
         await becomes(pilot, lambda: session_ids(app.active_session.engine), {"kyoto"})
 
 
-async def test_quit_waits_for_a_deletion_in_progress(open_engine: Engines, slow_to_go: asyncio.Event):
+async def test_quit_waits_for_a_deletion_in_progress(open_engine: Engines, slow_delete: asyncio.Event):
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app) as pilot:
         await open_session_browser(pilot, app)
@@ -171,7 +171,7 @@ async def test_quit_waits_for_a_deletion_in_progress(open_engine: Engines, slow_
         )
         await pilot.press("ctrl+q")
         await until(pilot, lambda: app.controllers.quit.is_quitting)
-        slow_to_go.set()
+        slow_delete.set()
     assert app.controllers.quit.exit_messages == ()
     assert await session_ids(await open_engine()) == {"kyoto"}
 

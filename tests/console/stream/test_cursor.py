@@ -21,7 +21,7 @@ from tests.support.engines import Engines
 Size = tuple[int, int]
 
 
-def pointed_at(app: PaneApp) -> int:
+def cursor_position(app: PaneApp) -> int:
     """The entry number in the row of the cursor."""
     (row,) = [row for row in rows(app) if row.startswith("›")]
     return int(row.split()[1])
@@ -38,11 +38,11 @@ async def test_cursor_on_a_hidden_row_moves_to_the_nearest_and_back() -> None:
         assert cursors(app) == [610]
 
         await type_filter(app, pilot, "kind:tool.*")
-        assert (pointed_at(app), cursors(app)[-1]) == (609, 609)
+        assert (cursor_position(app), cursors(app)[-1]) == (609, 609)
         assert subtitle(app) == "kind:tool.* · 605 hidden · #610 is hidden · as of #609"
 
         await press(app, pilot, "X")
-        assert (pointed_at(app), cursors(app)[-1]) == (610, 610)
+        assert (cursor_position(app), cursors(app)[-1]) == (610, 610)
         assert subtitle(app) == "as of #610"
 
 
@@ -54,7 +54,7 @@ async def test_cursor_moved_under_a_filter_stays_there() -> None:
         await type_filter(app, pilot, "kind:tool.*")
         await press(app, pilot, "k", "X")
 
-        assert (pointed_at(app), cursors(app)[-1]) == (608, 608)
+        assert (cursor_position(app), cursors(app)[-1]) == (608, 608)
 
 
 async def test_cursor_without_a_match_goes_to_the_first_match() -> None:
@@ -67,7 +67,7 @@ async def test_cursor_without_a_match_goes_to_the_first_match() -> None:
 
         await app.tick([entry(51, "warning", {"message": "mind the gap"})])
         await pilot.pause()
-        assert (pointed_at(app), cursors(app)[-1]) == (51, 51)
+        assert (cursor_position(app), cursors(app)[-1]) == (51, 51)
 
 
 async def test_raw_deltas_keep_the_cursor_on_the_entry() -> None:
@@ -78,10 +78,10 @@ async def test_raw_deltas_keep_the_cursor_on_the_entry() -> None:
         app.pane.go_to(5)
         await app.settle()
         await pilot.pause()
-        assert (pointed_at(app), subtitle(app)) == (2, "as of #5")
+        assert (cursor_position(app), subtitle(app)) == (2, "as of #5")
 
         await press(app, pilot, "r")
-        assert (pointed_at(app), subtitle(app)) == (5, "raw · as of #5")
+        assert (cursor_position(app), subtitle(app)) == (5, "raw · as of #5")
 
 
 async def test_time_heading_names_the_row_above_if_entries_are_hidden() -> None:
@@ -132,7 +132,7 @@ async def test_typed_entry_number_is_opened() -> None:
         await app.settle()
         await press(app, pilot, "colon", *"2082", "enter")
 
-        assert (pointed_at(app), subtitle(app)) == (2082, "as of #2082")
+        assert (cursor_position(app), subtitle(app)) == (2082, "as of #2082")
         await press(app, pilot, "j")
         assert cursors(app)[-1] == 2083
 
@@ -159,7 +159,7 @@ async def test_hidden_entry_is_chosen_when_the_filter_is_cleared() -> None:
         assert subtitle(app) == "kind:tool.* · 605 hidden · #407 is hidden · as of #406"
         await press(app, pilot, "X")
 
-        assert (pointed_at(app), cursors(app)[-1]) == (407, 407)
+        assert (cursor_position(app), cursors(app)[-1]) == (407, 407)
 
 
 @at_both_sizes
@@ -221,18 +221,18 @@ async def test_marks_survive_showing_another_run(open_engine: Engines):
 # The mouse
 
 
-async def drag(pilot: Pilot[Any], at: Offset, columns: int) -> None:
-    await pilot.mouse_down(offset=at)
-    await pilot.hover(offset=at + Offset(columns, 0))
-    await pilot.mouse_up(offset=at + Offset(columns, 0))
+async def drag(pilot: Pilot[Any], start: Offset, columns: int) -> None:
+    await pilot.mouse_down(offset=start)
+    await pilot.hover(offset=start + Offset(columns, 0))
+    await pilot.mouse_up(offset=start + Offset(columns, 0))
 
 
 async def test_selected_rows_are_copied_and_stay_in_place(open_engine: Engines):
     app = telling(open_engine)
     async with at_the_screen(app) as pilot:
         await start_run(pilot)
-        at = await find_text(pilot, app, "message.completed", app.main.stream)
-        await drag(pilot, at, len("message.completed"))
+        start = await find_text(pilot, app, "message.completed", app.main.stream)
+        await drag(pilot, start, len("message.completed"))
         await until(pilot, lambda: bool(app.main.selections))
         assert app.services.updater.as_of is None
         assert not app.main.stream._view.follow.is_tail  # type: ignore[union-attr]
@@ -248,8 +248,8 @@ async def test_double_click_opens_the_inspector_and_selects_nothing(open_engine:
     async with at_the_screen(app) as pilot:
         await start_run(pilot)
         lines = app.main.stream.query_one(StreamLines)
-        at = await find_text(pilot, app, "run.started", lines)
-        await pilot.click(lines, offset=at - lines.region.offset, times=2)
+        start = await find_text(pilot, app, "run.started", lines)
+        await pilot.click(lines, offset=start - lines.region.offset, times=2)
         await until(pilot, lambda: app.main.where() == "inspector")
         assert app.services.updater.as_of == 1
         assert not app.main.selections

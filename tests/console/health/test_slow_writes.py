@@ -52,7 +52,7 @@ async def test_setting_is_marked_as_unsaved_until_it_is_on_disk(open_engine: Eng
         assert await kept(app) == {"config": {"greeting": "hello there"}}
 
 
-@pytest.mark.usefixtures("impatient")
+@pytest.mark.usefixtures("short_lock_timeout")
 async def test_setting_that_could_not_be_saved_is_kept_and_saved_later(open_engine: Engines):
     app = console_with_form(open_engine)
     async with at_the_form(app) as (pilot, _):
@@ -68,7 +68,7 @@ async def test_setting_that_could_not_be_saved_is_kept_and_saved_later(open_engi
         await becomes(pilot, lambda: kept(app), {"config": {"greeting": "hello there"}})
 
 
-@pytest.mark.usefixtures("impatient")
+@pytest.mark.usefixtures("short_lock_timeout")
 async def test_unsaved_setting_is_still_there_when_the_form_is_reopened(open_engine: Engines):
     app = console_with_form(open_engine)
     async with at_the_form(app) as (pilot, _):
@@ -174,7 +174,7 @@ async def test_editor_saved_under_a_question_closes_after_the_answer(
         await until(pilot, lambda: isinstance(app.screen, StateScreen))
 
 
-@pytest.mark.usefixtures("impatient")
+@pytest.mark.usefixtures("short_lock_timeout")
 async def test_failed_undo_works_when_the_database_is_unlocked(open_engine: Engines):
     app = browsing(open_engine, *SESSION_WITH_STATE, runner=parrot)
     async with at_the_screen(app) as pilot:
@@ -200,7 +200,7 @@ async def test_slow_deletion_of_a_session_is_shown(open_engine: Engines, monkeyp
         await sees(pilot, "No sessions yet.")
 
 
-@pytest.mark.usefixtures("impatient")
+@pytest.mark.usefixtures("short_lock_timeout")
 @pytest.mark.parametrize("size", [*SIZES, (60, 15)])
 async def test_database_problem_is_shown_on_full_screens_too(open_engine: Engines, size: Size):
     app = browsing(open_engine, *SESSION_WITH_STATE, runner=parrot)

@@ -16,7 +16,7 @@ from tests.support.engines import Engines
 GONE = "“where is the museum of gold” was deleted in another process."
 
 
-async def unaware(_: SessionsScreen) -> bool:
+async def skip_refresh(_: SessionsScreen) -> bool:
     """Never refresh the list."""
     return False
 
@@ -76,7 +76,7 @@ async def test_invisible_sessions_are_reread_one_page_at_a_time(open_engine: Eng
 async def test_command_on_a_deleted_session_says_so_and_changes_nothing(
     open_engine: Engines, monkeypatch: pytest.MonkeyPatch, key: str
 ):
-    monkeypatch.setattr(SessionsScreen, "read_changes", unaware)
+    monkeypatch.setattr(SessionsScreen, "read_changes", skip_refresh)
     app, other = browsing(open_engine, *TRIPS), await open_engine(parrot)
     async with at_the_screen(app) as pilot:
         screen, here = await open_session_browser(pilot, app), app.active_session.session_id
@@ -88,7 +88,7 @@ async def test_command_on_a_deleted_session_says_so_and_changes_nothing(
 
 
 async def test_rename_of_a_deleted_session_closes_the_input_line(open_engine: Engines, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(SessionsScreen, "read_changes", unaware)
+    monkeypatch.setattr(SessionsScreen, "read_changes", skip_refresh)
     app, other = browsing(open_engine, *TRIPS), await open_engine(parrot)
     async with at_the_screen(app) as pilot:
         screen = await open_session_browser(pilot, app)
@@ -99,7 +99,7 @@ async def test_rename_of_a_deleted_session_closes_the_input_line(open_engine: En
 
 
 async def test_found_message_of_a_deleted_session_is_not_opened(open_engine: Engines, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(SessionsScreen, "read_changes", unaware)
+    monkeypatch.setattr(SessionsScreen, "read_changes", skip_refresh)
     app, other = browsing(open_engine, *TRIPS), await open_engine(parrot)
     async with at_the_screen(app) as pilot:
         screen = await open_session_browser(pilot, app)

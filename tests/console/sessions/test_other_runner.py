@@ -20,10 +20,10 @@ async def guide(ctx: Any):
     yield done()
 
 
-def console(open_engine: Engines, runner: str = "guide", **opening: Any) -> Telling:
+def console(open_engine: Engines, runner: str = "guide", **options: Any) -> Telling:
     """A console over two sessions: in the older one parrot answered, in the other one parrot and then guide."""
 
-    async def given() -> Any:
+    async def open_with_sessions() -> Any:
         engine = await open_engine(parrot, guide)
         await talked(engine, "kyoto", "the castle")
         open_engine.clock.advance(60)
@@ -32,7 +32,7 @@ def console(open_engine: Engines, runner: str = "guide", **opening: Any) -> Tell
         open_engine.clock.advance(60)
         return engine
 
-    return Telling(LaunchOptions(runner=runner, **opening), given)
+    return Telling(LaunchOptions(runner=runner, **options), open_with_sessions)
 
 
 @at_both_sizes
@@ -84,9 +84,9 @@ async def test_no_notice_for_an_earlier_run(open_engine: Engines):
         assert not any("answers" in words for words in app.told)
 
 
-@pytest.mark.parametrize("opening", [{"continue_last": True}, {"session": "lima"}], ids=["-c", "--session"])
-async def test_notice_when_the_console_starts_with_a_session(open_engine: Engines, opening: dict[str, Any]):
-    app = console(open_engine, runner="parrot", **opening)
+@pytest.mark.parametrize("options", [{"continue_last": True}, {"session": "lima"}], ids=["-c", "--session"])
+async def test_notice_when_the_console_starts_with_a_session(open_engine: Engines, options: dict[str, Any]):
+    app = console(open_engine, runner="parrot", **options)
     async with at_the_screen(app) as pilot:
         await sees(pilot, "parrot answers the next message; the last run here used guide")
 
@@ -118,12 +118,12 @@ async def test_notice_names_the_running_and_the_next_runner(open_engine: Engines
         await cue.wait()
         yield done()
 
-    async def given() -> Any:
+    async def open_with_sessions() -> Any:
         engine = await open_engine(slow, guide)
         await send(engine, message("the castle", session="kyoto"), runner="slow")
         return engine
 
-    app = Telling(LaunchOptions(runner="guide"), given)
+    app = Telling(LaunchOptions(runner="guide"), open_with_sessions)
     async with at_the_screen(app) as pilot:
         await begun(pilot, app)
         await resume_session(pilot, app, "kyoto")

@@ -18,7 +18,7 @@ from tests.support.engines import Engines
 BEFORE = ["plan a day in Kyoto", "You said: plan a day in Kyoto", "use metric", "You said: use metric"]
 
 
-async def said(app, session: str) -> list[str | None]:
+async def transcript_texts(app, session: str) -> list[str | None]:
     """The contents of a session's transcript, oldest first."""
     return [line.content for line in await app.active_session.engine.sessions.transcript(session, after=0)]
 
@@ -261,8 +261,8 @@ async def test_fork_and_parent_continue_independently(open_engine: Engines):
         await say(pilot, "only there")
         await sees(pilot, "You said: only there")
         assert "only here" not in [block.markdown() for block in app.services.updater.conversation.blocks]
-        assert await said(app, fork) == [*BEFORE, "only here", "You said: only here"]
-        assert await said(app, "kyoto") == [*BEFORE, "only there", "You said: only there"]
+        assert await transcript_texts(app, fork) == [*BEFORE, "only here", "You said: only here"]
+        assert await transcript_texts(app, "kyoto") == [*BEFORE, "only there", "You said: only there"]
 
 
 async def test_fork_at_a_user_message_puts_it_into_the_prompt(open_engine: Engines):
@@ -304,7 +304,7 @@ async def test_last_message_is_sent_again_in_its_session(open_engine: Engines):
             pilot,
             lambda: app.active_session.session_id == "kyoto" and len(app.services.updater.conversation.run_ids) == 3,
         )
-        await becomes(pilot, lambda: said(app, "kyoto"), [*BEFORE, "use metric", "You said: use metric"])
+        await becomes(pilot, lambda: transcript_texts(app, "kyoto"), [*BEFORE, "use metric", "You said: use metric"])
 
 
 async def test_failed_read_is_shown_and_retried(open_engine: Engines, monkeypatch: pytest.MonkeyPatch):
@@ -357,15 +357,15 @@ async def test_pane_commands_are_not_available_over_the_browser(open_engine: Eng
         assert "f2" not in shown(app).splitlines()[-1]
 
 
-async def chosen(pilot, app, words: str) -> None:
+async def select_block(pilot, app, words: str) -> None:
     """Move the cursor of the conversation to the block with this text."""
     app.main.go_to("conversation")
     for _ in range(20):
         await pilot.press("alt+up")
         if app.main.conversation.cursor is not None and app.main.conversation.cursor.markdown() == words:
             return
-    said = [block.markdown() for block in app.services.updater.conversation.blocks]
-    raise AssertionError(f"no block says {words}: {said}")
+    texts = [block.markdown() for block in app.services.updater.conversation.blocks]
+    raise AssertionError(f"no block says {words}: {texts}")
 
 
 @pytest.mark.parametrize(
@@ -382,7 +382,7 @@ async def test_fork_at_a_block_of_the_conversation(open_engine: Engines, words: 
         await begun(pilot, app)
         await app.controllers.sessions.resume("kyoto")
         await sees(pilot, "You said: use metric")
-        await chosen(pilot, app, words)
+        await select_block(pilot, app, words)
         await pilot.press("f")
         await until(pilot, lambda: app.active_session.session_id != "kyoto" and app.main.prompt.text == typed)
         assert [
@@ -397,7 +397,7 @@ async def test_fork_can_be_forked_at_an_inherited_message(open_engine: Engines):
         await app.controllers.sessions.fork("kyoto")
         fork = app.active_session.session_id
         await sees(pilot, "You said: use metric", "forked here")
-        await chosen(pilot, app, "You said: plan a day in Kyoto")
+        await select_block(pilot, app, "You said: plan a day in Kyoto")
         await pilot.press("f")
         await until(pilot, lambda: app.active_session.session_id not in ("kyoto", fork))
         lines = await app.active_session.engine.sessions.transcript(app.active_session.session_id)

@@ -19,7 +19,7 @@ from tests.support.console.state_browser import (
 from tests.support.engines import Engines
 
 
-async def editing(pilot, app, key: str, typed: str) -> StateScreen:
+async def open_editor_with(pilot, app, key: str, typed: str) -> StateScreen:
     """Open the editor of a key and replace its text."""
     screen = await open_state_browser(pilot, app)
     await move_to_key(pilot, screen, key)
@@ -30,7 +30,7 @@ async def editing(pilot, app, key: str, typed: str) -> StateScreen:
     return screen
 
 
-async def written_elsewhere(app, key: str, value: Any) -> None:
+async def write_elsewhere(app, key: str, value: Any) -> None:
     """Write a value as another process does: the screen is not notified."""
     row = next(row for row in await app.active_session.engine.state.browse() if row.key == key)
     await app.active_session.engine.state.set(row.identity, key, value)
@@ -42,7 +42,7 @@ async def test_value_written_by_a_run_is_overwritten_only_after_confirmation(
 ):
     app = browsing(open_engine, *SESSION_WITH_STATE, runner=parrot)
     async with at_the_screen(app, size) as pilot:
-        screen = await editing(pilot, app, "said", '{"text": "mine"}')
+        screen = await open_editor_with(pilot, app, "said", '{"text": "mine"}')
         (run_id,) = await talked(app.active_session.engine, "kyoto", "third")
         open_engine.clock.advance(120)
         await pilot.press("f4")
@@ -60,11 +60,11 @@ async def test_value_written_by_a_run_is_overwritten_only_after_confirmation(
 async def test_second_save_overwrites_any_value_and_undo_restores_it(open_engine: Engines):
     app = browsing(open_engine, *SESSION_WITH_STATE, runner=parrot)
     async with at_the_screen(app) as pilot:
-        screen = await editing(pilot, app, "mood", '"mine"')
-        await written_elsewhere(app, "mood", "wild")
+        screen = await open_editor_with(pilot, app, "mood", '"mine"')
+        await write_elsewhere(app, "mood", "wild")
         await pilot.press("f4")
         await sees(pilot, 'it is now "wild" (user, just now)')
-        await written_elsewhere(app, "mood", "sad")
+        await write_elsewhere(app, "mood", "sad")
         await pilot.press("f4")
         await until(pilot, lambda: app.screen is screen)
         assert await stored_value(app, "mood") == "mine"
@@ -75,8 +75,8 @@ async def test_second_save_overwrites_any_value_and_undo_restores_it(open_engine
 async def test_conflict_stays_visible_while_the_user_types_and_esc_asks(open_engine: Engines):
     app = browsing(open_engine, *SESSION_WITH_STATE, runner=parrot)
     async with at_the_screen(app) as pilot:
-        screen = await editing(pilot, app, "mood", '"mine"')
-        await written_elsewhere(app, "mood", "wild")
+        screen = await open_editor_with(pilot, app, "mood", '"mine"')
+        await write_elsewhere(app, "mood", "wild")
         await pilot.press("f4")
         await sees(pilot, 'it is now "wild"')
         await pilot.press("escape")
@@ -91,7 +91,7 @@ async def test_conflict_stays_visible_while_the_user_types_and_esc_asks(open_eng
 async def test_deleted_key_is_written_again_only_after_confirmation(open_engine: Engines):
     app = browsing(open_engine, *SESSION_WITH_STATE, runner=parrot)
     async with at_the_screen(app, (80, 24)) as pilot:
-        screen = await editing(pilot, app, "mood", '"mine"')
+        screen = await open_editor_with(pilot, app, "mood", '"mine"')
         assert screen.row is not None
         await app.active_session.engine.state.delete(screen.row.identity, "mood")
         await pilot.press("f4")
@@ -105,7 +105,7 @@ async def test_deleted_key_is_written_again_only_after_confirmation(open_engine:
 async def test_rewritten_equal_value_is_no_conflict(open_engine: Engines):
     app = browsing(open_engine, *SESSION_WITH_STATE, runner=parrot)
     async with at_the_screen(app) as pilot:
-        screen = await editing(pilot, app, "mood", '"mine"')
+        screen = await open_editor_with(pilot, app, "mood", '"mine"')
         await talked(app.active_session.engine, "kyoto", "third")
         await pilot.press("f4")
         await until(pilot, lambda: app.screen is screen)
@@ -134,7 +134,7 @@ async def test_value_from_the_history_replaces_only_the_value_that_was_seen(open
         await until(pilot, lambda: screen.history is not None and len(screen.history.changes) == 2)
         await pilot.press("down", "enter")
         await wait_for_editor(pilot, app)
-        await written_elsewhere(app, "said", "other")
+        await write_elsewhere(app, "said", "other")
         await pilot.press("f4")
         await sees(pilot, 'it is now "other"')
         await pilot.press("f4")
@@ -146,7 +146,7 @@ async def test_delete_applies_only_to_the_value_that_was_seen(open_engine: Engin
     async with at_the_screen(app) as pilot:
         screen = await open_state_browser(pilot, app)
         await move_to_key(pilot, screen, "mood")
-        await written_elsewhere(app, "mood", "wild")
+        await write_elsewhere(app, "mood", "wild")
         assert "wild" not in shown(app)
         await pilot.press("d")
         await sees(pilot, 'mood is not deleted: it is now "wild" (user, just now) · d again deletes it')

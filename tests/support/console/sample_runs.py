@@ -21,7 +21,7 @@ def unstoppable(cue: Cue) -> Any:
     """Make a runner that ignores its cancellation until the cue comes."""
 
     @declares(capabilities={"steering": True})
-    async def ignores_cancellation(ctx: Any):
+    async def ignores_stop(ctx: Any):
         yield said("Here I am.")
         cue_came = asyncio.ensure_future(asyncio.wait_for(cue.wait(), MAX_WAIT_SECONDS))
         while not cue_came.done():
@@ -29,7 +29,7 @@ def unstoppable(cue: Cue) -> Any:
                 await asyncio.wait({cue_came})
         raise asyncio.CancelledError
 
-    return ignores_cancellation
+    return ignores_stop
 
 
 async def engine_with_two_sessions(open_engine: Engines) -> Engine:

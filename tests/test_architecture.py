@@ -1,17 +1,14 @@
 """Which package may import which: the tables of docs/ARCHITECTURE.md, and what is loaded when."""
 
 import ast
-import json
-import os
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
+
+from tests.support.loaded_modules import loaded
 
 ROOT = Path(__file__).parents[1]
 HEAVY = {"engine.api", "pydantic", "sqlalchemy"}
@@ -148,19 +145,6 @@ def rule_for(path: Path, rules: dict[str, Rule]) -> Rule | None:
 
 def source_files() -> list[Path]:
     return sorted([*(ROOT / "engine").rglob("*.py"), *(ROOT / "console").rglob("*.py")])
-
-
-def loaded(code: str, *arguments: str, cwd: Path = ROOT) -> tuple[set[str], Any]:
-    """What a fresh interpreter has loaded after this, packages and modules, and what the code has `said`."""
-    whole = f"import json, sys\nsaid = None\n{code}\nprint()\nprint(json.dumps([sorted(sys.modules), said]))"
-    done = subprocess.run(
-        [sys.executable, "-c", whole, *arguments],
-        cwd=cwd, env={**os.environ, "PYTHONPATH": str(ROOT)},
-        stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8", check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    modules, said = json.loads(done.stdout.splitlines()[-1])
-    return set(modules), said
 
 
 def test_the_tables_have_a_row_for_every_package():

@@ -56,7 +56,7 @@ def row(**given: Any) -> ArtifactRow:
     return ArtifactRow(**usual | given)
 
 
-def seen(one: ArtifactRow, head: bytes | None, words: str = "") -> str:
+def preview_text(one: ArtifactRow, head: bytes | None, words: str = "") -> str:
     source = preview(one, head, NOW, Folds(), words)
     source.fit(80)
     rows = (source.row(at) for at in range(source.height))
@@ -64,46 +64,48 @@ def seen(one: ArtifactRow, head: bytes | None, words: str = "") -> str:
 
 
 def test_preview_depends_on_the_content():
-    assert "second" in seen(row(), b"first\nsecond\n")
-    assert "city" in seen(row(), b'{"city": "Kyoto", "days": 2}')
-    assert "PNG image, 640 × 480 pixels" in seen(row(), PNG)
-    assert "7f 45 4c 46 00" in seen(row(), b"\x7fELF\0")
-    assert "9.8 KiB more. s saves the whole artifact" in seen(row(size_bytes=10_240), b"\0" * 300)
-    assert "The artifact is empty." in seen(row(), b"")
+    assert "second" in preview_text(row(), b"first\nsecond\n")
+    assert "city" in preview_text(row(), b'{"city": "Kyoto", "days": 2}')
+    assert "PNG image, 640 × 480 pixels" in preview_text(row(), PNG)
+    assert "7f 45 4c 46 00" in preview_text(row(), b"\x7fELF\0")
+    assert "9.8 KiB more. s saves the whole artifact" in preview_text(row(size_bytes=10_240), b"\0" * 300)
+    assert "The artifact is empty." in preview_text(row(), b"")
 
 
 def test_preview_warns_if_the_content_does_not_match_the_type():
-    told = seen(row(name="bad.json"), b'{"a": ')
+    told = preview_text(row(name="bad.json"), b'{"a": ')
     assert told.index("Not JSON: line 1, column 7: a value belongs here") < told.index('{"a": ')
-    assert "Not JSON: the content is not text." in seen(row(mime_type="application/json"), b"\0\1")
-    assert "The declared type is image/png, but the content is not." in seen(row(mime_type="image/png"), b"hello")
+    assert "Not JSON: the content is not text." in preview_text(row(mime_type="application/json"), b"\0\1")
+    assert "The declared type is image/png, but the content is not." in preview_text(
+        row(mime_type="image/png"), b"hello"
+    )
     for claim, head in (("application/json", b"12"), ("image/svg+xml", b"<svg/>"), ("image/jpeg", JPEG[:14])):
-        assert "The declared type" not in seen(row(mime_type=claim), head)
-        assert "Not JSON" not in seen(row(mime_type=claim), head)
+        assert "The declared type" not in preview_text(row(mime_type=claim), head)
+        assert "Not JSON" not in preview_text(row(mime_type=claim), head)
 
 
 def test_text_cut_within_a_character_is_shown_as_text():
     head = ("a" + "京" * 100).encode()[:-1]
-    told = seen(row(size_bytes=10_000), head)
+    told = preview_text(row(size_bytes=10_000), head)
     assert "京" in told
     assert "more. s saves the whole artifact to a file." in told
 
 
 def test_incomplete_json_is_shown_as_text():
-    assert "3.0 KiB more" in seen(row(size_bytes=3 * 1024 + 8), b'{"a": [1')
+    assert "3.0 KiB more" in preview_text(row(size_bytes=3 * 1024 + 8), b'{"a": [1')
 
 
 def test_preview_escapes_control_characters():
-    told = seen(row(name="a\x1b[31m[/b]", mime_type="\x9bx"), b"\x1b]0;title\x07 [bold]")
+    told = preview_text(row(name="a\x1b[31m[/b]", mime_type="\x9bx"), b"\x1b]0;title\x07 [bold]")
     assert not {"\x1b", "\x07", "\x9b"} & set(told)
     assert "[bold]" in told
 
 
 def test_preview_says_why_there_is_no_content():
-    assert "The content is not stored here." in seen(row(storage="url", location="https://example.org/x"), None)
-    assert "https://example.org/x" in seen(row(storage="url", location="https://example.org/x"), None)
-    assert "The artifact has expired." in seen(row(expires_at=NOW - 1), None)
-    assert "the file is gone" in seen(row(), None, "the file is gone")
+    assert "The content is not stored here." in preview_text(row(storage="url", location="https://example.org/x"), None)
+    assert "https://example.org/x" in preview_text(row(storage="url", location="https://example.org/x"), None)
+    assert "The artifact has expired." in preview_text(row(expires_at=NOW - 1), None)
+    assert "the file is gone" in preview_text(row(), None, "the file is gone")
 
 
 def test_expiry_text():
@@ -138,7 +140,7 @@ def test_target_in_a_folder_gets_the_suggested_name(tmp_path: Path):
 # At the screen
 
 
-async def expire(engine: Engine, artifact_id: str, at: int | None) -> None:
+async def set_expiry(engine: Engine, artifact_id: str, at: int | None) -> None:
     """Set the expiry, as only the clean-up of a host does."""
     change = update(tables.artifacts).where(tables.artifacts.c.artifact_id == artifact_id).values(expires_at=at)
     host = engine._core.host
@@ -165,13 +167,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return here
 
 
-async def made_some(pilot: Pilot[Any], app: Trackside) -> None:
+async def create_artifacts(pilot: Pilot[Any], app: Trackside) -> None:
     await pilot.press(*"go", "enter")
     await sees(pilot, "Here they are.")
     await until(pilot, lambda: not app.services.situation.is_running)
 
 
-async def browsing(pilot: Pilot[Any], app: Trackside) -> ArtifactsScreen:
+async def open_artifacts(pilot: Pilot[Any], app: Trackside) -> ArtifactsScreen:
     await app.action_perform("app.artifacts")
     await until(pilot, lambda: isinstance(app.screen, ArtifactsScreen))
     screen = app.screen
@@ -183,8 +185,8 @@ async def browsing(pilot: Pilot[Any], app: Trackside) -> ArtifactsScreen:
 async def test_artifacts_are_listed_previewed_and_left(open_engine: Engines, size: Size):
     app = Trackside(LaunchOptions(), lambda: open_engine(maker))
     async with at_the_screen(app, size) as pilot:
-        await made_some(pilot, app)
-        await browsing(pilot, app)
+        await create_artifacts(pilot, app)
+        await open_artifacts(pilot, app)
         await sees(pilot, "3 artifacts of this session", "plan.json", "map.png", "long.txt")
         for key, words in (("home", "more. s saves"), ("down", "640 × 480 pixels"), ("down", '"Kyoto"')):
             await pilot.press(key, "enter")
@@ -201,8 +203,8 @@ async def test_artifacts_are_listed_previewed_and_left(open_engine: Engines, siz
 async def test_save_asks_before_it_overwrites_a_file(open_engine: Engines, size: Size, folder: Path):
     app = Trackside(LaunchOptions(), lambda: open_engine(maker))
     async with at_the_screen(app, size) as pilot:
-        await made_some(pilot, app)
-        await browsing(pilot, app)
+        await create_artifacts(pilot, app)
+        await open_artifacts(pilot, app)
         await sees(pilot, "3 artifacts")
         await pilot.press("end", "s")
         await sees(pilot, "Save to which file?", "plan.json")
@@ -228,8 +230,8 @@ async def test_refused_overwrite_asks_for_another_path(open_engine: Engines, fol
     (folder / "mine.json").write_text("mine")
     app = Trackside(LaunchOptions(), lambda: open_engine(maker))
     async with at_the_screen(app) as pilot:
-        await made_some(pilot, app)
-        await browsing(pilot, app)
+        await create_artifacts(pilot, app)
+        await open_artifacts(pilot, app)
         await sees(pilot, "3 artifacts")
         await pilot.press("end", "s")
         await sees(pilot, "Save to which file?")
@@ -245,8 +247,8 @@ async def test_refused_overwrite_asks_for_another_path(open_engine: Engines, fol
 async def test_failed_save_says_why_and_asks_again(open_engine: Engines):
     app = Trackside(LaunchOptions(), lambda: open_engine(maker))
     async with at_the_screen(app) as pilot:
-        await made_some(pilot, app)
-        await browsing(pilot, app)
+        await create_artifacts(pilot, app)
+        await open_artifacts(pilot, app)
         await sees(pilot, "3 artifacts")
         await pilot.press("s")
         await sees(pilot, "Save to which file?")
@@ -259,8 +261,8 @@ async def test_failed_save_says_why_and_asks_again(open_engine: Engines):
 async def test_slow_save_shows_its_progress(open_engine: Engines, monkeypatch: pytest.MonkeyPatch, folder: Path):
     app, may_go_on = Trackside(LaunchOptions(), lambda: open_engine(maker)), asyncio.Event()
     async with at_the_screen(app) as pilot:
-        await made_some(pilot, app)
-        await browsing(pilot, app)
+        await create_artifacts(pilot, app)
+        await open_artifacts(pilot, app)
         await sees(pilot, "3 artifacts")
         read = app.active_session.engine.artifacts.read_bytes
 
@@ -282,8 +284,8 @@ async def test_slow_save_shows_its_progress(open_engine: Engines, monkeypatch: p
 async def test_search_by_name_or_type(open_engine: Engines):
     app = Trackside(LaunchOptions(), lambda: open_engine(maker))
     async with at_the_screen(app) as pilot:
-        await made_some(pilot, app)
-        await browsing(pilot, app)
+        await create_artifacts(pilot, app)
+        await open_artifacts(pilot, app)
         await sees(pilot, "3 artifacts")
         await pilot.press("slash", *"IMAGE")
         await sees(pilot, "1 artifact of this session", "640 × 480 pixels")
@@ -310,7 +312,7 @@ async def test_new_artifact_appears_by_itself(open_engine: Engines):
         await sees(pilot, "One after another.")
         cue.go()
         await sees(pilot, "◆ first.txt")
-        await browsing(pilot, app)
+        await open_artifacts(pilot, app)
         await sees(pilot, "1 artifact of this session", "first.txt")
         cue.go()
         await sees(pilot, "2 artifacts of this session", "second.txt")
@@ -323,12 +325,12 @@ async def test_new_artifact_appears_by_itself(open_engine: Engines):
 async def test_expiry_is_shown_and_expired_content_cannot_be_saved(open_engine: Engines):
     app = Trackside(LaunchOptions(), lambda: open_engine(maker))
     async with at_the_screen(app) as pilot:
-        await made_some(pilot, app)
+        await create_artifacts(pilot, app)
         engine = app.active_session.engine
         plan, image, long = await engine.artifacts.list(conversation_id=app.active_session.session_id)
         for row, expires_at in ((plan, engine.now() + 7_200_000_000), (image, engine.now() - 1), (long, None)):
-            await expire(engine, row.artifact_id, expires_at)
-        await browsing(pilot, app)
+            await set_expiry(engine, row.artifact_id, expires_at)
+        await open_artifacts(pilot, app)
         await sees(pilot, "long.txt  2h left", "map.png  expired", "expires  in 2 h 0 min")
         await pilot.press("down")
         await sees(pilot, "just now; it can no longer be read", "The artifact has expired.")
@@ -357,8 +359,8 @@ async def test_attached_file_opens_from_its_block(open_engine: Engines, folder: 
 async def test_browser_fits_every_screen_size(open_engine: Engines, size: Size, ascii_only: bool):
     app = Trackside(LaunchOptions(ascii_only=ascii_only), lambda: open_engine(maker))
     async with at_the_screen(app, size) as pilot:
-        await made_some(pilot, app)
-        await browsing(pilot, app)
+        await create_artifacts(pilot, app)
+        await open_artifacts(pilot, app)
         await sees(pilot, "3 artifacts of this session", "plan.json", "map.png")
         await pilot.press("end", "tab")
         await sees(pilot, "Kyoto")
@@ -373,7 +375,7 @@ async def test_empty_list_names_the_next_scope(open_engine: Engines):
 
     app = Trackside(LaunchOptions(), lambda: open_engine(idle))
     async with at_the_screen(app) as pilot:
-        await browsing(pilot, app)
+        await open_artifacts(pilot, app)
         await sees(pilot, "No artifacts of this session.", "w shows those of all sessions.")
         await pilot.press("s")
         await sees(pilot, "There is no artifact here.")
@@ -382,7 +384,7 @@ async def test_empty_list_names_the_next_scope(open_engine: Engines):
         await pilot.press(*"go", "enter")
         await sees(pilot, "Nothing made.")
         await until(pilot, lambda: not app.services.situation.is_running)
-        await browsing(pilot, app)
+        await open_artifacts(pilot, app)
         for whose, following in (("this session", "this run"), ("this run", "all sessions")):
             await sees(pilot, f"No artifacts of {whose}.", f"w shows those of {following}.")
             await pilot.press("w")
@@ -392,7 +394,7 @@ async def test_empty_list_names_the_next_scope(open_engine: Engines):
 async def test_created_artifact_opens_from_its_block(open_engine: Engines):
     app = Trackside(LaunchOptions(), lambda: open_engine(maker))
     async with at_the_screen(app) as pilot:
-        await made_some(pilot, app)
+        await create_artifacts(pilot, app)
         app.main.go_to("conversation")
         await pilot.press("alt+up", "alt+up", "alt+up", "alt+up")
         await sees(pilot, "a artifact")
@@ -410,7 +412,7 @@ async def test_artifacts_are_loaded_page_by_page(open_engine: Engines):
     async with at_the_screen(app) as pilot:
         await pilot.press(*"go", "enter")
         await sees(pilot, "All there.")
-        await browsing(pilot, app)
+        await open_artifacts(pilot, app)
         await sees(pilot, "100+ artifacts of this session")
         for _ in range(3):
             await pilot.press("end")

@@ -18,7 +18,7 @@ SCREENS = {
 }  # fmt: skip
 
 
-async def in_pane(pilot: Pilot[Any], app: Telling, pane: str) -> None:
+async def focus_pane(pilot: Pilot[Any], app: Telling, pane: str) -> None:
     app.main.go_to(pane)
     await until(pilot, lambda: app.main.where() == pane)
 
@@ -27,14 +27,14 @@ async def in_pane(pilot: Pilot[Any], app: Telling, pane: str) -> None:
 
 
 @pytest.mark.parametrize("size", SIZES)
-async def test_the_prompt_has_the_focus_at_the_start_and_after_every_send(open_engine: Engines, size: tuple[int, int]):
+async def test_prompt_has_the_focus_at_start_and_after_every_send(open_engine: Engines, size: tuple[int, int]):
     app = telling(open_engine)
     async with at_the_screen(app, size) as pilot:
         assert app.main.where() == "prompt"
         await say(pilot, "hello")
         await sees(pilot, "You said: hello")
         assert app.main.where() == "prompt"
-        await in_pane(pilot, app, "conversation")
+        await focus_pane(pilot, app, "conversation")
         await pilot.press(*"more")
         await until(pilot, lambda: app.main.prompt.text == "more")
         await pilot.press("enter")
@@ -43,41 +43,41 @@ async def test_the_prompt_has_the_focus_at_the_start_and_after_every_send(open_e
 
 
 @pytest.mark.parametrize("size", SIZES)
-async def test_tab_goes_round_the_panes_and_shift_tab_back(open_engine: Engines, size: tuple[int, int]):
+async def test_tab_and_shift_tab_cycle_through_the_panes(open_engine: Engines, size: tuple[int, int]):
     app = telling(open_engine)
     async with at_the_screen(app, size) as pilot:
         await say(pilot, "hello")
         await sees(pilot, "You said: hello")
         await say(pilot, "be brief")
         await sees(pilot, "1 queued")
-        for key, wanted in (("tab", (*PANES[1:], PANES[0])), ("shift+tab", (*PANES[:0:-1], PANES[0]))):
-            seen: list[str] = []
-            for pane in wanted:
+        for key, expected in (("tab", (*PANES[1:], PANES[0])), ("shift+tab", (*PANES[:0:-1], PANES[0]))):
+            visited: list[str] = []
+            for pane in expected:
                 await pilot.press(key)
                 await until(pilot, lambda pane=pane: app.main.where() == pane)
-                seen.append(app.main.where())
-            assert tuple(seen) == wanted
+                visited.append(app.main.where())
+            assert tuple(visited) == expected
 
 
-async def test_tab_leaves_out_what_is_not_there(open_engine: Engines):
+async def test_tab_skips_hidden_panes(open_engine: Engines):
     app = telling(open_engine)
     async with at_the_screen(app, (120, 40)) as pilot:
-        seen: list[str] = []
+        visited: list[str] = []
         for _ in range(4):
             before = app.main.where()
             await pilot.press("tab")
             await until(pilot, lambda before=before: app.main.where() != before)
-            seen.append(app.main.where())
-        assert seen == ["conversation", "stream", "inspector", "prompt"]
+            visited.append(app.main.where())
+        assert visited == ["conversation", "stream", "inspector", "prompt"]
 
 
 @pytest.mark.parametrize("size", SIZES)
-async def test_digits_lead_to_panes_from_where_nothing_is_typed(open_engine: Engines, size: tuple[int, int]):
+async def test_digits_select_panes_outside_of_text_fields(open_engine: Engines, size: tuple[int, int]):
     app = telling(open_engine)
     async with at_the_screen(app, size) as pilot:
         await say(pilot, "hello")
         await sees(pilot, "You said: hello")
-        await in_pane(pilot, app, "stream")
+        await focus_pane(pilot, app, "stream")
         for key, pane in (("4", "rail"), ("2", "stream"), ("3", "inspector")):
             await pilot.press(key)
             await until(pilot, lambda pane=pane: app.main.where() == pane)
@@ -85,7 +85,7 @@ async def test_digits_lead_to_panes_from_where_nothing_is_typed(open_engine: Eng
         await pilot.pause()
         assert app.main.where() == "inspector"
         assert app.main.inspector.tab == "state"
-        await in_pane(pilot, app, "rail")
+        await focus_pane(pilot, app, "rail")
         await pilot.press("1")
         await until(pilot, lambda: app.main.where() == "prompt")
         await pilot.press("2")
@@ -95,13 +95,13 @@ async def test_digits_lead_to_panes_from_where_nothing_is_typed(open_engine: Eng
 async def test_digits_are_typed_from_the_conversation(open_engine: Engines):
     app = telling(open_engine)
     async with at_the_screen(app, NARROW) as pilot:
-        await in_pane(pilot, app, "conversation")
+        await focus_pane(pilot, app, "conversation")
         await pilot.press("2")
         await until(pilot, lambda: app.main.prompt.text == "2")
         assert app.main.where() == "prompt"
 
 
-async def test_function_keys_are_heard_in_every_pane(open_engine: Engines):
+async def test_function_keys_work_in_every_pane(open_engine: Engines):
     app = telling(open_engine)
     async with at_the_screen(app, NARROW) as pilot:
         await say(pilot, "hello")
@@ -110,7 +110,7 @@ async def test_function_keys_are_heard_in_every_pane(open_engine: Engines):
         await sees(pilot, "1 queued")
         for pane in PANES:
             app.told.clear()
-            await in_pane(pilot, app, pane)
+            await focus_pane(pilot, app, pane)
             await pilot.press("f7")
             await until(pilot, lambda: bool(app.told))
             assert app.told == ["The run is not paused. f6 pauses it at its next steering point."]
@@ -135,18 +135,18 @@ REASONS = (
 )
 
 
-async def test_what_cannot_be_done_says_why(open_engine: Engines):
+async def test_unavailable_command_shows_the_reason(open_engine: Engines):
     app = telling(open_engine)
     async with at_the_screen(app, WIDE) as pilot:
         for pane, key, why in REASONS:
             app.told.clear()
-            await in_pane(pilot, app, pane)
+            await focus_pane(pilot, app, pane)
             await pilot.press(key)
             await until(pilot, lambda: bool(app.told))
             assert app.told == [why]
 
 
-async def test_a_run_that_is_over_cannot_be_held_on_a_kind(open_engine: Engines):
+async def test_breakpoint_cannot_be_set_after_the_run_has_ended(open_engine: Engines):
     cue = Cue()
     app = telling(open_engine, cue)
     async with at_the_screen(app) as pilot:
@@ -155,7 +155,7 @@ async def test_a_run_that_is_over_cannot_be_held_on_a_kind(open_engine: Engines)
         cue.go()
         cue.go()
         await until(pilot, lambda: not app.services.situation.is_running)
-        await in_pane(pilot, app, "stream")
+        await focus_pane(pilot, app, "stream")
         await pilot.press("b")
         await until(pilot, lambda: bool(app.told))
         assert app.told == ["No run in progress."]
@@ -174,7 +174,7 @@ async def test_help_is_about_the_pane_and_scrolls_to_its_end(open_engine: Engine
     app = telling(open_engine)
     async with at_the_screen(app, size) as pilot:
         for pane in ("prompt", "stream", "inspector"):
-            await in_pane(pilot, app, pane)
+            await focus_pane(pilot, app, pane)
             await pilot.press("f1")
             await sees(pilot, f"Help · {pane}", with_keys(ABOUT[pane])[:30])
             await until(pilot, lambda: _is_laid_out(app))
@@ -185,7 +185,7 @@ async def test_help_is_about_the_pane_and_scrolls_to_its_end(open_engine: Engine
             assert app.main.where() == pane
 
 
-async def test_help_is_about_the_screen_that_lies_over_the_panes(open_engine: Engines):
+async def test_help_is_about_the_open_full_screen(open_engine: Engines):
     app = telling(open_engine)
     async with at_the_screen(app, NARROW) as pilot:
         for command, place in SCREENS.items():

@@ -1,4 +1,4 @@
-"""A database that is locked, full, foreign or not there: it is said in words, nothing typed is lost, and it passes."""
+"""A locked, full, damaged or missing database: the console says so, keeps typed text, and recovers."""
 
 import asyncio
 import sqlite3
@@ -14,63 +14,42 @@ from engine.api import Engine
 from engine.store import tables
 from engine.store.database import Database
 from engine.store.writer import Writer
+from tests.support.console.database_lock import locked_database
 from tests.support.console.pilot import Cue, at_both_sizes, at_the_screen, listener, say, sees, shown, until
 from tests.support.engines import Engines
-from tests.support.faults.faults import line_of, other_process
-from tests.support.faults.faults import say as tell
-
-LOCKER = """
-import sqlite3, sys
-held = sqlite3.connect(sys.argv[1], isolation_level=None)
-held.execute("BEGIN EXCLUSIVE")
-print("locked", flush=True)
-sys.stdin.readline()
-held.execute("ROLLBACK")
-"""
 
 
 @pytest.fixture(autouse=True)
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What waits for a lock gives up after a moment."""
+def short_lock_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Readers and writers soon give up on a locked database, and the console soon tries again."""
     monkeypatch.setattr("engine.store.database.BUSY_SECONDS", 0.1)
     monkeypatch.setattr(Database.open.__func__, "__kwdefaults__", {"synchronous": "NORMAL", "busy": 0.1})
     monkeypatch.setattr(Writer.__init__, "__kwdefaults__", {"window_seconds": 0.004, "busy_seconds": 0.5})
     monkeypatch.setattr("console.app.RETRY_SECONDS", 0.1)
 
 
-@pytest.fixture
-def locker(tmp_path: Path) -> Any:
-    """Holds the write lock of a database in another process until it is told to let go."""
-    script = tmp_path / "locker.py"
-    script.write_text(LOCKER)
-    return lambda db: other_process(script, db)
-
-
-def opened(engines: Engines, cue: Cue) -> Trackside:
+def make_console(engines: Engines, cue: Cue) -> Trackside:
     return Trackside(LaunchOptions(), lambda: engines(listener(cue)))
 
 
-async def test_a_lock_that_lasts_is_said_and_what_was_sent_comes_back(open_engine: Engines, locker: Any):
+async def test_lasting_lock_is_shown_and_the_message_returns_to_the_prompt(open_engine: Engines):
     cue = Cue()
-    app = opened(open_engine, cue)
+    app = make_console(open_engine, cue)
     async with at_the_screen(app) as pilot:
-        with locker(open_engine.db) as other:
-            assert await asyncio.to_thread(line_of, other) == "locked"
+        async with locked_database(open_engine.db):
             await say(pilot, "hello")
             await sees(pilot, "database locked, waiting for it", "Wait for it or end it, then try again")
             await until(pilot, lambda: app.main.prompt.text == "hello")
-            tell(other)
-            await asyncio.to_thread(other.wait)
         await until(pilot, lambda: "database locked" not in shown(app))
         await pilot.press("enter")
         await sees(pilot, "You said: hello")
 
 
-async def test_a_full_disk_is_said_as_long_as_it_is_full(open_engine: Engines, monkeypatch: pytest.MonkeyPatch):
-    app = opened(open_engine, Cue())
+async def test_full_disk_is_shown_until_there_is_space(open_engine: Engines, monkeypatch: pytest.MonkeyPatch):
+    app = make_console(open_engine, Cue())
     async with at_the_screen(app) as pilot:
         with monkeypatch.context() as patch:
-            patch.setattr(Writer, "_execute_when_free", full)
+            patch.setattr(Writer, "_execute_when_free", raise_disk_full)
             await say(pilot, "hello")
             await sees(pilot, "no space left on the disk", "Free some space")
             await until(pilot, lambda: app.main.prompt.text == "hello")
@@ -82,24 +61,26 @@ async def test_a_full_disk_is_said_as_long_as_it_is_full(open_engine: Engines, m
         await sees(pilot, "You said: hello")
 
 
-def full(self: Writer, *_: Any) -> None:
-    """What SQLite says where a page finds no place."""
-    error = sqlite3.OperationalError("database or disk is full")
-    error.sqlite_errorcode = sqlite3.SQLITE_FULL
-    raise error
+def raise_disk_full(self: Writer, *_: Any) -> None:
+    """Raise what SQLite raises if the disk is full."""
+    disk_full = sqlite3.OperationalError("database or disk is full")
+    disk_full.sqlite_errorcode = sqlite3.SQLITE_FULL
+    raise disk_full
 
 
-async def test_a_message_that_finds_no_room_comes_back_whole(open_engine: Engines, monkeypatch: pytest.MonkeyPatch):
+async def test_long_message_returns_to_the_prompt_if_the_disk_is_full(
+    open_engine: Engines, monkeypatch: pytest.MonkeyPatch
+):
     connect = Database._connect_to_write
 
-    def limited(database: Database) -> sqlite3.Connection:
+    def connect_with_page_limit(database: Database) -> sqlite3.Connection:
         driver = connect(database)
         if app.active_session.is_open:
             driver.execute("PRAGMA max_page_count = 1")
         return driver
 
-    monkeypatch.setattr(Database, "_connect_to_write", limited)
-    app = opened(open_engine, Cue())
+    monkeypatch.setattr(Database, "_connect_to_write", connect_with_page_limit)
+    app = make_console(open_engine, Cue())
     async with at_the_screen(app) as pilot:
         app.active_session.engine._core.host.writer._disconnect()  # type: ignore[union-attr]
         app.main.prompt.load(big := "x" * 300_000)
@@ -108,85 +89,85 @@ async def test_a_message_that_finds_no_room_comes_back_whole(open_engine: Engine
         await until(pilot, lambda: app.main.prompt.full_text == big)
 
 
-def make_newer(db: Path) -> None:
+def set_newer_schema(db: Path) -> None:
     with sqlite3.connect(db) as other:
         other.execute("UPDATE alembic_version SET version_num = '9999'")
     other.close()
 
 
-def make_older(db: Path) -> None:
+def restore_schema_version(db: Path) -> None:
     with sqlite3.connect(db) as other:
         other.execute("UPDATE alembic_version SET version_num = ?", (tables.SCHEMA_VERSION,))
     other.close()
 
 
-def make_nonsense(db: Path) -> None:
+def replace_with_garbage(db: Path) -> None:
     db.rename(db.with_suffix(".away"))
-    db.write_bytes(b"this is no database at all, it is a letter to a friend" * 100)
+    db.write_bytes(b"this is not a database, but some other file" * 100)
 
 
-def bring_back(db: Path) -> None:
+def restore_file(db: Path) -> None:
     db.unlink()
     db.with_suffix(".away").rename(db)
 
 
-def make_a_file_of_its_folder(db: Path) -> None:
+def replace_folder_with_a_file(db: Path) -> None:
     db.parent.rename(db.parent.with_name("away"))
-    db.parent.write_text("no folder")
+    db.parent.write_text("not a folder")
 
 
-def make_the_folder(db: Path) -> None:
+def restore_folder(db: Path) -> None:
     db.parent.unlink()
     db.parent.with_name("away").rename(db.parent)
 
 
 @pytest.mark.parametrize(
-    ("break_it", "words", "mend"),
+    ("damage", "words", "repair"),
     [
-        (make_newer, ("newer Trackside", "was written by a newer"), make_older),
-        (make_nonsense, ("database is damaged", "Move it"), bring_back),
-        (make_a_file_of_its_folder, ("--db",), make_the_folder),
+        (set_newer_schema, ("newer Trackside", "was written by a newer"), restore_schema_version),
+        (replace_with_garbage, ("database is damaged", "Move it"), restore_file),
+        (replace_folder_with_a_file, ("--db",), restore_folder),
     ],
 )
-async def test_what_cannot_be_opened_is_opened_as_soon_as_it_can(
+async def test_database_is_opened_as_soon_as_it_is_repaired(
     tmp_path: Path,
     open_engine: Engines,
-    break_it: Callable[[Path], None],
+    damage: Callable[[Path], None],
     words: tuple[str, ...],
-    mend: Callable[[Path], None],
+    repair: Callable[[Path], None],
 ):
     (tmp_path / "folder").mkdir()
     open_engine.db = tmp_path / "folder" / "facts.db"
     engine = await open_engine(listener(Cue()))
     await open_engine.close(engine)
-    break_it(open_engine.db)
-    app = opened(open_engine, Cue())
+    damage(open_engine.db)
+    app = make_console(open_engine, Cue())
     async with app.run_test(size=(80, 24)) as pilot:
         await sees(pilot, *words)
         await pilot.press(*"early", "enter")
         await until(pilot, lambda: app.main.prompt.text == "early")
-        mend(open_engine.db)
+        repair(open_engine.db)
         await until(pilot, lambda: app.active_session.is_open)
         await pilot.press("enter")
         await sees(pilot, "You said: early")
         assert not any(word in shown(app) for word in words)
 
 
-async def test_news_that_break_off_are_said_and_heard_again(open_engine: Engines, monkeypatch: pytest.MonkeyPatch):
+async def test_interrupted_subscription_is_shown_and_resumed(open_engine: Engines, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("console.data.active_session.RETRY_SECONDS", 0.1)
     cue = Cue()
-    app = opened(open_engine, cue)
+    app = make_console(open_engine, cue)
     async with at_the_screen(app) as pilot:
         await say(pilot, "hello")
         await sees(pilot, "You said: hello")
-        engine, broken = app.active_session.engine, OSError("the line is dead")
+        engine, error = app.active_session.engine, OSError("the line is dead")
 
-        async def dead(*_: Any) -> Any:
-            raise broken
+        async def fail(*_: Any) -> Any:
+            raise error
 
         with monkeypatch.context() as patch:
-            patch.setattr(Engine, "last_row", dead)
-            patch.setattr(engine._core.hub, "reread", dead)
+            patch.setattr(Engine, "last_row", fail)
+            patch.setattr(engine._core.hub, "reread", fail)
             engine._core.hub.notify()
             await sees(pilot, "New entries cannot be read, trying again: the line is dead")
             await say(pilot, "be brief")
@@ -195,16 +176,16 @@ async def test_news_that_break_off_are_said_and_heard_again(open_engine: Engines
         assert "the line is dead" not in shown(app)
 
 
-async def test_the_same_trouble_is_one_toast(open_engine: Engines, monkeypatch: pytest.MonkeyPatch):
-    app = opened(open_engine, Cue())
+async def test_repeated_error_is_shown_as_one_toast(open_engine: Engines, monkeypatch: pytest.MonkeyPatch):
+    app = make_console(open_engine, Cue())
     async with at_the_screen(app) as pilot:
         await say(pilot, "hello")
         await sees(pilot, "You said: hello")
 
-        async def broken(*_: Any, **__: Any) -> Any:
+        async def fail_to_load(*_: Any, **__: Any) -> Any:
             raise OSError("it cannot be read")
 
-        monkeypatch.setattr(app.controllers.inspector.loader, "load_tab", broken)
+        monkeypatch.setattr(app.controllers.inspector.loader, "load_tab", fail_to_load)
         for tab in ("state", "calls", "state", "calls", "context"):
             app.main.inspector.choose(tab)
             await pilot.pause()
@@ -212,16 +193,16 @@ async def test_the_same_trouble_is_one_toast(open_engine: Engines, monkeypatch: 
         assert [toast.message for toast in app._notifications].count("✗ it cannot be read") == 1
 
 
-async def test_what_a_process_left_in_its_prompt_is_in_the_next_one(open_engine: Engines):
-    one, other = opened(open_engine, Cue()), opened(open_engine, Cue())
+async def test_draft_of_a_closed_console_is_restored_in_the_next_one(open_engine: Engines):
+    one, other = make_console(open_engine, Cue()), make_console(open_engine, Cue())
     async with at_the_screen(one) as pilot:
         one.main.prompt.load("y" * 20_000)
         await pilot.press(*"half a")
         await until(pilot, lambda: any(open_engine.db.parent.glob("facts.db.draft-*")))
         async with other.run_test() as second:
             await until(second, lambda: other.active_session.is_open)
-            assert other.main.prompt.text == "", "the first lives: it is still its own"
-    third = opened(open_engine, Cue())
+            assert other.main.prompt.text == "", "the draft belongs to the first console, which is still open"
+    third = make_console(open_engine, Cue())
     async with at_the_screen(third) as pilot:
         await until(pilot, lambda: third.main.prompt.full_text == "y" * 20_000 + "half a")
         await pilot.press("enter")
@@ -230,52 +211,49 @@ async def test_what_a_process_left_in_its_prompt_is_in_the_next_one(open_engine:
 
 
 @at_both_sizes
-@pytest.mark.parametrize("when", ["early", "when it is said that it is locked"])
-async def test_what_is_sent_early_waits_in_view_and_is_sent_as_soon_as_the_engine_opens(
+@pytest.mark.parametrize("when", ["at once", "after the lock is shown"])
+async def test_message_sent_before_the_engine_is_open_is_shown_and_sent_later(
     open_engine: Engines,
-    locker: Any,
     size: tuple[int, int],
     when: str,
 ):
     await open_engine.close(await open_engine(listener(Cue())))
-    with locker(open_engine.db) as other:
-        assert await asyncio.to_thread(line_of, other) == "locked"
+    async with locked_database(open_engine.db) as release:
         app = Trackside(LaunchOptions(), lambda: open_engine(listener(Cue())))
         async with app.run_test(size=size, notifications=True) as pilot:
             await sees(pilot, "Type a message")
-            if when != "early":
+            if when != "at once":
                 await sees(pilot, "database locked")
             await say(pilot, "hello")
             await sees(pilot, "database locked", "sending… hello", "as soon as the engine is open")
             assert app.main.prompt.text == ""
-            tell(other)
-            await asyncio.to_thread(other.wait)
+            await release()
             await sees(pilot, "You said: hello")
             await until(pilot, lambda: "sending…" not in shown(app))
             assert app.main.prompt.text == ""
 
 
-async def test_where_waiting_does_not_mend_it_what_was_sent_early_comes_back_with_a_word(open_engine: Engines):
-    opens = asyncio.Event()
+async def test_early_message_returns_to_the_prompt_if_the_engine_cannot_open(open_engine: Engines):
+    may_open = asyncio.Event()
 
-    async def cannot() -> Any:
-        await opens.wait()
+    async def fail_to_open() -> Any:
+        await may_open.wait()
         raise OSError("the disk is gone")
 
-    app = Trackside(LaunchOptions(), cannot)
+    app = Trackside(LaunchOptions(), fail_to_open)
     async with app.run_test(size=(160, 45), notifications=True) as pilot:
         await sees(pilot, "Type a message")
         await say(pilot, "hello")
         await sees(pilot, "sending… hello")
-        opens.set()
+        may_open.set()
         await sees(pilot, "the disk is gone", "The message is in the prompt again.")
         assert app.main.prompt.full_text == "hello"
         assert "sending…" not in shown(app)
 
 
-async def test_what_cannot_be_sent_says_what_is_wrong_with_the_database(open_engine: Engines):
-    open_engine.db.write_bytes(b"this is no database at all, it is a letter to a friend" * 100)
-    app = opened(open_engine, Cue())
+async def test_failed_send_names_the_problem_of_the_database(open_engine: Engines):
+    open_engine.db.write_bytes(b"this is not a database, but some other file" * 100)
+    app = make_console(open_engine, Cue())
     async with app.run_test(size=(80, 24), notifications=True) as pilot:
         await sees(pilot, "database is damaged")
         await say(pilot, "early")

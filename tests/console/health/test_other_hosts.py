@@ -1,4 +1,4 @@
-"""Two processes on one database: each knows of the other, sees its runs live, and closes them when it is gone."""
+"""Two processes on one database: each shows the runs of the other, and closes them if the other dies."""
 
 import asyncio
 from pathlib import Path
@@ -9,15 +9,13 @@ from tests.support.console.pilot import at_the_screen, say, sees, shown, until
 from tests.support.engines import Engines, waits
 from tests.support.faults.faults import line_of, other_process
 
-HOST = Path(__file__).parents[2] / "support" / "dying_host.py"
+HOST_SCRIPT = Path(__file__).parents[2] / "support" / "dying_host.py"
 
 
-async def test_a_run_of_another_process_is_seen_live_and_told_as_lost_with_its_host(
-    tmp_path: Path, open_engine: Engines
-):
+async def test_run_of_another_process_is_shown_live_and_as_lost_if_its_host_dies(tmp_path: Path, open_engine: Engines):
     app = Trackside(LaunchOptions(session="s"), lambda: open_engine(waits))
     async with at_the_screen(app) as pilot:
-        with other_process(HOST, tmp_path) as other:
+        with other_process(HOST_SCRIPT, tmp_path) as other:
             await asyncio.to_thread(line_of, other)
             await sees(pilot, "one", "running", f"also open in process {other.pid}")
             await sees(pilot, "in another process", "after ▸ sent when the run in another process ends")
@@ -28,7 +26,8 @@ async def test_a_run_of_another_process_is_seen_live_and_told_as_lost_with_its_h
             await say(pilot, "after that")
             await sees(pilot, "2 queued")
             await pilot.press("ctrl+q")
-            await sees(pilot, "1 queued message will not be delivered")  # the other one is not ours to drop
+            # The other queued message belongs to the other process.
+            await sees(pilot, "1 queued message will not be delivered")
             await pilot.press("escape")
             other.kill()
             await asyncio.to_thread(other.wait)
@@ -38,8 +37,8 @@ async def test_a_run_of_another_process_is_seen_live_and_told_as_lost_with_its_h
         await until(pilot, lambda: "also open" not in shown(app))
 
 
-async def test_a_run_of_another_process_that_began_before_is_known_as_one(tmp_path: Path, open_engine: Engines):
-    with other_process(HOST, tmp_path) as other:
+async def test_run_of_another_process_is_recognised_at_start(tmp_path: Path, open_engine: Engines):
+    with other_process(HOST_SCRIPT, tmp_path) as other:
         await asyncio.to_thread(line_of, other)
         app = Trackside(LaunchOptions(session="s"), lambda: open_engine(waits))
         async with at_the_screen(app, (80, 24)) as pilot:

@@ -11,7 +11,7 @@ from console.model.commands.jump_labels import LETTERS, Label, make_labels, plac
 from console.ui.help.jump import JumpMode
 from console.ui.help.screen import Help
 from console.ui.shared.list import RowList
-from tests.console.shared.test_every_screen import played
+from tests.console.pictures.open_scene import open_scene
 from tests.support.console.drawn_screen import strange
 from tests.support.console.pilot import WIDE, Cue, at_the_screen, listener, say, sees, shown, until
 from tests.support.console.recorded_toasts import Telling, telling
@@ -129,7 +129,7 @@ async def test_label_leads_to_the_row_it_was_shown_on_although_new_rows_arrive(o
 
 @pytest.mark.parametrize("name", ["sessions", "states", "artifacts", "runners", "form", "composer"])
 async def test_jump_mode_works_on_every_small_screen_in_ascii(name: str, tmp_path: Path):
-    async with played(name, tmp_path, (60, 15)) as driver:
+    async with open_scene(name, tmp_path, (60, 15)) as driver:
         driver.app.controllers.preferences.action_ascii()
         before = driver.app.screen
         await driver.press("ctrl+o")
@@ -146,7 +146,7 @@ async def test_jump_mode_works_on_every_small_screen_in_ascii(name: str, tmp_pat
 
 
 async def test_typed_text_and_headings_have_no_labels(tmp_path: Path):
-    async with played("sessions_found", tmp_path, WIDE) as driver:
+    async with open_scene("sessions_found", tmp_path, WIDE) as driver:
         screen = driver.app.screen
         rows = driver.screen_text.split("\n")
         await driver.press("ctrl+o")
@@ -161,7 +161,7 @@ async def test_typed_text_and_headings_have_no_labels(tmp_path: Path):
 
 @pytest.mark.parametrize("name", ["sessions_details", "states", "artifacts", "runners", "form"])
 async def test_empty_rows_have_no_labels(name: str, tmp_path: Path):
-    async with played(name, tmp_path, WIDE) as driver:
+    async with open_scene(name, tmp_path, WIDE) as driver:
         before = driver.screen_text.split("\n")
         await driver.press("ctrl+o")
         rows = [target for _, target in driver.app.screen._targets if isinstance(target.widget, RowList)]

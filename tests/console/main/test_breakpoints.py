@@ -1,4 +1,4 @@
-"""Holding a run at work: where it stands, what it is answered instead, and how it goes on."""
+"""Pausing a run: breakpoints, steps, edited replies, and steering while it is paused."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -24,7 +24,7 @@ from tests.support.engines import Engines, Played, done, played, said
 from tests.support.paused_runs import House
 
 Size = tuple[int, int]
-GREY = '{"result": {"sky": "grey"}}'
+GREY_REPLY = '{"result": {"sky": "grey"}}'
 
 
 @pytest.fixture
@@ -34,26 +34,26 @@ async def house(open_engine: Engines) -> AsyncIterator[House]:
     await opened.close()
 
 
-def asker(cue: Cue, times: int = 1) -> Any:
-    """A runner that pulls, and then asks the tool and says what it answered."""
+def tool_caller(cue: Cue, times: int = 1) -> Any:
+    """Make a runner that, on cue, pulls steering messages, calls the tool and sends a message with its reply."""
 
-    async def asks(ctx: Any):
+    async def calls_tool(ctx: Any):
         yield said("Ready.")
         for _ in range(times):
             await cue.wait()
             pulled = await ctx.api.steering_pull()
             for item in pulled.items:
                 yield said(f"You said: {item.input.to_text()}")
-            answer = await ctx.api.call_tool("weather", {"place": "here"})
-            yield said(f"The sky is {answer['sky']}.")
+            reply = await ctx.api.call_tool("weather", {"place": "here"})
+            yield said(f"The sky is {reply['sky']}.")
         await cue.wait()
         yield done()
 
-    return asks
+    return calls_tool
 
 
-async def held_at_pull(pilot: Pilot[None], cue: Cue) -> None:
-    """F6, and the run comes to its pull."""
+async def pause_at_pull(pilot: Pilot[None], cue: Cue) -> None:
+    """Start a run, press f6, and wait until the run pauses at its pull."""
     await say(pilot, "hello")
     await sees(pilot, "Ready.")
     await pilot.press("f6")
@@ -62,25 +62,26 @@ async def held_at_pull(pilot: Pilot[None], cue: Cue) -> None:
     await sees(pilot, "‖ paused 0 ms at steering")
 
 
-async def over(app: Trackside) -> Played:
+async def load_run(app: Trackside) -> Played:
+    """Wait until the shown run has ended, and return it with its journal."""
     view = app.services.updater.view
     assert view is not None
     return await played(app.active_session.engine, view.run_id)
 
 
 def reply_of(run: Played) -> Any:
-    """What the tool call was answered, as the journal has it."""
-    (call_id,) = [one.data["call_id"] for one in run.all("call.requested") if one.data["action"] == "call_tool"]
-    (reply,) = [one.data["reply"] for one in run.all("call.replied") if one.data["call_id"] == call_id]
+    """Return the reply to the tool call from the journal."""
+    (call_id,) = [entry.data["call_id"] for entry in run.all("call.requested") if entry.data["action"] == "call_tool"]
+    (reply,) = [entry.data["reply"] for entry in run.all("call.replied") if entry.data["call_id"] == call_id]
     return reply
 
 
 @at_both_sizes
-async def test_what_is_typed_while_it_is_held_at_a_pull_lands_when_it_goes_on(house: House, size: Size):
+async def test_message_sent_while_paused_at_a_pull_is_delivered_on_continue(house: House, size: Size):
     cue = Cue()
-    app = Trackside(LaunchOptions(), lambda: house(asker(cue)))
+    app = Trackside(LaunchOptions(), lambda: house(tool_caller(cue)))
     async with at_the_screen(app, size) as pilot:
-        await held_at_pull(pilot, cue)
+        await pause_at_pull(pilot, cue)
         await sees(pilot, "steer ▸ delivered now")
         await say(pilot, "look up")
         await until(pilot, lambda: bool(app.main.queue.items))
@@ -90,7 +91,7 @@ async def test_what_is_typed_while_it_is_held_at_a_pull_lands_when_it_goes_on(ho
         assert not app.services.situation.is_paused
         cue.go()
         await sees(pilot, "completed")
-        assert [entry.data["how"] for entry in (await over(app)).all("pause.ended")] == ["continue"]
+        assert [entry.data["how"] for entry in (await load_run(app)).all("pause.ended")] == ["continue"]
 
 
 async def test_toast_of_a_requested_pause_is_removed_when_the_run_has_paused(house: House):
@@ -102,16 +103,16 @@ async def test_toast_of_a_requested_pause_is_removed_when_the_run_has_paused(hou
 
 
 @at_both_sizes
-async def test_a_call_that_is_answered_by_hand_is_never_made(house: House, size: Size):
+async def test_call_with_a_reply_from_the_user_is_not_made(house: House, size: Size):
     cue = Cue()
-    app = Trackside(LaunchOptions(), lambda: house(asker(cue)))
+    app = Trackside(LaunchOptions(), lambda: house(tool_caller(cue)))
     async with at_the_screen(app, size) as pilot:
-        await held_at_pull(pilot, cue)
+        await pause_at_pull(pilot, cue)
         await pilot.press("f7")
         await sees(pilot, "‖ paused", "call_tool")
         await pilot.press("f4")
         await sees(pilot, "a reply from here replaces the call")
-        await pilot.press("f7", *GREY, "f4")
+        await pilot.press("f7", *GREY_REPLY, "f4")
         await sees(pilot, "The reply is replaced.")
         await pilot.press("f6")
         await sees(pilot, "The sky is grey.")
@@ -119,17 +120,17 @@ async def test_a_call_that_is_answered_by_hand_is_never_made(house: House, size:
 
         cue.go()
         await sees(pilot, "completed")
-        run = await over(app)
+        run = await load_run(app)
         assert run.one("pause.edited").data["edit"] == {"result": {"sky": "grey"}}
         assert reply_of(run) == {"result": {"sky": "grey"}}
 
 
 @at_both_sizes
-async def test_an_answer_can_be_changed_after_it_came_and_the_inspector_shows_both(house: House, size: Size):
+async def test_reply_can_be_edited_after_the_call_and_the_inspector_shows_both_versions(house: House, size: Size):
     cue = Cue()
-    app = Trackside(LaunchOptions(), lambda: house(asker(cue)))
+    app = Trackside(LaunchOptions(), lambda: house(tool_caller(cue)))
     async with at_the_screen(app, size) as pilot:
-        await held_at_pull(pilot, cue)
+        await pause_at_pull(pilot, cue)
         await pilot.press("f7")
         await until(pilot, lambda: app.services.situation.can_edit_reply)
         await pilot.press("f7")
@@ -139,13 +140,13 @@ async def test_an_answer_can_be_changed_after_it_came_and_the_inspector_shows_bo
         await sees(pilot, '"sky": "blue"', "f4 use this reply  esc cancel")
         await pilot.press("f7", *"no JSON", "f4")
         await sees(pilot, "Not JSON")
-        await pilot.press("f7", *GREY, "f4")
+        await pilot.press("f7", *GREY_REPLY, "f4")
         await pilot.press("f6")
         await sees(pilot, "The sky is grey.")
 
         cue.go()
         await sees(pilot, "completed")
-        run = await over(app)
+        run = await load_run(app)
         assert len(house.tool.asked) == 1
         assert reply_of(run) == {"result": {"sky": "grey"}}
 
@@ -156,9 +157,9 @@ async def test_an_answer_can_be_changed_after_it_came_and_the_inspector_shows_bo
 
 
 @at_both_sizes
-async def test_b_holds_at_each_call_of_the_kind_that_the_cursor_is_on(house: House, size: Size):
+async def test_b_sets_a_breakpoint_on_the_kind_of_call_under_the_cursor(house: House, size: Size):
     cue = Cue()
-    app = Trackside(LaunchOptions(), lambda: house(asker(cue, times=2)))
+    app = Trackside(LaunchOptions(), lambda: house(tool_caller(cue, times=2)))
     async with at_the_screen(app, size) as pilot:
         await say(pilot, "hello")
         cue.go()
@@ -175,9 +176,9 @@ async def test_b_holds_at_each_call_of_the_kind_that_the_cursor_is_on(house: Hou
 
 
 @at_both_sizes
-async def test_b_holds_at_each_result_of_the_kind_that_the_cursor_is_on(house: House, size: Size):
+async def test_b_sets_a_breakpoint_on_the_kind_of_result_under_the_cursor(house: House, size: Size):
     cue = Cue()
-    app = Trackside(LaunchOptions(), lambda: house(asker(cue, times=2)))
+    app = Trackside(LaunchOptions(), lambda: house(tool_caller(cue, times=2)))
     async with at_the_screen(app, size) as pilot:
         await say(pilot, "hello")
         await sees(pilot, "Ready.")
@@ -194,9 +195,9 @@ async def test_b_holds_at_each_result_of_the_kind_that_the_cursor_is_on(house: H
         await sees(pilot, "The sky is blue.")
 
 
-async def test_where_nothing_can_be_held_the_reason_is_said(house: House):
+async def test_debug_keys_give_the_reason_if_they_do_nothing(house: House):
     cue = Cue()
-    app = Trackside(LaunchOptions(), lambda: house(asker(cue)))
+    app = Trackside(LaunchOptions(), lambda: house(tool_caller(cue)))
     async with at_the_screen(app) as pilot:
         await pilot.press("f6")
         await sees(pilot, "No run in progress.")

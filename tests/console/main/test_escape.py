@@ -1,4 +1,4 @@
-"""The way back by esc: one rung a press, and nothing is destroyed by the first."""
+"""Esc goes back one step per press, and stops the run only at the second press in the prompt."""
 
 from typing import Any
 
@@ -17,16 +17,18 @@ def is_running(app: Trackside) -> bool:
     return app.services.situation.is_running
 
 
-async def running(app: Trackside, pilot: Pilot[Any]) -> None:
+async def start_run(app: Trackside, pilot: Pilot[Any]) -> None:
     await say(pilot, "hello")
-    await sees(pilot, "▌ You said: hello")  # in the conversation: other panes may be quicker
+    await sees(pilot, "▌ You said: hello")  # in the conversation; other panes may show it earlier
 
 
 @pytest.mark.parametrize("size", SIZES)
-async def test_at_the_foot_the_first_press_warns_and_the_second_stops(open_engine: Engines, size: tuple[int, int]):
+async def test_first_press_in_the_prompt_warns_and_the_second_stops_the_run(
+    open_engine: Engines, size: tuple[int, int]
+):
     app = telling(open_engine)
     async with at_the_screen(app, size) as pilot:
-        await running(app, pilot)
+        await start_run(app, pilot)
         await pilot.press("escape")
         assert app.told == ["Press esc again to stop the run."]
         assert is_running(app)
@@ -34,10 +36,10 @@ async def test_at_the_foot_the_first_press_warns_and_the_second_stops(open_engin
         await until(pilot, lambda: not is_running(app))
 
 
-async def test_a_second_press_that_comes_late_is_a_first_one(open_engine: Engines, clock: FakeClock):
+async def test_late_second_press_only_warns_again(open_engine: Engines, clock: FakeClock):
     app = telling(open_engine)
     async with at_the_screen(app) as pilot:
-        await running(app, pilot)
+        await start_run(app, pilot)
         await pilot.press("escape")
         clock.advance(1.6)
         await pilot.press("escape")
@@ -45,10 +47,10 @@ async def test_a_second_press_that_comes_late_is_a_first_one(open_engine: Engine
         assert is_running(app)
 
 
-async def test_a_press_that_does_something_else_is_not_half_of_a_stop(open_engine: Engines):
+async def test_press_that_leaves_a_pane_does_not_count_towards_a_stop(open_engine: Engines):
     app = telling(open_engine)
     async with at_the_screen(app) as pilot:
-        await running(app, pilot)
+        await start_run(app, pilot)
         await pilot.press("escape")
         app.main.go_to("stream")
         await until(pilot, lambda: app.main.where() == "stream")
@@ -58,7 +60,7 @@ async def test_a_press_that_does_something_else_is_not_half_of_a_stop(open_engin
         assert is_running(app)
 
 
-async def test_without_a_run_there_is_nothing_to_stop(open_engine: Engines):
+async def test_esc_without_a_run_does_nothing(open_engine: Engines):
     app = telling(open_engine)
     async with at_the_screen(app) as pilot:
         await pilot.press("escape", "escape", "escape")
@@ -67,11 +69,11 @@ async def test_without_a_run_there_is_nothing_to_stop(open_engine: Engines):
 
 
 @pytest.mark.parametrize("size", SIZES)
-async def test_every_rung_in_its_order(open_engine: Engines, size: tuple[int, int]):
+async def test_each_press_goes_back_one_step_in_a_fixed_order(open_engine: Engines, size: tuple[int, int]):
     app = telling(open_engine)
     async with at_the_screen(app, size) as pilot:
         main = app.main
-        await running(app, pilot)
+        await start_run(app, pilot)
         main.go_to("stream")
         await until(pilot, lambda: main.where() == "stream")
         await pilot.press("k")
@@ -80,7 +82,7 @@ async def test_every_rung_in_its_order(open_engine: Engines, size: tuple[int, in
         await until(pilot, lambda: app.services.updater.as_of is not None)
         main.conversation._set_cursor(0)
 
-        def state() -> tuple[bool, ...]:
+        def open_steps() -> tuple[bool, ...]:
             pane = main.stream
             return (
                 pane._copy_menu.display,
@@ -90,21 +92,21 @@ async def test_every_rung_in_its_order(open_engine: Engines, size: tuple[int, in
                 main.where() != "prompt",
             )
 
-        rungs = [state()]
+        states = [open_steps()]
         for _ in range(5):
             await pilot.press("escape")
             await pilot.pause()
-            rungs.append(state())
+            states.append(open_steps())
 
-        assert rungs == [(False,) * done + (True,) * (5 - done) for done in range(6)]
+        assert states == [(False,) * done + (True,) * (5 - done) for done in range(6)]
         assert is_running(app)
         assert app.told == []
 
 
-async def test_what_the_mouse_marked_is_let_go_before_anything_else_is_left(open_engine: Engines):
+async def test_first_press_clears_the_mouse_selection(open_engine: Engines):
     app = telling(open_engine)
     async with at_the_screen(app) as pilot:
-        await running(app, pilot)
+        await start_run(app, pilot)
         app.main.selections = {app.main.conversation: Selection(Offset(0, 0), Offset(5, 1))}
         await until(pilot, lambda: not app.main.conversation.follow.is_tail)
         await pilot.press("escape")
@@ -115,20 +117,20 @@ async def test_what_the_mouse_marked_is_let_go_before_anything_else_is_left(open
         assert app.told == []
 
 
-async def test_what_is_marked_in_the_prompt_is_let_go_and_stays_typed(open_engine: Engines):
+async def test_first_press_clears_the_selection_in_the_prompt_and_keeps_the_text(open_engine: Engines):
     app = telling(open_engine)
     async with at_the_screen(app) as pilot:
-        await running(app, pilot)
+        await start_run(app, pilot)
         await pilot.press(*"abc", "shift+home", "escape")
         assert app.main.prompt.selection.is_empty
         assert app.main.prompt.text == "abc"
         assert app.told == []
 
 
-async def test_editing_a_queued_message_is_left_first(open_engine: Engines):
+async def test_first_press_cancels_the_edit_of_a_queued_message(open_engine: Engines):
     app = telling(open_engine)
     async with at_the_screen(app) as pilot:
-        await running(app, pilot)
+        await start_run(app, pilot)
         await say(pilot, "be brief")
         await sees(pilot, "1 queued")
         await pilot.press(*"draft")
@@ -139,10 +141,10 @@ async def test_editing_a_queued_message_is_left_first(open_engine: Engines):
         assert app.told == []
 
 
-async def test_reading_further_up_in_the_conversation_goes_live(open_engine: Engines):
+async def test_press_in_a_scrolled_conversation_follows_the_end_again(open_engine: Engines):
     app = telling(open_engine)
     async with at_the_screen(app, NARROW) as pilot:
-        await running(app, pilot)
+        await start_run(app, pilot)
         viewport = app.main.conversation._viewport
         await until(pilot, lambda: bool(viewport.seen))
         viewport.stay()
@@ -151,10 +153,10 @@ async def test_reading_further_up_in_the_conversation_goes_live(open_engine: Eng
         assert app.told == []
 
 
-async def test_the_line_for_finding_is_closed_first(open_engine: Engines):
+async def test_first_press_in_the_inspector_closes_its_search(open_engine: Engines):
     app = telling(open_engine)
     async with at_the_screen(app) as pilot:
-        await running(app, pilot)
+        await start_run(app, pilot)
         app.main.go_to("inspector")
         await until(pilot, lambda: app.main.where() == "inspector")
         await pilot.press("slash", "x", "escape")
@@ -163,7 +165,7 @@ async def test_the_line_for_finding_is_closed_first(open_engine: Engines):
         await until(pilot, lambda: app.main.where() == "prompt")
 
 
-async def test_the_runs_that_lie_over_the_rest_are_put_away(open_engine: Engines):
+async def test_press_hides_the_runs_list_over_the_panes(open_engine: Engines):
     app = telling(open_engine)
     async with at_the_screen(app, (120, 40)) as pilot:
         await pilot.press("ctrl+b")
@@ -174,10 +176,10 @@ async def test_the_runs_that_lie_over_the_rest_are_put_away(open_engine: Engines
 
 
 @pytest.mark.parametrize("key", ["f1", "ctrl+p"])
-async def test_what_lies_over_the_whole_screen_is_closed_and_nothing_else(open_engine: Engines, key: str):
+async def test_press_closes_a_dialog_and_changes_nothing_else(open_engine: Engines, key: str):
     app = telling(open_engine)
     async with at_the_screen(app, WIDE) as pilot:
-        await running(app, pilot)
+        await start_run(app, pilot)
         app.main.go_to("stream")
         await until(pilot, lambda: app.main.where() == "stream")
         await pilot.press(key)

@@ -1,4 +1,4 @@
-"""What the header says in the room that it has."""
+"""The text of the header at different widths."""
 
 import pytest
 
@@ -20,56 +20,56 @@ def status(state: str = "running", **fields: object) -> RunStatus:
 
 
 def headline(run: RunStatus | None = None, **fields: object) -> Headline:
-    given = {
+    defaults = {
         "runner": "local-agent",
         "session": "Plan two days in Kyoto",
         "queued": 1,
         "as_of": None,
         "now": 14 * SECOND,
     }
-    return Headline(status=run, **(given | fields))  # type: ignore[arg-type]
+    return Headline(status=run, **(defaults | fields))  # type: ignore[arg-type]
 
 
-def line(said: Headline, width: int) -> str:
-    left, right = ("".join(piece.text for piece in half) for half in said.fit(width))
+def line(header: Headline, width: int) -> str:
+    left, right = ("".join(piece.text for piece in half) for half in header.fit(width))
     return left + " " * max(1, width - cells(left) - cells(right)) + right
 
 
-def test_a_wide_header_says_everything_in_full() -> None:
-    said = line(headline(status()), 158)
+def test_wide_header_shows_every_part_in_full() -> None:
+    text = line(headline(status()), 158)
 
-    assert said.split("   ", 6)[:6] == [
+    assert text.split("   ", 6)[:6] == [
         "trackside", "local-agent", "Plan two days in Kyoto", "● running 14.0 s", "turn 3", "2.1k events",
     ]  # fmt: skip
-    assert said.endswith("▲1 queued   pull 3.0 s ago   ◉ live")
+    assert text.endswith("▲1 queued   pull 3.0 s ago   ◉ live")
 
 
-def test_one_event_is_one() -> None:
+def test_count_of_one_is_singular() -> None:
     assert "turn 3   1 entry   " in line(headline(status(entries=1)), 158)
 
 
-def test_a_narrow_header_says_what_matters_and_never_an_id() -> None:
-    said = line(headline(status(), session=session_name("ses_01m7j2nvag3mkqptzrkr1jt4yg", None, is_new=True)), 78)
+def test_narrow_header_shows_the_essential_parts_and_no_session_id() -> None:
+    text = line(headline(status(), session=session_name("ses_01m7j2nvag3mkqptzrkr1jt4yg", None, is_new=True)), 78)
 
-    assert "ses_" not in said
+    assert "ses_" not in text
     for words in ("local-agent", "● running 14.0 s", "T3", "▲1 queued", "pull 3.0s"):
-        assert words in said
+        assert words in text
 
 
 @pytest.mark.parametrize("width", range(8, 200, 3))
-def test_it_fits_whatever_it_has_to_say(width: int) -> None:
+def test_header_is_never_wider_than_its_room(width: int) -> None:
     failed = status("failed", ended_at=SECOND, error="京都は雨です " * 40)
-    for said in (headline(failed, session="京都の二日間" * 9), headline(status(), as_of=2_082), headline(None)):
-        assert cells(line(said, width)) <= max(width, 8)
+    for header in (headline(failed, session="京都の二日間" * 9), headline(status(), as_of=2_082), headline(None)):
+        assert cells(line(header, width)) <= max(width, 8)
 
 
-def test_where_nothing_else_has_room_it_still_says_where_the_run_stands() -> None:
-    said = line(headline(status("failed", ended_at=SECOND, error="the tool timed out after thirty seconds")), 24)
+def test_very_narrow_header_still_shows_the_status_of_the_run() -> None:
+    text = line(headline(status("failed", ended_at=SECOND, error="the tool timed out after thirty seconds")), 24)
 
-    assert said.startswith("✗ failed: the tool")
+    assert text.startswith("✗ failed: the tool")
 
 
-def test_a_run_of_another_process_says_so() -> None:
+def test_header_marks_a_run_of_another_process() -> None:
     assert "in another process" in line(headline(status(), is_elsewhere=True), 160)
 
 
@@ -81,5 +81,5 @@ def test_a_run_of_another_process_says_so() -> None:
         ("demo-7", None, "demo-7"),
     ],
 )
-def test_a_session_is_known_by_its_title_or_the_name_someone_gave_it(session_id: str, title: str | None, name: str):
+def test_session_name_is_its_title_or_an_id_from_the_user(session_id: str, title: str | None, name: str):
     assert session_name(session_id, title, is_new=True) == name

@@ -1,4 +1,4 @@
-"""Old runs, long lists, forks and runs of other processes, at the screen."""
+"""Past runs, the runs list, forks, and runs of another process."""
 
 import asyncio
 from typing import Any
@@ -14,8 +14,8 @@ from tests.support.engines import until as until_entry
 from tests.support.limits import MAX_WAIT_SECONDS
 
 
-async def prepared(open_engine: Engines, count: int, *, sessions: int = 1) -> Stage:
-    """So many runs are over."""
+async def stage_with_runs(open_engine: Engines, count: int, *, sessions: int = 1) -> Stage:
+    """Open an engine with this many completed runs, a minute apart."""
     stage = await open_stage(open_engine)
     for n in range(count):
         session = f"trip-{n % sessions}"
@@ -25,36 +25,38 @@ async def prepared(open_engine: Engines, count: int, *, sessions: int = 1) -> St
     return stage
 
 
-def console(stage: Stage, **opening: Any) -> Trackside:
-    async def given() -> Any:
+def console(stage: Stage, **options: Any) -> Trackside:
+    """Make a console on the engine of a stage."""
+
+    async def open_engine_of_stage() -> Any:
         return stage.engine
 
-    return Trackside(LaunchOptions(**opening), given)
+    return Trackside(LaunchOptions(**options), open_engine_of_stage)
 
 
-async def read_back(app: Trackside, pilot: Pilot[None], words: str) -> None:
-    """Go up as far as is read, again and again."""
+async def scroll_up_to(app: Trackside, pilot: Pilot[None], text: str) -> None:
+    """Press home until the text is shown; each press loads earlier messages."""
     async with asyncio.timeout(MAX_WAIT_SECONDS):
-        while words not in shown(app):
+        while text not in shown(app):
             await pilot.press("home")
 
 
 @pytest.mark.parametrize("size", [(160, 45), (80, 24)], ids=["160x45", "80x24"])
-async def test_a_session_of_twelve_runs_is_read_back_to_its_first_words(open_engine: Engines, size: tuple[int, int]):
-    app = console(await prepared(open_engine, 12), session="trip-0")
+async def test_long_session_can_be_scrolled_back_to_its_first_message(open_engine: Engines, size: tuple[int, int]):
+    app = console(await stage_with_runs(open_engine, 12), session="trip-0")
     async with at_the_screen(app, size) as pilot:
         await until(pilot, lambda: "answer 11." in shown(app))
         app.main.conversation.focus()
 
-        await read_back(app, pilot, "answer 0.")
+        await scroll_up_to(app, pilot, "answer 0.")
 
         assert len(app.services.updater.conversation.run_ids) == 12
         await pilot.press("end")
         await until(pilot, lambda: "answer 11." in shown(app))
 
 
-async def test_an_old_run_is_shown_where_it_was_said_and_what_came_later_is_below(open_engine: Engines):
-    app = console(await prepared(open_engine, 12), session="trip-0")
+async def test_past_run_is_shown_at_its_place_with_later_runs_below(open_engine: Engines):
+    app = console(await stage_with_runs(open_engine, 12), session="trip-0")
     async with at_the_screen(app) as pilot:
         await until(pilot, lambda: "answer 11." in shown(app))
         run_id = (await app.active_session.engine.runs.list(limit=12))[7].run_id
@@ -70,8 +72,8 @@ async def test_an_old_run_is_shown_where_it_was_said_and_what_came_later_is_belo
         assert app.services.updater.view.run_id == run_id
 
 
-async def test_what_is_said_anew_is_shown_wherever_one_had_looked(open_engine: Engines):
-    app = console(await prepared(open_engine, 12), session="trip-0")
+async def test_new_run_is_shown_even_if_a_past_run_was_open(open_engine: Engines):
+    app = console(await stage_with_runs(open_engine, 12), session="trip-0")
     async with at_the_screen(app) as pilot:
         runs = await app.active_session.engine.runs.list(limit=12)
         await app.services.updater.open_run(runs[-1].run_id)
@@ -85,8 +87,8 @@ async def test_what_is_said_anew_is_shown_wherever_one_had_looked(open_engine: E
         assert app.services.updater.conversation.run_ids[-2] == runs[0].run_id
 
 
-async def test_a_fork_shows_what_it_began_with(open_engine: Engines):
-    stage = await prepared(open_engine, 2)
+async def test_fork_shows_the_messages_it_inherited(open_engine: Engines):
+    stage = await stage_with_runs(open_engine, 2)
     fork = await stage.engine.sessions.fork("trip-0")
     app = console(stage, session=fork.session_id)
     async with at_the_screen(app) as pilot:
@@ -98,8 +100,8 @@ async def test_a_fork_shows_what_it_began_with(open_engine: Engines):
         assert "answer 1." in shown(app)
 
 
-async def test_a_fork_shows_events_that_are_no_messages_above_what_was_said_to_them(open_engine: Engines):
-    stage = await prepared(open_engine, 0)
+async def test_fork_shows_each_inherited_event_above_its_reply(open_engine: Engines):
+    stage = await stage_with_runs(open_engine, 0)
     for name in ("Ann", "Bob"):
         actor = {"actor_type": "user", "actor_id": name.lower(), "actor_name": name}
         stage.script[:] = [said(f"welcome, {name}."), done()]
@@ -109,17 +111,17 @@ async def test_a_fork_shows_events_that_are_no_messages_above_what_was_said_to_t
     async with at_the_screen(app) as pilot:
         await until(pilot, lambda: "forked here from" in shown(app))
 
-        words = ("by Ann", "welcome, Ann.", "by Bob", "welcome, Bob.")
-        places = [shown(app).index(each) for each in words]
-        assert places == sorted(places)
+        texts = ("by Ann", "welcome, Ann.", "by Bob", "welcome, Bob.")
+        offsets = [shown(app).index(text) for text in texts]
+        assert offsets == sorted(offsets)
         assert shown(app).count("group.member_joined") >= 2
 
 
 # The list of runs
 
 
-async def test_the_end_of_the_list_leads_to_earlier_runs(open_engine: Engines):
-    app = console(await prepared(open_engine, 70, sessions=7), session="trip-0")
+async def test_end_of_the_runs_list_loads_earlier_runs(open_engine: Engines):
+    app = console(await stage_with_runs(open_engine, 70, sessions=7), session="trip-0")
     async with at_the_screen(app) as pilot:
         rail = app.main.rail
         await until(pilot, lambda: len(rail._shown.runs) == 30)
@@ -151,8 +153,8 @@ async def test_cursor_of_the_runs_list_starts_at_the_newest_run_and_wraps_around
 
 
 @pytest.mark.parametrize("size", [(160, 45), (80, 24), (60, 15)], ids=lambda size: f"{size[0]}x{size[1]}")
-async def test_the_list_says_what_matters_in_the_room_that_it_has(open_engine: Engines, size: tuple[int, int]):
-    app = console(await prepared(open_engine, 3), session="trip-0")
+async def test_runs_list_shows_session_details_if_there_is_room(open_engine: Engines, size: tuple[int, int]):
+    app = console(await stage_with_runs(open_engine, 3), session="trip-0")
     async with at_the_screen(app, size) as pilot:
         if size[0] < 100:
             app.main.focus_pane("runs")
@@ -165,14 +167,14 @@ async def test_the_list_says_what_matters_in_the_room_that_it_has(open_engine: E
         assert "×" not in shown(app)
 
 
-async def test_an_empty_list_says_so(open_engine: Engines):
+async def test_empty_runs_list_says_so(open_engine: Engines):
     app = console(await open_stage(open_engine))
     async with at_the_screen(app) as pilot:
         await until(pilot, lambda: "new session" in shown(app))
         assert "No runs yet" in shown(app)
 
 
-async def test_the_header_has_the_title_and_never_the_id(open_engine: Engines):
+async def test_header_shows_the_title_of_the_session_and_never_its_id(open_engine: Engines):
     app = console(await open_stage(open_engine))
     async with at_the_screen(app) as pilot:
         await say(pilot, "Plan a day in Kyoto")
@@ -185,7 +187,7 @@ async def test_the_header_has_the_title_and_never_the_id(open_engine: Engines):
 # Another process
 
 
-async def test_a_run_of_another_process_is_followed_and_said_to_be_elsewhere(open_engine: Engines):
+async def test_run_of_another_process_is_followed_and_marked(open_engine: Engines):
     async def talks(ctx: Any):
         yield said("from over there.")
         await forever()
@@ -206,11 +208,11 @@ async def test_a_run_of_another_process_is_followed_and_said_to_be_elsewhere(ope
         await until(pilot, lambda: "■" in shown(app))
 
 
-# Where a past run opens
+# The place at which a past run opens
 
 
-async def chosen(app: Trackside, pilot: Pilot[None], run_id: str) -> None:
-    """Open a run from the list."""
+async def open_from_runs_list(app: Trackside, pilot: Pilot[None], run_id: str) -> None:
+    """Open a run from the runs list."""
     rail = app.main.rail
     app.main.focus_pane("runs")
     await until(pilot, lambda: any(run.id == run_id for run in rail._shown.runs))
@@ -220,21 +222,21 @@ async def chosen(app: Trackside, pilot: Pilot[None], run_id: str) -> None:
     await until(pilot, lambda: app.services.updater.view is not None and app.services.updater.view.run_id == run_id)
 
 
-def told(app: Trackside) -> list[str]:
-    """What the conversation shows."""
+def visible_texts(app: Trackside) -> list[str]:
+    """Return the texts of the blocks that the conversation shows."""
     seen = app.main.conversation._viewport.seen
     numbers = {part.number for part in seen}
     return [
-        words
+        text
         for block in app.services.updater.conversation.blocks
-        if block.number in numbers and (words := block.markdown())
+        if block.number in numbers and (text := block.markdown())
     ]
 
 
 @pytest.mark.parametrize("size", [(160, 45), (80, 24), (60, 15)], ids=lambda size: f"{size[0]}x{size[1]}")
 @pytest.mark.parametrize("lines", [30, 500], ids=["long", "longer than a window"])
-async def test_a_past_run_opens_where_it_begins(open_engine: Engines, size: tuple[int, int], lines: int):
-    stage = await prepared(open_engine, 5)
+async def test_past_run_opens_at_its_first_message(open_engine: Engines, size: tuple[int, int], lines: int):
+    stage = await stage_with_runs(open_engine, 5)
     run = await stage(*(said(f"line {n}.") for n in range(lines)), done(), event=message("go", session="trip-0"))
     for n in range(5):
         await stage(said(f"later {n}."), done(), event=message(f"and {n}?", session="trip-0"))
@@ -243,7 +245,7 @@ async def test_a_past_run_opens_where_it_begins(open_engine: Engines, size: tupl
     async with at_the_screen(app, size) as pilot:
         await until(pilot, lambda: "later 4." in shown(app))
 
-        await chosen(app, pilot, run.run_id)
+        await open_from_runs_list(app, pilot, run.run_id)
 
-        await until(pilot, lambda: told(app)[:2] == ["go", "line 0."])
-        assert "line 29." not in told(app)
+        await until(pilot, lambda: visible_texts(app)[:2] == ["go", "line 0."])
+        assert "line 29." not in visible_texts(app)

@@ -1,6 +1,5 @@
-"""The ways out: a person is asked what would be lost; a signal or a fault leaves the terminal as it was."""
+"""Quitting: the question, waiting for the database and runs, and signals and crashes in a real terminal."""
 
-import asyncio
 import os
 import pty
 import re
@@ -9,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AsyncExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,25 +17,22 @@ import pytest
 from console.app import Trackside
 from console.launch import LaunchOptions
 from console.ui.main.quit import QUIT_AT_ONCE
-from tests.console.health.test_database_problems import LOCKER
-from tests.console.main.test_run_control import echoes
-from tests.console.main.test_stop import deaf
-from tests.console.prompt.test_sending import patient
+from tests.support.console.database_lock import LOCK_SCRIPT, locked_database
 from tests.support.console.pilot import Cue, at_the_screen, listener, say, sees, shown, until
+from tests.support.console.sample_runs import echoes, unstoppable
 from tests.support.engines import Engines, message, perform
 from tests.support.faults.faults import ROOT, line_of, other_process, wait_until
-from tests.support.faults.faults import say as tell
+from tests.support.faults.faults import say as send_line
 
-__all__ = ["patient"]
 OWN_TERMINAL = "import fcntl, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0)"
-"""So that its closing is heard of."""
+"""Makes the pty the controlling terminal, so that closing it sends SIGHUP."""
 CONSOLE = f"{OWN_TERMINAL}; from console.cli.main import main; import sys; sys.exit(main(sys.argv[1:]))"
-BREAKS = (
+CRASHING_CONSOLE = (
     f"from console.ui.main.layout import LayoutController\nLayoutController.action_zoom = lambda self: 1 / 0\n{CONSOLE}"
 )
 
 
-async def test_leaving_asks_and_names_what_would_be_lost(open_engine: Engines):
+async def test_quit_asks_and_names_what_would_be_lost(open_engine: Engines):
     app = Trackside(LaunchOptions(), lambda: open_engine(listener(Cue())))
     async with at_the_screen(app) as pilot:
         await say(pilot, "hello")
@@ -58,14 +54,14 @@ async def test_leaving_asks_and_names_what_would_be_lost(open_engine: Engines):
     assert app.return_code == 0
 
 
-async def test_with_nothing_to_lose_nobody_is_asked(open_engine: Engines):
+async def test_quit_does_not_ask_if_nothing_would_be_lost(open_engine: Engines):
     app = Trackside(LaunchOptions(), lambda: open_engine(listener(Cue())))
     async with at_the_screen(app) as pilot:
         await pilot.press("ctrl+q")
         await until(pilot, lambda: app._exit)
 
 
-async def test_ctrl_c_copies_what_is_marked_and_else_says_how_to_leave(open_engine: Engines):
+async def test_ctrl_c_copies_selected_text_or_says_how_to_quit(open_engine: Engines):
     app = Trackside(LaunchOptions(), lambda: open_engine(listener(Cue())))
     async with at_the_screen(app) as pilot:
         await pilot.press(*"some words", "ctrl+c")
@@ -76,29 +72,29 @@ async def test_ctrl_c_copies_what_is_marked_and_else_says_how_to_leave(open_engi
         assert app.is_running
 
 
-BACK = "Your unsent text is back in the prompt"
+RESTORED = "Your unsent text is back in the prompt"
 
 
 @pytest.mark.parametrize(
     ("before", "after", "words"),
     [
-        ("ed1", "fresh", f"{BACK} (from the session “ed1”)."),
-        ("trip", "fresh", f"{BACK} (from the session “My holiday”)."),
-        ("ed1", "ed1", f"{BACK}."),
-        (None, "fresh", f"{BACK}."),
+        ("ed1", "fresh", f"{RESTORED} (from the session “ed1”)."),
+        ("trip", "fresh", f"{RESTORED} (from the session “My holiday”)."),
+        ("ed1", "ed1", f"{RESTORED}."),
+        (None, "fresh", f"{RESTORED}."),
     ],
-    ids=["another", "another by its title", "the same", "one in which nothing was said"],
+    ids=["another", "another by its title", "the same", "one without messages"],
 )
-async def test_what_comes_back_says_from_which_session(
+async def test_restored_draft_names_its_session_if_another_is_open(
     open_engine: Engines, before: str | None, after: str, words: str
 ):
-    async def with_a_title() -> Any:
+    async def engine_with_a_titled_session() -> Any:
         engine = await open_engine(echoes)
         await perform(engine, message("hello", "trip"))
         await engine.sessions.rename("trip", "My holiday")
         return engine
 
-    app = Trackside(LaunchOptions(session=before), with_a_title)
+    app = Trackside(LaunchOptions(session=before), engine_with_a_titled_session)
     async with at_the_screen(app) as pilot:
         await until(pilot, lambda: app.controllers.drafts.is_open)
         await pilot.press(*"half a word", "ctrl+q")
@@ -110,44 +106,37 @@ async def test_what_comes_back_says_from_which_session(
         assert app.main.prompt.full_text == "half a word"
 
 
-@pytest.mark.usefixtures("patient")
-async def test_leaving_says_that_it_waits_for_the_database(open_engine: Engines, tmp_path: Path):
+@pytest.mark.usefixtures("long_lock_timeout")
+async def test_quit_shows_that_it_waits_for_the_database(open_engine: Engines):
     app = Trackside(LaunchOptions(), lambda: open_engine(listener(Cue())))
-    (script := tmp_path / "locker.py").write_text(LOCKER)
     async with at_the_screen(app) as pilot:
-        with other_process(script, open_engine.db) as other:
-            assert await asyncio.to_thread(line_of, other) == "locked"
+        async with locked_database(open_engine.db):
             await pilot.press(*"half a word", "ctrl+q")
             await sees(pilot, "Quitting: waiting for the database…", "^q again quits now; unsent text is saved.")
             await sees(pilot, "locked")
-            tell(other)
-            await asyncio.to_thread(other.wait)
         await until(pilot, lambda: app._exit)
     assert (app.return_code, app.controllers.quit.is_at_once) == (0, False)
     assert draft_of(open_engine.db).startswith("half a word")
 
 
-@pytest.mark.usefixtures("patient")
-async def test_who_does_not_want_to_wait_leaves_at_once(open_engine: Engines, tmp_path: Path):
+@pytest.mark.usefixtures("long_lock_timeout")
+async def test_second_ctrl_q_quits_without_waiting_for_the_database(open_engine: Engines):
     app = Trackside(LaunchOptions(), lambda: open_engine(listener(Cue())))
-    (script := tmp_path / "locker.py").write_text(LOCKER)
-    with ExitStack() as stack:
+    async with AsyncExitStack() as stack:
         async with at_the_screen(app) as pilot:
-            other = stack.enter_context(other_process(script, open_engine.db))
-            assert await asyncio.to_thread(line_of, other) == "locked"
+            await stack.enter_async_context(locked_database(open_engine.db))
             await pilot.press(*"half a word", "ctrl+q")
             await sees(pilot, "Quitting: waiting for the database…")
             await pilot.press("ctrl+q")
             await until(pilot, lambda: app._exit)
         assert app.controllers.quit.is_at_once
         assert app.controllers.quit.exit_messages == (QUIT_AT_ONCE,)
-        tell(other)
     assert draft_of(open_engine.db).startswith("half a word")
 
 
-async def test_leaving_says_that_it_waits_for_a_run(open_engine: Engines):
+async def test_quit_shows_that_it_waits_for_the_run(open_engine: Engines):
     cue = Cue()
-    app = Trackside(LaunchOptions(), lambda: open_engine(deaf(cue)))
+    app = Trackside(LaunchOptions(), lambda: open_engine(unstoppable(cue)))
     async with at_the_screen(app) as pilot:
         await say(pilot, "hello")
         await sees(pilot, "Here I am.")
@@ -162,7 +151,7 @@ async def test_leaving_says_that_it_waits_for_a_run(open_engine: Engines):
 
 @contextmanager
 def terminal(code: str, db: Path) -> Iterator[tuple["subprocess.Popen[bytes]", int, bytearray]]:
-    """The console in a terminal of its own: its process, the terminal's other end, and what was drawn so far."""
+    """Run the console in a pty. Yields its process, our end of the pty, and a buffer for what it draws."""
     ours, theirs = pty.openpty()
     drawn = bytearray()
     process = subprocess.Popen(
@@ -181,49 +170,51 @@ def terminal(code: str, db: Path) -> Iterator[tuple["subprocess.Popen[bytes]", i
         os.close(ours)
 
 
-def read(terminal_end: int, drawn: bytearray) -> bytes:
+def read(our_end: int, drawn: bytearray) -> bytes:
+    """Add new output to the buffer, and return all of it."""
     try:
-        while piece := os.read(terminal_end, 65_536):
+        while piece := os.read(our_end, 65_536):
             drawn += piece
     except OSError:
         pass
     return bytes(drawn)
 
 
-def plain(drawn: bytes) -> str:
-    """What was drawn, without colours and places."""
+def without_escapes(drawn: bytes) -> str:
+    """Return the drawn text without escape sequences."""
     return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", drawn.decode("utf-8", "replace"))
 
 
 def draft_of(db: Path) -> str:
+    """Return the text of all saved drafts."""
     return "".join(path.read_text("utf-8") for path in db.parent.glob(f"{db.name}.draft-*"))
 
 
-def typed(process: "subprocess.Popen[bytes]", end: int, drawn: bytearray, db: Path) -> None:
-    """Wait until it is open, type something, and wait until that is safe."""
+def type_draft(process: "subprocess.Popen[bytes]", end: int, drawn: bytearray, db: Path) -> None:
+    """Wait until the console is open, type a draft, and wait until it is on disk."""
     wait_until(lambda: b"send" in read(end, drawn) and db.exists() and b"echo" in drawn, 60)
     wait_until(lambda: (os.write(end, b"k"), read(end, drawn), time.sleep(0.1), draft_of(db))[-1], 60)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=lambda number: number.name)
-def test_a_signal_ends_it_in_order(tmp_path: Path, number: signal.Signals):
+def test_signal_quits_cleanly(tmp_path: Path, number: signal.Signals):
     db = tmp_path / "facts.db"
     with terminal(CONSOLE, db) as (process, end, drawn):
-        typed(process, end, drawn, db)
+        type_draft(process, end, drawn, db)
         process.send_signal(number)
         wait_until(lambda: (read(end, drawn), process.poll() is not None)[-1], 30)
         assert process.returncode == 128 + number
-        assert b"\x1b[?1049l" in read(end, drawn), "the terminal is itself again"
+        assert b"\x1b[?1049l" in read(end, drawn), "the terminal is restored"
     assert draft_of(db).startswith("k")
-    assert list(tmp_path.glob("*.lock")) == [], "the host took its leave"
+    assert list(tmp_path.glob("*.lock")) == [], "the host has removed its lock"
 
 
-def test_a_terminal_that_is_closed_ends_it_in_order(tmp_path: Path):
+def test_closed_terminal_quits_cleanly(tmp_path: Path):
     db = tmp_path / "facts.db"
     with terminal(CONSOLE, db) as (process, end, drawn):
-        typed(process, end, drawn, db)
+        type_draft(process, end, drawn, db)
         spare = os.dup(os.open(os.devnull, os.O_RDONLY))
-        os.dup2(spare, end)  # the last end of the terminal is gone
+        os.dup2(spare, end)  # closes the last descriptor of our end
         os.close(spare)
         wait_until(lambda: process.poll() is not None, 30)
         assert process.returncode == 128 + signal.SIGHUP
@@ -231,36 +222,35 @@ def test_a_terminal_that_is_closed_ends_it_in_order(tmp_path: Path):
     assert list(tmp_path.glob("*.lock")) == []
 
 
-def test_a_fault_is_told_in_two_lines(tmp_path: Path):
+def test_crash_is_reported_in_two_lines(tmp_path: Path):
     db = tmp_path / "facts.db"
-    with terminal(BREAKS, db) as (process, end, drawn):
-        typed(process, end, drawn, db)
+    with terminal(CRASHING_CONSOLE, db) as (process, end, drawn):
+        type_draft(process, end, drawn, db)
         os.write(end, b"\x1bOQ")  # f2
         wait_until(lambda: (read(end, drawn), process.poll() is not None)[-1], 30)
-        said = read(end, drawn).rpartition(b"\x1b[?1049l")[2].decode()
+        output = read(end, drawn).rpartition(b"\x1b[?1049l")[2].decode()
         assert process.returncode == 1
-    assert "trackside: The console failed (ZeroDivisionError: division by zero)." in said
-    assert "Traceback" not in said
+    assert "trackside: The console failed (ZeroDivisionError: division by zero)." in output
+    assert "Traceback" not in output
     (report,) = tmp_path.glob("facts.db.crash-*.txt")
-    assert str(report) in said
+    assert str(report) in output
     assert "Traceback" in report.read_text("utf-8")
     assert draft_of(db).startswith("k")
     assert list(tmp_path.glob("*.lock")) == []
 
 
-def test_who_does_not_wait_for_a_locked_database_is_out_at_once(tmp_path: Path):
+def test_second_ctrl_q_exits_while_the_database_is_locked(tmp_path: Path):
     db = tmp_path / "facts.db"
-    (script := tmp_path / "locker.py").write_text(LOCKER)
     with terminal(CONSOLE, db) as (process, end, drawn):
-        typed(process, end, drawn, db)
-        with other_process(script, db) as other:
+        type_draft(process, end, drawn, db)
+        with other_process(LOCK_SCRIPT, db) as other:
             assert line_of(other) == "locked"
             os.write(end, b"\x11")
-            wait_until(lambda: "waiting for the database" in plain(read(end, drawn)), 30)
+            wait_until(lambda: "waiting for the database" in without_escapes(read(end, drawn)), 30)
             os.write(end, b"\x11")
             wait_until(lambda: (read(end, drawn), process.poll() is not None)[-1], 20)
-            said = read(end, drawn).rpartition(b"\x1b[?1049l")[2].decode()
-            tell(other)
+            output = read(end, drawn).rpartition(b"\x1b[?1049l")[2].decode()
+            send_line(other)
         assert process.returncode == 0
-    assert f"trackside: {QUIT_AT_ONCE}" in said
+    assert f"trackside: {QUIT_AT_ONCE}" in output
     assert draft_of(db).startswith("k")

@@ -1,4 +1,4 @@
-"""A terminal whose size never rests, under a run that never rests: the screen is always as if freshly drawn."""
+"""Resizing the terminal during a run: the screen is always the same as if drawn from scratch."""
 
 import asyncio
 import random
@@ -16,39 +16,39 @@ from tests.support.engines import Engines, declares, delta, done, forever, kept,
 
 pytestmark = pytest.mark.usefixtures("every_frame")
 
-STORM = 200
-TINY = [(20, 5), (60, 15), (1, 1), (30, 8)]
+RESIZES = 200
+TINY_SIZES = [(20, 5), (60, 15), (1, 1), (30, 8)]
 
 
-def talker(words: asyncio.Queue[str | None]) -> Any:
-    """Says what it is handed, a delta each, with tools and state between; ends with nothing."""
+def word_sender(words: asyncio.Queue[str | None]) -> Any:
+    """Make a runner that sends each word of the queue as a delta, with tool calls and state between, until None."""
 
     @declares(capabilities={"steering": True})
-    async def talks(ctx: Any):
-        whole, number = "", 0
+    async def sends_words(ctx: Any):
+        text, number = "", 0
         while (word := await words.get()) is not None:
-            whole, number = f"{whole} {word}", number + 1
-            yield delta(whole)
+            text, number = f"{text} {word}", number + 1
+            yield delta(text)
             if number % 9 == 0:
                 call = {"tool_call_id": f"c{number}", "tool_name": "look"}
                 yield {"type": "tool.call.started", "data": {**call, "parameters": {"at": number}}}
                 yield {"type": "tool.call.completed", "data": {**call, "result": {"saw": word}}}
                 yield kept("words", number)
             if number % 25 == 0:
-                yield said(whole)
-                whole = ""
+                yield said(text)
+                text = ""
         yield done()
         await forever()
 
-    return talks
+    return sends_words
 
 
 def rows(app: Trackside) -> list[str]:
     return [strip.text for strip in app.screen._compositor.render_strips()]
 
 
-def fresh(app: Trackside) -> list[str]:
-    """What a drawing from nothing would show: no line that is kept is used."""
+def rows_drawn_again(app: Trackside) -> list[str]:
+    """Draw every widget again without cached lines, and return the rows."""
     for widget in app.screen.walk_children(with_self=True):
         widget.notify_style_update()
         widget.refresh(layout=True)
@@ -56,8 +56,8 @@ def fresh(app: Trackside) -> list[str]:
     return rows(app)
 
 
-async def settled(pilot: Pilot[None], app: Trackside, words: "asyncio.Queue[str | None]") -> None:
-    """All that was said is recorded, heard and drawn."""
+async def wait_until_settled(pilot: Pilot[None], app: Trackside, words: "asyncio.Queue[str | None]") -> None:
+    """Wait until every word is recorded, read and drawn."""
     await until(pilot, words.empty)
     view = app.services.updater.view
     assert view is not None
@@ -71,41 +71,41 @@ async def settled(pilot: Pilot[None], app: Trackside, words: "asyncio.Queue[str 
         await pilot.pause(0.1)
 
 
-async def test_after_a_storm_of_sizes_the_screen_is_as_if_freshly_drawn(open_engine: Engines):
+async def test_screen_is_correct_after_many_fast_resizes(open_engine: Engines):
     words: asyncio.Queue[str | None] = asyncio.Queue()
-    app = Trackside(LaunchOptions(), lambda: open_engine(talker(words)))
-    dice = random.Random(7)
+    app = Trackside(LaunchOptions(), lambda: open_engine(word_sender(words)))
+    rng = random.Random(7)
     async with at_the_screen(app) as pilot:
         await say(pilot, "hello")
-        for storm in range(STORM):
-            words.put_nowait(f"word{storm}")
-            size = Size(dice.randint(20, 220), dice.randint(5, 70))
-            if storm % 20:
-                # As a terminal does while someone drags its edge: nobody waits for what was drawn.
+        for number in range(RESIZES):
+            words.put_nowait(f"word{number}")
+            size = Size(rng.randint(20, 220), rng.randint(5, 70))
+            if number % 20:
+                # As if a user drags the edge of the terminal: the next size comes before the last one is drawn.
                 app.post_message(Resize(size, size))
                 await asyncio.sleep(0.002)
             else:
                 await pilot.resize_terminal(*size)
-            if storm % 40 == 39:
+            if number % 40 == 39:
                 await until(pilot, lambda size=size: app.main.size == size)
-                await settled(pilot, app, words)
-                assert rows(app) == fresh(app)
+                await wait_until_settled(pilot, app, words)
+                assert rows(app) == rows_drawn_again(app)
         assert [pane for pane in app.main.guarded if pane.failure is not None] == []
         await pilot.resize_terminal(160, 45)
         words.put_nowait("the_end")
         words.put_nowait(None)
         await sees(pilot, "the_end", "completed")
-        await settled(pilot, app, words)
-        assert rows(app) == fresh(app)
+        await wait_until_settled(pilot, app, words)
+        assert rows(app) == rows_drawn_again(app)
 
 
-async def test_tiny_screens_work(open_engine: Engines):
+async def test_console_works_in_tiny_terminals(open_engine: Engines):
     words: asyncio.Queue[str | None] = asyncio.Queue()
-    app = Trackside(LaunchOptions(), lambda: open_engine(talker(words)))
-    async with at_the_screen(app, TINY[0]) as pilot:
+    app = Trackside(LaunchOptions(), lambda: open_engine(word_sender(words)))
+    async with at_the_screen(app, TINY_SIZES[0]) as pilot:
         await say(pilot, "hello")
         await until(pilot, lambda: app.services.updater.view is not None)
-        for size in TINY:
+        for size in TINY_SIZES:
             await pilot.resize_terminal(*size)
             words.put_nowait("hi")
             await pilot.press("tab", "f1", "escape", "ctrl+p", "escape", "2", "3", "4", "escape", "escape")

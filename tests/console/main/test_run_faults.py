@@ -1,4 +1,4 @@
-"""What a person sees and does when a run fails, a runner blocks or dies, or a message cannot go in."""
+"""A run fails, its runner blocks or exits, or a message cannot be delivered."""
 
 import os
 import signal
@@ -27,7 +27,7 @@ from tests.support.console.pilot import (
 from tests.support.engines import Engines, declares, done, failed, played, said
 
 Size = tuple[int, int]
-TELLS_ITS_PID = """
+PID_RUNNER = """
 import asyncio
 import os
 import time
@@ -49,7 +49,7 @@ async def run(ctx):
 
 
 def failing(cue: Cue) -> Any:
-    """A runner that fails on cue before it pulls, and is well when it is told something else."""
+    """Make a runner that on cue fails without a pull if its input is `hello`, and else completes."""
 
     @declares(capabilities={"steering": True})
     async def fails(ctx: Any):
@@ -61,7 +61,7 @@ def failing(cue: Cue) -> Any:
 
 
 @at_both_sizes
-async def test_what_was_dropped_is_sent_again_with_enter_and_lands(open_engine: Engines, size: Size):
+async def test_dropped_message_can_be_sent_again_with_enter(open_engine: Engines, size: Size):
     cue = Cue()
     app = Trackside(LaunchOptions(), lambda: open_engine(failing(cue)))
     async with at_the_screen(app, size) as pilot:
@@ -86,44 +86,44 @@ async def test_what_was_dropped_is_sent_again_with_enter_and_lands(open_engine: 
         assert (await played(app.active_session.engine, again.run_id)).context["input"]["text"] == "too early"
 
 
-# A runner that blocks, or dies
+# A runner that blocks or exits
 
 
 @pytest.fixture
 def app(tmp_path: Path) -> Trackside:
-    """The console on a runner in a child of its own that says which process it is."""
+    """A console on a runner in a child process that sends its pid."""
     (tmp_path / "trackside.yaml").write_text("")
-    (tmp_path / "teller.py").write_text(TELLS_ITS_PID)
-    return Trackside(LaunchOptions(target=tmp_path / "teller.py", db=tmp_path / "facts.db"))
+    (tmp_path / "pid_runner.py").write_text(PID_RUNNER)
+    return Trackside(LaunchOptions(target=tmp_path / "pid_runner.py", db=tmp_path / "facts.db"))
 
 
 async def pid_of(pilot: Pilot[None], app: Trackside, text: str) -> int:
-    """Send this, and read from the screen which process answers."""
-    before = {words for words in shown(app).split() if words.endswith(".")}
+    """Send a message and read the pid of its runner from the screen."""
+    before = {word for word in shown(app).split() if word.endswith(".")}
     await say(pilot, text)
 
-    def told() -> list[int]:
-        after = [words for words in shown(app).split() if words.endswith(".") and words not in before]
-        return [int(words[:-1]) for words in after if words[:-1].isdecimal()]
+    def new_pids() -> list[int]:
+        after = [word for word in shown(app).split() if word.endswith(".") and word not in before]
+        return [int(word[:-1]) for word in after if word[:-1].isdecimal()]
 
-    await until(pilot, lambda: bool(told()))
-    return told()[0]
+    await until(pilot, lambda: bool(new_pids()))
+    return new_pids()[0]
 
 
-def lives(pid: int) -> bool:
+def is_alive(pid: int) -> bool:
     with suppress(ProcessLookupError):
         os.kill(pid, 0)
         return True
     return False
 
 
-async def the_last(app: Trackside) -> RunRow:
+async def last_run(app: Trackside) -> RunRow:
     return (await app.active_session.engine.runs.list(limit=1))[0]
 
 
 @at_both_sizes
 @pytest.mark.parametrize("keys", [("escape", "escape"), ("f8",)], ids=["esc esc", "f8"])
-async def test_a_runner_that_blocks_is_stopped_and_what_it_was_not_told_comes_back(
+async def test_blocked_runner_is_stopped_and_its_dropped_message_can_be_sent_again(
     app: Trackside, size: Size, keys: tuple[str, ...]
 ):
     async with at_the_screen(app, size) as pilot:
@@ -132,34 +132,34 @@ async def test_a_runner_that_blocks_is_stopped_and_what_it_was_not_told_comes_ba
         await becomes(pilot, lambda: waiting(app), [("too late", "steer", "queued")])
         await pilot.press(*keys)
         await sees(pilot, "stopped by you", "dropped")
-        await until(pilot, lambda: not lives(pid))
-        assert (await the_last(app)).status == "cancelled"
+        await until(pilot, lambda: not is_alive(pid))
+        assert (await last_run(app)).status == "cancelled"
 
         await until(pilot, lambda: [item.fate for item in app.main.queue.items] == ["dropped"])
         await pilot.press("up", "enter", "enter")
         await until(pilot, lambda: app.services.situation.is_running)
-        run = await the_last(app)
+        run = await last_run(app)
         assert (run.status, run.metadata["input"]) == ("running", "too late")
 
 
 @at_both_sizes
-async def test_a_killed_runner_is_told_in_words_and_the_next_message_has_a_new_one(app: Trackside, size: Size):
+async def test_killed_runner_is_reported_and_the_next_message_starts_a_new_process(app: Trackside, size: Size):
     async with at_the_screen(app, size) as pilot:
         pid = await pid_of(pilot, app, "hello")
         await say(pilot, "never heard")
         await becomes(pilot, lambda: waiting(app), [("never heard", "steer", "queued")])
         os.kill(pid, signal.SIGKILL)
         await sees(pilot, "runner killed (SIGKILL)", "dropped")
-        run = await the_last(app)
+        run = await last_run(app)
         assert (run.status, run.status_reason) == ("failed", "runner.lost")
         await until(pilot, lambda: not app.services.situation.is_running)
 
         other = await pid_of(pilot, app, "and now?")
         assert other != pid
-        assert (await the_last(app)).status == "running"
+        assert (await last_run(app)).status == "running"
 
 
-async def test_a_runner_that_leaves_by_itself_is_told_with_its_code(tmp_path: Path):
+async def test_runner_that_exits_is_reported_with_its_exit_code(tmp_path: Path):
     app = Trackside(LaunchOptions(runner="chaos", db=tmp_path / "facts.db"))
     async with at_the_screen(app) as pilot:
         await say(pilot, "exit")
@@ -168,21 +168,19 @@ async def test_a_runner_that_leaves_by_itself_is_told_with_its_code(tmp_path: Pa
         await sees(pilot, "completed with no output")
 
 
-# A message that cannot go in
+# A message that cannot be delivered
 
 
 @at_both_sizes
-async def test_where_the_runner_cannot_be_steered_the_reason_is_said_and_the_message_waits(
-    open_engine: Engines, size: Size
-):
+async def test_message_to_a_runner_without_steering_is_queued_with_the_reason(open_engine: Engines, size: Size):
     cue = Cue()
 
-    async def deaf(ctx: Any):
+    async def without_steering(ctx: Any):
         yield said(f"You said: {ctx.input.to_text()}")
         await cue.wait()
         yield done()
 
-    app = Trackside(LaunchOptions(), lambda: open_engine(deaf))
+    app = Trackside(LaunchOptions(), lambda: open_engine(without_steering))
     async with at_the_screen(app, size) as pilot:
         await say(pilot, "hello")
         await sees(pilot, "You said: hello", "after ▸ steering is not in the manifest's capabilities")
@@ -199,14 +197,14 @@ async def test_where_the_runner_cannot_be_steered_the_reason_is_said_and_the_mes
         assert len(await app.active_session.engine.runs.list()) == 2
 
 
-async def test_where_the_queue_is_full_the_reason_is_said_and_the_message_waits(open_engine: Engines):
+async def test_message_is_queued_until_the_run_ends_if_its_queue_is_full(open_engine: Engines):
     app = Trackside(LaunchOptions(), lambda: open_engine(listener(Cue())))
     async with at_the_screen(app) as pilot:
         await say(pilot, "hello")
         await sees(pilot, "You said: hello")
         engine, session = app.active_session.engine, app.active_session.session_id
         for number in range(100):
-            await engine.runs.submit(message(f"evt {number}", f"wish {number}", conversation_id=session))
+            await engine.runs.submit(message(f"evt {number}", f"message {number}", conversation_id=session))
         await say(pilot, "one too many")
         await sees(pilot, "Queued until the run ends: 100 messages are queued for the run already")
         *others, last = await waiting(app)

@@ -1,4 +1,4 @@
-"""A run at work is steered, stopped and asked about on leaving, whatever is shown meanwhile."""
+"""A run in progress can be stopped, and quitting asks about it, whatever the screen shows."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from tests.support.console.pilot import Cue, at_the_screen, go_to, listener, say
 from tests.support.engines import Engines, done, message, perform, said
 
 
-async def test_who_sends_while_looking_back_sees_the_new_run(open_engine: Engines):
+async def test_message_sent_while_an_earlier_entry_is_shown_shows_the_new_run(open_engine: Engines):
     cue = Cue()
     app = Trackside(LaunchOptions(), lambda: open_engine(listener(cue)))
     async with at_the_screen(app) as pilot:
@@ -27,7 +27,7 @@ async def test_who_sends_while_looking_back_sees_the_new_run(open_engine: Engine
         await sees(pilot, "You said: second", "● running", "◉ live", "f8 stop")
 
 
-async def test_a_run_that_is_not_shown_is_stopped_all_the_same(open_engine: Engines):
+async def test_f8_stops_the_run_while_another_run_is_shown(open_engine: Engines):
     cue = Cue()
     app = Trackside(LaunchOptions(), lambda: open_engine(listener(cue)))
     async with at_the_screen(app) as pilot:
@@ -49,7 +49,7 @@ async def test_a_run_that_is_not_shown_is_stopped_all_the_same(open_engine: Engi
         await sees(pilot, "■ stopped")
 
 
-async def test_leaving_asks_about_a_run_and_a_message_of_another_conversation(open_engine: Engines):
+async def test_quit_asks_about_a_run_and_a_message_of_another_session(open_engine: Engines):
     app = Trackside(LaunchOptions(), lambda: open_engine(listener(Cue())))
     async with at_the_screen(app) as pilot:
         await say(pilot, "first")
@@ -64,31 +64,31 @@ async def test_leaving_asks_about_a_run_and_a_message_of_another_conversation(op
         assert app.is_running
 
 
-async def test_the_rail_says_of_a_session_what_the_browser_says(open_engine: Engines):
+async def test_runs_list_and_session_browser_show_the_same_status(open_engine: Engines):
     cue = Cue()
     app = Trackside(LaunchOptions(session="first"), lambda: open_engine(listener(cue)))
     async with at_the_screen(app) as pilot:
         await say(pilot, "hello")
         await sees(pilot, "You said: hello")
         app.controllers.sessions.action_new_session()
-        await until(pilot, lambda: "● hello" in sessions_of(app))
+        await until(pilot, lambda: "● hello" in listed_sessions(app))
         await pilot.press("ctrl+l")
         await sees(pilot, "● hello  running")
 
         await pilot.press("escape")
         cue.go()
         cue.go()
-        await until(pilot, lambda: "✓ hello" in sessions_of(app))
+        await until(pilot, lambda: "✓ hello" in listed_sessions(app))
         await pilot.press("ctrl+l")
         await sees(pilot, "✓ hello")
 
 
-def sessions_of(app: Trackside) -> list[str]:
-    """The glyph and the name of each session that the rail lists."""
+def listed_sessions(app: Trackside) -> list[str]:
+    """Return the glyph and the title of each session in the runs list."""
     return [f"{GLYPHS[card.glyph]} {card.title}" for card in app.main.rail._shown.sessions]
 
 
-async def test_b_a_second_time_takes_the_hold_back(open_engine: Engines):
+async def test_second_b_removes_the_breakpoint(open_engine: Engines):
     cue = Cue()
     app = Trackside(LaunchOptions(), lambda: open_engine(listener(cue)))
     async with at_the_screen(app) as pilot:
@@ -99,7 +99,7 @@ async def test_b_a_second_time_takes_the_hold_back(open_engine: Engines):
         await sees(pilot, "Breakpoint set: the run pauses before each message.completed")
         run = app.services.updater.view
         assert run is not None
-        assert [str(armed.location) for armed in await app.active_session.engine.breakpoints.list(run.run_id)] == [
+        assert [str(found.location) for found in await app.active_session.engine.breakpoints.list(run.run_id)] == [
             "message.completed"
         ]
 
@@ -108,11 +108,11 @@ async def test_b_a_second_time_takes_the_hold_back(open_engine: Engines):
         assert await app.active_session.engine.breakpoints.list(run.run_id) == ()
 
 
-async def test_what_is_sent_to_an_engine_that_cannot_open_comes_back(open_engine: Engines):
-    async def cannot() -> Any:
+async def test_message_returns_to_the_prompt_if_the_engine_cannot_open(open_engine: Engines):
+    async def fail_to_open() -> Any:
         raise OSError("the disk is gone")
 
-    app = Trackside(LaunchOptions(), cannot)
+    app = Trackside(LaunchOptions(), fail_to_open)
     async with app.run_test(size=(160, 45), notifications=True) as pilot:
         await sees(pilot, "the disk is gone")
         await say(pilot, "hello")
@@ -123,17 +123,17 @@ async def test_what_is_sent_to_an_engine_that_cannot_open_comes_back(open_engine
         await sees(pilot, "The text in the prompt will be lost.")
 
 
-async def test_what_was_said_before_can_be_said_again_after_a_restart(open_engine: Engines):
+async def test_history_of_the_prompt_is_available_after_a_restart(open_engine: Engines):
     async def echoes(ctx: Any):
         yield said(f"You said: {ctx.input.to_text()}")
         yield done()
 
-    async def with_a_past() -> Any:
+    async def engine_with_a_run() -> Any:
         engine = await open_engine(echoes)
         await perform(engine, message("alpha", "old"))
         return engine
 
-    app = Trackside(LaunchOptions(session="old"), with_a_past)
+    app = Trackside(LaunchOptions(session="old"), engine_with_a_run)
     async with at_the_screen(app) as pilot:
         await sees(pilot, "You said: alpha")
         await pilot.press("up")

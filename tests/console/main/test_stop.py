@@ -1,39 +1,24 @@
-"""A run that is being stopped says so until it has ended, and how long it took is one time everywhere."""
+"""A run that is being stopped is marked until it has ended, and its duration is the same everywhere."""
 
-import asyncio
 import re
-from contextlib import suppress
 from typing import Any
 
 from console.app import Trackside
 from console.launch import LaunchOptions
 from console.model.run.ribbon import Ribbon
-from tests.support.console.pilot import MAX_WAIT_SECONDS, Cue, at_both_sizes, at_the_screen, say, sees, shown, until
+from tests.support.console.pilot import Cue, at_both_sizes, at_the_screen, say, sees, shown, until
+from tests.support.console.regions import text_in
+from tests.support.console.sample_runs import unstoppable
 from tests.support.console.stream_data import entry
-from tests.support.engines import Engines, FakeClock, declares, done, said
+from tests.support.engines import Engines, FakeClock, done, said
 
 Size = tuple[int, int]
 
 
-def deaf(cue: Cue) -> Any:
-    """A runner that does not listen to anyone who wants it stopped; it ends on cue."""
-
-    @declares(capabilities={"steering": True})
-    async def does_not_listen(ctx: Any):
-        yield said("Here I am.")
-        hearing = asyncio.ensure_future(asyncio.wait_for(cue.wait(), MAX_WAIT_SECONDS))
-        while not hearing.done():
-            with suppress(asyncio.CancelledError):
-                await asyncio.wait({hearing})
-        raise asyncio.CancelledError
-
-    return does_not_listen
-
-
 @at_both_sizes
-async def test_stopping_is_told_until_the_run_has_ended(open_engine: Engines, size: Size):
+async def test_stopping_is_shown_until_the_run_has_ended(open_engine: Engines, size: Size):
     cue = Cue()
-    app = Trackside(LaunchOptions(), lambda: open_engine(deaf(cue)))
+    app = Trackside(LaunchOptions(), lambda: open_engine(unstoppable(cue)))
     async with at_the_screen(app, size) as pilot:
         await say(pilot, "hello")
         await sees(pilot, "Here I am.")
@@ -50,9 +35,9 @@ async def test_stopping_is_told_until_the_run_has_ended(open_engine: Engines, si
         await until(pilot, lambda: "stopping" not in shown(app))
 
 
-async def test_what_is_said_meanwhile_is_said_when_the_run_has_ended(open_engine: Engines):
+async def test_message_sent_during_a_stop_starts_a_run_afterwards(open_engine: Engines):
     cue = Cue()
-    app = Trackside(LaunchOptions(), lambda: open_engine(deaf(cue)))
+    app = Trackside(LaunchOptions(), lambda: open_engine(unstoppable(cue)))
     async with at_the_screen(app) as pilot:
         await say(pilot, "hello")
         await sees(pilot, "Here I am.")
@@ -61,22 +46,22 @@ async def test_what_is_said_meanwhile_is_said_when_the_run_has_ended(open_engine
         await say(pilot, "and now?")
         await sees(pilot, "↳ after   and now?")
         cue.go()
-        await until(pilot, lambda: shown(app).count("▌ Here I am.") == 2)  # in the conversation
+        await until(pilot, lambda: text_in(app, app.main.conversation).count("Here I am.") == 2)
         await sees(pilot, "● running")
         cue.go()
 
 
-async def test_a_stop_that_could_not_be_written_is_taken_back(open_engine: Engines):
+async def test_run_is_shown_as_running_again_if_the_stop_fails(open_engine: Engines):
     cue = Cue()
-    app = Trackside(LaunchOptions(), lambda: open_engine(deaf(cue)))
+    app = Trackside(LaunchOptions(), lambda: open_engine(unstoppable(cue)))
     async with at_the_screen(app) as pilot:
         await say(pilot, "hello")
         await sees(pilot, "Here I am.")
 
-        async def cannot(run_id: str) -> Any:
+        async def fail(run_id: str) -> Any:
             raise OSError("the disk is gone")
 
-        stop, app.active_session.engine.runs.stop = app.active_session.engine.runs.stop, cannot  # type: ignore[method-assign]
+        stop, app.active_session.engine.runs.stop = app.active_session.engine.runs.stop, fail  # type: ignore[method-assign]
         await pilot.press("f8")
         await sees(pilot, "The disk is gone", "● running", "f8 stop ")
 
@@ -87,7 +72,7 @@ async def test_a_stop_that_could_not_be_written_is_taken_back(open_engine: Engin
         await sees(pilot, "■ stopped")
 
 
-def test_the_ribbon_does_not_promise_a_pull_to_come():
+def test_ribbon_of_a_stopping_run_shows_no_next_pull():
     ribbon = Ribbon()
     ribbon.apply([entry(1, "run.started"), entry(2, "cancel.requested")])
 
@@ -96,25 +81,25 @@ def test_the_ribbon_does_not_promise_a_pull_to_come():
     assert "".join(piece.text for piece in line).endswith(" □ stopping")
 
 
-class Ticking(FakeClock):
-    """A millisecond passes whenever someone looks."""
+class TickingClock(FakeClock):
+    """A clock that advances by a millisecond each time it is read."""
 
     def now(self) -> int:
         self._now += 1_000
         return self._now
 
 
-async def test_header_rail_and_conversation_tell_one_time(open_engine: Engines):
-    async def speaks(ctx: Any):
-        yield said("So be it.")
+async def test_header_runs_list_and_conversation_show_the_same_duration(open_engine: Engines):
+    async def completes(ctx: Any):
+        yield said("Done.")
         yield done()
 
-    open_engine.clock = Ticking()
-    app = Trackside(LaunchOptions(), lambda: open_engine(speaks))
+    open_engine.clock = TickingClock()
+    app = Trackside(LaunchOptions(), lambda: open_engine(completes))
     async with at_the_screen(app) as pilot:
         await say(pilot, "hello")
         await until(pilot, lambda: re.search(r"│›✓ hello +\d+ms", shown(app)) is not None)
         await sees(pilot, "✓ completed · ")
 
-        told = set(re.findall(r"✓ completed (?:· )?(\d+) ms|✓ hello +(\d+)ms", shown(app)))
-        assert len({header or rail for header, rail in told}) == 1
+        durations = set(re.findall(r"✓ completed (?:· )?(\d+) ms|✓ hello +(\d+)ms", shown(app)))
+        assert len({header or rail for header, rail in durations}) == 1

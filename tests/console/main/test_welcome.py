@@ -1,4 +1,4 @@
-"""What a newcomer sees first, and in how little room."""
+"""The welcome card fits into small terminals."""
 
 import pytest
 
@@ -15,7 +15,7 @@ async def rehearsal(ctx: object):
 
 
 @pytest.mark.parametrize("size", [(160, 45), (80, 24), (60, 15), (60, 10)], ids=lambda size: f"{size[0]}x{size[1]}")
-async def test_the_card_is_all_in_sight(open_engine: Engines, size: tuple[int, int]):
+async def test_welcome_card_is_fully_visible(open_engine: Engines, size: tuple[int, int]):
     app = Trackside(LaunchOptions(), lambda: open_engine(rehearsal))
     async with at_the_screen(app, size) as pilot:
         app.main.card.display = True

@@ -12,7 +12,7 @@ from tests.support.engines import Engines
 
 
 @pytest.mark.parametrize("size", [(120, 40), (60, 15)])
-async def test_opened_in_ascii_nothing_else_is_ever_drawn(open_engine: Engines, size: tuple[int, int]):
+async def test_console_started_in_ascii_draws_only_ascii(open_engine: Engines, size: tuple[int, int]):
     cue = Cue()
     app = telling(open_engine, cue, ascii_only=True)
     async with at_the_screen(app, size) as pilot:
@@ -41,7 +41,7 @@ async def test_opened_in_ascii_nothing_else_is_ever_drawn(open_engine: Engines, 
         assert strange(app) == {}
 
 
-async def test_it_is_switched_while_it_runs_and_back(open_engine: Engines):
+async def test_ascii_can_be_switched_on_and_off_during_a_run(open_engine: Engines):
     app = telling(open_engine)
     async with at_the_screen(app, WIDE) as pilot:
         await say(pilot, "hello")
@@ -58,7 +58,7 @@ async def test_it_is_switched_while_it_runs_and_back(open_engine: Engines):
         await until(pilot, lambda: shown(app) == drawn)
 
 
-async def test_what_people_and_runners_wrote_keeps_its_letters(open_engine: Engines):
+async def test_messages_keep_their_letters_in_ascii_mode(open_engine: Engines):
     app = telling(open_engine, ascii_only=True)
     async with at_the_screen(app, WIDE) as pilot:
         await say(pilot, "grüße 日本")
@@ -66,7 +66,7 @@ async def test_what_people_and_runners_wrote_keeps_its_letters(open_engine: Engi
         assert {letter for letter in shown(app) if not letter.isascii()} == set("üß日本")
 
 
-def test_every_character_is_replaced_by_as_many_columns():
-    for code, plain in ASCII.items():
-        assert plain.isascii()
-        assert cell_len(plain) == cell_len(chr(code)), chr(code)
+def test_every_replacement_has_the_width_of_its_character():
+    for code, replacement in ASCII.items():
+        assert replacement.isascii()
+        assert cell_len(replacement) == cell_len(chr(code)), chr(code)

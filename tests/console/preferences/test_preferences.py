@@ -19,7 +19,7 @@ from console.model.preferences.store import Preferences, SavedChoices
 from console.model.text.word_match import matching, spans
 from console.ui.help.jump import JumpMode
 from console.ui.help.screen import Help
-from tests.console.shared.test_every_screen import played
+from tests.console.pictures.open_scene import open_scene
 from tests.support.console.pilot import (
     SIZES,
     WIDE,
@@ -36,13 +36,13 @@ from tests.support.console.recorded_toasts import Telling, telling
 from tests.support.engines import Engines
 
 
-def settled_as(open_engine: Engines, text: str = "", memory: SavedChoices | None = None) -> Telling:
+def console_with_preferences(open_engine: Engines, text: str = "", saved: SavedChoices | None = None) -> Telling:
     """Return a console with this console.yaml and these saved choices."""
-    settled = Preferences(parse(text, "console.yaml"), memory or SavedChoices())
-    return Telling(LaunchOptions(preferences=settled), lambda: open_engine(listener(Cue())))
+    preferences = Preferences(parse(text, "console.yaml"), saved or SavedChoices())
+    return Telling(LaunchOptions(preferences=preferences), lambda: open_engine(listener(Cue())))
 
 
-async def talked(pilot: Pilot[Any]) -> None:
+async def start_run(pilot: Pilot[Any]) -> None:
     await say(pilot, "hello")
     await sees(pilot, "You said: hello")
 
@@ -56,13 +56,14 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(HeadlessDriver, "can_suspend", True)
 
 
-def editing(tmp_path: Path, code: str) -> str:
+def editor_command(tmp_path: Path, code: str) -> str:
+    """Return the command of an editor that runs this code; `file` is the edited file."""
     script = tmp_path / "editor.py"
     script.write_text(f"import sys, pathlib\nfile = pathlib.Path(sys.argv[-1])\n{code}\n")
     return f"{sys.executable} {script}"
 
 
-async def test_without_a_terminal_no_editor_is_begun(open_engine: Engines):
+async def test_editor_is_not_started_without_a_terminal(open_engine: Engines):
     app = telling(open_engine)
     async with at_the_screen(app, WIDE) as pilot:
         await pilot.press(*"this", "ctrl+g")
@@ -71,11 +72,11 @@ async def test_without_a_terminal_no_editor_is_begun(open_engine: Engines):
 
 
 @pytest.mark.usefixtures("terminal")
-async def test_the_editor_gives_back_what_was_written_in_it(
+async def test_text_from_the_editor_replaces_the_prompt(
     open_engine: Engines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.delenv("VISUAL", raising=False)
-    monkeypatch.setenv("EDITOR", editing(tmp_path, "file.write_text(file.read_text() + ' and\\nmore\\n')"))
+    monkeypatch.setenv("EDITOR", editor_command(tmp_path, "file.write_text(file.read_text() + ' and\\nmore\\n')"))
     app = telling(open_engine)
     async with at_the_screen(app, WIDE) as pilot:
         await pilot.press(*"this", "ctrl+g")
@@ -85,12 +86,12 @@ async def test_the_editor_gives_back_what_was_written_in_it(
 
 @pytest.mark.usefixtures("terminal")
 @pytest.mark.parametrize("typed", ["this", ""])
-async def test_what_could_not_be_sent_meanwhile_stands_before_what_the_editor_gives_back(
+async def test_message_that_returns_during_editing_is_put_before_the_edited_text(
     open_engine: Engines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, typed: str
 ):
     os.mkfifo(pipe := tmp_path / "pipe")  # the editor ends when the test writes to the pipe
     code = f"pathlib.Path({str(pipe)!r}).read_text()\nfile.write_text(file.read_text() + ' and more')"
-    monkeypatch.setenv("VISUAL", editing(tmp_path, code))
+    monkeypatch.setenv("VISUAL", editor_command(tmp_path, code))
     app = telling(open_engine)
     async with at_the_screen(app, WIDE) as pilot:
         await until(pilot, lambda: app.controllers.drafts.is_open)
@@ -111,7 +112,7 @@ async def test_what_could_not_be_sent_meanwhile_stands_before_what_the_editor_gi
         ("false", "ended with status 1"),
     ],
 )
-async def test_where_the_editor_fails_the_message_is_as_it_was(
+async def test_failed_editor_leaves_the_message_unchanged(
     open_engine: Engines, monkeypatch: pytest.MonkeyPatch, command: str, words: str
 ):
     monkeypatch.setenv("VISUAL", command)
@@ -125,7 +126,7 @@ async def test_where_the_editor_fails_the_message_is_as_it_was(
 # History of the prompt
 
 
-def test_every_word_must_be_there_in_any_order():
+def test_search_needs_every_word_in_any_order():
     texts = ["Plan a day in Kyoto", "plan B", "a day off"]
     assert matching(texts, "DAY plan") == ["Plan a day in Kyoto"]
     assert matching(texts, "") == texts
@@ -133,10 +134,10 @@ def test_every_word_must_be_there_in_any_order():
 
 
 @at_both_sizes
-async def test_what_was_sent_is_found_by_a_part_of_it(open_engine: Engines, size: tuple[int, int]):
+async def test_sent_message_is_found_by_a_part_of_it(open_engine: Engines, size: tuple[int, int]):
     app = telling(open_engine)
     async with at_the_screen(app, size) as pilot:
-        await talked(pilot)
+        await start_run(pilot)
         await say(pilot, "be brief")
         await say(pilot, "use metric")
         await pilot.press(*"draft", "ctrl+r")
@@ -149,7 +150,7 @@ async def test_what_was_sent_is_found_by_a_part_of_it(open_engine: Engines, size
         await until(pilot, lambda: app.main.prompt.text == "draft")
 
 
-async def test_what_was_sent_before_the_console_was_opened_is_found(open_engine: Engines):
+async def test_message_sent_before_a_restart_is_found(open_engine: Engines):
     long = "word " * 100 + "end"
     first = telling(open_engine)
     async with at_the_screen(first, WIDE) as pilot:
@@ -165,12 +166,12 @@ async def test_what_was_sent_before_the_console_was_opened_is_found(open_engine:
 
 @pytest.mark.parametrize(("ascii_only", "mark"), [(False, "›"), (True, ">")])
 @at_both_sizes
-async def test_the_chosen_row_of_a_list_has_a_mark(
+async def test_selected_row_of_a_picker_has_a_mark(
     open_engine: Engines, ascii_only: bool, mark: str, size: tuple[int, int]
 ):
     app = telling(open_engine, ascii_only=ascii_only)
     async with at_the_screen(app, size) as pilot:
-        await talked(pilot)
+        await start_run(pilot)
         await say(pilot, "be brief")
         await pilot.press("ctrl+r")
         await sees(pilot, f"{mark} be brief", " hello ")
@@ -184,7 +185,7 @@ async def test_the_chosen_row_of_a_list_has_a_mark(
         await sees(pilot, f"{mark} light", " dark ")
 
 
-async def test_where_nothing_was_sent_it_says_so(open_engine: Engines):
+async def test_empty_history_says_so(open_engine: Engines):
     app = telling(open_engine)
     async with at_the_screen(app, WIDE) as pilot:
         await pilot.press("ctrl+r")
@@ -197,11 +198,11 @@ async def test_where_nothing_was_sent_it_says_so(open_engine: Engines):
 
 
 @pytest.mark.parametrize("size", SIZES)
-async def test_a_theme_is_seen_as_one_comes_to_it_and_esc_gives_back_the_old(
+async def test_theme_is_previewed_in_the_picker_and_esc_restores_the_old_one(
     open_engine: Engines, size: tuple[int, int]
 ):
-    memory = SavedChoices()
-    app = settled_as(open_engine, memory=memory)
+    saved_choices = SavedChoices()
+    app = console_with_preferences(open_engine, saved=saved_choices)
     async with at_the_screen(app, size) as pilot:
         assert app.theme == "dark"
         await app.action_perform("app.theme")
@@ -210,27 +211,27 @@ async def test_a_theme_is_seen_as_one_comes_to_it_and_esc_gives_back_the_old(
         await until(pilot, lambda: app.theme == "light")
         await pilot.press("escape")
         await until(pilot, lambda: app.theme == "dark" and app.screen is app.main)
-        assert memory.theme is None
+        assert saved_choices.theme is None
 
 
-async def test_a_theme_that_was_chosen_is_there_the_next_time(open_engine: Engines, tmp_path: Path):
-    app = settled_as(open_engine, memory=SavedChoices(tmp_path / "kept.json"))
+async def test_chosen_theme_is_used_at_the_next_start(open_engine: Engines, tmp_path: Path):
+    app = console_with_preferences(open_engine, saved=SavedChoices(tmp_path / "choices.json"))
     async with at_the_screen(app, WIDE) as pilot:
         await app.action_perform("app.theme")
         await sees(pilot, "Type to search")
         await pilot.press(*"nord", "enter")
         await until(pilot, lambda: app.theme == "nord")
         await app.action_perform("app.ascii")
-    again = settled_as(open_engine, memory=SavedChoices(tmp_path / "kept.json"))
+    again = console_with_preferences(open_engine, saved=SavedChoices(tmp_path / "choices.json"))
     async with at_the_screen(again, WIDE) as pilot:
         assert again.theme == "nord"
         assert again.controllers.preferences.is_ascii
         await sees(pilot, "+- ")
 
 
-async def test_a_choice_that_cannot_be_kept_is_told_and_holds_for_now(open_engine: Engines, tmp_path: Path):
+async def test_choice_that_cannot_be_saved_is_reported_and_used_until_quit(open_engine: Engines, tmp_path: Path):
     (tmp_path / "file").touch()
-    app = settled_as(open_engine, memory=SavedChoices(tmp_path / "file" / "kept.json"))
+    app = console_with_preferences(open_engine, saved=SavedChoices(tmp_path / "file" / "choices.json"))
     async with at_the_screen(app, WIDE) as pilot:
         app.controllers.preferences._choose_theme("light")
         await until(pilot, lambda: app.theme == "light")
@@ -240,13 +241,13 @@ async def test_a_choice_that_cannot_be_kept_is_told_and_holds_for_now(open_engin
 # The user's own keys
 
 
-async def test_another_key_is_heard_and_shown_and_the_old_one_is_not(open_engine: Engines):
-    app = settled_as(
+async def test_custom_key_replaces_the_default_key_and_is_shown(open_engine: Engines):
+    app = console_with_preferences(
         open_engine,
         "keys:\n  app.pause: alt+a\n  app.continue: alt+a\n  stream.mark: M\n  prompt.mode: ctrl+y\n",
     )
     async with at_the_screen(app, WIDE) as pilot:
-        await talked(pilot)
+        await start_run(pilot)
         await sees(pilot, "alt+a pause", "^y after run")
         await pilot.press("f6")
         await pilot.press("alt+a")
@@ -262,12 +263,12 @@ async def test_another_key_is_heard_and_shown_and_the_old_one_is_not(open_engine
         await sees(pilot, "alt+a  Pause the run")
 
 
-async def test_a_key_that_is_taken_away_is_not_heard_nor_shown_and_sentences_name_the_command_instead(
+async def test_removed_key_does_nothing_and_texts_name_the_command_instead(
     open_engine: Engines,
 ):
-    app = settled_as(open_engine, "keys:\n  app.pause: null\n  app.continue: null\n  app.jump: []\n")
+    app = console_with_preferences(open_engine, "keys:\n  app.pause: null\n  app.continue: null\n  app.jump: []\n")
     async with at_the_screen(app, WIDE) as pilot:
-        await talked(pilot)
+        await start_run(pilot)
         await pilot.press("ctrl+o", "f6", "f7")
         await until(pilot, lambda: bool(app.told))
         assert app.told == [
@@ -279,10 +280,12 @@ async def test_a_key_that_is_taken_away_is_not_heard_nor_shown_and_sentences_nam
         assert "Go to anything on the screen" not in shown(app)
 
 
-async def test_sentences_name_the_keys_that_hold(open_engine: Engines):
-    app = settled_as(open_engine, "keys:\n  app.pause: alt+a\n  app.help: alt+h\n  app.jump: alt+j\n  stream.mark: K")
+async def test_texts_name_the_custom_keys(open_engine: Engines):
+    app = console_with_preferences(
+        open_engine, "keys:\n  app.pause: alt+a\n  app.help: alt+h\n  app.jump: alt+j\n  stream.mark: K"
+    )
     async with at_the_screen(app, WIDE) as pilot:
-        await talked(pilot)
+        await start_run(pilot)
         await pilot.press("f7")
         await until(pilot, lambda: app.told == ["The run is not paused. alt+a pauses it at its next steering point."])
         await app.action_perform("app.tour")
@@ -297,18 +300,18 @@ async def test_sentences_name_the_keys_that_hold(open_engine: Engines):
             await until(pilot, lambda: app.screen is app.main)
 
 
-async def test_what_had_no_key_can_have_one(open_engine: Engines):
-    app = settled_as(open_engine, "keys:\n  app.theme: alt+a\n  stream.only_tools: alt+o")
+async def test_command_without_a_default_key_can_get_one(open_engine: Engines):
+    app = console_with_preferences(open_engine, "keys:\n  app.theme: alt+a\n  stream.only_tools: alt+o")
     async with at_the_screen(app, WIDE) as pilot:
-        await talked(pilot)
+        await start_run(pilot)
         await pilot.press("alt+o")
         await sees(pilot, "kind:tool.*")
         await pilot.press("alt+a")
         await sees(pilot, "high-contrast")
 
 
-async def test_what_is_wrong_in_the_file_is_told_on_the_screen(open_engine: Engines):
-    app = settled_as(open_engine, "keys:\n  app.puase: alt+a\n  app.stop: f6\n")
+async def test_problems_of_the_file_are_shown(open_engine: Engines):
+    app = console_with_preferences(open_engine, "keys:\n  app.puase: alt+a\n  app.stop: f6\n")
     async with at_the_screen(app, WIDE) as pilot:
         await sees(pilot, "console.yaml, line 2: Unknown command 'app.puase'; did you mean app.pause?", "1 more")
 
@@ -317,39 +320,41 @@ async def test_what_is_wrong_in_the_file_is_told_on_the_screen(open_engine: Engi
 
 
 @pytest.mark.parametrize("size", [(160, 45), (120, 35), (80, 24), (60, 15)])
-async def test_the_tour_leads_through_the_panes_covers_none_and_leads_back(open_engine: Engines, size: tuple[int, int]):
+async def test_tour_visits_the_panes_without_covering_them_and_returns_to_the_prompt(
+    open_engine: Engines, size: tuple[int, int]
+):
     app = telling(open_engine)
     async with at_the_screen(app, size) as pilot:
-        await talked(pilot)
-        seen = app.main.classes
+        await start_run(pilot)
+        classes_before = app.main.classes
         await pilot.press(*"typed", "f1", "t")
         for step in STEPS:
             await sees(pilot, step.title, with_keys(step.text).split()[-1])
             assert app.main.where() == step.where
-            pane, said = app.main.panes[step.where], app.screen.query_one(Static)
-            await until(pilot, lambda pane=pane, said=said: pane.region.bottom <= said.region.y)
+            pane, card = app.main.panes[step.where], app.screen.query_one(Static)
+            await until(pilot, lambda pane=pane, card=card: pane.region.bottom <= card.region.y)
             assert pane.region.height >= 2
-            assert said.region.bottom == size[1]
+            assert card.region.bottom == size[1]
             await pilot.press("enter")
         await until(pilot, lambda: app.screen is app.main and app.main.where() == "prompt")
         assert app.main.prompt.text == "typed"
-        assert (app.main.classes, app.main.footer.display) == (seen, True)
+        assert (app.main.classes, app.main.footer.display) == (classes_before, True)
         await sees(pilot, "^p commands")
 
 
-async def test_the_tour_is_offered_to_a_newcomer(tmp_path: Path):
-    async with played("first_run", tmp_path, (60, 15)) as studio:
-        assert "f1 t  a tour of 40 seconds" in studio.screen_text
-        await studio.press("f1", "t")
-        assert STEPS[0].title in studio.screen_text
-        await studio.press("escape")
-        assert "f1 t  a tour of 40 seconds" in studio.screen_text
+async def test_tour_is_offered_on_the_first_start(tmp_path: Path):
+    async with open_scene("first_run", tmp_path, (60, 15)) as driver:
+        assert "f1 t  a tour of 40 seconds" in driver.screen_text
+        await driver.press("f1", "t")
+        assert STEPS[0].title in driver.screen_text
+        await driver.press("escape")
+        assert "f1 t  a tour of 40 seconds" in driver.screen_text
 
 
-async def test_the_tour_is_left_at_any_step_to_where_one_was(open_engine: Engines):
+async def test_esc_at_any_step_of_the_tour_returns_to_the_pane_before(open_engine: Engines):
     app = telling(open_engine)
     async with at_the_screen(app, WIDE) as pilot:
-        await talked(pilot)
+        await start_run(pilot)
         app.main.go_to("inspector")
         await until(pilot, lambda: app.main.where() == "inspector")
         for steps in range(len(STEPS)):
@@ -359,12 +364,12 @@ async def test_the_tour_is_left_at_any_step_to_where_one_was(open_engine: Engine
             await until(pilot, lambda: app.screen is app.main and app.main.where() == "inspector")
 
 
-def test_the_tour_takes_forty_seconds_to_read():
+def test_tour_can_be_read_in_forty_seconds():
     words = sum(len(with_keys(step.text).split()) for step in STEPS)
     assert words / 4 <= 40, "at four words a second"
 
 
-def test_the_tour_names_every_screen_that_a_key_opens():
-    said = " ".join(step.text for step in STEPS)
-    opening = ("app.sessions", "app.states", "app.runners", "app.settings", "app.compose", "app.palette", "app.help")
-    assert [command for command in opening if f"{{{command}}}" not in said] == []
+def test_tour_names_every_screen_that_a_key_opens():
+    text = " ".join(step.text for step in STEPS)
+    commands = ("app.sessions", "app.states", "app.runners", "app.settings", "app.compose", "app.palette", "app.help")
+    assert [command for command in commands if f"{{{command}}}" not in text] == []

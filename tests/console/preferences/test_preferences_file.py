@@ -21,7 +21,7 @@ from console.model.preferences.keymap import (
     why_not_key,
 )
 from console.model.preferences.store import Preferences, SavedChoices, load_preferences, read_file_preferences
-from tests.test_architecture import loaded
+from tests.support.loaded_modules import loaded
 
 NEVER = ("alt+enter", "alt+1", "f10", "f11", "ctrl+s", "ctrl+q", "ctrl+m", "ctrl+i")
 
@@ -59,7 +59,7 @@ def test_keys_that_terminals_use_themselves_are_refused(key: str):
      ("\x1b[1;3B", "alt+down"), ("\x18", "ctrl+x")],
 )  # fmt: skip
 def test_key_that_every_terminal_sends_is_not_rare(sent: str, key: str):
-    assert [parse_key(one) for one in heard(sent)] == [key]
+    assert [parse_key(one) for one in parsed_keys(sent)] == [key]
     assert not is_unreliable(key)
 
 
@@ -70,11 +70,11 @@ def test_key_that_every_terminal_sends_is_not_rare(sent: str, key: str):
      ("\x7f", "ctrl+backspace")],
 )  # fmt: skip
 def test_key_that_a_plain_terminal_sends_as_another_is_rare(sent: str, key: str):
-    assert key not in heard(sent)
+    assert key not in parsed_keys(sent)
     assert is_unreliable(key)
 
 
-def heard(sent: str) -> list[str]:
+def parsed_keys(sent: str) -> list[str]:
     """Return the keys that Textual parses from the bytes of a terminal."""
     parser = XTermParser()
     return [one.key for one in (*parser.feed(sent), *parser.feed("")) if isinstance(one, Key)]
@@ -229,7 +229,7 @@ def test_saving_keeps_choices_of_another_console(tmp_path: Path):
 # Reading the file
 
 
-def test_a_file_that_is_nested_too_deep_is_problems_of():
+def test_file_that_is_nested_too_deep_is_reported():
     assert problems_of("keys: " + "[" * 5_000) == ["line 1: The file is nested too deeply; three levels are enough."]
 
 
@@ -247,7 +247,7 @@ def test_unreadable_config_folder_is_reported_and_defaults_are_used(tmp_path: Pa
     [(None, "line 1: The file cannot be read: Is a directory"), (b"#" * 300_000, "line 1: The file is too large"),
      (b"ascii: true\n# gr\xfc\xdfe", "line 2: The file is not UTF-8 text")],
 )  # fmt: skip
-def test_a_file_that_cannot_be_read_is_problems_of(
+def test_file_that_cannot_be_read_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes | None, words: str
 ):
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))

@@ -26,8 +26,8 @@ from tests.support.console.pilot import at_the_screen, say, sees, until
 from tests.support.console.recorded_toasts import Telling
 from tests.support.engines import Engines, declares, done, said
 
-THEMES = [*(theme_of(one) for one in PALETTES.values()), *map(textual_theme, TEXTUAL_THEMES)]
-WORDS = (
+THEMES = [*(theme_of(palette) for palette in PALETTES.values()), *map(textual_theme, TEXTUAL_THEMES)]
+TEXT_VARIABLES = (
     "foreground", "text-muted", "primary", "secondary", "accent", "success", "warning", "error", "text-primary",
     "text-secondary", "text-accent", "text-success", "text-warning", "text-error",
 )  # fmt: skip
@@ -40,7 +40,7 @@ PAIRS = (
     *(("button-color-foreground", kind) for kind in ("primary", "success", "warning", "error")),
 )
 """Text that has a background of its own."""
-WRITTEN = """
+MARKDOWN = """
 # One
 
 ## Two
@@ -72,43 +72,48 @@ the end
 
 
 @pytest.mark.parametrize("theme", THEMES, ids=lambda theme: theme.name)
-def test_all_words_can_be_read_on_every_background(theme: Theme):
-    made = {**theme.to_color_system().generate(), **theme.variables}
-    faint = {
-        f"{words} on {behind}": round(ratio, 2)
-        for words, behind in product(WORDS, BACKGROUNDS)
-        if (ratio := contrast(_hex(made[words]), _hex(made[behind]))) < MIN_CONTRAST
+def test_all_text_is_legible_on_every_background(theme: Theme):
+    colours = {**theme.to_color_system().generate(), **theme.variables}
+    illegible = {
+        f"{text} on {background}": round(ratio, 2)
+        for text, background in product(TEXT_VARIABLES, BACKGROUNDS)
+        if (ratio := contrast(_hex(colours[text]), _hex(colours[background]))) < MIN_CONTRAST
     }
-    faint |= {
-        f"{words} on {behind}": round(ratio, 2)
-        for words, behind in PAIRS
-        if (ratio := contrast(_hex(made[words]), _hex(made[behind]))) < MIN_CONTRAST
+    illegible |= {
+        f"{text} on {background}": round(ratio, 2)
+        for text, background in PAIRS
+        if (ratio := contrast(_hex(colours[text]), _hex(colours[background]))) < MIN_CONTRAST
     }
-    assert faint == {}, faint
+    assert illegible == {}, illegible
 
 
 @pytest.mark.parametrize(
-    "palette", [one for one in PALETTES.values() if "contrast" in one.name], ids=lambda one: one.name
+    "palette",
+    [palette for palette in PALETTES.values() if "contrast" in palette.name],
+    ids=lambda palette: palette.name,
 )
-def test_high_contrast_is_high(palette: Palette):
-    assert min(contrast(colour, behind) for colour, behind in product(palette.texts.values(), palette.backgrounds)) >= 9
+def test_high_contrast_palettes_have_high_contrast(palette: Palette):
+    assert (
+        min(contrast(colour, background) for colour, background in product(palette.texts.values(), palette.backgrounds))
+        >= 9
+    )
 
 
-async def test_code_marks_and_toasts_can_be_read_in_every_theme(open_engine: Engines):
+async def test_code_selections_and_toasts_are_legible_in_every_theme(open_engine: Engines):
     @declares()
     async def writes(ctx: Any):
-        yield said(WRITTEN)
+        yield said(MARKDOWN)
         yield done()
 
     app = Telling(LaunchOptions(), lambda: open_engine(writes))
     async with at_the_screen(app, (120, 60)) as pilot:
         await say(pilot, "go")
         await sees(pilot, "the end")
-        await pilot.press(*"marked", "shift+home")
+        await pilot.press(*"selected", "shift+home")
         app.screen.selections = {app.main.conversation: Selection(Offset(0, 0), Offset(0, 6))}
         for severity in ("information", "warning", "error"):
-            app.services.show_toast(f"told as {severity}", severity=severity, seconds=600)
-        await sees(pilot, "✗ told as error", "⚠ told as warning", "told as information")
+            app.services.show_toast(f"toast of {severity}", severity=severity, seconds=600)
+        await sees(pilot, "✗ toast of error", "⚠ toast of warning", "toast of information")
         for theme in THEMES:
             app.controllers.preferences.use_theme(theme.name)
             await until(pilot, lambda theme=theme: hex_of(app.main.styles.background) == _hex(theme.background or ""))
@@ -116,19 +121,19 @@ async def test_code_marks_and_toasts_can_be_read_in_every_theme(open_engine: Eng
             assert weak(app) == {}, theme.name
 
 
-def test_contrast_is_that_of_the_web():
+def test_contrast_is_computed_as_by_wcag():
     assert round(contrast("#000000", "#ffffff"), 1) == 21.0
     assert contrast("#123456", "#123456") == 1.0
     assert round(contrast("#767676", "#ffffff"), 2) == 4.54
 
 
 @pytest.mark.parametrize("name", ["dark", "light"])
-def test_colours_that_cannot_be_read_are_moved_as_far_as_needed(name: str):
+def test_illegible_colours_are_changed_only_as_far_as_needed(name: str):
     palette = PALETTES[name]
     end = "#ffffff" if palette.is_dark else "#000000"
-    mended = legible(palette.surface, palette.backgrounds, towards=end)
-    assert min(contrast(mended, behind) for behind in palette.backgrounds) >= MIN_CONTRAST
-    assert mended != end
+    changed = legible(palette.surface, palette.backgrounds, towards=end)
+    assert min(contrast(changed, background) for background in palette.backgrounds) >= MIN_CONTRAST
+    assert changed != end
     assert make_legible(palette) == palette
     assert set(palette.texts) == set(TEXT_COLOURS)
 

@@ -26,7 +26,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return here
 
 
-async def typed(pilot: Any, text: str, offered: str) -> None:
+async def type_and_wait_for_offer(pilot: Any, text: str, offered: str) -> None:
     """Type a text and wait until this name is offered."""
     await pilot.press(*text)
     await until(pilot, lambda: any(one.name == offered for one in pilot.app.main.prompt.attachments.picker.candidates))
@@ -37,7 +37,7 @@ async def test_file_is_completed_and_attached(open_engine: Engines, size: Size):
     recorder = RecordingRunner()
     app = Trackside(LaunchOptions(), lambda: open_engine(recorder.runner))
     async with at_the_screen(app, size) as pilot:
-        await typed(pilot, "read @note", "notes.txt")
+        await type_and_wait_for_offer(pilot, "read @note", "notes.txt")
         await sees(pilot, "notes.txt", "tab uses the path")
         await pilot.press("tab")
         assert app.main.prompt.text == "read ⟦notes.txt · text/plain · 18 B⟧ "
@@ -52,7 +52,7 @@ async def test_file_is_completed_and_attached(open_engine: Engines, size: Size):
 async def test_footer_shows_the_keys_of_the_path_picker(open_engine: Engines, size: Size):
     app = Trackside(LaunchOptions(), lambda: open_engine(RecordingRunner().runner))
     async with at_the_screen(app, size) as pilot:
-        await typed(pilot, "@", "notes.txt")
+        await type_and_wait_for_offer(pilot, "@", "notes.txt")
         await sees(pilot, "  tab uses the path · esc closes", " enter send", " tab use", " esc close")
         await pilot.press(*"note")
         await sees(pilot, "enter or tab uses the path", " enter use  tab use  esc close")
@@ -67,10 +67,10 @@ async def test_folder_can_be_completed_even_with_a_space(open_engine: Engines):
     recorder = RecordingRunner()
     app = Trackside(LaunchOptions(), lambda: open_engine(recorder.runner))
     async with at_the_screen(app) as pilot:
-        await typed(pilot, "@my", "my maps/")
+        await type_and_wait_for_offer(pilot, "@my", "my maps/")
         await pilot.press("tab")
         assert app.main.prompt.text == '@"my maps/'
-        await typed(pilot, "", "city map.txt")
+        await type_and_wait_for_offer(pilot, "", "city map.txt")
         await pilot.press("enter", *"where?", "enter")
         await sees(pilot, "That was number 1.")
         assert recorder.messages == [("city map.txt where?", ["city map.txt"])]
@@ -79,7 +79,7 @@ async def test_folder_can_be_completed_even_with_a_space(open_engine: Engines):
 async def test_outdated_completion_is_not_taken(open_engine: Engines):
     app = Trackside(LaunchOptions(), lambda: open_engine(RecordingRunner().runner))
     async with at_the_screen(app) as pilot:
-        await typed(pilot, "@no", "notes.txt")
+        await type_and_wait_for_offer(pilot, "@no", "notes.txt")
         prompt = app.main.prompt
         setattr(prompt, "offer", lambda *_: None)  # noqa: B010  (the disk is slow)
         await pilot.press("t", "tab")
@@ -89,10 +89,10 @@ async def test_outdated_completion_is_not_taken(open_engine: Engines):
 async def test_arrows_choose_a_path_and_escape_closes_the_picker(open_engine: Engines):
     app = Trackside(LaunchOptions(), lambda: open_engine(RecordingRunner().runner))
     async with at_the_screen(app) as pilot:
-        await typed(pilot, "@no", "notes.txt")
+        await type_and_wait_for_offer(pilot, "@no", "notes.txt")
         await pilot.press("down", "tab")
         assert app.main.prompt.text.startswith("⟦notes.txt")
-        await typed(pilot, "@no", "notes.txt")
+        await type_and_wait_for_offer(pilot, "@no", "notes.txt")
         await until(pilot, lambda: app.main.prompt.attachments.picker.is_open)
         await pilot.press("escape")
         assert not app.main.prompt.attachments.picker.is_open
@@ -103,7 +103,7 @@ async def test_arrows_choose_a_path_and_escape_closes_the_picker(open_engine: En
 async def test_late_answer_of_the_disk_does_not_move_the_chosen_path(open_engine: Engines):
     app = Trackside(LaunchOptions(), lambda: open_engine(RecordingRunner().runner))
     async with at_the_screen(app) as pilot:
-        await typed(pilot, "@no", "notes.txt")
+        await type_and_wait_for_offer(pilot, "@no", "notes.txt")
         attachments = app.main.prompt.attachments
         await pilot.press("down")
         attachments.offer_paths("no", [one for one in attachments.picker.candidates if one.fits("no")])
@@ -115,7 +115,7 @@ async def test_token_is_deleted_with_its_file_by_one_key(open_engine: Engines):
     recorder = RecordingRunner()
     app = Trackside(LaunchOptions(), lambda: open_engine(recorder.runner))
     async with at_the_screen(app) as pilot:
-        await typed(pilot, "hello @note", "notes.txt")
+        await type_and_wait_for_offer(pilot, "hello @note", "notes.txt")
         await pilot.press("tab", "backspace", "backspace")
         assert app.main.prompt.text == "hello "
         await pilot.press("enter")
@@ -194,7 +194,7 @@ async def test_unreadable_file_shows_an_error(open_engine: Engines, monkeypatch:
     monkeypatch.setattr("engine.intake.attachments._read", refuse)
     app = Trackside(LaunchOptions(), lambda: open_engine(RecordingRunner().runner))
     async with at_the_screen(app) as pilot:
-        await typed(pilot, "@note", "notes.txt")
+        await type_and_wait_for_offer(pilot, "@note", "notes.txt")
         await pilot.press("tab")
         await sees(pilot, "notes.txt cannot be read: permission denied. Change its permissions.")
         assert app.main.prompt.text == "@notes.txt "
@@ -222,7 +222,7 @@ async def test_prompt_stays_visible_with_many_offered_paths(open_engine: Engines
     app = Trackside(LaunchOptions(), lambda: open_engine(RecordingRunner().runner))
     async with at_the_screen(app, size) as pilot:
         app.main.show_card(is_shown=True)
-        await typed(pilot, "see @part", "part-00.txt")
+        await type_and_wait_for_offer(pilot, "see @part", "part-00.txt")
         await sees(pilot, "see @part", "1 of 20", "part-00.txt")
         await pilot.press(*["down"] * 10)
         await sees(pilot, "see @part", "11 of 20", "› part-10.txt")
@@ -233,9 +233,9 @@ async def test_home_folder_is_completed(open_engine: Engines, folder: Path, monk
     recorder = RecordingRunner()
     app = Trackside(LaunchOptions(), lambda: open_engine(recorder.runner))
     async with at_the_screen(app) as pilot:
-        await typed(pilot, "@~", "~/")
+        await type_and_wait_for_offer(pilot, "@~", "~/")
         await pilot.press("tab")
-        await typed(pilot, ".hid", ".hidden")
+        await type_and_wait_for_offer(pilot, ".hid", ".hidden")
         await pilot.press("tab", "enter")
         await sees(pilot, "That was number 1.")
         assert recorder.messages == [("", [".hidden"])]
@@ -245,7 +245,7 @@ async def test_history_restores_attached_files(open_engine: Engines):
     recorder = RecordingRunner()
     app = Trackside(LaunchOptions(), lambda: open_engine(recorder.runner))
     async with at_the_screen(app) as pilot:
-        await typed(pilot, "read @note", "notes.txt")
+        await type_and_wait_for_offer(pilot, "read @note", "notes.txt")
         await pilot.press("tab", "enter")
         await sees(pilot, "That was number 1.")
         await until(pilot, lambda: not app.services.situation.is_running)
@@ -258,7 +258,7 @@ async def test_unusable_file_is_reported_and_becomes_text_again(open_engine: Eng
     (folder / "large.bin").write_bytes(b"\0" * (1024 * 1024 + 1))
     app = Trackside(LaunchOptions(), lambda: open_engine(RecordingRunner().runner))
     async with at_the_screen(app, (160, 45)) as pilot:
-        await typed(pilot, "see @lar", "large.bin")
+        await type_and_wait_for_offer(pilot, "see @lar", "large.bin")
         await pilot.press("tab")
         await sees(pilot, "an event carries files up to 1 MiB")
         assert app.main.prompt.text == "see @large.bin "
@@ -269,7 +269,7 @@ async def test_file_is_sent_as_it_was_when_attached(open_engine: Engines, folder
     recorder = RecordingRunner()
     app = Trackside(LaunchOptions(), lambda: open_engine(recorder.runner))
     async with at_the_screen(app) as pilot:
-        await typed(pilot, "read @note", "notes.txt")
+        await type_and_wait_for_offer(pilot, "read @note", "notes.txt")
         await pilot.press("tab")
         await until(pilot, lambda: "notes.txt" in app.active_session._held_files)
         (folder / "notes.txt").unlink()
@@ -298,9 +298,9 @@ def slow_file(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
     return go
 
 
-async def sent_slowly(pilot: Any, app: Trackside) -> None:
+async def send_with_slow_file(pilot: Any, app: Trackside) -> None:
     """Send a message with a file that has not been read yet."""
-    await typed(pilot, "@note", "notes.txt")
+    await type_and_wait_for_offer(pilot, "@note", "notes.txt")
     await pilot.press("tab", *"read it", "enter")
     await until(pilot, lambda: len(app.controllers.sender.sending) == 1)
 
@@ -312,7 +312,7 @@ async def test_message_with_a_slow_file_goes_to_the_session_it_was_sent_in(
     app = Trackside(LaunchOptions(session="kyoto"), lambda: open_engine(recorder.runner))
     async with at_the_screen(app) as pilot:
         await until(pilot, lambda: app.controllers.drafts.is_open)
-        await sent_slowly(pilot, app)
+        await send_with_slow_file(pilot, app)
         await app.controllers.sessions.resume("lima")
         slow_file.set()
         await until(pilot, lambda: not app.controllers.sender.sending)
@@ -325,7 +325,7 @@ async def test_message_after_a_slow_file_keeps_its_order(open_engine: Engines, s
     app = Trackside(LaunchOptions(), lambda: open_engine(recorder.runner))
     async with at_the_screen(app) as pilot:
         await until(pilot, lambda: app.controllers.drafts.is_open)
-        await sent_slowly(pilot, app)
+        await send_with_slow_file(pilot, app)
         await pilot.press(*"and this", "enter")
         await until(pilot, lambda: len(app.controllers.sender.sending) == 2)
         await pilot.press(*"typed on")
@@ -341,7 +341,7 @@ async def test_file_is_delivered_to_a_run_in_progress(open_engine: Engines):
     async with at_the_screen(app) as pilot:
         await pilot.press(*"hello", "enter")
         await sees(pilot, "You said: hello")
-        await typed(pilot, "see @note", "notes.txt")
+        await type_and_wait_for_offer(pilot, "see @note", "notes.txt")
         await pilot.press("tab", "enter")
         await sees(pilot, "1 queued", "see notes.txt · 1 file")
         cue.go()
@@ -359,7 +359,7 @@ async def test_file_without_text_is_delivered_to_a_run_in_progress(open_engine: 
     async with at_the_screen(app) as pilot:
         await pilot.press(*"hello", "enter")
         await sees(pilot, "You said: hello")
-        await typed(pilot, "@note", "notes.txt")
+        await type_and_wait_for_offer(pilot, "@note", "notes.txt")
         await pilot.press("tab", "enter")
         await sees(pilot, "1 queued", "▲ steer   notes.txt")
         cue.go()
@@ -383,7 +383,7 @@ class LateEngine:
 
     async def send_early(self, pilot: Any) -> None:
         await until(pilot, lambda: self.app.main.prompt.has_focus)
-        await typed(pilot, "read @note", "notes.txt")
+        await type_and_wait_for_offer(pilot, "read @note", "notes.txt")
         await pilot.press("tab", "enter")
         await until(pilot, lambda: bool(self.app.controllers.sender.early))
         assert self.app.controllers.drafts.unsent == "read ⟦notes.txt · text/plain · 18 B⟧ "
@@ -415,9 +415,9 @@ async def test_unsent_message_is_restored_with_its_files(
     recorder = RecordingRunner()
     app = Trackside(LaunchOptions(), lambda: open_engine(recorder.runner))
     async with at_the_screen(app) as pilot:
-        await typed(pilot, "read @note", "notes.txt")
+        await type_and_wait_for_offer(pilot, "read @note", "notes.txt")
         await pilot.press("tab")
-        await typed(pilot, "and @nor", "north.png")
+        await type_and_wait_for_offer(pilot, "and @nor", "north.png")
         await pilot.press("tab")
     (folder / "north.png").unlink()
     monkeypatch.chdir(folder.parent)
@@ -442,7 +442,7 @@ async def test_edited_queued_message_keeps_its_files(open_engine: Engines):
         await sees(pilot, "1 queued")
         await pilot.press("up", "enter")
         await until(pilot, lambda: app.main.prompt.item_id is not None)
-        await typed(pilot, " @note", "notes.txt")
+        await type_and_wait_for_offer(pilot, " @note", "notes.txt")
         await pilot.press("tab", "enter")
         await sees(pilot, "A queued message keeps its own files")
         assert app.main.prompt.item_id is not None

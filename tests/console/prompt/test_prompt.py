@@ -71,7 +71,7 @@ class PromptApp(SinglePaneApp):
         return "\n".join(strip.text for strip in self.screen._compositor.render_strips())
 
 
-async def typed(pilot: Pilot[None], text: str) -> None:
+async def type_text(pilot: Pilot[None], text: str) -> None:
     await pilot.press(*("space" if letter == " " else letter for letter in text))
 
 
@@ -83,7 +83,7 @@ async def paste(pilot: Pilot[None], text: str) -> None:
 async def test_enter_sends_the_text_and_clears_the_prompt():
     app = PromptApp()
     async with app.run_test() as pilot:
-        await typed(pilot, "plan a trip")
+        await type_text(pilot, "plan a trip")
         await pilot.press("enter")
 
         assert app.heard == [app.heard[0]]
@@ -274,7 +274,7 @@ async def test_up_moves_the_cursor_until_the_first_row():
 async def test_up_in_an_empty_prompt_goes_to_the_queue():
     app = PromptApp()
     async with app.run_test() as pilot:
-        await typed(pilot, "said")
+        await type_text(pilot, "said")
         await pilot.press("enter")
         app.prompt.show(replace(RUNNING, queue_items=1))
         await pilot.press("up")
@@ -290,12 +290,12 @@ async def test_up_in_an_empty_prompt_goes_to_the_queue():
 async def test_queued_message_is_edited_and_the_draft_comes_back():
     app = PromptApp()
     async with app.run_test(size=(80, 24)) as pilot:
-        await typed(pilot, "draft")
+        await type_text(pilot, "draft")
         app.prompt.begin_editing("i1", "skip the tests")
         await pilot.pause()
         assert "editing a queued message ▸ enter saves · esc cancels" in app.picture
 
-        await typed(pilot, "!")
+        await type_text(pilot, "!")
         await pilot.press("enter")
 
         assert (app.sent, app.heard[0].item_id) == (["skip the tests!"], "i1")
@@ -406,7 +406,7 @@ async def test_restored_large_text_is_a_token():
     text = "y " * MAX_SHOWN_CHARS
     async with app.run_test() as pilot:
         app.prompt.begin_editing("i1", text)
-        await typed(pilot, "!")
+        await type_text(pilot, "!")
         await pilot.press("enter")
         assert (app.sent, app.heard[0].item_id) == ([text + "!"], "i1")
         await pilot.press("up", "enter")

@@ -1,7 +1,6 @@
 """A sent message is visible from the moment of enter, even while it cannot be saved."""
 
 import asyncio
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,11 +8,8 @@ import pytest
 from console.app import Trackside
 from console.launch import LaunchOptions
 from console.model.queue.items import sending_rows
-from engine.store.database import Database
-from engine.store.writer import Writer
-from tests.console.health.test_database_problems import LOCKER
+from tests.support.console.database_lock import locked_database
 from tests.support.console.pilot import (
-    MAX_WAIT_SECONDS,
     Cue,
     at_both_sizes,
     at_the_screen,
@@ -24,37 +20,21 @@ from tests.support.console.pilot import (
     until,
 )
 from tests.support.engines import Engines
-from tests.support.faults.faults import line_of, other_process
-from tests.support.faults.faults import say as tell
 
 Size = tuple[int, int]
 
 
-@pytest.fixture
-def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Writers retry a locked database often and without a limit."""
-    monkeypatch.setattr("engine.store.database.BUSY_SECONDS", 0.1)
-    monkeypatch.setattr(Database.open.__func__, "__kwdefaults__", {"synchronous": "NORMAL", "busy": 0.1})
-    monkeypatch.setattr(
-        Writer.__init__, "__kwdefaults__", {"window_seconds": 0.004, "busy_seconds": 2 * MAX_WAIT_SECONDS}
-    )
-
-
 @at_both_sizes
-@pytest.mark.usefixtures("patient")
-async def test_message_waiting_for_the_database_is_shown_as_sending(open_engine: Engines, tmp_path: Path, size: Size):
-    (script := tmp_path / "locker.py").write_text(LOCKER)
+@pytest.mark.usefixtures("long_lock_timeout")
+async def test_message_waiting_for_the_database_is_shown_as_sending(open_engine: Engines, size: Size):
     app = Trackside(LaunchOptions(), lambda: open_engine(listener(Cue())))
     async with at_the_screen(app, size) as pilot:
-        with other_process(script, open_engine.db) as other:
-            assert await asyncio.to_thread(line_of, other) == "locked"
+        async with locked_database(open_engine.db):
             await say(pilot, "hello")
             await sees(pilot, "◌ sending… hello")
             await sees(pilot, "database locked, waiting for it")
             await pilot.press("up", "d")
             await sees(pilot, "This message is being saved")
-            tell(other)
-            await asyncio.to_thread(other.wait)
         await sees(pilot, "You said: hello")
         await until(pilot, lambda: "sending…" not in shown(app))
         await until(pilot, lambda: app.main.where() == "prompt")

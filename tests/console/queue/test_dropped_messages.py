@@ -30,7 +30,7 @@ def dropped(*texts: str) -> list[tuple[str, str]]:
     return [(text, "dropped") for text in texts]
 
 
-async def queued(pilot: Any, app: Trackside, *texts: str) -> None:
+async def queue_messages(pilot: Any, app: Trackside, *texts: str) -> None:
     """Queue these messages for the run in progress, one after the other."""
     for text in texts:
         count = len(app.main.queue.items)
@@ -38,11 +38,11 @@ async def queued(pilot: Any, app: Trackside, *texts: str) -> None:
         await until(pilot, lambda count=count: len(app.main.queue.items) > count)
 
 
-async def stopped(pilot: Any, app: Trackside, *texts: str) -> None:
+async def queue_messages_and_stop(pilot: Any, app: Trackside, *texts: str) -> None:
     """Queue these messages and stop the run before it pulls any."""
     await say(pilot, "hello")
     await sees(pilot, "You said: hello")
-    await queued(pilot, app, *texts)
+    await queue_messages(pilot, app, *texts)
     await pilot.press("f8")
     await until(pilot, lambda: in_queue(app) == dropped(*texts))
 
@@ -56,9 +56,9 @@ async def test_dropped_messages_stay_in_the_queue_during_the_next_run(open_engin
     async with at_the_screen(app, size) as pilot:
         await say(pilot, "hello")
         await sees(pilot, "You said: hello")
-        await queued(pilot, app, "one", "two")
+        await queue_messages(pilot, app, "one", "two")
         await pilot.press("ctrl+t")
-        await queued(pilot, app, "afterwards")
+        await queue_messages(pilot, app, "afterwards")
         await pilot.press("ctrl+t", "f8")
         await sees(
             pilot,
@@ -81,7 +81,7 @@ async def test_dropped_messages_stay_in_the_queue_during_the_next_run(open_engin
 async def test_dropped_message_can_be_edited_and_sent_again(open_engine: Engines, size: Size):
     app = Trackside(LaunchOptions(), lambda: open_engine(listener(Cue())))
     async with at_the_screen(app, size) as pilot:
-        await stopped(pilot, app, "one", "two")
+        await queue_messages_and_stop(pilot, app, "one", "two")
         first = (await app.active_session.engine.runs.list())[0]
 
         await pilot.press("up", "enter")
@@ -98,7 +98,7 @@ async def test_dropped_message_can_be_edited_and_sent_again(open_engine: Engines
 async def test_escape_leaves_a_dropped_message_and_restores_the_draft(open_engine: Engines):
     app = Trackside(LaunchOptions(), lambda: open_engine(listener(Cue())))
     async with at_the_screen(app) as pilot:
-        await stopped(pilot, app, "one")
+        await queue_messages_and_stop(pilot, app, "one")
         await pilot.press("up", "enter", *"!!")
         assert app.main.prompt.text == "one!!"
         await pilot.press("escape")
@@ -110,7 +110,7 @@ async def test_escape_leaves_a_dropped_message_and_restores_the_draft(open_engin
 async def test_conversation_offers_a_dropped_message_until_it_is_sent(open_engine: Engines):
     app = Trackside(LaunchOptions(), lambda: open_engine(listener(Cue())))
     async with at_the_screen(app) as pilot:
-        await stopped(pilot, app, "one")
+        await queue_messages_and_stop(pilot, app, "one")
         await sees(pilot, "enter back to the prompt")
         await go_to(pilot, app, "conversation")
         await pilot.press("alt+up", "alt+up", "enter")
@@ -129,7 +129,7 @@ async def test_conversation_offers_a_dropped_message_until_it_is_sent(open_engin
 async def test_dropped_messages_survive_a_restart_unless_dismissed(open_engine: Engines):
     app = Trackside(LaunchOptions(), lambda: open_engine(listener(Cue())))
     async with at_the_screen(app) as pilot:
-        await stopped(pilot, app, "one", "two")
+        await queue_messages_and_stop(pilot, app, "one", "two")
         await pilot.press("up", "d")
         await until(pilot, lambda: in_queue(app) == dropped("one"))
 
@@ -147,7 +147,7 @@ async def test_undo_restores_mode_pause_and_place(open_engine: Engines, size: Si
     async with at_the_screen(app, size) as pilot:
         await say(pilot, "hello")
         await sees(pilot, "You said: hello")
-        await queued(pilot, app, "one", "two")
+        await queue_messages(pilot, app, "one", "two")
         await pilot.press("up", "k", "t")
         await becomes(pilot, lambda: waiting(app), [("one", "after", "queued"), ("two", "steer", "queued")])
         await pilot.press("h")
@@ -167,7 +167,7 @@ async def test_each_recent_withdrawal_can_be_undone(open_engine: Engines):
     async with at_the_screen(app) as pilot:
         await say(pilot, "hello")
         await sees(pilot, "You said: hello")
-        await queued(pilot, app, "one", "two", "three")
+        await queue_messages(pilot, app, "one", "two", "three")
         app.main.queue.post_message(app.main.queue.Withdraw(app.main.queue.items[0].item_id))
         app.main.queue.post_message(app.main.queue.Withdraw(app.main.queue.items[1].item_id))
         gone = [("three", "queued"), ("one", "withdrawn"), ("two", "withdrawn")]

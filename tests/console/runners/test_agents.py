@@ -7,10 +7,10 @@ import pytest
 
 from console.launch import LaunchOptions
 from console.ui.runners.screen import RunnersScreen
-from tests.console.sessions.test_other_runner import resumed
 from tests.support.console.browser_data import begun, talked
 from tests.support.console.pilot import at_both_sizes, at_the_screen, go_to, say, sees, shown, until
 from tests.support.console.recorded_toasts import Telling
+from tests.support.console.sessions_browser import resume_session
 from tests.support.engines import Engines, declares, done, said
 
 TONE = [{"name": "tone", "type": "string", "required": True}]
@@ -29,33 +29,33 @@ def agent(name: str, **more: Any) -> dict[str, Any]:
 AGENTS = [agent("warm"), agent("cold")]
 
 
-def console(open_engine: Engines, now: list[dict[str, Any]] = AGENTS, **opening: Any) -> Telling:
+def console(open_engine: Engines, now: list[dict[str, Any]] = AGENTS, **options: Any) -> Telling:
     """A console over a session in which the agent `cold` answered; `now` are the agents since then."""
 
-    async def given() -> Any:
+    async def open_with_session() -> Any:
         engine = await open_engine(guide, agents=AGENTS)
         await talked(engine, "kyoto", "the castle", runner="cold")
         open_engine.clock.advance(60)
         await open_engine.close(engine)
         return await open_engine(guide, agents=now)
 
-    return Telling(LaunchOptions(**opening), given)
+    return Telling(LaunchOptions(**options), open_with_session)
 
 
-async def go_on(pilot: Any, app: Telling) -> None:
+async def send_next_message(pilot: Any, app: Telling) -> None:
     await say(pilot, "the gardens")
     await sees(pilot, "cold: the gardens")
     assert app.active_session.agent_id == "cold"
 
 
-@pytest.mark.parametrize("opening", [{"continue_last": True}, {"session": "kyoto"}], ids=["-c", "--session"])
-async def test_session_continues_with_its_last_agent(open_engine: Engines, opening: dict[str, Any]):
-    app = console(open_engine, **opening)
+@pytest.mark.parametrize("options", [{"continue_last": True}, {"session": "kyoto"}], ids=["-c", "--session"])
+async def test_session_continues_with_its_last_agent(open_engine: Engines, options: dict[str, Any]):
+    app = console(open_engine, **options)
     async with at_the_screen(app) as pilot:
         await begun(pilot, app)
         assert app.screen is app.main
         assert app.told == []
-        await go_on(pilot, app)
+        await send_next_message(pilot, app)
 
 
 async def test_resumed_session_chooses_its_last_agent_if_none_is_chosen(open_engine: Engines):
@@ -63,9 +63,9 @@ async def test_resumed_session_chooses_its_last_agent_if_none_is_chosen(open_eng
     async with at_the_screen(app) as pilot:
         await until(pilot, lambda: isinstance(app.screen, RunnersScreen))
         await pilot.press("escape")
-        await resumed(pilot, app, "kyoto")
+        await resume_session(pilot, app, "kyoto")
         await until(pilot, lambda: app.active_session.agent_id == "cold")
-        await go_on(pilot, app)
+        await send_next_message(pilot, app)
 
 
 async def test_opened_run_chooses_its_agent_if_none_is_chosen(open_engine: Engines):
@@ -80,7 +80,7 @@ async def test_opened_run_chooses_its_agent_if_none_is_chosen(open_engine: Engin
         rail.go_to(rail.source.place_of(f"run {run.run_id}") or 0)
         await pilot.press("enter")
         await until(pilot, lambda: app.active_session.agent_id == "cold")
-        await go_on(pilot, app)
+        await send_next_message(pilot, app)
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from console.launch import LaunchOptions
 from engine.runtimes.pool import ChildPool
 from tests.support.console.pilot import at_the_screen, say, sees, shown, until
 from tests.support.console.recorded_toasts import Telling
+from tests.support.console.regions import text_in
 from tests.support.engines import Engines
 
 SPEAKS = """async def run(ctx):
@@ -20,10 +21,10 @@ async def run(ctx):
         await asyncio.sleep(0.02)
     yield {{"type": "run.completed", "data": {{"message": {{"role": "assistant", "content": "{words}"}}}}}}
 """
-TORN = "async def run(ctx):\n    yield [\n"
+BROKEN = "async def run(ctx):\n    yield [\n"
 
 
-def opened(open_engine: Engines, text: str, **project: object) -> tuple[Telling, Path]:
+def console_on_file(open_engine: Engines, text: str, **project: object) -> tuple[Telling, Path]:
     """A console on a runner in a file, which runs in its own process."""
     path = open_engine.folder / "speaker.py"
     path.write_text(text)
@@ -38,7 +39,7 @@ def was_told(app: Telling, *words: str) -> bool:
 
 
 async def test_next_run_uses_the_edited_code(open_engine: Engines):
-    app, path = opened(open_engine, SPEAKS.format("the old words"))
+    app, path = console_on_file(open_engine, SPEAKS.format("the old words"))
     async with at_the_screen(app) as pilot:
         await say(pilot, "hello")
         await sees(pilot, "the old words")
@@ -53,7 +54,7 @@ async def test_next_run_uses_the_edited_code(open_engine: Engines):
 
 async def test_run_in_progress_keeps_the_old_code(open_engine: Engines, tmp_path: Path):
     go = tmp_path / "go"
-    app, path = opened(open_engine, WAITS.format(go=str(go), words="said by the old"))
+    app, path = console_on_file(open_engine, WAITS.format(go=str(go), words="said by the old"))
     async with at_the_screen(app) as pilot:
         await say(pilot, "hello")
         await sees(pilot, "working")
@@ -71,25 +72,25 @@ async def test_run_in_progress_keeps_the_old_code(open_engine: Engines, tmp_path
 
 async def test_header_says_that_the_new_code_is_broken_during_a_run(open_engine: Engines, tmp_path: Path):
     go = tmp_path / "go"
-    app, path = opened(open_engine, WAITS.format(go=str(go), words="said by the old"))
+    app, path = console_on_file(open_engine, WAITS.format(go=str(go), words="said by the old"))
     async with at_the_screen(app) as pilot:
         await say(pilot, "hello")
         await sees(pilot, "working")
         path.write_text(WAITS.format(go=str(go), words="said by the new"))
         await until(pilot, lambda: app.controllers.code_watch.header_text == "old code")
-        path.write_text(TORN)
+        path.write_text(BROKEN)
         await sees(pilot, "old code · new code broken")
         go.touch()
         await until(pilot, lambda: app.controllers.code_watch.header_text == "code broken")
 
 
 async def test_broken_file_cannot_run_until_it_is_fixed(open_engine: Engines):
-    app, path = opened(open_engine, SPEAKS.format("the old words"))
+    app, path = console_on_file(open_engine, SPEAKS.format("the old words"))
     async with at_the_screen(app) as pilot:
         await say(pilot, "hello")
         await sees(pilot, "the old words")
         await until(pilot, lambda: app.services.situation.can_run_again)
-        path.write_text(TORN)
+        path.write_text(BROKEN)
         await until(pilot, lambda: was_told(app, "speaker.py:2 is left out", "never closed", "fix it to run again"))
         await sees(pilot, "code broken")
         await say(pilot, "once more")
@@ -104,11 +105,11 @@ async def test_broken_file_cannot_run_until_it_is_fixed(open_engine: Engines):
 
 async def test_broken_file_does_not_affect_the_run_in_progress(open_engine: Engines, tmp_path: Path):
     go = tmp_path / "go"
-    app, path = opened(open_engine, WAITS.format(go=str(go), words="said by the old"))
+    app, path = console_on_file(open_engine, WAITS.format(go=str(go), words="said by the old"))
     async with at_the_screen(app) as pilot:
         await say(pilot, "hello")
         await sees(pilot, "working")
-        path.write_text(TORN)
+        path.write_text(BROKEN)
         await until(
             pilot, lambda: was_told(app, "speaker.py:2", "never closed", "run in progress still uses the old code")
         )
@@ -118,11 +119,11 @@ async def test_broken_file_does_not_affect_the_run_in_progress(open_engine: Engi
 
 
 async def test_agent_with_a_broken_runner_runs_when_the_file_is_fixed(open_engine: Engines):
-    app, path = opened(open_engine, SPEAKS.format("the old words"), agents=[{"id": "me", "runner": "speaker"}])
+    app, path = console_on_file(open_engine, SPEAKS.format("the old words"), agents=[{"id": "me", "runner": "speaker"}])
     async with at_the_screen(app) as pilot:
         await say(pilot, "hello")
         await sees(pilot, "the old words")
-        path.write_text(TORN)
+        path.write_text(BROKEN)
         await until(pilot, lambda: was_told(app, "speaker.py:2 is left out", "never closed", "fix it to run again"))
         await sees(pilot, "code broken")
         assert app.active_session.agent_id == "me"
@@ -134,7 +135,7 @@ async def test_agent_with_a_broken_runner_runs_when_the_file_is_fixed(open_engin
 
 async def test_broken_project_file_leaves_the_last_version_in_use(open_engine: Engines):
     agent = {"id": "me", "runner": "speaker"}
-    app, _ = opened(open_engine, SPEAKS.format("my words"), agents=[agent])
+    app, _ = console_on_file(open_engine, SPEAKS.format("my words"), agents=[agent])
     async with at_the_screen(app) as pilot:
         await say(pilot, "hello")
         await sees(pilot, "my words")
@@ -144,7 +145,7 @@ async def test_broken_project_file_leaves_the_last_version_in_use(open_engine: E
         file.write_text("agents: [")
         await until(pilot, lambda: was_told(app, "trackside.yaml:", "not YAML", "The previous version stays in use."))
         await say(pilot, "again")
-        await until(pilot, lambda: shown(app).count("my words") >= 2)
+        await until(pilot, lambda: text_in(app, app.main.conversation).count("my words") == 2)
         await until(pilot, lambda: app.services.situation.can_run_again)
         file.write_text(good)
         await until(pilot, lambda: "Code fixed · the next run uses it · f5 runs again" in app.told)
@@ -152,18 +153,18 @@ async def test_broken_project_file_leaves_the_last_version_in_use(open_engine: E
 
 
 async def test_notice_about_another_broken_runner_names_the_line(open_engine: Engines):
-    app, _ = opened(open_engine, SPEAKS.format("x"), runners=["speaker.py", "other.py"])
+    app, _ = console_on_file(open_engine, SPEAKS.format("x"), runners=["speaker.py", "other.py"])
     other = open_engine.folder / "other.py"
     other.write_text(SPEAKS.format("y"))
     async with at_the_screen(app) as pilot:
-        other.write_text(TORN)
+        other.write_text(BROKEN)
         await until(pilot, lambda: was_told(app, "other.py:2 is left out", "f3 shows it"))
         other.write_text(SPEAKS.format("z"))
         await until(pilot, lambda: was_told(app, "New: other"))
         await pilot.press("f3")
         await sees(pilot, "in use")
         app.told.clear()
-        other.write_text(TORN)
+        other.write_text(BROKEN)
         await until(pilot, lambda: was_told(app, "other.py:2 is left out"))
         assert not was_told(app, "f3 shows it"), "the list shows it"
 
@@ -180,7 +181,7 @@ async def test_broken_file_does_not_block_other_agents(open_engine: Engines):
         await say(pilot, "hello")
         await sees(pilot, "warm")
         await until(pilot, lambda: app.services.situation.can_run_again)
-        (open_engine.folder / "other.py").write_text(TORN)
+        (open_engine.folder / "other.py").write_text(BROKEN)
         await until(pilot, lambda: was_told(app, "other.py:2 is left out", "f3 shows it"))
         assert app.controllers.code_watch.header_text is None
         project["agents"][0] = me | {"config": {"tone": "really cold"}}
@@ -197,7 +198,7 @@ async def test_broken_file_does_not_block_other_agents(open_engine: Engines):
 
 
 async def test_unreadable_project_file_is_named_in_notice_and_header(open_engine: Engines):
-    app, _ = opened(open_engine, SPEAKS.format("my words"), agents=[{"id": "me", "runner": "speaker"}])
+    app, _ = console_on_file(open_engine, SPEAKS.format("my words"), agents=[{"id": "me", "runner": "speaker"}])
     async with at_the_screen(app) as pilot:
         (open_engine.folder / "trackside.yaml").write_text("agents:\n- runner: speaker\n")
         await until(pilot, lambda: was_told(app, "agents[0].id: is missing. The previous version stays in use."))

@@ -34,7 +34,7 @@ async def plain(ctx: Any) -> AsyncIterator[Any]:
     yield done()
 
 
-def opened(open_engine: Engines, *, runner: str | None = "good", agents: Any = AGENTS) -> Telling:
+def make_console(open_engine: Engines, *, runner: str | None = "good", agents: Any = AGENTS) -> Telling:
     return Telling(LaunchOptions(runner=runner), lambda: open_engine(asks, plain, agents=agents))
 
 
@@ -45,7 +45,7 @@ async def kept(app: Telling) -> dict[str, Any]:
 
 @pytest.mark.parametrize("size", [(160, 45), (80, 24), (60, 15)])
 async def test_invalid_agent_is_fixed_from_the_list_and_then_chosen(open_engine: Engines, size: tuple[int, int]):
-    app = opened(open_engine)
+    app = make_console(open_engine)
     async with at_the_screen(app, size) as pilot:
         await pilot.press("f3")
         await sees(pilot, "poor", "config.city is required", "2 to fix", "f12 fixes it")
@@ -70,7 +70,7 @@ async def test_invalid_agent_is_fixed_from_the_list_and_then_chosen(open_engine:
 
 @at_both_sizes
 async def test_runner_with_missing_settings_is_marked_in_the_list(open_engine: Engines, size: tuple[int, int]):
-    app = opened(open_engine, agents=AGENTS[1:])
+    app = make_console(open_engine, agents=AGENTS[1:])
     async with at_the_screen(app, size) as pilot:
         await pilot.press("f3")
         await sees(pilot, "✗ asks", "city is required", "f12 fixes it", "1 to fix")
@@ -86,7 +86,7 @@ async def test_runner_with_missing_settings_is_marked_in_the_list(open_engine: E
 
 @at_both_sizes
 async def test_chosen_agent_says_which_setting_is_missing(open_engine: Engines, size: tuple[int, int]):
-    app = opened(open_engine)
+    app = make_console(open_engine)
     async with at_the_screen(app, size) as pilot:
         await pilot.press("f3")
         await sees(pilot, "poor")
@@ -106,7 +106,7 @@ async def test_chosen_agent_says_which_setting_is_missing(open_engine: Engines, 
 async def test_only_agent_is_chosen_although_a_setting_is_missing(
     open_engine: Engines,
 ):
-    app = opened(open_engine, runner=None, agents=AGENTS[:1])
+    app = make_console(open_engine, runner=None, agents=AGENTS[:1])
     async with at_the_screen(app) as pilot:
         await until(pilot, lambda: any("city is required" in words for words in app.told))
         form = await to_the_form(pilot, app)
@@ -121,7 +121,7 @@ async def test_only_agent_is_chosen_although_a_setting_is_missing(
 
 async def test_invalid_value_of_the_file_is_replaced_in_the_form(open_engine: Engines):
     agents = [{"id": "poor", "runner": "asks", "config": {"city": "Rome", "extra1": "x", "tone": "hot"}}]
-    app = opened(open_engine, runner=None, agents=agents)
+    app = make_console(open_engine, runner=None, agents=agents)
     async with at_the_screen(app) as pilot:
         await until(pilot, lambda: any("tone must be one of warm, cold" in words for words in app.told))
         await pilot.press("f12")

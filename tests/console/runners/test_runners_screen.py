@@ -30,7 +30,7 @@ async def second(ctx: Any) -> AsyncIterator[Any]:
     yield done()
 
 
-def opened(open_engine: Engines, *, runner: str | None = "first", **project: Any) -> Telling:
+def make_console(open_engine: Engines, *, runner: str | None = "first", **project: Any) -> Telling:
     return Telling(LaunchOptions(runner=runner), lambda: open_engine(first, second, **project))
 
 
@@ -40,12 +40,12 @@ def unwrapped(app: Trackside) -> str:
     return " ".join("".join(piece.text for piece in line) for line in app.screen.details.lines)
 
 
-async def places(app: Trackside) -> list[str]:
+async def recent_paths(app: Trackside) -> list[str]:
     """The recently opened paths in the database."""
     return [place.path for place in await app.active_session.engine._core.read(opened_places.every)]
 
 
-async def to_the_list(pilot: Any, app: Trackside) -> RunnersScreen:
+async def open_picker(pilot: Any, app: Trackside) -> RunnersScreen:
     await pilot.press("f3")
     await until(pilot, lambda: isinstance(app.screen, RunnersScreen))
     assert isinstance(app.screen, RunnersScreen)
@@ -54,9 +54,9 @@ async def to_the_list(pilot: Any, app: Trackside) -> RunnersScreen:
 
 @at_both_sizes
 async def test_runner_found_by_search_is_used_from_then_on(open_engine: Engines, size: tuple[int, int]):
-    app = opened(open_engine)
+    app = make_console(open_engine)
     async with at_the_screen(app, size) as pilot:
-        await to_the_list(pilot, app)
+        await open_picker(pilot, app)
         await sees(pilot, "first", "second", "in use")
         await pilot.press(*"second")
         await until(pilot, lambda: "first" not in shown(app))
@@ -67,9 +67,9 @@ async def test_runner_found_by_search_is_used_from_then_on(open_engine: Engines,
 
 
 async def test_details_show_capabilities_and_permissions(open_engine: Engines):
-    app = opened(open_engine)
+    app = make_console(open_engine)
     async with at_the_screen(app) as pilot:
-        await to_the_list(pilot, app)
+        await open_picker(pilot, app)
         await sees(pilot, "streaming", "history: page", "plugin:local/first/default", "first.py")
 
 
@@ -79,9 +79,9 @@ async def test_details_show_capabilities_and_permissions(open_engine: Engines):
 )
 async def test_enter_chooses_the_best_match_of_any_kind(open_engine: Engines, typed: str, taken: str):
     (open_engine.folder / "full.py").write_text(SPEAKS.format("x"))
-    app = opened(open_engine, runners=["."], agents=[{"id": "demo", "runner": "full"}])
+    app = make_console(open_engine, runners=["."], agents=[{"id": "demo", "runner": "full"}])
     async with at_the_screen(app) as pilot:
-        screen = await to_the_list(pilot, app)
+        screen = await open_picker(pilot, app)
         await sees(pilot, "demo", "in use", "1 agent · 7 runners")
         await pilot.press(*typed)
         await until(pilot, lambda: screen.search.value == typed)
@@ -91,9 +91,9 @@ async def test_enter_chooses_the_best_match_of_any_kind(open_engine: Engines, ty
 
 
 async def test_cursor_starts_on_the_runner_in_use(open_engine: Engines):
-    app = opened(open_engine, runner="second")
+    app = make_console(open_engine, runner="second")
     async with at_the_screen(app) as pilot:
-        screen = await to_the_list(pilot, app)
+        screen = await open_picker(pilot, app)
         await until(pilot, lambda: screen.choice is not None and screen.choice.name == "second")
         await pilot.press("enter")
         await until(pilot, lambda: app.screen is app.main)
@@ -101,10 +101,10 @@ async def test_cursor_starts_on_the_runner_in_use(open_engine: Engines):
 
 
 async def test_esc_clears_the_search_and_then_closes_the_picker(open_engine: Engines):
-    app = opened(open_engine)
+    app = make_console(open_engine)
     async with at_the_screen(app) as pilot:
         await pilot.press(*"half a thought")
-        screen = await to_the_list(pilot, app)
+        screen = await open_picker(pilot, app)
         await pilot.press(*"zzz")
         await sees(pilot, "No runner matches “zzz”")
         await pilot.press("escape")
@@ -118,9 +118,9 @@ async def test_esc_clears_the_search_and_then_closes_the_picker(open_engine: Eng
 
 async def test_broken_file_is_listed_with_line_and_reason(open_engine: Engines):
     (open_engine.folder / "broken.py").write_text("async def run(ctx):\n    yield [\n")
-    app = opened(open_engine, runners=["."])
+    app = make_console(open_engine, runners=["."])
     async with at_the_screen(app) as pilot:
-        await to_the_list(pilot, app)
+        await open_picker(pilot, app)
         await sees(pilot, "Left out", "broken.py:2", "1 left out")
         await pilot.press(*"closed")
         await sees(pilot, "Fix the file")
@@ -132,9 +132,9 @@ async def test_runner_is_opened_by_a_completed_path(open_engine: Engines, tmp_pa
     far = tmp_path / "far" / "away"
     far.mkdir(parents=True)
     (far / "stranger.py").write_text(SPEAKS.format("from afar"))
-    app = opened(open_engine)
+    app = make_console(open_engine)
     async with at_the_screen(app) as pilot:
-        screen = await to_the_list(pilot, app)
+        screen = await open_picker(pilot, app)
         screen.search.value = f"{tmp_path}/f"
         await sees(pilot, "far/")
         await pilot.press("tab")
@@ -164,9 +164,9 @@ async def test_path_that_cannot_be_opened_says_why(open_engine: Engines, tmp_pat
     (tmp_path / "torn.py").write_text("async def run(ctx):\n    yield [\n")
     (tmp_path / "first.py").write_text(SPEAKS.format("x"))
     (tmp_path / "empty").mkdir()
-    app = opened(open_engine)
+    app = make_console(open_engine)
     async with at_the_screen(app) as pilot:
-        screen = await to_the_list(pilot, app)
+        screen = await open_picker(pilot, app)
         await sees(pilot, "in use")
         screen.search.value = f"{tmp_path}/{typed}"
         await until(pilot, lambda: screen._folder.typed == str(Path(f"{tmp_path}/{typed}x").parent) + "/")
@@ -182,21 +182,21 @@ async def test_path_that_cannot_be_opened_says_why(open_engine: Engines, tmp_pat
 async def test_opened_path_is_listed_the_next_time(open_engine: Engines, tmp_path: Path):
     far = tmp_path / "stranger.py"
     far.write_text(SPEAKS.format("from afar"))
-    app = opened(open_engine)
+    app = make_console(open_engine)
     async with at_the_screen(app) as pilot:
-        screen = await to_the_list(pilot, app)
+        screen = await open_picker(pilot, app)
         screen.search.value = str(far)
         await sees(pilot, "stranger.py")
         await pilot.press("enter")
         await until(pilot, lambda: app.screen is app.main)
-        await becomes(pilot, lambda: places(app), [str(far)])
-        await to_the_list(pilot, app)
+        await becomes(pilot, lambda: recent_paths(app), [str(far)])
+        await open_picker(pilot, app)
         await sees(pilot, "stranger", "in use")
         assert "Recently opened" not in shown(app), "while it is among the runners"
 
-    again = opened(open_engine)
+    again = make_console(open_engine)
     async with at_the_screen(again) as pilot:
-        await to_the_list(pilot, again)
+        await open_picker(pilot, again)
         await sees(pilot, "Recently opened", "stranger.py", "just now")
         await pilot.press(*"strang")
         await pilot.press("f12")
@@ -213,16 +213,16 @@ async def test_recent_path_without_its_file_is_removed_when_chosen(open_engine: 
     engine = await open_engine(first)
     await engine.runners.add_recent_place(far)
     await open_engine.close(engine)
-    app = opened(open_engine)
+    app = make_console(open_engine)
     async with at_the_screen(app) as pilot:
-        await to_the_list(pilot, app)
+        await open_picker(pilot, app)
         await sees(pilot, "Recently opened", "stranger.py")
         assert app.told == []
         await pilot.press(*"strang", "enter")
         await until(pilot, lambda: f"{far} no longer exists and is removed from the list." in app.told)
         await pilot.press("escape")
         await until(pilot, lambda: "in use" in shown(app) and "Recently opened" not in shown(app))
-        await becomes(pilot, lambda: places(app), [])
+        await becomes(pilot, lambda: recent_paths(app), [])
 
 
 async def test_home_folder_and_names_with_spaces_are_completed(
@@ -231,9 +231,9 @@ async def test_home_folder_and_names_with_spaces_are_completed(
     (tmp_path / "my runners").mkdir()
     (tmp_path / "my runners" / "a stranger.py").write_text(SPEAKS.format("x"))
     monkeypatch.setenv("HOME", str(tmp_path))
-    app = opened(open_engine)
+    app = make_console(open_engine)
     async with at_the_screen(app) as pilot:
-        screen = await to_the_list(pilot, app)
+        screen = await open_picker(pilot, app)
         await pilot.press(*"~/my")
         await sees(pilot, "my runners/")
         await pilot.press("tab")
@@ -250,9 +250,9 @@ async def test_names_of_a_huge_folder_are_found_and_limited(open_engine: Engines
     for number in range(7_000):
         (huge / f"f{number:05}.py").touch()
     (huge / "f06999.py").write_text(SPEAKS.format("the last"))
-    app = opened(open_engine)
+    app = make_console(open_engine)
     async with at_the_screen(app) as pilot:
-        screen = await to_the_list(pilot, app)
+        screen = await open_picker(pilot, app)
         screen.search.value = f"{huge}/"
         await sees(pilot, "f00000.py", "First 300 names; type more")
         await pilot.press("tab")
@@ -270,9 +270,9 @@ async def test_typed_path_can_be_opened_if_the_folder_is_too_large_to_search(
 ):
     monkeypatch.setattr("console.model.text.paths.MAX_SCANNED_NAMES", 0)
     (tmp_path / "stranger.py").write_text(SPEAKS.format("x"))
-    app = opened(open_engine)
+    app = make_console(open_engine)
     async with at_the_screen(app) as pilot:
-        screen = await to_the_list(pilot, app)
+        screen = await open_picker(pilot, app)
         screen.search.value = f"{tmp_path}/stranger.py"
         await sees(pilot, "too many names to search", "enter opens ")
         await pilot.press("enter")
@@ -281,9 +281,9 @@ async def test_typed_path_can_be_opened_if_the_folder_is_too_large_to_search(
 
 
 async def test_missing_folder_is_reported_while_typing(open_engine: Engines):
-    app = opened(open_engine)
+    app = make_console(open_engine)
     async with at_the_screen(app) as pilot:
-        screen = await to_the_list(pilot, app)
+        screen = await open_picker(pilot, app)
         screen.search.value = "./nowhere/x"
         await sees(pilot, "nowhere/: no such folder")
         screen.search.value = "~nobody-of-that-name/"
@@ -294,9 +294,9 @@ async def test_folder_with_several_runners_fills_the_list(open_engine: Engines, 
     (tmp_path / "both").mkdir()
     for name in ("one", "two"):
         (tmp_path / "both" / f"{name}.py").write_text(SPEAKS.format(name))
-    app = opened(open_engine)
+    app = make_console(open_engine)
     async with at_the_screen(app) as pilot:
-        screen = await to_the_list(pilot, app)
+        screen = await open_picker(pilot, app)
         screen.search.value = f"{tmp_path}/bo"
         await sees(pilot, "both/")
         await pilot.press("enter")
@@ -313,7 +313,7 @@ async def test_file_that_raises_at_import_fails_its_run(open_engine: Engines, tm
     path.write_text(f"raise RuntimeError('no key in the drawer')\n{SPEAKS.format('x')}")
     app = Telling(LaunchOptions(runner="first"), lambda: open_engine(first, runtime=lambda _: ChildPool()))
     async with at_the_screen(app) as pilot:
-        screen = await to_the_list(pilot, app)
+        screen = await open_picker(pilot, app)
         screen.search.value = str(path)
         await sees(pilot, "raises.py")
         await pilot.press("enter")
@@ -329,9 +329,9 @@ async def test_file_that_raises_at_import_fails_its_run(open_engine: Engines, tm
 async def test_broken_manifest_is_listed_with_folder_line_and_reason(open_engine: Engines):
     (open_engine.folder / "plug").mkdir()
     (open_engine.folder / "plug" / "manifest.yaml").write_text("author: me\nname: [\n")
-    app = opened(open_engine, runners=["first.py", "plug"])
+    app = make_console(open_engine, runners=["first.py", "plug"])
     async with at_the_screen(app) as pilot:
-        await to_the_list(pilot, app)
+        await open_picker(pilot, app)
         await sees(pilot, "1 left out", "plug/manifest.yaml:3", "not YAML")
 
 
@@ -341,16 +341,16 @@ async def test_broken_component_is_listed_with_the_folder_of_its_plugin(open_eng
         "metadata: {author: me, name: plug}\nspec: {components: {Runner: {fromFiles: [runner.yaml]}}}\n"
     )
     (open_engine.folder / "plug" / "runner.yaml").write_text("kind: [\n")
-    app = opened(open_engine, runners=["first.py", "plug"])
+    app = make_console(open_engine, runners=["first.py", "plug"])
     async with at_the_screen(app) as pilot:
-        await to_the_list(pilot, app)
+        await open_picker(pilot, app)
         await sees(pilot, "1 left out", "plug/runner.yaml:2", "not YAML")
 
 
 @at_both_sizes
 async def test_invalid_agent_is_listed_with_its_reason_and_another_can_run(open_engine: Engines, size: tuple[int, int]):
     agents = [{"id": "good", "runner": "second"}, {"id": "poor", "runner": "nobody"}]
-    app = opened(open_engine, runner=None, agents=agents)
+    app = make_console(open_engine, runner=None, agents=agents)
     async with at_the_screen(app, size) as pilot:
         await until(pilot, lambda: isinstance(app.screen, RunnersScreen))
         await sees(pilot, "trackside.yaml:1", "agent poor: runner: no runner called 'nobody'", "1 left out")
@@ -364,16 +364,16 @@ async def test_invalid_agent_is_listed_with_its_reason_and_another_can_run(open_
 
 async def test_warning_about_a_runner_is_shown_in_its_details(open_engine: Engines):
     (open_engine.folder / "odd.py").write_text(f"config = make()\n{SPEAKS.format('x')}")
-    app = opened(open_engine, runners=["first.py", "odd.py"])
+    app = make_console(open_engine, runners=["first.py", "odd.py"])
     async with at_the_screen(app) as pilot:
-        await to_the_list(pilot, app)
+        await open_picker(pilot, app)
         await pilot.press(*"odd")
         await until(pilot, lambda: "config is not a literal" in unwrapped(app))
         assert "left out" not in shown(app).lower()
 
 
 async def test_slow_list_shows_a_notice_and_applies_keys_typed_meanwhile(open_engine: Engines):
-    app = opened(open_engine)
+    app = make_console(open_engine)
     async with at_the_screen(app) as pilot:
         go = asyncio.Event()
         read = app.active_session.engine.runners.summaries
@@ -383,7 +383,7 @@ async def test_slow_list_shows_a_notice_and_applies_keys_typed_meanwhile(open_en
             return await read(locale)
 
         app.active_session.engine.runners.summaries = slowly
-        await to_the_list(pilot, app)
+        await open_picker(pilot, app)
         await sees(pilot, "Reading…")
         assert "No runners found" not in shown(app)
         await pilot.press(*"second", "enter")
@@ -393,7 +393,7 @@ async def test_slow_list_shows_a_notice_and_applies_keys_typed_meanwhile(open_en
 
 
 async def test_slow_settings_form_shows_a_notice(open_engine: Engines):
-    app = opened(open_engine)
+    app = make_console(open_engine)
     async with at_the_screen(app) as pilot:
         go = asyncio.Event()
         read = app.active_session.engine.settings.form
@@ -410,9 +410,9 @@ async def test_slow_settings_form_shows_a_notice(open_engine: Engines):
 
 
 async def test_keys_of_open_screens_say_so(open_engine: Engines):
-    app = opened(open_engine)
+    app = make_console(open_engine)
     async with at_the_screen(app) as pilot:
-        await to_the_list(pilot, app)
+        await open_picker(pilot, app)
         await sees(pilot, "in use")
         await pilot.press("f12")
         await sees(pilot, "Settings of first")
@@ -423,7 +423,7 @@ async def test_keys_of_open_screens_say_so(open_engine: Engines):
 
 
 async def test_picker_opens_by_itself_if_no_runner_is_chosen(open_engine: Engines):
-    app = opened(open_engine, runner=None, runners=["first.py", "second.py"])
+    app = make_console(open_engine, runner=None, runners=["first.py", "second.py"])
     async with at_the_screen(app) as pilot:
         await until(pilot, lambda: isinstance(app.screen, RunnersScreen))
         await pilot.press(*"second", "enter")
@@ -449,7 +449,7 @@ async def able(ctx: Any) -> AsyncIterator[Any]:
     yield done()
 
 
-async def through(pilot: Any, app: Telling, screen: RunnersScreen) -> str:
+async def scroll_through_details(pilot: Any, app: Telling, screen: RunnersScreen) -> str:
     """Everything that is visible while the details are scrolled to their end."""
     await sees(pilot, "alt+down scroll down")
     seen = shown(app)
@@ -466,9 +466,9 @@ async def through(pilot: Any, app: Telling, screen: RunnersScreen) -> str:
 async def test_details_can_be_scrolled_in_a_small_terminal(open_engine: Engines, size: tuple[int, int]):
     app = Telling(LaunchOptions(runner="able"), lambda: open_engine(able, second))
     async with at_the_screen(app, size) as pilot:
-        screen = await to_the_list(pilot, app)
+        screen = await open_picker(pilot, app)
         await sees(pilot, "in use")
-        seen = await through(pilot, app, screen)
+        seen = await scroll_through_details(pilot, app, screen)
         for words in ("permissions", "workspace", "source", "plugin:local/able/default", "last used"):
             assert words in seen
         await pilot.press("alt+down")
@@ -480,9 +480,9 @@ async def test_details_can_be_scrolled_in_a_small_terminal(open_engine: Engines,
 async def test_details_of_a_broken_manifest_can_be_scrolled_in_a_small_terminal(open_engine: Engines):
     (open_engine.folder / "plug").mkdir()
     (open_engine.folder / "plug" / "manifest.yaml").write_text("author: me\nname: [\n")
-    app = opened(open_engine, runners=["first.py", "plug"])
+    app = make_console(open_engine, runners=["first.py", "plug"])
     async with at_the_screen(app, (60, 15)) as pilot:
-        screen = await to_the_list(pilot, app)
+        screen = await open_picker(pilot, app)
         await pilot.press(*"not yaml")
         await sees(pilot, "left out")
-        assert "Fix the file" in await through(pilot, app, screen)
+        assert "Fix the file" in await scroll_through_details(pilot, app, screen)

@@ -8,15 +8,15 @@ import pytest
 import console.data.paged
 import console.data.sessions
 from console.ui.sessions.screen import SessionsScreen
-from tests.console.sessions.test_sessions_screen import TRIPS, opened
 from tests.support.console.browser_data import begun, browsing, listed, parrot
 from tests.support.console.pilot import at_the_screen, sees, until
+from tests.support.console.sessions_browser import TRIPS, open_session_browser
 from tests.support.engines import Engines
 
 GONE = "“where is the museum of gold” was deleted in another process."
 
 
-async def unaware(_: SessionsScreen) -> bool:
+async def skip_refresh(_: SessionsScreen) -> bool:
     """Never refresh the list."""
     return False
 
@@ -24,7 +24,7 @@ async def unaware(_: SessionsScreen) -> bool:
 async def test_deleted_rows_disappear_and_new_titles_appear(open_engine: Engines):
     app, other = browsing(open_engine, *TRIPS), await open_engine(parrot)
     async with at_the_screen(app) as pilot:
-        screen = await opened(pilot, app)
+        screen = await open_session_browser(pilot, app)
         await other.sessions.rename("kyoto", "Two days")
         await sees(pilot, "Two days")
         await other.sessions.delete("lima")
@@ -35,7 +35,7 @@ async def test_deleted_rows_disappear_and_new_titles_appear(open_engine: Engines
 async def test_search_results_follow_deletes_and_renames(open_engine: Engines):
     app, other = browsing(open_engine, *TRIPS, ("oslo", ("gold in Oslo",))), await open_engine(parrot)
     async with at_the_screen(app) as pilot:
-        screen = await opened(pilot, app)
+        screen = await open_session_browser(pilot, app)
         await pilot.press("slash", *"gold", "enter")
         await sees(pilot, "Found: 2 titles · 4 messages")
         await other.sessions.rename("oslo", "Fjords")
@@ -76,10 +76,10 @@ async def test_invisible_sessions_are_reread_one_page_at_a_time(open_engine: Eng
 async def test_command_on_a_deleted_session_says_so_and_changes_nothing(
     open_engine: Engines, monkeypatch: pytest.MonkeyPatch, key: str
 ):
-    monkeypatch.setattr(SessionsScreen, "read_changes", unaware)
+    monkeypatch.setattr(SessionsScreen, "read_changes", skip_refresh)
     app, other = browsing(open_engine, *TRIPS), await open_engine(parrot)
     async with at_the_screen(app) as pilot:
-        screen, here = await opened(pilot, app), app.active_session.session_id
+        screen, here = await open_session_browser(pilot, app), app.active_session.session_id
         await other.sessions.delete("lima")
         await pilot.press(key)
         await until(pilot, lambda: GONE in app.told)
@@ -88,10 +88,10 @@ async def test_command_on_a_deleted_session_says_so_and_changes_nothing(
 
 
 async def test_rename_of_a_deleted_session_closes_the_input_line(open_engine: Engines, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(SessionsScreen, "read_changes", unaware)
+    monkeypatch.setattr(SessionsScreen, "read_changes", skip_refresh)
     app, other = browsing(open_engine, *TRIPS), await open_engine(parrot)
     async with at_the_screen(app) as pilot:
-        screen = await opened(pilot, app)
+        screen = await open_session_browser(pilot, app)
         await other.sessions.delete("lima")
         await pilot.press("r")
         await until(pilot, lambda: GONE in app.told and not screen.ask_line.is_open)
@@ -99,10 +99,10 @@ async def test_rename_of_a_deleted_session_closes_the_input_line(open_engine: En
 
 
 async def test_found_message_of_a_deleted_session_is_not_opened(open_engine: Engines, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(SessionsScreen, "read_changes", unaware)
+    monkeypatch.setattr(SessionsScreen, "read_changes", skip_refresh)
     app, other = browsing(open_engine, *TRIPS), await open_engine(parrot)
     async with at_the_screen(app) as pilot:
-        screen = await opened(pilot, app)
+        screen = await open_session_browser(pilot, app)
         await pilot.press("slash", *"gold", "enter", "down")
         await until(pilot, lambda: screen.hit is not None)
         await other.sessions.delete("lima")

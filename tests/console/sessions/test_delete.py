@@ -8,41 +8,21 @@ import pytest
 
 import console.ui.sessions.delete
 from console.ui.sessions.delete import PendingDeletes
-from console.ui.sessions.screen import SessionsScreen
-from engine.api import Engine
 from engine.api.sessions import SessionsApi
 from tests.support.console.browser_data import browsing, listed, talked
 from tests.support.console.pilot import Cue, at_the_screen, becomes, listener, say, sees, shown, until
+from tests.support.console.sessions_browser import TRIPS, open_session_browser, resume_session, session_ids
 from tests.support.engines import Engines
 
-TRIPS = (("kyoto", ("plan a day in Kyoto", "use metric")), ("lima", ("where is the museum of gold",)))
 
-
-async def opened(pilot, app) -> SessionsScreen:
-    await pilot.press("ctrl+l")
-    await until(pilot, lambda: isinstance(app.screen, SessionsScreen) and app.screen.list.current is not None)
-    return app.screen
-
-
-async def sessions(engine: Engine) -> set[str]:
-    return {one.session_id for one in await engine.sessions.list()}
-
-
-async def entered(pilot, app, session: str) -> None:
-    """Resume a session from the browser."""
-    screen = await opened(pilot, app)
-    await pilot.press("g", *["down"] * listed(screen).index(session), "enter")
-    await until(pilot, lambda: app.active_session.session_id == session and app.screen is app.main)
-
-
-class Hand:
+class ManualTimers:
     """Timers that a test fires by hand."""
 
     def __init__(self) -> None:
         self.waiting: list[Callable[[], object]] = []
         self.stopped = 0
         self.tasks: list[Any] = []
-        self.over_for: list[tuple[str, bool]] = []
+        self.finished: list[tuple[str, bool]] = []
 
     def later(self, seconds: float, call: Callable[[], object]) -> Any:
         self.waiting.append(call)
@@ -60,114 +40,114 @@ class Hand:
         await asyncio.gather(*self.tasks, return_exceptions=True)
 
 
-def parting(
-    hand: Hand,
-    gone: list[str],
-    why_not: Exception | None = None,
+def make_pending_deletes(
+    timers: ManualTimers,
+    deleted: list[str],
+    error: Exception | None = None,
     delete: Callable[[str], Awaitable[str]] | None = None,
 ) -> PendingDeletes:
-    async def at_once(name: str) -> str:
-        if why_not is not None:
-            raise why_not
-        gone.append(name)
+    async def delete_at_once(name: str) -> str:
+        if error is not None:
+            raise error
+        deleted.append(name)
         return f"deleted {name}"
 
     def over(name: str, is_gone: bool) -> None:
-        hand.over_for.append((name, is_gone))
+        timers.finished.append((name, is_gone))
 
-    return PendingDeletes(delete or at_once, hand.later, hand.begin, over)
+    return PendingDeletes(delete or delete_at_once, timers.later, timers.begin, over)
 
 
 async def test_session_is_deleted_when_the_time_to_undo_is_over():
-    hand, gone = Hand(), list[str]()
-    leaving = parting(hand, gone)
-    leaving.add("a")
-    assert (leaving.session_ids, gone) == ({"a"}, [])
-    await hand.over()
-    assert (leaving.session_ids, gone, hand.over_for) == (set(), ["a"], [("a", True)])
+    timers, deleted = ManualTimers(), list[str]()
+    pending = make_pending_deletes(timers, deleted)
+    pending.add("a")
+    assert (pending.session_ids, deleted) == ({"a"}, [])
+    await timers.over()
+    assert (pending.session_ids, deleted, timers.finished) == (set(), ["a"], [("a", True)])
 
 
 async def test_undo_restores_the_last_deleted_session_first():
-    hand, gone = Hand(), list[str]()
-    leaving = parting(hand, gone)
-    leaving.add("a")
-    leaving.add("b")
-    assert leaving.undo() == "b"
-    await hand.over()
-    assert gone == ["a"]
-    assert leaving.undo() is None
+    timers, deleted = ManualTimers(), list[str]()
+    pending = make_pending_deletes(timers, deleted)
+    pending.add("a")
+    pending.add("b")
+    assert pending.undo() == "b"
+    await timers.over()
+    assert deleted == ["a"]
+    assert pending.undo() is None
 
 
 async def test_failed_delete_shows_the_session_again():
-    hand = Hand()
-    leaving = parting(hand, [], OSError("busy"))
-    leaving.add("a")
-    await hand.over()
-    assert (leaving.session_ids, hand.over_for) == (set(), [("a", False)])
+    timers = ManualTimers()
+    pending = make_pending_deletes(timers, [], OSError("busy"))
+    pending.add("a")
+    await timers.over()
+    assert (pending.session_ids, timers.finished) == (set(), [("a", False)])
 
 
 async def test_quitting_deletes_pending_sessions_once_and_reports_it():
-    hand, gone = Hand(), list[str]()
-    leaving = parting(hand, gone)
-    leaving.add("a")
-    assert await leaving.finish() == ["deleted a"]
-    await hand.over()
-    assert gone == ["a"]
+    timers, deleted = ManualTimers(), list[str]()
+    pending = make_pending_deletes(timers, deleted)
+    pending.add("a")
+    assert await pending.finish() == ["deleted a"]
+    await timers.over()
+    assert deleted == ["a"]
 
 
 async def test_failed_delete_at_quit_does_not_stop_the_others():
-    hand = Hand()
-    leaving = parting(hand, [], OSError("busy"))
-    leaving.add("a")
-    leaving.add("b")
-    assert await leaving.finish() == ["busy", "busy"]
-    assert leaving.session_ids == set()
+    timers = ManualTimers()
+    pending = make_pending_deletes(timers, [], OSError("busy"))
+    pending.add("a")
+    pending.add("b")
+    assert await pending.finish() == ["busy", "busy"]
+    assert pending.session_ids == set()
 
 
 async def test_delete_in_progress_stays_hidden_cannot_be_undone_and_is_awaited_at_quit():
-    hand, gone, begun, go = Hand(), list[str](), asyncio.Event(), asyncio.Event()
+    timers, deleted, started, go = ManualTimers(), list[str](), asyncio.Event(), asyncio.Event()
 
     async def slowly(name: str) -> str:
-        begun.set()
+        started.set()
         await go.wait()
-        gone.append(name)
+        deleted.append(name)
         return f"deleted {name}"
 
-    leaving = parting(hand, gone, delete=slowly)
-    leaving.add("a")
-    moment = asyncio.ensure_future(hand.over())
-    await begun.wait()
-    leaving.add("b")
-    assert leaving.undo() == "b"
-    assert (leaving.undo(), leaving.session_ids, leaving.can_undo) == (None, {"a"}, False)
-    assert leaving.why_no_undo == "The session is being deleted and cannot be restored."
-    finishing = asyncio.ensure_future(leaving.finish())
+    pending = make_pending_deletes(timers, deleted, delete=slowly)
+    pending.add("a")
+    firing = asyncio.ensure_future(timers.over())
+    await started.wait()
+    pending.add("b")
+    assert pending.undo() == "b"
+    assert (pending.undo(), pending.session_ids, pending.can_undo) == (None, {"a"}, False)
+    assert pending.why_no_undo == "The session is being deleted and cannot be restored."
+    finishing = asyncio.ensure_future(pending.finish())
     go.set()
-    assert (await finishing, gone, leaving.session_ids, hand.over_for) == ([], ["a"], set(), [("a", True)])
-    await moment
+    assert (await finishing, deleted, pending.session_ids, timers.finished) == ([], ["a"], set(), [("a", True)])
+    await firing
 
 
 # At the screen
 
 
 @pytest.fixture
-def slow_to_go(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
+def slow_delete(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
     """The time to undo is short, and a deletion waits until this event is set."""
-    go, at_once = asyncio.Event(), SessionsApi.delete
+    go, delete_at_once = asyncio.Event(), SessionsApi.delete
 
     async def slowly(sessions: SessionsApi, session_id: str) -> Any:
         await go.wait()
-        return await at_once(sessions, session_id)
+        return await delete_at_once(sessions, session_id)
 
     monkeypatch.setattr(console.ui.sessions.delete, "UNDO_SECONDS", 0.01)
     monkeypatch.setattr(SessionsApi, "delete", slowly)
     return go
 
 
-async def test_undo_during_the_deletion_says_that_it_is_too_late(open_engine: Engines, slow_to_go: asyncio.Event):
+async def test_undo_during_the_deletion_says_that_it_is_too_late(open_engine: Engines, slow_delete: asyncio.Event):
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app) as pilot:
-        screen = await opened(pilot, app)
+        screen = await open_session_browser(pilot, app)
         await pilot.press("d")
         await until(
             pilot,
@@ -176,14 +156,14 @@ async def test_undo_during_the_deletion_says_that_it_is_too_late(open_engine: En
         await pilot.press("u")
         await sees(pilot, "The session is being deleted and cannot be restored.")
         assert (app.screen, listed(screen)) == (screen, ["kyoto"])
-        slow_to_go.set()
-        await becomes(pilot, lambda: sessions(app.active_session.engine), {"kyoto"})
+        slow_delete.set()
+        await becomes(pilot, lambda: session_ids(app.active_session.engine), {"kyoto"})
 
 
-async def test_quit_waits_for_a_deletion_in_progress(open_engine: Engines, slow_to_go: asyncio.Event):
+async def test_quit_waits_for_a_deletion_in_progress(open_engine: Engines, slow_delete: asyncio.Event):
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app) as pilot:
-        await opened(pilot, app)
+        await open_session_browser(pilot, app)
         await pilot.press("d")
         await until(
             pilot,
@@ -191,9 +171,9 @@ async def test_quit_waits_for_a_deletion_in_progress(open_engine: Engines, slow_
         )
         await pilot.press("ctrl+q")
         await until(pilot, lambda: app.controllers.quit.is_quitting)
-        slow_to_go.set()
+        slow_delete.set()
     assert app.controllers.quit.exit_messages == ()
-    assert await sessions(await open_engine()) == {"kyoto"}
+    assert await session_ids(await open_engine()) == {"kyoto"}
 
 
 async def test_parent_of_a_deleted_fork_no_longer_folds(open_engine: Engines, monkeypatch: pytest.MonkeyPatch):
@@ -201,7 +181,7 @@ async def test_parent_of_a_deleted_fork_no_longer_folds(open_engine: Engines, mo
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app) as pilot:
         fork = (await app.active_session.engine.sessions.fork("kyoto")).session_id
-        screen = await opened(pilot, app)
+        screen = await open_session_browser(pilot, app)
         nodes = screen.reader.tree.nodes
         await pilot.press("g", *["down"] * listed(screen).index(fork), "d")
         await until(pilot, lambda: {one.row.session.session_id: one.is_open for one in nodes}.get("kyoto", 0) is None)
@@ -210,7 +190,7 @@ async def test_parent_of_a_deleted_fork_no_longer_folds(open_engine: Engines, mo
 async def test_undo_restores_a_deleted_session(open_engine: Engines):
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app) as pilot:
-        screen = await opened(pilot, app)
+        screen = await open_session_browser(pilot, app)
         await pilot.press("d")
         await until(pilot, lambda: listed(screen) == ["kyoto"])
         await sees(pilot, "u undoes it; quitting makes it final")
@@ -226,7 +206,7 @@ async def test_deleted_session_is_removed_from_the_database(open_engine: Engines
     monkeypatch.setattr(console.ui.sessions.delete, "UNDO_SECONDS", 0.05)
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app) as pilot:
-        screen = await opened(pilot, app)
+        screen = await open_session_browser(pilot, app)
         await pilot.press("d")
 
         async def left() -> list[str]:
@@ -240,7 +220,7 @@ async def test_deleted_session_is_removed_from_the_database(open_engine: Engines
 async def test_quitting_completes_a_pending_deletion(open_engine: Engines):
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app) as pilot:
-        await opened(pilot, app)
+        await open_session_browser(pilot, app)
         await pilot.press("d")
         await until(pilot, lambda: app.controllers.deleter.pending.can_undo)
     engine = await open_engine()
@@ -250,7 +230,7 @@ async def test_quitting_completes_a_pending_deletion(open_engine: Engines):
 async def test_two_deleted_sessions_are_restored_in_reverse_order(open_engine: Engines):
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app) as pilot:
-        screen = await opened(pilot, app)
+        screen = await open_session_browser(pilot, app)
         await pilot.press("d", "d")
         await sees(pilot, "No sessions yet.", "0 sessions")
         await pilot.press("u")
@@ -264,8 +244,8 @@ async def test_two_deleted_sessions_are_restored_in_reverse_order(open_engine: E
 async def test_deleting_the_open_session_opens_a_new_one(open_engine: Engines):
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app) as pilot:
-        await entered(pilot, app, "lima")
-        await opened(pilot, app)
+        await resume_session(pilot, app, "lima")
+        await open_session_browser(pilot, app)
         await sees(pilot, "you are here")
         await pilot.press("d")
         await until(pilot, lambda: app.active_session.session_id not in ("lima", "kyoto"))
@@ -280,8 +260,8 @@ async def test_deleting_the_open_session_opens_a_new_one(open_engine: Engines):
 async def test_undo_reopens_the_deleted_session(open_engine: Engines):
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app) as pilot:
-        await entered(pilot, app, "lima")
-        await opened(pilot, app)
+        await resume_session(pilot, app, "lima")
+        await open_session_browser(pilot, app)
         await pilot.press("d")
         await until(pilot, lambda: app.active_session.session_id != "lima")
         await pilot.press("u")
@@ -294,8 +274,8 @@ async def test_undo_reopens_the_deleted_session(open_engine: Engines):
 async def test_undo_keeps_the_new_session_open_if_it_was_used(open_engine: Engines):
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app) as pilot:
-        await entered(pilot, app, "lima")
-        await opened(pilot, app)
+        await resume_session(pilot, app, "lima")
+        await open_session_browser(pilot, app)
         await pilot.press("d")
         await until(pilot, lambda: app.active_session.session_id != "lima")
         here = app.active_session.session_id
@@ -303,7 +283,7 @@ async def test_undo_keeps_the_new_session_open_if_it_was_used(open_engine: Engin
         await until(pilot, lambda: app.screen is app.main)
         await say(pilot, "elsewhere")
         await sees(pilot, "You said: elsewhere")
-        await opened(pilot, app)
+        await open_session_browser(pilot, app)
         await pilot.press("u")
         await until(pilot, lambda: "“where is the museum of gold” is restored." in app.told)
         assert app.active_session.session_id == here
@@ -314,7 +294,7 @@ async def test_runs_list_hides_a_deleted_session_until_undo(open_engine: Engines
     async with at_the_screen(app) as pilot:
         rail = app.main.rail
         await until(pilot, lambda: len(rail._shown.runs) == 3 and len(rail._shown.sessions) == 2)
-        await opened(pilot, app)
+        await open_session_browser(pilot, app)
         await pilot.press("d")
         await until(pilot, lambda: len(rail._shown.runs) == 2 and len(rail._shown.sessions) == 1)
         await pilot.press("u")
@@ -327,9 +307,9 @@ async def test_runs_of_a_deleted_session_are_not_listed(open_engine: Engines, mo
     async with at_the_screen(app) as pilot:
         rail = app.main.rail
         await until(pilot, lambda: len(rail._shown.runs) == 3)
-        await opened(pilot, app)
+        await open_session_browser(pilot, app)
         await pilot.press("d")
-        await becomes(pilot, lambda: sessions(app.active_session.engine), {"kyoto"})
+        await becomes(pilot, lambda: session_ids(app.active_session.engine), {"kyoto"})
         await until(pilot, lambda: len(rail._shown.runs) == 2)
         app.services.updater.refresh("rail")
         await until(pilot, lambda: not app.controllers.deleter.pending.can_undo and len(rail._shown.runs) == 2)
@@ -338,13 +318,13 @@ async def test_runs_of_a_deleted_session_are_not_listed(open_engine: Engines, mo
 async def test_quitting_deletes_the_open_session_and_reports_it(open_engine: Engines):
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app) as pilot:
-        await entered(pilot, app, "lima")
-        await opened(pilot, app)
+        await resume_session(pilot, app, "lima")
+        await open_session_browser(pilot, app)
         await pilot.press("d")
         await until(pilot, lambda: app.controllers.deleter.pending.can_undo)
         await pilot.press("ctrl+q")
     engine = await open_engine()
-    assert await sessions(engine) == {"kyoto"}
+    assert await session_ids(engine) == {"kyoto"}
     assert await engine.runs.list(conversation_id="lima") == []
     assert app.controllers.quit.exit_messages == ("Deleted “where is the museum of gold”.",)
 
@@ -353,7 +333,7 @@ async def test_session_with_a_new_message_is_not_deleted(open_engine: Engines, m
     monkeypatch.setattr(console.ui.sessions.delete, "UNDO_SECONDS", 600.0)
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app) as pilot:
-        screen = await opened(pilot, app)
+        screen = await open_session_browser(pilot, app)
         later, moments = app.controllers.deleter.pending._set_timer, list[Callable[[], object]]()
 
         def noted(seconds: float, over: Callable[[], object]) -> Any:
@@ -368,21 +348,21 @@ async def test_session_with_a_new_message_is_not_deleted(open_engine: Engines, m
         moments[0]()
         await until(pilot, lambda: any("is not deleted: it has new messages." in told for told in app.told))
         await until(pilot, lambda: listed(screen) == ["lima", "kyoto"])
-    assert await sessions(await open_engine()) == {"kyoto", "lima"}
+    assert await session_ids(await open_engine()) == {"kyoto", "lima"}
 
 
 async def test_search_results_of_a_deleted_session_disappear(open_engine: Engines, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(console.ui.sessions.delete, "UNDO_SECONDS", 0.05)
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app) as pilot:
-        screen = await opened(pilot, app)
+        screen = await open_session_browser(pilot, app)
         await pilot.press("slash", *"gold", "enter")
         await until(pilot, lambda: len(listed(screen)) == 3)
         await pilot.press("d")
         await sees(pilot, "No results for “gold”")
 
         async def left() -> set[str]:
-            return await sessions(app.active_session.engine)
+            return await session_ids(app.active_session.engine)
 
         await becomes(pilot, left, {"kyoto"})
         await until(pilot, lambda: not app.controllers.deleter.pending.can_undo)
@@ -398,7 +378,7 @@ async def test_session_with_a_run_in_progress_cannot_be_deleted(open_engine: Eng
         await until(pilot, lambda: app.controllers.drafts.is_open)
         await say(pilot, "begin")
         await sees(pilot, "You said: begin")
-        await opened(pilot, app)
+        await open_session_browser(pilot, app)
         await sees(pilot, "running")
         assert "delete" not in shown(app).splitlines()[-1]
         await pilot.press("d")

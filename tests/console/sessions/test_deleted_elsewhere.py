@@ -9,20 +9,20 @@ import console.ui.sessions.delete
 from console.data.conversation_loader import ConversationLoader
 from console.data.errors import SessionDeleted
 from console.launch import LaunchOptions
-from tests.console.sessions.test_delete import opened, sessions
 from tests.support.console.browser_data import browsing, parrot, talked
 from tests.support.console.pilot import at_both_sizes, at_the_screen, becomes, say, sees, shown, until
 from tests.support.console.recorded_toasts import Telling
+from tests.support.console.sessions_browser import open_session_browser, session_ids
 from tests.support.engines import Engines
 
 GONE = "was deleted in another process. This is a new session."
 
 
-async def never() -> None:
+async def skip_check() -> None:
     """Never check the session."""
 
 
-def second(open_engine: Engines) -> Telling:
+def second_console(open_engine: Engines) -> Telling:
     return Telling(LaunchOptions(session="kyoto"), lambda: open_engine(parrot))
 
 
@@ -31,30 +31,30 @@ async def test_deletion_is_reported_and_the_draft_moves_to_a_new_session(
     open_engine: Engines, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]
 ):
     monkeypatch.setattr(console.ui.sessions.delete, "UNDO_SECONDS", 0.05)
-    one, other = browsing(open_engine, ("kyoto", ("the castle",))), second(open_engine)
+    one, other = browsing(open_engine, ("kyoto", ("the castle",))), second_console(open_engine)
     async with at_the_screen(one) as pilot, at_the_screen(other, size) as there:
         await sees(there, "You said: the castle")
         await there.press(*"and then")
-        await opened(pilot, one)
+        await open_session_browser(pilot, one)
         await pilot.press("d")
-        await becomes(pilot, lambda: sessions(one.active_session.engine), set[str]())
+        await becomes(pilot, lambda: session_ids(one.active_session.engine), set[str]())
         await until(there, lambda: any(f"“the castle” {GONE}" in words for words in other.told))
         await sees(there, "was deleted in another process", "your first message")
         await until(there, lambda: "You said: the castle" not in shown(other))
         assert (other.main.prompt.text, other.active_session.session_id != "kyoto") == ("and then", True)
         await there.press("enter")
         await sees(there, "You said: and then")
-        await becomes(there, lambda: sessions(other.active_session.engine), {other.active_session.session_id})
+        await becomes(there, lambda: session_ids(other.active_session.engine), {other.active_session.session_id})
 
 
 async def test_message_sent_before_the_deletion_is_noticed_returns_to_the_prompt(
     open_engine: Engines, monkeypatch: pytest.MonkeyPatch
 ):
-    app = second(open_engine)
+    app = second_console(open_engine)
     engine = await open_engine(parrot)
     await talked(engine, "kyoto", "the castle")
 
-    monkeypatch.setattr(app.controllers.sessions, "check_deleted_session", never)
+    monkeypatch.setattr(app.controllers.sessions, "check_deleted_session", skip_check)
     async with at_the_screen(app) as pilot:
         await until(pilot, lambda: app.services.updater.run_list.title == "the castle")
         await sees(pilot, "You said: the castle")
@@ -67,7 +67,7 @@ async def test_message_sent_before_the_deletion_is_noticed_returns_to_the_prompt
 
 
 async def test_new_session_does_not_count_as_deleted(open_engine: Engines):
-    app = second(open_engine)
+    app = second_console(open_engine)
     async with at_the_screen(app) as pilot:
         await app.controllers.sessions.check_deleted_session()
         await say(pilot, "hello")
@@ -103,7 +103,7 @@ async def test_a_new_session_is_not_one_that_is_gone_while_the_one_before_is_sti
 
 
 async def test_messages_keep_their_order_while_the_first_is_slow(open_engine: Engines, monkeypatch: pytest.MonkeyPatch):
-    app = second(open_engine)
+    app = second_console(open_engine)
     async with at_the_screen(app) as pilot:
         await say(pilot, "hello")
         await sees(pilot, "You said: hello")
@@ -128,7 +128,7 @@ async def test_messages_keep_their_order_while_the_first_is_slow(open_engine: En
 async def test_message_to_a_deleted_session_that_the_user_left_returns_with_the_reason(
     open_engine: Engines, monkeypatch: pytest.MonkeyPatch
 ):
-    app = second(open_engine)
+    app = second_console(open_engine)
     async with at_the_screen(app) as pilot:
 
         async def send(*_: Any, **__: Any) -> Any:

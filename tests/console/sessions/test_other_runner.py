@@ -5,10 +5,11 @@ from typing import Any
 import pytest
 
 from console.launch import LaunchOptions
-from tests.console.sessions.test_sessions_screen import opened
-from tests.support.console.browser_data import begun, listed, parrot, talked
+from tests.support.console.browser_data import begun, parrot, talked
 from tests.support.console.pilot import Cue, at_both_sizes, at_the_screen, go_to, say, sees, shown, until
 from tests.support.console.recorded_toasts import Telling
+from tests.support.console.regions import text_in
+from tests.support.console.sessions_browser import resume_session
 from tests.support.engines import Engines, declares, done, message, said, send
 
 WORDS = "guide answers the next message; the last run here used parrot"
@@ -19,10 +20,10 @@ async def guide(ctx: Any):
     yield done()
 
 
-def console(open_engine: Engines, runner: str = "guide", **opening: Any) -> Telling:
+def console(open_engine: Engines, runner: str = "guide", **options: Any) -> Telling:
     """A console over two sessions: in the older one parrot answered, in the other one parrot and then guide."""
 
-    async def given() -> Any:
+    async def open_with_sessions() -> Any:
         engine = await open_engine(parrot, guide)
         await talked(engine, "kyoto", "the castle")
         open_engine.clock.advance(60)
@@ -31,14 +32,7 @@ def console(open_engine: Engines, runner: str = "guide", **opening: Any) -> Tell
         open_engine.clock.advance(60)
         return engine
 
-    return Telling(LaunchOptions(runner=runner, **opening), given)
-
-
-async def resumed(pilot: Any, app: Telling, session: str) -> None:
-    screen = await opened(pilot, app)
-    await until(pilot, lambda: session in listed(screen))
-    await pilot.press("g", *["down"] * listed(screen).index(session), "enter")
-    await until(pilot, lambda: app.screen is app.main and app.active_session.session_id == session)
+    return Telling(LaunchOptions(runner=runner, **options), open_with_sessions)
 
 
 @at_both_sizes
@@ -46,7 +40,7 @@ async def test_notice_when_a_session_is_resumed(open_engine: Engines, size: tupl
     app = console(open_engine)
     async with at_the_screen(app, size) as pilot:
         await begun(pilot, app)
-        await resumed(pilot, app, "kyoto")
+        await resume_session(pilot, app, "kyoto")
         await sees(pilot, f"{WORDS} · f3 chooses")
         await say(pilot, "the gardens")
         await sees(pilot, "Go and see: the gardens")
@@ -56,7 +50,7 @@ async def test_no_notice_if_the_runner_is_the_same(open_engine: Engines):
     app = console(open_engine)
     async with at_the_screen(app) as pilot:
         await begun(pilot, app)
-        await resumed(pilot, app, "lima")
+        await resume_session(pilot, app, "lima")
         await sees(pilot, "Go and see: the harbour")
         assert not any("answers" in words for words in app.told)
 
@@ -90,9 +84,9 @@ async def test_no_notice_for_an_earlier_run(open_engine: Engines):
         assert not any("answers" in words for words in app.told)
 
 
-@pytest.mark.parametrize("opening", [{"continue_last": True}, {"session": "lima"}], ids=["-c", "--session"])
-async def test_notice_when_the_console_starts_with_a_session(open_engine: Engines, opening: dict[str, Any]):
-    app = console(open_engine, runner="parrot", **opening)
+@pytest.mark.parametrize("options", [{"continue_last": True}, {"session": "lima"}], ids=["-c", "--session"])
+async def test_notice_when_the_console_starts_with_a_session(open_engine: Engines, options: dict[str, Any]):
+    app = console(open_engine, runner="parrot", **options)
     async with at_the_screen(app) as pilot:
         await sees(pilot, "parrot answers the next message; the last run here used guide")
 
@@ -111,7 +105,7 @@ async def test_no_notice_when_a_message_is_sent_again(open_engine: Engines):
         await begun(pilot, app)
         (run,) = await app.active_session.engine.runs.list(conversation_id="kyoto")
         await app.controllers.sessions.send_again(run.run_id)
-        await until(pilot, lambda: shown(app).count("You said: the castle") > 1)
+        await until(pilot, lambda: text_in(app, app.main.conversation).count("You said: the castle") == 2)
         assert not any("answers" in words for words in app.told)
 
 
@@ -124,14 +118,14 @@ async def test_notice_names_the_running_and_the_next_runner(open_engine: Engines
         await cue.wait()
         yield done()
 
-    async def given() -> Any:
+    async def open_with_sessions() -> Any:
         engine = await open_engine(slow, guide)
         await send(engine, message("the castle", session="kyoto"), runner="slow")
         return engine
 
-    app = Telling(LaunchOptions(runner="guide"), given)
+    app = Telling(LaunchOptions(runner="guide"), open_with_sessions)
     async with at_the_screen(app) as pilot:
         await begun(pilot, app)
-        await resumed(pilot, app, "kyoto")
+        await resume_session(pilot, app, "kyoto")
         await sees(pilot, "A run of slow is in progress; guide answers after it · f3 chooses")
         cue.go()

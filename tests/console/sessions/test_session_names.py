@@ -9,8 +9,8 @@ from console.cli import open as opening
 from console.cli.exit_codes import UsageError
 from console.data.session_names import new_session_words
 from console.launch import LaunchOptions
-from tests.console.main.test_run_control import echoes, with_a_past
 from tests.support.console.pilot import at_both_sizes, at_the_screen, say, sees, shown, until
+from tests.support.console.sample_runs import echoes, engine_with_two_sessions
 from tests.support.engines import Engines
 
 Size = tuple[int, int]
@@ -18,7 +18,7 @@ Size = tuple[int, int]
 
 @at_both_sizes
 async def test_unknown_name_is_announced_as_new_with_the_nearest_name(open_engine: Engines, size: Size):
-    app = Trackside(LaunchOptions(session="odl"), lambda: with_a_past(open_engine))
+    app = Trackside(LaunchOptions(session="odl"), lambda: engine_with_two_sessions(open_engine))
     async with at_the_screen(app, size) as pilot:
         await sees(pilot, "Session odl is new. Did you mean old?", "lists all sessions.")
 
@@ -29,14 +29,14 @@ async def test_unknown_name_is_announced_as_new_with_the_nearest_name(open_engin
 
 
 async def test_existing_session_opens_without_a_notice(open_engine: Engines):
-    app = Trackside(LaunchOptions(session="old"), lambda: with_a_past(open_engine))
+    app = Trackside(LaunchOptions(session="old"), lambda: engine_with_two_sessions(open_engine))
     async with at_the_screen(app) as pilot:
         await sees(pilot, "You said: beta")
         assert "is new" not in shown(app)
 
 
 async def test_last_opens_the_last_session(open_engine: Engines):
-    app = Trackside(LaunchOptions(session="last"), lambda: with_a_past(open_engine))
+    app = Trackside(LaunchOptions(session="last"), lambda: engine_with_two_sessions(open_engine))
     async with at_the_screen(app) as pilot:
         await sees(pilot, "You said: gamma")
         assert app.active_session.session_id == "new"
@@ -50,7 +50,7 @@ async def test_first_session_may_have_any_name(open_engine: Engines):
 
 
 async def test_notice_disappears_with_another_session(open_engine: Engines):
-    app = Trackside(LaunchOptions(session="odl"), lambda: with_a_past(open_engine))
+    app = Trackside(LaunchOptions(session="odl"), lambda: engine_with_two_sessions(open_engine))
     async with at_the_screen(app) as pilot:
         await sees(pilot, "Session odl is new.")
         app.controllers.sessions.action_new_session()

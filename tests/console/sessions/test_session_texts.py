@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from tests.console.sessions.test_sessions_screen import TRIPS, opened
 from tests.support.console.browser_data import begun, browsing
 from tests.support.console.pilot import SIZES, at_both_sizes, at_the_screen, paste, sees, until
+from tests.support.console.sessions_browser import TRIPS, open_session_browser
 from tests.support.engines import Engines
 
 
@@ -17,7 +17,7 @@ async def test_details_of_a_fork_show_the_title_of_its_parent(open_engine: Engin
         await begun(pilot, app)
         await app.active_session.engine.sessions.rename("kyoto", "Two days")
         await app.active_session.engine.sessions.fork("kyoto", title="Branch")
-        screen = await opened(pilot, app)
+        screen = await open_session_browser(pilot, app)
         await pilot.press("g", "down")
         await sees(pilot, "forked from “Two days”")
         screen.reader.tree.remove(["kyoto"])
@@ -32,7 +32,7 @@ async def test_long_title_is_cut_in_its_row_and_complete_in_the_details(open_eng
     async with at_the_screen(app, size) as pilot:
         await begun(pilot, app)
         await app.controllers.sessions.resume("lima")
-        await opened(pilot, app)
+        await open_session_browser(pilot, app)
         await pilot.press("r")
         await paste(pilot, "gold " * 80 + "END")
         await pilot.press("enter")
@@ -56,7 +56,7 @@ async def test_search_that_finds_only_titles_says_why_no_lines_match(open_engine
     async with at_the_screen(app, (80, 24)) as pilot:
         await begun(pilot, app)
         await app.active_session.engine.sessions.rename("kyoto", "100% needlefish")
-        await opened(pilot, app)
+        await open_session_browser(pilot, app)
         await pilot.press("slash", *query)
         await sees(pilot, found)
 
@@ -72,7 +72,7 @@ async def test_search_that_finds_only_titles_says_why_no_lines_match(open_engine
 async def test_search_without_results_says_how_lines_are_found(open_engine: Engines, query: str, needed: str):
     app = browsing(open_engine, ("kyoto", ("a needlework",)))
     async with at_the_screen(app) as pilot:
-        screen = await opened(pilot, app)
+        screen = await open_session_browser(pilot, app)
         screen.search.value = query
         await sees(pilot, f"No results for “{query}”.", needed, "esc shows all sessions.")
 
@@ -81,7 +81,7 @@ async def test_search_without_results_says_how_lines_are_found(open_engine: Engi
 async def test_long_query_leaves_room_for_the_hint_to_go_back(open_engine: Engines, size: tuple[int, int]):
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app, size) as pilot:
-        screen = await opened(pilot, app)
+        screen = await open_session_browser(pilot, app)
         screen.search.value = "天气" * 400
         await sees(pilot, "No results for “天气", "…”.", "esc shows all sessions.")
 
@@ -89,7 +89,7 @@ async def test_long_query_leaves_room_for_the_hint_to_go_back(open_engine: Engin
 async def test_slow_search_shows_a_notice(open_engine: Engines, monkeypatch: pytest.MonkeyPatch):
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app) as pilot:
-        await opened(pilot, app)
+        await open_session_browser(pilot, app)
         go, at_once = asyncio.Event(), app.active_session.engine.search.hits
 
         async def slowly(*args: Any, **options: Any) -> Any:

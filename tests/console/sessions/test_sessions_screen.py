@@ -10,34 +10,24 @@ import console.data.paged
 import console.data.sessions
 from console.model.sessions.tree import SessionTree
 from console.model.text.glyphs import GLYPHS
-from console.ui.sessions.screen import SessionsScreen
 from tests.support.console.browser_data import begun, browsing, listed
 from tests.support.console.pilot import SIZES, at_both_sizes, at_the_screen, becomes, say, sees, shown, until
+from tests.support.console.sessions_browser import TRIPS, open_session_browser
 from tests.support.engines import Engines
-
-TRIPS = (("kyoto", ("plan a day in Kyoto", "use metric")), ("lima", ("where is the museum of gold",)))
-
 
 BEFORE = ["plan a day in Kyoto", "You said: plan a day in Kyoto", "use metric", "You said: use metric"]
 
 
-async def said(app, session: str) -> list[str | None]:
+async def transcript_texts(app, session: str) -> list[str | None]:
     """The contents of a session's transcript, oldest first."""
     return [line.content for line in await app.active_session.engine.sessions.transcript(session, after=0)]
-
-
-async def opened(pilot, app, key: str = "ctrl+l") -> SessionsScreen:
-    await pilot.press(key)
-    await until(pilot, lambda: isinstance(app.screen, SessionsScreen))
-    await until(pilot, lambda: app.screen.list.current is not None)
-    return app.screen
 
 
 @pytest.mark.parametrize("size", [*SIZES, (60, 15)])
 async def test_found_message_opens_in_its_session(open_engine: Engines, size: tuple[int, int]):
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app, size) as pilot:
-        await opened(pilot, app)
+        await open_session_browser(pilot, app)
         await sees(pilot, "museum of gold", "plan a day in Kyoto")
         await pilot.press("slash", *"metric", "enter")
         await sees(pilot, "Messages", "You said: use metric")
@@ -52,7 +42,7 @@ async def test_found_message_opens_in_its_session(open_engine: Engines, size: tu
 async def test_chinese_message_is_found_and_opens_in_its_session(open_engine: Engines):
     app = browsing(open_engine, ("trip", ("我想去京都旅行", "好的")), ("rain", ("下雨吗",)), *TRIPS)
     async with at_the_screen(app) as pilot:
-        screen = await opened(pilot, app)
+        screen = await open_session_browser(pilot, app)
         await pilot.press("slash", *"京都", "enter")
         await sees(pilot, "Found: 1 title · 2 messages", "agent: You said: 我想去京都旅行")
         await pilot.press("down", "down")
@@ -67,7 +57,7 @@ async def test_chinese_message_is_found_and_opens_in_its_session(open_engine: En
 async def test_old_message_of_a_long_session_opens_at_its_place(open_engine: Engines, size: tuple[int, int]):
     app = browsing(open_engine, ("long", ("the needle in it", *(f"message {number}" for number in range(40)))))
     async with at_the_screen(app, size) as pilot:
-        screen = await opened(pilot, app)
+        screen = await open_session_browser(pilot, app)
         await pilot.press("slash", *"needle", "enter")
         await sees(pilot, "Found: 1 title · 2 messages")
         await pilot.press("down", "down")
@@ -82,7 +72,7 @@ async def test_old_message_of_a_long_session_opens_at_its_place(open_engine: Eng
 async def test_current_row_is_marked_while_the_user_types_a_search(open_engine: Engines, size: tuple[int, int]):
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app, size) as pilot:
-        await opened(pilot, app)
+        await open_session_browser(pilot, app)
         await pilot.press("slash", *"gold")
         await sees(pilot, "Found: 1 title · 2 messages")
         marked = [line for line in shown(app).splitlines() if line.startswith(GLYPHS["cursor"])]
@@ -96,7 +86,7 @@ async def test_current_row_is_marked_while_the_user_types_a_search(open_engine: 
 async def test_enter_resumes_a_session(open_engine: Engines):
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app) as pilot:
-        screen = await opened(pilot, app)
+        screen = await open_session_browser(pilot, app)
         assert screen.node.row.session.session_id == "lima"
         await pilot.press("down", "enter")
         await until(pilot, lambda: app.screen is app.main and app.active_session.session_id == "kyoto")
@@ -138,7 +128,7 @@ async def test_esc_goes_back_step_by_step_and_keeps_the_draft(open_engine: Engin
     async with at_the_screen(app) as pilot:
         await pilot.press(*"half a th")
         session = app.active_session.session_id
-        screen = await opened(pilot, app)
+        screen = await open_session_browser(pilot, app)
         await pilot.press("slash", *"gold")
         await until(pilot, lambda: screen.found is not None and screen.found.query == "gold")
         await pilot.press("escape")
@@ -161,7 +151,7 @@ async def test_details_can_be_scrolled_copied_and_left(open_engine: Engines, siz
     text = "\n".join(f"line {number}" for number in range(60))
     app = browsing(open_engine, TRIPS[0], ("long", (text,)))
     async with at_the_screen(app, size) as pilot:
-        screen = await opened(pilot, app)
+        screen = await open_session_browser(pilot, app)
         await pilot.press("tab")
         await sees(pilot, "1 exchange · 2 messages", "line 0")
         await pilot.press("G")
@@ -180,7 +170,7 @@ async def test_details_can_be_scrolled_copied_and_left(open_engine: Engines, siz
 async def test_details_appear_if_the_terminal_becomes_wide_enough(open_engine: Engines):
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app, (80, 24)) as pilot:
-        await opened(pilot, app)
+        await open_session_browser(pilot, app)
         assert "1 exchange · 2 messages" not in shown(app)
         await pilot.resize_terminal(160, 45)
         await sees(pilot, "You said: where is the museum of gold")
@@ -202,7 +192,7 @@ async def test_next_page_is_loaded_if_a_whole_page_is_folded_away(
         await begun(pilot, app)
         for _ in range(9):
             await app.active_session.engine.sessions.fork("parent")
-        screen = await opened(pilot, app)
+        screen = await open_session_browser(pilot, app)
         await until(pilot, lambda: screen.reader.is_complete)
         assert (listed(screen), len(screen.reader.tree)) == (["parent"], 10)
 
@@ -213,7 +203,7 @@ async def test_control_characters_of_a_title_are_edited_as_text(open_engine: Eng
     async with at_the_screen(app, size) as pilot:
         await begun(pilot, app)
         await app.active_session.engine.sessions.rename("lima", "red \x1b[31m[/b] alert")
-        screen = await opened(pilot, app)
+        screen = await open_session_browser(pilot, app)
         await sees(pilot, "[31m[/b] alert")
         await pilot.press("r")
         await sees(pilot, "New title", "enter accept")
@@ -230,7 +220,7 @@ async def test_title_is_set_and_removed(open_engine: Engines):
         async def title() -> str | None:
             return (await app.active_session.engine.sessions.get("lima")).session.title
 
-        await opened(pilot, app)
+        await open_session_browser(pilot, app)
         await pilot.press("r", *"Gold", "enter")
         await sees(pilot, "Gold")
         await becomes(pilot, title, "Gold")
@@ -241,12 +231,12 @@ async def test_title_is_set_and_removed(open_engine: Engines):
 async def test_fork_is_listed_under_its_parent_and_folds(open_engine: Engines):
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app) as pilot:
-        await opened(pilot, app)
+        await open_session_browser(pilot, app)
         await pilot.press("down", "f")
         await until(pilot, lambda: app.screen is app.main and app.active_session.session_id not in ("kyoto", "lima"))
         await sees(pilot, "forked here from", "You said: use metric")
         fork = app.active_session.session_id
-        screen = await opened(pilot, app)
+        screen = await open_session_browser(pilot, app)
         assert listed(screen) == ["kyoto", fork, "lima"]
         await pilot.press("g", "space")
         await until(pilot, lambda: listed(screen) == ["kyoto", "lima"])
@@ -257,28 +247,28 @@ async def test_fork_is_listed_under_its_parent_and_folds(open_engine: Engines):
 async def test_fork_and_parent_continue_independently(open_engine: Engines):
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app) as pilot:
-        await opened(pilot, app)
+        await open_session_browser(pilot, app)
         await pilot.press("down", "f")
         await until(pilot, lambda: app.screen is app.main and app.active_session.session_id not in ("kyoto", "lima"))
         fork = app.active_session.session_id
         await say(pilot, "only here")
         await sees(pilot, "You said: only here")
         await until(pilot, lambda: not app.services.situation.is_running)
-        screen = await opened(pilot, app)
+        screen = await open_session_browser(pilot, app)
         assert listed(screen) == ["kyoto", fork, "lima"]
         await pilot.press("g", "enter")
         await until(pilot, lambda: app.screen is app.main and app.active_session.session_id == "kyoto")
         await say(pilot, "only there")
         await sees(pilot, "You said: only there")
         assert "only here" not in [block.markdown() for block in app.services.updater.conversation.blocks]
-        assert await said(app, fork) == [*BEFORE, "only here", "You said: only here"]
-        assert await said(app, "kyoto") == [*BEFORE, "only there", "You said: only there"]
+        assert await transcript_texts(app, fork) == [*BEFORE, "only here", "You said: only here"]
+        assert await transcript_texts(app, "kyoto") == [*BEFORE, "only there", "You said: only there"]
 
 
 async def test_fork_at_a_user_message_puts_it_into_the_prompt(open_engine: Engines):
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app) as pilot:
-        screen = await opened(pilot, app)
+        screen = await open_session_browser(pilot, app)
         await pilot.press("slash", *"metric", "enter", "down")
         await until(pilot, lambda: screen.hit is not None and screen.hit.line.role == "user")
         await pilot.press("f")
@@ -307,19 +297,19 @@ async def test_fork_at_a_user_message_names_lost_files_and_secrets(open_engine: 
 async def test_last_message_is_sent_again_in_its_session(open_engine: Engines):
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app) as pilot:
-        await opened(pilot, app)
+        await open_session_browser(pilot, app)
         await pilot.press("down", "s")
 
         await until(
             pilot,
             lambda: app.active_session.session_id == "kyoto" and len(app.services.updater.conversation.run_ids) == 3,
         )
-        await becomes(pilot, lambda: said(app, "kyoto"), [*BEFORE, "use metric", "You said: use metric"])
+        await becomes(pilot, lambda: transcript_texts(app, "kyoto"), [*BEFORE, "use metric", "You said: use metric"])
 
 
 async def test_failed_read_is_shown_and_retried(open_engine: Engines, monkeypatch: pytest.MonkeyPatch):
     async def refuse(**_: object) -> list[object]:
-        raise OSError("the disk is away")
+        raise OSError("The disk is away")
 
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app, (60, 15)) as pilot:
@@ -351,7 +341,7 @@ async def test_cursor_starts_on_the_open_session(open_engine: Engines):
     async with at_the_screen(app) as pilot:
         await begun(pilot, app)
         await app.controllers.sessions.resume("kyoto")
-        screen = await opened(pilot, app)
+        screen = await open_session_browser(pilot, app)
         assert listed(screen) == ["lima", "kyoto"]
         assert screen.node is not None
         assert screen.node.row.session.session_id == "kyoto"
@@ -360,22 +350,22 @@ async def test_cursor_starts_on_the_open_session(open_engine: Engines):
 async def test_pane_commands_are_not_available_over_the_browser(open_engine: Engines):
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app) as pilot:
-        await opened(pilot, app)
+        await open_session_browser(pilot, app)
         await pilot.press("f2")
         await until(pilot, lambda: any("Press esc to go back." in told for told in app.told))
         assert not app.main.has_class("-zoom-left")
         assert "f2" not in shown(app).splitlines()[-1]
 
 
-async def chosen(pilot, app, words: str) -> None:
+async def select_block(pilot, app, words: str) -> None:
     """Move the cursor of the conversation to the block with this text."""
     app.main.go_to("conversation")
     for _ in range(20):
         await pilot.press("alt+up")
         if app.main.conversation.cursor is not None and app.main.conversation.cursor.markdown() == words:
             return
-    said = [block.markdown() for block in app.services.updater.conversation.blocks]
-    raise AssertionError(f"no block says {words}: {said}")
+    texts = [block.markdown() for block in app.services.updater.conversation.blocks]
+    raise AssertionError(f"no block says {words}: {texts}")
 
 
 @pytest.mark.parametrize(
@@ -392,7 +382,7 @@ async def test_fork_at_a_block_of_the_conversation(open_engine: Engines, words: 
         await begun(pilot, app)
         await app.controllers.sessions.resume("kyoto")
         await sees(pilot, "You said: use metric")
-        await chosen(pilot, app, words)
+        await select_block(pilot, app, words)
         await pilot.press("f")
         await until(pilot, lambda: app.active_session.session_id != "kyoto" and app.main.prompt.text == typed)
         assert [
@@ -407,7 +397,7 @@ async def test_fork_can_be_forked_at_an_inherited_message(open_engine: Engines):
         await app.controllers.sessions.fork("kyoto")
         fork = app.active_session.session_id
         await sees(pilot, "You said: use metric", "forked here")
-        await chosen(pilot, app, "You said: plan a day in Kyoto")
+        await select_block(pilot, app, "You said: plan a day in Kyoto")
         await pilot.press("f")
         await until(pilot, lambda: app.active_session.session_id not in ("kyoto", fork))
         lines = await app.active_session.engine.sessions.transcript(app.active_session.session_id)

@@ -64,7 +64,7 @@ async def other(ctx: Any) -> AsyncIterator[Any]:
     yield done()
 
 
-def opened(open_engine: Engines, *runners: Any, runner: str | None = None) -> Telling:
+def make_console(open_engine: Engines, *runners: Any, runner: str | None = None) -> Telling:
     (open_engine.folder / "files").mkdir(exist_ok=True)
     for name in ("a.txt", "b.txt"):
         (open_engine.folder / "files" / name).touch()
@@ -92,7 +92,7 @@ async def test_every_type_of_field_is_edited_by_keys(open_engine: Engines):
         ("words", ["enter", "enter", *"b", "escape"], ["a", "b"]),
         ("timeout", ["enter", *"2.5", "enter"], 2.5),
     ]  # fmt: skip
-    app = opened(open_engine, asks)
+    app = make_console(open_engine, asks)
     wanted: dict[str, Any] = {}
     async with at_the_form(app) as (pilot, form):
         for name, keys, value in edits:
@@ -117,7 +117,7 @@ async def test_every_policy_is_set_and_undone_by_keys(open_engine: Engines):
         ("delivery", "enable_reply", ["space"], False),
         ("delivery", "max_message_size", ["enter", *"500", "enter"], 500),
     ]
-    app = opened(open_engine, asks)
+    app = make_console(open_engine, asks)
     async with at_the_form(app) as (pilot, form):
         for section, name, keys, value in edits:
             await to_field(pilot, form, name)
@@ -130,7 +130,7 @@ async def test_every_policy_is_set_and_undone_by_keys(open_engine: Engines):
 async def test_empty_list_of_skills_differs_from_no_list(
     open_engine: Engines,
 ):
-    app = opened(open_engine, asks)
+    app = make_console(open_engine, asks)
     async with at_the_form(app) as (pilot, form):
         await to_field(pilot, form, "allowed_skill_names")
         await pilot.press("enter", *"plan", "enter")
@@ -146,7 +146,7 @@ async def test_empty_list_of_skills_differs_from_no_list(
 
 
 async def test_invalid_policy_is_shown_at_the_field(open_engine: Engines):
-    app = opened(open_engine, asks)
+    app = make_console(open_engine, asks)
     async with at_the_form(app) as (pilot, form):
         await to_field(pilot, form, "max_message_size")
         await pilot.press("enter", *"-5", "enter")
@@ -155,7 +155,7 @@ async def test_invalid_policy_is_shown_at_the_field(open_engine: Engines):
 
 
 async def test_secrets_of_every_type_are_hidden_and_survive_the_yaml(open_engine: Engines):
-    app = opened(open_engine, asks)
+    app = make_console(open_engine, asks)
     async with at_the_form(app) as (pilot, form):
         for name in ("api_keys", "signing_key"):
             await to_field(pilot, form, name)
@@ -176,7 +176,7 @@ async def test_secrets_of_every_type_are_hidden_and_survive_the_yaml(open_engine
 
 @pytest.mark.parametrize("name", ["line", "page", "tone", "whole"])
 async def test_editor_fits_the_smallest_terminal(open_engine: Engines, name: str):
-    app = opened(open_engine, asks)
+    app = make_console(open_engine, asks)
     async with at_the_form(app, TINY) as (pilot, form):
         await to_field(pilot, form, name)
         await pilot.press("enter")
@@ -186,7 +186,7 @@ async def test_editor_fits_the_smallest_terminal(open_engine: Engines, name: str
 
 
 async def test_problem_is_completely_visible_in_the_smallest_terminal(open_engine: Engines):
-    app = opened(open_engine, asks)
+    app = make_console(open_engine, asks)
     async with at_the_form(app, TINY) as (pilot, form):
         await to_field(pilot, form, "timeout")
         await pilot.press("enter", *"none of it")
@@ -200,7 +200,7 @@ def _is_within(form: FormScreen) -> bool:
 
 @at_both_sizes
 async def test_choose_configure_fix_an_error_and_run(open_engine: Engines, size: tuple[int, int]):
-    app = opened(open_engine, counts, other, runner="other")
+    app = make_console(open_engine, counts, other, runner="other")
     async with at_the_screen(app, size) as pilot:
         await sees(pilot, "other")
         await pilot.press("f3")

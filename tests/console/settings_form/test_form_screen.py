@@ -5,41 +5,11 @@ from typing import Any
 
 import pytest
 
-from console.launch import LaunchOptions
 from console.ui.settings_form.yaml_editor import YamlEditor
 from tests.support.console.form_app import at_the_form, kept, to_field, to_the_form
+from tests.support.console.form_runners import console_with_form, needs
 from tests.support.console.pilot import at_both_sizes, at_the_screen, becomes, say, sees, shown, until
-from tests.support.console.recorded_toasts import Telling
-from tests.support.engines import Engines, declares, done, said
-
-MODELS = [{"id": name, "kind": "scripted", "replies": [{"text": "x"}]} for name in ("small", "large")]
-TOOLS = [{"name": "weather", "kind": "scripted", "answers": [{"result": 1}]}]
-FIELDS: list[dict[str, Any]] = [
-    {"name": "greeting", "type": "string", "label": "Greeting", "default": "hello", "description": "How it begins"},
-    {"name": "count", "type": "integer", "label": "Count", "default": 3},
-    {"name": "warm", "type": "float", "label": "Warmth", "default": 0.5},
-    {"name": "loud", "type": "boolean", "label": "Loud", "default": False},
-    {"name": "tone", "type": "select", "label": "Tone", "default": "warm", "options": ["warm", "cold"]},
-    {"name": "notes", "type": "text", "label": "Notes"},
-    {"name": "prompt", "type": "prompt-editor", "label": "Prompt"},
-    {"name": "model", "type": "llm-model-selector", "label": "Model"},
-    {"name": "models", "type": "model-fallback-selector", "label": "Models"},
-    {"name": "bases", "type": "knowledge-base-multi-selector", "label": "Bases"},
-    {"name": "words", "type": "array[string]", "label": "Words"},
-    {"name": "api_key", "type": "string", "label": "Key", "default": ""},
-]
-
-
-@declares(capabilities={"tool_calling": True}, permissions={"models": ["invoke"], "tools": ["call"]}, config=FIELDS)
-async def asks(ctx: Any) -> AsyncIterator[Any]:
-    yield said(f"{ctx.config['greeting']} x{ctx.config['count']} loud={ctx.config['loud']}")
-    yield done()
-
-
-@declares(config=[{"name": "model", "type": "llm-model-selector", "label": "Model", "required": True}])
-async def needs(ctx: Any) -> AsyncIterator[Any]:
-    yield said(f"with {ctx.config['model']}")
-    yield done()
+from tests.support.engines import Engines, declares, done
 
 
 @declares(config=[{"name": "notes", "type": "text", "default": "a\r\nb\rc"}])
@@ -47,13 +17,9 @@ async def writes(ctx: Any) -> AsyncIterator[Any]:
     yield done()
 
 
-def opened(open_engine: Engines, runner: Any = asks) -> Telling:
-    return Telling(LaunchOptions(), lambda: open_engine(runner, models=MODELS, tools=TOOLS))
-
-
 @at_both_sizes
 async def test_changed_value_is_saved_and_used_by_the_next_run(open_engine: Engines, size: tuple[int, int]):
-    app = opened(open_engine)
+    app = console_with_form(open_engine)
     async with at_the_form(app, size) as (pilot, form):
         await sees(pilot, "Greeting", "hello", "How it begins")
         await pilot.press("enter", *"o there")
@@ -70,7 +36,7 @@ async def test_changed_value_is_saved_and_used_by_the_next_run(open_engine: Engi
 
 
 async def test_invalid_value_is_shown_at_the_field_and_not_saved(open_engine: Engines):
-    app = opened(open_engine)
+    app = console_with_form(open_engine)
     async with at_the_form(app) as (pilot, form):
         await to_field(pilot, form, "count")
         await pilot.press("enter", "x", "enter")
@@ -86,7 +52,7 @@ async def test_invalid_value_is_shown_at_the_field_and_not_saved(open_engine: En
 
 
 async def test_reset_and_undo(open_engine: Engines):
-    app = opened(open_engine)
+    app = console_with_form(open_engine)
     async with at_the_form(app) as (pilot, form):
         await to_field(pilot, form, "loud")
         await pilot.press("space")
@@ -103,7 +69,7 @@ async def test_reset_and_undo(open_engine: Engines):
 
 
 async def test_undo_works_after_the_form_was_closed(open_engine: Engines):
-    app = opened(open_engine)
+    app = console_with_form(open_engine)
     async with at_the_form(app) as (pilot, form):
         await to_field(pilot, form, "loud")
         await pilot.press("space")
@@ -123,7 +89,7 @@ async def test_undo_works_after_the_form_was_closed(open_engine: Engines):
 
 
 async def test_one_or_several_options_are_selected(open_engine: Engines):
-    app = opened(open_engine)
+    app = console_with_form(open_engine)
     async with at_the_form(app) as (pilot, form):
         await to_field(pilot, form, "tone")
         await pilot.press("enter", *"cold", "enter")
@@ -140,7 +106,7 @@ async def test_one_or_several_options_are_selected(open_engine: Engines):
 
 
 async def test_unknown_id_can_be_typed_and_the_preview_warns(open_engine: Engines):
-    app = opened(open_engine)
+    app = console_with_form(open_engine)
     async with at_the_form(app) as (pilot, form):
         await to_field(pilot, form, "model")
         await pilot.press("enter", *"unheard", "enter")
@@ -150,7 +116,7 @@ async def test_unknown_id_can_be_typed_and_the_preview_warns(open_engine: Engine
 
 @pytest.mark.parametrize(("name", "typed", "value"), [("notes", "a\nb", "a\nb"), ("words", "a\n\n b ", ["a", "b"])])
 async def test_esc_saves_a_text_of_several_lines(open_engine: Engines, name: str, typed: str, value: Any):
-    app = opened(open_engine)
+    app = console_with_form(open_engine)
     async with at_the_form(app) as (pilot, form):
         await to_field(pilot, form, name)
         await pilot.press("enter", *("enter" if letter == "\n" else letter for letter in typed), "escape")
@@ -159,7 +125,7 @@ async def test_esc_saves_a_text_of_several_lines(open_engine: Engines, name: str
 
 
 async def test_secret_is_never_visible(open_engine: Engines):
-    app = opened(open_engine)
+    app = console_with_form(open_engine)
     async with at_the_form(app) as (pilot, form):
         await to_field(pilot, form, "api_key")
         await pilot.press("enter", *"hush")
@@ -173,7 +139,7 @@ async def test_secret_is_never_visible(open_engine: Engines):
 
 
 async def test_yaml_is_checked_by_line_and_saved_if_valid(open_engine: Engines):
-    app = opened(open_engine)
+    app = console_with_form(open_engine)
     async with at_the_form(app) as (pilot, form):
         await to_field(pilot, form, "api_key")
         await pilot.press("enter", *"hush", "enter", "y")
@@ -194,7 +160,7 @@ async def test_yaml_is_checked_by_line_and_saved_if_valid(open_engine: Engines):
 
 
 async def test_quitting_asks_about_unsaved_text(open_engine: Engines):
-    app = opened(open_engine)
+    app = console_with_form(open_engine)
     async with at_the_form(app) as (pilot, form):
         await to_field(pilot, form, "count")
         await pilot.press("enter", "7", "ctrl+q")
@@ -208,7 +174,7 @@ async def test_quitting_asks_about_unsaved_text(open_engine: Engines):
 
 
 async def test_missing_setting_is_reported_and_can_be_filled_in(open_engine: Engines):
-    app = opened(open_engine, needs)
+    app = console_with_form(open_engine, needs)
     async with at_the_screen(app) as pilot:
         await until(pilot, lambda: any("model is required" in words for words in app.told))
         await to_the_form(pilot, app)
@@ -221,7 +187,7 @@ async def test_missing_setting_is_reported_and_can_be_filled_in(open_engine: Eng
 
 
 async def test_current_option_has_a_mark(open_engine: Engines):
-    app = opened(open_engine)
+    app = console_with_form(open_engine)
     async with at_the_form(app) as (pilot, form):
         await to_field(pilot, form, "tone")
         await pilot.press("enter")
@@ -238,7 +204,7 @@ async def test_current_option_has_a_mark(open_engine: Engines):
     ],
 )
 async def test_footer_shows_the_keys_of_an_editor(open_engine: Engines, name: str, typed: str, keys: tuple[str, ...]):
-    app = opened(open_engine)
+    app = console_with_form(open_engine)
     async with at_the_form(app) as (pilot, form):
         await to_field(pilot, form, name)
         await pilot.press("enter", *typed)
@@ -247,7 +213,7 @@ async def test_footer_shows_the_keys_of_an_editor(open_engine: Engines, name: st
 
 
 async def test_closed_form_frees_its_line_cache(open_engine: Engines):
-    app = opened(open_engine)
+    app = console_with_form(open_engine)
     async with at_the_form(app) as (pilot, form):
         drawn = form.list._styles_cache
         await until(pilot, lambda: "Greeting" in shown(app) and bool(drawn._cache))  # reading the screen draws it
@@ -257,7 +223,7 @@ async def test_closed_form_frees_its_line_cache(open_engine: Engines):
 
 
 async def test_unedited_text_keeps_its_line_ends(open_engine: Engines):
-    app = opened(open_engine, writes)
+    app = console_with_form(open_engine, writes)
     async with at_the_form(app) as (pilot, form):
         await to_field(pilot, form, "notes")
         await pilot.press("enter")
@@ -268,7 +234,7 @@ async def test_unedited_text_keeps_its_line_ends(open_engine: Engines):
 
 
 async def test_field_is_found_by_its_name(open_engine: Engines):
-    app = opened(open_engine)
+    app = console_with_form(open_engine)
     async with at_the_form(app) as (pilot, form):
         await pilot.press("slash", *"warm")
         await until(pilot, lambda: form.field is not None and form.field.name == "warm")

@@ -29,13 +29,13 @@ async def tells(ctx: Any) -> AsyncIterator[Any]:
     yield done()
 
 
-def opened(open_engine: Engines, runner: Any = asks) -> Telling:
+def make_console(open_engine: Engines, runner: Any = asks) -> Telling:
     return Telling(LaunchOptions(), lambda: open_engine(runner))
 
 
 @pytest.mark.parametrize("size", [(120, 24), (80, 24), (60, 15)])
 async def test_details_of_a_field_can_be_scrolled(open_engine: Engines, size: tuple[int, int]):
-    app = opened(open_engine, tells)
+    app = make_console(open_engine, tells)
     async with at_the_form(app, size) as (pilot, form):
         await sees(pilot, "word0 ", "alt+down scroll down")
         seen = shown(app)
@@ -54,7 +54,7 @@ async def test_details_of_a_field_can_be_scrolled(open_engine: Engines, size: tu
 
 
 async def test_details_of_another_field_start_at_the_top(open_engine: Engines):
-    app = opened(open_engine)
+    app = make_console(open_engine)
     async with at_the_form(app, (60, 15)) as (pilot, form):
         await sees(pilot, "alt+down scroll down")
         await pilot.press("alt+down")
@@ -65,7 +65,7 @@ async def test_details_of_another_field_start_at_the_top(open_engine: Engines):
 
 
 async def test_grants_use_the_whole_screen(open_engine: Engines):
-    app = opened(open_engine)
+    app = make_console(open_engine)
     async with at_the_form(app, (60, 15)) as (pilot, form):
         await pilot.press("enter", *"Rome", "enter", "g")
         await sees(pilot, "Granted on message.received", "scope subject is not in")
@@ -75,7 +75,7 @@ async def test_grants_use_the_whole_screen(open_engine: Engines):
 
 
 async def test_title_is_complete_beside_the_number_of_problems(open_engine: Engines):
-    app = opened(open_engine)
+    app = make_console(open_engine)
     async with at_the_form(app, (60, 15)) as (pilot, form):
         await sees(pilot, "Settings of asks", "1 problem found")
         await to_field(pilot, form, "tone")
@@ -85,7 +85,7 @@ async def test_title_is_complete_beside_the_number_of_problems(open_engine: Engi
 
 
 async def test_yaml_names_missing_settings_that_a_run_needs(open_engine: Engines):
-    app = opened(open_engine)
+    app = make_console(open_engine)
     async with at_the_form(app, (60, 15)) as (pilot, form):
         await pilot.press("y")
         await until(pilot, lambda: isinstance(app.screen, YamlEditor))

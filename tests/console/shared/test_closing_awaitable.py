@@ -1,4 +1,4 @@
-"""What is to be done and never begins."""
+"""ClosingAwaitable: a coroutine that may never be awaited."""
 
 import gc
 import warnings
@@ -8,25 +8,25 @@ import pytest
 from console.ui.shared.closing_awaitable import ClosingAwaitable
 
 
-async def some() -> str:
+async def return_done() -> str:
     return "done"
 
 
-async def test_an_act_is_awaited_like_what_it_is_made_of():
-    assert await ClosingAwaitable(some()) == "done"
+async def test_result_is_that_of_the_coroutine():
+    assert await ClosingAwaitable(return_done()) == "done"
 
 
-async def test_what_failed_fails():
-    async def fails() -> None:
+async def test_exception_of_the_coroutine_is_raised():
+    async def fail() -> None:
         raise ValueError("no")
 
     with pytest.raises(ValueError, match="no"):
-        await ClosingAwaitable(fails())
+        await ClosingAwaitable(fail())
 
 
-def test_one_that_never_began_is_gone_without_a_word():
-    with warnings.catch_warnings(record=True) as told:
+def test_coroutine_that_was_never_awaited_causes_no_warning():
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        ClosingAwaitable(some())
+        ClosingAwaitable(return_done())
         gc.collect()
-    assert told == []
+    assert caught == []

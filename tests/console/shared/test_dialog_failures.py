@@ -1,4 +1,4 @@
-"""A dialog or another screen over the panes that breaks is closed and says so; the panes and the run go on."""
+"""A dialog or full screen that fails is closed with a toast; the panes and the run continue."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -19,19 +19,19 @@ from tests.support.engines import Engines
 pytestmark = pytest.mark.usefixtures("every_frame")
 
 HOSTILE = "no [/such] \x1b[31mthing"
-SAID = "failed and was closed: ValueError: no [/such]"
+FAILURE_TEXT = "failed and was closed: ValueError: no [/such]"
 Size = tuple[int, int]
 
 
-def breaks(self: Any = None, *_: Any, **__: Any) -> Any:
+def fail(self: Any = None, *_: Any, **__: Any) -> Any:
     raise ValueError(HOSTILE)
 
 
-class Unhappy(Static):
-    """Cannot be drawn."""
+class FailingWidget(Static):
+    """A widget whose drawing fails."""
 
     def render(self) -> Any:
-        breaks()
+        fail()
 
 
 @pytest.fixture
@@ -39,14 +39,14 @@ def app(open_engine: Engines) -> Trackside:
     return Trackside(LaunchOptions(), lambda: open_engine(listener(Cue())))
 
 
-async def at_work(pilot: Any) -> None:
+async def start_run(pilot: Any) -> None:
     await say(pilot, "hello")
     await sees(pilot, "You said: hello")
 
 
-async def lives_on(app: Trackside, pilot: Any) -> None:
-    """It was told, the panes are seen, and keys do what they always do."""
-    await sees(pilot, SAID)
+async def check_console_still_works(app: Trackside, pilot: Any) -> None:
+    """Check that the failure is reported, the panes are visible, and keys work as before."""
+    await sees(pilot, FAILURE_TEXT)
     await until(pilot, lambda: app.screen is app.main)
     app.main.go_to("prompt")
     await until(pilot, lambda: app.main.where() == "prompt")
@@ -56,89 +56,91 @@ async def lives_on(app: Trackside, pilot: Any) -> None:
 
 
 @at_both_sizes
-async def test_a_question_that_cannot_take_its_answer(app: Trackside, size: Size, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(Question, "action_answer", breaks)
+async def test_question_whose_answer_fails_is_closed(app: Trackside, size: Size, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(Question, "action_answer", fail)
     async with at_the_screen(app, size) as pilot:
-        await at_work(pilot)
+        await start_run(pilot)
         await pilot.press("ctrl+q")
         await sees(pilot, "A run is in progress.")
         await pilot.press("y")
-        await lives_on(app, pilot)
+        await check_console_still_works(app, pilot)
 
 
-async def test_a_dialog_that_cannot_be_put_together(app: Trackside, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(Question, "compose", breaks)
+async def test_dialog_that_cannot_be_composed_is_closed(app: Trackside, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(Question, "compose", fail)
     async with at_the_screen(app) as pilot:
-        await at_work(pilot)
+        await start_run(pilot)
         await pilot.press("ctrl+q")
-        await lives_on(app, pilot)
+        await check_console_still_works(app, pilot)
 
 
-async def test_a_dialog_that_cannot_be_drawn(app: Trackside, monkeypatch: pytest.MonkeyPatch):
+async def test_dialog_that_cannot_be_drawn_is_closed(app: Trackside, monkeypatch: pytest.MonkeyPatch):
     def composed(_: Question) -> Iterator[Static]:
-        yield Unhappy()
+        yield FailingWidget()
 
     monkeypatch.setattr(Question, "compose", composed)
     async with at_the_screen(app) as pilot:
-        await at_work(pilot)
+        await start_run(pilot)
         await pilot.press("ctrl+q")
-        await lives_on(app, pilot)
+        await check_console_still_works(app, pilot)
 
 
-async def test_who_waits_for_the_answer_of_a_dialog_gets_none(app: Trackside, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(EditReply, "action_save", breaks)
+async def test_caller_that_waits_for_a_failed_dialog_gets_none(app: Trackside, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(EditReply, "action_save", fail)
     answers: list[Any] = []
 
     async def ask() -> None:
-        class Held:
+        class PausedRun:
             edit = original = action = None
             location = "steering"
 
-        answers.append(await app.push_screen_wait(EditReply(Held())))  # type: ignore[arg-type]
+        answers.append(await app.push_screen_wait(EditReply(PausedRun())))  # type: ignore[arg-type]
 
     async with at_the_screen(app) as pilot:
-        await at_work(pilot)
+        await start_run(pilot)
         app.services.run_in_background(ask())
         await sees(pilot, "f4 use this reply")
         await pilot.press("f4")
-        await lives_on(app, pilot)
+        await check_console_still_works(app, pilot)
         assert answers == [None]
 
 
 @at_both_sizes
-@pytest.mark.parametrize("broken", ["on_mount", "tick", "action_search", "compose"])
-async def test_a_full_screen_that_breaks(app: Trackside, size: Size, broken: str, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(SessionsScreen, broken, breaks, raising=False)
+@pytest.mark.parametrize("method", ["on_mount", "tick", "action_search", "compose"])
+async def test_full_screen_that_fails_is_closed(
+    app: Trackside, size: Size, method: str, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(SessionsScreen, method, fail, raising=False)
     async with at_the_screen(app, size) as pilot:
-        await at_work(pilot)
+        await start_run(pilot)
         await pilot.press("ctrl+l")
-        if broken == "action_search":
+        if method == "action_search":
             await until(pilot, lambda: isinstance(app.screen, FullScreen))
             await pilot.press("slash")
-        await lives_on(app, pilot)
+        await check_console_still_works(app, pilot)
 
 
-async def test_what_lies_over_a_screen_that_breaks_goes_with_it(app: Trackside, monkeypatch: pytest.MonkeyPatch):
+async def test_dialog_over_a_failed_full_screen_is_closed_too(app: Trackside, monkeypatch: pytest.MonkeyPatch):
     async with at_the_screen(app) as pilot:
-        await at_work(pilot)
+        await start_run(pilot)
         await pilot.press("ctrl+l")
         await until(pilot, lambda: isinstance(app.screen, SessionsScreen))
         await pilot.press("f1")
         await until(pilot, lambda: isinstance(app.screen, Help))
-        monkeypatch.setattr(SessionsScreen, "tick", breaks)
-        await lives_on(app, pilot)
+        monkeypatch.setattr(SessionsScreen, "tick", fail)
+        await check_console_still_works(app, pilot)
 
 
-async def test_its_report_can_be_copied(app: Trackside, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(Question, "action_answer", breaks)
+async def test_report_of_a_failed_dialog_can_be_copied(app: Trackside, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(Question, "action_answer", fail)
     async with at_the_screen(app) as pilot:
-        await at_work(pilot)
+        await start_run(pilot)
         await pilot.press("ctrl+p", *"copy the report")
         await sees(pilot, "Not available: No pane has failed.")
         await pilot.press("escape", "ctrl+q")
         await sees(pilot, "A run is in progress.")
         await pilot.press("y")
-        await lives_on(app, pilot)
+        await check_console_still_works(app, pilot)
         await pilot.press("ctrl+p", *"copy the report", "enter")
         await until(pilot, lambda: app.clipboard.startswith("QuitQuestion failed\nTrackside"))
         assert "\x1b" not in app.clipboard

@@ -1,4 +1,4 @@
-"""What is everywhere is in dialogs, too: the run can be stopped and the console left; the footer shows no dead key."""
+"""Dialogs: stop and quit work in each of them, and the footer shows only keys that work."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -16,32 +16,32 @@ from tests.support.console.pilot import Cue, at_the_screen, listener, say, sees,
 from tests.support.engines import Engines
 
 
-async def keep(*_: Any) -> None:
-    """Nowhere."""
+async def save_nothing(*_: Any) -> None:
+    """Save nothing."""
 
 
-def by(command_id: str) -> Callable[[Trackside], Awaitable[None]]:
+def by_command(command_id: str) -> Callable[[Trackside], Awaitable[None]]:
     return lambda app: app.action_perform(command_id)
 
 
-def with_screen(make: Callable[[], ModalScreen[Any]]) -> Callable[[Trackside], Awaitable[None]]:
-    async def open_it(app: Trackside) -> None:
+def by_pushing(make: Callable[[], ModalScreen[Any]]) -> Callable[[Trackside], Awaitable[None]]:
+    async def push(app: Trackside) -> None:
         await app.push_screen(make())
 
-    return open_it
+    return push
 
 
 DIALOGS: dict[str, Callable[[Trackside], Awaitable[None]]] = {
-    **{name: by(f"app.{name}") for name in ("help", "theme", "tour", "jump", "palette")},
-    "history": by("prompt.history"),
-    "question": with_screen(lambda: Question("Sure?", "Yes")),
-    "save": with_screen(lambda: SaveAs("a.txt")),
-    "value": with_screen(lambda: EditValue("key", "1", keep, 1, lambda: 0, print)),
+    **{name: by_command(f"app.{name}") for name in ("help", "theme", "tour", "jump", "palette")},
+    "history": by_command("prompt.history"),
+    "question": by_pushing(lambda: Question("Sure?", "Yes")),
+    "save": by_pushing(lambda: SaveAs("a.txt")),
+    "value": by_pushing(lambda: EditValue("key", "1", save_nothing, 1, lambda: 0, print)),
 }
 
 
-async def under(pilot: Pilot[None], app: Trackside, name: str) -> ModalScreen[Any]:
-    """Open a dialog while a run is at work."""
+async def open_dialog_during_a_run(pilot: Pilot[None], app: Trackside, name: str) -> ModalScreen[Any]:
+    """Start a run and open a dialog."""
     await say(pilot, "hello")
     await sees(pilot, "You said: hello")
     await until(pilot, lambda: app.services.situation.is_running)
@@ -52,10 +52,10 @@ async def under(pilot: Pilot[None], app: Trackside, name: str) -> ModalScreen[An
 
 
 @pytest.mark.parametrize("name", DIALOGS)
-async def test_a_run_is_stopped_and_the_console_left_from_every_dialog(open_engine: Engines, name: str):
+async def test_stop_and_quit_work_in_every_dialog(open_engine: Engines, name: str):
     app = Trackside(LaunchOptions(), lambda: open_engine(listener(Cue())))
     async with at_the_screen(app) as pilot:
-        dialog = await under(pilot, app, name)
+        dialog = await open_dialog_during_a_run(pilot, app, name)
         await pilot.press("ctrl+q")
         await sees(pilot, "A run is in progress. Quitting stops it")
         await pilot.press("escape")
@@ -66,13 +66,13 @@ async def test_a_run_is_stopped_and_the_console_left_from_every_dialog(open_engi
         await until(pilot, lambda: app.controllers.quit.is_quitting)
 
 
-def test_every_dialog_of_ours_is_one():
-    # Of what leaving waits for, nothing is stopped any more.
-    own = {each.__name__ for each in ModalScreen.__subclasses__() if each.__module__.startswith("console.")}
-    assert own - {"QuitProgress"} == {Dialog.__name__}
+def test_every_modal_screen_is_a_dialog():
+    # QuitProgress is no Dialog: when it is shown, the run is already being stopped.
+    modal_classes = {cls.__name__ for cls in ModalScreen.__subclasses__() if cls.__module__.startswith("console.")}
+    assert modal_classes - {"QuitProgress"} == {Dialog.__name__}
 
 
-async def test_a_value_that_was_changed_is_not_lost_without_asking(open_engine: Engines):
+async def test_quit_in_the_value_editor_asks_before_it_discards_changes(open_engine: Engines):
     app = Trackside(LaunchOptions(), lambda: open_engine(listener(Cue())))
     async with at_the_screen(app) as pilot:
         await DIALOGS["value"](app)
@@ -84,7 +84,7 @@ async def test_a_value_that_was_changed_is_not_lost_without_asking(open_engine: 
 
 
 @pytest.mark.parametrize("is_covered", [False, True], ids=["panes", "full screen"])
-async def test_the_footer_under_a_dialog_shows_only_what_works_there(open_engine: Engines, is_covered: bool):
+async def test_footer_shows_only_keys_that_work_in_the_dialog(open_engine: Engines, is_covered: bool):
     app = Trackside(LaunchOptions(), lambda: open_engine(listener(Cue())))
     async with at_the_screen(app) as pilot:
         if is_covered:
@@ -98,7 +98,7 @@ async def test_the_footer_under_a_dialog_shows_only_what_works_there(open_engine
         await until(pilot, lambda: "app.help" in [key.command_id for key in footer.keys])
 
 
-async def test_what_waits_for_the_panes_is_named(open_engine: Engines):
+async def test_command_of_the_main_screen_says_where_it_works(open_engine: Engines):
     app = Trackside(LaunchOptions(), lambda: open_engine(listener(Cue())))
     async with at_the_screen(app) as pilot:
         await pilot.press("ctrl+l")
@@ -107,7 +107,7 @@ async def test_what_waits_for_the_panes_is_named(open_engine: Engines):
         await sees(pilot, "New event works on the main screen. Press esc to go back.")
 
 
-async def test_help_over_the_panes_says_what_esc_does_there(open_engine: Engines):
+async def test_help_on_a_full_screen_describes_esc_there(open_engine: Engines):
     app = Trackside(LaunchOptions(), lambda: open_engine(listener(Cue())))
     async with at_the_screen(app) as pilot:
         await pilot.press("ctrl+l")
@@ -117,16 +117,16 @@ async def test_help_over_the_panes_says_what_esc_does_there(open_engine: Engines
         assert "twice there stops the run" not in shown(app)
 
 
-async def test_where_nothing_was_said_it_is_said_how_to_begin(open_engine: Engines):
+async def test_empty_conversation_says_how_to_start(open_engine: Engines):
     app = Trackside(LaunchOptions(), lambda: open_engine(listener(Cue())))
     async with at_the_screen(app, (60, 15)) as pilot:
         await sees(pilot, "No messages yet.", "Type below and press enter.")
 
 
-async def test_keys_that_were_changed_are_heard_in_dialogs(open_engine: Engines):
+async def test_custom_keys_work_in_dialogs(open_engine: Engines):
     app = Trackside(LaunchOptions(), lambda: open_engine(listener(Cue())))
     async with at_the_screen(app) as pilot:
         app.set_keymap({AT_ALL_TIMES[0]: "f9"})
-        await under(pilot, app, "help")
+        await open_dialog_during_a_run(pilot, app, "help")
         await pilot.press("f9")
         await until(pilot, lambda: not app.services.situation.is_running)

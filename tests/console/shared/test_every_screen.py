@@ -1,9 +1,5 @@
-"""Every screen as it is drawn: its words can be read in every theme, in ASCII nothing else is drawn, and each state has
-a word or a sign beside its colour."""
+"""Every screen as it is drawn: readable in every theme, only ASCII in ASCII mode, a word or glyph for each state."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,26 +7,24 @@ from rich.cells import cell_len
 from textual.widgets import Input, TextArea
 
 from console.model.preferences.color_themes import PALETTES, TEXTUAL_THEMES
-from console.model.preferences.store import Preferences
 from console.model.text.glyphs import GLYPHS, LEGEND
 from console.ui.shared.styled_text import TONES
-from tests.console.pictures.all_scenes import SCENES
+from tests.console.pictures.open_scene import open_scene
 from tests.console.pictures.scene import NARROW
-from tests.support.console.console_driver import ConsoleDriver, fixed_environment
 from tests.support.console.drawn_screen import strange, weak
 
 PANES = ("first_run", "queued", "held", "failed", "cannot_open", "as_of", "calls_tab", "receipts_tab",
          "transcript_tab", "filtered", "hostile_chat")  # fmt: skip
-OVER = ("palette", "help_in_stream", "quitting", "held_answer_in_edit", "jump", "found_again", "themes",
+DIALOGS = ("palette", "help_in_stream", "quitting", "held_answer_in_edit", "jump", "found_again", "themes",
         "tour")  # fmt: skip
 SCREENS = ("runners", "form_changed", "form_wrong", "form_grants", "form_yaml_wrong", "composer_event",
            "composer_wrong", "path_offered", "event_in_conversation", "artifacts", "artifact_saving", "sessions",
            "sessions_found", "sessions_renamed", "states", "state_history", "state_not_json")  # fmt: skip
-SMALL = ("running_in_stream", "running_in_runs", "queued")
+NARROW_SCENES = ("running_in_stream", "running_in_runs", "queued")
 WIDE = (140, 32)
-"""All panes side by side, and no more to draw than it takes."""
-LOOKS = [*((name, WIDE) for name in (*PANES, *OVER, *SCREENS)), *((name, NARROW) for name in SMALL)]
-TOLD = {
+"""Wide enough for all panes side by side; a larger screen only takes longer to draw."""
+CASES = [*((name, WIDE) for name in (*PANES, *DIALOGS, *SCREENS)), *((name, NARROW) for name in NARROW_SCENES)]
+STATE_TEXTS = {
     "first_run": ("○ idle", "◉ live"),
     "held": ("‖ paused", "steer ▸"),
     "queued": ("● running", "▲ steer", "↳ after", "▲2 queued", "◐"),
@@ -39,28 +33,16 @@ TOLD = {
     "calls_tab": ("✓ call_tool", "0 refused"),
     "runners": ("left out",),
 }
-"""By which words and signs the states of a scene are known without a colour."""
+"""The words and glyphs that show the states of a scene without colours."""
 
 
-@asynccontextmanager
-async def played(name: str, folder: Path, size: tuple[int, int]) -> AsyncIterator[ConsoleDriver]:
-    """A scene at its end, for someone who has chosen nothing before."""
-    scene = SCENES[name]
-    scene = replace(scene, options=replace(scene.options, preferences=Preferences(scene.options.preferences.file)))
-    with fixed_environment(folder):
-        driver = scene.create_driver(folder)
-        async with driver.app.run_test(size=size) as pilot:
-            await scene.run_before(driver)(pilot)
-            yield driver
-
-
-@pytest.mark.parametrize(("name", "size"), LOOKS, ids=[f"{name}-{size[0]}" for name, size in LOOKS])
-async def test_a_screen_is_told_in_words_can_be_read_and_is_drawn_in_ascii(
+@pytest.mark.parametrize(("name", "size"), CASES, ids=[f"{name}-{size[0]}" for name, size in CASES])
+async def test_screen_names_its_states_is_readable_and_can_be_drawn_in_ascii(
     name: str, size: tuple[int, int], tmp_path: Path
 ):
-    async with played(name, tmp_path, size) as driver:
-        told = TOLD.get(name, ()) if size == WIDE else ()
-        assert [words for words in told if words not in driver.screen_text] == []
+    async with open_scene(name, tmp_path, size) as driver:
+        texts = STATE_TEXTS.get(name, ()) if size == WIDE else ()
+        assert [text for text in texts if text not in driver.screen_text] == []
         for theme in PALETTES:
             driver.app.controllers.preferences.use_theme(theme)
             await driver.wait_until_drawn()
@@ -71,8 +53,8 @@ async def test_a_screen_is_told_in_words_can_be_read_and_is_drawn_in_ascii(
 
 
 @pytest.mark.parametrize("name", ["composer_event", "found_again"])
-async def test_textuals_own_themes_can_be_read_too(name: str, tmp_path: Path):
-    async with played(name, tmp_path, WIDE) as driver:
+async def test_textual_themes_are_readable(name: str, tmp_path: Path):
+    async with open_scene(name, tmp_path, WIDE) as driver:
         for theme in TEXTUAL_THEMES:
             driver.app.controllers.preferences.use_theme(theme)
             await driver.wait_until_drawn()
@@ -80,15 +62,17 @@ async def test_textuals_own_themes_can_be_read_too(name: str, tmp_path: Path):
 
 
 @pytest.mark.parametrize("name", ["composer", "sessions", "states", "artifacts", "runners", "first_run"])
-async def test_hints_are_whole_in_the_smallest_terminal(name: str, tmp_path: Path):
-    async with played(name, tmp_path, (60, 15)) as driver:
+async def test_placeholders_fit_in_the_smallest_terminal(name: str, tmp_path: Path):
+    async with open_scene(name, tmp_path, (60, 15)) as driver:
         fields = [*driver.app.screen.query(Input), *driver.app.screen.query(TextArea)]
         hints = {str(field.placeholder): field.content_size.width for field in fields if field.content_size.width}
         assert hints
-        assert {hint: room for hint, room in hints.items() if cell_len(hint) >= room} == {}, "with the cursor"
+        assert {hint: width for hint, width in hints.items() if cell_len(hint) >= width} == {}, (
+            "the cursor needs a column too"
+        )
 
 
-def test_every_state_that_has_a_colour_has_a_sign_and_a_word():
+def test_every_coloured_state_has_a_glyph_and_a_word():
     states = {tone for tone in TONES if tone in GLYPHS} - {"turn", "line"}
     assert states <= {name for name, _ in LEGEND}
     assert len({word for _, word in LEGEND}) == len(LEGEND)

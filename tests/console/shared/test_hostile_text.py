@@ -1,4 +1,4 @@
-"""Whatever a runner writes is only ever text: on every pane, at every size, and nothing breaks of it."""
+"""Whatever a runner sends is shown as harmless text: in every pane, at every size, without a failure."""
 
 import json
 import unicodedata
@@ -32,42 +32,43 @@ TEXTS = {
     "wide": "漢字" * 60 + "👍🏽 ｆｕｌｌ",
     "tabs and lines": "a\tb\n\n\tc\r\nd\re\u2028f\u2029g\x0bh\x0ci\x85j",
     "nulls": "a\0b\0\0c",
-    "unseen": "a\u200bb\u2060c\ufeffd\u00ade\U000e0041\u3164\u115f",
+    "invisible": "a\u200bb\u2060c\ufeffd\u00ade\U000e0041\u3164\u115f",
     "one long line": "x" * 100_000 + "漢" * 5_000,
     "markdown": "```[/x]\n\x1b[1m\n```\n| a | [b] |\n|---|---|\n| \u202e | \x1b |\n> [x](y:\x07)\n1. ![y](z\x9b)",
 }
-NAMES = {name: text for name, text in TEXTS.items() if name != "surrogates"}
-"""Half a pair cannot be written in JSON, so that it never comes by the wire."""
-OBEYED = {0x200D, 0xFE0F, 0x2028, 0x2029, *range(0x202A, 0x202F), *range(0x2066, 0x206A)}
+JSON_TEXTS = {name: text for name, text in TEXTS.items() if name != "surrogates"}
+"""The texts that JSON, and so the wire, can carry: those without half of a surrogate pair."""
+CONTROL_CODE_POINTS = {0x200D, 0xFE0F, 0x2028, 0x2029, *range(0x202A, 0x202F), *range(0x2066, 0x206A)}
 ALPHABET = st.characters(codec=None) | st.sampled_from("".join(TEXTS.values())[:2_000])
 
 
 def check(app: Trackside, size: tuple[int, int]) -> None:
-    """Nothing has failed, no row is wider than the screen, and no character of it is one that a terminal obeys."""
+    """Check that no pane has failed, each row is as wide as the screen, and no control character is drawn."""
     assert [(pane, pane.failure.report) for pane in app.main.guarded if pane.failure is not None] == []
     strips = app.screen._compositor.render_strips()
     assert len(strips) == size[1]
     for strip in strips:
         text = strip.text
-        assert [character for character in text if is_obeyed(character)] == []
+        assert [character for character in text if is_control(character)] == []
         assert cell_len(text) == strip.cell_length == size[0], text
 
 
-def is_obeyed(character: str) -> bool:
-    return unicodedata.category(character) in ("Cc", "Cs") or ord(character) in OBEYED
+def is_control(character: str) -> bool:
+    """Return whether a terminal would act on a character instead of showing it."""
+    return unicodedata.category(character) in ("Cc", "Cs") or ord(character) in CONTROL_CODE_POINTS
 
 
 @pytest.fixture
 def runner(tmp_path: Path) -> Path:
-    """The hostile runner, with its texts beside it."""
-    (tmp_path / "texts.json").write_text(json.dumps(list(NAMES.values())))
+    """The hostile runner, with a file of its texts beside it."""
+    (tmp_path / "texts.json").write_text(json.dumps(list(JSON_TEXTS.values())))
     path = tmp_path / "hostile_runner.py"
     path.write_text((Path(__file__).parents[2] / "support" / "console" / "hostile_runner.py").read_text("utf-8"))
     return path
 
 
-async def around(pilot: Pilot[None], app: Trackside, size: tuple[int, int]) -> None:
-    """Look at all there is."""
+async def check_every_pane(pilot: Pilot[None], app: Trackside, size: tuple[int, int]) -> None:
+    """Visit every pane, each tab of the inspector, the palette and the help, and check the screen each time."""
     inspector, stream = app.main.inspector, app.main.stream
     for name in ("conversation", "stream", "rail", "prompt"):
         app.main.go_to(name)
@@ -88,19 +89,19 @@ async def around(pilot: Pilot[None], app: Trackside, size: tuple[int, int]) -> N
         await pilot.press("escape")
 
 
-async def test_what_is_hostile_is_only_ever_text(runner: Path):
+async def test_hostile_text_is_harmless_in_every_pane(runner: Path):
     app = Trackside(LaunchOptions(), lambda: Engine.open(runner, db=runner.with_name("facts.db")))
     async with at_the_screen(app, SIZES[0]) as pilot:
         for text in TEXTS.values():
             app.main.prompt.load(text)
             await pilot.pause()
             check(app, SIZES[0])
-        app.main.prompt.load("".join(text[:300] for text in NAMES.values()))
+        app.main.prompt.load("".join(text[:300] for text in JSON_TEXTS.values()))
         await pilot.press("enter")
         await until(
             pilot, lambda: app.services.updater.view is not None and app.services.updater.view.status.entries > 50
         )
-        app.main.prompt.load("then " + "".join(text[:300] for text in NAMES.values()))
+        app.main.prompt.load("then " + "".join(text[:300] for text in JSON_TEXTS.values()))
         await pilot.press("enter")
         await sees(pilot, "failed", "␛[2J", "[bold red]not red[/]")
         app.active_session.runner_id = TEXTS["markup"] + TEXTS["escapes"]
@@ -112,29 +113,29 @@ async def test_what_is_hostile_is_only_ever_text(runner: Path):
             await pilot.pause()
             check(app, size)
             app.clear_notifications()
-            await around(pilot, app, size)
+            await check_every_pane(pilot, app, size)
 
 
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
-async def test_trouble_is_said_in_harmless_words(text: str):
-    async def broken() -> Any:
+async def test_hostile_text_in_an_error_is_harmless(text: str):
+    async def fail_to_open() -> Any:
         raise OSError(f"no such runner: {text[:300]}")
 
-    app = Trackside(LaunchOptions(runner=text[:100], session=text[:100]), broken)
+    app = Trackside(LaunchOptions(runner=text[:100], session=text[:100]), fail_to_open)
     async with app.run_test(size=(80, 24)) as pilot:
         await until(pilot, lambda: "no such runner" in shown(app))
         check(app, (80, 24))
 
 
-def test_no_character_is_left_that_a_terminal_obeys():
+def test_safe_text_has_no_control_characters():
     everything = "".join(map(chr, range(0x110000)))
-    assert {one for one in safe(everything) if is_obeyed(one)} == {"\t", "\n"}
-    assert {one for one in one_line(everything, len(everything)) if is_obeyed(one)} == set()
+    assert {character for character in safe(everything) if is_control(character)} == {"\t", "\n"}
+    assert {character for character in one_line(everything, len(everything)) if is_control(character)} == set()
 
 
 @settings(max_examples=150, deadline=None)
 @given(st.text(ALPHABET, max_size=200))
-def test_any_text_is_made_writable_and_measurable(text: str):
+def test_safe_text_can_be_encoded_and_measured(text: str):
     for shown_text in (safe(text), one_line(text, 60)):
         shown_text.encode()
         assert cell_len(shown_text) >= 0
@@ -143,7 +144,7 @@ def test_any_text_is_made_writable_and_measurable(text: str):
 
 @settings(max_examples=100, deadline=None)
 @given(st.text(ALPHABET, max_size=300), st.integers(6, 80))
-def test_any_text_is_laid_out_as_markdown_within_its_columns(text: str, width: int):
+def test_markdown_of_any_text_fits_its_width(text: str, width: int):
     for line in MarkdownLayout().lines(text, width):
         assert line.cell_length <= width
-        assert [one for one in line.plain if is_obeyed(one)] == []
+        assert [character for character in line.plain if is_control(character)] == []

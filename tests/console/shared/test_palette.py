@@ -1,4 +1,4 @@
-"""The palette: every command by its name, wherever the focus is."""
+"""The palette: finds and runs every command, wherever the focus is."""
 
 from typing import Any
 
@@ -14,28 +14,28 @@ from tests.support.engines import Engines
 HOSTILE = "[/] [bold]x[/bold] [@click=app.quit]y[/] [unterminated \x1b[31m"
 
 
-async def choose(pilot: Pilot[Any], app: Telling, name: str) -> None:
-    """Type a command's name into the palette, and take what it finds."""
+async def run_command(pilot: Pilot[Any], app: Telling, name: str) -> None:
+    """Type the name of a command into the palette and run it."""
     await pilot.press("ctrl+p")
     await until(pilot, lambda: app.screen is not app.main)
     await pilot.press(*name)
-    await until(pilot, lambda: _chosen(app).startswith(name))
+    await until(pilot, lambda: highlighted(app).startswith(name))
     await pilot.press("enter")
     await until(pilot, lambda: app.screen is app.main)
 
 
-def _chosen(app: Telling) -> str:
-    """What enter would take."""
+def highlighted(app: Telling) -> str:
+    """Return the text of the highlighted command, which enter would run."""
     option = app.screen.query_one(OptionList).highlighted_option
     return "" if option is None else str(option.prompt)
 
 
-async def running(pilot: Pilot[Any]) -> None:
+async def start_run(pilot: Pilot[Any]) -> None:
     await say(pilot, "hello")
     await sees(pilot, "You said: hello")
 
 
-async def test_it_lists_every_command_that_has_a_name(open_engine: Engines):
+async def test_palette_lists_every_command_with_a_palette_name(open_engine: Engines):
     app = telling(open_engine)
     async with at_the_screen(app):
         listed = [command.title for command in app.get_system_commands(app.main)]
@@ -48,55 +48,55 @@ async def test_it_lists_every_command_that_has_a_name(open_engine: Engines):
 
 
 @pytest.mark.parametrize("size", SIZES)
-async def test_the_command_that_enter_takes_has_a_mark(open_engine: Engines, size: tuple[int, int]):
+async def test_highlighted_command_has_a_mark(open_engine: Engines, size: tuple[int, int]):
     app = telling(open_engine)
     async with at_the_screen(app, size) as pilot:
         await pilot.press("ctrl+p")
         await until(pilot, lambda: app.screen is not app.main)
         await pilot.press(*"view: ")
-        await until(pilot, lambda: _chosen(app).startswith("view: "))
-        first = _chosen(app).splitlines()[0]
+        await until(pilot, lambda: highlighted(app).startswith("view: "))
+        first = highlighted(app).splitlines()[0]
         await until(pilot, lambda: any(line.strip().startswith(f"› {first}") for line in shown(app).splitlines()))
         await pilot.press("down")
-        await until(pilot, lambda: not _chosen(app).startswith(first))
-        second = _chosen(app).splitlines()[0]
+        await until(pilot, lambda: not highlighted(app).startswith(first))
+        second = highlighted(app).splitlines()[0]
         await until(pilot, lambda: any(line.strip().startswith(f"› {second}") for line in shown(app).splitlines()))
         assert shown(app).count("›") == 1
 
 
-async def test_a_command_is_found_by_what_is_said_of_it_below_those_of_that_name(open_engine: Engines):
+async def test_commands_are_found_by_name_first_and_then_by_description(open_engine: Engines):
     app = telling(open_engine)
     async with at_the_screen(app) as pilot:
         await pilot.press("ctrl+p")
         await until(pilot, lambda: app.screen is not app.main)
         await pilot.press(*"send")
-        await until(pilot, lambda: "run: Start" in found(app))
-        assert found(app)[0] == "event: Edit and send…"
-        assert len(found(app)) == len(set(found(app)))
+        await until(pilot, lambda: "run: Start" in listed_names(app))
+        assert listed_names(app)[0] == "event: Edit and send…"
+        assert len(listed_names(app)) == len(set(listed_names(app)))
         await pilot.press(*" steer")
-        await until(pilot, lambda: found(app) == ["run: Start"])
+        await until(pilot, lambda: listed_names(app) == ["run: Start"])
 
 
-def found(app: Telling) -> list[str]:
-    """The names of what the palette lists, in order."""
+def listed_names(app: Telling) -> list[str]:
+    """Return the names of the listed commands, in order."""
     return [str(option.prompt).splitlines()[0] for option in app.screen.query_one(OptionList).options]
 
 
-async def test_what_cannot_be_done_now_is_listed_with_the_reason(open_engine: Engines):
+async def test_unavailable_command_is_listed_with_the_reason(open_engine: Engines):
     app = telling(open_engine)
     async with at_the_screen(app) as pilot:
         said = {command.title: str(command.help) for command in app.get_system_commands(app.main)}
         assert said["run: Stop"] == "Not available: No run in progress."
-        await running(pilot)
+        await start_run(pilot)
         said = {command.title: str(command.help) for command in app.get_system_commands(app.main)}
         assert said["run: Stop"] == "Stop the run; messages that were not delivered can be sent again."
         assert said["run: Continue"] == "Not available: The run is not paused. f6 pauses it at its next steering point."
 
 
-async def test_a_reason_is_only_ever_text(open_engine: Engines):
+async def test_markup_in_a_reason_is_shown_as_text(open_engine: Engines):
     app = telling(open_engine)
     async with at_the_screen(app) as pilot:
-        await running(pilot)
+        await start_run(pilot)
         app.active_session.cannot_steer = HOSTILE
         await pilot.press("ctrl+p")
         await until(pilot, lambda: app.screen is not app.main)
@@ -105,53 +105,53 @@ async def test_a_reason_is_only_ever_text(open_engine: Engines):
         assert "\x1b" not in shown(app)
 
 
-async def test_choosing_what_cannot_be_done_says_why(open_engine: Engines):
+async def test_unavailable_command_shows_the_reason_if_it_is_run(open_engine: Engines):
     app = telling(open_engine)
     async with at_the_screen(app) as pilot:
-        await choose(pilot, app, "run: Stop")
+        await run_command(pilot, app, "run: Stop")
         await until(pilot, lambda: app.told == ["No run in progress."])
 
 
 @pytest.mark.parametrize("size", SIZES)
-async def test_a_command_of_the_stream_acts_on_the_stream_from_the_prompt(open_engine: Engines, size: tuple[int, int]):
+async def test_stream_command_works_while_the_prompt_has_the_focus(open_engine: Engines, size: tuple[int, int]):
     app = telling(open_engine)
     async with at_the_screen(app, size) as pilot:
-        await running(pilot)
-        await choose(pilot, app, "stream: Only tools")
+        await start_run(pilot)
+        await run_command(pilot, app, "stream: Only tools")
         await until(pilot, lambda: app.main.stream._filter == "kind:tool.*")
         await sees(pilot, "No entry matches the filter.")
 
 
 @pytest.mark.parametrize("size", SIZES)
-async def test_a_line_that_a_command_opens_is_seen_and_has_the_focus(open_engine: Engines, size: tuple[int, int]):
+async def test_input_line_opened_by_a_command_is_visible_and_focused(open_engine: Engines, size: tuple[int, int]):
     app = telling(open_engine)
     async with at_the_screen(app, size) as pilot:
-        await running(pilot)
-        await choose(pilot, app, "stream: Filter…")
+        await start_run(pilot)
+        await run_command(pilot, app, "stream: Filter…")
         await until(pilot, lambda: app.focused is app.main.stream._filter_line)
         await pilot.press(*"kind:run.*", "enter")
         await until(pilot, lambda: app.main.stream._filter == "kind:run.*")
         await sees(pilot, "run.started")
 
 
-async def test_the_queue_is_entered(open_engine: Engines):
+async def test_edit_queue_command_focuses_the_queue(open_engine: Engines):
     app = telling(open_engine)
     async with at_the_screen(app, NARROW) as pilot:
-        await running(pilot)
+        await start_run(pilot)
         await say(pilot, "be brief")
         await sees(pilot, "1 queued")
         app.main.go_to("stream")
         await until(pilot, lambda: app.main.where() == "stream")
-        await choose(pilot, app, "steer: Edit queue")
+        await run_command(pilot, app, "steer: Edit queue")
         await until(pilot, lambda: app.main.where() == "queue")
 
 
-async def test_the_theme_can_be_chosen(open_engine: Engines):
+async def test_theme_can_be_chosen(open_engine: Engines):
     app = telling(open_engine)
     async with at_the_screen(app, WIDE) as pilot:
         await app.action_perform("app.theme")
         await until(pilot, lambda: app.screen is not app.main)
         await pilot.press(*"nord")
-        await until(pilot, lambda: _chosen(app).startswith("nord"))
+        await until(pilot, lambda: highlighted(app).startswith("nord"))
         await pilot.press("enter")
         await until(pilot, lambda: app.theme == "nord")

@@ -1,4 +1,4 @@
-"""A toast that names a key of one screen goes when that screen is left: elsewhere the key does something else."""
+"""A toast that names a key of a screen is removed with the screen: elsewhere the key does something else."""
 
 from typing import Any
 
@@ -6,109 +6,107 @@ import pytest
 
 import console.ui.sessions.screen
 from console.ui.state.screen import StateScreen
-from tests.console.composer.test_composer_screen import composing
-from tests.console.sessions.test_sessions_screen import TRIPS
-from tests.console.sessions.test_sessions_screen import opened as sessions_opened
-from tests.console.settings_form.test_form_screen import opened as with_form
-from tests.console.state.test_state_screen import KEPT, on_key, parrot
-from tests.console.state.test_state_screen import opened as states_opened
 from tests.support.console.browser_data import begun, browsing
+from tests.support.console.composer_app import open_composer
 from tests.support.console.form_app import to_field, to_the_form
+from tests.support.console.form_runners import console_with_form
 from tests.support.console.pilot import at_both_sizes, at_the_screen, sees, shown, until
 from tests.support.console.recorded_toasts import Telling
+from tests.support.console.sessions_browser import TRIPS, open_session_browser
+from tests.support.console.state_browser import SESSION_WITH_STATE, move_to_key, open_state_browser, parrot
 from tests.support.engines import Engines
 
-UNDO = "u undoes it"
+UNDO_HINT = "u undoes it"
 
 
 @pytest.fixture(autouse=True)
 def toasts_stay(monkeypatch: pytest.MonkeyPatch) -> None:
-    """None goes because its time is over."""
+    """No toast expires during a test."""
     monkeypatch.setattr(Telling, "NOTIFICATION_TIMEOUT", 600.0)
     monkeypatch.setattr(console.ui.sessions.screen, "UNDO_SECONDS", 600.0)
 
 
-async def left(pilot: Any, app: Telling, words: str) -> None:
-    """Back at the panes, where these words are not to be seen."""
+async def leave_and_check_removed(pilot: Any, app: Telling, text: str) -> None:
+    """Go back to the panes, and check that no toast there contains the text."""
     await pilot.press("escape")
     await until(pilot, lambda: app.screen is app.main)
-    await until(pilot, lambda: words not in shown(app))
-    assert not any(words in toast.message for toast in app._notifications)
+    await until(pilot, lambda: text not in shown(app))
+    assert not any(text in toast.message for toast in app._notifications)
 
 
 @at_both_sizes
-async def test_who_leaves_the_state_browser_is_not_told_of_its_key(open_engine: Engines, size: tuple[int, int]):
-    app = browsing(open_engine, *KEPT, runner=parrot)
+async def test_toast_with_a_key_is_removed_with_the_state_browser(open_engine: Engines, size: tuple[int, int]):
+    app = browsing(open_engine, *SESSION_WITH_STATE, runner=parrot)
     async with at_the_screen(app, size) as pilot:
-        await on_key(pilot, await states_opened(pilot, app), "mood")
+        await move_to_key(pilot, await open_state_browser(pilot, app), "mood")
         await pilot.press("d")
-        await sees(pilot, f"Deleted mood · {UNDO}")
-        app.services.show_toast("this is for everywhere", seconds=60)
-        await left(pilot, app, UNDO)
-        await sees(pilot, "this is for everywhere")
+        await sees(pilot, f"Deleted mood · {UNDO_HINT}")
+        app.services.show_toast("valid on every screen", seconds=60)
+        await leave_and_check_removed(pilot, app, UNDO_HINT)
+        await sees(pilot, "valid on every screen")
 
 
-async def test_who_goes_on_to_another_screen_is_not_told_of_the_key_either(open_engine: Engines):
-    app = browsing(open_engine, *KEPT, runner=parrot)
+async def test_toast_with_a_key_is_removed_when_another_screen_opens(open_engine: Engines):
+    app = browsing(open_engine, *SESSION_WITH_STATE, runner=parrot)
     async with at_the_screen(app) as pilot:
-        await on_key(pilot, await states_opened(pilot, app), "mood")
+        await move_to_key(pilot, await open_state_browser(pilot, app), "mood")
         await pilot.press("d")
-        await sees(pilot, f"Deleted mood · {UNDO}")
-        await sessions_opened(pilot, app)
-        await until(pilot, lambda: UNDO not in shown(app))
+        await sees(pilot, f"Deleted mood · {UNDO_HINT}")
+        await open_session_browser(pilot, app)
+        await until(pilot, lambda: UNDO_HINT not in shown(app))
 
 
-async def test_a_question_over_the_screen_leaves_its_words(open_engine: Engines):
-    app = browsing(open_engine, *KEPT, runner=parrot)
+async def test_dialog_over_the_screen_keeps_its_toast(open_engine: Engines):
+    app = browsing(open_engine, *SESSION_WITH_STATE, runner=parrot)
     async with at_the_screen(app) as pilot:
-        screen = await states_opened(pilot, app)
-        await on_key(pilot, screen, "mood")
+        screen = await open_state_browser(pilot, app)
+        await move_to_key(pilot, screen, "mood")
         await pilot.press("d")
-        await sees(pilot, f"Deleted mood · {UNDO}")
+        await sees(pilot, f"Deleted mood · {UNDO_HINT}")
         await pilot.press("f1")
         await until(pilot, lambda: app.screen is not screen)
         await pilot.press("escape")
         await until(pilot, lambda: app.screen is screen)
-        assert any(UNDO in toast.message for toast in app._notifications)
+        assert any(UNDO_HINT in toast.message for toast in app._notifications)
 
 
-async def test_what_is_done_only_after_the_screen_was_left_names_no_key(open_engine: Engines):
-    app = browsing(open_engine, *KEPT, runner=parrot)
+async def test_toast_shown_after_the_screen_was_left_names_no_key(open_engine: Engines):
+    app = browsing(open_engine, *SESSION_WITH_STATE, runner=parrot)
     async with at_the_screen(app) as pilot:
-        screen = await states_opened(pilot, app)
+        screen = await open_state_browser(pilot, app)
         await pilot.press("escape")
-        await until(pilot, lambda: not any(isinstance(each, StateScreen) for each in app.screen_stack))
-        screen.show_key_toast("Deleted mood", UNDO)
+        await until(pilot, lambda: not any(isinstance(other, StateScreen) for other in app.screen_stack))
+        screen.show_key_toast("Deleted mood", UNDO_HINT)
         assert app.told[-1] == "Deleted mood"
 
 
 @at_both_sizes
-async def test_who_leaves_the_session_browser_is_not_told_of_its_key(open_engine: Engines, size: tuple[int, int]):
+async def test_toast_with_a_key_is_removed_with_the_session_browser(open_engine: Engines, size: tuple[int, int]):
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app, size) as pilot:
         await begun(pilot, app)
-        await sessions_opened(pilot, app)
+        await open_session_browser(pilot, app)
         await pilot.press("d")
-        await sees(pilot, "Deleted “", UNDO)
-        await left(pilot, app, UNDO)
+        await sees(pilot, "Deleted “", UNDO_HINT)
+        await leave_and_check_removed(pilot, app, UNDO_HINT)
 
 
-async def test_who_leaves_the_form_is_not_told_of_its_key(open_engine: Engines):
-    app = with_form(open_engine)
+async def test_toast_with_a_key_is_removed_with_the_form(open_engine: Engines):
+    app = console_with_form(open_engine)
     async with at_the_screen(app) as pilot:
         form = await to_the_form(pilot, app)
         await to_field(pilot, form, "loud")
         await pilot.press("space", "r")
-        await sees(pilot, f"Reset Loud · {UNDO}")
-        await left(pilot, app, UNDO)
+        await sees(pilot, f"Reset Loud · {UNDO_HINT}")
+        await leave_and_check_removed(pilot, app, UNDO_HINT)
 
 
-async def test_who_leaves_the_composer_is_not_told_of_its_key(open_engine: Engines):
-    app = browsing(open_engine, *KEPT, runner=parrot)
+async def test_toast_with_a_key_is_removed_with_the_composer(open_engine: Engines):
+    app = browsing(open_engine, *SESSION_WITH_STATE, runner=parrot)
     async with at_the_screen(app) as pilot:
         await begun(pilot, app)
-        screen = await composing(pilot, app)
+        screen = await open_composer(pilot, app)
         await pilot.press(*"hello")
         screen.action_anew()
         await sees(pilot, "All fields are cleared · ^t again restores them")
-        await left(pilot, app, "again restores them")
+        await leave_and_check_removed(pilot, app, "again restores them")

@@ -6,24 +6,31 @@ import pytest
 
 from console.ui.state.edit import EditValue
 from console.ui.state.screen import StateScreen
-from tests.console.state.test_state_screen import KEPT, editor, on_key, opened, parrot, value_of
 from tests.support.console.browser_data import browsing, talked
 from tests.support.console.pilot import SIZES, at_the_screen, becomes, sees, shown, until
+from tests.support.console.state_browser import (
+    SESSION_WITH_STATE,
+    move_to_key,
+    open_state_browser,
+    parrot,
+    stored_value,
+    wait_for_editor,
+)
 from tests.support.engines import Engines
 
 
-async def editing(pilot, app, key: str, typed: str) -> StateScreen:
+async def open_editor_with(pilot, app, key: str, typed: str) -> StateScreen:
     """Open the editor of a key and replace its text."""
-    screen = await opened(pilot, app)
-    await on_key(pilot, screen, key)
+    screen = await open_state_browser(pilot, app)
+    await move_to_key(pilot, screen, key)
     await pilot.press("enter")
-    area = await editor(pilot, app)
+    area = await wait_for_editor(pilot, app)
     area.text = typed
     await pilot.pause()
     return screen
 
 
-async def written_elsewhere(app, key: str, value: Any) -> None:
+async def write_elsewhere(app, key: str, value: Any) -> None:
     """Write a value as another process does: the screen is not notified."""
     row = next(row for row in await app.active_session.engine.state.browse() if row.key == key)
     await app.active_session.engine.state.set(row.identity, key, value)
@@ -33,45 +40,45 @@ async def written_elsewhere(app, key: str, value: Any) -> None:
 async def test_value_written_by_a_run_is_overwritten_only_after_confirmation(
     open_engine: Engines, size: tuple[int, int]
 ):
-    app = browsing(open_engine, *KEPT, runner=parrot)
+    app = browsing(open_engine, *SESSION_WITH_STATE, runner=parrot)
     async with at_the_screen(app, size) as pilot:
-        screen = await editing(pilot, app, "said", '{"text": "mine"}')
+        screen = await open_editor_with(pilot, app, "said", '{"text": "mine"}')
         (run_id,) = await talked(app.active_session.engine, "kyoto", "third")
         open_engine.clock.advance(120)
         await pilot.press("f4")
         await sees(
             pilot, 'the stored value is now {"text": "third"}', f"run {run_id}", "2 min", "overwrites it", "mine"
         )
-        assert await value_of(app, "said") == {"text": "third"}
+        assert await stored_value(app, "said") == {"text": "third"}
 
         await pilot.press("f4")
         await until(pilot, lambda: app.screen is screen)
-        assert await value_of(app, "said") == {"text": "mine"}
+        assert await stored_value(app, "said") == {"text": "mine"}
 
         await pilot.press("u")
-        await becomes(pilot, lambda: value_of(app, "said"), {"text": "third"})
+        await becomes(pilot, lambda: stored_value(app, "said"), {"text": "third"})
 
 
 async def test_second_save_overwrites_any_value_and_undo_restores_it(open_engine: Engines):
-    app = browsing(open_engine, *KEPT, runner=parrot)
+    app = browsing(open_engine, *SESSION_WITH_STATE, runner=parrot)
     async with at_the_screen(app) as pilot:
-        screen = await editing(pilot, app, "mood", '"mine"')
-        await written_elsewhere(app, "mood", "wild")
+        screen = await open_editor_with(pilot, app, "mood", '"mine"')
+        await write_elsewhere(app, "mood", "wild")
         await pilot.press("f4")
         await sees(pilot, 'the stored value is now "wild" (user, just now)')
-        await written_elsewhere(app, "mood", "sad")
+        await write_elsewhere(app, "mood", "sad")
         await pilot.press("f4")
         await until(pilot, lambda: app.screen is screen)
-        assert await value_of(app, "mood") == "mine"
+        assert await stored_value(app, "mood") == "mine"
         await pilot.press("u")
-        await becomes(pilot, lambda: value_of(app, "mood"), "sad")
+        await becomes(pilot, lambda: stored_value(app, "mood"), "sad")
 
 
 async def test_conflict_stays_visible_while_the_user_types_and_esc_asks(open_engine: Engines):
-    app = browsing(open_engine, *KEPT, runner=parrot)
+    app = browsing(open_engine, *SESSION_WITH_STATE, runner=parrot)
     async with at_the_screen(app) as pilot:
-        screen = await editing(pilot, app, "mood", '"mine"')
-        await written_elsewhere(app, "mood", "wild")
+        screen = await open_editor_with(pilot, app, "mood", '"mine"')
+        await write_elsewhere(app, "mood", "wild")
         await pilot.press("f4")
         await sees(pilot, 'the stored value is now "wild"')
         await pilot.press("escape")
@@ -80,82 +87,82 @@ async def test_conflict_stays_visible_while_the_user_types_and_esc_asks(open_eng
         await sees(pilot, 'the stored value is now "wild"')
         await pilot.press("escape", "escape")
         await until(pilot, lambda: app.screen is screen)
-        assert await value_of(app, "mood") == "wild"
+        assert await stored_value(app, "mood") == "wild"
 
 
 async def test_deleted_key_is_written_again_only_after_confirmation(open_engine: Engines):
-    app = browsing(open_engine, *KEPT, runner=parrot)
+    app = browsing(open_engine, *SESSION_WITH_STATE, runner=parrot)
     async with at_the_screen(app, (80, 24)) as pilot:
-        screen = await editing(pilot, app, "mood", '"mine"')
+        screen = await open_editor_with(pilot, app, "mood", '"mine"')
         assert screen.row is not None
         await app.active_session.engine.state.delete(screen.row.identity, "mood")
         await pilot.press("f4")
-        await sees(pilot, "the key was deleted (user, just now)", "f4 again")
-        assert await value_of(app, "mood") is None
+        await sees(pilot, "it is now deleted (user, just now)", "f4 again")
+        assert await stored_value(app, "mood") is None
         await pilot.press("f4")
         await until(pilot, lambda: app.screen is screen)
-        assert await value_of(app, "mood") == "mine"
+        assert await stored_value(app, "mood") == "mine"
 
 
 async def test_rewritten_equal_value_is_no_conflict(open_engine: Engines):
-    app = browsing(open_engine, *KEPT, runner=parrot)
+    app = browsing(open_engine, *SESSION_WITH_STATE, runner=parrot)
     async with at_the_screen(app) as pilot:
-        screen = await editing(pilot, app, "mood", '"mine"')
+        screen = await open_editor_with(pilot, app, "mood", '"mine"')
         await talked(app.active_session.engine, "kyoto", "third")
         await pilot.press("f4")
         await until(pilot, lambda: app.screen is screen)
-        assert await value_of(app, "mood") == "mine"
+        assert await stored_value(app, "mood") == "mine"
 
 
 async def test_new_key_does_not_overwrite_an_existing_one(open_engine: Engines):
-    app = browsing(open_engine, *KEPT, runner=parrot)
+    app = browsing(open_engine, *SESSION_WITH_STATE, runner=parrot)
     async with at_the_screen(app) as pilot:
-        screen = await opened(pilot, app)
-        await on_key(pilot, screen, "said")
+        screen = await open_state_browser(pilot, app)
+        await move_to_key(pilot, screen, "said")
         await pilot.press("n", *"said", "enter")
-        await editor(pilot, app)
+        await wait_for_editor(pilot, app)
         await pilot.press("f4")
         await sees(pilot, 'the stored value is now {"text": "second"}')
         assert isinstance(app.screen, EditValue)
-        assert await value_of(app, "said") == {"text": "second"}
+        assert await stored_value(app, "said") == {"text": "second"}
 
 
 async def test_value_from_the_history_replaces_only_the_value_that_was_seen(open_engine: Engines):
-    app = browsing(open_engine, *KEPT, runner=parrot)
+    app = browsing(open_engine, *SESSION_WITH_STATE, runner=parrot)
     async with at_the_screen(app) as pilot:
-        screen = await opened(pilot, app)
-        await on_key(pilot, screen, "said")
+        screen = await open_state_browser(pilot, app)
+        await move_to_key(pilot, screen, "said")
         await pilot.press("h")
         await until(pilot, lambda: screen.history is not None and len(screen.history.changes) == 2)
         await pilot.press("down", "enter")
-        await editor(pilot, app)
-        await written_elsewhere(app, "said", "other")
+        await wait_for_editor(pilot, app)
+        await write_elsewhere(app, "said", "other")
         await pilot.press("f4")
         await sees(pilot, 'the stored value is now "other"')
         await pilot.press("f4")
-        await becomes(pilot, lambda: value_of(app, "said"), {"text": "first"})
+        await becomes(pilot, lambda: stored_value(app, "said"), {"text": "first"})
 
 
 async def test_delete_applies_only_to_the_value_that_was_seen(open_engine: Engines):
-    app = browsing(open_engine, *KEPT, runner=parrot)
+    app = browsing(open_engine, *SESSION_WITH_STATE, runner=parrot)
     async with at_the_screen(app) as pilot:
-        screen = await opened(pilot, app)
-        await on_key(pilot, screen, "mood")
-        await written_elsewhere(app, "mood", "wild")
+        screen = await open_state_browser(pilot, app)
+        await move_to_key(pilot, screen, "mood")
+        await write_elsewhere(app, "mood", "wild")
         assert "wild" not in shown(app)
         await pilot.press("d")
-        await sees(pilot, 'mood is not deleted: the stored value is now "wild" (user, just now) · d again deletes it')
-        assert await value_of(app, "mood") == "wild"
+        await sees(pilot, 'mood is not deleted: it is now "wild" (user, just now) · d again deletes it')
+        assert await stored_value(app, "mood") == "wild"
         await until(pilot, lambda: screen.row is not None and screen.row.glimpse == '"wild"')
         await pilot.press("d")
-        await becomes(pilot, lambda: value_of(app, "mood"), None)
+        await becomes(pilot, lambda: stored_value(app, "mood"), None)
 
 
 async def test_deleted_key_is_not_deleted_again(open_engine: Engines):
-    app = browsing(open_engine, *KEPT, runner=parrot)
+    app = browsing(open_engine, *SESSION_WITH_STATE, runner=parrot)
     async with at_the_screen(app) as pilot:
-        screen = await opened(pilot, app)
-        await on_key(pilot, screen, "mood")
+        screen = await open_state_browser(pilot, app)
+        await move_to_key(pilot, screen, "mood")
         assert screen.row is not None
         await app.active_session.engine.state.delete(screen.row.identity, "mood")
         await pilot.press("d")
@@ -164,17 +171,17 @@ async def test_deleted_key_is_not_deleted_again(open_engine: Engines):
 
 
 async def test_edit_that_cannot_be_undone_does_not_block_earlier_ones(open_engine: Engines):
-    app = browsing(open_engine, *KEPT, runner=parrot)
+    app = browsing(open_engine, *SESSION_WITH_STATE, runner=parrot)
     async with at_the_screen(app) as pilot:
-        screen = await opened(pilot, app)
-        await on_key(pilot, screen, "said")
+        screen = await open_state_browser(pilot, app)
+        await move_to_key(pilot, screen, "said")
         await pilot.press("n", *"budget", "enter")
-        await editor(pilot, app)
+        await wait_for_editor(pilot, app)
         await pilot.press("f4")
         await until(pilot, lambda: app.screen is screen)
-        await on_key(pilot, screen, "said")
+        await move_to_key(pilot, screen, "said")
         await pilot.press("d")
-        await becomes(pilot, lambda: value_of(app, "said"), None)
+        await becomes(pilot, lambda: stored_value(app, "said"), None)
         await talked(app.active_session.engine, "kyoto", "third")
         await pilot.press("u")
         await sees(pilot, "'said' was changed again since then, so it was not restored")

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from textual import events
-from textual.widgets import TextArea
 
 from console.model.preferences.file import FilePreferences
 from console.model.preferences.store import Preferences
@@ -15,17 +14,15 @@ from console.ui.state.screen import StateScreen
 from engine.api import StateRow
 from tests.support.console.browser_data import begun, browsing, talked
 from tests.support.console.pilot import SIZES, at_the_screen, becomes, say, sees, shown, until
+from tests.support.console.state_browser import (
+    SESSION_WITH_STATE,
+    move_to_key,
+    open_state_browser,
+    parrot,
+    stored_value,
+    wait_for_editor,
+)
 from tests.support.engines import Engines, declares, done, kept, said
-
-
-@declares(capabilities={"steering": True})
-async def parrot(ctx: Any):
-    """Stores each message."""
-    text = ctx.input.to_text()
-    yield kept("said", {"text": text})
-    yield kept("mood", "calm", "actor")
-    yield said(f"You said: {text}")
-    yield done()
 
 
 @declares(capabilities={"steering": True}, permissions={"storage": ["plugin"]})
@@ -46,65 +43,35 @@ async def hoarder(ctx: Any):
     yield done("kept")
 
 
-KEPT = (("kyoto", ("first", "second")),)
-
-
-async def opened(pilot, app) -> StateScreen:
-    await app.action_perform("app.states")
-    await until(pilot, lambda: isinstance(app.screen, StateScreen) and app.screen.list.source.height > 0)
-    return app.screen
-
-
 def rows_of(screen: StateScreen) -> list[StateRow]:
     return [entry.row for entry in screen.reader.keys.rows if entry.row is not None]
 
 
-async def on_key(pilot, screen: StateScreen, key: str) -> None:
-    """Move the cursor to a key."""
-    await pilot.press("g")
-    for _ in range(screen.list.source.height):
-        if screen.row is not None and screen.row.key == key:
-            return
-        await pilot.press("down")
-    raise AssertionError(f"no key {key}")
-
-
-async def editor(pilot, app) -> TextArea:
-    """The text area of the open editor, once it has the focus."""
-    await until(pilot, lambda: isinstance(app.screen, EditValue) and app.screen.area.has_focus)
-    return app.screen.area
-
-
-async def value_of(app, key: str) -> Any:
-    found = {row.key: row for row in await app.active_session.engine.state.browse()}
-    return json.loads(found[key].glimpse) if key in found else None
-
-
 @pytest.mark.parametrize("size", [*SIZES, (60, 15)])
 async def test_edit_of_a_value_and_undo(open_engine: Engines, size: tuple[int, int]):
-    app = browsing(open_engine, *KEPT, runner=parrot)
+    app = browsing(open_engine, *SESSION_WITH_STATE, runner=parrot)
     async with at_the_screen(app, size) as pilot:
-        screen = await opened(pilot, app)
+        screen = await open_state_browser(pilot, app)
         await sees(pilot, "conversation kyoto", "said", "mood")
-        await on_key(pilot, screen, "said")
+        await move_to_key(pilot, screen, "said")
         await pilot.press("enter")
-        area = await editor(pilot, app)
+        area = await wait_for_editor(pilot, app)
         assert json.loads(area.text) == {"text": "second"}
         area.text = '{"text": "other"}'
         await pilot.press("f4")
         await until(pilot, lambda: app.screen is screen)
-        await becomes(pilot, lambda: value_of(app, "said"), {"text": "other"})
+        await becomes(pilot, lambda: stored_value(app, "said"), {"text": "other"})
         await sees(pilot, "other")
         await pilot.press("u")
-        await becomes(pilot, lambda: value_of(app, "said"), {"text": "second"})
+        await becomes(pilot, lambda: stored_value(app, "said"), {"text": "second"})
         await sees(pilot, "second")
 
 
 async def test_key_pressed_twice_opens_one_editor(open_engine: Engines, monkeypatch: pytest.MonkeyPatch):
-    app = browsing(open_engine, *KEPT, runner=parrot)
+    app = browsing(open_engine, *SESSION_WITH_STATE, runner=parrot)
     async with at_the_screen(app) as pilot:
-        screen = await opened(pilot, app)
-        await on_key(pilot, screen, "said")
+        screen = await open_state_browser(pilot, app)
+        await move_to_key(pilot, screen, "said")
         go, reads, at_once = asyncio.Event(), list[str](), app.active_session.engine.state.value
 
         async def slowly(scope: Any, key: str, **options: Any) -> Any:
@@ -116,7 +83,7 @@ async def test_key_pressed_twice_opens_one_editor(open_engine: Engines, monkeypa
         await pilot.press("enter", "enter")
         await until(pilot, lambda: len(reads) == 2)
         go.set()
-        await editor(pilot, app)
+        await wait_for_editor(pilot, app)
         await until(pilot, lambda: screen.reading == 0)
         await pilot.press("escape")
         await until(pilot, lambda: app.screen is screen)
@@ -129,10 +96,10 @@ async def test_next_run_reads_the_edited_value(open_engine: Engines):
         await say(pilot, "how are you")
         await sees(pilot, "given None, read calm")
         await until(pilot, lambda: not app.services.situation.is_running)
-        screen = await opened(pilot, app)
-        await on_key(pilot, screen, "mood")
+        screen = await open_state_browser(pilot, app)
+        await move_to_key(pilot, screen, "mood")
         await pilot.press("enter")
-        await editor(pilot, app)
+        await wait_for_editor(pilot, app)
         await pilot.press(*["delete"] * len('"calm"'), *'"wild"', "f4")
         await sees(pilot, "Saved mood · u undoes it")
         await pilot.press("escape")
@@ -151,55 +118,55 @@ async def test_next_run_reads_the_edited_value(open_engine: Engines):
 
 
 async def test_invalid_json_can_be_corrected_and_saved(open_engine: Engines):
-    app = browsing(open_engine, *KEPT, runner=parrot)
+    app = browsing(open_engine, *SESSION_WITH_STATE, runner=parrot)
     async with at_the_screen(app, (60, 15)) as pilot:
-        screen = await opened(pilot, app)
-        await on_key(pilot, screen, "mood")
+        screen = await open_state_browser(pilot, app)
+        await move_to_key(pilot, screen, "mood")
         await pilot.press("enter")
-        await editor(pilot, app)
+        await wait_for_editor(pilot, app)
         await pilot.press("end", "backspace", "f4")
         await sees(pilot, "Not JSON: line 1")
         await pilot.press("end", '"', "f4")
         await until(pilot, lambda: app.screen is screen)
-        assert await value_of(app, "mood") == "calm"
+        assert await stored_value(app, "mood") == "calm"
 
 
 async def test_invalid_json_is_not_saved_and_esc_asks(open_engine: Engines):
-    app = browsing(open_engine, *KEPT, runner=parrot)
+    app = browsing(open_engine, *SESSION_WITH_STATE, runner=parrot)
     async with at_the_screen(app) as pilot:
-        screen = await opened(pilot, app)
-        await on_key(pilot, screen, "said")
+        screen = await open_state_browser(pilot, app)
+        await move_to_key(pilot, screen, "said")
         await pilot.press("e")
-        (await editor(pilot, app)).text = '{\n  "text": nope\n}'
+        (await wait_for_editor(pilot, app)).text = '{\n  "text": nope\n}'
         await pilot.press("f4")
         await sees(pilot, "Not JSON: line 2, column 11")
         await pilot.press("escape")
         await sees(pilot, "esc again discards them")
         await pilot.press("escape")
         await until(pilot, lambda: app.screen is screen)
-        assert await value_of(app, "said") == {"text": "second"}
+        assert await stored_value(app, "said") == {"text": "second"}
 
 
 async def test_number_that_cannot_be_stored_is_not_saved(open_engine: Engines):
-    app = browsing(open_engine, *KEPT, runner=parrot)
+    app = browsing(open_engine, *SESSION_WITH_STATE, runner=parrot)
     async with at_the_screen(app) as pilot:
-        screen = await opened(pilot, app)
-        await on_key(pilot, screen, "said")
+        screen = await open_state_browser(pilot, app)
+        await move_to_key(pilot, screen, "said")
         await pilot.press("e")
-        area = await editor(pilot, app)
+        area = await wait_for_editor(pilot, app)
         area.text = '{"a": 1e999}'
         await pilot.press("f4")
         await sees(pilot, "Not saved: 1e999 is too large to be stored")
-        assert (area.text, await value_of(app, "said")) == ('{"a": 1e999}', {"text": "second"})
+        assert (area.text, await stored_value(app, "said")) == ('{"a": 1e999}', {"text": "second"})
 
 
 async def test_refusal_of_the_engine_is_shown_in_the_editor(open_engine: Engines):
-    app = browsing(open_engine, *KEPT, runner=parrot)
+    app = browsing(open_engine, *SESSION_WITH_STATE, runner=parrot)
     async with at_the_screen(app) as pilot:
-        screen = await opened(pilot, app)
-        await on_key(pilot, screen, "said")
+        screen = await open_state_browser(pilot, app)
+        await move_to_key(pilot, screen, "said")
         await pilot.press("e")
-        area = await editor(pilot, app)
+        area = await wait_for_editor(pilot, app)
         area.clear()
         app.post_message(events.Paste(json.dumps("x" * 300_000)))
         await until(pilot, lambda: len(area.text) > 300_000)
@@ -209,21 +176,21 @@ async def test_refusal_of_the_engine_is_shown_in_the_editor(open_engine: Engines
 
 
 async def test_delete_and_clear_can_be_undone(open_engine: Engines):
-    app = browsing(open_engine, *KEPT, runner=parrot)
+    app = browsing(open_engine, *SESSION_WITH_STATE, runner=parrot)
     async with at_the_screen(app) as pilot:
-        screen = await opened(pilot, app)
-        await on_key(pilot, screen, "said")
+        screen = await open_state_browser(pilot, app)
+        await move_to_key(pilot, screen, "said")
         await pilot.press("d")
-        await becomes(pilot, lambda: value_of(app, "said"), None)
+        await becomes(pilot, lambda: stored_value(app, "said"), None)
         await until(pilot, lambda: "said" not in {row.key for row in rows_of(screen)})
         await until(pilot, lambda: screen.row is not None and screen.row.key == "mood")
         await pilot.press("C")
-        await becomes(pilot, lambda: value_of(app, "mood"), None)
+        await becomes(pilot, lambda: stored_value(app, "mood"), None)
         await sees(pilot, "Cleared 1 key · u undoes it")
         await pilot.press("u")
-        await becomes(pilot, lambda: value_of(app, "mood"), "calm")
+        await becomes(pilot, lambda: stored_value(app, "mood"), "calm")
         await pilot.press("u")
-        await becomes(pilot, lambda: value_of(app, "said"), {"text": "second"})
+        await becomes(pilot, lambda: stored_value(app, "said"), {"text": "second"})
         await pilot.press("u")
         await until(pilot, lambda: "There is no change to undo." in app.told)
 
@@ -231,7 +198,7 @@ async def test_delete_and_clear_can_be_undone(open_engine: Engines):
 async def test_clear_and_undo_apply_to_all_keys_of_a_scope(open_engine: Engines):
     app = browsing(open_engine, ("kyoto", ("150 old",)), ("lima", ("3 old",)), runner=hoarder)
     async with at_the_screen(app) as pilot:
-        screen = await opened(pilot, app)
+        screen = await open_state_browser(pilot, app)
         await pilot.press("slash", *"kyoto", "enter")
         await sees(pilot, "100+ keys of all runners")
         await pilot.press("G", "C")
@@ -244,15 +211,15 @@ async def test_clear_and_undo_apply_to_all_keys_of_a_scope(open_engine: Engines)
 
 
 async def test_history_shows_a_deletion(open_engine: Engines):
-    app = browsing(open_engine, *KEPT, runner=parrot)
+    app = browsing(open_engine, *SESSION_WITH_STATE, runner=parrot)
     async with at_the_screen(app, (80, 24)) as pilot:
-        screen = await opened(pilot, app)
-        await on_key(pilot, screen, "said")
+        screen = await open_state_browser(pilot, app)
+        await move_to_key(pilot, screen, "said")
         await pilot.press("d")
         await sees(pilot, "Deleted said · u undoes it")
         await pilot.press("u")
         await sees(pilot, "Undone: 1 key")
-        await on_key(pilot, screen, "said")
+        await move_to_key(pilot, screen, "said")
         await pilot.press("h")
         await sees(pilot, "History of said · 4 changes", "user  deleted")
         await pilot.press("down")
@@ -269,13 +236,13 @@ async def test_history_shows_a_deletion(open_engine: Engines):
 
 @pytest.mark.parametrize("size", [*SIZES, (60, 15)])
 async def test_value_can_be_unfolded_and_copied(open_engine: Engines, size: tuple[int, int]):
-    app = browsing(open_engine, *KEPT, runner=parrot)
+    app = browsing(open_engine, *SESSION_WITH_STATE, runner=parrot)
     async with at_the_screen(app, size) as pilot:
         await begun(pilot, app)
         (scope,) = {row.identity for row in await app.active_session.engine.state.browse(text="kyoto")}
         await app.active_session.engine.state.set(scope, "deep", {"a": {"b": "treasure", "c": 1}})
-        screen = await opened(pilot, app)
-        await on_key(pilot, screen, "deep")
+        screen = await open_state_browser(pilot, app)
+        await move_to_key(pilot, screen, "deep")
         await pilot.press("tab")
         await sees(pilot, "user", '▸ a  {b: "treasure", c: 1}')
         await pilot.press("G", "space")
@@ -289,7 +256,7 @@ async def test_value_can_be_unfolded_and_copied(open_engine: Engines, size: tupl
 async def test_cursor_stays_on_its_key_while_a_run_writes(open_engine: Engines):
     app = browsing(open_engine, ("kyoto", ("700 old",)), runner=hoarder)
     async with at_the_screen(app) as pilot:
-        screen = await opened(pilot, app)
+        screen = await open_state_browser(pilot, app)
         while not screen.reader.is_complete:
             await pilot.press("G")
             await pilot.pause(0.02)
@@ -306,7 +273,7 @@ async def test_cursor_stays_on_its_key_while_a_run_writes(open_engine: Engines):
 async def test_cursor_moves_to_the_next_key_after_a_delete(open_engine: Engines):
     app = browsing(open_engine, ("kyoto", ("2 old",)), ("lima", ("2 old",)), runner=hoarder)
     async with at_the_screen(app) as pilot:
-        screen = await opened(pilot, app)
+        screen = await open_state_browser(pilot, app)
         first, *_, other = [row.identity for row in rows_of(screen)]
         await until(pilot, lambda: screen.row is not None and screen.row.identity == first)
         for count in (3, 2):
@@ -320,34 +287,34 @@ async def test_conversation_scope_shows_the_session_title(open_engine: Engines):
     async with at_the_screen(app, (60, 15)) as pilot:
         await begun(pilot, app)
         await app.active_session.engine.sessions.rename("ses_01", "Two days in Kyoto")
-        await opened(pilot, app)
+        await open_state_browser(pilot, app)
         await sees(pilot, "conversation “Two days in Kyoto” · parrot")
 
 
 async def test_history_shows_writers_and_restores_a_value(open_engine: Engines):
-    app = browsing(open_engine, *KEPT, runner=parrot)
+    app = browsing(open_engine, *SESSION_WITH_STATE, runner=parrot)
     async with at_the_screen(app) as pilot:
-        screen = await opened(pilot, app)
-        await on_key(pilot, screen, "said")
+        screen = await open_state_browser(pilot, app)
+        await move_to_key(pilot, screen, "said")
         await pilot.press("h")
         await until(pilot, lambda: screen.history is not None and len(screen.history.changes) == 2)
         await sees(pilot, "run run_", "first", "second")
         await pilot.press("down", "y")
         await until(pilot, lambda: app.clipboard == '{\n  "text": "first"\n}')
         await pilot.press("enter")
-        await editor(pilot, app)
+        await wait_for_editor(pilot, app)
         await pilot.press("f4")
-        await becomes(pilot, lambda: value_of(app, "said"), {"text": "first"})
+        await becomes(pilot, lambda: stored_value(app, "said"), {"text": "first"})
         await sees(pilot, "user")
         await pilot.press("escape")
         await until(pilot, lambda: screen.history is None and screen.row is not None and screen.row.key == "said")
 
 
 async def test_search_is_disabled_in_a_history(open_engine: Engines):
-    app = browsing(open_engine, *KEPT, runner=parrot)
+    app = browsing(open_engine, *SESSION_WITH_STATE, runner=parrot)
     async with at_the_screen(app) as pilot:
-        screen = await opened(pilot, app)
-        await on_key(pilot, screen, "said")
+        screen = await open_state_browser(pilot, app)
+        await move_to_key(pilot, screen, "said")
         await pilot.press("h")
         await sees(pilot, "History of said", "esc goes back to the keys")
         await pilot.press("slash", *"mo")
@@ -361,33 +328,33 @@ async def test_search_is_disabled_in_a_history(open_engine: Engines):
 
 
 async def test_new_key_is_added(open_engine: Engines):
-    app = browsing(open_engine, *KEPT, runner=parrot)
+    app = browsing(open_engine, *SESSION_WITH_STATE, runner=parrot)
     async with at_the_screen(app) as pilot:
-        screen = await opened(pilot, app)
-        await on_key(pilot, screen, "said")
+        screen = await open_state_browser(pilot, app)
+        await move_to_key(pilot, screen, "said")
         await pilot.press("n", *"budget", "enter")
-        (await editor(pilot, app)).text = "120"
+        (await wait_for_editor(pilot, app)).text = "120"
         await pilot.press("f4")
-        await becomes(pilot, lambda: value_of(app, "budget"), 120)
+        await becomes(pilot, lambda: stored_value(app, "budget"), 120)
         await sees(pilot, "budget")
 
 
 @pytest.mark.parametrize("size", [*SIZES, (60, 15)])
 async def test_new_key_needs_a_name(open_engine: Engines, size: tuple[int, int]):
-    app = browsing(open_engine, *KEPT, runner=parrot)
+    app = browsing(open_engine, *SESSION_WITH_STATE, runner=parrot)
     async with at_the_screen(app, size) as pilot:
-        screen = await opened(pilot, app)
+        screen = await open_state_browser(pilot, app)
         await pilot.press("n", "space", "enter")
         await sees(pilot, "A key needs a name.")
         assert screen.ask_line.has_focus
         await pilot.press(*"budget", "enter")
-        await editor(pilot, app)
+        await wait_for_editor(pilot, app)
 
 
 async def test_undo_moves_the_cursor_to_the_restored_key(open_engine: Engines):
     app = browsing(open_engine, ("kyoto", ("2 old",)), ("lima", ("2 old",)), runner=hoarder)
     async with at_the_screen(app) as pilot:
-        screen = await opened(pilot, app)
+        screen = await open_state_browser(pilot, app)
         first, second, *_ = rows_of(screen)
         await pilot.press("d")
         await until(pilot, lambda: screen.row is not None and screen.row.key == second.key)
@@ -404,11 +371,11 @@ async def test_undo_moves_the_cursor_to_the_restored_key(open_engine: Engines):
 
 
 async def test_search_and_filter_by_session(open_engine: Engines):
-    app = browsing(open_engine, *KEPT, ("lima", ("third",)), runner=parrot)
+    app = browsing(open_engine, *SESSION_WITH_STATE, ("lima", ("third",)), runner=parrot)
     async with at_the_screen(app) as pilot:
         await begun(pilot, app)
         await app.controllers.sessions.resume("lima")
-        screen = await opened(pilot, app)
+        screen = await open_state_browser(pilot, app)
         await pilot.press("slash", *"kyoto", "enter")
         await until(pilot, lambda: {row.identity.conversation_id for row in rows_of(screen)} == {"kyoto"})
         await pilot.press("escape", "w")
@@ -419,9 +386,9 @@ async def test_search_and_filter_by_session(open_engine: Engines):
 
 
 async def test_write_of_a_run_appears_by_itself(open_engine: Engines):
-    app = browsing(open_engine, *KEPT, runner=parrot)
+    app = browsing(open_engine, *SESSION_WITH_STATE, runner=parrot)
     async with at_the_screen(app) as pilot:
-        await opened(pilot, app)
+        await open_state_browser(pilot, app)
         await app.active_session.engine.runs.run_again("last")
         await app.active_session.engine.runs.wait_until_idle()
         open_engine.clock.advance(300)

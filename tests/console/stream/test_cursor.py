@@ -9,9 +9,10 @@ from console.app import Trackside
 from console.launch import LaunchOptions
 from console.model.stream.timeline import Timeline
 from console.ui.stream.lines import StreamLines
-from tests.console.main.test_mouse import find, running, talked
 from tests.support.console.pilot import Cue, at_both_sizes, at_the_screen, go_to, narrow, say, sees, shown, until
 from tests.support.console.recorded_toasts import telling
+from tests.support.console.regions import find_text
+from tests.support.console.sample_runs import complete_runs, start_run
 from tests.support.console.stream_data import Lists, PaneApp, a_run, delta, entry
 from tests.support.console.stream_in_app import inspected, positions_of, run_almost_done, traveller
 from tests.support.console.stream_pane import WIDE, cursors, live, notes, past, press, rows, subtitle, type_filter
@@ -20,7 +21,7 @@ from tests.support.engines import Engines
 Size = tuple[int, int]
 
 
-def pointed_at(app: PaneApp) -> int:
+def cursor_position(app: PaneApp) -> int:
     """The entry number in the row of the cursor."""
     (row,) = [row for row in rows(app) if row.startswith("›")]
     return int(row.split()[1])
@@ -37,11 +38,11 @@ async def test_cursor_on_a_hidden_row_moves_to_the_nearest_and_back() -> None:
         assert cursors(app) == [610]
 
         await type_filter(app, pilot, "kind:tool.*")
-        assert (pointed_at(app), cursors(app)[-1]) == (609, 609)
+        assert (cursor_position(app), cursors(app)[-1]) == (609, 609)
         assert subtitle(app) == "kind:tool.* · 605 hidden · #610 is hidden · as of #609"
 
         await press(app, pilot, "X")
-        assert (pointed_at(app), cursors(app)[-1]) == (610, 610)
+        assert (cursor_position(app), cursors(app)[-1]) == (610, 610)
         assert subtitle(app) == "as of #610"
 
 
@@ -53,7 +54,7 @@ async def test_cursor_moved_under_a_filter_stays_there() -> None:
         await type_filter(app, pilot, "kind:tool.*")
         await press(app, pilot, "k", "X")
 
-        assert (pointed_at(app), cursors(app)[-1]) == (608, 608)
+        assert (cursor_position(app), cursors(app)[-1]) == (608, 608)
 
 
 async def test_cursor_without_a_match_goes_to_the_first_match() -> None:
@@ -66,7 +67,7 @@ async def test_cursor_without_a_match_goes_to_the_first_match() -> None:
 
         await app.tick([entry(51, "warning", {"message": "mind the gap"})])
         await pilot.pause()
-        assert (pointed_at(app), cursors(app)[-1]) == (51, 51)
+        assert (cursor_position(app), cursors(app)[-1]) == (51, 51)
 
 
 async def test_raw_deltas_keep_the_cursor_on_the_entry() -> None:
@@ -77,10 +78,10 @@ async def test_raw_deltas_keep_the_cursor_on_the_entry() -> None:
         app.pane.go_to(5)
         await app.settle()
         await pilot.pause()
-        assert (pointed_at(app), subtitle(app)) == (2, "as of #5")
+        assert (cursor_position(app), subtitle(app)) == (2, "as of #5")
 
         await press(app, pilot, "r")
-        assert (pointed_at(app), subtitle(app)) == (5, "raw · as of #5")
+        assert (cursor_position(app), subtitle(app)) == (5, "raw · as of #5")
 
 
 async def test_time_heading_names_the_row_above_if_entries_are_hidden() -> None:
@@ -131,7 +132,7 @@ async def test_typed_entry_number_is_opened() -> None:
         await app.settle()
         await press(app, pilot, "colon", *"2082", "enter")
 
-        assert (pointed_at(app), subtitle(app)) == (2082, "as of #2082")
+        assert (cursor_position(app), subtitle(app)) == (2082, "as of #2082")
         await press(app, pilot, "j")
         assert cursors(app)[-1] == 2083
 
@@ -158,7 +159,7 @@ async def test_hidden_entry_is_chosen_when_the_filter_is_cleared() -> None:
         assert subtitle(app) == "kind:tool.* · 605 hidden · #407 is hidden · as of #406"
         await press(app, pilot, "X")
 
-        assert (pointed_at(app), cursors(app)[-1]) == (407, 407)
+        assert (cursor_position(app), cursors(app)[-1]) == (407, 407)
 
 
 @at_both_sizes
@@ -206,7 +207,7 @@ async def test_marks_survive_showing_another_run(open_engine: Engines):
     cue = Cue()
     app = telling(open_engine, cue)
     async with at_the_screen(app) as pilot:
-        await talked(pilot, app, cue, "first", "second")
+        await complete_runs(pilot, app, cue, "first", "second")
         await go_to(pilot, app, "stream")
         await pilot.press("m")
         await sees(pilot, "1 mark")
@@ -220,18 +221,18 @@ async def test_marks_survive_showing_another_run(open_engine: Engines):
 # The mouse
 
 
-async def drag(pilot: Pilot[Any], at: Offset, columns: int) -> None:
-    await pilot.mouse_down(offset=at)
-    await pilot.hover(offset=at + Offset(columns, 0))
-    await pilot.mouse_up(offset=at + Offset(columns, 0))
+async def drag(pilot: Pilot[Any], start: Offset, columns: int) -> None:
+    await pilot.mouse_down(offset=start)
+    await pilot.hover(offset=start + Offset(columns, 0))
+    await pilot.mouse_up(offset=start + Offset(columns, 0))
 
 
 async def test_selected_rows_are_copied_and_stay_in_place(open_engine: Engines):
     app = telling(open_engine)
     async with at_the_screen(app) as pilot:
-        await running(pilot)
-        at = await find(pilot, app, "message.completed", app.main.stream)
-        await drag(pilot, at, len("message.completed"))
+        await start_run(pilot)
+        start = await find_text(pilot, app, "message.completed", app.main.stream)
+        await drag(pilot, start, len("message.completed"))
         await until(pilot, lambda: bool(app.main.selections))
         assert app.services.updater.as_of is None
         assert not app.main.stream._view.follow.is_tail  # type: ignore[union-attr]
@@ -245,10 +246,10 @@ async def test_selected_rows_are_copied_and_stay_in_place(open_engine: Engines):
 async def test_double_click_opens_the_inspector_and_selects_nothing(open_engine: Engines):
     app = telling(open_engine)
     async with at_the_screen(app) as pilot:
-        await running(pilot)
+        await start_run(pilot)
         lines = app.main.stream.query_one(StreamLines)
-        at = await find(pilot, app, "run.started", lines)
-        await pilot.click(lines, offset=at - lines.region.offset, times=2)
+        start = await find_text(pilot, app, "run.started", lines)
+        await pilot.click(lines, offset=start - lines.region.offset, times=2)
         await until(pilot, lambda: app.main.where() == "inspector")
         assert app.services.updater.as_of == 1
         assert not app.main.selections
@@ -260,13 +261,13 @@ async def test_double_click_opens_the_inspector_and_selects_nothing(open_engine:
 async def test_footer_shows_the_keys_of_the_open_line(open_engine: Engines):
     app = telling(open_engine)
     async with at_the_screen(app) as pilot:
-        await running(pilot)
+        await start_run(pilot)
         await go_to(pilot, app, "stream")
         await sees(pilot, "enter inspect")
         await pilot.press("slash")
         await sees(pilot, "enter apply  esc cancel")
         assert "/ filter" not in shown(app)
-        await pilot.click(offset=await find(pilot, app, "esc cancel", app.main.footer))
+        await pilot.click(offset=await find_text(pilot, app, "esc cancel", app.main.footer))
         await sees(pilot, "enter inspect")
 
         await pilot.press("y")

@@ -25,7 +25,7 @@ RUN = [
 ]
 
 
-def kept(text: str, entries: list[Entry] = RUN) -> list[int]:
+def shown_positions(text: str, entries: list[Entry] = RUN) -> list[int]:
     """Return the positions that a filter shows of a past run."""
     timeline, journals = Timeline("run", last=len(entries)), Lists(entries)
     timeline.show_raw(True)
@@ -64,7 +64,7 @@ def kept(text: str, entries: list[Entry] = RUN) -> list[int]:
     ],
 )
 def test_all_conditions_must_match(text: str, positions: list[int]) -> None:
-    assert kept(text) == positions
+    assert shown_positions(text) == positions
 
 
 @pytest.mark.parametrize(
@@ -92,9 +92,9 @@ def test_word_with_an_unknown_prefix_is_text() -> None:
 def test_only_and_hide_match_exactly_one_kind(kind: str) -> None:
     entries = [entry(1, "other"), entry(2, kind), entry(3, "tool.call.started.more")]
 
-    assert kept(only_kind(kind), entries)[0] == 2
-    assert 2 not in kept(without_kind("", kind), entries)
-    assert 1 in kept(without_kind("", kind), entries)
+    assert shown_positions(only_kind(kind), entries)[0] == 2
+    assert 2 not in shown_positions(without_kind("", kind), entries)
+    assert 1 in shown_positions(without_kind("", kind), entries)
 
 
 def test_hidden_kinds_add_up_and_hiding_the_only_kind_inverts_the_filter() -> None:
@@ -124,7 +124,7 @@ def test_live_entries_are_filtered_like_stored_ones(terms: list[str], seen_befor
         timeline.append(LONG[start:stop])
     read(timeline, journals, lambda: timeline.rows_after(0, 20_000))
 
-    expected = set(kept(text, LONG))
+    expected = set(shown_positions(text, LONG))
     rows = [(span.first, span.last, span.entry_count) for span in timeline.rows_after(0, 20_000)]
     assert rows == naive_rows(one for one in LONG if one.position in expected)
     assert timeline.hidden == len(LONG) - len(expected)

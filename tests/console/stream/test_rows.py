@@ -17,23 +17,11 @@ from console.model.stream.rows import MAX_CACHED_CHARS, MAX_CACHED_ENTRIES, TONE
 from console.model.stream.time_column import TimeMode, format_elapsed, format_step, format_time
 from console.ui.stream.row import Columns, RowStyle, draw_heading, draw_row
 from console.ui.terminal.ascii_filter import ASCII
+from tests.support.console.hostile_texts import HOSTILE_TEXTS
 from tests.support.console.stream_data import START, entry
 
-HOSTILE = [
-    "\x1b[31mred\x1b]0;title\x07",
-    "[/tmp] [bold]x[/bold] [@click=app.quit]y[/]",
-    "one\ntwo\r\nthree\ttab",
-    "漢字" * 200,
-    "👩‍👩‍👧 ❤️ 🇯🇵 👍🏽",
-    "\u200d漢\ufe0f\u200b\u0301",
-    "half \ud800 pair",
-    "\u202eright to left",
-    "x" * 1_000_000,
-    "\x00\x7f\x9b",
-]
 
-
-def said(kind: str, data: Any = None, **fields: Any) -> Row:
+def row_of(kind: str, data: Any = None, **fields: Any) -> Row:
     return entry_row(entry(7, kind, data, **fields), Names())
 
 
@@ -75,14 +63,14 @@ def said(kind: str, data: Any = None, **fields: Any) -> Row:
     ],
 )  # fmt: skip
 def test_each_kind_has_its_summary(kind: str, data: Any, glyph: str, summary: str) -> None:
-    row = said(kind, data)
+    row = row_of(kind, data)
 
     assert (row.glyph, row.summary) == (glyph, summary)
     assert row.tone in TONES
 
 
 def test_entry_without_effect_begins_with_its_outcome() -> None:
-    row = said("state.updated", {"key": "k"}, outcome="dropped", reason="too large")
+    row = row_of("state.updated", {"key": "k"}, outcome="dropped", reason="too large")
 
     assert row.summary.startswith("dropped: too large")
     assert (row.tone, row.glyph) == ("error", "failed")
@@ -108,7 +96,7 @@ def test_entries_with_an_item_id_show_the_text_of_the_message() -> None:
 @pytest.mark.parametrize("kind", ["message.delta", "tool.call.completed", "run.finished", "steering.edited", "output"])
 @pytest.mark.parametrize("data", ["null", "[]", '"text"', "{", "", "7", '{"chunk":3}', '{"items":{},"message":[]}'])
 def test_data_of_any_shape_has_a_row(kind: str, data: str) -> None:
-    assert "\n" not in said(kind, data).summary
+    assert "\n" not in row_of(kind, data).summary
 
 
 def test_unknown_kind_has_the_tone_of_its_source() -> None:
@@ -120,7 +108,7 @@ def test_unknown_kind_has_the_tone_of_its_source() -> None:
 # Exactly one line
 
 
-def painted(row: Row, width: int, *, entries: int = 1) -> list[str]:
+def drawn_lines(row: Row, width: int, *, entries: int = 1) -> list[str]:
     span = Span(row.position, row.position, entries, 1, row.at, row.at, row.kind, 1, entries > 1)
     columns = Columns.fit(width, row.position)
     row_style = RowStyle(columns, TimeMode.STEP, START, False, lambda _: Style())
@@ -137,19 +125,19 @@ def painted(row: Row, width: int, *, entries: int = 1) -> list[str]:
 @settings(max_examples=300, deadline=None)
 def test_row_has_exactly_the_given_width(text: str, width: int, position: int) -> None:
     row = entry_row(entry(position, text or "k", json.dumps({"a": text})), Names())
-    (line, head) = painted(row, width, entries=position % 3 + 1)
+    (line, head) = drawn_lines(row, width, entries=position % 3 + 1)
 
     assert cell_len(line) == cell_len(head) == width
     line.encode()
     assert not any(category(character) in ("Cc", "Cs", "Zl", "Zp") for character in line)
 
 
-@pytest.mark.parametrize("text", HOSTILE)
+@pytest.mark.parametrize("text", HOSTILE_TEXTS)
 @pytest.mark.parametrize("width", [40, 66, 80, 160])
 def test_hostile_text_stays_on_one_row(text: str, width: int) -> None:
     for kind, data in (("output", {"stream": "out", "text": text}), (text[:200], {"a": text}), ("made.up", text)):
         shown = json.dumps(data) if isinstance(data, dict) else data
-        (line, _) = painted(entry_row(entry(1, kind, shown), Names()), width)
+        (line, _) = drawn_lines(entry_row(entry(1, kind, shown), Names()), width)
 
         assert cell_len(line) == width
         assert not {"\x1b", "\n", "\r", "\t", "\x07", "\u202e"} & set(line)
@@ -157,7 +145,7 @@ def test_hostile_text_stays_on_one_row(text: str, width: int) -> None:
 
 
 def test_huge_data_is_shown_by_size_and_beginning() -> None:
-    row = said("output", {"stream": "out", "text": "x" * 1_000_000})
+    row = row_of("output", {"stream": "out", "text": "x" * 1_000_000})
 
     assert row.summary.startswith('977 KiB · {"stream"')
     assert len(row.summary) <= MAX_NAME_CHARS + 1
@@ -165,7 +153,7 @@ def test_huge_data_is_shown_by_size_and_beginning() -> None:
 
 def test_ascii_mode_replaces_every_glyph_of_a_row() -> None:
     row = entry_row(entry(1, "tool.call.completed", {"tool_name": "n", "result": "r" * 400}), Names())
-    for line in painted(row, 80, entries=214):
+    for line in drawn_lines(row, 80, entries=214):
         assert line.translate(ASCII).isascii()
 
 
@@ -181,7 +169,7 @@ def test_narrow_rows_hide_the_time_and_then_the_position() -> None:
 
 
 def test_long_kinds_are_shortened_in_the_middle() -> None:
-    (line, _) = painted(Row(1, 0, "tool.call.completed", "done", "tool"), 40)
+    (line, _) = drawn_lines(Row(1, 0, "tool.call.completed", "done", "tool"), 40)
 
     assert "tool…completed" in line
 
@@ -189,8 +177,8 @@ def test_long_kinds_are_shortened_in_the_middle() -> None:
 def test_number_of_deltas_moves_to_the_summary_if_the_kind_is_too_narrow() -> None:
     row = Row(1, 0, "message.delta", "3 KiB · 5.9 s", "message")
 
-    assert "message.delta ×1,214" in painted(row, 100, entries=1_214)[0]
-    assert "×1,214 · 3 KiB" in painted(row, 40, entries=1_214)[0]
+    assert "message.delta ×1,214" in drawn_lines(row, 100, entries=1_214)[0]
+    assert "×1,214 · 3 KiB" in drawn_lines(row, 40, entries=1_214)[0]
 
 
 # Cache

@@ -10,7 +10,7 @@ from console.model.stream.index import CHUNK_ENTRIES
 from console.model.stream.timeline import Timeline
 from console.ui.stream.lines import StreamLines
 from console.ui.stream.pane import StreamPane
-from tests.console.stream.test_rows import HOSTILE
+from tests.support.console.hostile_texts import HOSTILE_TEXTS
 from tests.support.console.pilot import until
 from tests.support.console.stream_data import a_run, delta, entry
 from tests.support.console.stream_pane import (
@@ -443,8 +443,10 @@ async def test_ascii_mode_replaces_every_glyph_of_the_stream() -> None:
 
 @pytest.mark.parametrize("size", [(40, 12), (80, 24)])
 async def test_hostile_text_is_shown_as_text(size: tuple[int, int]) -> None:
-    entries = [entry(position, "output", {"stream": "out", "text": text}) for position, text in enumerate(HOSTILE, 1)]
-    entries += [entry(len(entries) + number, text[:90], {"a": text}) for number, text in enumerate(HOSTILE, 1)]
+    entries = [
+        entry(position, "output", {"stream": "out", "text": text}) for position, text in enumerate(HOSTILE_TEXTS, 1)
+    ]
+    entries += [entry(len(entries) + number, text[:90], {"a": text}) for number, text in enumerate(HOSTILE_TEXTS, 1)]
     app = live(entries)
     async with app.run_test(size=size) as pilot:
         for _ in entries:

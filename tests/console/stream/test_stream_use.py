@@ -16,14 +16,14 @@ from tests.support.engines import Engines, delta, done
 Size = tuple[int, int]
 
 
-async def count(app: Trackside) -> int:
+async def entry_count(app: Trackside) -> int:
     """The number of entries; all of them fit on the screen."""
     view = app.services.updater.view
     assert view is not None
     return await app.active_session.engine.runs.last_position(view.run_id)
 
 
-def rows(app: Trackside) -> list[str]:
+def row_kinds(app: Trackside) -> list[str]:
     """The kinds in the rows of the stream, from the top."""
     look = app.main.stream._view
     return [] if look is None else [row.span.kind for row in look.page().rows]
@@ -34,19 +34,19 @@ async def test_typed_filter_shows_how_much_it_hides(open_engine: Engines, size: 
     app = Trackside(LaunchOptions(), lambda: open_engine(traveller(Cue())))
     async with at_the_screen(app, size) as pilot:
         await run_almost_done(pilot, app)
-        total = await count(app)
+        total = await entry_count(app)
         states = await positions_of(app, "state.updated")
 
         await narrow(pilot, app, "kind:state.*")
         await sees(pilot, f"kind:state.* · {total - len(states)} hidden")
-        assert rows(app) == ["state.updated"] * 3
+        assert row_kinds(app) == ["state.updated"] * 3
 
         await narrow(pilot, app, " Lisbon")
         await sees(pilot, f"kind:state.* Lisbon · {total - 1} hidden")
-        assert rows(app) == ["state.updated"]
+        assert row_kinds(app) == ["state.updated"]
 
         await pilot.press("X")
-        await until(pilot, lambda: len(rows(app)) == total)
+        await until(pilot, lambda: len(row_kinds(app)) == total)
         assert "hidden" not in shown(app)
 
 
@@ -66,14 +66,14 @@ async def test_only_hide_and_clear_change_the_filter(open_engine: Engines, size:
     app = Trackside(LaunchOptions(), lambda: open_engine(traveller(Cue())))
     async with at_the_screen(app, size) as pilot:
         await run_almost_done(pilot, app)
-        total = await count(app)
+        total = await entry_count(app)
         await pilot.press("g", "x")
-        await until(pilot, lambda: "run.started" not in rows(app))
-        assert len(rows(app)) == total - 1
+        await until(pilot, lambda: "run.started" not in row_kinds(app))
+        assert len(row_kinds(app)) == total - 1
         await pilot.press("o")
-        await until(pilot, lambda: len(set(rows(app))) == 1)
+        await until(pilot, lambda: len(set(row_kinds(app))) == 1)
         await pilot.press("X")
-        await until(pilot, lambda: len(rows(app)) == total)
+        await until(pilot, lambda: len(row_kinds(app)) == total)
 
 
 @at_both_sizes

@@ -19,11 +19,11 @@ from tests.support.console.stream_data import Lists, a_run, delta, entry, head_o
 ALL = 100_000
 
 
-def past(entries: list[Entry]) -> tuple[Timeline, Lists]:
+def past_timeline(entries: list[Entry]) -> tuple[Timeline, Lists]:
     return Timeline("run", last=len(entries)), Lists(entries)
 
 
-def live(entries: list[Entry]) -> Timeline:
+def live_timeline(entries: list[Entry]) -> Timeline:
     timeline = Timeline("run")
     timeline.append(entries)
     return timeline
@@ -67,7 +67,7 @@ def test_deltas_share_rows_like_the_reference(entries: list[Entry], raw: bool) -
 @given(runs(), st.booleans(), st.integers(1, 50))
 @settings(max_examples=60, deadline=None)
 def test_rows_are_the_same_forward_and_backward(entries: list[Entry], hides: bool, step: int) -> None:
-    timeline, journals = past(entries)
+    timeline, journals = past_timeline(entries)
     timeline.set_filter(parse_filter("!kind:tool") if hides else None)
     read(timeline, journals, lambda: timeline.rows_after(0, ALL))
     forward: list[Span] = []
@@ -88,7 +88,7 @@ def test_live_rows_equal_stored_rows_for_any_batches(entries: list[Entry], cuts:
     for start, stop in pairwise(edges):
         timeline.append(entries[start:stop])
         timeline.rows_before(timeline.last + 1, 3)
-    other, journals = past(entries)
+    other, journals = past_timeline(entries)
     for each in (timeline, other):
         read(each, journals, lambda each=each: each.rows_after(0, ALL))
 
@@ -96,7 +96,7 @@ def test_live_rows_equal_stored_rows_for_any_batches(entries: list[Entry], cuts:
 
 
 def test_row_of_deltas_shows_number_size_and_duration() -> None:
-    timeline = live([delta(1, "ab", at=0), delta(2, "cd", at=2_000_000), delta(3, "ef", at=5_900_000)])
+    timeline = live_timeline([delta(1, "ab", at=0), delta(2, "cd", at=2_000_000), delta(3, "ef", at=5_900_000)])
     (span,) = timeline.rows_after(0, 10)
 
     assert (span.entry_count, span.at, span.until) == (3, 0, 5_900_000)
@@ -107,7 +107,7 @@ def test_row_of_deltas_shows_number_size_and_duration() -> None:
 
 def test_repeated_entry_has_one_row() -> None:
     entries = a_run(1, 5)
-    timeline = live(entries[:6])
+    timeline = live_timeline(entries[:6])
     timeline.append(entries[3:])
 
     assert timeline.last == len(entries)
@@ -119,7 +119,7 @@ def test_repeated_entry_has_one_row() -> None:
 
 def test_end_of_any_run_takes_two_small_reads() -> None:
     entries = [entry(position, "state.updated", {"key": "k"}) for position in range(1, 100_001)]
-    timeline, journals = past(entries)
+    timeline, journals = past_timeline(entries)
     look = StreamCursor(timeline)
     look.resize(45)
     read(timeline, journals, look.page)
@@ -131,7 +131,7 @@ def test_end_of_any_run_takes_two_small_reads() -> None:
 
 def test_unused_chunks_are_removed() -> None:
     entries = [entry(position, "output", {"text": "x"}) for position in range(1, 60 * CHUNK_ENTRIES)]
-    timeline = live([])
+    timeline = live_timeline([])
     for start in range(0, len(entries), 1_000):
         timeline.append(entries[start : start + 1_000])
         timeline.rows_before(timeline.last + 1, 40)
@@ -142,7 +142,7 @@ def test_unused_chunks_are_removed() -> None:
 
 def test_screen_may_need_more_chunks_than_the_limit() -> None:
     entries = [delta(position) for position in range(1, 60 * CHUNK_ENTRIES + 1)]
-    timeline, journals = past(entries)
+    timeline, journals = past_timeline(entries)
     look = StreamCursor(timeline)
     look.resize(50)
     read(timeline, journals, look.page)
@@ -171,7 +171,7 @@ def test_live_run_opened_late_is_read_up_to_its_live_entries() -> None:
 def test_entries_missed_between_batches_are_read(entries: list[Entry], data: st.DataObject) -> None:
     lost = data.draw(st.integers(1, len(entries) - 2))
     until = data.draw(st.integers(lost + 1, len(entries) - 1))
-    timeline = live(entries[:lost])
+    timeline = live_timeline(entries[:lost])
     timeline.append(entries[until:])
     read(timeline, Lists(entries), lambda: timeline.rows_after(0, ALL))
 
@@ -179,7 +179,7 @@ def test_entries_missed_between_batches_are_read(entries: list[Entry], data: st.
 
 
 def test_failed_read_is_requested_again() -> None:
-    timeline, _ = past(a_run())
+    timeline, _ = past_timeline(a_run())
 
     class Broken(Lists):
         async def index(self, run_id: str, *, after: int = 0, limit: int = 0) -> list[EntryHead]:
@@ -199,7 +199,7 @@ def test_failed_read_is_requested_again() -> None:
 
 def test_only_entries_of_visible_rows_are_read() -> None:
     entries = a_run(3, 500)
-    timeline, journals = past(entries)
+    timeline, journals = past_timeline(entries)
     look = StreamCursor(timeline)
     look.resize(4)
     read(timeline, journals, look.page)
@@ -240,7 +240,7 @@ def test_turn_in_a_long_run_is_found_by_binary_search() -> None:
         Entry("run", position, position, "runner", "output", "{}", None, None, None, 1 + position // 100_000)
         for position in range(1, 400_001)
     ]
-    timeline, journals = past(entries)
+    timeline, journals = past_timeline(entries)
     look = StreamCursor(timeline)
     look.resize(20)
     read(timeline, journals, look.page)
@@ -256,7 +256,7 @@ def test_turn_in_a_long_run_is_found_by_binary_search() -> None:
 
 
 def test_unread_turn_raises_not_read() -> None:
-    timeline, _ = past(a_run())
+    timeline, _ = past_timeline(a_run())
 
     with pytest.raises(NotRead):
         timeline.turn_start(2)
@@ -264,7 +264,7 @@ def test_unread_turn_raises_not_read() -> None:
 
 def test_matches_are_visited_without_a_filter() -> None:
     entries = a_run(3, 2_000)
-    timeline, journals = past(entries)
+    timeline, journals = past_timeline(entries)
     look = StreamCursor(timeline)
     look.resize(10)
     timeline.set_filter(parse_filter("kind:state"))

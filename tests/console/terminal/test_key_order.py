@@ -1,4 +1,4 @@
-"""Keys that come all at once, as from a fast hand or a program: each does what it does when typed slowly."""
+"""Keys that arrive in a burst, as from a program, have the same effect as keys typed slowly."""
 
 import asyncio
 from typing import Any
@@ -24,36 +24,36 @@ from tests.support.console.recorded_toasts import Telling, telling
 from tests.support.engines import Engines, done, kept
 
 Size = tuple[int, int]
-NAMES = {"/": "slash", ":": "colon", ".": "full_stop", " ": "space"}
+KEY_NAMES = {"/": "slash", ":": "colon", ".": "full_stop", " ": "space"}
 
 
 def burst(app: Telling, *keys: str) -> None:
-    """All of these are there before the first is heard."""
+    """Post all keys before the first one is handled."""
     for key in keys:
-        app.post_message(events.Key(NAMES.get(key, key), key if len(key) == 1 else None))
+        app.post_message(events.Key(KEY_NAMES.get(key, key), key if len(key) == 1 else None))
 
 
-async def after_a_word(pilot: Pilot[Any], app: Telling, pane: str) -> None:
-    """A run has answered, and a pane has the keys."""
+async def start_run_and_focus(pilot: Pilot[Any], app: Telling, pane: str) -> None:
+    """Start a run, wait for its message, and focus a pane."""
     await say(pilot, "hello")
     await sees(pilot, "You said: hello")
     await go_to(pilot, app, pane)
 
 
 @at_both_sizes
-async def test_two_tabs_lead_two_panes_further(open_engine: Engines, size: Size):
+async def test_each_tab_of_a_burst_moves_the_focus(open_engine: Engines, size: Size):
     app = telling(open_engine)
     async with at_the_screen(app, size) as pilot:
-        await after_a_word(pilot, app, "prompt")
+        await start_run_and_focus(pilot, app, "prompt")
         burst(app, "tab", "tab", "shift+tab", "tab", "tab")
         await until(pilot, lambda: app.main.where() == "inspector")
 
 
 @at_both_sizes
-async def test_a_filter_is_typed_into_its_line(open_engine: Engines, size: Size):
+async def test_burst_after_slash_goes_into_the_filter(open_engine: Engines, size: Size):
     app = telling(open_engine)
     async with at_the_screen(app, size) as pilot:
-        await after_a_word(pilot, app, "stream")
+        await start_run_and_focus(pilot, app, "stream")
         burst(app, *"/kind:message.*", "enter", "X", *"/mixed")
         await until(pilot, lambda: app.main.stream._filter_line.value == "mixed")
         assert app.main.stream._filter == ""
@@ -61,20 +61,20 @@ async def test_a_filter_is_typed_into_its_line(open_engine: Engines, size: Size)
 
 
 @at_both_sizes
-async def test_a_letter_behind_y_chooses_what_is_copied(open_engine: Engines, size: Size):
+async def test_letter_after_y_selects_what_is_copied(open_engine: Engines, size: Size):
     app = telling(open_engine)
     async with at_the_screen(app, size) as pilot:
-        await after_a_word(pilot, app, "stream")
+        await start_run_and_focus(pilot, app, "stream")
         burst(app, "y", "i")
         await until(pilot, lambda: bool(app.told))
         assert app.told[0].startswith("Copied id")
 
 
 @at_both_sizes
-async def test_up_and_d_withdraws_what_waits(open_engine: Engines, size: Size):
+async def test_up_and_d_withdraw_a_queued_message(open_engine: Engines, size: Size):
     app = telling(open_engine)
     async with at_the_screen(app, size) as pilot:
-        await after_a_word(pilot, app, "prompt")
+        await start_run_and_focus(pilot, app, "prompt")
         await say(pilot, "be brief")
         await until(pilot, lambda: len(app.main.queue.items) == 1)
         burst(app, "up", "d")
@@ -83,20 +83,20 @@ async def test_up_and_d_withdraws_what_waits(open_engine: Engines, size: Size):
 
 
 @at_both_sizes
-async def test_what_is_typed_in_the_conversation_is_in_the_prompt_in_its_order(open_engine: Engines, size: Size):
+async def test_text_typed_in_the_conversation_keeps_its_order_in_the_prompt(open_engine: Engines, size: Size):
     app = telling(open_engine)
     async with at_the_screen(app, size) as pilot:
-        await after_a_word(pilot, app, "conversation")
+        await start_run_and_focus(pilot, app, "conversation")
         burst(app, *"more words", "left", "left", "!")
         await until(pilot, lambda: "!" in app.main.prompt.text)
         assert app.main.prompt.text == "more wor!ds"
 
 
 @at_both_sizes
-async def test_what_to_find_is_typed_into_its_line_and_n_goes_on(open_engine: Engines, size: Size):
+async def test_burst_after_slash_goes_into_the_search_of_the_inspector(open_engine: Engines, size: Size):
     app = telling(open_engine)
     async with at_the_screen(app, size) as pilot:
-        await after_a_word(pilot, app, "inspector")
+        await start_run_and_focus(pilot, app, "inspector")
         burst(app, *"/nowhere", "enter", "n", "tab")
         await until(pilot, lambda: app.main.where() in ("prompt", "rail"))
         await go_to(pilot, app, "inspector")
@@ -104,42 +104,42 @@ async def test_what_to_find_is_typed_into_its_line_and_n_goes_on(open_engine: En
 
 
 @at_both_sizes
-async def test_the_palette_gets_what_is_typed_behind_its_key(open_engine: Engines, size: Size):
+async def test_text_after_the_palette_key_goes_into_the_palette(open_engine: Engines, size: Size):
     app = telling(open_engine)
     async with at_the_screen(app, size) as pilot:
-        await after_a_word(pilot, app, "stream")
+        await start_run_and_focus(pilot, app, "stream")
         burst(app, "ctrl+p", *"zoom")
         await until(pilot, lambda: getattr(app.screen.focused, "value", "") == "zoom")
         assert "zoom" in shown(app).lower()
 
 
-async def test_a_paste_goes_where_the_key_before_it_led(open_engine: Engines):
+async def test_paste_goes_to_the_widget_focused_by_the_key_before_it(open_engine: Engines):
     app = telling(open_engine)
     async with at_the_screen(app) as pilot:
-        await after_a_word(pilot, app, "stream")
+        await start_run_and_focus(pilot, app, "stream")
         burst(app, "/")
         app.post_message(events.Paste("kind:tool.*"))
         burst(app, "left", "x")
         await until(pilot, lambda: app.main.stream._filter_line.value == "kind:tool.x*")
 
 
-async def test_many_letters_and_enter_are_one_message_while_a_run_is_at_work(open_engine: Engines):
+async def test_long_burst_with_enter_is_one_message_during_a_run(open_engine: Engines):
     app = telling(open_engine, Cue())
     text = "a long thing to say " * 50
     async with at_the_screen(app) as pilot:
-        await after_a_word(pilot, app, "prompt")
+        await start_run_and_focus(pilot, app, "prompt")
         burst(app, *text, ".", "enter", "y", "o")
         await until(pilot, lambda: len(app.main.queue.items) == 1 and app.main.prompt.text == "yo")
         assert app.services.updater.item_text(app.main.queue.items[0].item_id) == f"{text}."
 
 
 @at_both_sizes
-async def test_a_value_is_saved_as_it_was_typed_right_before_the_key_that_saves(open_engine: Engines, size: Size):
-    async def counting(ctx: Any):
+async def test_value_typed_right_before_the_save_key_is_saved_whole(open_engine: Engines, size: Size):
+    async def stores_number(ctx: Any):
         yield kept("count", int(ctx.input.to_text()))
         yield done("kept")
 
-    app = browsing(open_engine, ("kyoto", ("555",)), runner=counting)
+    app = browsing(open_engine, ("kyoto", ("555",)), runner=stores_number)
     async with at_the_screen(app, size) as pilot:
         await app.action_perform("app.states")
         await until(pilot, lambda: isinstance(app.screen, StateScreen) and app.screen.row is not None)
@@ -152,11 +152,11 @@ async def test_a_value_is_saved_as_it_was_typed_right_before_the_key_that_saves(
         assert row.glimpse == "5557777"
 
 
-async def test_a_pane_that_is_stuck_does_not_keep_keys_from_others(open_engine: Engines):
-    app, is_free = telling(open_engine), asyncio.Event()
+async def test_blocked_pane_does_not_delay_keys_of_other_panes(open_engine: Engines):
+    app, may_continue = telling(open_engine), asyncio.Event()
     async with at_the_screen(app) as pilot:
-        await after_a_word(pilot, app, "stream")
-        app.main.stream._lines.call_later(is_free.wait)
+        await start_run_and_focus(pilot, app, "stream")
+        app.main.stream._lines.call_later(may_continue.wait)
         burst(app, "j")
         app.call_later(app.main.set_focus, app.main.prompt)
         burst(app, "a")
@@ -165,4 +165,4 @@ async def test_a_pane_that_is_stuck_does_not_keep_keys_from_others(open_engine: 
                 while app.main.prompt.text != "a":  # noqa: ASYNC110  (the pilot would wait for the pane)
                     await asyncio.sleep(0.02)
         finally:
-            is_free.set()
+            may_continue.set()

@@ -1,4 +1,4 @@
-"""What a terminal sends in the brackets of a paste is one text, and nothing in it is a key."""
+"""A bracketed paste of a terminal is one text, and nothing in it is handled as a key."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -19,61 +19,61 @@ BEGIN, END = "\x1b[200~", "\x1b[201~"
 COLOURED = "a\x1b[31mb\nc"
 
 
-def told(messages: Iterable[Message]) -> list[str]:
-    """Keys by their names, pastes in quotes."""
+def describe(messages: Iterable[Message]) -> list[str]:
+    """Return keys by their names and pastes in quotes."""
     return [
-        repr(one.text) if isinstance(one, events.Paste) else one.key
-        for one in messages
-        if isinstance(one, events.Paste | events.Key)
+        repr(item.text) if isinstance(item, events.Paste) else item.key
+        for item in messages
+        if isinstance(item, events.Paste | events.Key)
     ]
 
 
-def heard(*reads: str) -> list[str]:
-    """What comes of it, as the terminal's words are read."""
+def parse(*reads: str) -> list[str]:
+    """Parse what a terminal sends in these reads, and describe the events."""
     parser = WholePasteParser()
-    return [one for read in reads for one in told(parser.feed(read))]
+    return [item for read in reads for item in describe(parser.feed(read))]
 
 
 @pytest.mark.parametrize(
     "text",
     [COLOURED, "\x1b", "\x1b\x1b[20", "\x1b[A\r\n\x1bOP", "\x1b[M !!", f"{BEGIN}twice", "\x1b]0;title\x07", "", "é\r"],
 )
-def test_a_paste_is_one_text_with_all_that_is_in_it(text: str):
-    assert heard(f"x{BEGIN}{text}{END}\ry") == ["x", repr(text), "enter", "y"]
+def test_paste_is_one_text_including_its_escape_sequences(text: str):
+    assert parse(f"x{BEGIN}{text}{END}\ry") == ["x", repr(text), "enter", "y"]
 
 
-def test_a_paste_may_come_in_any_pieces():
+def test_paste_may_be_split_into_any_pieces():
     whole = f"x{BEGIN}{COLOURED}{END}\r{BEGIN}more{END}y"
-    wanted = ["x", repr(COLOURED), "enter", repr("more"), "y"]
+    expected = ["x", repr(COLOURED), "enter", repr("more"), "y"]
     for size in range(1, len(whole) + 1):
-        assert heard(*_pieces(whole, size)) == wanted, size
+        assert parse(*_pieces(whole, size)) == expected, size
 
 
-def test_a_large_paste_of_coloured_lines_is_one_text():
+def test_large_paste_of_coloured_lines_is_one_text():
     text = "\x1b[31mred\x1b[0m and \x1b[1mbold\x1b[0m\n" * 40_000
-    assert heard(*_pieces(BEGIN + text + END, 4096)) == [repr(text)]
+    assert parse(*_pieces(BEGIN + text + END, 4096)) == [repr(text)]
 
 
-def test_keys_are_keys_before_and_after():
-    assert heard("\x1b[A\x1b[1;5C", f"\x1b{BEGIN}a{END}\x1b[B") == ["up", "ctrl+right", "escape", "'a'", "down"]
+def test_keys_before_and_after_a_paste_are_keys():
+    assert parse("\x1b[A\x1b[1;5C", f"\x1b{BEGIN}a{END}\x1b[B") == ["up", "ctrl+right", "escape", "'a'", "down"]
 
 
-def test_what_is_typed_long_after_escape_begins_no_paste(monkeypatch: pytest.MonkeyPatch):
+def test_text_typed_long_after_escape_does_not_start_a_paste(monkeypatch: pytest.MonkeyPatch):
     now = 0.0
     monkeypatch.setattr("textual._parser.get_time", lambda: now)
     parser = WholePasteParser()
-    keys = told(parser.feed("\x1b"))
+    keys = describe(parser.feed("\x1b"))
     now = 10.0
-    keys += told(parser.tick())
-    keys += told(parser.feed("[200~q"))
+    keys += describe(parser.tick())
+    keys += describe(parser.feed("[200~q"))
     assert keys == ["escape", "left_square_bracket", "2", "0", "0", "tilde", "q"]
 
 
 def _pieces(text: str, size: int) -> Sequence[str]:
-    return [text[place : place + size] for place in range(0, len(text), size)]
+    return [text[start : start + size] for start in range(0, len(text), size)]
 
 
-def test_a_paste_in_a_real_terminal_waits_in_the_prompt_for_enter(tmp_path: Path):
+def test_paste_in_a_real_terminal_is_not_sent_before_enter(tmp_path: Path):
     with Terminal([TRACKSIDE], tmp_path / "home", WIDE) as terminal:
         terminal.sees("Plan a day in Kyoto")
         terminal.type(f" {BEGIN}first \x1b[31mred\nlast{END}!")
@@ -81,7 +81,7 @@ def test_a_paste_in_a_real_terminal_waits_in_the_prompt_for_enter(tmp_path: Path
         assert "● running" not in terminal.text
 
 
-def test_a_large_paste_in_a_real_terminal_is_a_token_and_the_next_key_is_answered(tmp_path: Path):
+def test_large_paste_in_a_real_terminal_becomes_a_token_and_the_next_key_works(tmp_path: Path):
     with Terminal([TRACKSIDE], tmp_path / "home", WIDE) as terminal:
         terminal.sees("Plan a day in Kyoto")
         for piece in _pieces(BEGIN + "\x1b[31mred\x1b[0m and \x1b[1mbold\x1b[0m\n" * 40_000 + END, 2048):
@@ -90,15 +90,15 @@ def test_a_large_paste_in_a_real_terminal_is_a_token_and_the_next_key_is_answere
         terminal.sees("⟦pasted 1,200,000 characters⟧ so", "run the example: plan a day")
 
 
-# Fields of one line
+# Single-line fields
 
 
 @pytest.mark.parametrize("text", ["", "one", "one\n", "\r\n one ", " ", "a\x1b[31mb"])
-def test_a_line_that_is_pasted_is_a_line(text: str):
+def test_single_pasted_line_is_unchanged(text: str):
     assert on_one_line(text) == (text.strip("\r\n"), "")
 
 
-def test_few_lines_become_one_and_many_are_refused():
+def test_few_pasted_lines_are_joined_and_many_are_refused():
     assert on_one_line("one\r\n  two\n\nthree\n")[0] == "one two three"
     assert on_one_line("x\n" * MAX_JOINED_LINES)[0] == " ".join("x" * MAX_JOINED_LINES)
     assert on_one_line("x\n" * (MAX_JOINED_LINES + 1)) == (
@@ -107,41 +107,43 @@ def test_few_lines_become_one_and_many_are_refused():
     )
 
 
-@pytest.mark.parametrize("way", ["terminal", "ctrl+v"])
-async def test_lines_that_are_pasted_into_a_field_of_one_are_all_there_and_it_is_told(open_engine: Engines, way: str):
+@pytest.mark.parametrize("source", ["terminal", "ctrl+v"])
+async def test_lines_pasted_into_a_single_line_field_are_joined_or_refused_with_a_toast(
+    open_engine: Engines, source: str
+):
     app = telling(open_engine)
     async with at_the_screen(app) as pilot:
-        for opens in ("app.sessions", "app.theme", "stream.filter"):
+        for command in ("app.sessions", "app.theme", "stream.filter"):
             before = app.screen
-            if opens == "stream.filter":
+            if command == "stream.filter":
                 app.main.go_to("stream")
             else:
-                await app.action_perform(opens)
+                await app.action_perform(command)
                 await until(pilot, lambda before=before: app.screen is not before)
-            await pilot.press(*([] if opens == "app.theme" else ["slash"]))
+            await pilot.press(*([] if command == "app.theme" else ["slash"]))
             await until(pilot, lambda: isinstance(app.focused, Input))
-            line = app.focused
-            assert isinstance(line, Input)
+            field = app.focused
+            assert isinstance(field, Input)
             app.told.clear()
             for text, value in (("first\n  second\n", "first second"), ("x\n" * 50, "")):
                 await pilot.press("ctrl+u")
-                if way == "terminal":
+                if source == "terminal":
                     app.post_message(events.Paste(text))
                 else:
                     app.copy_to_clipboard(text)
                     await pilot.press("ctrl+v")
-                await until(pilot, lambda line=line, value=value: bool(app.told) and line.value == value)
+                await until(pilot, lambda field=field, value=value: bool(app.told) and field.value == value)
                 await sees(pilot, app.told[-1])
                 assert app.told == (
                     ["2 lines were joined with spaces: this field takes one line."] if value
                     else ["Nothing was pasted: this field takes one line, and the text has 50."]
                 )  # fmt: skip
                 app.told.clear()
-            await pilot.press("escape", *(["escape"] if opens == "app.sessions" else []))
+            await pilot.press("escape", *(["escape"] if command == "app.sessions" else []))
             await until(pilot, lambda: app.screen is app.main)
 
 
-async def test_lines_that_are_no_files_are_one_line_in_the_field_for_a_path(open_engine: Engines, tmp_path: Path):
+async def test_pasted_lines_that_are_not_all_files_are_joined_in_the_path_field(open_engine: Engines, tmp_path: Path):
     (tmp_path / "a.txt").write_text("a")
     (tmp_path / "b.txt").write_text("b")
     app = telling(open_engine)

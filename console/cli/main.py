@@ -41,7 +41,7 @@ RESERVED: Final = frozenset(
 DESCRIPTION: Final = "Without a command: open the console on TARGET, or on the project in the working folder."
 
 BUG: Final = (
-    "this is a bug in Trackside, not in your runner. Please report it with the lines above "
+    "This is a bug in Trackside, not in your runner. Please report it with the lines above "
     "and the output of `trackside doctor`."
 )
 

@@ -123,7 +123,9 @@ def test_invalid_event_files_are_refused(trackside: Trackside):
     trackside.write("half.json", r'{"event_type": "api.invoked", "data": {"half": "\ud800"}}')
     trackside.write("deep.json", '{"event_type": "api.invoked", "data": {"deep": ' + "[" * 5_000 + "]" * 5_000 + "}}")
 
-    assert trackside.error("run", "--event", "none.json") == "--event none.json: No such file or directory."
+    assert trackside.error("run", "--event", "none.json") == (
+        "--event none.json cannot be read: No such file or directory. Name another file, or - for standard input."
+    )
     assert trackside.error("run", "--event", "text.json").startswith("text.json: Expecting value: line 1 column")
     assert trackside.error("run", "--event", "kind.json").startswith("kind.json: event_type: ")
     assert trackside.error("run", "--event", "half.json") == (

@@ -152,7 +152,7 @@ async def test_runner_is_opened_by_a_completed_path(open_engine: Engines, tmp_pa
 @pytest.mark.parametrize(
     ("typed", "said"),
     [
-        ("notes.py", "It needs `async def run(ctx)`"),
+        ("notes.py", "Add `async def run(ctx)`"),
         ("torn.py", "torn.py:2: SyntaxError: '[' was never closed"),
         ("empty/", "no runner in this folder: no manifest.yaml"),
         ("gone.py", "Name a runner file (.py), a plugin folder (with manifest.yaml)"),

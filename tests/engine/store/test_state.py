@@ -141,7 +141,7 @@ def test_limits_of_keys_and_values_hold_to_the_byte(store: Any):
         store.put(TALK, "k" * 256, 1, by())
     with pytest.raises(StateRefused, match="this one has 0"):
         store.put(TALK, "", 1, by())
-    with pytest.raises(StateRefused, match="has 262145 bytes; at most 262144"):
+    with pytest.raises(StateRefused, match="has 262145 bytes; the limit is 262144"):
         store.put(TALK, "a", "x" * (256 * 1024 - 1), by())
     with pytest.raises(StateRefused, match="262145"):
         store.put(TALK, "a", "é" * (128 * 1024 - 1) + "x", by())

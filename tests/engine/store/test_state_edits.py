@@ -123,7 +123,7 @@ def test_a_listed_row_can_be_the_expected_value(conn: Connection):
 
 def test_a_conflict_names_the_other_writer_if_it_is_known(conn: Connection):
     runner_puts(conn, "a", 1)
-    with pytest.raises(StateConflict, match="'a' was written meanwhile") as moved:
+    with pytest.raises(StateConflict, match="'a' was changed in the meantime") as moved:
         state_edits.put(conn, TALK, "a", 3, hand(), expected=2)
     assert moved.value.change is not None
     assert (moved.value.change.run_id, moved.value.change.glimpse) == ("run_a", "1")
@@ -195,7 +195,7 @@ def test_only_the_users_edit_of_state_can_be_taken_back(conn: Connection):
 
     conn.exec_driver_sql("DELETE FROM state_changes")
 
-    with pytest.raises(NotFound, match="is gone, with its session"):
+    with pytest.raises(NotFound, match="cannot be undone: its session was deleted"):
         state_edits.restore(conn, edit.edit_id, hand())
 
 

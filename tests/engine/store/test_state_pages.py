@@ -99,7 +99,7 @@ def test_the_changes_of_a_key_come_in_pages_with_their_editors(conn: Connection)
     assert state_pages.value(conn, TALK, "a", change=1) == 1
     with pytest.raises(NotFound, match="has no value for 'a'"):
         state_pages.value(conn, TALK, "a", change=3)
-    with pytest.raises(NotFound, match="by that change"):
+    with pytest.raises(NotFound, match="change 2 has no value"):
         state_pages.value(conn, TALK, "a", change=2)
 
 

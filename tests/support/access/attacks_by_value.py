@@ -199,7 +199,7 @@ STORAGE = [
         "value over 1 MiB",
         lambda s: s.api.set_plugin_storage("k", bytes((1 << 20) + 1)),
         TOO_LARGE,
-        "1048577 bytes are more",
+        "the value has 1048577 bytes",
         ANSWERED,
     ),
     Attack(

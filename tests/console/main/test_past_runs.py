@@ -159,8 +159,8 @@ async def test_the_list_says_what_matters_in_the_room_that_it_has(open_engine: E
         await until(pilot, lambda: "ask 2." in shown(app) and "Sessions" in shown(app))
 
         lines = [line.strip("│╭╮ ") for line in shown(app).splitlines()]
-        assert any(line.startswith("›✓ ask 2.") for line in lines)
-        assert any(line.startswith("›◉ ask 0.") for line in lines)
+        assert any(line.lstrip("›").startswith("▌✓ ask 2.") for line in lines)
+        assert any(line.startswith("▌◉ ask 0.") for line in lines)
         assert ("3 exchanges · 1 min ago" in shown(app)) == (size[0] < 100)
         assert "×" not in shown(app)
 

@@ -57,7 +57,7 @@ async def test_what_is_said_meanwhile_is_said_when_the_run_has_ended(open_engine
         await say(pilot, "hello")
         await sees(pilot, "Here I am.")
         await pilot.press("f8")
-        await sees(pilot, "›□ hello", "after ▸ sent when the run has stopped")
+        await sees(pilot, "▌□ hello", "after ▸ sent when the run has stopped")
         await say(pilot, "and now?")
         await sees(pilot, "↳ after   and now?")
         cue.go()
@@ -113,7 +113,7 @@ async def test_header_rail_and_conversation_tell_one_time(open_engine: Engines):
     app = Trackside(LaunchOptions(), lambda: open_engine(speaks))
     async with at_the_screen(app) as pilot:
         await say(pilot, "hello")
-        await until(pilot, lambda: re.search(r"│›✓ hello +\d+ms", shown(app)) is not None)
+        await until(pilot, lambda: re.search(r"│ ▌✓ hello +\d+ms", shown(app)) is not None)
         await sees(pilot, "✓ completed · ")
 
         told = set(re.findall(r"✓ completed (?:· )?(\d+) ms|✓ hello +(\d+)ms", shown(app)))

@@ -89,7 +89,8 @@ class Headline:
             _Part(3, "faint", f"{_short_count(status.entries)} {'entry' if status.entries == 1 else 'entries'}")
         )
         if not status.is_over:
-            parts.append(_Part(4, "faint", f"{_short_count(status.rate(self.now))} entries/s"))
+            rate = _short_count(status.rate(self.now))
+            parts.append(_Part(4, "faint", f"{rate} entries/s", f"{rate}/s"))
         return parts
 
     def _right(self) -> list[_Part]:

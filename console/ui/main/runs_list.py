@@ -28,7 +28,7 @@ class RunsList(ItemList):
 
     BINDINGS: ClassVar[list[BindingType]] = bindings_for("rail")
     DEFAULT_CSS = """
-    RunsList { width: 26; height: 1fr; border: round $panel-lighten-2; padding: 0; background: $surface; }
+    RunsList { width: 26; height: 1fr; border: round $panel-lighten-2; padding: 0 1 0 0; background: $surface; }
     RunsList:focus { border: round $accent; }
     """
     chooses_on_click = True

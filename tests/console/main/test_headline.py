@@ -39,7 +39,7 @@ def test_wide_header_shows_every_part_in_full() -> None:
     text = line(headline(status()), 158)
 
     assert text.split("   ", 6)[:6] == [
-        "trackside", "local-agent", "Plan two days in Kyoto", "● running 14.0 s", "turn 3", "2.1k events",
+        "trackside", "local-agent", "Plan two days in Kyoto", "● running 14.0 s", "turn 3", "2.1k entries",
     ]  # fmt: skip
     assert text.endswith("▲1 queued   pull 3.0 s ago   ◉ live")
 

@@ -42,7 +42,7 @@ async def test_message_sent_during_a_stop_starts_a_run_afterwards(open_engine: E
         await say(pilot, "hello")
         await sees(pilot, "Here I am.")
         await pilot.press("f8")
-        await sees(pilot, "›□ hello", "after ▸ sent when the run has stopped")
+        await sees(pilot, "▌□ hello", "after ▸ sent when the run has stopped")
         await say(pilot, "and now?")
         await sees(pilot, "↳ after   and now?")
         cue.go()
@@ -98,7 +98,7 @@ async def test_header_runs_list_and_conversation_show_the_same_duration(open_eng
     app = Trackside(LaunchOptions(), lambda: open_engine(completes))
     async with at_the_screen(app) as pilot:
         await say(pilot, "hello")
-        await until(pilot, lambda: re.search(r"│›✓ hello +\d+ms", shown(app)) is not None)
+        await until(pilot, lambda: re.search(r"│ ▌✓ hello +\d+ms", shown(app)) is not None)
         await sees(pilot, "✓ completed · ")
 
         durations = set(re.findall(r"✓ completed (?:· )?(\d+) ms|✓ hello +(\d+)ms", shown(app)))

@@ -309,7 +309,7 @@ async def test_last_message_is_sent_again_in_its_session(open_engine: Engines):
 
 async def test_failed_read_is_shown_and_retried(open_engine: Engines, monkeypatch: pytest.MonkeyPatch):
     async def refuse(**_: object) -> list[object]:
-        raise OSError("The disk is away")
+        raise OSError("the disk is away")
 
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app, (60, 15)) as pilot:

@@ -4,7 +4,7 @@ import asyncio
 import sys
 from pathlib import Path
 
-from tests.support.engines import CountingIds, Engines, FakeClock, forever, message, send, until, waits
+from tests.support.engines import CountingIds, Engines, FakeClock, message, send, wait_for_entry, wait_forever, waits
 
 
 async def host(root: Path) -> None:
@@ -12,10 +12,10 @@ async def host(root: Path) -> None:
     engines.ids = CountingIds("other-")
     engine = await engines(waits)
     run_id = await send(engine, message("one"))
-    await until(engine, run_id, "message.delta")
+    await wait_for_entry(engine, run_id, "message.delta")
     await engine.runs.submit(message("two", event_id="waiting"))
     print(run_id, flush=True)
-    await forever()
+    await wait_forever()
 
 
 asyncio.run(host(Path(sys.argv[1])))

@@ -14,8 +14,8 @@ from engine.runtimes.inprocess import InProcessRuntime
 from tests.support.engines import (
     CountingIds,
     Engines,
-    Played,
-    Seen,
+    FinishedRun,
+    JournalEntry,
     declares,
     delta,
     done,
@@ -25,24 +25,24 @@ from tests.support.engines import (
 )
 from tests.support.limits import MAX_WAIT_SECONDS
 
-ASKED = [{"role": "user", "content": "and tomorrow?"}]
-GREY = {"result": {"sky": "grey"}}
+MODEL_REQUEST = [{"role": "user", "content": "and tomorrow?"}]
+EDITED_REPLY = {"result": {"sky": "grey"}}
 """What a person puts in for what the tool says."""
-SKY = {"sky": "blue"}
-ALLOWED: dict[str, Any] = {
+TOOL_RESULT = {"sky": "blue"}
+MANIFEST: dict[str, Any] = {
     "capabilities": {"tool_calling": True, "steering": True},
     "permissions": {"tools": ["call"], "models": ["invoke", "stream"], "artifacts": ["read"]},
     "config": [{"name": "model", "type": "llm-model-selector"}, {"name": "api_key", "type": "string"}],
 }
 
 
-class Weather:
+class WeatherTool:
     """A tool."""
 
     def __init__(self) -> None:
         self.fact = ToolFact("weather", "test", "")
         self.asked: list[Mapping[str, Any]] = []
-        self.answer: Any = SKY
+        self.answer: Any = TOOL_RESULT
         self.error: ResourceError | None = None
         self.called = asyncio.Event()
         self.go_on = asyncio.Event()
@@ -60,7 +60,7 @@ class Weather:
         return self.answer
 
 
-class Speaker:
+class FixedModel:
     """A model that says the same three words, whole or in pieces."""
 
     def __init__(self) -> None:
@@ -87,13 +87,13 @@ class Speaker:
         return 3
 
 
-class House:
+class ToolEngines:
     """Opens engines whose runners may ask the tool and the model."""
 
     def __init__(self, engines: Engines) -> None:
         self.clock = engines.clock
-        self.tool = Weather()
-        self.model = Speaker()
+        self.tool = WeatherTool()
+        self.model = FixedModel()
         self._engines = engines
         self._open: list[Engine] = []
         self._others = 0
@@ -130,18 +130,18 @@ def _allowed(runner: Any) -> Any:
     """The runner with all its permissions; itself it stays as it is, for other tests have it too."""
     allowed: Any = partial(runner)
     allowed.__name__ = runner.__name__
-    return declares(**ALLOWED)(allowed)
+    return declares(**MANIFEST)(allowed)
 
 
-async def reached(engine: Engine, run_id: str, number: int = 1) -> Pause:
+async def wait_for_pause(engine: Engine, run_id: str, number: int = 1) -> Pause:
     """What is held, once a run was held for the nth time."""
-    await told(engine, run_id, "pause.started", number)
+    await wait_for_nth_entry(engine, run_id, "pause.started", number)
     held = await engine.runs.current_pause(run_id)
     assert held is not None
     return held
 
 
-async def told(engine: Engine, run_id: str, kind: str, number: int = 1) -> None:
+async def wait_for_nth_entry(engine: Engine, run_id: str, kind: str, number: int = 1) -> None:
     """Wait for a run's nth entry of a type."""
     async with asyncio.timeout(MAX_WAIT_SECONDS), engine.subscribe(run_id=run_id) as news:
         async for batch in news:
@@ -150,7 +150,7 @@ async def told(engine: Engine, run_id: str, kind: str, number: int = 1) -> None:
                 return
 
 
-async def holds_in(engine: Engine, run_id: str) -> list[Seen]:
+async def pause_entries(engine: Engine, run_id: str) -> list[JournalEntry]:
     return [entry for entry in await journal_of(engine, run_id) if entry.type.startswith(("breakpoint.", "pause."))]
 
 
@@ -159,7 +159,7 @@ async def asks(ctx: Any) -> AsyncIterator[Any]:
     yield done(str(await ctx.api.call_tool("weather", {"place": "here"})))
 
 
-def answer_of(run: Played) -> Any:
+def final_text(run: FinishedRun) -> Any:
     return run.one("run.completed").data["message"]["content"]
 
 

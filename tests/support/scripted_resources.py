@@ -14,7 +14,7 @@ from engine.resources.scripted.model import ScriptedModel
 from engine.resources.scripted.model_script import ModelScript
 
 
-class Waits:
+class RecordedSleeps:
     """Remembers how long anyone wanted to wait."""
 
     def __init__(self) -> None:
@@ -25,8 +25,8 @@ class Waits:
 
 
 @pytest.fixture
-def waits() -> Waits:
-    return Waits()
+def sleeps() -> RecordedSleeps:
+    return RecordedSleeps()
 
 
 @pytest.fixture
@@ -41,21 +41,21 @@ def write(tmp_path: Path) -> Callable[[str, str], Path]:
 
 
 @pytest.fixture
-def shelf(write: Callable[[str, str], Path], waits: Waits) -> Callable[[str], ResourceSet]:
+def load_set(write: Callable[[str, str], Path], sleeps: RecordedSleeps) -> Callable[[str], ResourceSet]:
     """The shelf of a trackside.yaml."""
 
     def of(text: str) -> ResourceSet:
-        return load_resources(load_project(write("trackside.yaml", text)), sleep=waits)
+        return load_resources(load_project(write("trackside.yaml", text)), sleep=sleeps)
 
     return of
 
 
 @pytest.fixture
-def model(waits: Waits) -> Callable[..., ScriptedModel]:
+def model(sleeps: RecordedSleeps) -> Callable[..., ScriptedModel]:
     """A model with these replies."""
 
     def of(*replies: dict[str, Any], **script: Any) -> ScriptedModel:
         checked = ModelScript.model_validate({"replies": list(replies), **script})
-        return ScriptedModel(ModelFact("m", "scripted"), checked, sleep=waits)
+        return ScriptedModel(ModelFact("m", "scripted"), checked, sleep=sleeps)
 
     return of

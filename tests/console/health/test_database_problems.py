@@ -16,8 +16,8 @@ from engine.store.database import Database
 from engine.store.writer import Writer
 from tests.support.console.pilot import Cue, at_both_sizes, at_the_screen, listener, say, sees, shown, until
 from tests.support.engines import Engines
-from tests.support.faults.faults import line_of, other_process
-from tests.support.faults.faults import say as tell
+from tests.support.faults.faults import other_process, read_line
+from tests.support.faults.faults import write_line as tell
 
 LOCKER = """
 import sqlite3, sys
@@ -55,7 +55,7 @@ async def test_a_lock_that_lasts_is_said_and_what_was_sent_comes_back(open_engin
     app = opened(open_engine, cue)
     async with at_the_screen(app) as pilot:
         with locker(open_engine.db) as other:
-            assert await asyncio.to_thread(line_of, other) == "locked"
+            assert await asyncio.to_thread(read_line, other) == "locked"
             await say(pilot, "hello")
             await sees(pilot, "database locked, waiting for it", "Wait for it or end it, then try again")
             await until(pilot, lambda: app.main.prompt.text == "hello")
@@ -239,7 +239,7 @@ async def test_what_is_sent_early_waits_in_view_and_is_sent_as_soon_as_the_engin
 ):
     await open_engine.close(await open_engine(listener(Cue())))
     with locker(open_engine.db) as other:
-        assert await asyncio.to_thread(line_of, other) == "locked"
+        assert await asyncio.to_thread(read_line, other) == "locked"
         app = Trackside(LaunchOptions(), lambda: open_engine(listener(Cue())))
         async with app.run_test(size=size, notifications=True) as pilot:
             await sees(pilot, "Type a message")

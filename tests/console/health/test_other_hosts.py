@@ -7,7 +7,7 @@ from console.app import Trackside
 from console.launch import LaunchOptions
 from tests.support.console.pilot import at_the_screen, say, sees, shown, until
 from tests.support.engines import Engines, waits
-from tests.support.faults.faults import line_of, other_process
+from tests.support.faults.faults import other_process, read_line
 
 HOST = Path(__file__).parents[2] / "support" / "dying_host.py"
 
@@ -18,7 +18,7 @@ async def test_a_run_of_another_process_is_seen_live_and_told_as_lost_with_its_h
     app = Trackside(LaunchOptions(session="s"), lambda: open_engine(waits))
     async with at_the_screen(app) as pilot:
         with other_process(HOST, tmp_path) as other:
-            await asyncio.to_thread(line_of, other)
+            await asyncio.to_thread(read_line, other)
             await sees(pilot, "one", "running", f"also open in process {other.pid}")
             await sees(pilot, "in another process", "after ▸ sent when the run in another process ends")
             for key, words in (("f6", "Control it there."), ("ctrl+t", "The run is in another process.")):
@@ -40,7 +40,7 @@ async def test_a_run_of_another_process_is_seen_live_and_told_as_lost_with_its_h
 
 async def test_a_run_of_another_process_that_began_before_is_known_as_one(tmp_path: Path, open_engine: Engines):
     with other_process(HOST, tmp_path) as other:
-        await asyncio.to_thread(line_of, other)
+        await asyncio.to_thread(read_line, other)
         app = Trackside(LaunchOptions(session="s"), lambda: open_engine(waits))
         async with at_the_screen(app, (80, 24)) as pilot:
             await sees(pilot, "one", "in another process")

@@ -23,8 +23,8 @@ from tests.support.console.form_app import at_the_form, kept, to_the_form
 from tests.support.console.pilot import SIZES, at_both_sizes, at_the_screen, becomes, sees, shown, until
 from tests.support.console.recorded_toasts import Telling
 from tests.support.engines import Engines
-from tests.support.faults.faults import line_of, other_process
-from tests.support.faults.faults import say as tell
+from tests.support.faults.faults import other_process, read_line
+from tests.support.faults.faults import write_line as tell
 
 Lock = Callable[[], AbstractAsyncContextManager[None]]
 Size = tuple[int, int]
@@ -39,7 +39,7 @@ def lock(tmp_path: Path, open_engine: Engines) -> Lock:
     @asynccontextmanager
     async def locked() -> AsyncIterator[None]:
         with other_process(script, open_engine.db) as other:
-            assert await asyncio.to_thread(line_of, other) == "locked"
+            assert await asyncio.to_thread(read_line, other) == "locked"
             yield
             tell(other)
             await asyncio.to_thread(other.wait)

@@ -20,16 +20,16 @@ from tests.support.console.pilot import (
     until,
     waiting,
 )
-from tests.support.engines import Engines, Played, done, played, said
-from tests.support.paused_runs import House
+from tests.support.engines import Engines, FinishedRun, done, said, wait_for_run
+from tests.support.paused_runs import ToolEngines
 
 Size = tuple[int, int]
 GREY = '{"result": {"sky": "grey"}}'
 
 
 @pytest.fixture
-async def house(open_engine: Engines) -> AsyncIterator[House]:
-    opened = House(open_engine)
+async def tool_engines(open_engine: Engines) -> AsyncIterator[ToolEngines]:
+    opened = ToolEngines(open_engine)
     yield opened
     await opened.close()
 
@@ -62,13 +62,13 @@ async def held_at_pull(pilot: Pilot[None], cue: Cue) -> None:
     await sees(pilot, "‖ paused 0 ms at steering")
 
 
-async def over(app: Trackside) -> Played:
+async def over(app: Trackside) -> FinishedRun:
     view = app.services.updater.view
     assert view is not None
-    return await played(app.active_session.engine, view.run_id)
+    return await wait_for_run(app.active_session.engine, view.run_id)
 
 
-def reply_of(run: Played) -> Any:
+def reply_of(run: FinishedRun) -> Any:
     """What the tool call was answered, as the journal has it."""
     (call_id,) = [one.data["call_id"] for one in run.all("call.requested") if one.data["action"] == "call_tool"]
     (reply,) = [one.data["reply"] for one in run.all("call.replied") if one.data["call_id"] == call_id]
@@ -76,9 +76,9 @@ def reply_of(run: Played) -> Any:
 
 
 @at_both_sizes
-async def test_what_is_typed_while_it_is_held_at_a_pull_lands_when_it_goes_on(house: House, size: Size):
+async def test_what_is_typed_while_it_is_held_at_a_pull_lands_when_it_goes_on(tool_engines: ToolEngines, size: Size):
     cue = Cue()
-    app = Trackside(LaunchOptions(), lambda: house(asker(cue)))
+    app = Trackside(LaunchOptions(), lambda: tool_engines(asker(cue)))
     async with at_the_screen(app, size) as pilot:
         await held_at_pull(pilot, cue)
         await sees(pilot, "steer ▸ delivered now")
@@ -94,9 +94,9 @@ async def test_what_is_typed_while_it_is_held_at_a_pull_lands_when_it_goes_on(ho
 
 
 @at_both_sizes
-async def test_a_call_that_is_answered_by_hand_is_never_made(house: House, size: Size):
+async def test_a_call_that_is_answered_by_hand_is_never_made(tool_engines: ToolEngines, size: Size):
     cue = Cue()
-    app = Trackside(LaunchOptions(), lambda: house(asker(cue)))
+    app = Trackside(LaunchOptions(), lambda: tool_engines(asker(cue)))
     async with at_the_screen(app, size) as pilot:
         await held_at_pull(pilot, cue)
         await pilot.press("f7")
@@ -107,7 +107,7 @@ async def test_a_call_that_is_answered_by_hand_is_never_made(house: House, size:
         await sees(pilot, "The reply is replaced.")
         await pilot.press("f6")
         await sees(pilot, "The sky is grey.")
-        assert house.tool.asked == []
+        assert tool_engines.tool.asked == []
 
         cue.go()
         await sees(pilot, "completed")
@@ -117,15 +117,17 @@ async def test_a_call_that_is_answered_by_hand_is_never_made(house: House, size:
 
 
 @at_both_sizes
-async def test_an_answer_can_be_changed_after_it_came_and_the_inspector_shows_both(house: House, size: Size):
+async def test_an_answer_can_be_changed_after_it_came_and_the_inspector_shows_both(
+    tool_engines: ToolEngines, size: Size
+):
     cue = Cue()
-    app = Trackside(LaunchOptions(), lambda: house(asker(cue)))
+    app = Trackside(LaunchOptions(), lambda: tool_engines(asker(cue)))
     async with at_the_screen(app, size) as pilot:
         await held_at_pull(pilot, cue)
         await pilot.press("f7")
         await until(pilot, lambda: app.services.situation.can_edit_reply)
         await pilot.press("f7")
-        await until(pilot, lambda: bool(house.tool.asked))
+        await until(pilot, lambda: bool(tool_engines.tool.asked))
         await sees(pilot, "reply")
         await pilot.press("f4")
         await sees(pilot, '"sky": "blue"', "f4 use this reply  esc cancel")
@@ -138,7 +140,7 @@ async def test_an_answer_can_be_changed_after_it_came_and_the_inspector_shows_bo
         cue.go()
         await sees(pilot, "completed")
         run = await over(app)
-        assert len(house.tool.asked) == 1
+        assert len(tool_engines.tool.asked) == 1
         assert reply_of(run) == {"result": {"sky": "grey"}}
 
         await go_to(pilot, app, "stream")
@@ -148,9 +150,9 @@ async def test_an_answer_can_be_changed_after_it_came_and_the_inspector_shows_bo
 
 
 @at_both_sizes
-async def test_b_holds_at_each_call_of_the_kind_that_the_cursor_is_on(house: House, size: Size):
+async def test_b_holds_at_each_call_of_the_kind_that_the_cursor_is_on(tool_engines: ToolEngines, size: Size):
     cue = Cue()
-    app = Trackside(LaunchOptions(), lambda: house(asker(cue, times=2)))
+    app = Trackside(LaunchOptions(), lambda: tool_engines(asker(cue, times=2)))
     async with at_the_screen(app, size) as pilot:
         await say(pilot, "hello")
         cue.go()
@@ -161,15 +163,15 @@ async def test_b_holds_at_each_call_of_the_kind_that_the_cursor_is_on(house: Hou
         await sees(pilot, "Breakpoint set: the run pauses before each call_tool")
         cue.go()
         await sees(pilot, "‖ paused")
-        assert len(house.tool.asked) == 1
+        assert len(tool_engines.tool.asked) == 1
         await pilot.press("f6")
-        await until(pilot, lambda: len(house.tool.asked) == 2)
+        await until(pilot, lambda: len(tool_engines.tool.asked) == 2)
 
 
 @at_both_sizes
-async def test_b_holds_at_each_result_of_the_kind_that_the_cursor_is_on(house: House, size: Size):
+async def test_b_holds_at_each_result_of_the_kind_that_the_cursor_is_on(tool_engines: ToolEngines, size: Size):
     cue = Cue()
-    app = Trackside(LaunchOptions(), lambda: house(asker(cue, times=2)))
+    app = Trackside(LaunchOptions(), lambda: tool_engines(asker(cue, times=2)))
     async with at_the_screen(app, size) as pilot:
         await say(pilot, "hello")
         await sees(pilot, "Ready.")
@@ -186,9 +188,9 @@ async def test_b_holds_at_each_result_of_the_kind_that_the_cursor_is_on(house: H
         await sees(pilot, "The sky is blue.")
 
 
-async def test_where_nothing_can_be_held_the_reason_is_said(house: House):
+async def test_where_nothing_can_be_held_the_reason_is_said(tool_engines: ToolEngines):
     cue = Cue()
-    app = Trackside(LaunchOptions(), lambda: house(asker(cue)))
+    app = Trackside(LaunchOptions(), lambda: tool_engines(asker(cue)))
     async with at_the_screen(app) as pilot:
         await pilot.press("f6")
         await sees(pilot, "No run in progress.")

@@ -9,14 +9,26 @@ from textual.pilot import Pilot
 from console.app import Trackside
 from console.launch import LaunchOptions
 from tests.support.console.pilot import at_the_screen, say, shown, until
-from tests.support.engines import Engines, Stage, done, event, forever, message, open_stage, perform, said, send, waits
-from tests.support.engines import until as until_entry
+from tests.support.engines import (
+    Engines,
+    ScriptRunner,
+    done,
+    event,
+    message,
+    open_script_runner,
+    run_event,
+    said,
+    send,
+    wait_forever,
+    waits,
+)
+from tests.support.engines import wait_for_entry as until_entry
 from tests.support.limits import MAX_WAIT_SECONDS
 
 
-async def prepared(open_engine: Engines, count: int, *, sessions: int = 1) -> Stage:
+async def prepared(open_engine: Engines, count: int, *, sessions: int = 1) -> ScriptRunner:
     """So many runs are over."""
-    stage = await open_stage(open_engine)
+    stage = await open_script_runner(open_engine)
     for n in range(count):
         session = f"trip-{n % sessions}"
         await stage(said(f"answer {n}."), done(), event=message(f"ask {n}.", session=session))
@@ -25,7 +37,7 @@ async def prepared(open_engine: Engines, count: int, *, sessions: int = 1) -> St
     return stage
 
 
-def console(stage: Stage, **opening: Any) -> Trackside:
+def console(stage: ScriptRunner, **opening: Any) -> Trackside:
     async def given() -> Any:
         return stage.engine
 
@@ -103,7 +115,7 @@ async def test_a_fork_shows_events_that_are_no_messages_above_what_was_said_to_t
     for name in ("Ann", "Bob"):
         actor = {"actor_type": "user", "actor_id": name.lower(), "actor_name": name}
         stage.script[:] = [said(f"welcome, {name}."), done()]
-        await perform(stage.engine, event("group.member_joined", conversation_id="trip-0", actor=actor))
+        await run_event(stage.engine, event("group.member_joined", conversation_id="trip-0", actor=actor))
     fork = await stage.engine.sessions.fork("trip-0")
     app = console(stage, session=fork.session_id)
     async with at_the_screen(app) as pilot:
@@ -151,14 +163,14 @@ async def test_the_list_says_what_matters_in_the_room_that_it_has(open_engine: E
 
 
 async def test_an_empty_list_says_so(open_engine: Engines):
-    app = console(await open_stage(open_engine))
+    app = console(await open_script_runner(open_engine))
     async with at_the_screen(app) as pilot:
         await until(pilot, lambda: "new session" in shown(app))
         assert "No runs yet" in shown(app)
 
 
 async def test_the_header_has_the_title_and_never_the_id(open_engine: Engines):
-    app = console(await open_stage(open_engine))
+    app = console(await open_script_runner(open_engine))
     async with at_the_screen(app) as pilot:
         await say(pilot, "Plan a day in Kyoto")
         await until(pilot, lambda: "Plan a day in Kyoto" in shown(app).splitlines()[0])
@@ -173,7 +185,7 @@ async def test_the_header_has_the_title_and_never_the_id(open_engine: Engines):
 async def test_a_run_of_another_process_is_followed_and_said_to_be_elsewhere(open_engine: Engines):
     async def talks(ctx: Any):
         yield said("from over there.")
-        await forever()
+        await wait_forever()
 
     other = await open_engine(talks)
     run_id = await send(other, message("go", session="trip"), runner="talks")

@@ -23,9 +23,9 @@ from tests.console.main.test_run_control import echoes
 from tests.console.main.test_stop import deaf
 from tests.console.prompt.test_sending import patient
 from tests.support.console.pilot import Cue, at_the_screen, listener, say, sees, shown, until
-from tests.support.engines import Engines, message, perform
-from tests.support.faults.faults import ROOT, line_of, other_process, wait_until
-from tests.support.faults.faults import say as tell
+from tests.support.engines import Engines, message, run_event
+from tests.support.faults.faults import ROOT, other_process, read_line, wait_until
+from tests.support.faults.faults import write_line as tell
 
 __all__ = ["patient"]
 OWN_TERMINAL = "import fcntl, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0)"
@@ -94,7 +94,7 @@ async def test_what_comes_back_says_from_which_session(
 ):
     async def with_a_title() -> Any:
         engine = await open_engine(echoes)
-        await perform(engine, message("hello", "trip"))
+        await run_event(engine, message("hello", "trip"))
         await engine.sessions.rename("trip", "My holiday")
         return engine
 
@@ -116,7 +116,7 @@ async def test_leaving_says_that_it_waits_for_the_database(open_engine: Engines,
     (script := tmp_path / "locker.py").write_text(LOCKER)
     async with at_the_screen(app) as pilot:
         with other_process(script, open_engine.db) as other:
-            assert await asyncio.to_thread(line_of, other) == "locked"
+            assert await asyncio.to_thread(read_line, other) == "locked"
             await pilot.press(*"half a word", "ctrl+q")
             await sees(pilot, "Quitting: waiting for the database…", "^q again quits now; unsent text is kept.")
             await sees(pilot, "locked")
@@ -134,7 +134,7 @@ async def test_who_does_not_want_to_wait_leaves_at_once(open_engine: Engines, tm
     with ExitStack() as stack:
         async with at_the_screen(app) as pilot:
             other = stack.enter_context(other_process(script, open_engine.db))
-            assert await asyncio.to_thread(line_of, other) == "locked"
+            assert await asyncio.to_thread(read_line, other) == "locked"
             await pilot.press(*"half a word", "ctrl+q")
             await sees(pilot, "Quitting: waiting for the database…")
             await pilot.press("ctrl+q")
@@ -254,7 +254,7 @@ def test_who_does_not_wait_for_a_locked_database_is_out_at_once(tmp_path: Path):
     with terminal(CONSOLE, db) as (process, end, drawn):
         typed(process, end, drawn, db)
         with other_process(script, db) as other:
-            assert line_of(other) == "locked"
+            assert read_line(other) == "locked"
             os.write(end, b"\x11")
             wait_until(lambda: "waiting for the database" in plain(read(end, drawn)), 30)
             os.write(end, b"\x11")

@@ -5,7 +5,7 @@ from typing import Any
 from console.app import Trackside
 from console.launch import LaunchOptions
 from tests.support.console.pilot import Cue, at_both_sizes, at_the_screen, go_to, listener, say, sees, shown, until
-from tests.support.engines import Engines, failed, lines_of, message, perform, said
+from tests.support.engines import Engines, failed, lines_of, message, run_event, said
 
 Size = tuple[int, int]
 
@@ -63,7 +63,7 @@ async def with_a_past(open_engine: Engines) -> Any:
     engine = await open_engine(echoes)
     for session, texts in (("old", ["alpha", "beta"]), ("new", ["gamma"])):
         for text in texts:
-            await perform(engine, message(text, session))
+            await run_event(engine, message(text, session))
             open_engine.clock.advance(1)
     return engine
 

@@ -6,7 +6,7 @@ from console.app import Trackside
 from console.launch import LaunchOptions
 from console.model.text.glyphs import GLYPHS
 from tests.support.console.pilot import Cue, at_the_screen, go_to, listener, say, sees, shown, until
-from tests.support.engines import Engines, done, message, perform, said
+from tests.support.engines import Engines, done, message, run_event, said
 
 
 async def test_who_sends_while_looking_back_sees_the_new_run(open_engine: Engines):
@@ -130,7 +130,7 @@ async def test_what_was_said_before_can_be_said_again_after_a_restart(open_engin
 
     async def with_a_past() -> Any:
         engine = await open_engine(echoes)
-        await perform(engine, message("alpha", "old"))
+        await run_event(engine, message("alpha", "old"))
         return engine
 
     app = Trackside(LaunchOptions(session="old"), with_a_past)

@@ -24,8 +24,8 @@ from tests.support.console.pilot import (
     until,
 )
 from tests.support.engines import Engines
-from tests.support.faults.faults import line_of, other_process
-from tests.support.faults.faults import say as tell
+from tests.support.faults.faults import other_process, read_line
+from tests.support.faults.faults import write_line as tell
 
 Size = tuple[int, int]
 
@@ -47,7 +47,7 @@ async def test_message_waiting_for_the_database_is_shown_as_sending(open_engine:
     app = Trackside(LaunchOptions(), lambda: open_engine(listener(Cue())))
     async with at_the_screen(app, size) as pilot:
         with other_process(script, open_engine.db) as other:
-            assert await asyncio.to_thread(line_of, other) == "locked"
+            assert await asyncio.to_thread(read_line, other) == "locked"
             await say(pilot, "hello")
             await sees(pilot, "◌ sending… hello")
             await sees(pilot, "database locked, waiting for it")

@@ -15,15 +15,15 @@ from console.ui.state.screen import StateScreen
 from engine.api import StateRow
 from tests.support.console.browser_data import begun, browsing, talked
 from tests.support.console.pilot import SIZES, at_the_screen, becomes, say, sees, shown, until
-from tests.support.engines import Engines, declares, done, kept, said
+from tests.support.engines import Engines, declares, done, said, state_updated
 
 
 @declares(capabilities={"steering": True})
 async def parrot(ctx: Any):
     """Stores each message."""
     text = ctx.input.to_text()
-    yield kept("said", {"text": text})
-    yield kept("mood", "calm", "actor")
+    yield state_updated("said", {"text": text})
+    yield state_updated("mood", "calm", "actor")
     yield said(f"You said: {text}")
     yield done()
 
@@ -33,7 +33,7 @@ async def feeling(ctx: Any):
     """Answers with its mood as it was given and as it reads it. The first mood is calm."""
     given = (ctx.state.conversation or {}).get("mood")
     if given is None:
-        yield kept("mood", "calm")
+        yield state_updated("mood", "calm")
     yield said(f"given {given}, read {await ctx.api.state_get('conversation', 'mood')}")
     yield done()
 
@@ -42,7 +42,7 @@ async def hoarder(ctx: Any):
     """Stores a number of keys with a text, both from the message."""
     count, text = ctx.input.to_text().split()
     for number in range(int(count)):
-        yield kept(f"key_{number:03}", text)
+        yield state_updated(f"key_{number:03}", text)
     yield done("kept")
 
 

@@ -21,7 +21,7 @@ from tests.support.console.pilot import (
     until,
 )
 from tests.support.console.recorded_toasts import Telling, telling
-from tests.support.engines import Engines, done, kept
+from tests.support.engines import Engines, done, state_updated
 
 Size = tuple[int, int]
 NAMES = {"/": "slash", ":": "colon", ".": "full_stop", " ": "space"}
@@ -136,7 +136,7 @@ async def test_many_letters_and_enter_are_one_message_while_a_run_is_at_work(ope
 @at_both_sizes
 async def test_a_value_is_saved_as_it_was_typed_right_before_the_key_that_saves(open_engine: Engines, size: Size):
     async def counting(ctx: Any):
-        yield kept("count", int(ctx.input.to_text()))
+        yield state_updated("count", int(ctx.input.to_text()))
         yield done("kept")
 
     app = browsing(open_engine, ("kyoto", ("555",)), runner=counting)

@@ -15,19 +15,19 @@ from engine.resources.resource_set import ResourceSet
 from engine.runtimes.inprocess import InProcessRuntime
 from tests.support.engines import (
     FakeClock,
-    Played,
-    Seen,
+    FinishedRun,
+    JournalEntry,
     declares,
-    facts,
-    forever,
     journal_of,
     message,
-    played,
+    read_database,
     send,
-    until,
+    wait_for_entry,
+    wait_for_run,
+    wait_forever,
     write_runner,
 )
-from tests.support.own_and_foreign_data import World, meanwhile, own
+from tests.support.own_and_foreign_data import AccessHarness, gather_results, own_message
 
 
 class Watched:
@@ -103,15 +103,15 @@ async def watching(tmp_path: Path, clock: FakeClock, tool: Watched):
         await engine.close()
 
 
-def calls_of(run: Played) -> list[Seen]:
+def calls_of(run: FinishedRun) -> list[JournalEntry]:
     return [entry for entry in run.journal if entry.type.startswith("call.")]
 
 
 # The journal
 
 
-async def test_call_decision_and_reply_are_recorded_in_this_order(world: World):
-    asked = await world.ask(lambda ctx: ctx.api.state_set("conversation", "k", [1]))
+async def test_call_decision_and_reply_are_recorded_in_this_order(harness: AccessHarness):
+    asked = await harness.try_in_run(lambda ctx: ctx.api.state_set("conversation", "k", [1]))
     requested, decided, replied = calls_of(asked.run)[:3]
     assert [(entry.source, entry.type) for entry in (requested, decided, replied)] == [
         ("runner", "call.requested"), ("host", "call.decided"), ("host", "call.replied"),
@@ -135,44 +135,46 @@ async def test_a_call_to_a_resource_is_committed_before_it_is_made(watching, too
     def kinds(conn: Any) -> list[str]:
         return [row.type for row in conn.exec_driver_sql("SELECT type FROM journal ORDER BY row")]
 
-    tool.look = lambda: facts(engine, kinds)
-    await played(engine, await send(engine, message("go"), runner="a"))
+    tool.look = lambda: read_database(engine, kinds)
+    await wait_for_run(engine, await send(engine, message("go"), runner="a"))
     assert tool.seen == ["run.started", "call.requested", "call.decided"]
 
 
-async def test_a_large_request_and_a_large_reply_are_kept_by_reference(world: World):
+async def test_a_large_request_and_a_large_reply_are_kept_by_reference(harness: AccessHarness):
     large = "y" * 40_000
 
     async def work(ctx: Any) -> Any:
         await ctx.api.state_set("conversation", "k", large)
         return await ctx.api.state_get("conversation", "k")
 
-    asked = await world.ask(work)
+    asked = await harness.try_in_run(work)
     assert asked.value == large
     requested, replied = asked.run.all("call.requested")[0], asked.run.all("call.replied")[1]
     assert "arguments" not in requested.data
     assert requested.data["arguments_size"] > 40_000
     assert "reply" not in replied.data
     assert replied.data["reply_size"] > 40_000
-    kept = json.loads(await world.engine.artifacts.read_bytes(requested.data["arguments_ref"]))
+    kept = json.loads(await harness.engine.artifacts.read_bytes(requested.data["arguments_ref"]))
     assert kept["value"] == large
-    kept = json.loads(await world.engine.artifacts.read_bytes(replied.data["reply_ref"]))
+    kept = json.loads(await harness.engine.artifacts.read_bytes(replied.data["reply_ref"]))
     assert kept == {"value": large}
-    refused = await world.ask(lambda ctx: ctx.api.artifact_read(replied.data["reply_ref"]))
+    refused = await harness.try_in_run(lambda ctx: ctx.api.artifact_read(replied.data["reply_ref"]))
     assert refused.error is not None
     assert refused.error.code == "not_found"
 
 
-async def test_data_stored_by_reference_counts_for_the_journals_limit(world: World, monkeypatch: pytest.MonkeyPatch):
+async def test_data_stored_by_reference_counts_for_the_journals_limit(
+    harness: AccessHarness, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr("engine.journal.recorder.JOURNAL_LIMIT", 300_000)
 
     async def work(ctx: Any) -> None:
         while True:
             await ctx.api.state_set("conversation", "k", "y" * 100_000)
 
-    event = own("fill it")
-    world._works[event.event_id] = work
-    run = await played(world.engine, await send(world.engine, event, runner="asks"))
+    event = own_message("fill it")
+    harness._works[event.event_id] = work
+    run = await wait_for_run(harness.engine, await send(harness.engine, event, runner="asks"))
     assert (run.row.status, run.row.status_reason) == ("failed", "journal.full")
     assert len(run.all("call.requested")) < 10
 
@@ -188,7 +190,7 @@ async def test_secrets_are_marks_in_calls_and_the_resource_gets_them_whole(watch
 
     engine = await watching(asks, api_key=secret)
     run_id = await send(engine, message("go"), runner="a")
-    run = await played(engine, run_id)
+    run = await wait_for_run(engine, run_id)
     assert answers == [tool.answer]
     assert tool.given == [{"key": secret}]
     assert run.one("call.requested").data["arguments"]["parameters"] == {"key": "‹secret api_key›"}
@@ -210,7 +212,7 @@ async def test_a_reply_too_large_for_a_frame_is_payload_too_large(watching, tool
 
     engine = await watching(asks)
     run_id = await send(engine, message("go"), runner="a")
-    run = await played(engine, run_id)
+    run = await wait_for_run(engine, run_id)
     assert seen == ["payload_too_large"]
     assert run.one("call.replied").data["error"]["code"] == "payload_too_large"
 
@@ -229,22 +231,22 @@ async def test_a_call_that_the_runner_gives_up_is_stopped_and_recorded_as_cancel
 
     engine = await watching(gives_up)
     run_id = await send(engine, message("go"), runner="a")
-    run = await played(engine, run_id)
+    run = await wait_for_run(engine, run_id)
     assert (run.row.status, tool.cancelled.is_set()) == ("completed", True)
     replied = run.all("call.replied")[0]
     assert (replied.outcome, replied.data["error"]["code"]) == ("failed", "cancelled")
 
 
-async def test_a_stream_that_is_left_early_is_closed_and_keeps_what_was_given(world: World):
+async def test_a_stream_that_is_left_early_is_closed_and_keeps_what_was_given(harness: AccessHarness):
     async def work(ctx: Any) -> None:
         stream = ctx.api.invoke_llm_stream("m", [{"role": "user", "content": "hi"}])
         async for _ in stream:
             break
         await stream.aclose()
 
-    asked = await world.ask(work)
-    assert len(asked.replied.data["reply"]["frames"]) == 1
-    assert asked.replied.data["error"]["code"] == "cancelled"
+    asked = await harness.try_in_run(work)
+    assert len(asked.reply.data["reply"]["frames"]) == 1
+    assert asked.reply.data["error"]["code"] == "cancelled"
 
 
 async def test_the_deadline_interrupts_calls_in_flight(watching, tool: Watched, clock: FakeClock):
@@ -259,13 +261,13 @@ async def test_the_deadline_interrupts_calls_in_flight(watching, tool: Watched, 
 
         await asyncio.gather(*(ask() for _ in range(3)))
         yield {"type": "never.seen", "data": {}}
-        await forever()
+        await wait_forever()
 
     engine = await watching(waits, timeout=5)
     run_id = await send(engine, message("go"), runner="a")
     await tool.called.wait()
     clock.advance(6)
-    run = await played(engine, run_id)
+    run = await wait_for_run(engine, run_id)
     assert run.row.status == "timeout"
     assert codes == ["deadline_exceeded"] * 3
     assert [entry.data["error"]["code"] for entry in run.all("call.replied")] == ["deadline_exceeded"] * 3
@@ -280,7 +282,7 @@ async def test_128_calls_are_in_flight_at_most_and_there_is_room_again_after(wat
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         counts.append(len(done))
         tool.released.set()
-        answers = await meanwhile(*tasks)
+        answers = await gather_results(*tasks)
         refused = [answer.error for answer in answers if isinstance(answer, AgentAPIException)]
         counts.extend((len(refused), len([error for error in refused if error.retryable])))
         counts.append(await ctx.api.call_tool("watched", {}) == "done")
@@ -288,7 +290,7 @@ async def test_128_calls_are_in_flight_at_most_and_there_is_room_again_after(wat
 
     engine = await watching(crowds)
     run_id = await send(engine, message("go"), runner="a")
-    run = await played(engine, run_id)
+    run = await wait_for_run(engine, run_id)
     assert run.row.status == "completed", run.finished
     assert counts == [2, 2, 2, True]
     refused = [entry for entry in run.all("call.decided") if entry.outcome == "refused"]
@@ -307,30 +309,30 @@ async def test_a_second_has_2_000_calls_and_fills_again_as_time_passes(monkeypat
     assert sum(bucket.take() is None for _ in range(3_000)) == 2_000
 
 
-async def test_two_runs_do_not_share_their_rate(world: World, monkeypatch: pytest.MonkeyPatch):
+async def test_two_runs_do_not_share_their_rate(harness: AccessHarness, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(rate_limit, "MAX_CALLS_PER_SECOND", 5)
     frozen = rate_limit.time.monotonic()
     monkeypatch.setattr(rate_limit.time, "monotonic", lambda: frozen)
 
     async def work(ctx: Any) -> list[bool]:
-        answers = await meanwhile(*(ctx.api.state_get("actor", "k") for _ in range(6)))
+        answers = await gather_results(*(ctx.api.state_get("actor", "k") for _ in range(6)))
         return [isinstance(answer, AgentAPIException) for answer in answers]
 
-    event = own("greedy")
+    event = own_message("greedy")
     outcome: list[list[bool]] = []
 
     async def greedy(ctx: Any) -> None:
         outcome.append(await work(ctx))
 
-    world._works[event.event_id] = greedy
-    run = await played(world.engine, await send(world.engine, event, runner="asks"))
+    harness._works[event.event_id] = greedy
+    run = await wait_for_run(harness.engine, await send(harness.engine, event, runner="asks"))
     assert run.row.status == "failed"  # its last call exceeded the limit too
     assert outcome == [[False] * 5 + [True]]
 
     async def modest(ctx: Any) -> Any:
         return await ctx.api.state_get("actor", "k")
 
-    assert await world.give(modest) is None
+    assert await harness.do_in_run(modest) is None
 
 
 async def test_calls_of_one_run_are_answered_side_by_side(watching, tool: Watched):
@@ -348,5 +350,5 @@ async def test_calls_of_one_run_are_answered_side_by_side(watching, tool: Watche
 
     engine = await watching(mixes)
     run_id = await send(engine, message("go"), runner="a")
-    await until(engine, run_id, "run.finished")
+    await wait_for_entry(engine, run_id, "run.finished")
     assert order == ["quick", "slow"]

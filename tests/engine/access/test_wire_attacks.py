@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from tests.support.faults.faults import Stage, stage
+from tests.support.faults.faults import PooledEngine, open_pooled_engine
 
 RUNNER = Path(__file__).resolve().parents[2] / "support" / "access" / "forger.py"
 TOO_LARGE = "larger than 2097152 bytes"
@@ -43,15 +43,15 @@ ATTACKS = [
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def wire(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Stage]:
-    async with stage(tmp_path_factory.mktemp("wire") / "facts.db", RUNNER) as opened:
+async def wire(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[PooledEngine]:
+    async with open_pooled_engine(tmp_path_factory.mktemp("wire") / "facts.db", RUNNER) as opened:
         yield opened
 
 
 @pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
-async def test_an_invalid_request_is_recorded_and_the_run_continues(wire: Stage, attack: Attack):
-    played = await wire.play("forger", attack.name, session=f"w-{attack.name.replace(' ', '-')}")
+async def test_an_invalid_request_is_recorded_and_the_run_continues(wire: PooledEngine, attack: Attack):
+    played = await wire.run("forger", attack.name, session=f"w-{attack.name.replace(' ', '-')}")
 
     assert (played.run.status, played.run.status_reason) == ("completed", "stop")
     faults = played.of("result.unreadable", "refused")
@@ -59,7 +59,7 @@ async def test_an_invalid_request_is_recorded_and_the_run_continues(wire: Stage,
     for fault, words in zip(faults, attack.unreadable, strict=True):
         assert (fault.reason or "").startswith(words)
     (said,) = played.of("message.completed")
-    assert json.loads(json.loads(said.data)["message"]["content"]) == attack.told
+    assert json.loads(json.loads(said.data)["message"]["content"]) == attack.wait_for_entry
     refused = [json.loads(entry.data) for entry in played.of("call.decided", "refused")]
     assert [(each["code"], each["clause"]) for each in refused] == attack.refused
     kept = await wire.engine.state.read(conversation_id=played.run.conversation_id)
@@ -67,8 +67,8 @@ async def test_an_invalid_request_is_recorded_and_the_run_continues(wire: Stage,
 
 
 @pytest.mark.asyncio(loop_scope="module")
-async def test_half_a_frame_at_the_end_of_the_wire_is_recorded(wire: Stage):
-    played = await wire.play("forger", "half a frame at the end")
+async def test_half_a_frame_at_the_end_of_the_wire_is_recorded(wire: PooledEngine):
+    played = await wire.run("forger", "half a frame at the end")
     assert (played.run.status, played.run.status_reason) == ("failed", "runner.lost")
     assert [entry.reason for entry in played.of("result.unreadable", "refused")] == ["the wire ended inside a frame"]
     await wire.check_normal()
@@ -76,10 +76,10 @@ async def test_half_a_frame_at_the_end_of_the_wire_is_recorded(wire: Stage):
 
 @pytest.mark.asyncio(loop_scope="module")
 async def test_of_10_000_calls_in_a_burst_each_is_answered_most_are_refused_and_the_run_goes_on(
-    wire: Stage, monkeypatch: pytest.MonkeyPatch
+    wire: PooledEngine, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr("engine.access.rate_limit.MAX_CALLS_PER_SECOND", 200)
-    played = await wire.play("forger", "burst")
+    played = await wire.run("forger", "burst")
 
     assert (played.run.status, played.run.status_reason) == ("completed", "stop")
     (said,) = played.of("message.completed")
@@ -94,8 +94,8 @@ async def test_of_10_000_calls_in_a_burst_each_is_answered_most_are_refused_and_
 
 
 @pytest.mark.asyncio(loop_scope="module")
-async def test_replies_that_nobody_awaits_end_with_the_run(wire: Stage):
-    played = await wire.play("forger", "replies never awaited")
+async def test_replies_that_nobody_awaits_end_with_the_run(wire: PooledEngine):
+    played = await wire.run("forger", "replies never awaited")
     assert (played.run.status, played.run.status_reason) == ("completed", "stop")
     assert played.entries[-1].type == "run.finished"
     await wire.check_normal()

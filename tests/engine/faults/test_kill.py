@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from engine.api import Engine
-from tests.support.faults.faults import marked, until
+from tests.support.faults.faults import marked_processes, until
 from tests.support.faults.forked_host import forked_host
 
 HERE = Path(__file__).resolve().parents[2] / "support" / "faults"
@@ -97,17 +97,19 @@ async def test_every_announced_entry_is_there_after_a_kill(tmp_path: Path, capsy
     todo = plans(random.Random(SEED))
     done: list[Kill] = []
     await asyncio.gather(*(lane(tmp_path / f"{name}.db", todo, done) for name in ("one", "two")))
-    await until(lambda: not marked(MARK_VALUE), 1.0)
+    await until(lambda: not marked_processes(MARK_VALUE), 1.0)
 
     mid_stream = sum(kill.is_mid_stream for kill in done)
     with capsys.disabled():
         print(f"\nkill test, seed {SEED}: entries told at each kill (c = child, - = between runs):")
         print(
             " ".join(
-                f"{len(kill.told)}{'c' if kill.plan.children else ''}{'' if kill.is_mid_stream else '-'}"
+                f"{len(kill.wait_for_entry)}{'c' if kill.plan.children else ''}{'' if kill.is_mid_stream else '-'}"
                 for kill in done
             )
         )
-        print(f"{len(done)} kills, {mid_stream} mid-stream, {sum(len(kill.told) for kill in done)} entries told")
+        print(
+            f"{len(done)} kills, {mid_stream} mid-stream, {sum(len(kill.wait_for_entry) for kill in done)} entries told"
+        )
     assert len(done) >= 50
     assert mid_stream >= MID_STREAM

@@ -13,7 +13,7 @@ from engine.api import AttachmentProblem, IntakeError, read_attachment
 from engine.intake.attachments import INLINE_LIMIT
 from engine.protocol.content import Attachment
 from engine.store.artifacts import Storage
-from tests.support.engines import Engines, done, event, message, perform
+from tests.support.engines import Engines, done, event, message, run_event
 
 _numbers: Iterator[int] = count(1)
 
@@ -129,7 +129,7 @@ async def test_a_file_under_a_root_is_a_file_artifact_of_the_run(open_engine: En
     content = b"0123456789" * (INLINE_LIMIT // 10 + 1)
     given = await engine.runs.attach(written(open_engine.folder / "files" / "big.bin", content))
 
-    run = await perform(engine, message(input={"text": "see", "attachments": [given]}))
+    run = await run_event(engine, message(input={"text": "see", "attachments": [given]}))
 
     (row,) = await engine.artifacts.list(run_id=run.run_id)
     assert (row.storage, row.size_bytes, row.name) == (Storage.FILE, len(content), "big.bin")
@@ -162,7 +162,7 @@ async def test_a_file_that_goes_while_its_event_waits_is_left_out_with_a_warning
     order = engine.runs.prepare(message(input={"attachments": [await engine.runs.attach(path)]}))
     path.unlink()
 
-    run = await perform(engine, order)  # type: ignore[arg-type]
+    run = await run_event(engine, order)  # type: ignore[arg-type]
 
     assert run.row.status == "completed"
     assert ["its file no longer exists" in warning for warning in run.warnings] == [True]

@@ -8,7 +8,7 @@ import pytest
 from engine.api import DraftProblem, EventDraft, EventType, default_draft, draft_of, example_draft
 from engine.intake.compose import compose
 from engine.protocol.content import Attachment
-from tests.support.engines import CountingIds, Engines, done, event, message, perform
+from tests.support.engines import CountingIds, Engines, done, event, message, run_event
 
 IDS = CountingIds()
 FILE = Attachment(artifact_id="art", artifact_type="file", source="console", content="aGk=")
@@ -27,7 +27,7 @@ async def test_an_example_of_each_type_runs_as_it_is(open_engine: Engines, event
 
     engine = await open_engine(takes)
 
-    run = await perform(engine, engine.runs.compose(example_draft(event_type)), runner="takes")
+    run = await run_event(engine, engine.runs.compose(example_draft(event_type)), runner="takes")
 
     assert run.context["trigger"]["type"] == event_type
     assert run.row.status == "completed"
@@ -42,7 +42,7 @@ async def test_a_run_on_a_file_alone_is_known_by_its_name(open_engine: Engines):
     engine = await open_engine(takes)
 
     file = FILE.model_copy(update={"name": "notes.txt"})
-    run = await perform(engine, engine.runs.compose(EventDraft(attachments=(file,))), runner="takes")
+    run = await run_event(engine, engine.runs.compose(EventDraft(attachments=(file,))), runner="takes")
 
     assert run.row.metadata["input"] == "notes.txt"
 

@@ -7,7 +7,7 @@ import pytest
 from engine.journal.secret_mask import SecretMask, secrets_in
 from tests.support.engines import (
     Engines,
-    Stage,
+    ScriptRunner,
     delta,
     done,
     events_of,
@@ -15,7 +15,7 @@ from tests.support.engines import (
     journal_of,
     lines_of,
     message,
-    perform,
+    run_event,
     said,
 )
 
@@ -31,24 +31,24 @@ async def test_a_secret_of_the_config_reaches_the_runner_and_only_its_mark_the_j
         seen.append(ctx.config["api_key"])
         yield said(f"my key is {ctx.config['api_key']}")
 
-    run = await perform(await open_engine(looks), **CONFIG)
+    run = await run_event(await open_engine(looks), **CONFIG)
 
     assert seen == [KEY]
     assert run.context["config"] == {"api_key": MARK}
     assert run.one("message.completed").data["message"]["content"] == f"my key is {MARK}"
 
 
-async def test_a_secret_of_the_environment_is_a_mark_too(play: Stage, monkeypatch: pytest.MonkeyPatch):
+async def test_a_secret_of_the_environment_is_a_mark_too(run_script: ScriptRunner, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("MAIL_TOKEN", "hunter2-token")
     monkeypatch.setenv("MAIL_HOST", "mail.example")
 
-    run = await play(delta("hunter2-token at mail.example"), done(), env=("MAIL_TOKEN", "MAIL_HOST"))
+    run = await run_script(delta("hunter2-token at mail.example"), done(), env=("MAIL_TOKEN", "MAIL_HOST"))
 
     assert run.one("message.delta").data["chunk"]["content"] == "‹secret MAIL_TOKEN› at mail.example"
 
 
-async def test_a_secret_within_an_object_of_the_config_is_a_mark_too(play: Stage):
-    run = await play(said("pw: open sesame"), config={"mail": {"password": "open sesame", "port": 25}})
+async def test_a_secret_within_an_object_of_the_config_is_a_mark_too(run_script: ScriptRunner):
+    run = await run_script(said("pw: open sesame"), config={"mail": {"password": "open sesame", "port": 25}})
 
     assert run.context["config"]["mail"] == {"password": "‹secret mail.password›", "port": 25}
     assert run.one("message.completed").data["message"]["content"] == "pw: ‹secret mail.password›"
@@ -63,7 +63,7 @@ async def test_no_secret_is_left_in_the_database(open_engine: Engines):
         yield failed(f"401 for {KEY}", code=KEY)
 
     engine = await open_engine(blabs)
-    run = await perform(engine, f"use {KEY}", **CONFIG)
+    run = await run_event(engine, f"use {KEY}", **CONFIG)
 
     assert KEY not in str(await journal_of(engine, run.run_id))
     assert KEY not in str(run.row)
@@ -81,14 +81,14 @@ async def test_a_traceback_shows_a_mark(open_engine: Engines):
         raise RuntimeError(f"bad key {ctx.config['api_key']}")
         yield
 
-    run = await perform(await open_engine(breaks), **CONFIG)
+    run = await run_event(await open_engine(breaks), **CONFIG)
 
     assert KEY not in run.one("output").data["text"]
     assert run.finished["error"].endswith(f"bad key {MARK}")
 
 
-async def test_a_secret_that_is_a_number_breaks_no_entry(play: Stage):
-    run = await play(
+async def test_a_secret_that_is_a_number_breaks_no_entry(run_script: ScriptRunner):
+    run = await run_script(
         {"type": "tool.call.completed", "data": {"count": 123456, "text": "pin 1234"}},
         done("x") | {"usage": {"tokens": 912345}},
         config={"secret_pin": "1234"},
@@ -98,8 +98,8 @@ async def test_a_secret_that_is_a_number_breaks_no_entry(play: Stage):
     assert run.finished["usage"] == {"tokens": 912345}
 
 
-async def test_a_waiting_message_is_marked_as_well(play: Stage):
-    run = await play(done("x"), event=message(f"use {KEY}"), **CONFIG)
+async def test_a_waiting_message_is_marked_as_well(run_script: ScriptRunner):
+    run = await run_script(done("x"), event=message(f"use {KEY}"), **CONFIG)
 
     assert run.row.metadata["input"] == f"use {MARK}"
 

@@ -24,8 +24,8 @@ knowledge_bases:
 
 
 @pytest.fixture
-def notes(shelf) -> KnowledgeBase:
-    return shelf(BASE).knowledge_bases["notes"]
+def notes(load_set) -> KnowledgeBase:
+    return load_set(BASE).knowledge_bases["notes"]
 
 
 async def found(base: KnowledgeBase, query: str, top_k: int = 10, **filters) -> list[str]:
@@ -71,15 +71,15 @@ async def test_a_passage_has_text_metadata_score_and_distance(notes):
     assert ContentElement.model_validate(hit["content"][0])
 
 
-async def test_a_knowledge_base_can_be_slow_and_fail(shelf, waits):
-    base = shelf("knowledge_bases:\n  - {id: a, kind: scripted, delay: 2, status: 503}\n").knowledge_bases["a"]
+async def test_a_knowledge_base_can_be_slow_and_fail(load_set, sleeps):
+    base = load_set("knowledge_bases:\n  - {id: a, kind: scripted, delay: 2, status: 503}\n").knowledge_bases["a"]
 
     with pytest.raises(ResourceError, match="503") as caught:
         await base.retrieve("q", 5, {})
 
     assert caught.value.code is ErrorCode.RUNTIME_ERROR
     assert caught.value.retryable
-    assert waits.all == [2]
+    assert sleeps.all == [2]
 
 
 @given(st.text())
@@ -145,11 +145,11 @@ def test_an_empty_file_has_no_passages(write):
     assert passages_of(write("a.md", "\n \n"), "a.md") == []
 
 
-async def test_files_lie_relative_to_the_yaml_that_names_them(write, shelf):
+async def test_files_lie_relative_to_the_yaml_that_names_them(write, load_set):
     write("deep/kb.yaml", "files: [docs/a.md]\n")
     write("deep/docs/a.md", "rain")
     write("b.txt", "rain")
-    bases = shelf(
+    bases = load_set(
         "knowledge_bases:\n  - {id: a, kind: scripted, script: deep/kb.yaml}\n"
         "  - {id: b, kind: scripted, files: [b.txt]}\n"
     ).knowledge_bases
@@ -158,8 +158,8 @@ async def test_files_lie_relative_to_the_yaml_that_names_them(write, shelf):
     assert await found(bases["b"], "rain") == ["b.txt#1"]
 
 
-def test_a_file_in_another_encoding_names_the_key_that_lists_it(write, shelf, tmp_path: Path):
+def test_a_file_in_another_encoding_names_the_key_that_lists_it(write, load_set, tmp_path: Path):
     (tmp_path / "a.txt").write_bytes(b"caf\xe9 ")
 
     with pytest.raises(Exception, match=r"trackside.yaml:4: knowledge_bases\[0\].files\[0\]: a.txt is not UTF-8"):
-        shelf("knowledge_bases:\n  - id: a\n    kind: scripted\n    files: [a.txt]\n")
+        load_set("knowledge_bases:\n  - id: a\n    kind: scripted\n    files: [a.txt]\n")

@@ -201,27 +201,27 @@ def test_chinese_is_streamed_by_character():
     assert words_of("今天 Berlin 下雨") == ["今", "天 ", "Berlin ", "下", "雨"]
 
 
-async def test_pieces_come_at_the_pace_of_the_reply_or_else_of_the_script(model, waits):
+async def test_pieces_come_at_the_pace_of_the_reply_or_else_of_the_script(model, sleeps):
     scripted = model({"text": "a b c"}, {"text": "a b c", "pace": 0.5}, {"text": "a b", "pace": 0}, pace=0.1)
     for _ in range(3):
         await played(scripted)
 
-    assert waits.all == [0.1, 0.1, 0.5, 0.5, 0]
+    assert sleeps.all == [0.1, 0.1, 0.5, 0.5, 0]
 
 
-async def test_the_first_token_may_be_slow_on_top_of_the_delay(model, waits):
+async def test_the_first_token_may_be_slow_on_top_of_the_delay(model, sleeps):
     scripted = model({"text": "a b", "delay": 1, "first_token": 3, "pace": 0.1})
     stream = scripted.stream(ModelRequest((USER,)))
     await anext(stream)
 
-    assert waits.all == [1, 3]
+    assert sleeps.all == [1, 3]
 
 
-async def test_a_whole_answer_takes_as_long_as_its_stream(model, waits):
+async def test_a_whole_answer_takes_as_long_as_its_stream(model, sleeps):
     scripted = model({"text": "a b c", "delay": 1, "first_token": 3, "pace": 0.1})
     await ask(scripted)
 
-    assert waits.all == [1, 3, 0.1, 0.1]
+    assert sleeps.all == [1, 3, 0.1, 0.1]
 
 
 async def test_an_empty_text_is_an_empty_answer(model):
@@ -283,13 +283,13 @@ async def test_arguments_given_as_text_are_passed_on_even_when_they_are_no_json(
 # failures
 
 
-async def test_an_error_is_raised_before_the_first_chunk(model, waits):
+async def test_an_error_is_raised_before_the_first_chunk(model, sleeps):
     scripted = model({"error": "overloaded", "delay": 2})
 
     with pytest.raises(ResourceError, match=r"^overloaded$") as caught:
         await ask(scripted)
     assert (caught.value.code, caught.value.retryable, caught.value.details) == (ErrorCode.RUNTIME_ERROR, False, {})
-    assert waits.all == [2]
+    assert sleeps.all == [2]
     frames, broke = await played(scripted)
     assert frames == []
     assert str(broke) == "overloaded"
@@ -337,13 +337,13 @@ async def test_a_stream_may_be_cut_in_the_middle_of_a_tool_calls_arguments(model
     assert chunks(frames)[-1]["tool_calls"][0]["function"] == {"arguments": '{"city":'}
 
 
-async def test_a_cut_stream_fails_with_its_own_error_where_it_has_one_and_so_does_a_whole_answer(model, waits):
+async def test_a_cut_stream_fails_with_its_own_error_where_it_has_one_and_so_does_a_whole_answer(model, sleeps):
     scripted = model({"text": "a b", "cut_after": 1, "status": 503, "delay": 1})
 
     frames, broke = await played(scripted)
 
     assert len(frames) == 1
     assert str(broke) == "503 Service Unavailable"
-    assert waits.all == [1]
+    assert sleeps.all == [1]
     with pytest.raises(ResourceError, match="503"):
         await ask(scripted)

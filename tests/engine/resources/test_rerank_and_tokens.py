@@ -30,12 +30,12 @@ async def test_scripted_scores_win_over_words(model):
     ]
 
 
-async def test_reranking_can_be_slow_and_fail(model, waits):
+async def test_reranking_can_be_slow_and_fail(model, sleeps):
     with pytest.raises(ResourceError) as caught:
         await model(rerank={"status": 429, "delay": 1}).rerank("q", ["d"], None)
 
     assert caught.value.code is ErrorCode.RATE_LIMITED
-    assert waits.all == [1]
+    assert sleeps.all == [1]
 
 
 async def test_tokens_are_estimated_from_text_tool_calls_and_funcs(model):

@@ -22,9 +22,9 @@ SCHEMA = {
 
 
 @pytest.fixture
-def tool(waits):
+def tool(sleeps):
     def of(*answers: dict[str, Any], **body: Any) -> ScriptedTool:
-        return ScriptedTool("t", ToolBody.model_validate({"answers": list(answers), **body}), sleep=waits)
+        return ScriptedTool("t", ToolBody.model_validate({"answers": list(answers), **body}), sleep=sleeps)
 
     return of
 
@@ -78,7 +78,7 @@ async def test_when_no_answer_fits_the_error_lists_the_answers(tool):
     )
 
 
-async def test_an_answer_can_be_slow_and_fail(tool, waits):
+async def test_an_answer_can_be_slow_and_fail(tool, sleeps):
     scripted = tool({"delay": 2, "error": "no such city"}, {"delay": 1, "result": "late"}, {"status": 429})
 
     with pytest.raises(ResourceError, match=r"^no such city$"):
@@ -88,7 +88,7 @@ async def test_an_answer_can_be_slow_and_fail(tool, waits):
         await scripted.call({})
 
     assert caught.value.code is ErrorCode.RATE_LIMITED
-    assert waits.all == [2, 1]
+    assert sleeps.all == [2, 1]
 
 
 async def test_changing_a_result_does_not_change_the_next_one(tool):

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from engine.resources.catalog import Catalog, KnowledgeBaseFact, ModelFact, SkillFact, ToolFact
-from tests.support.engines import Engines, Played, declares, done, message, perform, played
+from tests.support.engines import Engines, FinishedRun, declares, done, message, run_event, wait_for_run
 
 CATALOG = Catalog(
     models={
@@ -45,7 +45,7 @@ async def granted(
     able: dict[str, bool] = ABLE,
     may: dict[str, list[str]] = MAY,
     **project: Any,
-) -> Played:
+) -> FinishedRun:
     """A run of a runner with this manifest, policy and config."""
 
     @declares(capabilities=able, permissions=may, config=FORM)
@@ -53,7 +53,7 @@ async def granted(
         yield done()
 
     agents = [{"id": "me", "runner": "asks", "resources": policy or {}, "config": config or {}}]
-    return await perform(await open_engine(asks, catalog=CATALOG, agents=agents, **project))
+    return await run_event(await open_engine(asks, catalog=CATALOG, agents=agents, **project))
 
 
 def write_files(open_engine: Engines, *names: str) -> None:
@@ -63,7 +63,7 @@ def write_files(open_engine: Engines, *names: str) -> None:
         (open_engine.folder / "files" / name).touch()
 
 
-def resources(run: Played, kind: str, *fields: str) -> list[Any]:
+def resources(run: FinishedRun, kind: str, *fields: str) -> list[Any]:
     """The named fields of the granted resources."""
     return [tuple(one[field] for field in fields) for one in run.context["resources"][kind]]
 
@@ -332,7 +332,7 @@ async def test_changes_after_the_run_was_submitted_change_no_grant(open_engine: 
     (open_engine.folder / "asks.py").write_text("async def run(ctx):\n    yield\n")
     engine.runners.registry.refresh()
 
-    run = await played(engine, await (await engine.runs.submit(order)).started)
+    run = await wait_for_run(engine, await (await engine.runs.submit(order)).started)
 
     assert resources(run, "tools", "tool_name") == [("search",)]
     assert run.row.authorization["resources"] == run.context["resources"]

@@ -11,7 +11,7 @@ from engine.journal.turns import Turns
 from engine.protocol import AgentAPIException
 from engine.protocol.errors import ErrorCode
 from engine.protocol.payloads import validate_payload
-from tests.support.engines import Engines, declares, lines_of, message, played, send, until
+from tests.support.engines import Engines, declares, lines_of, message, send, wait_for_entry, wait_for_run
 from tests.support.runner_harness import load, play, types
 
 PACE = {"name": "pace", "type": "float", "label": {"en_US": "Pace"}, "default": 1.0}
@@ -303,11 +303,11 @@ async def test_through_the_engine_a_message_sent_during_its_tools_is_obeyed_in_i
 
     engine = await open_engine(Patient)
     run_id = await send(engine, "a day in Kyoto", config={"pace": 0})
-    await until(engine, run_id, "tool.call.started")
+    await wait_for_entry(engine, run_id, "tool.call.started")
 
     ticket = await engine.runs.submit(message("make it Lisbon instead, in Fahrenheit"))
     spoken.set()
-    run = await played(engine, run_id)
+    run = await wait_for_run(engine, run_id)
 
     assert (ticket.claimed_by, run.row.status) == (run_id, "completed")
     texts = [entry.data["message"]["content"] for entry in run.all("message.completed")]

@@ -133,10 +133,10 @@ def test_a_guardian_ignores_polite_signals_and_is_replaced_when_it_is_killed():
     assert first.wait(10) == second.wait(10) == -signal.SIGKILL
 
 
-async def test_a_child_whose_wire_ends_kills_its_own_group(stage, processes):
-    launch = stage.launch(textwrap.dedent(RUNNER))
-    execution, heard = await stage.begin(launch, state="blocked")
-    [pids] = await heard.until(lambda: heard.results)
+async def test_a_child_whose_wire_ends_kills_its_own_group(harness, processes):
+    launch = harness.launch(textwrap.dedent(RUNNER))
+    execution, sink = await harness.begin(launch, state="blocked")
+    [pids] = await sink.until(lambda: sink.results)
     execution._child._wire_in.close()
     assert (await asyncio.wait_for(execution.ended(), MAX_WAIT_SECONDS)).exit_code == -signal.SIGKILL
     assert not any(map(processes.lives, pids))

@@ -27,7 +27,7 @@ from engine.store.errors import (
     StoreError,
     translate,
 )
-from tests.support.store_samples import Heard, entry, make_writer
+from tests.support.store_samples import RecordedCallbacks, entry, make_writer
 
 NOBODY = 65_534
 INDEX = {"transcript_search", "transcript_words"}
@@ -162,9 +162,11 @@ def test_a_database_with_broken_pages_from_the_first_is_left_as_it_is(path: Path
     assert path.read_bytes() == broken
 
 
-async def test_broken_pages_found_later_are_reported_to_readers_and_by_the_check(path: Path, heard: Heard):
+async def test_broken_pages_found_later_are_reported_to_readers_and_by_the_check(
+    path: Path, callbacks: RecordedCallbacks
+):
     database = Database.open(path, write=True)
-    writer = make_writer(database, heard)
+    writer = make_writer(database, callbacks)
     for position in range(1, 2_000):
         writer.append(entry(position, data='"' + "x" * 200 + '"'))
     await writer.close()
@@ -276,11 +278,11 @@ def test_a_new_database_in_a_read_only_folder_raises_read_only():
                 Database.open(path, write=True)
 
 
-async def test_a_database_that_turns_read_only_loses_nothing_announced(heard: Heard):
+async def test_a_database_that_turns_read_only_loses_nothing_announced(callbacks: RecordedCallbacks):
     with unprivileged() as folder:
         path = folder / "facts.db"
         database = Database.open(path, write=True)
-        writer = make_writer(database, heard, lambda: _read_only(database))
+        writer = make_writer(database, callbacks, lambda: _read_only(database))
         with pytest.raises(DatabaseReadOnly, match=r"facts\.db cannot be written"):
             await writer.submit(lambda tx: tx.record(entry(1)))
         await writer.close()
@@ -308,21 +310,21 @@ def small_disk(folder: Path, size: str) -> Iterator[Path]:
 
 
 async def test_a_full_disk_loses_nothing_announced_and_is_written_again_when_there_is_space(
-    tmp_path: Path, heard: Heard
+    tmp_path: Path, callbacks: RecordedCallbacks
 ):
     with small_disk(tmp_path / "disk", "2m") as disk:
         database = Database.open(disk / "facts.db", write=True)
-        writer = make_writer(database, heard)
+        writer = make_writer(database, callbacks)
         filler = disk / "filler"
         filler.write_bytes(b"x" * (1 << 20))
         position = 0
-        while not heard.failed:
+        while not callbacks.failed:
             position += 1
             writer.append(entry(position, data='"' + "x" * 2_000 + '"'))
             await asyncio.sleep(0)
-        assert isinstance(heard.failed[0], DiskFull)
-        assert str(database.path) in str(heard.failed[0])
-        told = len(heard.entries)
+        assert isinstance(callbacks.failed[0], DiskFull)
+        assert str(database.path) in str(callbacks.failed[0])
+        told = len(callbacks.entries)
 
         filler.unlink()
         await writer.submit(lambda tx: tx.record(entry(1, "run_b")))

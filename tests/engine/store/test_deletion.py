@@ -12,7 +12,7 @@ from engine.store.event_log import EventRow
 from engine.store.row_mapping import ConversationKey
 from engine.store.scope_identity import Scope, ScopeIdentity
 from engine.store.state import ChangeOrigin
-from tests.support.store_samples import entry, item, run, say, write
+from tests.support.store_samples import entry, numbered_line, queue_item, run_row, write_entries
 
 
 def rows(conn: Connection, table: str) -> int:
@@ -26,11 +26,11 @@ def furnish(conn: Connection, conversation_id: str, *, at: int = 1, status: Stat
     event_log.append(
         conn, EventRow(event_id=f"e_{conversation_id}", event_type="message.received", source="console", created_at=at)
     )
-    runs.create(conn, run(run_id, at=at, conversation_id=conversation_id, event_id=f"e_{conversation_id}"))
+    runs.create(conn, run_row(run_id, at=at, conversation_id=conversation_id, event_id=f"e_{conversation_id}"))
     if status in FINAL_STATUSES:
         runs.finish(conn, run_id, status, at=at)
-    write(conn, entry(1, run_id), entry(2, run_id))
-    transcript.append(conn, say(conversation_id, 1, at=at, run_id=run_id))
+    write_entries(conn, entry(1, run_id), entry(2, run_id))
+    transcript.append(conn, numbered_line(conversation_id, 1, at=at, run_id=run_id))
     scope = ScopeIdentity(scope=Scope.CONVERSATION, runner_id="r", binding_id="b", conversation_id=conversation_id)
     state.put(conn, scope, "kept", 1, ChangeOrigin(editor="runner", at=at))
     state.put(conn, scope, "gone", 1, ChangeOrigin(editor="runner", at=at))
@@ -48,7 +48,9 @@ def furnish(conn: Connection, conversation_id: str, *, at: int = 1, status: Stat
         ),
         conversation_id.encode(),
     )
-    queue.add(conn, item(f"q_{conversation_id}", conversation_id=conversation_id, event_id=f"e_{conversation_id}"))
+    queue.add(
+        conn, queue_item(f"q_{conversation_id}", conversation_id=conversation_id, event_id=f"e_{conversation_id}")
+    )
     return run_id
 
 

@@ -8,7 +8,7 @@ from sqlalchemy import Connection
 
 from engine.store import entries as journal
 from engine.store.entries import Entry
-from tests.support.store_samples import entry, write
+from tests.support.store_samples import entry, write_entries
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
 
@@ -40,7 +40,7 @@ def test_inserts_cover_every_entry_once_and_in_order(count: int):
 
 
 def test_pages_go_both_ways_by_position(conn: Connection):
-    write(
+    write_entries(
         conn, *(entry(position) for position in range(1, 11)), *(entry(position, "run_b") for position in range(1, 4))
     )
 
@@ -56,7 +56,7 @@ def test_pages_go_both_ways_by_position(conn: Connection):
 
 
 def test_a_global_row_orders_entries_of_all_runs(conn: Connection):
-    write(conn, entry(1), entry(1, "run_b"), entry(2))
+    write_entries(conn, entry(1), entry(1, "run_b"), entry(2))
     assert journal.since(conn, 1, 10) == [(2, entry(1, "run_b")), (3, entry(2))]
     assert journal.row_of(conn, "run_a", 2) == 3
     assert journal.row_of(conn, "run_a", 9) is None
@@ -66,21 +66,21 @@ def test_a_global_row_orders_entries_of_all_runs(conn: Connection):
 
 def test_a_row_is_never_given_twice(conn: Connection):
     assert journal.last_row(conn) == 0
-    write(conn, entry(1), entry(2))
+    write_entries(conn, entry(1), entry(2))
     conn.exec_driver_sql("DELETE FROM journal")
     assert journal.last_row(conn) == 2
-    write(conn, entry(3))
+    write_entries(conn, entry(3))
     assert journal.row_of(conn, "run_a", 3) == 3
 
 
 def test_texts_are_the_data_of_one_type_after_a_position(conn: Connection):
-    write(conn, *(entry(position, data=str(position), kind="ab"[position % 2]) for position in range(1, 8)))
+    write_entries(conn, *(entry(position, data=str(position), kind="ab"[position % 2]) for position in range(1, 8)))
     assert list(journal.texts(conn, "run_a", "b", 2)) == ["3", "5", "7"]
 
 
 def test_deltas_are_those_between_two_positions_from_the_first(conn: Connection):
     kinds = ["run.started", *["message.delta"] * 3, "output", "message.delta", "message.completed"]
-    write(conn, *(entry(position, kind=kind) for position, kind in enumerate(kinds, start=1)))
+    write_entries(conn, *(entry(position, kind=kind) for position, kind in enumerate(kinds, start=1)))
 
     def found(after: int, before: int, limit: int = 9) -> list[int]:
         return [each.position for each in journal.deltas(conn, "run_a", after=after, before=before, limit=limit)]

@@ -5,7 +5,7 @@ from sqlalchemy import Connection
 
 from engine.store import kept_settings, runs
 from engine.store.kept_settings import SettingsRefused
-from tests.support.store_samples import run
+from tests.support.store_samples import run_row
 
 ONE, OTHER = ("agent_a_r", "/x.py"), ("agent_a_r", "/y.py")
 
@@ -32,7 +32,7 @@ def test_settings_have_a_limit(conn: Connection):
 
 def test_when_a_runner_was_last_used_is_found_without_going_through_its_runs(conn: Connection):
     for number, runner in enumerate(("a", "b", "a", "c")):
-        runs.create(conn, replace(run(f"run_{number}", at=number), runner_id=runner))
+        runs.create(conn, replace(run_row(f"run_{number}", at=number), runner_id=runner))
 
     assert runs.last_used(conn, [("a", None), ("b", None), ("never", None)]) == {("a", None): 2, ("b", None): 1}
     assert runs.last_used(conn, []) == {}
@@ -42,7 +42,7 @@ def test_when_a_runner_was_last_used_is_found_without_going_through_its_runs(con
 
 def test_a_run_for_an_agent_is_a_use_of_the_agent_and_not_of_its_runner(conn: Connection):
     for number, agent in enumerate((None, "one", "two", "one")):
-        runs.create(conn, replace(run(f"run_{number}", at=number), runner_id="a", agent_id=agent))
+        runs.create(conn, replace(run_row(f"run_{number}", at=number), runner_id="a", agent_id=agent))
 
     wanted = [("a", None), ("a", "one"), ("a", "two"), ("a", "three")]
     assert runs.last_used(conn, wanted) == {("a", None): 0, ("a", "one"): 3, ("a", "two"): 2}

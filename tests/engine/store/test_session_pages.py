@@ -10,7 +10,7 @@ from engine.store import runs, sessions, transcript
 from engine.store import sessions as session_pages
 from engine.store.deletion import delete_session
 from engine.store.sessions import SessionRow
-from tests.support.store_samples import run, say
+from tests.support.store_samples import numbered_line, run_row
 
 
 def ids(rows: list[SessionRow]) -> list[str]:
@@ -43,11 +43,11 @@ def test_a_row_has_the_status_and_the_size_of_its_session(conn: Connection):
     sessions.ensure(conn, "s", at=1, title="Trip", metadata={"a": 1})
     sessions.ensure(conn, "empty", at=0)
     for number in range(3):
-        transcript.append(conn, say("s", number))
-    runs.create(conn, run("run_b", conversation_id="s", at=1))
+        transcript.append(conn, numbered_line("s", number))
+    runs.create(conn, run_row("run_b", conversation_id="s", at=1))
     runs.finish(conn, "run_b", Status.COMPLETED, at=2)
     # Its id sorts before the first one: the order is that of creation.
-    runs.create(conn, run("run_a", conversation_id="s", at=3))
+    runs.create(conn, run_row("run_a", conversation_id="s", at=3))
 
     full, empty = session_pages.browse_page(conn)
 
@@ -61,7 +61,7 @@ def test_a_row_has_the_status_and_the_size_of_its_session(conn: Connection):
 def test_counts_end_where_nobody_reads_them_any_more(conn: Connection, monkeypatch: pytest.MonkeyPatch):
     sessions.ensure(conn, "s", at=1)
     for number in range(4):
-        transcript.append(conn, say("s", number))
+        transcript.append(conn, numbered_line("s", number))
     monkeypatch.setattr(session_pages, "_PAGE", session_pages._PAGE.replace(str(session_pages.MAX_COUNTED), "3"))
 
     assert session_pages.browse_page(conn)[0].lines == 3
@@ -70,7 +70,7 @@ def test_counts_end_where_nobody_reads_them_any_more(conn: Connection, monkeypat
 def test_children_are_counted_and_listed_as_forked_or_spawned(conn: Connection):
     numbers = count()
     sessions.ensure(conn, "root", at=1)
-    transcript.append(conn, say("root", 1))
+    transcript.append(conn, numbered_line("root", 1))
     sessions.spawn(conn, "root", "spawned", at=2)
     sessions.fork(conn, "root", "forked", until=None, at=3, new_id=lambda: f"copy_{next(numbers)}")
 

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
-from tests.support.own_and_foreign_data import OTHERS, raw
+from tests.support.own_and_foreign_data import FOREIGN_PLACES, raw_call
 
 Ids = dict[str, dict[str, str]]
 
@@ -24,8 +24,8 @@ class Scene:
     def theirs(self) -> dict[str, str]:
         return self.others["conversation"]
 
-    def raw(self, action: str, **data: Any) -> Awaitable[Any]:
-        return raw(self.ctx, action, **data)
+    def raw_call(self, action: str, **data: Any) -> Awaitable[Any]:
+        return raw_call(self.ctx, action, **data)
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ PLACES = [
             UNAUTHORIZED,
             FOREIGN_CURSOR,
         )
-        for name in OTHERS
+        for name in FOREIGN_PLACES
     ),
     Attack(
         "conversation by cursor, forward",
@@ -119,7 +119,7 @@ PLACES = [
             UNAUTHORIZED,
             "event 'said-",
         )
-        for name in OTHERS
+        for name in FOREIGN_PLACES
     ),
     *(
         Attack(
@@ -129,7 +129,7 @@ PLACES = [
             f"artifact 'art-{name}' does not belong to this run's conversation",
         )
         for name, call in (
-            *((name, "artifact_metadata") for name in OTHERS),
+            *((name, "artifact_metadata") for name in FOREIGN_PLACES),
             ("conversation", "artifact_read"),
             ("conversation", "artifact_read_range"),
             ("thread", "artifact_read"),

@@ -3,7 +3,7 @@
 from typing import Any
 
 from tests.support.access.attacks import ANSWERED, CHILD, INVALID, NOT_FOUND, TOO_LARGE, UNAUTHORIZED, Attack
-from tests.support.own_and_foreign_data import collected
+from tests.support.own_and_foreign_data import collect
 
 
 def deep(levels: int) -> list[Any]:
@@ -31,7 +31,7 @@ OPERATIONS = [
     ),
     Attack(
         "stream by a rerank model",
-        lambda s: collected(s.api.invoke_llm_stream("rank", HELLO)),
+        lambda s: collect(s.api.invoke_llm_stream("rank", HELLO)),
         UNAUTHORIZED,
         "model 'rank' was granted without stream",
     ),

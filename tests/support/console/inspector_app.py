@@ -14,7 +14,7 @@ from console.ui.inspector.pane import Inspector
 from console.ui.shared.list import RowList
 from engine.api import Engine, RunOptions, message
 from tests.support.console.single_pane_app import SinglePaneApp
-from tests.support.engines import until
+from tests.support.engines import wait_for_entry
 from tests.support.limits import MAX_WAIT_SECONDS
 
 SESSION = "ses_look"
@@ -54,7 +54,7 @@ class Recorded:
             ticket = await engine.runs.submit(message("evt_1", "Kyoto", conversation_id=SESSION), rehearsal)
             run_id = await ticket.started
             await engine.breakpoints.set(run_id, "steering", once=True)
-            await until(engine, run_id, "pause.started")
+            await wait_for_entry(engine, run_id, "pause.started")
             await engine.runs.submit(message("evt_2", "use Fahrenheit", conversation_id=SESSION), rehearsal)
             await engine.runs.continue_run(run_id)
             await engine.runs.wait_for_end(run_id)

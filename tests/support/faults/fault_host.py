@@ -16,7 +16,7 @@ from engine.api import Engine, RunOptions, message
 from engine.runtimes.inprocess import InProcessRuntime
 from engine.runtimes.pool import ChildPool
 from tests.support.faults import streamer
-from tests.support.faults.faults import MARK
+from tests.support.faults.faults import MARK_VARIABLE
 
 
 def write(text: str) -> None:
@@ -34,7 +34,7 @@ async def tell(engine: Engine, since: int) -> None:
 async def main(db: str, runner: str, text: str, settings: dict[str, Any]) -> None:
     target = Path(runner) if runner.endswith(".py") else None
     runtime = ChildPool() if settings.get("children", True) else InProcessRuntime({"streamer": streamer.run})
-    choice = RunOptions(None if target else runner, settings.get("config", {}), env=(MARK,))
+    choice = RunOptions(None if target else runner, settings.get("config", {}), env=(MARK_VARIABLE,))
     async with await Engine.open(target, db=Path(db), runtime=runtime) as engine:
         telling = asyncio.ensure_future(tell(engine, await engine.last_row()))
         begun = 0
@@ -53,7 +53,7 @@ def host(told: Connection, mark: str, arguments: tuple[str, str, str], settings:
     """The same in a process that was forked with everything imported: a start costs a tenth."""
     os.dup2(told.fileno(), 1)
     told.close()
-    os.environ[MARK] = mark
+    os.environ[MARK_VARIABLE] = mark
     asyncio.run(main(*arguments, settings))
 
 

@@ -18,12 +18,12 @@ from engine.runtimes.pool import ChildPool
 from tests.support.limits import MAX_PROCESS_SECONDS, Limit
 
 ROOT = Path(__file__).resolve().parents[3]
-MARK = "TRACKSIDE_FAULTS_MARK"
+MARK_VARIABLE = "TRACKSIDE_FAULTS_MARK"
 """Passed on to every child, which passes it on to its own."""
 
 
 @dataclass(frozen=True)
-class Played:
+class FinishedRun:
     """A run that has ended, with its whole journal."""
 
     run: RunRow
@@ -40,7 +40,7 @@ class Played:
         told = (json.loads(entry.data) for entry in self.of("output"))
         return [each["text"] for each in told if each["stream"] == stream]
 
-    def check_whole(self) -> None:
+    def check_journal(self) -> None:
         """What holds for every run, however it went."""
         assert [entry.position for entry in self.entries] == list(range(1, len(self.entries) + 1))
         assert [entry.position for entry in self.entries if entry.type == "run.finished"] == [len(self.entries)]
@@ -51,18 +51,18 @@ class Played:
             assert self.run.finished_at - self.run.deadline_at <= 1_000_000
 
 
-class Stage:
+class PooledEngine:
     """An engine with its child pool, and a short way to play runs on it."""
 
     def __init__(self, engine: Engine, pool: ChildPool) -> None:
         self.engine = engine
         self.pool = pool
 
-    async def begin(
+    async def start_run(
         self, runner: str | None, text: str = "", *, session: str | None = "faults", warm: bool = False, **config: Any
     ) -> str:
         """Start a run and give its id. `warm` keeps the child's start out of the run's time."""
-        choice = RunOptions(runner=runner, config=config, env=(MARK,))
+        choice = RunOptions(runner=runner, config=config, env=(MARK_VARIABLE,))
         event_id = self.engine.ids.new("evt")
         order = self.engine.runs.prepare(message(event_id, text, conversation_id=session), choice)
         if warm:
@@ -71,17 +71,17 @@ class Stage:
             ticket = await self.engine.runs.submit(order)
             return await ticket.started
 
-    async def ended(self, run_id: str) -> Played:
+    async def wait_for_end(self, run_id: str) -> FinishedRun:
         async with asyncio.timeout(MAX_PROCESS_SECONDS):
             run = await self.engine.runs.wait_for_end(run_id)
-        return Played(run, [entry async for entry in self.engine.runs.entries(run_id)])
+        return FinishedRun(run, [entry async for entry in self.engine.runs.entries(run_id)])
 
-    async def play(self, runner: str | None, text: str = "", **config: Any) -> Played:
-        played = await self.ended(await self.begin(runner, text, **config))
-        played.check_whole()
+    async def run(self, runner: str | None, text: str = "", **config: Any) -> FinishedRun:
+        played = await self.wait_for_end(await self.start_run(runner, text, **config))
+        played.check_journal()
         return played
 
-    async def told(self, run_id: str, kind: str) -> Entry:
+    async def wait_for_entry(self, run_id: str, kind: str) -> Entry:
         """The first entry of this kind, as soon as it is told."""
         async with asyncio.timeout(MAX_PROCESS_SECONDS), self.engine.subscribe(run_id=run_id) as news:
             async for batch in news:
@@ -92,17 +92,17 @@ class Stage:
 
     async def check_normal(self) -> None:
         """The host is well: a run of another runner goes as it should."""
-        played = await self.play("echo", "still there?", session=None)
+        played = await self.run("echo", "still there?", session=None)
         assert (played.run.status, played.run.status_reason) == ("completed", "stop")
         assert "still there?" in played.of("message.completed")[0].data
 
 
 @asynccontextmanager
-async def stage(db: Path, target: Path | None = None) -> AsyncIterator[Stage]:
+async def open_pooled_engine(db: Path, target: Path | None = None) -> AsyncIterator[PooledEngine]:
     """A hosting engine with real children."""
     pool = ChildPool()
     async with await Engine.open(target, db=db, runtime=pool) as engine:
-        yield Stage(engine, pool)
+        yield PooledEngine(engine, pool)
 
 
 # Waiting
@@ -159,9 +159,9 @@ def alive(pids: set[int]) -> set[int]:
     return {pid for pid, _, _ in _states()} & pids
 
 
-def marked(mark: str) -> set[int]:
+def marked_processes(mark: str) -> set[int]:
     """Living processes that carry the mark in their environment, wherever they have gone; not this one."""
-    wanted = f"{MARK}={mark}".encode()
+    wanted = f"{MARK_VARIABLE}={mark}".encode()
     found: set[int] = set()
     for pid, _, _ in _states():
         if pid != os.getpid():
@@ -195,7 +195,7 @@ def other_process(
                 process.send_signal(signal.SIGKILL)
 
 
-def line_of(process: "subprocess.Popen[str]") -> str:
+def read_line(process: "subprocess.Popen[str]") -> str:
     """The next line it prints, without its newline."""
     assert process.stdout is not None
     line = process.stdout.readline()
@@ -203,7 +203,7 @@ def line_of(process: "subprocess.Popen[str]") -> str:
     return line[:-1]
 
 
-def say(process: "subprocess.Popen[str]", line: str = "") -> None:
+def write_line(process: "subprocess.Popen[str]", line: str = "") -> None:
     assert process.stdin is not None
     process.stdin.write(f"{line}\n")
     process.stdin.flush()

@@ -13,26 +13,26 @@ from typing import Any
 
 from engine.api import Engine
 from tests.support.queue import queue_actions
-from tests.support.queue.action_runner import Asking
-from tests.support.queue.queue_actions import OK, Act, End
+from tests.support.queue.action_runner import ActionRunner
+from tests.support.queue.queue_actions import OK, Action, End
 
 
-def read(told: dict[str, Any]) -> Act:
+def read(observed: dict[str, Any]) -> Action:
     """An act as it was written."""
-    given = {name: tuple(value) if isinstance(value, list) else value for name, value in told["given"].items()}
-    return getattr(queue_actions, told["kind"])(**given)
+    given = {name: tuple(value) if isinstance(value, list) else value for name, value in observed["given"].items()}
+    return getattr(queue_actions, observed["kind"])(**given)
 
 
-async def answer(asking: Asking, number: int, order: dict[str, Any]) -> None:
+async def answer(action_runner: ActionRunner, number: int, order: dict[str, Any]) -> None:
     if "settle" in order:
-        await asking.settled()
-        told = OK
-    elif isinstance(act := read(order), End):
-        await asking.engine.runs.wait_for_end(asking.witness.run_of(act.run))
-        told = OK
+        await action_runner.settled()
+        observed = OK
+    elif isinstance(action := read(order), End):
+        await action_runner.engine.runs.wait_for_end(action_runner.database.run_of(action.run))
+        observed = OK
     else:
-        told = await asking.act(act)
-    print(json.dumps({"number": number, "answer": told}), flush=True)
+        observed = await action_runner.do(action)
+    print(json.dumps({"number": number, "answer": observed}), flush=True)
 
 
 def answered(task: "asyncio.Task[None]") -> None:
@@ -43,16 +43,16 @@ def answered(task: "asyncio.Task[None]") -> None:
 
 async def main(db: Path, project: Path) -> None:
     engine = await Engine.open(project, db=db)
-    asking = Asking(engine, {"folder": str(project.parent)})
+    action_runner = ActionRunner(engine, {"folder": str(project.parent)})
     print(json.dumps({"recovered": list(engine.recovered_runs)}), flush=True)
     doing: set[asyncio.Task[None]] = set()
     while line := await asyncio.to_thread(sys.stdin.readline):
         order = json.loads(line)
-        task = asyncio.create_task(answer(asking, order["number"], order))
+        task = asyncio.create_task(answer(action_runner, order["number"], order))
         doing.add(task)
         task.add_done_callback(doing.discard)
         task.add_done_callback(answered)
-    asking.witness.close()
+    action_runner.database.close()
     await engine.close()
 
 

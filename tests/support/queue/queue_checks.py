@@ -6,7 +6,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from tests.support.queue.queue_model import BEGAN, OPEN, Seen, Slot, World
+from tests.support.queue.queue_model import BEGAN, OPEN, QueueModel, QueueSnapshot, Slot
 
 LIVE = ("created", "running")
 AUDITED = ("injected", "dropped", "withdrawn")
@@ -14,7 +14,7 @@ AUDITED = ("injected", "dropped", "withdrawn")
 AUDITS = "SELECT substr(event_type, 10), count(*) FROM events WHERE event_type LIKE 'steering.%' GROUP BY 1"
 
 
-class Witness:
+class QueueDatabase:
     """A connection of its own that only looks."""
 
     def __init__(self, path: Path) -> None:
@@ -38,15 +38,15 @@ class Witness:
         (found,) = self.all("SELECT event_id FROM runs WHERE run_id = ?", run_id)
         return found[0]
 
-    def sees(self) -> Seen:
+    def snapshot(self) -> QueueSnapshot:
         """The facts as the world tells them."""
         self._connection.execute("BEGIN")
         try:
-            return self._seen()
+            return self._read_snapshot()
         finally:
             self._connection.execute("COMMIT")
 
-    def _seen(self) -> Seen:
+    def _read_snapshot(self) -> QueueSnapshot:
         runs = {run: (event, status) for run, event, status in self.all("SELECT run_id, event_id, status FROM runs")}
         items = self.all(
             "SELECT event_id, fate, reason, text, mode, run_id, own_run_id, conversation_id, "
@@ -63,7 +63,7 @@ class Witness:
         said = "SELECT conversation_id, thread_id, event_id, content FROM transcript WHERE role = 'user' ORDER BY seq"
         for conversation, thread, event, text in self.all(said):
             lines.setdefault((conversation, thread), []).append((event, text))
-        return Seen(
+        return QueueSnapshot(
             fates={row[0]: (row[1], row[2] if row[1] == "dropped" else None) for row in items},
             texts={row[0]: row[3] for row in items},
             claims=claims,
@@ -71,17 +71,17 @@ class Witness:
             order={conversation: tuple(events) for conversation, events in order.items()},
             lines={slot: tuple(each) for slot, each in lines.items()},
             runs={event: "live" if status in LIVE else status for event, status in runs.values()},
-            noted=dict(self.all(AUDITS)),
+            audits=dict(self.all(AUDITS)),
         )
 
     # What holds at the end
 
-    def check_whole(self, world: World) -> None:
+    def check_whole(self, model: QueueModel) -> None:
         """Every message has one fate and its audit, every run a whole journal."""
         for run, status in self.all("SELECT run_id, status FROM runs"):
             self._check_journal(run, status)
         self._check_audits()
-        self._check_lines(world)
+        self._check_lines(model)
         assert self.all("PRAGMA quick_check") == [("ok",)]
 
     def _check_journal(self, run: str, status: str) -> None:
@@ -112,17 +112,17 @@ class Witness:
 
     def _check_audits(self) -> None:
         log = self.all("SELECT event_type, json_extract(metadata, '$.steering.source_event_id') FROM events")
-        noted = Counter(log)
+        audits = Counter(log)
         for event, fate, own_run in self.all("SELECT event_id, fate, own_run_id FROM queue"):
             assert fate not in OPEN
             for decided in AUDITED:
-                assert noted[f"steering.{decided}", event] == (fate == decided), (event, fate)
+                assert audits[f"steering.{decided}", event] == (fate == decided), (event, fate)
             if own_run is not None:
                 assert self.all("SELECT run_id FROM events WHERE event_id = ?", event) == [(own_run,)]
 
-    def _check_lines(self, world: World) -> None:
+    def _check_lines(self, model: QueueModel) -> None:
         """What was said is one line; what was withdrawn is none."""
         lines = Counter(event for (event,) in self.all("SELECT event_id FROM transcript WHERE role = 'user'"))
-        for message in world.messages.values():
+        for message in model.messages.values():
             said = message.is_message and message.fate in (BEGAN, "own_run", "injected", "dropped")
             assert lines[message.event] == said, message

@@ -12,7 +12,7 @@ BEGAN = "began"
 """The fate of a message that never had to wait."""
 OPEN = ("queued", "paused", "pulled")
 EDITABLE = ("queued", "paused")
-MOST = 100
+MAX_ITEMS = 100
 """Messages that may wait in one run, and that one pull gives."""
 
 
@@ -48,10 +48,10 @@ class Run:
 
 
 @dataclass(slots=True)
-class World:
+class QueueModel:
     """All conversations of one database."""
 
-    steers: frozenset[str] = frozenset()
+    steerable: frozenset[str] = frozenset()
     """Runners that can be steered."""
     messages: dict[str, Message] = field(default_factory=dict)
     runs: dict[str, Run] = field(default_factory=dict)
@@ -59,12 +59,12 @@ class World:
     """By conversation, the messages whose fate is open, as they will be said."""
     lines: dict[Slot, tuple[tuple[str, str], ...]] = field(default_factory=dict)
     """What a person has said, with the words that count."""
-    noted: Counter[str] = field(default_factory=Counter)
+    audits: Counter[str] = field(default_factory=Counter)
     """How many audits of each kind there must be."""
 
-    def copy(self) -> "World":
+    def copy(self) -> "QueueModel":
         messages, runs, order = self.messages.copy(), self.runs.copy(), self.order.copy()
-        return World(self.steers, messages, runs, order, self.lines.copy(), self.noted.copy())
+        return QueueModel(self.steerable, messages, runs, order, self.lines.copy(), self.audits.copy())
 
     # Looking
 
@@ -76,10 +76,10 @@ class World:
     def live(self) -> list[Run]:
         return [run for run in self.runs.values() if run.status == "live"]
 
-    def at_work(self, slot: Slot) -> Run | None:
+    def active_run(self, slot: Slot) -> Run | None:
         return next((run for run in self.live() if run.slot == slot), None)
 
-    def line(self, slot: Slot) -> list[Message]:
+    def waiting_for_slot(self, slot: Slot) -> list[Message]:
         """Those that wait for the slot, the next one first."""
         return [each for each in self.open("queued") if each.slot == slot and each.mode != "steer"]
 
@@ -94,20 +94,20 @@ class World:
     def can_claim(self, run: Run | None, message: Message) -> bool:
         if run is None or run.closing is not None or not message.is_message:
             return False
-        return run.runner == message.runner and run.runner in self.steers
+        return run.runner == message.runner and run.runner in self.steerable
 
     def is_full(self, run: Run) -> bool:
-        return len(self.claimed(run.event)) >= MOST
+        return len(self.claimed(run.event)) >= MAX_ITEMS
 
     # Coming in
 
-    def come_in(self, message: Message, *, after: bool) -> str:
+    def accept(self, message: Message, *, after: bool) -> str:
         """Begin a run, go into the one at work, or wait; says which."""
-        run = self.at_work(message.slot)
+        run = self.active_run(message.slot)
         if run is not None and not after and self.can_claim(run, message) and not self.is_full(run):
             self._enqueue(replace(message, mode="steer", run=run.event))
             return "claimed"
-        if run is not None or self.line(message.slot):
+        if run is not None or self.waiting_for_slot(message.slot):
             self._enqueue(replace(message, mode="after" if after else "slot"))
             return "waits"
         self._begin(message)
@@ -115,9 +115,9 @@ class World:
 
     def start_next(self, slot: Slot) -> None:
         """A free slot goes to the first that waits for it."""
-        line = self.line(slot)
-        if line and self.at_work(slot) is None:
-            self._begin(self._close(line[0], "own_run"))
+        waiting = self.waiting_for_slot(slot)
+        if waiting and self.active_run(slot) is None:
+            self._begin(self._close(waiting[0], "own_run"))
 
     def _enqueue(self, message: Message) -> None:
         self.messages[message.event] = replace(message, fate="queued")
@@ -127,9 +127,9 @@ class World:
     def _begin(self, message: Message) -> None:
         self.messages[message.event] = message
         self.runs[message.event] = Run(message.event, message.slot, message.runner)
-        self._say(message)
+        self._add_line(message)
 
-    def _say(self, message: Message) -> None:
+    def _add_line(self, message: Message) -> None:
         lines = self.lines.get(message.slot, ())
         if message.is_message and message.event not in (event for event, _ in lines):
             self.lines[message.slot] = (*lines, (message.event, message.text))
@@ -139,7 +139,7 @@ class World:
         conversation = message.slot[0]
         self.order[conversation] = tuple(each for each in self.order[conversation] if each != message.event)
         closed = self.messages[message.event] = replace(message, fate=fate, reason=reason)
-        self.noted[fate] += 1
+        self.audits[fate] += 1
         return closed
 
     # Pulls
@@ -148,7 +148,7 @@ class World:
         taken = self.claimed(run, "queued")[:limit]
         for message in taken:
             self.messages[message.event] = replace(message, fate="pulled")
-            self._say(message)
+            self._add_line(message)
         return taken
 
     def inject(self, taken: list[Message]) -> None:
@@ -161,13 +161,13 @@ class World:
             self.messages[message.event] = replace(message, fate="queued")
             lines = self.lines[message.slot]
             self.lines[message.slot] = tuple(line for line in lines if line[0] != message.event)
-            self.noted["returned"] += 1
+            self.audits["returned"] += 1
 
     # A person's changes
 
     def edit(self, event: str, text: str) -> None:
         self.messages[event] = replace(self._editable(event), text=text)
-        self.noted["edited"] += 1
+        self.audits["edited"] += 1
 
     def move(self, event: str, before: str | None) -> None:
         conversation = self._editable(event).slot[0]
@@ -176,35 +176,35 @@ class World:
             raise Refused("NotFound")
         index = len(others) if before is None else others.index(before)
         self.order[conversation] = (*others[:index], event, *others[index:])
-        self.noted["moved"] += 1
+        self.audits["moved"] += 1
 
-    def hold(self, event: str) -> None:
+    def pause(self, event: str) -> None:
         self._turn(event, "queued", "paused")
-        self.noted["paused"] += 1
+        self.audits["paused"] += 1
 
-    def release(self, event: str) -> None:
+    def resume(self, event: str) -> None:
         self._turn(event, "paused", "queued")
-        self.noted["resumed"] += 1
+        self.audits["resumed"] += 1
 
     def withdraw(self, event: str) -> None:
         self._close(self._editable(event), "withdrawn")
 
-    def keep_for_after(self, event: str) -> None:
+    def set_after(self, event: str) -> None:
         if self.messages[event].mode == "steer":
             self.messages[event] = replace(self._editable(event), mode="after")
-            self.noted["turned"] += 1
+            self.audits["turned"] += 1
 
-    def offer_to_the_run(self, event: str) -> None:
+    def set_steer(self, event: str) -> None:
         message = self.messages[event]
         if message.mode == "steer":
             return
-        run = self.at_work(message.slot)
+        run = self.active_run(message.slot)
         if message.fate not in EDITABLE or run is None or not self.can_claim(run, message):
             raise Refused("CannotSteer")
         if self.is_full(run):
             raise Refused("QueueFull")
         self.messages[event] = replace(message, mode="steer", run=run.event)
-        self.noted["turned"] += 1
+        self.audits["turned"] += 1
 
     def mark_sent_again(self, event: str) -> Message:
         message = self.messages[event]
@@ -240,7 +240,7 @@ class World:
             return
         status = known.closing or "failed"
         for message in self.claimed(run):
-            self._say(self._close(message, "dropped", reason or status))
+            self._add_line(self._close(message, "dropped", reason or status))
         self.runs[run] = replace(known, status=status)
 
     def recover(self) -> None:
@@ -250,7 +250,7 @@ class World:
             self.finish(run.event, "host_restarted")
         self._drop_all("host_restarted")
 
-    def shut(self) -> None:
+    def close(self) -> None:
         """The host was closed as it should be."""
         for run in self.live():
             self.decide_end(run.event, "cancelled")
@@ -259,13 +259,13 @@ class World:
 
     def _drop_all(self, reason: str) -> None:
         for message in self.open():
-            self._say(self._close(message, "dropped", reason))
+            self._add_line(self._close(message, "dropped", reason))
 
     # What can be seen of it
 
-    def seen(self) -> "Seen":
+    def snapshot(self) -> "QueueSnapshot":
         queued = [each for each in self.messages.values() if each.mode is not None]
-        return Seen(
+        return QueueSnapshot(
             fates={each.event: (each.fate, each.reason) for each in queued},
             texts={each.event: each.text for each in queued},
             claims={each.event: each.run if each.mode == "steer" else each.mode for each in queued},
@@ -273,12 +273,12 @@ class World:
             order={conversation: order for conversation, order in self.order.items() if order},
             lines={slot: lines for slot, lines in self.lines.items() if lines},
             runs={run.event: run.status for run in self.runs.values()},
-            noted={kind: times for kind, times in self.noted.items() if kind != "own_run"},
+            audits={kind: times for kind, times in self.audits.items() if kind != "own_run"},
         )
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class QueueSnapshot:
     """The same of the world and of the database, to be compared."""
 
     fates: dict[str, tuple[str, str | None]]
@@ -289,9 +289,9 @@ class Seen:
     order: dict[str, tuple[str, ...]]
     lines: dict[Slot, tuple[tuple[str, str], ...]]
     runs: dict[str, str]
-    noted: dict[str, int]
+    audits: dict[str, int]
 
-    def differences(self, other: "Seen") -> str:
+    def differences(self, other: "QueueSnapshot") -> str:
         """What is not the same, for a person."""
         found: list[str] = []
         for name in self.__slots__:

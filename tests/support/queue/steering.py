@@ -22,10 +22,21 @@ from engine.store.database import Database
 from engine.store.event_log import EventRow
 from engine.store.row_mapping import every
 from engine.store.transcript import TranscriptLine
-from tests.support.engines import Engines, Played, Runner, declares, delta, done, facts, message, played, until
+from tests.support.engines import (
+    Engines,
+    FinishedRun,
+    Runner,
+    declares,
+    delta,
+    done,
+    message,
+    read_database,
+    wait_for_entry,
+    wait_for_run,
+)
 from tests.support.limits import MAX_WAIT_SECONDS
 
-STEERS: dict[str, Any] = {
+STEERING_MANIFEST: dict[str, Any] = {
     "capabilities": {"steering": True},
     "permissions": {"history": ["page"], "artifacts": ["metadata", "read"], "events": ["page"]},
     "config": [{"name": "api_key", "type": "string"}],
@@ -33,13 +44,13 @@ STEERS: dict[str, Any] = {
 Work = Callable[[Any], Awaitable[Any]]
 
 
-class Puppets:
+class ControlledRunners:
     """Runners that do what a test tells them, if they are told `go …`; anything else they answer at once."""
 
     def __init__(self) -> None:
         self._orders: defaultdict[str, asyncio.Queue[tuple[Work, asyncio.Future[Any]]]] = defaultdict(asyncio.Queue)
 
-    def runner(self, name: str = "puppet", **declared: Any) -> Runner:
+    def runner(self, name: str = "controlled", **declared: Any) -> Runner:
         async def play(ctx: Any) -> AsyncIterator[Any]:
             text = ctx.input.to_text()
             if not text.startswith("go"):
@@ -56,7 +67,7 @@ class Puppets:
                 except BaseException:
                     told.cancel()
                     raise
-                if isinstance(outcome, _Says):
+                if isinstance(outcome, _YieldResult):
                     if outcome.result is not None:
                         yield outcome.result
                     told.set_result(None)
@@ -66,9 +77,9 @@ class Puppets:
                     told.set_result(outcome)
 
         play.__name__ = name
-        return declares(**STEERS | declared)(play)
+        return declares(**STEERING_MANIFEST | declared)(play)
 
-    def tell(self, run_id: str, work: Work) -> "asyncio.Future[Any]":
+    def do_next(self, run_id: str, work: Work) -> "asyncio.Future[Any]":
         """Have a run do this next; the future gives what came of it."""
         told: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._orders[run_id].put_nowait((work, told))
@@ -76,24 +87,24 @@ class Puppets:
 
 
 @dataclass(frozen=True)
-class _Says:
+class _YieldResult:
     result: Any
     is_last: bool
 
 
-class Conducted:
+class ControlledRun:
     """A run that does what the test says."""
 
-    def __init__(self, engine: Engine, puppets: Puppets, run_id: str) -> None:
+    def __init__(self, engine: Engine, runners: ControlledRunners, run_id: str) -> None:
         self.engine = engine
         self.run_id = run_id
-        self._puppets = puppets
+        self._runners = runners
 
     def do(self, work: Work) -> "asyncio.Future[Any]":
         """Do this inside the run."""
-        return self._puppets.tell(self.run_id, work)
+        return self._runners.do_next(self.run_id, work)
 
-    def pulled(self, *arguments: Any, **more: Any) -> "asyncio.Future[Any]":
+    def pull_items(self, *arguments: Any, **more: Any) -> "asyncio.Future[Any]":
         """The items of one pull."""
 
         async def pull(ctx: Any) -> Any:
@@ -103,82 +114,84 @@ class Conducted:
 
     async def pull(self, *arguments: Any, **more: Any) -> list[str]:
         """What one pull brought, as text; that it did is on disk by then."""
-        items = await self.pulled(*arguments, **more)
+        items = await self.pull_items(*arguments, **more)
         await self.engine._core.host.writer.flush()
         return [item.input.to_text() for item in items]
 
     async def yields(self, result: Any) -> None:
-        async def say(ctx: Any) -> _Says:
-            return _Says(result, is_last=False)
+        async def yield_result(ctx: Any) -> _YieldResult:
+            return _YieldResult(result, is_last=False)
 
-        await self.do(say)
+        await self.do(yield_result)
 
-    async def end(self, result: Any = None) -> Played:
+    async def end(self, result: Any = None) -> FinishedRun:
         """Let it end with this result, or without a word."""
 
-        async def say(ctx: Any) -> _Says:
-            return _Says(result, is_last=True)
+        async def yield_result(ctx: Any) -> _YieldResult:
+            return _YieldResult(result, is_last=True)
 
-        await self.do(say)
-        return await self.over()
+        await self.do(yield_result)
+        return await self.wait_for_end()
 
-    async def over(self) -> Played:
-        return await played(self.engine, self.run_id)
+    async def wait_for_end(self) -> FinishedRun:
+        return await wait_for_run(self.engine, self.run_id)
 
 
-class Talk:
-    """An engine with a conducted runner, `puppet`, and a short way to speak to it."""
+class SteeringHarness:
+    """An engine with a conducted runner, `controlled`, and a short way to speak to it."""
 
-    def __init__(self, engine: Engine, puppets: Puppets) -> None:
+    def __init__(self, engine: Engine, runners: ControlledRunners) -> None:
         self.engine = engine
-        self.puppets = puppets
+        self.runners = runners
 
-    async def start(self, text: str = "go", **fields: Any) -> Conducted:
+    async def start(self, text: str = "go", **fields: Any) -> ControlledRun:
         """A run at work."""
-        choice = RunOptions(runner=fields.pop("runner", "puppet"), config=fields.pop("config", {}))
+        choice = RunOptions(runner=fields.pop("runner", "controlled"), config=fields.pop("config", {}))
         ticket = await self.engine.runs.submit(message(text, **fields), choice)
-        run = Conducted(self.engine, self.puppets, await ticket.started)
-        await until(self.engine, run.run_id, "message.delta")
+        run = ControlledRun(self.engine, self.runners, await ticket.started)
+        await wait_for_entry(self.engine, run.run_id, "message.delta")
         return run
 
-    async def say(self, text: str, *, after: bool = False, runner: str = "puppet", **fields: Any) -> Ticket:
+    async def send(self, text: str, *, after: bool = False, runner: str = "controlled", **fields: Any) -> Ticket:
         return await self.engine.runs.submit(message(text, **fields), RunOptions(runner=runner), after=after)
 
-    async def claimed(self, *texts: str, **fields: Any) -> list[str]:
+    async def send_claimed(self, *texts: str, **fields: Any) -> list[str]:
         """Messages that the run at work takes in; their item ids."""
-        tickets = [await self.say(text, **fields) for text in texts]
+        tickets = [await self.send(text, **fields) for text in texts]
         assert all(ticket.claimed_by for ticket in tickets), tickets
         return [str(ticket.item_id) for ticket in tickets]
 
     def item(self, item_id: str | None) -> QueueItem:
-        return next(item for item in items_of(self.engine) if item.item_id == item_id)
+        return next(item for item in queue_items(self.engine) if item.item_id == item_id)
 
-    async def waiting(self, session: str = "s") -> list[str | None]:
+    async def queued_texts(self, session: str = "s") -> list[str | None]:
         """The texts that wait, in their order."""
         return [item.text for item in await self.engine.queue.list(session)]
 
 
-async def open_talk(engines: Engines, *others: Runner, **project: Any) -> Talk:
-    puppets = Puppets()
-    return Talk(await engines(puppets.runner(), *others, **project), puppets)
+async def open_steering(engines: Engines, *others: Runner, **project: Any) -> SteeringHarness:
+    runners = ControlledRunners()
+    return SteeringHarness(await engines(runners.runner(), *others, **project), runners)
 
 
-def items_of(engine: Engine) -> list[QueueItem]:
+def queue_items(engine: Engine) -> list[QueueItem]:
     """All that ever waited, as it came."""
-    return facts(engine, lambda conn: every(conn, select(tables.queue).order_by(tables.queue.c.item_id), QueueItem))
+    return read_database(
+        engine, lambda conn: every(conn, select(tables.queue).order_by(tables.queue.c.item_id), QueueItem)
+    )
 
 
-def log_of(engine: Engine, event_type: str) -> list[dict[str, Any]]:
+def steering_log(engine: Engine, event_type: str) -> list[dict[str, Any]]:
     """The steering notes of the event log, for one type of event."""
     query = select(tables.events).where(tables.events.c.event_type == event_type).order_by(tables.events.c.seq)
-    rows = facts(engine, lambda conn: every(conn, query, EventRow))
+    rows = read_database(engine, lambda conn: every(conn, query, EventRow))
     return [row.metadata["steering"] for row in rows if "steering" in row.metadata]
 
 
 # Getting in the way
 
 
-async def comes_true(claim: Callable[[], Any]) -> None:
+async def wait_until(claim: Callable[[], Any]) -> None:
     """Let the loop turn until this holds."""
     async with asyncio.timeout(MAX_WAIT_SECONDS):
         while not claim():  # noqa: ASYNC110  (a turn of the loop is just what is waited for)
@@ -186,7 +199,7 @@ async def comes_true(claim: Callable[[], Any]) -> None:
 
 
 @contextmanager
-def pen_held(engine: Engine) -> Iterator[None]:
+def writer_blocked(engine: Engine) -> Iterator[None]:
     """Nothing is written meanwhile; what is asked for is decided afterwards, in the order in which it was asked."""
     released = threading.Event()
     engine._core.host.writer.submit(lambda _: released.wait(20))
@@ -197,7 +210,7 @@ def pen_held(engine: Engine) -> Iterator[None]:
 
 
 @contextmanager
-def trigger(engine: Engine, when: str, name: str = "in_the_way") -> Iterator[None]:
+def failing_trigger(engine: Engine, when: str, name: str = "in_the_way") -> Iterator[None]:
     """SQLite refuses such a statement with `not today`, as another program's trigger might."""
     with closing(sqlite3.connect(engine.database_path, isolation_level=None)) as other:
         other.execute(f"CREATE TRIGGER {name} {when} BEGIN SELECT RAISE(ABORT, 'not today'); END")
@@ -208,20 +221,20 @@ def trigger(engine: Engine, when: str, name: str = "in_the_way") -> Iterator[Non
 # The books
 
 
-def check_books(path: Path) -> None:
+def check_stored_data(path: Path) -> None:
     """What holds for every database whose hosts are gone: each message in one fate, each journal without a gap."""
     database = Database.open(path, write=False)
     try:
-        books = database.read_now(_books)
+        stored = database.read_now(_read_stored_data)
     finally:
         database.close()
-    for run in books.runs:
-        check_journal(run, [entry for entry in books.journal if entry["run_id"] == run.run_id])
-    check_fates(books)
+    for run in stored.runs:
+        check_journal(run, [entry for entry in stored.journal if entry["run_id"] == run.run_id])
+    check_fates(stored)
 
 
 @dataclass(frozen=True)
-class Books:
+class StoredData:
     """All that the facts say of who said what and what became of it."""
 
     runs: list[RunRow]
@@ -231,11 +244,11 @@ class Books:
     lines: list[TranscriptLine]
 
 
-def _books(conn: Connection) -> Books:
+def _read_stored_data(conn: Connection) -> StoredData:
     columns = ("run_id", "position", "type", "data", "outcome")
     rows = conn.exec_driver_sql(f"SELECT {', '.join(columns)} FROM journal ORDER BY run_id, position")
     entries = [dict(zip(columns, row, strict=True)) for row in rows]
-    return Books(
+    return StoredData(
         every(conn, select(tables.runs), RunRow),
         [entry | {"data": json.loads(entry["data"])} for entry in entries],
         every(conn, select(tables.queue), QueueItem),
@@ -250,13 +263,13 @@ def check_journal(run: RunRow, entries: list[dict[str, Any]]) -> None:
     assert [entry["position"] for entry in entries if entry["type"] == "run.finished"] == [len(entries)], run
 
 
-def check_fates(books: Books) -> None:
+def check_fates(stored: StoredData) -> None:
     """Injected, dropped, withdrawn or a run of its own: never two, never none; and said once, or not at all."""
-    by_event = {item.event_id: item for item in books.items}
-    assert len(by_event) == len(books.items), "a message waits once"
-    runs_of = Counter(run.event_id for run in books.runs)
-    said = Counter(line.event_id for line in books.lines if line.role == "user")
-    for event in books.events:
+    by_event = {item.event_id: item for item in stored.items}
+    assert len(by_event) == len(stored.items), "a message waits once"
+    runs_of = Counter(run.event_id for run in stored.runs)
+    said = Counter(line.event_id for line in stored.lines if line.role == "user")
+    for event in stored.events:
         if event.event_type != "message.received" or event.conversation_id is None:
             continue
         item = by_event.get(event.event_id)
@@ -267,24 +280,24 @@ def check_fates(books: Books) -> None:
         assert item.decided_at is not None, item
         assert runs_of[event.event_id] == (item.fate == Fate.OWN_RUN), item
         assert said[event.event_id] == (item.fate != Fate.WITHDRAWN), item
-        _check_notes(item, books)
+        _check_records(item, stored)
 
 
-def _check_notes(item: QueueItem, books: Books) -> None:
+def _check_records(item: QueueItem, stored: StoredData) -> None:
     """The end of every item is noted once in the log, and once in the journal of the run that had it."""
     ends = {"steering.injected": Fate.INJECTED, "steering.dropped": Fate.DROPPED, "steering.withdrawn": Fate.WITHDRAWN}
-    logged = [e.event_type for e in books.events if e.event_type in ends and _source_of(e) == item.event_id]
+    logged = [e.event_type for e in stored.events if e.event_type in ends and _source_of(e) == item.event_id]
     assert [ends[kind] for kind in logged] == [fate for fate in ends.values() if fate == item.fate], item
-    noted = [
+    recorded = [
         entry["type"]
-        for entry in books.journal
+        for entry in stored.journal
         if entry["type"] in ends and entry["data"].get("item_id") == item.item_id and entry["outcome"] is None
     ]
     if item.mode == Mode.STEER:
-        assert noted == logged, item
+        assert recorded == logged, item
     else:
         assert item.fate in (Fate.OWN_RUN, Fate.DROPPED, Fate.WITHDRAWN), item
-        assert noted == [], item
+        assert recorded == [], item
 
 
 def _source_of(event: EventRow) -> str | None:

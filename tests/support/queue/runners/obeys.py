@@ -15,10 +15,10 @@ LOOK = 0.002
 async def run(ctx):
     folder = Path(ctx.config["folder"])
     todo = folder / f"{ctx.run_id}.todo"
-    doing = set()
+    tasks = set()
     done = 0
-    with (folder / f"{ctx.run_id}.told").open("a", buffering=1) as told:
-        print(json.dumps({"number": 0, "answer": "at work"}), file=told)
+    with (folder / f"{ctx.run_id}.answers").open("a", buffering=1) as answers:
+        print(json.dumps({"number": 0, "answer": "at work"}), file=answers)
         while True:
             written = todo.read_text() if todo.exists() else ""
             orders = written[: written.rfind("\n") + 1].splitlines()
@@ -32,16 +32,16 @@ async def run(ctx):
                 if order["do"] == "failed":
                     yield AgentRunResult.run_failed(ctx.run_id, "as told")
                     return
-                task = asyncio.create_task(pull(ctx, order, told))
-                doing.add(task)
-                task.add_done_callback(doing.discard)
+                task = asyncio.create_task(pull(ctx, order, answers))
+                tasks.add(task)
+                task.add_done_callback(tasks.discard)
             done = len(orders)
             await asyncio.sleep(LOOK)
 
 
-async def pull(ctx, order, told):
+async def pull(ctx, order, answers):
     answer = await pulled(ctx, order)
-    print(json.dumps({"number": order["number"], "answer": answer}), file=told)
+    print(json.dumps({"number": order["number"], "answer": answer}), file=answers)
 
 
 async def pulled(ctx, order):

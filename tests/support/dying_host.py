@@ -1,4 +1,4 @@
-"""Hosts one run that waits and one message behind it, says so, and lives until it is killed."""
+"""Hosts a run in progress and a queued message, prints that they exist, and waits to be killed."""
 
 import asyncio
 import sys

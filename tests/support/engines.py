@@ -75,7 +75,7 @@ class _Timer:
 
 
 class CountingIds:
-    """`run_000001`, `line_000002` …: one count for all kinds, so that ids sort by when they were made."""
+    """`run_000001`, `line_000002` …: one counter for all kinds, so that ids sort by creation."""
 
     def __init__(self, prefix: str = "") -> None:
         self._prefix = prefix
@@ -94,13 +94,13 @@ def declares(
     permissions: Mapping[str, list[str]] | None = None,
     config: list[dict[str, Any]] | None = None,
 ) -> Callable[[Runner], Runner]:
-    """Declare the manifest of a test's runner. What is not declared is off."""
+    """Declare the manifest of a runner that is defined in a test. Undeclared capabilities and permissions are off."""
 
-    def note(runner: Runner) -> Runner:
+    def declare(runner: Runner) -> Runner:
         runner.declared = {"capabilities": capabilities, "permissions": permissions, "config": config}  # type: ignore[attr-defined]
         return runner
 
-    return note
+    return declare
 
 
 def write_runner(folder: Path, runner: Runner) -> Path:
@@ -187,7 +187,7 @@ def event(event_type: str = "message.received", **fields: Any) -> EventEnvelope:
 
 
 def message(text: str = "hi", session: str | None = "s", **fields: Any) -> EventEnvelope:
-    """Make a message of a user in a session."""
+    """Make a message that a user sends to a session."""
     given = {"conversation_id": session, "input": {"text": text}, "actor": {"actor_type": "user", "actor_id": "ann"}}
     return event("message.received", **given | fields)
 
@@ -204,8 +204,8 @@ def said(content: Any, **message: Any) -> dict[str, Any]:
 
 
 def done(content: Any = None, reason: str = "stop") -> dict[str, Any]:
-    told = {} if content is None else {"message": {"role": "assistant", "content": content}}
-    return {"type": "run.completed", "data": {"finish_reason": reason} | told}
+    message = {} if content is None else {"message": {"role": "assistant", "content": content}}
+    return {"type": "run.completed", "data": {"finish_reason": reason} | message}
 
 
 def failed(error: str = "no", **data: Any) -> dict[str, Any]:
@@ -302,8 +302,8 @@ async def wait_for_entry(engine: Engine, run_id: str, kind: str) -> JournalEntry
     """Wait until a run's first entry of a type is on disk."""
     async with asyncio.timeout(MAX_WAIT_SECONDS), engine.subscribe(run_id=run_id) as news:
         async for batch in news:
-            for told in batch:
-                if told.entry.type == kind:
+            for announced in batch:
+                if announced.entry.type == kind:
                     found = [entry for entry in await journal_of(engine, run_id) if entry.type == kind]
                     return found[0]
     raise AssertionError(f"the engine was closed before {kind} came")
@@ -349,9 +349,9 @@ async def open_script_runner(engines: Engines, **project: Any) -> ScriptRunner:
         for result in tuple(script):
             yield result
 
-    stage = ScriptRunner(await engines(play, **project))
-    stage.script = script
-    return stage
+    runner = ScriptRunner(await engines(play, **project))
+    runner.script = script
+    return runner
 
 
 async def wait_forever() -> None:

@@ -1,4 +1,7 @@
-"""A place of the run's own, the same things in places that are not its own, and a way to ask from inside a run."""
+"""Data of the run's own conversation and of foreign ones, and a harness that makes calls from inside a run.
+
+A place is a conversation key: conversation, thread, bot and workspace.
+"""
 
 import asyncio
 import base64
@@ -31,7 +34,7 @@ from tests.support.engines import (
 )
 
 FOREIGN_TEXT = "walnut-42"
-"""Stands in everything that is not the run's own; a reply that holds it has shown too much."""
+"""Part of all foreign data. A reply that contains it has revealed something that the run may not read."""
 OWN_PLACE = ConversationKey("ours", "t1", "b1", "w1")
 FOREIGN_PLACES = {
     "conversation": replace(OWN_PLACE, conversation_id="theirs"),
@@ -88,7 +91,7 @@ _numbers = count(1)
 
 @dataclass(frozen=True)
 class CallOutcome:
-    """What the work of a run came to, and the run, which went on afterwards."""
+    """The result or the error of calls inside a run, and the run, which continued afterwards."""
 
     value: Any
     error: AgentAPIError | None
@@ -96,20 +99,20 @@ class CallOutcome:
 
     @property
     def decision(self) -> JournalEntry:
-        """The last decision of the gate before the closing question."""
-        return [entry for entry in self.run.all("call.decided") if entry.data["call_id"] != self._closing][-1]
+        """The last decision of the gate before the final `run_get`."""
+        return [entry for entry in self.run.all("call.decided") if entry.data["call_id"] != self._final_call][-1]
 
     @property
     def reply(self) -> JournalEntry:
-        return [entry for entry in self.run.all("call.replied") if entry.data["call_id"] != self._closing][-1]
+        return [entry for entry in self.run.all("call.replied") if entry.data["call_id"] != self._final_call][-1]
 
     @property
-    def _closing(self) -> str:
+    def _final_call(self) -> str:
         return self.run.all("call.requested")[-1].data["call_id"]
 
 
 class AccessHarness:
-    """An engine whose runners `asks` and `other` do what a test hands them."""
+    """An engine whose runners `asks` and `other` do what a test passes to them."""
 
     def __init__(self, engines: Engines) -> None:
         self.engines = engines
@@ -121,7 +124,7 @@ class AccessHarness:
         self.engine: Engine
 
     async def open(self, **changes: Any) -> "AccessHarness":
-        """`changes` are keys of the agent `asks`, such as `state={…}`."""
+        """Open the engine. `changes` are keys of the agent `asks`, such as `state={…}`."""
         self.files.mkdir(exist_ok=True)
         config = {"model": "m", "rerank": "rank", "files": ["notes.txt", "../outside.txt"], "prompt": "Be kind."}
         agent = {"id": "asks", "runner": "asks", "config": config, "resources": POLICY}
@@ -139,14 +142,14 @@ class AccessHarness:
             except AgentAPIException as refusal:
                 error = refusal.error
             self._outcomes[ctx.event.event_id] = value, error
-            await ctx.api.run_get()  # whatever was refused, the run goes on
+            await ctx.api.run_get()  # the run continues, even if a call was refused
             yield done("still here")
 
         run.__name__ = name
         return declares(**FULL_MANIFEST)(run)
 
     async def try_in_run(self, work: Work, event: EventEnvelope | None = None, runner: str = "asks") -> CallOutcome:
-        """Do this inside a run of the place's own."""
+        """Run `work` inside a run, by default one of the run's own place. Returns its result or its error."""
         event = event or own_message("please")
         self._works[event.event_id] = work
         run = await run_event(self.engine, event, runner=runner)
@@ -156,13 +159,13 @@ class AccessHarness:
         return CallOutcome(value, error, run)
 
     async def do_in_run(self, work: Work, event: EventEnvelope | None = None, runner: str = "asks") -> Any:
-        """The same where it must be answered."""
-        asked = await self.try_in_run(work, event, runner)
-        assert asked.error is None, asked.error
-        return asked.value
+        """Run `work` like `try_in_run`, and return its result. Fails if a call was refused."""
+        outcome = await self.try_in_run(work, event, runner)
+        assert outcome.error is None, outcome.error
+        return outcome.value
 
     def write(self, operation: Callable[[Connection], Any]) -> Awaitable[Any]:
-        """Put something among the facts that no runner can."""
+        """Write to the database directly, also what no runner could write."""
         return self.engine._core.edit(lambda tx: operation(tx.connection))
 
     async def store_artifact(
@@ -176,12 +179,12 @@ class AccessHarness:
         await self.write(lambda conn: artifacts.register(conn, made, content))
 
     def digest_foreign_data(self) -> str:
-        """All that is not the run's own, as one text: it must be the same before and after."""
+        """Return a digest of all foreign data, which must be the same before and after an attack."""
         return read_database(self.engine, _foreign)
 
 
 def own_message(text: str = "hi", place: ConversationKey = OWN_PLACE, **fields: Any) -> EventEnvelope:
-    """Something said in a place."""
+    """Make a message in a place, by default the run's own."""
     given = place_fields(place)
     return message(text, given.pop("conversation_id"), **{**given, "event_id": f"said-{next(_numbers)}"} | fields)
 
@@ -191,9 +194,9 @@ def place_fields(place: ConversationKey) -> dict[str, Any]:
 
 
 async def add_foreign_conversation(harness: AccessHarness, place: ConversationKey, name: str) -> dict[str, str]:
-    """Someone else's conversation: a line, an artifact, state and storage, all of them hidden; gives their ids."""
+    """Add a line, an artifact, state and storage to a foreign conversation. Returns their ids and cursors."""
 
-    async def live(ctx: Any) -> dict[str, str]:
+    async def write_everything(ctx: Any) -> dict[str, str]:
         await ctx.api.state_set("conversation", "k", FOREIGN_TEXT)
         await ctx.api.set_plugin_storage("k", FOREIGN_TEXT.encode())
         await ctx.api.set_workspace_storage(f"of {place.workspace_id}", FOREIGN_TEXT.encode())
@@ -209,13 +212,13 @@ async def add_foreign_conversation(harness: AccessHarness, place: ConversationKe
         }
         return {key: value or "" for key, value in cursors.items()}
 
-    known = await harness.do_in_run(live, own_message(FOREIGN_TEXT, place), "other")
+    known = await harness.do_in_run(write_everything, own_message(FOREIGN_TEXT, place), "other")
     await harness.store_artifact(f"art-{name}", FOREIGN_TEXT.encode(), place)
     return {**known, "artifact": f"art-{name}"}
 
 
 def raw_call(ctx: Any, action: str, **data: Any) -> Awaitable[Any]:
-    """A call as only a forger makes it: nothing is filled in."""
+    """Make a call with exactly these arguments; the API adds nothing."""
     return ctx.api._caller.call(action, data)
 
 
@@ -236,7 +239,7 @@ def write_file(path: Path, content: bytes | str) -> Path:
 
 
 async def whole_journal(engine: Engine, run: FinishedRun) -> str:
-    """Every word that the run's journal has, the large replies included."""
+    """Return the text of the run's journal, including large replies that are stored beside it."""
     rows = read_database(engine, lambda conn: artifacts.page(conn, run_id=run.run_id, now=START))
     large = [await engine.artifacts.read_bytes(row.artifact_id) for row in rows if row.artifact_type == "call.replied"]
     return " ".join([*(repr(entry.data) for entry in await journal_of(engine, run.run_id)), *map(repr, large)])
@@ -256,5 +259,5 @@ def _foreign(conn: Connection) -> str:
 
 
 async def gather_results(*works: Awaitable[Any]) -> list[Any]:
-    """Their results, refusals among them."""
+    """Wait for all, and return their results or exceptions."""
     return await asyncio.gather(*works, return_exceptions=True)

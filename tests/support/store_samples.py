@@ -1,4 +1,4 @@
-"""What the tests of this room write, and how they listen."""
+"""Sample rows for tests of the store, and a writer whose callbacks are recorded."""
 
 import asyncio
 from collections.abc import Callable
@@ -28,7 +28,7 @@ def entry(position: int, run_id: str = "run_a", *, data: str = "{}", kind: str =
 
 
 def write_entries(conn: Connection, *entries: Entry) -> None:
-    """Entries straight into the table, for tests of what reads them."""
+    """Insert entries without a writer."""
     for statement, parameters, _ in journal.inserts(entries):
         conn.exec_driver_sql(statement, parameters)
 
@@ -81,7 +81,7 @@ def find_texts(
 
 
 def is_index_consistent(conn: Connection) -> bool:
-    """SQLite's own check of the index against its words, and ours against the lines."""
+    """Check the index with SQLite's integrity check, and that it has exactly the lines with searchable words."""
     conn.exec_driver_sql("INSERT INTO transcript_search (transcript_search) VALUES ('integrity-check')")
     indexed = set(conn.execute(text("SELECT rowid FROM transcript_search")).scalars())
     lines = conn.execute(text("SELECT seq, content FROM transcript")).all()
@@ -90,9 +90,9 @@ def is_index_consistent(conn: Connection) -> bool:
 
 @dataclass
 class RecordedCallbacks:
-    """What a writer told and reported."""
+    """The entries that a writer announced, and the failures that it reported."""
 
-    told: list[tuple[int, list[Entry]]] = field(default_factory=list)
+    announced: list[tuple[int, list[Entry]]] = field(default_factory=list)
     failed: list[StoreError] = field(default_factory=list)
 
     @property
@@ -113,7 +113,7 @@ def make_writer(
 
 
 async def wait_until(condition: Callable[[], bool]) -> None:
-    """Give the loop its turns until something holds."""
+    """Run the event loop until the condition is true."""
     async with asyncio.timeout(MAX_WAIT_SECONDS):
-        while not condition():  # noqa: ASYNC110  (the condition is the writer's, which has no event for it)
+        while not condition():  # noqa: ASYNC110  (the writer has no event to wait for)
             await asyncio.sleep(0)

@@ -107,7 +107,7 @@ async def test_a_call_that_is_answered_by_hand_is_never_made(tool_engines: ToolE
         await sees(pilot, "The reply is replaced.")
         await pilot.press("f6")
         await sees(pilot, "The sky is grey.")
-        assert tool_engines.tool.asked == []
+        assert tool_engines.tool.calls == []
 
         cue.go()
         await sees(pilot, "completed")
@@ -127,7 +127,7 @@ async def test_an_answer_can_be_changed_after_it_came_and_the_inspector_shows_bo
         await pilot.press("f7")
         await until(pilot, lambda: app.services.situation.can_edit_reply)
         await pilot.press("f7")
-        await until(pilot, lambda: bool(tool_engines.tool.asked))
+        await until(pilot, lambda: bool(tool_engines.tool.calls))
         await sees(pilot, "reply")
         await pilot.press("f4")
         await sees(pilot, '"sky": "blue"', "f4 use this reply  esc cancel")
@@ -140,7 +140,7 @@ async def test_an_answer_can_be_changed_after_it_came_and_the_inspector_shows_bo
         cue.go()
         await sees(pilot, "completed")
         run = await over(app)
-        assert len(tool_engines.tool.asked) == 1
+        assert len(tool_engines.tool.calls) == 1
         assert reply_of(run) == {"result": {"sky": "grey"}}
 
         await go_to(pilot, app, "stream")
@@ -163,9 +163,9 @@ async def test_b_holds_at_each_call_of_the_kind_that_the_cursor_is_on(tool_engin
         await sees(pilot, "Breakpoint set: the run pauses before each call_tool")
         cue.go()
         await sees(pilot, "‖ paused")
-        assert len(tool_engines.tool.asked) == 1
+        assert len(tool_engines.tool.calls) == 1
         await pilot.press("f6")
-        await until(pilot, lambda: len(tool_engines.tool.asked) == 2)
+        await until(pilot, lambda: len(tool_engines.tool.calls) == 2)
 
 
 @at_both_sizes

@@ -9,7 +9,7 @@ import pytest_asyncio
 from engine.protocol import AgentAPIException
 from engine.store import storage
 from engine.store.artifacts import Storage
-from tests.support.access.attacks import ARTIFACTS, IDENTITIES, PLACES, Attack, Ids, Scene
+from tests.support.access.attacks import ARTIFACTS, IDENTITIES, PLACES, Attack, AttackInput, Ids
 from tests.support.access.attacks_by_value import NUMBERS, OPERATIONS, STATE, STORAGE
 from tests.support.engines import (
     START,
@@ -79,21 +79,21 @@ async def test_an_attack_is_refused_recorded_and_harmless(inhabited: tuple[Acces
     harness, others = inhabited
     before = harness.digest_foreign_data()
 
-    asked = await harness.try_in_run(lambda ctx: attack.make(Scene(ctx, others)))
+    outcome = await harness.try_in_run(lambda ctx: attack.make(AttackInput(ctx, others)))
 
-    assert asked.error is not None, f"it was answered: {asked.value}"
-    assert (asked.error.code, asked.error.retryable) == (attack.code, False)
-    assert asked.error.message.startswith(attack.words), asked.error.message
+    assert outcome.error is not None, f"it was answered: {outcome.value}"
+    assert (outcome.error.code, outcome.error.retryable) == (attack.code, False)
+    assert outcome.error.message.startswith(attack.words), outcome.error.message
     if attack.where == "child":
-        assert len(asked.run.all("call.requested")) == 1
+        assert len(outcome.run.all("call.requested")) == 1
     elif attack.where == "call.decided":
-        assert (asked.decision.outcome, asked.decision.reason) == ("refused", asked.error.message)
-        assert (asked.decision.data["allowed"], asked.decision.data["code"]) == (False, attack.code)
-        assert asked.decision.data["clause"] == asked.error.message
+        assert (outcome.decision.outcome, outcome.decision.reason) == ("refused", outcome.error.message)
+        assert (outcome.decision.data["allowed"], outcome.decision.data["code"]) == (False, attack.code)
+        assert outcome.decision.data["clause"] == outcome.error.message
     else:
-        assert (asked.reply.outcome, asked.reply.reason) == ("failed", asked.error.message)
-        assert asked.reply.data["error"]["code"] == attack.code
-    assert FOREIGN_TEXT not in await whole_journal(harness.engine, asked.run)
+        assert (outcome.reply.outcome, outcome.reply.reason) == ("failed", outcome.error.message)
+        assert outcome.reply.data["error"]["code"] == attack.code
+    assert FOREIGN_TEXT not in await whole_journal(harness.engine, outcome.run)
     assert harness.digest_foreign_data() == before
 
 
@@ -135,9 +135,9 @@ async def test_a_scope_that_is_off_or_has_no_identity_reads_as_empty(harness: Ac
             for scope in ("runner", "subject")
         ]
 
-    asked = await harness.try_in_run(work)
-    assert asked.value == [(None, []), (None, [])]
-    assert asked.decision.data["clause"] == "the event has no subject, so this scope has no key; it reads as empty"
+    outcome = await harness.try_in_run(work)
+    assert outcome.value == [(None, []), (None, [])]
+    assert outcome.decision.data["clause"] == "the event has no subject, so this scope has no key; it reads as empty"
 
 
 async def test_one_plugin_never_lists_the_keys_of_another(harness: AccessHarness):
@@ -162,9 +162,9 @@ async def test_without_a_conversation_a_run_reads_its_own_artifacts_and_event_on
     ).event_id == alone.event_id
     for call in ("history_page", "event_page", "steering_pull"):
         alone = own_message("alone", conversation_id=None, thread_id=None, bot_id=None, workspace_id=None)
-        asked = await harness.try_in_run(lambda ctx, c=call: getattr(ctx.api, c)(), alone)
-        assert asked.error is not None
-        assert (asked.error.code, asked.error.message) == ("unauthorized", "the event has no conversation")
+        outcome = await harness.try_in_run(lambda ctx, c=call: getattr(ctx.api, c)(), alone)
+        assert outcome.error is not None
+        assert (outcome.error.code, outcome.error.message) == ("unauthorized", "the event has no conversation")
 
 
 async def test_storage_ends_at_its_quota_and_what_was_there_stays(
@@ -178,9 +178,9 @@ async def test_storage_ends_at_its_quota_and_what_was_there_stays(
         await ctx.api.set_plugin_storage("a", b"1234567890")
         await ctx.api.set_plugin_storage("b", b"1")
 
-    asked = await harness.try_in_run(work)
-    assert asked.error is not None
-    assert (asked.error.code, asked.error.message) == (
+    outcome = await harness.try_in_run(work)
+    assert outcome.error is not None
+    assert (outcome.error.code, outcome.error.message) == (
         "payload_too_large", "11 bytes are more than may be kept in all (10)",
     )  # fmt: skip
     assert await harness.do_in_run(lambda ctx: ctx.api.get_plugin_storage("a")) == b"1234567890"
@@ -190,9 +190,9 @@ async def test_storage_ends_at_its_quota_and_what_was_there_stays(
         for key in "abc":
             await ctx.api.set_plugin_storage(key, b"")
 
-    asked = await harness.try_in_run(many)
-    assert asked.error is not None
-    assert (asked.error.code, asked.error.message) == ("payload_too_large", "more than 2 keys")
+    outcome = await harness.try_in_run(many)
+    assert outcome.error is not None
+    assert (outcome.error.code, outcome.error.message) == ("payload_too_large", "more than 2 keys")
 
 
 # Another live run, and calls at the wrong time
@@ -213,9 +213,9 @@ async def test_another_live_runs_id_opens_nothing(harness: AccessHarness):
         ("run_get", {}),
         ("run_events_page", {}),
     ):
-        asked = await harness.try_in_run(lambda ctx, a=action, d=data: raw_call(ctx, a, run_id=live, **d))
-        assert asked.error is not None
-        assert (asked.error.code, asked.error.message) == ("unauthorized", "the call has the run_id of another run")
+        outcome = await harness.try_in_run(lambda ctx, a=action, d=data: raw_call(ctx, a, run_id=live, **d))
+        assert outcome.error is not None
+        assert (outcome.error.code, outcome.error.message) == ("unauthorized", "the call has the run_id of another run")
     await harness.engine.runs.cancel(live)
     await harness.engine.runs.wait_for_end(live)
 

@@ -111,12 +111,12 @@ def calls_of(run: FinishedRun) -> list[JournalEntry]:
 
 
 async def test_call_decision_and_reply_are_recorded_in_this_order(harness: AccessHarness):
-    asked = await harness.try_in_run(lambda ctx: ctx.api.state_set("conversation", "k", [1]))
-    requested, decided, replied = calls_of(asked.run)[:3]
+    outcome = await harness.try_in_run(lambda ctx: ctx.api.state_set("conversation", "k", [1]))
+    requested, decided, replied = calls_of(outcome.run)[:3]
     assert [(entry.source, entry.type) for entry in (requested, decided, replied)] == [
         ("runner", "call.requested"), ("host", "call.decided"), ("host", "call.replied"),
     ]  # fmt: skip
-    arguments = {"run_id": asked.run.run_id, "scope": "conversation", "key": "k", "value": [1]}
+    arguments = {"run_id": outcome.run.run_id, "scope": "conversation", "key": "k", "value": [1]}
     assert requested.data == {"call_id": "c1", "action": "state_set", "arguments": arguments}
     clause = "state_policy.state_scopes has conversation"
     assert decided.data == {"call_id": "c1", "allowed": True, "clause": clause, "resource": "state:conversation"}
@@ -147,9 +147,9 @@ async def test_a_large_request_and_a_large_reply_are_kept_by_reference(harness: 
         await ctx.api.state_set("conversation", "k", large)
         return await ctx.api.state_get("conversation", "k")
 
-    asked = await harness.try_in_run(work)
-    assert asked.value == large
-    requested, replied = asked.run.all("call.requested")[0], asked.run.all("call.replied")[1]
+    outcome = await harness.try_in_run(work)
+    assert outcome.value == large
+    requested, replied = outcome.run.all("call.requested")[0], outcome.run.all("call.replied")[1]
     assert "arguments" not in requested.data
     assert requested.data["arguments_size"] > 40_000
     assert "reply" not in replied.data
@@ -244,9 +244,9 @@ async def test_a_stream_that_is_left_early_is_closed_and_keeps_what_was_given(ha
             break
         await stream.aclose()
 
-    asked = await harness.try_in_run(work)
-    assert len(asked.reply.data["reply"]["frames"]) == 1
-    assert asked.reply.data["error"]["code"] == "cancelled"
+    outcome = await harness.try_in_run(work)
+    assert len(outcome.reply.data["reply"]["frames"]) == 1
+    assert outcome.reply.data["error"]["code"] == "cancelled"
 
 
 async def test_the_deadline_interrupts_calls_in_flight(watching, tool: Watched, clock: FakeClock):

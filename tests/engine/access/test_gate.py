@@ -82,9 +82,9 @@ async def test_one_operation_on_a_model_is_not_the_other_but_either_may_count(
     @declares(permissions={"models": [granted]}, config=[{"name": "model", "type": "llm-model-selector"}])
     async def narrow(ctx: Any):
         seen.append(await ctx.api.count_tokens("m", HELLO))
-        asked = getattr(ctx.api, call)("m", HELLO)
+        outcome = getattr(ctx.api, call)("m", HELLO)
         try:
-            await (collect(asked) if call == "invoke_llm_stream" else asked)
+            await (collect(outcome) if call == "invoke_llm_stream" else outcome)
         except AgentAPIException as refusal:
             seen.append((refusal.error.code, refusal.error.message))
         yield {"type": "run.completed", "data": {}}
@@ -99,9 +99,9 @@ async def test_one_operation_on_a_model_is_not_the_other_but_either_may_count(
 async def test_storage_that_the_policy_forbids_is_refused_by_its_name(open_engine):
     harness = await AccessHarness(open_engine).open(resources={"allow_plugin_storage": False})
     for kind in ("plugin", "workspace"):
-        asked = await harness.try_in_run(lambda ctx, k=kind: getattr(ctx.api, f"get_{k}_storage_keys")())
-        assert asked.error is not None
-        assert asked.error.message == f"resource_policy.allow_{kind}_storage is false"
+        outcome = await harness.try_in_run(lambda ctx, k=kind: getattr(ctx.api, f"get_{k}_storage_keys")())
+        assert outcome.error is not None
+        assert outcome.error.message == f"resource_policy.allow_{kind}_storage is false"
 
 
 async def test_nothing_is_recomputed_while_the_run_lives(harness: AccessHarness):
@@ -114,6 +114,6 @@ async def test_nothing_is_recomputed_while_the_run_lives(harness: AccessHarness)
         await ctx.api.invoke_llm("m", HELLO)
         return await ctx.api.invoke_llm("m2", HELLO)
 
-    asked = await harness.try_in_run(work)
-    assert asked.error is not None
-    assert asked.error.message == "model 'm2' was not granted to this run"
+    outcome = await harness.try_in_run(work)
+    assert outcome.error is not None
+    assert outcome.error.message == "model 'm2' was not granted to this run"

@@ -149,11 +149,11 @@ async def test_a_run_reads_the_lines_and_events_of_its_very_place(harness: Acces
 async def test_without_a_conversation_what_another_run_made_nowhere_is_not_the_runs_own(harness: AccessHarness):
     await harness.store_artifact("elsewhere", FOREIGN_TEXT.encode(), run_id="another", **NOWHERE)
     for call in ("artifact_read", "artifact_metadata"):
-        asked = await harness.try_in_run(
+        outcome = await harness.try_in_run(
             lambda ctx, c=call: getattr(ctx.api, c)("elsewhere"), own_message("alone", **NOWHERE)
         )
-        assert asked.error is not None
-        assert (asked.error.code, asked.error.message) == (
+        assert outcome.error is not None
+        assert (outcome.error.code, outcome.error.message) == (
             "unauthorized",
             "artifact 'elsewhere' does not belong to this run",
         )
@@ -165,9 +165,9 @@ async def test_a_cursor_with_something_behind_it_is_no_cursor(harness: AccessHar
         page = await ctx.api.history_page(limit=1)
         return await ctx.api.history_page(before_cursor=page.items[0].cursor + more)
 
-    asked = await harness.try_in_run(work)
-    assert asked.error is not None
-    assert (asked.error.code, asked.error.message) == ("invalid_argument", "this is not a cursor")
+    outcome = await harness.try_in_run(work)
+    assert outcome.error is not None
+    assert (outcome.error.code, outcome.error.message) == ("invalid_argument", "this is not a cursor")
 
 
 async def test_a_page_of_the_journal_stays_between_both_its_edges(harness: AccessHarness):
@@ -187,13 +187,13 @@ async def test_a_page_of_the_journal_stays_between_both_its_edges(harness: Acces
 
 
 async def test_invalid_base64_is_refused_and_not_stored_in_part(harness: AccessHarness):
-    asked = await harness.try_in_run(
+    outcome = await harness.try_in_run(
         lambda ctx: raw_call(
             ctx, "set_plugin_storage", run_id=ctx.run_id, key="k", value_base64=f"@{base64_of(b'abc')}!"
         )
     )
-    assert asked.error is not None
-    assert (asked.error.code, asked.error.message) == ("invalid_argument", "value_base64 is not valid base64")
+    assert outcome.error is not None
+    assert (outcome.error.code, outcome.error.message) == ("invalid_argument", "value_base64 is not valid base64")
     assert await harness.do_in_run(lambda ctx: ctx.api.get_plugin_storage_keys()) == []
 
 
@@ -206,18 +206,18 @@ async def test_a_file_that_becomes_a_link_after_it_was_granted_leads_nowhere(har
         path.symlink_to(outside)
         return ctx.api.get_file("notes.txt")
 
-    asked = await harness.try_in_run(after_it_was_swapped)
-    assert asked.error is not None
-    assert asked.error.code == "unauthorized"
-    assert asked.error.message == "file 'notes.txt' is outside the file roots"
+    outcome = await harness.try_in_run(after_it_was_swapped)
+    assert outcome.error is not None
+    assert outcome.error.code == "unauthorized"
+    assert outcome.error.message == "file 'notes.txt' is outside the file roots"
 
 
 async def test_a_file_over_its_limit_is_payload_too_large(harness: AccessHarness, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("engine.resources.files.MAX_FILE_BYTES", 4)
     write_file(harness.files / "notes.txt", b"12345")
-    asked = await harness.try_in_run(lambda ctx: ctx.api.get_file("notes.txt"))
-    assert asked.error is not None
-    assert asked.error.code == "payload_too_large"
+    outcome = await harness.try_in_run(lambda ctx: ctx.api.get_file("notes.txt"))
+    assert outcome.error is not None
+    assert outcome.error.code == "payload_too_large"
 
 
 async def test_plugin_storage_that_is_allowed_does_not_open_the_workspaces(open_engine):

@@ -16,11 +16,11 @@ async def test_a_models_answer_is_a_message_and_its_usage_counts_for_the_run(har
         await ctx.api.invoke_llm("m", HELLO)
         return first, (await ctx.api.run_get()).usage
 
-    asked = await harness.try_in_run(work)
-    answer, usage = asked.value
+    outcome = await harness.try_in_run(work)
+    answer, usage = outcome.value
     assert (answer.role, answer.content) == ("assistant", "sunny today")
-    assert usage == asked.run.row.usage == {"total_tokens": 14}
-    assert asked.run.all("call.decided")[0].data == {
+    assert usage == outcome.run.row.usage == {"total_tokens": 14}
+    assert outcome.run.all("call.decided")[0].data == {
         "call_id": "c1",
         "allowed": True,
         "clause": "permissions.models and the runner's config",
@@ -29,12 +29,12 @@ async def test_a_models_answer_is_a_message_and_its_usage_counts_for_the_run(har
 
 
 async def test_a_streamed_answer_comes_in_pieces_and_its_usage_counts(harness: AccessHarness):
-    asked = await harness.try_in_run(lambda ctx: collect(ctx.api.invoke_llm_stream("m", HELLO)))
-    assert len(asked.value) > 1
-    assert "".join(chunk.content or "" for chunk in asked.value) == "sunny today"
-    assert asked.run.row.usage == {"total_tokens": 7}
-    frames = asked.reply.data["reply"]["frames"]
-    assert [frame["chunk"]["content"] for frame in frames] == [chunk.content for chunk in asked.value]
+    outcome = await harness.try_in_run(lambda ctx: collect(ctx.api.invoke_llm_stream("m", HELLO)))
+    assert len(outcome.value) > 1
+    assert "".join(chunk.content or "" for chunk in outcome.value) == "sunny today"
+    assert outcome.run.row.usage == {"total_tokens": 7}
+    frames = outcome.reply.data["reply"]["frames"]
+    assert [frame["chunk"]["content"] for frame in frames] == [chunk.content for chunk in outcome.value]
     assert frames[-1]["usage"] == {"total_tokens": 7}
 
 
@@ -56,11 +56,11 @@ async def test_a_tool_is_described_and_called(harness: AccessHarness):
     async def work(ctx: Any) -> Any:
         return await ctx.api.get_tool_detail("weather"), await ctx.api.call_tool("weather", {"city": "Berlin"})
 
-    asked = await harness.try_in_run(work)
-    detail, result = asked.value
+    outcome = await harness.try_in_run(work)
+    detail, result = outcome.value
     assert (detail["name"], detail["description"]) == ("weather", "The sky.")
     assert result == {"sky": "blue"}
-    assert asked.decision.data["clause"] == "permissions.tools and resource_policy.allowed_tool_names"
+    assert outcome.decision.data["clause"] == "permissions.tools and resource_policy.allowed_tool_names"
 
 
 async def test_knowledge_is_listed_and_retrieved(harness: AccessHarness):
@@ -85,11 +85,11 @@ async def test_a_resource_that_fails_is_the_one_exception(
     harness = AccessHarness(open_engine)
     harness.resources = {"tools": [{"name": "weather", "kind": "scripted", "otherwise": failure}]}
     await harness.open()
-    asked = await harness.try_in_run(lambda ctx: ctx.api.call_tool("weather", {}))
-    assert asked.error is not None
-    assert (asked.error.code, asked.error.retryable, asked.error.details) == (code, retryable, details)
-    assert (asked.reply.outcome, asked.reply.data["error"]["code"]) == ("failed", code)
-    assert asked.decision.data["allowed"] is True
+    outcome = await harness.try_in_run(lambda ctx: ctx.api.call_tool("weather", {}))
+    assert outcome.error is not None
+    assert (outcome.error.code, outcome.error.retryable, outcome.error.details) == (code, retryable, details)
+    assert (outcome.reply.outcome, outcome.reply.data["error"]["code"]) == ("failed", code)
+    assert outcome.decision.data["allowed"] is True
 
 
 async def test_a_stream_that_breaks_gives_what_came_and_then_the_exception(open_engine):
@@ -103,20 +103,20 @@ async def test_a_stream_that_breaks_gives_what_came_and_then_the_exception(open_
         async for chunk in ctx.api.invoke_llm_stream("m", HELLO):
             seen.append(chunk.content)  # noqa: PERF401  (it raises in the middle)
 
-    asked = await harness.try_in_run(work)
+    outcome = await harness.try_in_run(work)
     assert len(seen) == 2
-    assert asked.error is not None
-    assert (asked.error.code, asked.error.retryable) == ("runtime_error", True)
-    assert len(asked.reply.data["reply"]["frames"]) == 2
-    assert asked.reply.data["error"]["message"] == "the stream broke after 2 pieces"
+    assert outcome.error is not None
+    assert (outcome.error.code, outcome.error.retryable) == ("runtime_error", True)
+    assert len(outcome.reply.data["reply"]["frames"]) == 2
+    assert outcome.reply.data["error"]["message"] == "the stream broke after 2 pieces"
 
 
 async def test_a_file_that_the_config_names_is_read_under_the_roots(harness: AccessHarness):
     write_file(harness.files / "notes.txt", b"\x00\xff notes")
-    asked = await harness.try_in_run(lambda ctx: ctx.api.get_file("notes.txt"))
-    assert asked.value == b"\x00\xff notes"
-    assert asked.decision.data["clause"] == "permissions.files and the runner's config"
-    assert base64.b64decode(asked.reply.data["reply"]["file_base64"]) == b"\x00\xff notes"
+    outcome = await harness.try_in_run(lambda ctx: ctx.api.get_file("notes.txt"))
+    assert outcome.value == b"\x00\xff notes"
+    assert outcome.decision.data["clause"] == "permissions.files and the runner's config"
+    assert base64.b64decode(outcome.reply.data["reply"]["file_base64"]) == b"\x00\xff notes"
 
 
 async def test_a_file_that_is_gone_since_the_run_began_is_not_found(harness: AccessHarness):
@@ -126,9 +126,9 @@ async def test_a_file_that_is_gone_since_the_run_began_is_not_found(harness: Acc
         path.unlink()
         return ctx.api.get_file("notes.txt")
 
-    asked = await harness.try_in_run(after_it_was_deleted)
-    assert asked.error is not None
-    assert (asked.error.code, asked.error.message) == (
+    outcome = await harness.try_in_run(after_it_was_deleted)
+    assert outcome.error is not None
+    assert (outcome.error.code, outcome.error.message) == (
         "not_found",
         "no file 'notes.txt' under the project's file_roots",
     )
@@ -147,8 +147,8 @@ async def test_a_run_knows_how_it_stands(harness: AccessHarness):
     async def work(ctx: Any) -> Any:
         return ctx, await ctx.api.run_get()
 
-    asked = await harness.try_in_run(work)
-    ctx, record = asked.value
+    outcome = await harness.try_in_run(work)
+    ctx, record = outcome.value
     assert (record.run_id, record.status, record.event_id) == (ctx.run_id, "running", ctx.event.event_id)
     assert (record.conversation_id, record.thread_id, record.bot_id, record.workspace_id) == ("ours", "t1", "b1", "w1")
     assert (record.runner_id, record.agent_id) == ("plugin:local/asks/default", "asks")

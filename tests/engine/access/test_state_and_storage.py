@@ -90,11 +90,11 @@ async def test_the_reply_to_a_write_leaves_after_the_commit(harness: AccessHarne
 
 
 async def test_a_change_names_the_run_and_the_entry_of_the_call_that_made_it(harness: AccessHarness):
-    asked = await harness.try_in_run(lambda ctx: ctx.api.state_set("conversation", "k", 1))
+    outcome = await harness.try_in_run(lambda ctx: ctx.api.state_set("conversation", "k", 1))
     (change,) = read_database(harness.engine, lambda conn: conn.execute(select(tables.state_changes)).all())
-    assert (change.run_id, change.position, change.editor) == (asked.run.run_id, asked.decision.position, "runner")
-    before = await harness.engine.state.read_at(asked.run.run_id, asked.decision.position - 1)
-    after = await harness.engine.state.read_at(asked.run.run_id, asked.reply.position)
+    assert (change.run_id, change.position, change.editor) == (outcome.run.run_id, outcome.decision.position, "runner")
+    before = await harness.engine.state.read_at(outcome.run.run_id, outcome.decision.position - 1)
+    after = await harness.engine.state.read_at(outcome.run.run_id, outcome.reply.position)
     assert ["k" in keys for scopes in (before, after) for scope, keys in scopes.items() if "conversation" in scope] == [
         False, True,
     ]  # fmt: skip
@@ -115,9 +115,9 @@ async def test_with_state_off_by_policy_its_calls_are_refused(open_engine, polic
         lambda ctx: ctx.api.state_list("conversation"),
         lambda ctx: ctx.api.state_delete("conversation", "k"),
     ):
-        asked = await harness.try_in_run(call)
-        assert asked.error is not None
-        assert (asked.error.code, asked.error.message) == ("unauthorized", words)
+        outcome = await harness.try_in_run(call)
+        assert outcome.error is not None
+        assert (outcome.error.code, outcome.error.message) == ("unauthorized", words)
 
 
 # Storage

@@ -54,13 +54,13 @@ async def test_an_invalid_request_is_recorded_and_the_run_continues(wire: Pooled
     played = await wire.run("forger", attack.name, session=f"w-{attack.name.replace(' ', '-')}")
 
     assert (played.run.status, played.run.status_reason) == ("completed", "stop")
-    faults = played.of("result.unreadable", "refused")
+    faults = played.entries_of("result.unreadable", "refused")
     assert len(faults) == len(attack.unreadable), [fault.reason for fault in faults]
     for fault, words in zip(faults, attack.unreadable, strict=True):
         assert (fault.reason or "").startswith(words)
-    (said,) = played.of("message.completed")
+    (said,) = played.entries_of("message.completed")
     assert json.loads(json.loads(said.data)["message"]["content"]) == attack.wait_for_entry
-    refused = [json.loads(entry.data) for entry in played.of("call.decided", "refused")]
+    refused = [json.loads(entry.data) for entry in played.entries_of("call.decided", "refused")]
     assert [(each["code"], each["clause"]) for each in refused] == attack.refused
     kept = await wire.engine.state.read(conversation_id=played.run.conversation_id)
     assert [(row.key, row.value) for row in kept] == [("after", attack.name)]
@@ -70,7 +70,9 @@ async def test_an_invalid_request_is_recorded_and_the_run_continues(wire: Pooled
 async def test_half_a_frame_at_the_end_of_the_wire_is_recorded(wire: PooledEngine):
     played = await wire.run("forger", "half a frame at the end")
     assert (played.run.status, played.run.status_reason) == ("failed", "runner.lost")
-    assert [entry.reason for entry in played.of("result.unreadable", "refused")] == ["the wire ended inside a frame"]
+    assert [entry.reason for entry in played.entries_of("result.unreadable", "refused")] == [
+        "the wire ended inside a frame"
+    ]
     await wire.check_normal()
 
 
@@ -82,14 +84,14 @@ async def test_of_10_000_calls_in_a_burst_each_is_answered_most_are_refused_and_
     played = await wire.run("forger", "burst")
 
     assert (played.run.status, played.run.status_reason) == ("completed", "stop")
-    (said,) = played.of("message.completed")
+    (said,) = played.entries_of("message.completed")
     told = json.loads(json.loads(said.data)["message"]["content"])
     assert told == ["10000 replies", "ok", "rate_limited"]
-    turned_away = played.of("result.unreadable", "refused")
-    asked, refused = played.of("call.requested"), played.of("call.decided", "refused")
-    assert len(asked) + len(turned_away) >= 10_001
+    turned_away = played.entries_of("result.unreadable", "refused")
+    outcome, refused = played.entries_of("call.requested"), played.entries_of("call.decided", "refused")
+    assert len(outcome) + len(turned_away) >= 10_001
     assert {json.loads(entry.data)["code"] for entry in refused} == {"rate_limited"}
-    assert len(asked) == len(refused) + len(played.of("call.decided"))
+    assert len(outcome) == len(refused) + len(played.entries_of("call.decided"))
     await wire.check_normal()
 
 

@@ -1,19 +1,17 @@
 """Marks every process that a test starts, so that leftovers can be found."""
 
-import secrets
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.support.faults.faults import MARK_VARIABLE, PooledEngine, open_pooled_engine
+from tests.support.faults.faults import PooledEngine, open_pooled_engine, process_mark
 
 
 @pytest.fixture
-def mark(monkeypatch: pytest.MonkeyPatch) -> str:
-    value = secrets.token_hex(8)
-    monkeypatch.setenv(MARK_VARIABLE, value)
-    return value
+def mark() -> Iterator[str]:
+    with process_mark() as value:
+        yield value
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,12 +12,12 @@ import pytest_asyncio
 
 from engine.runners.discovery import bundled_folder
 from tests.support.faults.faults import (
-    MARK_VARIABLE,
     FinishedRun,
     PooledEngine,
     descendants,
     marked_processes,
     open_pooled_engine,
+    process_mark,
     until,
 )
 
@@ -37,15 +37,15 @@ class Case:
 
 
 def _reasons(played: FinishedRun, kind: str, outcome: str) -> list[str]:
-    return [entry.reason or "" for entry in played.of(kind, outcome)]
+    return [entry.reason or "" for entry in played.entries_of(kind, outcome)]
 
 
 def _messages(played: FinishedRun) -> list[str]:
-    return [json.loads(entry.data)["message"]["content"] for entry in played.of("message.completed")]
+    return [json.loads(entry.data)["message"]["content"] for entry in played.entries_of("message.completed")]
 
 
 def _deltas(played: FinishedRun) -> list[str]:
-    return [json.loads(entry.data)["chunk"]["content"] for entry in played.of("message.delta")]
+    return [json.loads(entry.data)["chunk"]["content"] for entry in played.entries_of("message.delta")]
 
 
 def _raised(text: str) -> Callable[[FinishedRun], None]:
@@ -124,13 +124,13 @@ def _verbatim(telltale: str) -> Callable[[FinishedRun], None]:
         assert telltale in message
         assert _deltas(played) == [message]
         assert "".join(played.output("stdout")).rstrip("\r") == message
-        assert json.loads(played.of("tool.call.started")[0].data)["tool_name"] == message
+        assert json.loads(played.entries_of("tool.call.started")[0].data)["tool_name"] == message
 
     return shows
 
 
 def _assembled(played: FinishedRun) -> None:
-    (warning,) = played.of("warning")
+    (warning,) = played.entries_of("warning")
     assert "assembled from deltas" in warning.data
 
 
@@ -160,7 +160,9 @@ def _was_not_json(played: FinishedRun) -> None:
     unserialisable, not_a_number = _reasons(played, "result.unreadable", "refused")
     assert "object" in unserialisable
     assert not_a_number == "not JSON: NaN is no JSON number"
-    applied = {json.loads(entry.data)["key"]: json.loads(entry.data)["value"] for entry in played.of("state.updated")}
+    applied = {
+        json.loads(entry.data)["key"]: json.loads(entry.data)["value"] for entry in played.entries_of("state.updated")
+    }
     assert applied == {"set": [1, 2, 3], "half a character": "\ufffd"}
     assert _messages(played) == ["Only this one was good."]
 
@@ -177,13 +179,13 @@ def _broke_the_protocol(kind: str, reason: str) -> Callable[[FinishedRun], None]
 
 
 def _was_oversize(played: FinishedRun) -> None:
-    (delta,) = played.of("message.delta", "refused")
+    (delta,) = played.entries_of("message.delta", "refused")
     assert json.loads(delta.data)["size"] > 1 << 20
     assert "exceed the limit of a result (1048576)" in (delta.reason or "")
-    (unreadable,) = played.of("result.unreadable", "refused")
+    (unreadable,) = played.entries_of("result.unreadable", "refused")
     assert json.loads(unreadable.data)["size"] > 3 << 20
     assert unreadable.reason == "larger than 2097152 bytes"
-    (artifact,) = played.of("artifact.created", "dropped")
+    (artifact,) = played.entries_of("artifact.created", "dropped")
     assert artifact.reason == "1048577 bytes exceed the limit of inline content (1048576)"
     assert json.loads(artifact.data)["content_redacted"] is True
     assert _messages(played) == ["Only this one was small enough."]
@@ -229,7 +231,7 @@ def _kept_too_much(played: FinishedRun) -> None:
     value, key = _reasons(played, "state.updated", "dropped")
     assert "at most 262144 are kept" in value
     assert key == "data.key: should have at most 255 characters"
-    assert [json.loads(entry.data)["key"] for entry in played.of("state.updated")] == ["fits"]
+    assert [json.loads(entry.data)["key"] for entry in played.entries_of("state.updated")] == ["fits"]
 
 
 ENDLESS = {"timeout": SHORT}
@@ -289,14 +291,19 @@ LINES = {
 """The one assistant line that these must write, whatever was streamed."""
 
 
+@pytest.fixture(scope="module")
+def chaos_mark() -> Iterator[str]:
+    """The mark of the processes of the shared engine."""
+    with process_mark() as mark:
+        yield mark
+
+
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def chaos(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[PooledEngine]:
+async def chaos(tmp_path_factory: pytest.TempPathFactory, chaos_mark: str) -> AsyncIterator[PooledEngine]:
     """One engine for all cases: damage by one of them would affect the next."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(MARK_VARIABLE, "chaos")
-        async with open_pooled_engine(tmp_path_factory.mktemp("chaos") / "facts.db") as opened:
-            yield opened
-        await until(lambda: not marked_processes("chaos"), 1.0)
+    async with open_pooled_engine(tmp_path_factory.mktemp("chaos") / "facts.db") as opened:
+        yield opened
+    await until(lambda: not marked_processes(chaos_mark), 1.0)
 
 
 async def test_every_misbehaviour_has_its_case():
@@ -307,7 +314,7 @@ async def test_every_misbehaviour_has_its_case():
 
 @pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-async def test_a_misbehaving_runner_harms_its_own_run_only(chaos: PooledEngine, case: Case):
+async def test_a_misbehaving_runner_harms_its_own_run_only(chaos: PooledEngine, chaos_mark: str, case: Case):
     played = await chaos.run("chaos", case.name, session=f"s-{case.name.replace(' ', '-')}", warm=True, **case.config)
 
     assert (played.run.status, played.run.status_reason) == (case.status, case.reason)
@@ -320,7 +327,7 @@ async def test_a_misbehaving_runner_harms_its_own_run_only(chaos: PooledEngine, 
         ]
     await chaos.check_normal()
     # A child that ended cleanly is kept for the next run; nothing else may be left.
-    await until(lambda: marked_processes("chaos") == {child.pid for child in chaos.pool._idle.values()}, 1.0)
+    await until(lambda: marked_processes(chaos_mark) == {child.pid for child in chaos.pool._idle.values()}, 1.0)
 
 
 async def test_a_host_that_closes_leaves_no_process_whatever_its_runners_do(tmp_path: Path, mark: str):

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from tests.support.faults.faults import MARK_VARIABLE, FinishedRun, PooledEngine, open_pooled_engine
+from tests.support.faults.faults import FinishedRun, PooledEngine, open_pooled_engine, process_mark
 
 HERE = Path(__file__).resolve().parents[2] / "support" / "faults"
 SURVIVED = ("completed", "stop")
@@ -123,8 +123,7 @@ CASES = (
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def wire(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[PooledEngine]:
     """One engine for all attacks."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(MARK_VARIABLE, "hostile")
+    with process_mark():
         async with open_pooled_engine(tmp_path_factory.mktemp("hostile") / "facts.db", HERE / "hostile.py") as opened:
             yield opened
 
@@ -145,7 +144,7 @@ async def test_invalid_input_on_the_wire_is_recorded_and_harmless(wire: PooledEn
         assert reason is None or (entry.reason or "").startswith(reason)
         assert len(entry.reason or "") <= 500
     if case.end is SURVIVED:
-        assert [json.loads(entry.data)["message"]["content"] for entry in played.of("message.completed")] == [
+        assert [json.loads(entry.data)["message"]["content"] for entry in played.entries_of("message.completed")] == [
             "survived"
         ]
     await wire.check_normal()
@@ -155,7 +154,7 @@ async def test_invalid_input_on_the_wire_is_recorded_and_harmless(wire: PooledEn
 async def test_a_value_is_kept_as_it_came_where_json_can_carry_it(wire: PooledEngine):
     kept = {}
     for name in ("integer of 64 bits", "integer of 70 bits", "half a character", "null characters"):
-        (entry,) = (await attack(wire, name)).of("state.updated")
+        (entry,) = (await attack(wire, name)).entries_of("state.updated")
         kept[name] = json.loads(entry.data)["value"]
     assert kept == {
         "integer of 64 bits": 2**64 - 1,
@@ -187,7 +186,7 @@ async def test_the_whole_of_a_conversations_state_reaches_the_next_run(wire: Poo
 async def test_calls_that_make_no_sense_are_answered_and_recorded(wire: PooledEngine, name: str):
     played = await attack(wire, name)
     assert (played.run.status, played.run.status_reason) == SURVIVED
-    assert all(entry.outcome == "refused" or "error" not in entry.data for entry in played.of("call.replied"))
+    assert all(entry.outcome == "refused" or "error" not in entry.data for entry in played.entries_of("call.replied"))
     await wire.check_normal()
 
 
@@ -198,7 +197,7 @@ async def test_a_full_journal_ends_the_run_also_where_nothing_readable_came(
     monkeypatch.setattr("engine.journal.recorder.JOURNAL_LIMIT", 2_000)
     played = await attack(wire, "fragments")
     assert (played.run.status, played.run.status_reason) == ("failed", "journal.full")
-    assert len(played.of("message.completed", "ignored")) == 1
+    assert len(played.entries_of("message.completed", "ignored")) == 1
 
 
 async def test_a_flood_of_state_is_over_one_second_after_its_deadline(tmp_path: Path, mark: str):
@@ -213,5 +212,5 @@ async def test_a_flood_of_state_is_over_one_second_after_its_deadline(tmp_path: 
     async with open_pooled_engine(tmp_path / "facts.db", runner) as opened:
         played = await opened.run("keeper", "go", warm=True, timeout=1.5)
         assert played.run.status == "timeout"
-        assert len(played.of("state.updated")) > 100
+        assert len(played.entries_of("state.updated")) > 100
         await opened.check_normal()

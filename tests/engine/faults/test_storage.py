@@ -35,28 +35,28 @@ held.execute("ROLLBACK")
 """
 
 
-async def lines_told(opened: PooledEngine, told: list[str]) -> None:
+async def collect_lines(opened: PooledEngine, announced: list[str]) -> None:
     async with opened.engine.subscribe() as news:
         async for batch in news:
-            told.extend(each.entry.line() for each in batch)
+            announced.extend(each.entry.line() for each in batch)
 
 
 async def check_a_full_disk(opened: PooledEngine, fill: Callable[[], None], free: Callable[[], None]) -> None:
     """Fill the disk under a run that streams, then free it: the run is stopped and closed, the next one works."""
     engine = opened.engine
-    told: list[str] = []
-    listening = asyncio.ensure_future(lines_told(opened, told))
+    announced: list[str] = []
+    listening = asyncio.ensure_future(collect_lines(opened, announced))
     run_id = await opened.start_run("streamer", "go", count=2_000_000)
-    await until(lambda: len(told) > 100)
+    await until(lambda: len(announced) > 100)
     fill()
     await engine.runs.wait_for_end(run_id)
 
     assert isinstance(engine.last_error, DiskFull)
     assert "is full" in str(engine.last_error) or "space" in str(engine.last_error)
-    before = len(told)
+    before = len(announced)
     broken = await opened.wait_for_end(run_id)
     kept = {entry.line() for entry in broken.entries}
-    assert set(told[:before]) <= kept
+    assert set(announced[:before]) <= kept
     assert [entry.position for entry in broken.entries] == list(range(1, len(broken.entries) + 1))
 
     free()
@@ -66,9 +66,9 @@ async def check_a_full_disk(opened: PooledEngine, fill: Callable[[], None], free
     closed.check_journal()
     assert (closed.run.status, closed.run.status_reason) == ("failed", "storage.failed")
     assert closed.last["retryable"] is True
-    await until(lambda: told[-1:] == [played.entries[-1].line()])
+    await until(lambda: announced[-1:] == [played.entries[-1].line()])
     listening.cancel()
-    assert {line for line in told if f'"run_id":"{run_id}"' in line} == {entry.line() for entry in closed.entries}
+    assert {line for line in announced if f'"run_id":"{run_id}"' in line} == {entry.line() for entry in closed.entries}
     assert await engine.integrity() == []
 
 
@@ -186,7 +186,7 @@ async def test_a_database_that_another_process_locks_for_two_seconds_loses_nothi
         played = await opened.wait_for_end(run_id)
         played.check_journal()
         assert played.run.status == "completed"
-        assert len(played.of("message.delta")) == 8_000
+        assert len(played.entries_of("message.delta")) == 8_000
         assert opened.engine.last_error is None
 
 
@@ -197,7 +197,7 @@ async def test_an_effect_that_cannot_be_written_does_not_take_its_entry_with_it(
         other.close()
         played = await opened.run("streamer", "go", count=50)
         assert played.run.status == "completed"
-        (state,) = played.of("state.updated", "dropped")
+        (state,) = played.entries_of("state.updated", "dropped")
         assert state.reason == "could not be applied: no such table: state_changes"
         with sqlite3.connect(tmp_path / "facts.db") as other:
             assert other.execute("SELECT count(*) FROM state").fetchone() == (0,)
@@ -223,7 +223,7 @@ async def test_output_beyond_its_limit_is_counted_in_one_entry(host: PooledEngin
     assert played.run.status == "completed"
     kept = sum(len(text) for stream in ("stdout", "stderr") for text in played.output(stream))
     assert 0 < kept <= 150_000
-    (cut,) = played.of("output", "dropped")
+    (cut,) = played.entries_of("output", "dropped")
     assert (cut.source, json.loads(cut.data)["stream"]) == ("host", "cut")
     assert json.loads(cut.data)["bytes"] == 600_000 - kept
     assert [played.entries[-1].type, played.entries[-2]] == ["run.finished", cut]
@@ -234,4 +234,4 @@ async def test_a_runner_that_only_prints_is_held_to_the_same_limit(host: PooledE
     played: FinishedRun = await host.run("chaos", "print noise")
     assert played.run.status == "completed"
     assert played.output("stdout")[:1] == ["line 0"]
-    assert json.loads(played.of("output", "dropped")[0].data)["lines"] > 200
+    assert json.loads(played.entries_of("output", "dropped")[0].data)["lines"] > 200

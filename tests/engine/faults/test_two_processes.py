@@ -28,9 +28,9 @@ from tests.support.limits import slowness
 async def live_host(db: Path, session: str = "s") -> AsyncIterator[tuple[ForkedHost, str]]:
     """Another process that hosts a run without an end, and the run's id."""
     with forked_host(os.environ[MARK_VARIABLE], db, "chaos", "hang", session=session, runs=1, waits=True) as other:
-        while (told := json.loads(await asyncio.to_thread(other.lines.readline)))["type"] != "message.delta":
+        while (announced := json.loads(await asyncio.to_thread(other.lines.readline)))["type"] != "message.delta":
             pass
-        yield other, told["run_id"]
+        yield other, announced["run_id"]
 
 
 def locks(db: Path) -> list[str]:

@@ -112,7 +112,7 @@ def test_with_children_and_kills_every_message_ends_in_exactly_one_fate_too(
 
     assert not walk.model.open()
     assert remote_host.database.snapshot() == walk.model.snapshot()
-    remote_host.database.check_whole(walk.model)
+    remote_host.database.check_consistency(walk.model)
     assert len(walk.received) == len(set(walk.received))
     assert walk.done["crash"] == CRASHES
     with capsys.disabled():

@@ -52,7 +52,7 @@ def log_of(engine: Engine) -> list[tuple[str, str | None]]:
 
 
 def answers(played: FinishedRun) -> list[str]:
-    return [json.loads(entry.data)["message"]["content"] for entry in played.of("run.completed")]
+    return [json.loads(entry.data)["message"]["content"] for entry in played.entries_of("run.completed")]
 
 
 async def test_a_second_message_during_a_long_tool_call_is_used_in_the_one_answer(host: PooledEngine):
@@ -131,7 +131,7 @@ async def test_a_pull_that_the_runner_itself_takes_back_puts_its_items_back_in_p
     played = await host.wait_for_end(run_id)
 
     assert answers(played) == ["heard: one (3), two (3), three (5)"]
-    assert [len(json.loads(entry.data)["items"]) for entry in played.of("steering.pulled")] == [2, 3, 0]
+    assert [len(json.loads(entry.data)["items"]) for entry in played.entries_of("steering.pulled")] == [2, 3, 0]
 
 
 async def test_items_of_a_runner_that_is_killed_are_dropped_as_runner_lost(host: PooledEngine):
@@ -145,7 +145,7 @@ async def test_items_of_a_runner_that_is_killed_are_dropped_as_runner_lost(host:
     assert (played.run.status, played.run.status_reason) == ("failed", "runner.lost")
     (item,) = queue_items(host.engine)
     assert (item.fate, item.reason) == (Fate.DROPPED, "runner_lost")
-    (entry,) = played.of("steering.dropped")
+    (entry,) = played.entries_of("steering.dropped")
     assert json.loads(entry.data)["reason"] == "runner_lost"
     assert log_of(host.engine)[-2:] == [("steering.dropped", "dropped"), ("run.finished", None)]
     again = await host.engine.queue.resend(item.item_id)

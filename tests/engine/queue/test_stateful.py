@@ -134,7 +134,7 @@ class Steering(RuleBasedStateMachine):
         assert not self.model.open()
         with self.scripted.open_database() as database:
             assert database.snapshot() == self.model.snapshot()
-            database.check_whole(self.model)
+            database.check_consistency(self.model)
         assert len(self.received) == len(set(self.received))
         assert all(ticket.started.done() for ticket in self.scripted.action_runner.tickets.values())
 

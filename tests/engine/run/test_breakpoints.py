@@ -32,14 +32,14 @@ async def test_a_call_is_paused_before_it_is_made_and_made_when_continued(tool_e
     held = await wait_for_pause(engine, run_id)
     assert (held.location, held.stage, held.call_id, held.action) == ("tool", PauseStage.BEFORE, "c1", "call_tool")
     assert held.arguments == {"tool_name": "weather", "parameters": {"place": "here"}}
-    assert (held.original, held.edit, tool_engines.tool.asked) == (None, None, [])
+    assert (held.original, held.edit, tool_engines.tool.calls) == (None, None, [])
 
     tool_engines.clock.advance(2.5)
     await engine.runs.continue_run(run_id)
     assert await engine.runs.current_pause(run_id) is None
     run = await wait_for_run(engine, run_id)
     assert final_text(run) == str(TOOL_RESULT)
-    assert tool_engines.tool.asked == [{"place": "here"}]
+    assert tool_engines.tool.calls == [{"place": "here"}]
     assert [
         (entry.source, entry.type) for entry in run.journal if entry.type.startswith(("breakpoint.", "pause.", "call."))
     ] == [
@@ -67,7 +67,7 @@ async def test_a_call_that_is_answered_before_it_is_made_is_not_made(tool_engine
 
     run = await wait_for_run(engine, run_id)
     assert final_text(run) == str(EDITED_REPLY["result"])
-    assert tool_engines.tool.asked == []
+    assert tool_engines.tool.calls == []
     edited = run.one("pause.edited")
     assert edited.source == "user"
     assert edited.data == {"call_id": "c1", "original": None, "edit": EDITED_REPLY, "editor": "local"}
@@ -87,7 +87,7 @@ async def test_a_step_makes_the_call_and_pauses_at_its_reply_which_can_be_edited
         "c1",
         {"result": TOOL_RESULT},
     )
-    assert len(tool_engines.tool.asked) == 1
+    assert len(tool_engines.tool.calls) == 1
     await engine.runs.edit_reply(run_id, EDITED_REPLY, editor="ann")
     await engine.runs.continue_run(run_id)
 
@@ -109,7 +109,7 @@ async def test_a_reply_that_is_not_edited_goes_as_it_came(tool_engines: ToolEngi
     await engine.runs.continue_run(run_id)
 
     assert final_text(await wait_for_run(engine, run_id)) == str(TOOL_RESULT)
-    assert len(tool_engines.tool.asked) == 1
+    assert len(tool_engines.tool.calls) == 1
 
 
 async def test_a_later_edit_replaces_an_earlier_one_and_both_are_in_the_journal(tool_engines: ToolEngines):
@@ -256,7 +256,7 @@ async def test_secrets_are_masked_in_a_paused_call_and_the_tool_gets_them(tool_e
     assert held.arguments["parameters"] == {"word": "‹secret api_key›"}
     await engine.runs.continue_run(run_id)
     await wait_for_run(engine, run_id)
-    assert tool_engines.tool.asked == [{"word": "sesame-77"}]
+    assert tool_engines.tool.calls == [{"word": "sesame-77"}]
 
 
 # Runs that cannot be paused
@@ -325,7 +325,7 @@ async def test_a_paused_call_of_a_run_that_is_cancelled_is_interrupted_and_not_m
     await engine.runs.cancel(run_id)
     run = await wait_for_run(engine, run_id)
 
-    assert (run.row.status, heard, tool_engines.tool.asked) == ("cancelled", ["cancelled"], [])
+    assert (run.row.status, heard, tool_engines.tool.calls) == ("cancelled", ["cancelled"], [])
     assert run.one("call.replied").data["error"]["message"] == "the run was stopped"
     assert [entry.position for entry in run.journal] == [*range(1, len(run.journal) + 1)]
 
@@ -341,4 +341,4 @@ async def test_closing_the_host_ends_a_pause_at_once(open_engine: Engines, tool_
     run = await reader.runs.get(run_id)
     assert (run.status, run.metadata["error"]) == ("cancelled", "the host was closed")
     assert (await journal_of(reader, run_id))[-1].type == "run.finished"
-    assert tool_engines.tool.asked == []
+    assert tool_engines.tool.calls == []

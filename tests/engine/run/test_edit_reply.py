@@ -83,13 +83,13 @@ async def test_a_stream_that_is_answered_before_it_is_made_is_not_made(tool_engi
     await engine.runs.continue_run(run_id)
 
     assert final_text(await wait_for_run(engine, run_id)) == "nothing"
-    assert tool_engines.model.asked == 0
+    assert tool_engines.model.calls == 0
 
 
 async def test_a_stream_that_breaks_off_is_paused_with_its_chunks_and_breaks_off_when_continued(
     tool_engines: ToolEngines,
 ):
-    tool_engines.model.breaks_off = True
+    tool_engines.model.fails_midway = True
     engine, run_id = await streamed(tool_engines)
     held = await engine.runs.current_pause(run_id)
     assert (len(held.original["frames"]), held.original["error"]["message"]) == (1, "the line went dead")

@@ -120,7 +120,7 @@ async def test_a_cancelled_call_behind_a_held_result_is_recorded(tool_engines: T
     await engine.runs.continue_run(run_id)
     run = await wait_for_run(engine, run_id)
 
-    assert (run.row.status, tool_engines.tool.asked) == ("completed", [])
+    assert (run.row.status, tool_engines.tool.calls) == ("completed", [])
     assert run.warnings == ["The runner cancelled call_tool while the run was paused at a result."]
 
 

@@ -149,7 +149,7 @@ async def test_a_cancel_ends_a_pause_at_once_and_held_results_are_recorded_as_ig
     await engine.runs.cancel(run_id)
     run = await wait_for_run(engine, run_id)
 
-    assert (run.row.status, tool_engines.tool.asked) == ("cancelled", [])
+    assert (run.row.status, tool_engines.tool.calls) == ("cancelled", [])
     late = [(entry.outcome, entry.reason) for entry in run.all("message.completed")]
     assert late == [("ignored", "came after the run was stopped (cancelled)")] * 2
     assert run.one("call.decided").outcome == "refused"
@@ -186,7 +186,7 @@ async def test_a_call_that_is_paused_when_its_run_ends_is_refused_and_not_made(t
 
     engine = await tool_engines(ends_first)
     run = await wait_for_run(engine, await send(engine, breakpoints=("tool",)))
-    assert (run.row.status, tool_engines.tool.asked) == ("completed", [])
+    assert (run.row.status, tool_engines.tool.calls) == ("completed", [])
     assert heard == ["the run ended while it was paused at this call"]
 
 
@@ -231,7 +231,7 @@ async def test_a_call_that_is_paused_when_its_runners_code_ends_is_refused_and_n
     run = await wait_for_run(engine, await send(engine, breakpoints=("tool",)))
     async with asyncio.timeout(MAX_WAIT_SECONDS):
         await refused.wait()
-    assert (run.row.status, tool_engines.tool.asked) == ("completed", [])
+    assert (run.row.status, tool_engines.tool.calls) == ("completed", [])
 
 
 async def test_a_paused_run_that_has_ended_leaves_no_timer(tool_engines: ToolEngines, clock: FakeClock):

@@ -200,7 +200,7 @@ async def test_a_step_after_an_edit_goes_to_the_next_boundary_for_there_is_no_ca
     await engine.runs.edit_reply(run_id, EDITED_REPLY)
     await engine.runs.step(run_id)
     held = await wait_for_pause(engine, run_id, 2)
-    assert (held.stage, held.type, tool_engines.tool.asked) == (PauseStage.RESULT, "run.completed", [])
+    assert (held.stage, held.type, tool_engines.tool.calls) == (PauseStage.RESULT, "run.completed", [])
     await engine.runs.continue_run(run_id)
     assert final_text(await wait_for_run(engine, run_id)) == str(EDITED_REPLY["result"])
 
@@ -228,7 +228,7 @@ async def test_a_step_of_a_call_that_its_runner_takes_back_ends_at_the_next_boun
         yield said("never mind")
         yield done()
 
-    tool_engines.tool.go_on.clear()
+    tool_engines.tool.may_return.clear()
     engine = await tool_engines(thinks_better)
     run_id = await send(engine, breakpoints=("tool",))
     await wait_for_pause(engine, run_id)
@@ -294,6 +294,6 @@ async def test_a_call_that_its_runner_cancels_is_no_longer_paused(tool_engines: 
     leave.set()
     run = await wait_for_run(engine, run_id)
 
-    assert (run.row.status, tool_engines.tool.asked) == ("completed", [])
+    assert (run.row.status, tool_engines.tool.calls) == ("completed", [])
     assert run.one("call.replied").data["error"]["message"] == "the runner stopped waiting for the reply"
     assert run.all("pause.ended") == []

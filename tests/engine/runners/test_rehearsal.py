@@ -12,7 +12,7 @@ from engine.protocol import AgentAPIException
 from engine.protocol.errors import ErrorCode
 from engine.protocol.payloads import validate_payload
 from tests.support.engines import Engines, declares, lines_of, message, send, wait_for_entry, wait_for_run
-from tests.support.runner_harness import load, play, types
+from tests.support.runner_harness import load, run_bundled, types
 
 PACE = {"name": "pace", "type": "float", "label": {"en_US": "Pace"}, "default": 1.0}
 
@@ -75,7 +75,7 @@ class Played:
 
 async def told(*pulls: Sequence[str | None] | AgentAPIException, start: str = "a day in Kyoto") -> Played:
     """A run that gets these messages at its first pull, its second and so on. It must always end properly."""
-    results = await play(load("rehearsal").RehearsalRunner(), start, People(*pulls), pace=0)
+    results = await run_bundled(load("rehearsal").RehearsalRunner(), start, People(*pulls), pace=0)
     assert types(results).count("run.completed") == 1
     assert types(results)[-1] == "run.completed"
     assert all(validate_payload(result["type"], result["data"]) is None for result in results)
@@ -83,7 +83,7 @@ async def told(*pulls: Sequence[str | None] | AgentAPIException, start: str = "a
 
 
 async def test_rehearsal_plays_three_turns_with_tools_state_an_artifact_and_streamed_text():
-    results = await play(load("rehearsal").RehearsalRunner(), "hi", pace=0)
+    results = await run_bundled(load("rehearsal").RehearsalRunner(), "hi", pace=0)
 
     kinds = types(results)
     assert kinds.count("message.completed") == 3
@@ -100,7 +100,7 @@ async def test_rehearsal_plays_three_turns_with_tools_state_an_artifact_and_stre
 async def test_rehearsal_is_the_same_every_time():
     runner = load("rehearsal").RehearsalRunner()
 
-    assert await play(runner, "a day in Lisbon", pace=0) == await play(runner, "a day in Lisbon", pace=0)
+    assert await run_bundled(runner, "a day in Lisbon", pace=0) == await run_bundled(runner, "a day in Lisbon", pace=0)
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ async def test_rehearsal_pulls_between_its_turns_and_once_more_before_its_end():
                 yield result
 
     people = Watched()
-    await play(Watching(), "hi", people, pace=0)
+    await run_bundled(Watching(), "hi", people, pace=0)
 
     boundaries = ("message.completed", "tool.call.completed", "steering_pull", "run.completed")
     order = [kind for kind in happened if kind in boundaries]
@@ -280,7 +280,7 @@ async def test_a_message_without_words_and_a_very_long_one_are_noted_too():
 
 async def test_rehearsal_works_without_steering():
     refused = AgentAPIException.of(ErrorCode.RUNTIME_ERROR, "the host has a cold")
-    off = Played(await play(load("rehearsal").RehearsalRunner(), "a day in Kyoto", pace=0))
+    off = Played(await run_bundled(load("rehearsal").RehearsalRunner(), "a day in Kyoto", pace=0))
 
     run = await told(refused, refused, refused)
     late = await told(refused, ["make it Oslo"])

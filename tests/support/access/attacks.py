@@ -1,4 +1,4 @@
-"""The attack table, first half: others' places, files and names, the code of each refusal and how its reason begins."""
+"""Attacks on foreign conversations, files and names, with the code and the reason of each refusal."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -10,8 +10,8 @@ Ids = dict[str, dict[str, str]]
 
 
 @dataclass(frozen=True)
-class Scene:
-    """What an attack knows: its own context, and ids of everyone else's things."""
+class AttackInput:
+    """The input of an attack: the context of its run, and the ids of foreign data."""
 
     ctx: Any
     others: Ids
@@ -31,12 +31,12 @@ class Scene:
 @dataclass(frozen=True)
 class Attack:
     name: str
-    make: Callable[[Scene], Awaitable[Any]]
+    make: Callable[[AttackInput], Awaitable[Any]]
     code: str
     words: str
     """How the reason begins."""
     where: str = "call.decided"
-    """The entry that records it: the gate's decision, or the answer that failed. `child`: it never left the child."""
+    """The entry that records it: the gate's decision, or the failed reply. `child`: the call never left the child."""
 
 
 UNAUTHORIZED, INVALID, NOT_FOUND, TOO_LARGE = "unauthorized", "invalid_argument", "not_found", "payload_too_large"

@@ -1,4 +1,4 @@
-"""The attack table, second half: operations that were not granted, and arguments that cannot be right."""
+"""Attacks with operations that were not granted, and with invalid arguments."""
 
 from typing import Any
 

@@ -1,8 +1,9 @@
-"""Playing a run to its end, looking for processes, and hosting in another process."""
+"""Runs with real child processes: start them, wait for them, and find the processes that they leave."""
 
 import asyncio
 import json
 import os
+import secrets
 import signal
 import subprocess
 import sys
@@ -19,7 +20,7 @@ from tests.support.limits import MAX_PROCESS_SECONDS, Limit
 
 ROOT = Path(__file__).resolve().parents[3]
 MARK_VARIABLE = "TRACKSIDE_FAULTS_MARK"
-"""Passed on to every child, which passes it on to its own."""
+"""An environment variable that every child inherits and passes on, so that its processes can be found."""
 
 
 @dataclass(frozen=True)
@@ -33,15 +34,15 @@ class FinishedRun:
     def last(self) -> dict[str, Any]:
         return json.loads(self.entries[-1].data)
 
-    def of(self, kind: str, outcome: str | None = None) -> list[Entry]:
+    def entries_of(self, kind: str, outcome: str | None = None) -> list[Entry]:
         return [entry for entry in self.entries if entry.type == kind and entry.outcome == outcome]
 
     def output(self, stream: str) -> list[str]:
-        told = (json.loads(entry.data) for entry in self.of("output"))
-        return [each["text"] for each in told if each["stream"] == stream]
+        lines = (json.loads(entry.data) for entry in self.entries_of("output"))
+        return [each["text"] for each in lines if each["stream"] == stream]
 
     def check_journal(self) -> None:
-        """What holds for every run, however it went."""
+        """Check the rules that apply to the journal of every run, however it ended."""
         assert [entry.position for entry in self.entries] == list(range(1, len(self.entries) + 1))
         assert [entry.position for entry in self.entries if entry.type == "run.finished"] == [len(self.entries)]
         assert self.entries[-1].source == "host"
@@ -52,7 +53,7 @@ class FinishedRun:
 
 
 class PooledEngine:
-    """An engine with its child pool, and a short way to play runs on it."""
+    """An engine with its child pool, and shortcuts to start runs and wait for them."""
 
     def __init__(self, engine: Engine, pool: ChildPool) -> None:
         self.engine = engine
@@ -61,7 +62,7 @@ class PooledEngine:
     async def start_run(
         self, runner: str | None, text: str = "", *, session: str | None = "faults", warm: bool = False, **config: Any
     ) -> str:
-        """Start a run and give its id. `warm` keeps the child's start out of the run's time."""
+        """Start a run and return its id. With `warm`, the child is started first, outside the run's deadline."""
         choice = RunOptions(runner=runner, config=config, env=(MARK_VARIABLE,))
         event_id = self.engine.ids.new("evt")
         order = self.engine.runs.prepare(message(event_id, text, conversation_id=session), choice)
@@ -82,24 +83,24 @@ class PooledEngine:
         return played
 
     async def wait_for_entry(self, run_id: str, kind: str) -> Entry:
-        """The first entry of this kind, as soon as it is told."""
+        """Return the first entry of this kind, as soon as it is announced."""
         async with asyncio.timeout(MAX_PROCESS_SECONDS), self.engine.subscribe(run_id=run_id) as news:
             async for batch in news:
-                for told in batch:
-                    if told.entry.type == kind:
-                        return told.entry
-        raise AssertionError(f"{run_id} told no {kind}")
+                for announced in batch:
+                    if announced.entry.type == kind:
+                        return announced.entry
+        raise AssertionError(f"{run_id} has no entry {kind}")
 
     async def check_normal(self) -> None:
-        """The host is well: a run of another runner goes as it should."""
+        """Check that a run of another runner still completes."""
         played = await self.run("echo", "still there?", session=None)
         assert (played.run.status, played.run.status_reason) == ("completed", "stop")
-        assert "still there?" in played.of("message.completed")[0].data
+        assert "still there?" in played.entries_of("message.completed")[0].data
 
 
 @asynccontextmanager
 async def open_pooled_engine(db: Path, target: Path | None = None) -> AsyncIterator[PooledEngine]:
-    """A hosting engine with real children."""
+    """Open an engine as host, with real child processes."""
     pool = ChildPool()
     async with await Engine.open(target, db=db, runtime=pool) as engine:
         yield PooledEngine(engine, pool)
@@ -130,19 +131,19 @@ def wait_until(holds: Callable[[], Any], seconds: float = MAX_PROCESS_SECONDS) -
 
 
 def _states() -> Iterator[tuple[int, int, int]]:
-    """Process, parent and group of everything that lives."""
+    """Yield process id, parent and process group of every process that is alive."""
     for folder in Path("/proc").iterdir():
         if folder.name.isdecimal():
             try:
                 fields = (folder / "stat").read_bytes().rpartition(b")")[2].split()
-            except OSError:  # it ended while we looked
+            except OSError:  # the process ended meanwhile
                 continue
             if fields[0] not in (b"Z", b"X"):
                 yield int(folder.name), int(fields[1]), int(fields[2])
 
 
 def descendants(pid: int) -> set[int]:
-    """Living processes below this one."""
+    """Return the living descendants of a process."""
     children: dict[int, list[int]] = {}
     for child, parent, _ in _states():
         children.setdefault(parent, []).append(child)
@@ -159,8 +160,22 @@ def alive(pids: set[int]) -> set[int]:
     return {pid for pid, _, _ in _states()} & pids
 
 
+@contextmanager
+def process_mark() -> Iterator[str]:
+    """Mark the processes that are started meanwhile with a value of their own, so that no other test finds them."""
+    before = os.environ.get(MARK_VARIABLE)
+    os.environ[MARK_VARIABLE] = mark = secrets.token_hex(8)
+    try:
+        yield mark
+    finally:
+        if before is None:
+            del os.environ[MARK_VARIABLE]
+        else:
+            os.environ[MARK_VARIABLE] = before
+
+
 def marked_processes(mark: str) -> set[int]:
-    """Living processes that carry the mark in their environment, wherever they have gone; not this one."""
+    """Return the living processes with the mark in their environment, also reparented ones; without this process."""
     wanted = f"{MARK_VARIABLE}={mark}".encode()
     found: set[int] = set()
     for pid, _, _ in _states():
@@ -178,7 +193,7 @@ def marked_processes(mark: str) -> set[int]:
 def other_process(
     script: Path, *arguments: object, environment: Mapping[str, str] | None = None
 ) -> Iterator["subprocess.Popen[str]"]:
-    """A Python process on a script, its lines on a pipe; killed at the end if it still lives."""
+    """Run a Python script in another process with piped input and output; kill it at the end if it is still alive."""
     process = subprocess.Popen(
         [sys.executable, str(script), *map(str, arguments)],
         cwd=ROOT,
@@ -196,10 +211,10 @@ def other_process(
 
 
 def read_line(process: "subprocess.Popen[str]") -> str:
-    """The next line it prints, without its newline."""
+    """Return the next line of the output, without its newline."""
     assert process.stdout is not None
     line = process.stdout.readline()
-    assert line.endswith("\n"), f"it ended with {process.poll()}: {line!r}"
+    assert line.endswith("\n"), f"the process ended with {process.poll()}: {line!r}"
     return line[:-1]
 
 

@@ -1,4 +1,4 @@
-"""Acts that make sense now: each kind picks something that is there to be acted on, or finds nothing."""
+"""Chooses actions that are possible in the current state of the model."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import count
@@ -15,18 +15,18 @@ STEERABLE = frozenset({"obeys"})
 
 
 class ActionChooser:
-    """Makes acts for one world. A pick is any number; the same pick chooses the same in the same world."""
+    """Makes actions for one model. A pick is any number; equal picks in equal models give equal actions."""
 
     def __init__(self) -> None:
         self._names: Iterator[str] = (f"event-{number}" for number in count(1))
         self._words: Iterator[str] = (f"words {number}" for number in count(1))
 
     def choose(self, model: QueueModel, kind: str, pick: int) -> Action:
-        """Of this kind; where there is nothing to act on, what leads there, or something is said."""
+        """Return an action of this kind. If none is possible, return one that prepares it, or send a message."""
         tried = (kind, PREPARATION.get(kind, kind), "send_to_the_run", "send")
         return next(action for each in tried if (action := KINDS[each](self, model, pick)) is not None)
 
-    # Saying
+    # Sending
 
     def send(self, model: QueueModel, pick: int) -> Action:
         return self._new(pick, runner=chosen(RUNNERS, pick // 8))
@@ -103,7 +103,7 @@ class ActionChooser:
         return _change("set_steer", [m for m in waiting if model.can_claim(model.active_run(m.slot), m)], pick)
 
     def change_too_late(self, model: QueueModel, pick: int) -> Action | None:
-        """Change what is decided."""
+        """Change a message whose fate is decided."""
         found = [each for each in model.messages.values() if each.mode is not None and each.fate not in EDITABLE]
         how = chosen(("edit", "move", "pause", "resume", "withdraw", "set_after"), pick // 16)
         return _change(how, found, pick, *{"edit": ["too late"], "move": [None]}.get(how, []))
@@ -136,7 +136,7 @@ KINDS: Mapping[str, Callable[[ActionChooser, QueueModel, int], Action | None]] =
     name: make for name, make in vars(ActionChooser).items() if not name.startswith("_") and name != "choose"
 }
 PREPARATION: Mapping[str, str] = {"resume": "pause", "set_steer": "set_after", "send_again": "withdraw"}
-"""What is done first where there is nothing of the kind."""
+"""The kind of action that makes another kind possible."""
 SEND_OUTCOMES = {"claimed": "claim", "waits": "wait for the slot", "began": "begin a run"}
 CHANGES = ("edit", "move", "pause", "resume", "withdraw", "set after", "set steer")
 ENDS = ("complete", "fail", "cancel a run")
@@ -151,10 +151,10 @@ OUTCOMES = (
     *ENDS,
     "change too late",
 )
-"""What an act can come to."""
+"""All outcomes that tests count."""
 EXPECTED_OUTCOMES = {"send": "begin a run", "send_to_the_run": "claim", "cancel": "cancel a run"}
 EXPECTED_OUTCOMES |= dict.fromkeys(("send_for_after", "send_an_event"), "wait for the slot")
-"""What a kind of act should come to, where it is not what it is called."""
+"""The expected outcome of a kind of action, if its name differs."""
 
 
 def expected_outcome(kind: str) -> str:
@@ -162,7 +162,7 @@ def expected_outcome(kind: str) -> str:
 
 
 def outcome_of(action: Action, answer: object) -> str:
-    """What an act came to: only what took effect counts as done."""
+    """Return the outcome of an action. Only an action that took effect counts as done."""
     match action:
         case Send():
             return SEND_OUTCOMES[answer] if isinstance(answer, str) else "repeat"
@@ -182,6 +182,6 @@ def outcome_of(action: Action, answer: object) -> str:
 
 
 def without_second_ends(actions: list[Action]) -> list[Action]:
-    """A run ends once."""
+    """Remove actions that would end a run a second time."""
     ends = {action.run: action for action in actions if isinstance(action, End)}
     return [action for action in actions if not isinstance(action, End) or ends[action.run] is action]

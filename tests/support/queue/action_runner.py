@@ -1,4 +1,4 @@
-"""Puts acts to an engine and gives the answers as the world gives them."""
+"""Does actions with an engine, and returns the answers in the form that the model uses."""
 
 import asyncio
 from typing import Any
@@ -13,7 +13,7 @@ from tests.support.queue.queue_checks import QueueDatabase
 
 
 class ActionRunner:
-    """Does what a person, a platform or the host does. What runners do is done where they are."""
+    """Does the actions of users and platforms. Pulls and ends are done where the runners are."""
 
     def __init__(self, engine: Engine, config: dict[str, Any] | None = None) -> None:
         self.engine = engine
@@ -50,18 +50,18 @@ class ActionRunner:
         return OK
 
     async def settled(self) -> None:
-        """Nothing is on its way: all is written, and every slot has had its look."""
-        asked = -1
-        while asked != self.writer._added:
-            # A question of our own goes to the writer and back: whoever waited for an answer has heard it by then.
+        """Wait until everything is written and every free slot was considered."""
+        count = -1
+        while count != self.writer._added:
+            # The writer answers in order, so every earlier operation has its answer when this one has.
             answer = self.writer.submit(lambda _: None)
-            asked = self.writer._added
+            count = self.writer._added
             await answer
-            while watches := tuple(self.host.dispatcher._filling_tasks()):
-                await asyncio.wait(watches)
+            while tasks := tuple(self.host.dispatcher._filling_tasks()):
+                await asyncio.wait(tasks)
 
     async def _send(self, action: Send) -> Any:
-        said = event(
+        envelope = event(
             "message.received" if action.is_message else "schedule.triggered",
             event_id=action.event,
             conversation_id=action.slot[0],
@@ -69,7 +69,7 @@ class ActionRunner:
             input={"text": action.text},
         )
         choice = RunOptions(action.runner, self._config)
-        return self._answer(await self.engine.runs.submit(said, choice, after=action.after))
+        return self._answer(await self.engine.runs.submit(envelope, choice, after=action.after))
 
     def _answer(self, ticket: Ticket) -> Any:
         if not ticket.is_repeat:
@@ -103,6 +103,6 @@ class ActionRunner:
                 raise AssertionError(action)
 
     def _runner_of(self, event_id: str) -> str:
-        """The short name of the runner that a message was for."""
+        """Return the short name of the runner that a message was sent to."""
         (found,) = self.database.all("SELECT runner_id FROM queue WHERE event_id = ?", event_id)
         return found[0].split("/")[1]

@@ -1,6 +1,6 @@
-"""A process that hosts, with children: `hosting.py DB PROJECT`. Each line that comes in is an act, each answer a line.
+"""A host process with children: `hosting.py DB PROJECT`. Each input line is an action, each output line an answer.
 
-Acts are done as they come, side by side; `{"settle": true}` is answered when nothing is on its way.
+Actions are done concurrently. `{"settle": true}` is answered when nothing is in progress.
 """
 
 import asyncio
@@ -17,41 +17,41 @@ from tests.support.queue.action_runner import ActionRunner
 from tests.support.queue.queue_actions import OK, Action, End
 
 
-def read(observed: dict[str, Any]) -> Action:
-    """An act as it was written."""
-    given = {name: tuple(value) if isinstance(value, list) else value for name, value in observed["given"].items()}
-    return getattr(queue_actions, observed["kind"])(**given)
+def read_action(order: dict[str, Any]) -> Action:
+    """Make the action that an input line describes."""
+    given = {name: tuple(value) if isinstance(value, list) else value for name, value in order["given"].items()}
+    return getattr(queue_actions, order["kind"])(**given)
 
 
 async def answer(action_runner: ActionRunner, number: int, order: dict[str, Any]) -> None:
     if "settle" in order:
         await action_runner.settled()
-        observed = OK
-    elif isinstance(action := read(order), End):
+        result = OK
+    elif isinstance(action := read_action(order), End):
         await action_runner.engine.runs.wait_for_end(action_runner.database.run_of(action.run))
-        observed = OK
+        result = OK
     else:
-        observed = await action_runner.do(action)
-    print(json.dumps({"number": number, "answer": observed}), flush=True)
+        result = await action_runner.do(action)
+    print(json.dumps({"number": number, "answer": result}), flush=True)
 
 
-def answered(task: "asyncio.Task[None]") -> None:
+def exit_on_error(task: "asyncio.Task[None]") -> None:
     if (error := task.exception()) is not None:
         print_exception(error)
-        os._exit(1)  # whoever waits for the answer hears that there is none
+        os._exit(1)  # so that the test does not wait for an answer
 
 
 async def main(db: Path, project: Path) -> None:
     engine = await Engine.open(project, db=db)
     action_runner = ActionRunner(engine, {"folder": str(project.parent)})
     print(json.dumps({"recovered": list(engine.recovered_runs)}), flush=True)
-    doing: set[asyncio.Task[None]] = set()
+    tasks: set[asyncio.Task[None]] = set()
     while line := await asyncio.to_thread(sys.stdin.readline):
         order = json.loads(line)
         task = asyncio.create_task(answer(action_runner, order["number"], order))
-        doing.add(task)
-        task.add_done_callback(doing.discard)
-        task.add_done_callback(answered)
+        tasks.add(task)
+        task.add_done_callback(tasks.discard)
+        task.add_done_callback(exit_on_error)
     action_runner.database.close()
     await engine.close()
 

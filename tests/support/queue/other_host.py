@@ -1,7 +1,7 @@
-"""Hosts a run with messages in every state, says so, and goes on as it is told: `other_host.py ROOT`.
+"""Hosts a run with messages in every state: `other_host.py ROOT`.
 
-Prints the run and its items as JSON. For each line that comes in it pulls once and prints what it got; at the end of
-its input it ends the run.
+Prints the run and its items as JSON. For each input line the run pulls once, and the pulled texts are printed.
+At the end of the input the run ends.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ async def host(root: Path) -> None:
     await run.pull("one")
     clock.advance(1)
     with failing_trigger(engine, "BEFORE UPDATE ON queue WHEN new.fate = 'injected'"):
-        await run.pull("one")  # taken and committed, and never more than that
+        await run.pull("one")  # pulled, but never injected
     items["queued"], items["held"] = await steering.send_claimed("queued with walnut-4711-walnut", "held")
     await engine.queue.pause(items["held"])
     items["after"] = str((await steering.send("after", after=True)).item_id)

@@ -1,7 +1,7 @@
-"""What can be done to a queue, each as the steps in which it happens, and what may come of several at the same time.
+"""Actions on a queue, each as a sequence of steps, and a search for an order of steps that explains a result.
 
-The engine decides each step in one place, so whatever ran side by side must have left what some order of the steps
-leaves: the same answers to those who asked, and the same facts.
+The engine decides each step in one place. So the answers and the database after concurrent actions must be those of
+some sequential order of their steps.
 """
 
 from collections.abc import Generator, Iterator, Sequence
@@ -11,20 +11,20 @@ from typing import Any
 from tests.support.queue.queue_model import EDITABLE, MAX_ITEMS, Message, QueueModel, QueueSnapshot, Refused, Slot
 
 Steps = Generator[Any, None, Any]
-"""Changes a world step by step and gives the answer; one that is given before the last step is yielded."""
+"""Changes a model step by step and returns the answer. An answer that is given before the last step is yielded."""
 OK = "ok"
 REFUSALS = ("AlreadyDecided", "CannotSteer")
 REPLY_UNREAD = "unheard"
-"""What a pull came to whose reply was written to a runner that had just stopped waiting for it."""
+"""The outcome of a pull whose reply was written to a runner that had just stopped waiting for it."""
 PULL_NOT_STARTED = "unasked"
-"""What a pull came to that was taken back before the host began with it."""
+"""The outcome of a pull that was cancelled before the host started it."""
 NO_ANSWER = "no answer"
-"""The answer to what was still under way when its host died."""
+"""The answer to an action that was in progress when its host died."""
 
 
 @dataclass(frozen=True, slots=True)
 class Send:
-    """Someone says something, or something happens."""
+    """The user sends a message, or another event occurs."""
 
     event: str
     slot: Slot
@@ -45,7 +45,7 @@ class Send:
 
 @dataclass(frozen=True, slots=True)
 class SendAgain:
-    """Someone sends again what was dropped or withdrawn; the answer names the new event."""
+    """The user resends a dropped or withdrawn message. The answer has the id of the new event."""
 
     event: str
 
@@ -65,7 +65,7 @@ class SendAgain:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Someone changes a message that waits: `how` is the world's method."""
+    """The user changes a queued message. `how` is the name of the model's method."""
 
     how: str
     event: str
@@ -76,11 +76,11 @@ class Change:
         yield
         message = model.messages[self.event]
         if message.fate in EDITABLE and (message.mode, message.run) != (found.mode, found.run):
-            return "AlreadyDecided"  # someone turned it meanwhile; whoever changes it should look again
+            return "AlreadyDecided"  # its mode was changed meanwhile, so the change is refused
         try:
             getattr(model, self.how)(self.event, *self.given)
         except Refused as refused:
-            # Where it was decided between the look and the change, either has reason to refuse.
+            # If its fate was decided between the read and the change, either refusal is correct.
             return observed if message != found and observed in REFUSALS else str(refused)
         yield OK
         model.start_next(message.slot)
@@ -89,12 +89,12 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Pull:
-    """A run asks what was said. One that is cancelled may still come through, and then it counts."""
+    """A run pulls its messages. A pull that is cancelled too late still takes effect."""
 
     run: str
     limit: int = MAX_ITEMS
     cancelled: str | None = None
-    """When."""
+    """When the pull is cancelled."""
 
     def steps(self, model: QueueModel, observed: Any) -> Steps:
         if observed == PULL_NOT_STARTED:
@@ -105,7 +105,7 @@ class Pull:
         yield
         if model.runs[self.run].status != "live":
             return observed if observed in ("cancelled", "refused") else "refused"
-        # Cancelled by its runner, or because its run is at its end: either way nothing was given.
+        # Cancelled by its runner or by the end of its run: in both cases nothing was delivered.
         if observed == "cancelled" or (observed == "refused" and model.runs[self.run].closing is not None):
             model.put_back(taken)
             return observed
@@ -115,7 +115,7 @@ class Pull:
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """A run ends by itself, or its runner is gone."""
+    """A run ends by itself, or its runner is lost."""
 
     run: str
     status: str
@@ -132,7 +132,7 @@ class End:
 
 @dataclass(frozen=True, slots=True)
 class Cancel:
-    """Someone stops a run."""
+    """The user stops a run."""
 
     run: str
 
@@ -160,29 +160,29 @@ def find_explanation(
     died: bool = False,
     unwritten: bool = False,
 ) -> QueueModel:
-    """The world after some order of the acts' steps that gives these answers and these facts; fails if there is none.
+    """Return the model after an order of steps that gives these answers and this snapshot. Fails if there is none.
 
-    A host that `died` leaves any part of the acts that were not answered yet; and where the writer was not heard of
-    again (`unwritten`), also a pull whose answer the runner has, as one that was only taken.
+    If the host `died`, actions without an answer may have been done in part. If the last writes of the host were not
+    confirmed (`unwritten`), this also applies to a pull whose reply the runner has received.
     """
     tried: list[str] = []
     for left, answers in _outcomes(model, actions, observed, died=died):
-        is_told = all(
+        has_answers = all(
             expected in (answer, NO_ANSWER) or (unwritten and isinstance(action, Pull) and answer == NO_ANSWER)
             for action, answer, expected in zip(actions, answers, observed, strict=True)
         )
-        if is_told and left.snapshot() == snapshot:
+        if has_answers and left.snapshot() == snapshot:
             return left
-        tried.append(f"{answers} with {left.snapshot().differences(snapshot) or 'the same facts'}")
-    asked = [f"{action} was answered {answer}" for action, answer in zip(actions, observed, strict=True)]
+        tried.append(f"{answers} with {left.snapshot().differences(snapshot) or 'the same snapshot'}")
+    given = [f"{action} was answered {answer}" for action, answer in zip(actions, observed, strict=True)]
     possible = [f"possible: {each}" for each in dict.fromkeys(tried)]
-    raise AssertionError("\n".join(["No order explains this:", *asked, *possible]))
+    raise AssertionError("\n".join(["No order explains this:", *given, *possible]))
 
 
 def _outcomes(
     model: QueueModel, actions: Sequence[Action], observed: Sequence[Any], *, died: bool
 ) -> Iterator[tuple[QueueModel, list[Any]]]:
-    """Every way in which the steps can follow each other, acts in their own order first."""
+    """Yield the model and the answers after each order of the steps, the order of the actions first."""
     todo: list[tuple[int, ...]] = [()]
     while todo:
         path = todo.pop()
@@ -202,7 +202,7 @@ def _outcomes(
 
 
 def _answer_to_repeat(model: QueueModel, event: str) -> list[Any]:
-    """An event that came before is answered with its first run, if it has one."""
+    """Return the answer to a repeated event: its first run, if it has one."""
     message = model.messages[event]
     run = model.run_of(event)
     return ["repeat", run or ("waits" if message.fate in ("queued", "paused") else "nothing")]

@@ -1,4 +1,4 @@
-"""What the database itself says of a queue, read past the engine, and what must hold of it whatever was done."""
+"""Reads the queue from the database without the engine, and checks the rules that always apply."""
 
 import json
 import sqlite3
@@ -10,12 +10,12 @@ from tests.support.queue.queue_model import BEGAN, OPEN, QueueModel, QueueSnapsh
 
 LIVE = ("created", "running")
 AUDITED = ("injected", "dropped", "withdrawn")
-"""Fates that have a row of their own in the event log; one that became a run has its event's."""
+"""Fates with their own row in the event log. A message that became a run has the row of its event."""
 AUDITS = "SELECT substr(event_type, 10), count(*) FROM events WHERE event_type LIKE 'steering.%' GROUP BY 1"
 
 
 class QueueDatabase:
-    """A connection of its own that only looks."""
+    """A read-only connection to the database of an engine."""
 
     def __init__(self, path: Path) -> None:
         self._connection = sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, isolation_level=None)
@@ -39,7 +39,7 @@ class QueueDatabase:
         return found[0]
 
     def snapshot(self) -> QueueSnapshot:
-        """The facts as the world tells them."""
+        """Return the state of the queue, to be compared with the model."""
         self._connection.execute("BEGIN")
         try:
             return self._read_snapshot()
@@ -74,10 +74,10 @@ class QueueDatabase:
             audits=dict(self.all(AUDITS)),
         )
 
-    # What holds at the end
+    # Rules at the end
 
-    def check_whole(self, model: QueueModel) -> None:
-        """Every message has one fate and its audit, every run a whole journal."""
+    def check_consistency(self, model: QueueModel) -> None:
+        """Check that every message has one fate and its row in the event log, and every run a complete journal."""
         for run, status in self.all("SELECT run_id, status FROM runs"):
             self._check_journal(run, status)
         self._check_audits()
@@ -92,23 +92,23 @@ class QueueDatabase:
         assert kinds[-1] == "run.finished"
         assert status not in LIVE
         done = [(kind, json.loads(data)) for _, kind, data, outcome in entries if outcome != "refused"]
-        in_hand: list[str] = []
+        pulled: list[str] = []
         ends: Counter[str] = Counter()
         for kind, data in done:
             match kind:
                 case "steering.pulled":
-                    in_hand += data["items"]
+                    pulled += data["items"]
                 case "steering.returned":
-                    in_hand = [item for item in in_hand if item not in data["items"]]
+                    pulled = [item for item in pulled if item not in data["items"]]
                 case "steering.injected":
-                    assert data["item_id"] in in_hand
+                    assert data["item_id"] in pulled
                     ends[data["item_id"]] += 1
                 case "steering.dropped" | "steering.withdrawn":
                     ends[data["item_id"]] += 1
         assert set(ends.values()) <= {1}, (run, ends)
         for item, fate in self.all("SELECT item_id, fate FROM queue WHERE run_id = ? AND mode = 'steer'", run):
             assert ends[item] == 1
-            assert (item in in_hand) >= (fate == "injected")
+            assert (item in pulled) >= (fate == "injected")
 
     def _check_audits(self) -> None:
         log = self.all("SELECT event_type, json_extract(metadata, '$.steering.source_event_id') FROM events")
@@ -121,7 +121,7 @@ class QueueDatabase:
                 assert self.all("SELECT run_id FROM events WHERE event_id = ?", event) == [(own_run,)]
 
     def _check_lines(self, model: QueueModel) -> None:
-        """What was said is one line; what was withdrawn is none."""
+        """Check that each delivered or dropped message has one line, and a withdrawn one has none."""
         lines = Counter(event for (event,) in self.all("SELECT event_id FROM transcript WHERE role = 'user'"))
         for message in model.messages.values():
             said = message.is_message and message.fate in (BEGAN, "own_run", "injected", "dropped")

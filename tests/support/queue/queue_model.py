@@ -1,7 +1,8 @@
-"""What steering should do, in plain lists: one message after the other, nothing at the same time.
+"""A model of the queue in plain lists, without concurrency. Tests compare it with the engine.
 
-A change is a small method; several of them make an act (see acts.py). What is open is in `order`, what was said in
-`lines`. Messages and runs go by the id of their event, since only the engine knows the ids that it gives.
+Each method is one change; an action makes several of them (see queue_actions.py). `order` has the messages without a
+final fate, `lines` those in the transcript. Messages and runs are named by their event id, because only the engine
+knows the other ids.
 """
 
 from collections import Counter
@@ -9,20 +10,20 @@ from dataclasses import dataclass, field, replace
 
 Slot = tuple[str, str | None]
 BEGAN = "began"
-"""The fate of a message that never had to wait."""
+"""The fate of a message that started its run at once."""
 OPEN = ("queued", "paused", "pulled")
 EDITABLE = ("queued", "paused")
 MAX_ITEMS = 100
-"""Messages that may wait in one run, and that one pull gives."""
+"""The maximum number of messages that are queued for one run, and that one pull returns."""
 
 
 class Refused(Exception):
-    """The engine has to refuse this, with an error of this name."""
+    """The engine must refuse the action with an error of this name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """Something that came in: a message or another event."""
+    """An accepted event, usually a message."""
 
     event: str
     slot: Slot
@@ -33,7 +34,7 @@ class Message:
     mode: str | None = None
     reason: str | None = None
     run: str | None = None
-    """The run that has claimed it."""
+    """The run that claimed the message."""
     sent_again: bool = False
 
 
@@ -44,32 +45,32 @@ class Run:
     runner: str
     status: str = "live"
     closing: str | None = None
-    """How it will end, once that is sure: from here on it claims nothing."""
+    """The final status once it is decided; from then on the run claims nothing."""
 
 
 @dataclass(slots=True)
 class QueueModel:
-    """All conversations of one database."""
+    """The queue and the runs of all conversations in one database."""
 
     steerable: frozenset[str] = frozenset()
     """Runners that can be steered."""
     messages: dict[str, Message] = field(default_factory=dict)
     runs: dict[str, Run] = field(default_factory=dict)
     order: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    """By conversation, the messages whose fate is open, as they will be said."""
+    """The messages without a final fate by conversation, in the order of their delivery."""
     lines: dict[Slot, tuple[tuple[str, str], ...]] = field(default_factory=dict)
-    """What a person has said, with the words that count."""
+    """Event id and final text of each user line in the transcript."""
     audits: Counter[str] = field(default_factory=Counter)
-    """How many audits of each kind there must be."""
+    """The expected number of rows of each kind in the event log."""
 
     def copy(self) -> "QueueModel":
         messages, runs, order = self.messages.copy(), self.runs.copy(), self.order.copy()
         return QueueModel(self.steerable, messages, runs, order, self.lines.copy(), self.audits.copy())
 
-    # Looking
+    # Queries
 
     def open(self, *fates: str, mode: str | None = None) -> list[Message]:
-        """Messages whose fate is open."""
+        """Return the messages without a final fate."""
         found = (self.messages[event] for order in self.order.values() for event in order)
         return [each for each in found if each.fate in (fates or OPEN) and mode in (None, each.mode)]
 
@@ -80,14 +81,14 @@ class QueueModel:
         return next((run for run in self.live() if run.slot == slot), None)
 
     def waiting_for_slot(self, slot: Slot) -> list[Message]:
-        """Those that wait for the slot, the next one first."""
+        """Return the messages that wait for the slot, the next one first."""
         return [each for each in self.open("queued") if each.slot == slot and each.mode != "steer"]
 
     def claimed(self, run: str, *fates: str) -> list[Message]:
         return [each for each in self.open(*fates, mode="steer") if each.run == run]
 
     def run_of(self, event: str) -> str | None:
-        """The run that an event got: its own, or the one that claimed it."""
+        """Return the run of an event: its own, or the one that claimed it."""
         message = self.messages[event]
         return event if message.fate in (BEGAN, "own_run") else message.run if message.mode == "steer" else None
 
@@ -99,10 +100,10 @@ class QueueModel:
     def is_full(self, run: Run) -> bool:
         return len(self.claimed(run.event)) >= MAX_ITEMS
 
-    # Coming in
+    # New events
 
     def accept(self, message: Message, *, after: bool) -> str:
-        """Begin a run, go into the one at work, or wait; says which."""
+        """Start a run, queue the event for the active run, or queue it for the slot. Returns which of them."""
         run = self.active_run(message.slot)
         if run is not None and not after and self.can_claim(run, message) and not self.is_full(run):
             self._enqueue(replace(message, mode="steer", run=run.event))
@@ -114,7 +115,7 @@ class QueueModel:
         return "began"
 
     def start_next(self, slot: Slot) -> None:
-        """A free slot goes to the first that waits for it."""
+        """Start the first queued event if the slot is free."""
         waiting = self.waiting_for_slot(slot)
         if waiting and self.active_run(slot) is None:
             self._begin(self._close(waiting[0], "own_run"))
@@ -135,7 +136,7 @@ class QueueModel:
             self.lines[message.slot] = (*lines, (message.event, message.text))
 
     def _close(self, message: Message, fate: str, reason: str | None = None) -> Message:
-        """Its fate is decided; it waits no more."""
+        """Set the final fate of a message and remove it from the order."""
         conversation = message.slot[0]
         self.order[conversation] = tuple(each for each in self.order[conversation] if each != message.event)
         closed = self.messages[message.event] = replace(message, fate=fate, reason=reason)
@@ -156,14 +157,14 @@ class QueueModel:
             self._close(message, "injected")
 
     def put_back(self, taken: list[Message]) -> None:
-        """Never said after all; their places in the order are as they were."""
+        """Return messages of a cancelled pull to the queue; they keep their places in the order."""
         for message in taken:
             self.messages[message.event] = replace(message, fate="queued")
             lines = self.lines[message.slot]
             self.lines[message.slot] = tuple(line for line in lines if line[0] != message.event)
             self.audits["returned"] += 1
 
-    # A person's changes
+    # Changes by the user
 
     def edit(self, event: str, text: str) -> None:
         self.messages[event] = replace(self._editable(event), text=text)
@@ -228,13 +229,13 @@ class QueueModel:
     # Ends
 
     def decide_end(self, run: str, status: str) -> None:
-        """The first that says how a run ends is right."""
+        """Set the final status of a run. The first one stands."""
         known = self.runs[run]
         if known.closing is None:
             self.runs[run] = replace(known, closing=status)
 
     def finish(self, run: str, reason: str | None = None) -> None:
-        """What still waits in it is dropped, in its order."""
+        """End a run and drop the messages that are still queued for it, in order."""
         known = self.runs[run]
         if known.status != "live":
             return
@@ -244,14 +245,14 @@ class QueueModel:
         self.runs[run] = replace(known, status=status)
 
     def recover(self) -> None:
-        """The host died: the next one closes all that it left."""
+        """Close the runs and drop the messages of a host that died, as the next host does."""
         for run in self.live():
             self.runs[run.event] = replace(run, closing="failed")
             self.finish(run.event, "host_restarted")
         self._drop_all("host_restarted")
 
     def close(self) -> None:
-        """The host was closed as it should be."""
+        """Cancel all runs and drop all messages, as a host does when it is closed."""
         for run in self.live():
             self.decide_end(run.event, "cancelled")
             self.finish(run.event)
@@ -261,7 +262,7 @@ class QueueModel:
         for message in self.open():
             self._add_line(self._close(message, "dropped", reason))
 
-    # What can be seen of it
+    # Comparison
 
     def snapshot(self) -> "QueueSnapshot":
         queued = [each for each in self.messages.values() if each.mode is not None]
@@ -279,12 +280,12 @@ class QueueModel:
 
 @dataclass(frozen=True, slots=True)
 class QueueSnapshot:
-    """The same of the world and of the database, to be compared."""
+    """The state of the queue in a form that the model and the database have in common."""
 
     fates: dict[str, tuple[str, str | None]]
     texts: dict[str, str]
     claims: dict[str, str | None]
-    """The run that has it, or what else it waits for."""
+    """The run that claimed the message, or the mode in which it waits."""
     sent_again: frozenset[str]
     order: dict[str, tuple[str, ...]]
     lines: dict[Slot, tuple[tuple[str, str], ...]]
@@ -292,7 +293,7 @@ class QueueSnapshot:
     audits: dict[str, int]
 
     def differences(self, other: "QueueSnapshot") -> str:
-        """What is not the same, for a person."""
+        """Describe the differences for the error message of a test."""
         found: list[str] = []
         for name in self.__slots__:
             one, two = getattr(self, name), getattr(other, name)

@@ -1,4 +1,4 @@
-"""A host in another process with its runners in children, and the database between us; it can be killed."""
+"""A host in another process, with runners in child processes; a test can kill it and read its database."""
 
 import json
 import shutil
@@ -17,7 +17,7 @@ HERE = Path(__file__).resolve().parent
 
 
 class RemoteHost:
-    """One database through the lives of its hosts."""
+    """One database and its successive host processes."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
@@ -27,7 +27,7 @@ class RemoteHost:
         (root / "project" / "trackside.yaml").write_text("{}")
         self._open_hosts = ExitStack()
         self.recovered: list[str] = []
-        """Runs that the newest host had to close when it opened."""
+        """Runs of the previous host that the current one closed when it was opened."""
         self._open()
         self.database = QueueDatabase(self._db)
 
@@ -36,21 +36,21 @@ class RemoteHost:
         self._host = self._open_hosts.enter_context(hosting)
         self.recovered = json.loads(read_line(self._host))["recovered"]
 
-    # Acting
+    # Actions
 
     def perform(self, actions: list[Action]) -> list[Any]:
-        """Do all of this at the same time, and wait until nothing moves; gives the answers."""
+        """Do the actions concurrently, wait until nothing is in progress, and return their answers."""
         numbers = [self._begin(action) for action in actions]
-        asked = {number for action, number in zip(actions, numbers, strict=True) if not isinstance(action, Pull)}
-        observed = self._read_answers(asked)
+        expected = {number for action, number in zip(actions, numbers, strict=True) if not isinstance(action, Pull)}
+        observed = self._read_answers(expected)
         for action, number in zip(actions, numbers, strict=True):
             if isinstance(action, Pull):
-                (observed[number],) = wait_until(lambda action=action, number=number: self._pulled(action, number))
+                (observed[number],) = wait_until(lambda action=action, number=number: self._pull_answer(action, number))
         self._settle()
         return [observed[number] for number in numbers]
 
     def kill(self, actions: list[Action], wait: Any) -> list[Any]:
-        """Begin these, and kill the host after a while; gives what was answered by then."""
+        """Start the actions and kill the host after `wait()`. Returns the answers that were given by then."""
         numbers = [self._begin(action) for action in actions]
         wait()
         family = descendants(self._host.pid)
@@ -66,11 +66,11 @@ class RemoteHost:
         return [observed.get(number, NO_ANSWER) for number in numbers]
 
     def reopen(self) -> None:
-        """What the dead host left is closed by the next one."""
+        """Start the next host, which closes the runs of the dead one."""
         self._open()
 
     def close(self) -> None:
-        """Let the host close as it should, and wait for it."""
+        """Close the host properly, and wait for its end."""
         assert self._host.stdin is not None
         self._host.stdin.close()
         assert self._host.wait(60) == 0
@@ -96,7 +96,7 @@ class RemoteHost:
         with (self._root / f"{self.database.run_of(run)}.todo").open("a") as todo:
             todo.write(json.dumps(order) + "\n")
 
-    # Hearing
+    # Answers
 
     def _read_answers(self, numbers: set[int]) -> dict[int, Any]:
         observed: dict[int, Any] = {}
@@ -106,19 +106,19 @@ class RemoteHost:
         return observed
 
     def _runner_answers(self, run: str) -> dict[int, Any]:
-        """What a runner has answered; a line that it died over is none."""
-        observed = self._root / f"{self.database.run_of(run)}.answers"
-        lines = observed.read_text().split("\n")[:-1] if observed.exists() else []
+        """Return the answers of a runner. An incomplete last line is ignored."""
+        file = self._root / f"{self.database.run_of(run)}.answers"
+        lines = file.read_text().split("\n")[:-1] if file.exists() else []
         return {answer["number"]: answer["answer"] for answer in map(json.loads, lines)}
 
-    def _pulled(self, action: Pull, number: int) -> tuple[Any] | None:
-        """The runner's answer, or that its run was over before it gave one; nothing where it may yet come."""
+    def _pull_answer(self, action: Pull, number: int) -> tuple[Any] | None:
+        """Return the runner's answer, NO_ANSWER if its run ended without one, or None if it may still come."""
         is_over = self.database.snapshot().runs[action.run] != "live"
         observed = self._runner_answers(action.run)
         return (observed[number],) if number in observed else (NO_ANSWER,) if is_over else None
 
     def _settle(self) -> None:
-        """Nothing is on its way, and the runner of every run is at work."""
+        """Wait until nothing is in progress and every runner has started."""
         number = next(self._numbers)
         write_line(self._host, json.dumps({"number": number, "settle": True}))
         assert self._read_answers({number}) == {number: OK}
@@ -128,7 +128,7 @@ class RemoteHost:
 
 
 def possible_answers(actions: list[Action], observed: list[Any]) -> Iterator[list[Any]]:
-    """What the answers can mean: whether a reply reached a runner that had stopped to listen, only the host knows."""
+    """Yield all readings of the answers. Only the host knows whether a runner that stopped waiting got the reply."""
 
     def means(action: Action, answer: Any) -> list[Any]:
         is_open = isinstance(action, Pull) and isinstance(answer, str)

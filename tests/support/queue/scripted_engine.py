@@ -1,4 +1,4 @@
-"""An engine in this process whose runners do what a test says, step by step, and that can die at any step."""
+"""An engine in this process whose runners a test controls step by step, and that can crash at any step."""
 
 import asyncio
 import shutil
@@ -20,34 +20,34 @@ from tests.support.queue.queue_actions import NO_ANSWER, OK, Action, End, Pull
 from tests.support.queue.queue_checks import QueueDatabase
 from tests.support.queue.queue_model import EDITABLE, QueueModel, QueueSnapshot
 
-CANCEL_TIMES = ("before it is decided", "when it is decided", "when it is told")
-"""When a pull is cancelled: its writer is busy, has written and not said so, or has just said so."""
+CANCEL_TIMES = ("before the decision", "after the decision", "after the reply")
+"""When a pull is cancelled: the writer is still busy, has committed, or has just resolved its future."""
 
 
 @dataclass(frozen=True, slots=True)
 class WaitingRunner:
-    """A run whose runner waits for what it is told."""
+    """A runner that waits until the test ends its run."""
 
     ctx: Any
     end: asyncio.Future[Any]
 
 
 class ScriptedRunners:
-    """The runners of a house: each works until it is told how to end. One can be steered, the other not."""
+    """Two runners that wait until the test ends their run: `obeys` can be steered, `deaf` cannot."""
 
     def __init__(self) -> None:
         self.waiting: dict[str, WaitingRunner] = {}
 
         @declares(capabilities={"steering": True})
         async def obeys(ctx: Any) -> AsyncIterator[Any]:
-            yield await self._works(ctx)
+            yield await self._wait_for_end(ctx)
 
         async def deaf(ctx: Any) -> AsyncIterator[Any]:
-            yield await self._works(ctx)
+            yield await self._wait_for_end(ctx)
 
         self.runners = {runner.__name__: runner for runner in (obeys, deaf)}
 
-    async def _works(self, ctx: Any) -> Any:
+    async def _wait_for_end(self, ctx: Any) -> Any:
         end: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self.waiting[ctx.run_id] = WaitingRunner(ctx, end)
         try:
@@ -57,16 +57,16 @@ class ScriptedRunners:
 
 
 class ScriptedEngine:
-    """One database through the lives of its hosts. All of it belongs to the test's thread and its loop."""
+    """One database and its successive hosts. Everything runs in the test's thread and event loop."""
 
     def __init__(self, root: Path, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
         self._runners = ScriptedRunners()
         self._ids, self._clock = CountingIds(), FakeClock()
         self._root = root
-        self._life = 0
+        self._host_number = 0
         self._gates = 0
-        """How many keep the writer busy."""
+        """The number of operations that block the writer."""
         (root / "project").mkdir(parents=True)
         (root / "project" / "trackside.yaml").write_text("{}")
         for runner in self._runners.runners.values():
@@ -79,7 +79,7 @@ class ScriptedEngine:
 
     @property
     def _folder(self) -> Path:
-        return self._root / f"life-{self._life}"
+        return self._root / f"host-{self._host_number}"
 
     def _open(self) -> ActionRunner:
         opening = Engine.open(
@@ -91,18 +91,18 @@ class ScriptedEngine:
         )
         return ActionRunner(self._loop.run_until_complete(opening))
 
-    # Acting
+    # Actions
 
     def perform(self, actions: list[Action]) -> list[Any]:
-        """Do all of this at the same time, and wait until nothing moves; gives the answers."""
+        """Do the actions concurrently, wait until nothing is in progress, and return their answers."""
 
-        async def all_of_it() -> list[Any]:
+        async def do_all() -> list[Any]:
             async with asyncio.timeout(MAX_PROCESS_SECONDS):
                 observed = await asyncio.gather(*(self._do(action) for action in actions))
                 await self._settled()
                 return observed
 
-        return self._loop.run_until_complete(all_of_it())
+        return self._loop.run_until_complete(do_all())
 
     async def _do(self, action: Action) -> Any:
         match action:
@@ -121,13 +121,13 @@ class ScriptedEngine:
         return OK
 
     async def _settled(self) -> None:
-        """Nothing is on its way, and the runner of every run is at work."""
+        """Wait until nothing is in progress and the runner of every run waits."""
         await self.action_runner.settled()
         while self.action_runner.host.orchestrator.live.keys() != self._runners.waiting.keys():
             await self.action_runner.settled()
 
     def check_tickets(self, model: QueueModel) -> None:
-        """Whoever sent a message hears of its run, once it has one, and of its withdrawal."""
+        """Check that each ticket is resolved once its message has a run or was withdrawn."""
         for name, ticket in self.action_runner.tickets.items():
             message, run = model.messages[name], model.run_of(name)
             if run is not None:
@@ -160,7 +160,7 @@ class ScriptedEngine:
 
     @contextmanager
     def _busy(self, is_busy: bool) -> Iterator[None]:
-        """While this lasts the writer decides nothing that is asked of it."""
+        """Block the writer meanwhile, so that it decides nothing."""
         free = threading.Event()
         if is_busy:
             self.action_runner.writer.submit(lambda _: free.wait(MAX_PROCESS_SECONDS))
@@ -172,7 +172,7 @@ class ScriptedEngine:
             free.set()
 
     def _drain(self) -> None:
-        """Let the writer write all that it was given, while the loop stands still and hears nothing of it."""
+        """Wait until the writer has written everything, without running the event loop."""
         writer, until = self.action_runner.writer, time.monotonic() + MAX_PROCESS_SECONDS
         while not self._gates and writer._wake_at != writer._added + 1:
             assert time.monotonic() < until
@@ -181,9 +181,9 @@ class ScriptedEngine:
     # Ends
 
     def crash_host(self, unfinished: list[Action], turns: int, *, unwritten: bool) -> tuple[list[Any], QueueSnapshot]:
-        """Begin these, and be killed after so many turns of the loop; gives what was answered and what is on disk.
+        """Start the actions and crash after this many turns of the loop. Returns the answers and the state on disk.
 
-        The next host finds the files as they lie there now. What this one still does to its own, nobody will read.
+        The next host gets a copy of the files at that moment. The old host is closed on files that nobody reads.
         """
         tasks = [self._loop.create_task(self._do(action)) for action in unfinished]
         for _ in range(turns):
@@ -195,7 +195,7 @@ class ScriptedEngine:
             observed = [each.result() if each.done() else NO_ANSWER for each in tasks]
             snapshot = self.database.snapshot()
             dead = self._folder
-            self._life += 1
+            self._host_number += 1
             self._folder.mkdir()
             for file in dead.iterdir():
                 if not file.name.endswith("-shm"):
@@ -206,12 +206,12 @@ class ScriptedEngine:
         return observed, snapshot
 
     def close(self) -> None:
-        """Close the engine, and the runs in it, as it should be done."""
+        """Close the engine and its runs properly."""
         self.database.close()
         self._loop.run_until_complete(self.action_runner.engine.close())
 
     def open_database(self) -> "closing[QueueDatabase]":
-        """At what is left when all is closed."""
+        """Open the database after everything is closed."""
         return closing(QueueDatabase(self.action_runner.engine.database_path))
 
     def _turn(self) -> None:
@@ -229,5 +229,5 @@ async def _pull_items(waiting: WaitingRunner, limit: int) -> Any:
 
 
 async def _wait_for_all(tasks: list[asyncio.Task[Any]]) -> None:
-    """What came of these is nobody's business any more."""
+    """Wait for the tasks and ignore their results."""
     await asyncio.gather(*tasks, return_exceptions=True)

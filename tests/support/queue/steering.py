@@ -1,4 +1,4 @@
-"""A run that the test conducts step by step, and the books that must balance when all is over."""
+"""Runs that a test controls step by step, and checks of the stored data when all engines are closed."""
 
 import asyncio
 import json
@@ -45,7 +45,7 @@ Work = Callable[[Any], Awaitable[Any]]
 
 
 class ControlledRunners:
-    """Runners that do what a test tells them, if they are told `go …`; anything else they answer at once."""
+    """Runners that wait for orders of the test if their message starts with `go`, and reply at once otherwise."""
 
     def __init__(self) -> None:
         self._orders: defaultdict[str, asyncio.Queue[tuple[Work, asyncio.Future[Any]]]] = defaultdict(asyncio.Queue)
@@ -58,32 +58,32 @@ class ControlledRunners:
                 return
             yield delta()
             while True:
-                work, told = await self._orders[ctx.run_id].get()
+                work, result = await self._orders[ctx.run_id].get()
                 try:
                     outcome = await work(ctx)
                 except AgentAPIException as refusal:
-                    told.set_exception(refusal)
+                    result.set_exception(refusal)
                     continue
                 except BaseException:
-                    told.cancel()
+                    result.cancel()
                     raise
                 if isinstance(outcome, _YieldResult):
                     if outcome.result is not None:
                         yield outcome.result
-                    told.set_result(None)
+                    result.set_result(None)
                     if outcome.is_last:
                         return
-                elif not told.done():
-                    told.set_result(outcome)
+                elif not result.done():
+                    result.set_result(outcome)
 
         play.__name__ = name
         return declares(**STEERING_MANIFEST | declared)(play)
 
     def do_next(self, run_id: str, work: Work) -> "asyncio.Future[Any]":
-        """Have a run do this next; the future gives what came of it."""
-        told: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        self._orders[run_id].put_nowait((work, told))
-        return told
+        """Queue work for a run. The future resolves to its result."""
+        result: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._orders[run_id].put_nowait((work, result))
+        return result
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class _YieldResult:
 
 
 class ControlledRun:
-    """A run that does what the test says."""
+    """A run that a test controls."""
 
     def __init__(self, engine: Engine, runners: ControlledRunners, run_id: str) -> None:
         self.engine = engine
@@ -101,11 +101,11 @@ class ControlledRun:
         self._runners = runners
 
     def do(self, work: Work) -> "asyncio.Future[Any]":
-        """Do this inside the run."""
+        """Do work inside the run. The future resolves to its result."""
         return self._runners.do_next(self.run_id, work)
 
     def pull_items(self, *arguments: Any, **more: Any) -> "asyncio.Future[Any]":
-        """The items of one pull."""
+        """Pull once. The future resolves to the items."""
 
         async def pull(ctx: Any) -> Any:
             return (await ctx.api.steering_pull(*arguments, **more)).items
@@ -113,7 +113,7 @@ class ControlledRun:
         return self.do(pull)
 
     async def pull(self, *arguments: Any, **more: Any) -> list[str]:
-        """What one pull brought, as text; that it did is on disk by then."""
+        """Pull once and return the texts, after the delivery is committed."""
         items = await self.pull_items(*arguments, **more)
         await self.engine._core.host.writer.flush()
         return [item.input.to_text() for item in items]
@@ -125,7 +125,7 @@ class ControlledRun:
         await self.do(yield_result)
 
     async def end(self, result: Any = None) -> FinishedRun:
-        """Let it end with this result, or without a word."""
+        """End the run with this result, or without one."""
 
         async def yield_result(ctx: Any) -> _YieldResult:
             return _YieldResult(result, is_last=True)
@@ -138,14 +138,14 @@ class ControlledRun:
 
 
 class SteeringHarness:
-    """An engine with a conducted runner, `controlled`, and a short way to speak to it."""
+    """An engine with a runner that the test controls, and shortcuts to send messages to it."""
 
     def __init__(self, engine: Engine, runners: ControlledRunners) -> None:
         self.engine = engine
         self.runners = runners
 
     async def start(self, text: str = "go", **fields: Any) -> ControlledRun:
-        """A run at work."""
+        """Start a run and wait for its first result."""
         choice = RunOptions(runner=fields.pop("runner", "controlled"), config=fields.pop("config", {}))
         ticket = await self.engine.runs.submit(message(text, **fields), choice)
         run = ControlledRun(self.engine, self.runners, await ticket.started)
@@ -156,7 +156,7 @@ class SteeringHarness:
         return await self.engine.runs.submit(message(text, **fields), RunOptions(runner=runner), after=after)
 
     async def send_claimed(self, *texts: str, **fields: Any) -> list[str]:
-        """Messages that the run at work takes in; their item ids."""
+        """Send messages that the run in progress must claim. Returns their item ids."""
         tickets = [await self.send(text, **fields) for text in texts]
         assert all(ticket.claimed_by for ticket in tickets), tickets
         return [str(ticket.item_id) for ticket in tickets]
@@ -165,7 +165,7 @@ class SteeringHarness:
         return next(item for item in queue_items(self.engine) if item.item_id == item_id)
 
     async def queued_texts(self, session: str = "s") -> list[str | None]:
-        """The texts that wait, in their order."""
+        """Return the texts of the queued messages, in order."""
         return [item.text for item in await self.engine.queue.list(session)]
 
 
@@ -175,32 +175,32 @@ async def open_steering(engines: Engines, *others: Runner, **project: Any) -> St
 
 
 def queue_items(engine: Engine) -> list[QueueItem]:
-    """All that ever waited, as it came."""
+    """Return all queue items, oldest first."""
     return read_database(
         engine, lambda conn: every(conn, select(tables.queue).order_by(tables.queue.c.item_id), QueueItem)
     )
 
 
 def steering_log(engine: Engine, event_type: str) -> list[dict[str, Any]]:
-    """The steering notes of the event log, for one type of event."""
+    """Return the steering metadata in the event log for one type of event."""
     query = select(tables.events).where(tables.events.c.event_type == event_type).order_by(tables.events.c.seq)
     rows = read_database(engine, lambda conn: every(conn, query, EventRow))
     return [row.metadata["steering"] for row in rows if "steering" in row.metadata]
 
 
-# Getting in the way
+# Conditions and failures
 
 
-async def wait_until(claim: Callable[[], Any]) -> None:
-    """Let the loop turn until this holds."""
+async def wait_until(condition: Callable[[], Any]) -> None:
+    """Run the event loop until the condition is true."""
     async with asyncio.timeout(MAX_WAIT_SECONDS):
-        while not claim():  # noqa: ASYNC110  (a turn of the loop is just what is waited for)
+        while not condition():  # noqa: ASYNC110  (each turn of the loop counts)
             await asyncio.sleep(0)
 
 
 @contextmanager
 def writer_blocked(engine: Engine) -> Iterator[None]:
-    """Nothing is written meanwhile; what is asked for is decided afterwards, in the order in which it was asked."""
+    """Block the writer meanwhile. Operations are decided afterwards, in their order."""
     released = threading.Event()
     engine._core.host.writer.submit(lambda _: released.wait(20))
     try:
@@ -211,18 +211,18 @@ def writer_blocked(engine: Engine) -> Iterator[None]:
 
 @contextmanager
 def failing_trigger(engine: Engine, when: str, name: str = "in_the_way") -> Iterator[None]:
-    """SQLite refuses such a statement with `not today`, as another program's trigger might."""
+    """Make SQLite refuse matching statements with `not today`, by a trigger."""
     with closing(sqlite3.connect(engine.database_path, isolation_level=None)) as other:
         other.execute(f"CREATE TRIGGER {name} {when} BEGIN SELECT RAISE(ABORT, 'not today'); END")
         yield
         other.execute(f"DROP TRIGGER {name}")
 
 
-# The books
+# Checks of the stored data
 
 
 def check_stored_data(path: Path) -> None:
-    """What holds for every database whose hosts are gone: each message in one fate, each journal without a gap."""
+    """Check a database without hosts: each message has one fate, and no journal has a gap."""
     database = Database.open(path, write=False)
     try:
         stored = database.read_now(_read_stored_data)
@@ -235,7 +235,7 @@ def check_stored_data(path: Path) -> None:
 
 @dataclass(frozen=True)
 class StoredData:
-    """All that the facts say of who said what and what became of it."""
+    """The tables that record messages and their fates."""
 
     runs: list[RunRow]
     journal: list[dict[str, Any]]
@@ -264,7 +264,7 @@ def check_journal(run: RunRow, entries: list[dict[str, Any]]) -> None:
 
 
 def check_fates(stored: StoredData) -> None:
-    """Injected, dropped, withdrawn or a run of its own: never two, never none; and said once, or not at all."""
+    """Check that each message has exactly one final fate, and one transcript line unless it was withdrawn."""
     by_event = {item.event_id: item for item in stored.items}
     assert len(by_event) == len(stored.items), "a message waits once"
     runs_of = Counter(run.event_id for run in stored.runs)
@@ -284,7 +284,7 @@ def check_fates(stored: StoredData) -> None:
 
 
 def _check_records(item: QueueItem, stored: StoredData) -> None:
-    """The end of every item is noted once in the log, and once in the journal of the run that had it."""
+    """Check that the fate of an item is recorded once in the event log, and once in the journal of its run."""
     ends = {"steering.injected": Fate.INJECTED, "steering.dropped": Fate.DROPPED, "steering.withdrawn": Fate.WITHDRAWN}
     logged = [e.event_type for e in stored.events if e.event_type in ends and _source_of(e) == item.event_id]
     assert [ends[kind] for kind in logged] == [fate for fate in ends.values() if fate == item.fate], item

@@ -1,4 +1,4 @@
-"""A runner that does what a test writes: each line of the run's `.todo` is an order, each of its `.told` an answer."""
+"""A runner that a test controls by files: each line of `RUN.todo` is an order, each line of `RUN.answers` an answer."""
 
 import asyncio
 import json
@@ -8,8 +8,7 @@ from pathlib import Path
 from engine.protocol import AgentAPIException, AgentRunResult
 
 capabilities = {"steering": True}
-LOOK = 0.002
-"""Seconds between looks for new orders."""
+POLL_SECONDS = 0.002
 
 
 async def run(ctx):
@@ -36,7 +35,7 @@ async def run(ctx):
                 tasks.add(task)
                 task.add_done_callback(tasks.discard)
             done = len(orders)
-            await asyncio.sleep(LOOK)
+            await asyncio.sleep(POLL_SECONDS)
 
 
 async def pull(ctx, order, answers):
@@ -57,7 +56,7 @@ async def pulled(ctx, order):
     except asyncio.CancelledError:
         if not pulling.cancelled() or asyncio.current_task().cancelling():
             raise
-        # What is asked after the cancel is answered after it: the host knows of it by then.
+        # Calls are answered in order: when this one is answered, the host has seen the cancel.
         try:
             await ctx.api.run_get()
         except AgentAPIException:

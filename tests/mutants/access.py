@@ -5,13 +5,13 @@ from typing import Final
 from tests.mutants.mutant import Mutant
 
 _DESK: Final = "engine/access/server.py"
-_ATTACK: Final = "tests/engine/access/test_attacks.py::test_an_attack_is_refused_recorded_and_harmless"
+_ATTACK: Final = "tests/engine/access/test_attacks.py::test_attack_is_refused_and_recorded_and_changes_nothing"
 _ATTACKS: Final = "tests/engine/access/test_attacks.py"
 _CALLS: Final = "tests/engine/access/test_calls.py"
 _GUARDS: Final = "tests/engine/access/test_guards.py"
-_STOPPED: Final = f"{_ATTACKS}::test_a_stopped_run_has_its_call_interrupted_and_may_only_look_at_itself"
-_BURST: Final = f"{_CALLS}::test_a_second_has_2_000_calls_and_fills_again_as_time_passes"
-_CROWD: Final = f"{_CALLS}::test_128_calls_are_in_flight_at_most_and_there_is_room_again_after"
+_STOPPED: Final = f"{_ATTACKS}::test_stopped_run_has_its_call_interrupted_and_may_only_call_run_get"
+_BURST: Final = f"{_CALLS}::test_rate_limit_is_2_000_calls_per_second_and_refills_over_time"
+_CROWD: Final = f"{_CALLS}::test_at_most_128_calls_are_in_flight_and_finished_calls_make_room"
 
 MUTANTS: Final = (
     # The run that calls
@@ -20,14 +20,14 @@ MUTANTS: Final = (
         "if run.has_ended:\n            raise RUN_ENDED.refusal()",
         "if run.has_ended and run.final_result is not None:\n            raise RUN_ENDED.refusal()",
         "after a run's end its id opens nothing",
-        f"{_ATTACKS}::test_after_its_end_nothing_is_answered_and_nothing_recorded",
+        f"{_ATTACKS}::test_calls_after_the_end_of_the_run_are_refused_and_not_recorded",
     ),
     Mutant(
         _DESK,
         "if run.final_result is not None:\n            return RUN_ENDED",
         "if run.final_result is not None and name != ALLOWED_WHILE_STOPPING:\n            return RUN_ENDED",
         "after its last result a run is answered nothing",
-        f"{_ATTACKS}::test_after_its_last_result_a_run_is_answered_nothing",
+        f"{_ATTACKS}::test_calls_after_the_terminal_result_are_refused",
     ),
     Mutant(
         _DESK,
@@ -55,7 +55,7 @@ MUTANTS: Final = (
         'if data.get("run_id") != run.order.run_id:',
         'if data.get("run_id") is None:',
         "a call names no other run",
-        f"{_ATTACKS}::test_another_live_runs_id_opens_nothing",
+        f"{_ATTACKS}::test_id_of_another_live_run_is_refused",
     ),
     # The plugin that calls
     Mutant(
@@ -91,7 +91,7 @@ MUTANTS: Final = (
         'if key != "run_id" and key not in IDENTITY_FIELDS}',
         'if key != "run_id"}',
         "a caller may repeat its own identity",
-        f"{_GUARDS}::test_a_caller_may_repeat_its_own_identity",
+        f"{_GUARDS}::test_call_may_name_its_own_plugin_identity",
     ),
     # How many
     Mutant(
@@ -127,14 +127,14 @@ MUTANTS: Final = (
         "task = asyncio.current_task()\n        rate_limit.in_flight += 1",
         "task = asyncio.current_task()\n        rate_limit.in_flight += 0",
         "a stream is in flight until it ends",
-        f"{_GUARDS}::test_streams_are_in_flight_until_they_end_and_there_is_room_again_after",
+        f"{_GUARDS}::test_streams_count_as_in_flight_until_they_end",
     ),
     Mutant(
         _DESK,
         "rate_limit.in_flight -= 1\n            if task is not None:",
         "rate_limit.in_flight -= 0\n            if task is not None:",
         "a stream that ended makes room",
-        f"{_GUARDS}::test_streams_are_in_flight_until_they_end_and_there_is_room_again_after",
+        f"{_GUARDS}::test_streams_count_as_in_flight_until_they_end",
     ),
     Mutant(
         "engine/access/call.py",
@@ -206,7 +206,7 @@ MUTANTS: Final = (
         "if size > MAX_REPLY_BYTES:",
         "if size > 2 * MAX_REPLY_BYTES:",
         "a reply fits into a frame",
-        f"{_CALLS}::test_a_reply_too_large_for_a_frame_is_payload_too_large",
+        f"{_CALLS}::test_reply_too_large_for_a_frame_fails_as_payload_too_large",
     ),
     Mutant(
         "engine/access/services.py",
@@ -220,13 +220,13 @@ MUTANTS: Final = (
         "content = run.recorder.cover(blob.decode()).encode()",
         "content = blob",
         "secrets are marks in large replies",
-        f"{_CALLS}::test_secrets_are_marks_in_calls_and_the_resource_gets_them_whole",
+        f"{_CALLS}::test_secrets_are_masked_in_recorded_calls_and_reach_the_resource",
     ),
     Mutant(
         "engine/journal/recorder.py",
         "written = self._marks.cover(text if text is not None else orjson.dumps(data).decode())",
         "written = text if text is not None else orjson.dumps(data).decode()",
         "secrets are marks in calls",
-        f"{_CALLS}::test_secrets_are_marks_in_calls_and_the_resource_gets_them_whole",
+        f"{_CALLS}::test_secrets_are_masked_in_recorded_calls_and_reach_the_resource",
     ),
 )

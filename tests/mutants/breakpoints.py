@@ -96,7 +96,7 @@ MUTANTS: Final = (
         "if outcome.edit is not None:\n        return",
         "if outcome.edit is not None and await make():\n        return",
         "a call that was answered by a person is not made",
-        f"{_HOLDS}::test_a_call_that_is_answered_before_it_is_made_is_not_made",
+        f"{_HOLDS}::test_call_with_an_edited_reply_is_not_made",
     ),
     Mutant(
         "engine/access/held_calls.py",
@@ -117,7 +117,7 @@ MUTANTS: Final = (
         "edit_reply if pause.is_editable else None",
         "edit",
         "a pull takes what waits, so its answer cannot be edited",
-        "tests/engine/run/test_edit_reply.py::test_a_pull_takes_what_waits_so_its_answer_cannot_be_edited",
+        "tests/engine/run/test_edit_reply.py::test_reply_of_a_pull_cannot_be_edited",
     ),
     Mutant(
         "engine/access/held_calls.py",
@@ -132,21 +132,21 @@ MUTANTS: Final = (
         "if not self._held_results.is_holding:\n            location",
         "if not self._held_results.is_holding or kind:\n            location",
         "no result overtakes one that is held",
-        f"{_RESULTS}::test_everything_behind_a_held_result_waits_and_keeps_its_order",
+        f"{_RESULTS}::test_results_and_calls_after_a_held_result_wait_in_order",
     ),
     Mutant(
         "engine/run/live.py",
         "if self._held_results.is_holding:\n            try:",
         "if self._held_results.is_holding and self.stop is not None:\n            try:",
         "no call overtakes a result that is held",
-        f"{_RESULTS}::test_everything_behind_a_held_result_waits_and_keeps_its_order",
+        f"{_RESULTS}::test_results_and_calls_after_a_held_result_wait_in_order",
     ),
     Mutant(
         "engine/run/live.py",
         "return self._held_results.is_holding or self._writer.full",
         "return self._writer.full",
         "while a result is held nothing more is read",
-        f"{_RESULTS}::test_everything_behind_a_held_result_waits_and_keeps_its_order",
+        f"{_RESULTS}::test_results_and_calls_after_a_held_result_wait_in_order",
     ),
     # The end
     Mutant(
@@ -161,7 +161,7 @@ MUTANTS: Final = (
         "if self._has_ended:\n            raise",
         "if self._is_over and once:\n            raise",
         "a run that is being stopped cannot be held",
-        f"{_TIME}::test_a_run_that_is_being_stopped_reaches_no_point_any_more",
+        f"{_TIME}::test_run_that_is_being_stopped_does_not_pause",
     ),
     Mutant(
         "engine/access/held_calls.py",

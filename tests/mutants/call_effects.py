@@ -8,11 +8,11 @@ _ARTIFACT: Final = "engine/access/calls/artifact.py"
 _STATE: Final = "engine/access/calls/state.py"
 _STORAGE: Final = "engine/store/storage.py"
 _ATTACKS: Final = "tests/engine/access/test_attacks.py"
-_ATTACK: Final = f"{_ATTACKS}::test_an_attack_is_refused_recorded_and_harmless"
+_ATTACK: Final = f"{_ATTACKS}::test_attack_is_refused_and_recorded_and_changes_nothing"
 _GUARDS: Final = "tests/engine/access/test_guards.py"
 _KEPT: Final = "tests/engine/access/test_state_and_storage.py"
-_RANGE: Final = "tests/engine/access/test_artifacts.py::test_a_range_is_just_that_range"
-_QUOTA: Final = f"{_ATTACKS}::test_storage_ends_at_its_quota_and_what_was_there_stays"
+_RANGE: Final = "tests/engine/access/test_artifacts.py::test_read_range_returns_exactly_the_requested_bytes"
+_QUOTA: Final = f"{_ATTACKS}::test_storage_over_its_quota_is_refused_and_existing_values_stay"
 _COMMITTED: Final = f"{_GUARDS}::test_a_write_is_not_answered_before_its_commit"
 _BEFORE: Final = f"{_GUARDS}::test_nothing_leaves_the_host_before_the_call_is_in_the_journal"
 
@@ -80,7 +80,7 @@ MUTANTS: Final = (
         "if run.has_pending_writes:",
         "if not run.has_pending_writes:",
         "a run sees its own earlier results",
-        f"{_GUARDS}::test_a_read_waits_for_the_runs_own_earlier_results",
+        f"{_GUARDS}::test_read_waits_for_earlier_results_of_the_same_run",
     ),
     Mutant(
         _STATE,
@@ -115,14 +115,14 @@ MUTANTS: Final = (
         "run_id=run.order.run_id, position=run.recorder.position",
         "run_id=run.order.run_id",
         "a change names the entry that made it",
-        f"{_KEPT}::test_a_change_names_the_run_and_the_entry_of_the_call_that_made_it",
+        f"{_KEPT}::test_state_change_has_the_run_and_entry_of_its_call",
     ),
     Mutant(
         _STATE,
         'prefix=arguments.prefix or "", limit=MAX_PAGE_ITEMS',
         'prefix=arguments.prefix or "", limit=10 * MAX_PAGE_ITEMS',
         "keys are listed a hundred at a time",
-        f"{_KEPT}::test_keys_are_sorted_and_a_hundred_at_a_time",
+        f"{_KEPT}::test_keys_are_sorted_and_paged_by_a_hundred",
     ),
     # Storage
     Mutant(
@@ -144,7 +144,7 @@ MUTANTS: Final = (
         "select(storage.c.key).where(storage.c.owner == owner)",
         'select(storage.c.key).where(storage.c.owner != "")',
         "no keys of another owner are listed",
-        f"{_ATTACKS}::test_one_plugin_never_lists_the_keys_of_another",
+        f"{_ATTACKS}::test_plugin_cannot_list_storage_keys_of_another_plugin",
     ),
     Mutant(
         _STORAGE,
@@ -202,7 +202,7 @@ MUTANTS: Final = (
         "if status.st_size > MAX_FILE_BYTES:",
         "if status.st_size > 2 * MAX_FILE_BYTES:",
         "a file over its limit is payload_too_large",
-        f"{_GUARDS}::test_a_file_over_its_limit_is_payload_too_large",
+        f"{_GUARDS}::test_file_over_the_size_limit_fails_as_payload_too_large",
     ),
     # Models and tools
     Mutant(
@@ -217,7 +217,7 @@ MUTANTS: Final = (
         "if len(arguments.documents) > MAX_RERANK_DOCUMENTS:",
         "if len(arguments.documents) >= MAX_RERANK_DOCUMENTS:",
         "64 documents fit",
-        "tests/engine/access/test_resources.py::test_64_documents_fit",
+        "tests/engine/access/test_resources.py::test_64_documents_can_be_reranked",
     ),
     Mutant(
         "engine/access/calls/tool.py",
@@ -238,6 +238,6 @@ MUTANTS: Final = (
         "run.add_usage(frame.usage)",
         "run.add_usage(None)",
         "what a stream used counts for the run",
-        "tests/engine/access/test_resources.py::test_a_streamed_answer_comes_in_pieces_and_its_usage_counts",
+        "tests/engine/access/test_resources.py::test_model_reply_is_streamed_in_chunks_and_its_usage_counts",
     ),
 )

@@ -8,15 +8,17 @@ _DESK: Final = "engine/access/server.py"
 _GATE: Final = "engine/access/gate.py"
 _MODEL: Final = "engine/access/calls/model.py"
 _APIS: Final = "engine/run/call_permissions.py"
-_ATTACK: Final = "tests/engine/access/test_attacks.py::test_an_attack_is_refused_recorded_and_harmless"
+_ATTACK: Final = "tests/engine/access/test_attacks.py::test_attack_is_refused_and_recorded_and_changes_nothing"
 _CALLS: Final = "tests/engine/access/test_calls.py"
 _CONTEXT: Final = "tests/engine/run/test_context.py"
 _LACKS: Final = "tests/engine/access/test_gate.py::" + (
     "test_a_runner_without_permissions_gets_the_missing_permission_for_each_call"
 )
-_EITHER: Final = "tests/engine/access/test_gate.py::test_one_operation_on_a_model_is_not_the_other_but_either_may_count"
+_EITHER: Final = (
+    "tests/engine/access/test_gate.py::test_model_operations_are_granted_separately_and_either_allows_count_tokens"
+)
 _STOPPED: Final = (
-    "tests/engine/access/test_attacks.py::test_a_stopped_run_has_its_call_interrupted_and_may_only_look_at_itself"
+    "tests/engine/access/test_attacks.py::test_stopped_run_has_its_call_interrupted_and_may_only_call_run_get"
 )
 
 MUTANTS: Final = (
@@ -41,7 +43,7 @@ MUTANTS: Final = (
         "return Decision(True, grants.clauses[name], resource=name)",
         "return Decision(True, grants.clauses[name])",
         "a decision names what the call touches",
-        "tests/engine/access/test_resources.py::test_a_models_answer_is_a_message_and_its_usage_counts_for_the_run",
+        "tests/engine/access/test_resources.py::test_model_reply_is_a_message_and_its_usage_counts_for_the_run",
     ),
     Mutant(
         _GATE,
@@ -162,21 +164,21 @@ MUTANTS: Final = (
         "if clause.allowed and not self._has_conversation:",
         "if clause.allowed and not clause.words:",
         "without a conversation there is nothing to page and nothing to pull",
-        "tests/engine/access/test_attacks.py::test_without_a_conversation_a_run_reads_its_own_artifacts_and_event_only",
+        "tests/engine/access/test_attacks.py::test_run_without_conversation_reads_only_its_own_artifacts_and_event",
     ),
     Mutant(
         _APIS,
         'yield "event_page", self._in_conversation(self._permitted("events", "page"))',
         'yield "event_page", self._permitted("events", "page")',
         "event_page needs a conversation",
-        f"{_CONTEXT}::test_available_apis_need_their_permission_and_some_a_conversation",
+        f"{_CONTEXT}::test_available_apis_require_their_permission_and_some_a_conversation",
     ),
     Mutant(
         _APIS,
         'yield call, self._permitted("artifacts", "read")',
         'yield call, self._permitted("artifacts", "metadata")',
         "reading an artifact needs its own permission",
-        f"{_CONTEXT}::test_each_permission_opens_its_own_call",
+        f"{_CONTEXT}::test_each_permission_allows_its_own_call",
     ),
     *(
         Mutant(_APIS, f'("{call}", "{kind}", "{needed}")', f'("{call}", "{kind}", "{other}")', rule, _LACKS)
@@ -202,14 +204,14 @@ MUTANTS: Final = (
         'if not getattr(self._binding.resource_policy, f"allow_{kind}_storage"):',
         "if not self._binding.resource_policy.allow_plugin_storage:",
         "each storage needs its own policy",
-        "tests/engine/access/test_guards.py::test_plugin_storage_that_is_allowed_does_not_open_the_workspaces",
+        "tests/engine/access/test_guards.py::test_allowed_plugin_storage_does_not_allow_workspace_storage",
     ),
     Mutant(
         _APIS,
         "if not policy.enable_state:",
         "if policy.enable_state is None:",
         "the policy can turn the state calls off",
-        "tests/engine/access/test_state_and_storage.py::test_with_state_off_by_policy_its_calls_are_refused",
+        "tests/engine/access/test_state_and_storage.py::test_state_calls_are_refused_if_the_policy_turns_state_off",
     ),
     # Breaking off
     Mutant(
@@ -238,13 +240,13 @@ MUTANTS: Final = (
         'ErrorCode.CANCELLED, "the runner stopped waiting',
         'ErrorCode.RUNTIME_ERROR, "the runner stopped waiting',
         "a call that the runner gives up is recorded as cancelled",
-        f"{_CALLS}::test_a_call_that_the_runner_gives_up_is_stopped_and_recorded_as_cancelled",
+        f"{_CALLS}::test_call_cancelled_by_its_runner_is_stopped_and_recorded_as_cancelled",
     ),
     Mutant(
         _DESK,
         'reply={"frames": sent}, error=error)',
         'reply={"frames": sent})',
         "a stream that is left early is recorded as such",
-        f"{_CALLS}::test_a_stream_that_is_left_early_is_closed_and_keeps_what_was_given",
+        f"{_CALLS}::test_stream_left_early_is_closed_and_its_delivered_chunks_are_recorded",
     ),
 )

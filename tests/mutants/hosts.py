@@ -24,7 +24,7 @@ MUTANTS: Final = (
         '"lock_file": lock.path.name,',
         '"lock_file": str(lock.path),',
         "a copied database does not take the first one's host for its own",
-        "tests/engine/store/test_processes.py::test_a_copied_database_does_not_take_the_first_ones_host_for_its_own",
+        "tests/engine/store/test_processes.py::test_copied_database_does_not_see_the_host_of_the_original",
     ),
     Mutant(
         "engine/store/runs.py",
@@ -59,7 +59,7 @@ MUTANTS: Final = (
         "SELECT run_id FROM runs WHERE host = ? AND status",
         "SELECT run_id FROM runs WHERE host <> ? AND status",
         "a host carries out the cancels of its own runs",
-        "tests/engine/store/test_runs.py::test_cancelling_writes_the_intent_once_and_its_host_finds_it",
+        "tests/engine/store/test_runs.py::test_cancel_request_is_stored_once_and_found_by_the_host",
     ),
     Mutant(
         "engine/store/hosts.py",

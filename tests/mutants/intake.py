@@ -73,7 +73,7 @@ MUTANTS: Final = (
         "[A-Za-z0-9._:-]{1,128}",
         "[A-Za-z0-9._:-]{1,129}",
         "a session id has at most 128 characters",
-        "tests/engine/intake/test_envelope.py::test_a_conversation_id_is_1_to_128_letters_digits_and_a_few_signs",
+        "tests/engine/intake/test_envelope.py::test_conversation_id_has_1_to_128_allowed_characters",
     ),
     Mutant(
         "engine/intake/envelope.py",

@@ -9,10 +9,10 @@ _CURSORS: Final = "engine/store/cursors.py"
 _PAGES: Final = "engine/access/paging.py"
 _HISTORY: Final = "engine/access/calls/history.py"
 _RUN: Final = "engine/access/calls/run.py"
-_ATTACK: Final = "tests/engine/access/test_attacks.py::test_an_attack_is_refused_recorded_and_harmless"
+_ATTACK: Final = "tests/engine/access/test_attacks.py::test_attack_is_refused_and_recorded_and_changes_nothing"
 _GUARDS: Final = "tests/engine/access/test_guards.py"
-_VERY_PLACE: Final = f"{_GUARDS}::test_a_run_reads_the_lines_and_events_of_its_very_place"
-_NO_CURSOR: Final = f"{_GUARDS}::test_a_cursor_with_something_behind_it_is_no_cursor"
+_VERY_PLACE: Final = f"{_GUARDS}::test_run_reads_only_lines_and_events_of_its_own_conversation_key"
+_NO_CURSOR: Final = f"{_GUARDS}::test_cursor_with_trailing_text_is_invalid"
 _LINES: Final = "tests/engine/access/test_paging.py::TestHistory"
 _ENTRIES: Final = "tests/engine/access/test_paging.py::TestOwnJournal"
 _FOUND: Final = "tests/engine/access/test_search.py::test_search_finds_words_in_the_runs_conversation_newest_first"
@@ -25,7 +25,7 @@ MUTANTS: Final = (
         "if own.conversation_id is None and run_id != run.order.run_id:",
         "if own.conversation_id is None and run_id is None:",
         "without a conversation a run reads only what is its own",
-        f"{_GUARDS}::test_without_a_conversation_what_another_run_made_nowhere_is_not_the_runs_own",
+        f"{_GUARDS}::test_run_without_conversation_cannot_read_artifacts_of_another_such_run",
     ),
     *(
         Mutant(
@@ -178,7 +178,7 @@ MUTANTS: Final = (
         "with_artifacts=arguments.include_artifacts",
         "with_artifacts=True",
         "a page has artifacts only when asked for",
-        f"{_LINES}::test_artifacts_come_only_when_asked_for",
+        f"{_LINES}::test_page_includes_artifacts_only_on_request",
     ),
     Mutant(
         _RUN,
@@ -192,7 +192,7 @@ MUTANTS: Final = (
         "if (before is None or entry.position < before) and entry.position",
         "if entry.position",
         "a forward page of the journal ends at its edge",
-        f"{_GUARDS}::test_a_page_of_the_journal_stays_between_both_its_edges",
+        f"{_GUARDS}::test_page_of_the_journal_stays_between_both_cursors",
     ),
     # Search
     Mutant(
@@ -214,21 +214,21 @@ MUTANTS: Final = (
         "limit=clamp_limit(arguments.top_k)",
         "limit=clamp_limit(100)",
         "top_k limits what search gives",
-        "tests/engine/access/test_search.py::test_top_k_limits_the_items_and_not_the_count_and_artifacts_are_included",
+        "tests/engine/access/test_search.py::test_top_k_limits_items_but_not_the_count_and_items_have_artifacts",
     ),
     Mutant(
         "engine/store/search.py",
         "hits.order_by(_index.c.rowid.desc())",
         "hits.order_by(_index.c.rowid)",
         "search gives the newest",
-        "tests/engine/access/test_search.py::test_top_k_limits_the_items_and_not_the_count_and_artifacts_are_included",
+        "tests/engine/access/test_search.py::test_top_k_limits_items_but_not_the_count_and_items_have_artifacts",
     ),
     Mutant(
         "engine/store/search.py",
         "conditions.append(place.within(transcript))",
         "conditions.append(transcript.c.seq > 0)",
         "the line itself has the last word on where it was said",
-        "tests/engine/store/test_search.py::test_a_mark_that_two_places_share_by_chance_lets_nothing_through",
+        "tests/engine/store/test_search.py::test_colliding_place_tokens_reveal_no_foreign_line",
     ),
     Mutant(
         "engine/store/search.py",

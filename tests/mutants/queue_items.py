@@ -31,7 +31,7 @@ MUTANTS: Final = (
         'others = [part for part in given.contents if part.type != "text"]',
         "others = given.contents[:0]",
         "an edit changes the words and leaves the pictures",
-        f"{_EDITS}::test_an_edit_changes_the_words_and_leaves_the_pictures",
+        f"{_EDITS}::test_edit_changes_the_text_and_keeps_the_images",
     ),
     Mutant(
         "engine/queue/user_edits.py",
@@ -45,28 +45,28 @@ MUTANTS: Final = (
         "event.ticket.started.cancel()",
         "event.ticket.started.done()",
         "who waits for a message that is withdrawn is told",
-        f"{_EDITS}::test_a_message_that_waits_for_the_slot_can_be_withdrawn_too",
+        f"{_EDITS}::test_message_that_waits_for_the_slot_can_be_withdrawn",
     ),
     Mutant(
         "engine/queue/user_edits.py",
         "return queue.save(tx.connection, replace(item, mode=Mode.AFTER)), {",
         "return replace(item, mode=Mode.AFTER), {",
         "what is turned into after this run is not pulled",
-        f"{_EDITS}::test_a_claimed_item_can_be_turned_into_after_this_run_and_back",
+        f"{_EDITS}::test_mode_of_a_claimed_item_can_be_set_to_after_and_back",
     ),
     Mutant(
         "engine/queue/user_edits.py",
         "reason = reason_not_claimable(run, event.order) or reason_not_deliverable(current_envelope(item))",
         "reason = reason_not_deliverable(current_envelope(item))",
         "nothing is turned into a run at its end",
-        f"{_EDITS}::test_nothing_is_turned_into_a_run_at_its_end",
+        f"{_EDITS}::test_mode_cannot_be_set_to_steer_at_the_end_of_the_run",
     ),
     Mutant(
         "engine/queue/user_edits.py",
         "if item.host != self._host and item.fate not in FINAL_FATES:",
         "if item.host is None and item.fate not in FINAL_FATES:",
         "what waits in another process is changed there",
-        f"{_CHANGES}::test_a_queued_message_of_another_process_is_changed_there",
+        f"{_CHANGES}::test_queued_message_of_another_host_is_changed_by_that_host",
     ),
     # Leftovers
     Mutant(
@@ -81,7 +81,7 @@ MUTANTS: Final = (
         "queue.c.fate.in_(_OPEN), _CLAIMED_BY).order_by",
         "queue.c.fate.in_(_OPEN)).order_by",
         "the end of a run drops only what waits in it",
-        f"{_GUARDS}::test_the_end_of_a_run_drops_only_what_waits_in_it",
+        f"{_GUARDS}::test_end_of_a_run_drops_only_its_own_queued_messages",
     ),
     Mutant(
         "engine/queue/leftovers.py",
@@ -95,7 +95,7 @@ MUTANTS: Final = (
         "reason in (FailureCode.LOST, FailureCode.HOST_RESTARTED)",
         "reason == FailureCode.HOST_RESTARTED",
         "a message whose runner was lost says so",
-        f"{_GUARDS}::test_there_is_one_word_for_each_way_in_which_a_run_leaves_messages_behind",
+        f"{_GUARDS}::test_each_end_of_a_run_has_its_own_drop_reason",
     ),
     Mutant(
         "engine/store/queue.py",
@@ -109,14 +109,14 @@ MUTANTS: Final = (
         "if item.fate not in (Fate.DROPPED, Fate.WITHDRAWN):",
         "if item.fate in EDITABLE:",
         "what was heard is not sent again",
-        f"{_LEFT}::test_only_what_was_dropped_or_withdrawn_is_sent_again[injected]",
+        f"{_LEFT}::test_only_dropped_or_withdrawn_messages_can_be_resent[injected]",
     ),
     Mutant(
         "engine/api/runs.py",
         "(item for item in items if item.mode == Mode.STEER and item.fate == Fate.DROPPED)",
         "(item for item in items if item.mode == Mode.STEER)",
         "a stop gives back what was not delivered, and only that",
-        f"{_LEFT}::test_stopping_a_run_gives_its_undelivered_texts_back",
+        f"{_LEFT}::test_stopping_a_run_returns_its_undelivered_texts",
     ),
     # Receipts
     Mutant(
@@ -131,13 +131,13 @@ MUTANTS: Final = (
         "type NOT IN ('{EntryKind.CALL_REQUESTED}', '{EntryKind.OUTPUT}')",
         "type NOT IN ('{EntryKind.OUTPUT}')",
         "a call is no result",
-        f"{_RECEIPTS}::test_calls_and_output_are_no_result_and_neither_is_what_had_no_effect",
+        f"{_RECEIPTS}::test_calls_output_and_ignored_results_do_not_count_as_first_result",
     ),
     Mutant(
         "engine/access/calls/steering.py",
         "run.last_pull_at = now",
         "run.last_pull_at = run.last_pull_at or now",
         "a run says when it pulled last",
-        f"{_RECEIPTS}::test_a_run_knows_when_it_last_pulled_or_that_it_never_did",
+        f"{_RECEIPTS}::test_run_reports_its_last_pull_or_that_it_never_pulled",
     ),
 )

@@ -39,7 +39,7 @@ MUTANTS: Final = (
         "if run.cancel_requested_at is not None:",
         "if run.status in FINAL:",
         "the first cancel's time stays",
-        "tests/engine/store/test_runs.py::test_cancelling_writes_the_intent_once_and_its_host_finds_it",
+        "tests/engine/store/test_runs.py::test_cancel_request_is_stored_once_and_found_by_the_host",
     ),
     # Slots
     Mutant(
@@ -98,28 +98,28 @@ MUTANTS: Final = (
         ',"outcome":{_json(self.outcome)}',
         ',"result":{_json(self.outcome)}',
         "a journal line has the keys of the contract",
-        "tests/engine/store/test_entries.py::test_a_line_has_the_keys_in_order_and_leaves_out_what_is_not_there",
+        "tests/engine/store/test_entries.py::test_line_has_its_keys_in_order_without_missing_values",
     ),
     Mutant(
         "engine/events.py",
         "if self.sequence is not None:",
         "if self.sequence:",
         "a sequence of 0 is in the line too",
-        "tests/engine/store/test_entries.py::test_a_line_has_the_keys_in_order_and_leaves_out_what_is_not_there",
+        "tests/engine/store/test_entries.py::test_line_has_its_keys_in_order_without_missing_values",
     ),
     Mutant(
         "engine/clock.py",
         "{moment.microsecond:06d}Z",
         "{moment.microsecond}Z",
         "times are RFC 3339 with microseconds and Z",
-        "tests/engine/store/test_entries.py::test_a_line_has_the_keys_in_order_and_leaves_out_what_is_not_there",
+        "tests/engine/store/test_entries.py::test_line_has_its_keys_in_order_without_missing_values",
     ),
     Mutant(
         "engine/store/entries.py",
         '"position > ?", after or 0, "ASC"',
         '"position >= ?", after or 0, "ASC"',
         "a page begins behind the position that was named",
-        "tests/engine/store/test_entries.py::test_pages_go_both_ways_by_position",
+        "tests/engine/store/test_entries.py::test_journal_is_paged_by_position_in_both_directions",
     ),
     Mutant(
         "engine/journal/turns.py",
@@ -163,14 +163,14 @@ MUTANTS: Final = (
         "self._marks.cover(text if text is not None else orjson.dumps(data).decode())",
         "text if text is not None else orjson.dumps(data).decode()",
         "secrets are recorded as marks",
-        "tests/engine/journal/test_secret_mask.py::test_a_secret_of_the_config_reaches_the_runner_and_only_its_mark_the_journal",
+        "tests/engine/journal/test_secret_mask.py::test_secret_in_config_reaches_the_runner_and_is_masked_in_the_journal",
     ),
     Mutant(
         "engine/run/prepare.py",
         "SecretMask(secrets_in((*config.items(), *launch.env)))",
         "SecretMask(secrets_in((*config.items(),)))",
         "secrets of the environment are marks too",
-        "tests/engine/journal/test_secret_mask.py::test_a_secret_of_the_environment_is_a_mark_too",
+        "tests/engine/journal/test_secret_mask.py::test_secret_in_the_environment_is_masked",
     ),
     Mutant(
         "engine/run/orchestrator.py",
@@ -184,6 +184,6 @@ MUTANTS: Final = (
         "key=lambda pair: -len(pair[0])",
         "key=lambda pair: len(pair[0])",
         "a secret within another is covered",
-        "tests/engine/journal/test_secret_mask.py::test_the_longer_of_two_secrets_is_covered_first",
+        "tests/engine/journal/test_secret_mask.py::test_longer_of_two_overlapping_secrets_is_masked_first",
     ),
 )

@@ -6,7 +6,7 @@ from tests.mutants.mutant import Mutant
 
 _SCOPES: Final = "engine/store/scope_identity.py"
 _OWNER: Final = '_OWNER: Final = ("runner_id", "binding_id", "bot_id", "workspace_id")'
-_WHOSE: Final = "tests/engine/run/test_state.py::test_a_scope_is_another_where_any_part_of_its_identity_is"
+_WHOSE: Final = "tests/engine/run/test_state.py::test_scopes_with_different_identities_are_separate"
 _KEY: Final = "tests/engine/run/test_state.py::test_the_key_of_a_scope_is_a_hash_over_sorted_compact_json"
 
 MUTANTS: Final = (
@@ -65,7 +65,7 @@ MUTANTS: Final = (
         '"actor_type": actor_type or "user"',
         '"actor_type": actor_type or "unknown"',
         "an actor is a user where nothing else is said",
-        "tests/engine/store/test_state.py::test_an_identity_holds_only_what_makes_its_key_and_the_default_types",
+        "tests/engine/store/test_state.py::test_identity_has_only_the_parts_of_its_key_and_default_types",
     ),
     Mutant(
         _SCOPES,
@@ -102,28 +102,28 @@ MUTANTS: Final = (
         "MAX_KEY_CHARACTERS: Final = 255",
         "MAX_KEY_CHARACTERS: Final = 256",
         "a state key has at most 255 characters",
-        "tests/engine/store/test_state.py::test_limits_of_keys_and_values_hold_to_the_byte",
+        "tests/engine/store/test_state.py::test_limits_of_keys_and_values_are_exact",
     ),
     Mutant(
         "engine/store/state.py",
         "MAX_VALUE_BYTES: Final = 256 << 10",
         "MAX_VALUE_BYTES: Final = 257 << 10",
         "a state value has at most 256 KiB",
-        "tests/engine/store/test_state.py::test_limits_of_keys_and_values_hold_to_the_byte",
+        "tests/engine/store/test_state.py::test_limits_of_keys_and_values_are_exact",
     ),
     Mutant(
         "engine/store/state.py",
         "size = len(text.encode())",
         "size = len(text)",
         "a state value is measured in bytes",
-        "tests/engine/store/test_state.py::test_limits_of_keys_and_values_hold_to_the_byte",
+        "tests/engine/store/test_state.py::test_limits_of_keys_and_values_are_exact",
     ),
     Mutant(
         "engine/store/state.py",
         "return EXTERNAL if key == ALIAS else key",
         "return key",
         "conversation_id is an alias of external.conversation_id",
-        "tests/engine/store/test_state.py::test_the_alias_reads_as_the_conversation_until_it_is_set",
+        "tests/engine/store/test_state.py::test_alias_conversation_id_reads_as_the_conversation_until_it_is_set",
     ),
     Mutant(
         "engine/store/state.py",
@@ -137,7 +137,7 @@ MUTANTS: Final = (
         "state_changes.c.journal_row <= journal_row",
         "state_changes.c.journal_row < journal_row",
         "a scope can be read as of any entry",
-        "tests/engine/store/test_state.py::test_a_scope_can_be_read_as_of_any_entry_with_who_wrote_it",
+        "tests/engine/store/test_state.py::test_scope_can_be_read_as_of_any_entry_with_the_writer_of_each_value",
     ),
     Mutant(
         "engine/store/state.py",

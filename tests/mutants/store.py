@@ -13,7 +13,7 @@ MUTANTS: Final = (
         "if not real.is_relative_to(root) or",
         "if not str(real).startswith(str(root)) or",
         "a file artifact lies under its root, not beside it",
-        "tests/engine/store/test_artifacts.py::test_a_root_is_not_a_prefix_of_a_name",
+        "tests/engine/store/test_artifacts.py::test_folder_whose_name_starts_with_the_root_is_outside_it",
     ),
     Mutant(
         _ARTIFACTS,
@@ -41,14 +41,14 @@ MUTANTS: Final = (
         "self.expires_at is not None and self.expires_at <= now",
         "self.expires_at is not None and self.expires_at < now",
         "an expired artifact is not found",
-        "tests/engine/store/test_artifacts.py::test_expired_is_not_found",
+        "tests/engine/store/test_artifacts.py::test_expired_artifact_is_not_found",
     ),
     Mutant(
         _ARTIFACTS,
         "row = replace(row, size_bytes=len(content), sha256=digest, blob_key=digest)",
         "row = replace(row, sha256=digest, blob_key=digest)",
         "size and digest of a blob are the host's own",
-        "tests/engine/store/test_artifacts.py::test_a_blob_has_our_size_and_digest_whatever_was_claimed",
+        "tests/engine/store/test_artifacts.py::test_size_and_digest_of_a_blob_are_computed_by_the_host",
     ),
     Mutant(
         _ARTIFACTS,
@@ -63,7 +63,7 @@ MUTANTS: Final = (
         "if ID.fullmatch(session_id) is None:",
         "if ID.match(session_id) is None:",
         "a session id holds no other characters",
-        "tests/engine/store/test_sessions.py::test_a_session_id_may_not_be",
+        "tests/engine/store/test_sessions.py::test_invalid_session_ids_are_refused",
     ),
     Mutant(
         "engine/store/sessions.py",
@@ -112,14 +112,14 @@ MUTANTS: Final = (
         "for table in (state, runs)",
         "for table in (state, state)",
         "a scope that was emptied since is copied all the same",
-        "tests/engine/store/test_forks.py::test_a_scope_that_is_empty_now_is_known_by_its_run",
+        "tests/engine/store/test_forks.py::test_scope_that_is_empty_now_is_found_by_its_run",
     ),
     Mutant(
         "engine/store/sessions.py",
         "max(line.created_at, session.created_at)",
         "line.created_at",
         "a fork of a fork is not without state where the first one's parent is gone",
-        "tests/engine/store/test_forks.py::test_a_fork_of_a_fork_whose_parent_is_gone_has_the_state_that_the_first_began_with",
+        "tests/engine/store/test_forks.py::test_fork_of_a_fork_without_its_parent_has_the_initial_state_of_the_first_fork",
     ),
     Mutant(
         "engine/store/sessions.py",
@@ -133,14 +133,14 @@ MUTANTS: Final = (
         "change=ChangeOrigin(editor=FORK, at=at)",
         'change=ChangeOrigin(editor="runner", at=at)',
         "what a fork was given is marked in the change log",
-        "tests/engine/store/test_forks.py::test_a_copied_value_is_marked_as_the_forks",
+        "tests/engine/store/test_forks.py::test_copied_value_is_recorded_as_written_by_the_fork",
     ),
     Mutant(
         "engine/store/deletion.py",
         "    delete_where(conn, sessions, sessions.c.session_id == session_id)",
         "    delete_where(conn, sessions, sessions.c.root_session_id == session_id)",
         "a deleted session's children live on",
-        "tests/engine/store/test_deletion.py::test_deleting_a_session_deletes_its_facts_and_its_children_live_on",
+        "tests/engine/store/test_deletion.py::test_deleting_a_session_deletes_its_data_and_keeps_its_children",
     ),
     # Retention
     Mutant(
@@ -148,21 +148,21 @@ MUTANTS: Final = (
         "delete_where(conn, transcript, old_line, not_live)",
         "delete_where(conn, transcript, old_line)",
         "retention takes nothing from a live run",
-        "tests/engine/store/test_deletion.py::test_pruning_deletes_by_age_and_leaves_the_living",
+        "tests/engine/store/test_deletion.py::test_pruning_deletes_old_data_and_keeps_runs_in_progress",
     ),
     Mutant(
         "engine/store/deletion.py",
         "runs.c.status.in_(FINAL_STATUSES), runs.c.finished_at < older_than",
         "runs.c.created_at < older_than",
         "retention never deletes a live run",
-        "tests/engine/store/test_deletion.py::test_pruning_deletes_by_age_and_leaves_the_living",
+        "tests/engine/store/test_deletion.py::test_pruning_deletes_old_data_and_keeps_runs_in_progress",
     ),
     Mutant(
         "engine/store/deletion.py",
         "events.c.event_id.not_in(worked_on), events.c.event_id.not_in(waiting)",
         "events.c.event_id.not_in(worked_on)",
         "a message that waits keeps its event",
-        "tests/engine/store/test_deletion.py::test_pruning_deletes_by_age_and_leaves_the_living",
+        "tests/engine/store/test_deletion.py::test_pruning_deletes_old_data_and_keeps_runs_in_progress",
     ),
     # The database
     Mutant(
@@ -170,7 +170,7 @@ MUTANTS: Final = (
         "if version > tables.SCHEMA_VERSION:",
         'if version > "9999":',
         "a database of a newer version is left alone",
-        "tests/engine/store/test_database.py::test_a_newer_database_is_named_and_left_as_it_is",
+        "tests/engine/store/test_database.py::test_newer_database_is_refused_and_left_unchanged",
     ),
     Mutant(
         "engine/store/database.py",

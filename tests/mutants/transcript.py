@@ -53,7 +53,7 @@ MUTANTS: Final = (
         'await self._unfinished_text(live) if verdict.status is Status.COMPLETED else ""',
         "await self._unfinished_text(live)",
         "a failed run's deltas stay in the journal only",
-        "tests/engine/run/test_endings.py::test_a_failed_runs_deltas_stay_in_the_journal_only",
+        "tests/engine/run/test_endings.py::test_deltas_of_a_failed_run_are_only_in_the_journal",
     ),
     # Lines
     Mutant(
@@ -82,7 +82,7 @@ MUTANTS: Final = (
         "return list(dict.fromkeys([*new, *named]))",
         "return [*new, *named]",
         "artifact references merge once per id",
-        "tests/engine/run/test_lines.py::test_pending_references_and_the_messages_own_merge_once_per_id",
+        "tests/engine/run/test_lines.py::test_pending_artifact_references_are_merged_with_those_of_the_message_once_per_id",
     ),
     Mutant(
         "engine/run/effects.py",
@@ -96,14 +96,14 @@ MUTANTS: Final = (
         "MAX_LINE_CHARS: Final = 4_000",
         "MAX_LINE_CHARS: Final = 4_001",
         "a line's text has at most 4,000 characters",
-        "tests/engine/store/test_event_log_and_transcript.py::test_long_text_is_cut_and_the_whole_is_kept",
+        "tests/engine/store/test_event_log_and_transcript.py::test_long_text_is_cut_and_the_whole_text_is_stored",
     ),
     Mutant(
         "engine/store/transcript.py",
         "content[: MAX_LINE_CHARS - len(CUT)] + CUT",
         "content[:MAX_LINE_CHARS]",
         "cut text ends in ...",
-        "tests/engine/store/test_event_log_and_transcript.py::test_long_text_is_cut_and_the_whole_is_kept",
+        "tests/engine/store/test_event_log_and_transcript.py::test_long_text_is_cut_and_the_whole_text_is_stored",
     ),
     Mutant(
         "engine/store/event_log.py",
@@ -147,14 +147,14 @@ MUTANTS: Final = (
         "base64.b64decode(encoded, validate=True)",
         "base64.b64decode(encoded)",
         "bad base64 drops the result",
-        "tests/engine/run/test_lines.py::test_an_artifact_that_cannot_be_stored_is_dropped_and_the_run_goes_on",
+        "tests/engine/run/test_lines.py::test_artifact_that_cannot_be_stored_is_dropped_and_the_run_continues",
     ),
     Mutant(
         "engine/run/effects.py",
         "!= hashlib.sha256(content).hexdigest():",
         "== hashlib.sha256(content).hexdigest():",
         "a digest that is not the content's drops the result",
-        "tests/engine/run/test_lines.py::test_an_artifact_whose_digest_is_not_its_own_is_dropped",
+        "tests/engine/run/test_lines.py::test_artifact_with_a_wrong_digest_is_dropped",
     ),
     Mutant(
         "engine/run/effects.py",

@@ -41,7 +41,7 @@ MUTANTS: Final = (
         "MAX_FRAME: Final = 2 * 1024 * 1024",
         "MAX_FRAME: Final = 2 * 1000 * 1024",
         "a frame has at most 2 MiB",
-        f"{_TESTS}::test_a_frame_over_its_limit_is_refused_when_it_is_sent",
+        f"{_TESTS}::test_frame_over_the_limit_is_refused_when_sent",
     ),
     Mutant(
         _FILE,
@@ -62,14 +62,14 @@ MUTANTS: Final = (
         "            parse_constant=_refuse_constant,\n",
         "            parse_constant=float,\n",
         "NaN and Infinity are no JSON",
-        f"{_TESTS}::test_numbers_that_json_does_not_know_are_refused",
+        f"{_TESTS}::test_numbers_that_are_not_json_are_refused",
     ),
     Mutant(
         _FILE,
         "while end < len(line) and line[end] & 0xC0 == 0x80:",
         "while end < len(line) and line[end] & 0xC0 == 0xFF:",
         "a frame is never split inside a character",
-        f"{_TESTS}::test_a_long_frame_travels_in_fragments_and_arrives_whole",
+        f"{_TESTS}::test_long_frame_is_sent_in_fragments_and_reassembled",
     ),
     Mutant(
         _FILE,

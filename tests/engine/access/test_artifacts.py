@@ -26,7 +26,7 @@ async def kept(harness: AccessHarness) -> AccessHarness:
     return harness
 
 
-async def test_metadata_has_the_contracts_fields_and_never_a_path(kept: AccessHarness):
+async def test_metadata_has_the_fields_of_the_contract_and_no_path(kept: AccessHarness):
     reply = await kept.do_in_run(
         lambda ctx: raw_call(ctx, "artifact_metadata", run_id=ctx.run_id, artifact_id="digits")
     )
@@ -49,7 +49,7 @@ async def test_metadata_has_the_contracts_fields_and_never_a_path(kept: AccessHa
     ],
 )
 @pytest.mark.parametrize("storage", [Storage.BLOB, Storage.FILE])
-async def test_a_range_is_just_that_range(
+async def test_read_range_returns_exactly_the_requested_bytes(
     kept: AccessHarness, storage: str, call: str, arguments: Any, offset: int, content: bytes, has_more: bool
 ):
     name = "digits"
@@ -66,7 +66,7 @@ async def test_a_range_is_just_that_range(
 
 
 @pytest.mark.parametrize(("storage", "location"), [("url", "https://x/y"), ("platform", "key-1"), ("metadata", None)])
-async def test_an_artifact_stored_elsewhere_reads_as_no_content_plus_its_key(
+async def test_artifact_stored_elsewhere_is_read_as_its_key_without_content(
     harness: AccessHarness, storage: str, location: Any
 ):
     await harness.store_artifact("elsewhere", storage=storage, location=location)
@@ -81,7 +81,7 @@ async def test_a_read_returns_one_mebibyte_by_default_and_ten_at_most(harness: A
         assert (got.length, got.has_more) == (length, True)
 
 
-async def test_a_range_does_not_load_the_whole(harness: AccessHarness):
+async def test_read_range_does_not_load_the_whole_artifact(harness: AccessHarness):
     await harness.store_artifact("large", bytes(30 << 20))
     tracemalloc.start()
     try:
@@ -93,7 +93,7 @@ async def test_a_range_does_not_load_the_whole(harness: AccessHarness):
     assert peak < 10 << 20
 
 
-async def test_a_run_reads_what_it_has_just_made_and_what_came_attached(open_engine):
+async def test_run_can_read_its_new_artifacts_and_its_attachments(open_engine):
     seen: list[Any] = []
 
     @declares(permissions={"artifacts": ["metadata", "read"]})

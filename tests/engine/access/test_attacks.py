@@ -75,7 +75,7 @@ async def inhabited(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[t
 
 @pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
-async def test_an_attack_is_refused_recorded_and_harmless(inhabited: tuple[AccessHarness, Ids], attack: Attack):
+async def test_attack_is_refused_and_recorded_and_changes_nothing(inhabited: tuple[AccessHarness, Ids], attack: Attack):
     harness, others = inhabited
     before = harness.digest_foreign_data()
 
@@ -97,7 +97,7 @@ async def test_an_attack_is_refused_recorded_and_harmless(inhabited: tuple[Acces
     assert harness.digest_foreign_data() == before
 
 
-def test_the_table_has_no_name_twice_and_all_the_contracts_rows():
+def test_attack_names_are_unique_and_cover_the_contract():
     names = [attack.name for attack in ATTACKS]
     assert len(set(names)) == len(names) > 90
 
@@ -118,7 +118,7 @@ async def test_a_search_query_has_no_operators_and_stays_in_its_conversation(har
 @pytest.mark.parametrize(
     ("prefix", "keys"), [("%", ["%"]), ("_", ["_x"]), ("a_", []), ("A", []), ("'", []), ("", ["%", "_x", "axb"])]
 )
-async def test_a_prefix_is_taken_by_the_letter(harness: AccessHarness, prefix: str, keys: list[str]):
+async def test_prefix_is_matched_literally(harness: AccessHarness, prefix: str, keys: list[str]):
     async def work(ctx: Any) -> Any:
         for key in ("axb", "%", "_x"):
             await ctx.api.state_set("conversation", key, 1)
@@ -140,13 +140,13 @@ async def test_a_scope_that_is_off_or_has_no_identity_reads_as_empty(harness: Ac
     assert outcome.decision.data["clause"] == "the event has no subject, so this scope has no key; it reads as empty"
 
 
-async def test_one_plugin_never_lists_the_keys_of_another(harness: AccessHarness):
+async def test_plugin_cannot_list_storage_keys_of_another_plugin(harness: AccessHarness):
     await settle(harness)
     keys = await harness.do_in_run(lambda ctx: ctx.api.get_plugin_storage_keys())
     assert keys == []
 
 
-async def test_without_a_conversation_a_run_reads_its_own_artifacts_and_event_only(harness: AccessHarness):
+async def test_run_without_conversation_reads_only_its_own_artifacts_and_event(harness: AccessHarness):
     await harness.store_artifact("nobodys", FOREIGN_TEXT.encode(), FOREIGN_PLACES["conversation"], conversation_id=None)
     alone = own_message("alone", conversation_id=None, thread_id=None, bot_id=None, workspace_id=None)
     refused = await harness.try_in_run(lambda ctx: ctx.api.artifact_read("nobodys"), alone)
@@ -167,7 +167,7 @@ async def test_without_a_conversation_a_run_reads_its_own_artifacts_and_event_on
         assert (outcome.error.code, outcome.error.message) == ("unauthorized", "the event has no conversation")
 
 
-async def test_storage_ends_at_its_quota_and_what_was_there_stays(
+async def test_storage_over_its_quota_is_refused_and_existing_values_stay(
     harness: AccessHarness, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(storage, "QUOTA", 10)
@@ -198,7 +198,7 @@ async def test_storage_ends_at_its_quota_and_what_was_there_stays(
 # Another live run, and calls at the wrong time
 
 
-async def test_another_live_runs_id_opens_nothing(harness: AccessHarness):
+async def test_id_of_another_live_run_is_refused(harness: AccessHarness):
     async def wait(ctx: Any) -> None:
         await ctx.api.state_set("conversation", "k", FOREIGN_TEXT)
         await wait_forever()
@@ -227,7 +227,7 @@ async def test_another_live_runs_id_opens_nothing(harness: AccessHarness):
         ("cancel", "cancelled", "the run was stopped"),
     ],
 )
-async def test_a_stopped_run_has_its_call_interrupted_and_may_only_look_at_itself(
+async def test_stopped_run_has_its_call_interrupted_and_may_only_call_run_get(
     open_engine, clock, how: str, code: str, words: str
 ):
     seen: dict[str, Any] = {}
@@ -267,7 +267,7 @@ async def test_a_stopped_run_has_its_call_interrupted_and_may_only_look_at_itsel
     assert await engine.state.read(conversation_id="s") == []
 
 
-async def test_after_its_last_result_a_run_is_answered_nothing(harness: AccessHarness):
+async def test_calls_after_the_terminal_result_are_refused(harness: AccessHarness):
     seen: list[tuple[str, str]] = []
 
     async def late(ctx: Any):
@@ -285,7 +285,7 @@ async def test_after_its_last_result_a_run_is_answered_nothing(harness: AccessHa
     assert run.types[-1] == "run.finished"
 
 
-async def test_after_its_end_nothing_is_answered_and_nothing_recorded(open_engine):
+async def test_calls_after_the_end_of_the_run_are_refused_and_not_recorded(open_engine):
     kept: list[Any] = []
 
     async def leaks(ctx: Any):

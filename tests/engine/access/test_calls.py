@@ -179,7 +179,7 @@ async def test_data_stored_by_reference_counts_for_the_journals_limit(
     assert len(run.all("call.requested")) < 10
 
 
-async def test_secrets_are_marks_in_calls_and_the_resource_gets_them_whole(watching, tool: Watched):
+async def test_secrets_are_masked_in_recorded_calls_and_reach_the_resource(watching, tool: Watched):
     secret = "sk-0123456789"
     answers: list[str] = []
     tool.answer = f"you said {secret} " + "z" * 40_000
@@ -199,7 +199,7 @@ async def test_secrets_are_marks_in_calls_and_the_resource_gets_them_whole(watch
     assert secret not in kept.decode() + repr(await journal_of(engine, run_id))
 
 
-async def test_a_reply_too_large_for_a_frame_is_payload_too_large(watching, tool: Watched):
+async def test_reply_too_large_for_a_frame_fails_as_payload_too_large(watching, tool: Watched):
     tool.answer = "x" * (16 << 20)
     seen: list[str] = []
 
@@ -220,7 +220,7 @@ async def test_a_reply_too_large_for_a_frame_is_payload_too_large(watching, tool
 # Cancels, the deadline, and the limit
 
 
-async def test_a_call_that_the_runner_gives_up_is_stopped_and_recorded_as_cancelled(watching, tool: Watched):
+async def test_call_cancelled_by_its_runner_is_stopped_and_recorded_as_cancelled(watching, tool: Watched):
     async def gives_up(ctx: Any):
         task = asyncio.create_task(ctx.api.call_tool("watched", {"wait": True}))
         await tool.called.wait()
@@ -237,7 +237,7 @@ async def test_a_call_that_the_runner_gives_up_is_stopped_and_recorded_as_cancel
     assert (replied.outcome, replied.data["error"]["code"]) == ("failed", "cancelled")
 
 
-async def test_a_stream_that_is_left_early_is_closed_and_keeps_what_was_given(harness: AccessHarness):
+async def test_stream_left_early_is_closed_and_its_delivered_chunks_are_recorded(harness: AccessHarness):
     async def work(ctx: Any) -> None:
         stream = ctx.api.invoke_llm_stream("m", [{"role": "user", "content": "hi"}])
         async for _ in stream:
@@ -273,7 +273,7 @@ async def test_the_deadline_interrupts_calls_in_flight(watching, tool: Watched, 
     assert [entry.data["error"]["code"] for entry in run.all("call.replied")] == ["deadline_exceeded"] * 3
 
 
-async def test_128_calls_are_in_flight_at_most_and_there_is_room_again_after(watching, tool: Watched):
+async def test_at_most_128_calls_are_in_flight_and_finished_calls_make_room(watching, tool: Watched):
     counts: list[int] = []
 
     async def crowds(ctx: Any):
@@ -297,7 +297,7 @@ async def test_128_calls_are_in_flight_at_most_and_there_is_room_again_after(wat
     assert {entry.data["clause"] for entry in refused} == {"128 calls are in flight; await some of them first"}
 
 
-async def test_a_second_has_2_000_calls_and_fills_again_as_time_passes(monkeypatch: pytest.MonkeyPatch):
+async def test_rate_limit_is_2_000_calls_per_second_and_refills_over_time(monkeypatch: pytest.MonkeyPatch):
     now = [100.0]
     monkeypatch.setattr(rate_limit.time, "monotonic", lambda: now[0])
     bucket = rate_limit.RateLimit()
@@ -309,7 +309,7 @@ async def test_a_second_has_2_000_calls_and_fills_again_as_time_passes(monkeypat
     assert sum(bucket.take() is None for _ in range(3_000)) == 2_000
 
 
-async def test_two_runs_do_not_share_their_rate(harness: AccessHarness, monkeypatch: pytest.MonkeyPatch):
+async def test_each_run_has_its_own_rate_limit(harness: AccessHarness, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(rate_limit, "MAX_CALLS_PER_SECOND", 5)
     frozen = rate_limit.time.monotonic()
     monkeypatch.setattr(rate_limit.time, "monotonic", lambda: frozen)
@@ -335,7 +335,7 @@ async def test_two_runs_do_not_share_their_rate(harness: AccessHarness, monkeypa
     assert await harness.do_in_run(modest) is None
 
 
-async def test_calls_of_one_run_are_answered_side_by_side(watching, tool: Watched):
+async def test_calls_of_one_run_are_answered_concurrently(watching, tool: Watched):
     order: list[str] = []
 
     async def mixes(ctx: Any):

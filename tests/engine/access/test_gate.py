@@ -74,7 +74,7 @@ async def test_a_runner_without_permissions_gets_the_missing_permission_for_each
         ("stream", "invoke_llm", "models.invoke is not in the manifest's permissions"),
     ],
 )
-async def test_one_operation_on_a_model_is_not_the_other_but_either_may_count(
+async def test_model_operations_are_granted_separately_and_either_allows_count_tokens(
     open_engine, granted: str, call: str, words: str
 ):
     seen: list[Any] = []
@@ -96,7 +96,7 @@ async def test_one_operation_on_a_model_is_not_the_other_but_either_may_count(
     assert seen[1] == ("unauthorized", words)
 
 
-async def test_storage_that_the_policy_forbids_is_refused_by_its_name(open_engine):
+async def test_refusal_of_forbidden_storage_names_the_policy(open_engine):
     harness = await AccessHarness(open_engine).open(resources={"allow_plugin_storage": False})
     for kind in ("plugin", "workspace"):
         outcome = await harness.try_in_run(lambda ctx, k=kind: getattr(ctx.api, f"get_{k}_storage_keys")())
@@ -104,7 +104,7 @@ async def test_storage_that_the_policy_forbids_is_refused_by_its_name(open_engin
         assert outcome.error.message == f"resource_policy.allow_{kind}_storage is false"
 
 
-async def test_nothing_is_recomputed_while_the_run_lives(harness: AccessHarness):
+async def test_grants_do_not_change_during_a_run(harness: AccessHarness):
     """The grants are frozen: changing the runner's copy of them allows nothing more."""
 
     async def work(ctx: Any) -> Any:

@@ -82,7 +82,7 @@ async def test_nothing_leaves_the_host_before_the_call_is_in_the_journal(harness
     assert not await is_answered_while_nothing_commits(harness, call)
 
 
-async def test_a_read_waits_for_the_runs_own_earlier_results(open_engine):
+async def test_read_waits_for_earlier_results_of_the_same_run(open_engine):
     seen: list[Any] = []
 
     async def writes(ctx: Any):
@@ -100,15 +100,13 @@ async def test_a_read_waits_for_the_runs_own_earlier_results(open_engine):
     assert seen == ["new"]
 
 
-async def test_a_caller_may_repeat_its_own_identity(harness: AccessHarness):
+async def test_call_may_name_its_own_plugin_identity(harness: AccessHarness):
     identity = {"plugin_identity": "local/asks", "caller_plugin_identity": "local/asks"}
     got = await harness.do_in_run(lambda ctx: raw_call(ctx, "run_get", run_id=ctx.run_id, **identity))
     assert got["status"] == "running"
 
 
-async def test_streams_are_in_flight_until_they_end_and_there_is_room_again_after(
-    harness: AccessHarness, monkeypatch: pytest.MonkeyPatch
-):
+async def test_streams_count_as_in_flight_until_they_end(harness: AccessHarness, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("engine.access.rate_limit.MAX_CALLS_IN_FLIGHT", 2)
 
     async def work(ctx: Any) -> list[str]:
@@ -130,7 +128,7 @@ async def test_streams_are_in_flight_until_they_end_and_there_is_room_again_afte
 
 
 @pytest.mark.parametrize("place", [OWN_PLACE, *FOREIGN_PLACES.values()], ids=["own", *FOREIGN_PLACES])
-async def test_a_run_reads_the_lines_and_events_of_its_very_place(harness: AccessHarness, place: Any):
+async def test_run_reads_only_lines_and_events_of_its_own_conversation_key(harness: AccessHarness, place: Any):
     """Every part of a conversation key counts, and a missing part matches only a missing part."""
     for name, each in {"own": OWN_PLACE, **FOREIGN_PLACES}.items():
         await harness.do_in_run(lambda ctx: ctx.api.run_get(), own_message(f"said in {name}", each), "other")
@@ -146,7 +144,7 @@ async def test_a_run_reads_the_lines_and_events_of_its_very_place(harness: Acces
     assert found == [f"said in {name}"]
 
 
-async def test_without_a_conversation_what_another_run_made_nowhere_is_not_the_runs_own(harness: AccessHarness):
+async def test_run_without_conversation_cannot_read_artifacts_of_another_such_run(harness: AccessHarness):
     await harness.store_artifact("elsewhere", FOREIGN_TEXT.encode(), run_id="another", **NOWHERE)
     for call in ("artifact_read", "artifact_metadata"):
         outcome = await harness.try_in_run(
@@ -160,7 +158,7 @@ async def test_without_a_conversation_what_another_run_made_nowhere_is_not_the_r
 
 
 @pytest.mark.parametrize("more", ["x", " ", "\n", "f" * 20])
-async def test_a_cursor_with_something_behind_it_is_no_cursor(harness: AccessHarness, more: str):
+async def test_cursor_with_trailing_text_is_invalid(harness: AccessHarness, more: str):
     async def work(ctx: Any) -> Any:
         page = await ctx.api.history_page(limit=1)
         return await ctx.api.history_page(before_cursor=page.items[0].cursor + more)
@@ -170,7 +168,7 @@ async def test_a_cursor_with_something_behind_it_is_no_cursor(harness: AccessHar
     assert (outcome.error.code, outcome.error.message) == ("invalid_argument", "this is not a cursor")
 
 
-async def test_a_page_of_the_journal_stays_between_both_its_edges(harness: AccessHarness):
+async def test_page_of_the_journal_stays_between_both_cursors(harness: AccessHarness):
     async def work(ctx: Any) -> Any:
         first = await ctx.api.run_events_page()
         for _ in range(3):
@@ -197,7 +195,7 @@ async def test_invalid_base64_is_refused_and_not_stored_in_part(harness: AccessH
     assert await harness.do_in_run(lambda ctx: ctx.api.get_plugin_storage_keys()) == []
 
 
-async def test_a_file_that_becomes_a_link_after_it_was_granted_leads_nowhere(harness: AccessHarness):
+async def test_granted_file_that_is_replaced_by_a_link_is_not_read(harness: AccessHarness):
     path = write_file(harness.files / "notes.txt", "harmless")
     outside = write_file(harness.engines.folder / "outside.txt", FOREIGN_TEXT)
 
@@ -212,7 +210,9 @@ async def test_a_file_that_becomes_a_link_after_it_was_granted_leads_nowhere(har
     assert outcome.error.message == "file 'notes.txt' is outside the file roots"
 
 
-async def test_a_file_over_its_limit_is_payload_too_large(harness: AccessHarness, monkeypatch: pytest.MonkeyPatch):
+async def test_file_over_the_size_limit_fails_as_payload_too_large(
+    harness: AccessHarness, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr("engine.resources.files.MAX_FILE_BYTES", 4)
     write_file(harness.files / "notes.txt", b"12345")
     outcome = await harness.try_in_run(lambda ctx: ctx.api.get_file("notes.txt"))
@@ -220,7 +220,7 @@ async def test_a_file_over_its_limit_is_payload_too_large(harness: AccessHarness
     assert outcome.error.code == "payload_too_large"
 
 
-async def test_plugin_storage_that_is_allowed_does_not_open_the_workspaces(open_engine):
+async def test_allowed_plugin_storage_does_not_allow_workspace_storage(open_engine):
     seen: list[str] = []
 
     @declares(permissions={"storage": ["plugin", "workspace"]})

@@ -138,7 +138,7 @@ class TestHistory:
         got = await page(long, **edges, direction="forward", limit=3)
         assert (texts(got), got.next_cursor) == (up(5, 7), cursors[7])
 
-    async def test_next_cursors_lead_through_everything_once(self, long: AccessHarness, cursors: list[str]):
+    async def test_following_next_cursor_returns_every_item_once(self, long: AccessHarness, cursors: list[str]):
         seen: list[str] = []
         got = await page(long, after_cursor=cursors[0], before_cursor=cursors[129], direction="forward", limit=60)
         while True:
@@ -150,7 +150,7 @@ class TestHistory:
             )
         assert seen == up(1, 128)
 
-    async def test_paging_back_from_the_latest_cursor_misses_nothing(self, long: AccessHarness):
+    async def test_paging_back_from_latest_cursor_returns_all_earlier_lines(self, long: AccessHarness):
         async def look(ctx: Any) -> Any:
             newest = await ctx.api.history_page(limit=3)
             return newest, await ctx.api.history_page(before_cursor=ctx.context.latest_cursor, limit=2)
@@ -159,15 +159,15 @@ class TestHistory:
         assert newest.items[0].content == "please"
         assert [item.seq for item in before.items] == [item.seq for item in newest.items[1:]]
 
-    async def test_naming_the_own_conversation_changes_nothing(self, long: AccessHarness, cursors: list[str]):
+    async def test_naming_the_own_conversation_has_no_effect(self, long: AccessHarness, cursors: list[str]):
         assert texts(await page(long, conversation_id="ours", before_cursor=cursors[3])) == down(2, 0)
 
-    async def test_artifacts_come_only_when_asked_for(self, long: AccessHarness, cursors: list[str]):
+    async def test_page_includes_artifacts_only_on_request(self, long: AccessHarness, cursors: list[str]):
         for wanted, refs in ((False, []), (True, ["art-1"])):
             got = await page(long, before_cursor=cursors[1], include_artifacts=wanted)
             assert [item.artifact_refs for item in got.items] == [refs]
 
-    async def test_an_item_has_the_contracts_fields(self, long: AccessHarness):
+    async def test_history_item_has_the_fields_of_the_contract(self, long: AccessHarness):
         reply = await long.do_in_run(lambda ctx: raw_call(ctx, "history_page", run_id=ctx.run_id, limit=1))
         assert set(reply) == {"items", "next_cursor", "prev_cursor", "has_more", "total_count"}
         assert set(reply["items"][0]) == ITEM
@@ -191,7 +191,7 @@ class TestEvents:
         got = await long.do_in_run(lambda ctx: ctx.api.event_page(limit=101))
         assert (len(got.items), got.has_more) == (100, True)
 
-    async def test_a_record_has_the_contracts_fields_and_never_the_payload(self, long: AccessHarness):
+    async def test_event_record_has_the_fields_of_the_contract_and_no_payload(self, long: AccessHarness):
         event = own_message("what was said", data={"secret": "payload"})
         reply = await long.do_in_run(
             lambda ctx: raw_call(ctx, "event_get", run_id=ctx.run_id, event_id=event.event_id), event
@@ -221,7 +221,7 @@ class TestOwnJournal:
         assert (oldest.has_more, oldest.next_cursor) == (False, None)
         assert ([item.position for item in after.items], after.has_more) == ([4, 5, 6], True)
 
-    async def test_forward_pages_lead_through_the_journal_in_order(self, long: AccessHarness):
+    async def test_forward_pages_return_the_journal_in_order(self, long: AccessHarness):
         async def look(ctx: Any) -> list[int]:
             for number in range(5):
                 await ctx.api.state_set("conversation", "n", number)

@@ -10,7 +10,7 @@ from tests.support.own_and_foreign_data import AccessHarness, collect, write_fil
 HELLO = [{"role": "user", "content": "hi"}]
 
 
-async def test_a_models_answer_is_a_message_and_its_usage_counts_for_the_run(harness: AccessHarness):
+async def test_model_reply_is_a_message_and_its_usage_counts_for_the_run(harness: AccessHarness):
     async def work(ctx: Any) -> Any:
         first = await ctx.api.invoke_llm("m", HELLO, funcs=[{"name": "f"}], extra_args={"temperature": 0})
         await ctx.api.invoke_llm("m", HELLO)
@@ -28,7 +28,7 @@ async def test_a_models_answer_is_a_message_and_its_usage_counts_for_the_run(har
     }
 
 
-async def test_a_streamed_answer_comes_in_pieces_and_its_usage_counts(harness: AccessHarness):
+async def test_model_reply_is_streamed_in_chunks_and_its_usage_counts(harness: AccessHarness):
     outcome = await harness.try_in_run(lambda ctx: collect(ctx.api.invoke_llm_stream("m", HELLO)))
     assert len(outcome.value) > 1
     assert "".join(chunk.content or "" for chunk in outcome.value) == "sunny today"
@@ -48,7 +48,7 @@ async def test_documents_are_reranked_and_tokens_counted(harness: AccessHarness)
     assert tokens > 0
 
 
-async def test_64_documents_fit(harness: AccessHarness):
+async def test_64_documents_can_be_reranked(harness: AccessHarness):
     assert len(await harness.do_in_run(lambda ctx: ctx.api.invoke_rerank("rank", "d", ["d"] * 64))) == 64
 
 
@@ -79,7 +79,7 @@ async def test_knowledge_is_listed_and_retrieved(harness: AccessHarness):
         ({"status": 429, "retry_after": 2}, "rate_limited", True, {"status": 429, "retry_after": 2}),
     ],
 )
-async def test_a_resource_that_fails_is_the_one_exception(
+async def test_failing_resource_raises_the_api_exception(
     open_engine, failure: Any, code: str, retryable: bool, details: Any
 ):
     harness = AccessHarness(open_engine)
@@ -92,7 +92,7 @@ async def test_a_resource_that_fails_is_the_one_exception(
     assert outcome.decision.data["allowed"] is True
 
 
-async def test_a_stream_that_breaks_gives_what_came_and_then_the_exception(open_engine):
+async def test_failing_stream_yields_its_chunks_and_then_raises(open_engine):
     harness = AccessHarness(open_engine)
     broken = {"text": "one two three four", "cut_after": 2}
     harness.resources = {"models": [{"id": "m", "kind": "scripted", "otherwise": broken}]}
@@ -111,7 +111,7 @@ async def test_a_stream_that_breaks_gives_what_came_and_then_the_exception(open_
     assert outcome.reply.data["error"]["message"] == "the stream broke after 2 pieces"
 
 
-async def test_a_file_that_the_config_names_is_read_under_the_roots(harness: AccessHarness):
+async def test_file_named_in_config_is_read_from_the_file_roots(harness: AccessHarness):
     write_file(harness.files / "notes.txt", b"\x00\xff notes")
     outcome = await harness.try_in_run(lambda ctx: ctx.api.get_file("notes.txt"))
     assert outcome.value == b"\x00\xff notes"
@@ -119,7 +119,7 @@ async def test_a_file_that_the_config_names_is_read_under_the_roots(harness: Acc
     assert base64.b64decode(outcome.reply.data["reply"]["file_base64"]) == b"\x00\xff notes"
 
 
-async def test_a_file_that_is_gone_since_the_run_began_is_not_found(harness: AccessHarness):
+async def test_file_deleted_during_the_run_is_not_found(harness: AccessHarness):
     path = write_file(harness.files / "notes.txt", b"notes")
 
     def after_it_was_deleted(ctx):
@@ -134,7 +134,7 @@ async def test_a_file_that_is_gone_since_the_run_began_is_not_found(harness: Acc
     )
 
 
-async def test_the_prompt_and_the_version_are_the_hosts(harness: AccessHarness):
+async def test_prompt_and_version_come_from_the_host(harness: AccessHarness):
     async def work(ctx: Any) -> Any:
         return await ctx.api.get_prompt(), await ctx.api.get_langbot_version()
 
@@ -143,7 +143,7 @@ async def test_the_prompt_and_the_version_are_the_hosts(harness: AccessHarness):
     assert version.startswith("trackside ")
 
 
-async def test_a_run_knows_how_it_stands(harness: AccessHarness):
+async def test_run_get_returns_the_state_of_the_run(harness: AccessHarness):
     async def work(ctx: Any) -> Any:
         return ctx, await ctx.api.run_get()
 

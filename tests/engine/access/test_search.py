@@ -63,13 +63,13 @@ async def test_search_finds_words_in_the_runs_conversation_newest_first(
     assert (result.total_count, result.query) == (len(found), query)
 
 
-async def test_top_k_limits_the_items_and_not_the_count_and_artifacts_are_included(talked: AccessHarness):
+async def test_top_k_limits_items_but_not_the_count_and_items_have_artifacts(talked: AccessHarness):
     result = await talked.do_in_run(lambda ctx: ctx.api.history_search("quick", top_k=1))
     assert ([item.content for item in result.items], result.total_count) == (["quick again"], 2)
     assert result.items[0].artifact_refs == ["art-1"]
 
 
-async def test_a_found_line_has_the_cursor_of_its_place_in_the_history(talked: AccessHarness):
+async def test_found_line_has_its_history_cursor(talked: AccessHarness):
     async def look(ctx: Any) -> Any:
         (hit,) = (await ctx.api.history_search("fox")).items
         return await ctx.api.history_page(after_cursor=hit.cursor, direction="forward", limit=1)

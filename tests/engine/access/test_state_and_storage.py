@@ -11,7 +11,7 @@ from tests.support.own_and_foreign_data import AccessHarness, own_message
 
 
 @pytest.mark.parametrize("value", [None, 0, False, "", "text 天", [1, 2.5], {"a": {"b": [None]}}, "x" * 262_142])
-async def test_a_value_is_read_back_as_it_was(harness: AccessHarness, value: Any):
+async def test_state_value_is_read_back_unchanged(harness: AccessHarness, value: Any):
     async def work(ctx: Any) -> Any:
         await ctx.api.state_set("conversation", "k", value)
         return await ctx.api.state_get("conversation", "k")
@@ -32,7 +32,7 @@ async def test_a_missing_value_is_null_and_delete_returns_whether_it_existed(har
     assert await harness.do_in_run(work) == (None, [True, False], None)
 
 
-async def test_the_alias_reads_as_the_conversation_until_it_is_set(harness: AccessHarness):
+async def test_alias_conversation_id_reads_as_the_conversation_until_it_is_set(harness: AccessHarness):
     async def work(ctx: Any) -> Any:
         names = ("conversation_id", "external.conversation_id")
         before = [await ctx.api.state_get("conversation", name) for name in names]
@@ -42,7 +42,7 @@ async def test_the_alias_reads_as_the_conversation_until_it_is_set(harness: Acce
     assert await harness.do_in_run(work) == (["ours", "ours"], ["abc", "abc"])
 
 
-async def test_keys_are_sorted_and_a_hundred_at_a_time(harness: AccessHarness):
+async def test_keys_are_sorted_and_paged_by_a_hundred(harness: AccessHarness):
     async def work(ctx: Any) -> Any:
         for number in range(101):
             await ctx.api.state_set("conversation", f"k{number:03}", number)
@@ -89,7 +89,7 @@ async def test_the_reply_to_a_write_leaves_after_the_commit(harness: AccessHarne
     assert await harness.do_in_run(work) == [1, 0, 1, 0]
 
 
-async def test_a_change_names_the_run_and_the_entry_of_the_call_that_made_it(harness: AccessHarness):
+async def test_state_change_has_the_run_and_entry_of_its_call(harness: AccessHarness):
     outcome = await harness.try_in_run(lambda ctx: ctx.api.state_set("conversation", "k", 1))
     (change,) = read_database(harness.engine, lambda conn: conn.execute(select(tables.state_changes)).all())
     assert (change.run_id, change.position, change.editor) == (outcome.run.run_id, outcome.decision.position, "runner")
@@ -107,7 +107,7 @@ async def test_a_change_names_the_run_and_the_entry_of_the_call_that_made_it(har
         ({"state_scopes": []}, "state_policy.state_scopes is empty"),
     ],
 )
-async def test_with_state_off_by_policy_its_calls_are_refused(open_engine, policy: Any, words: str):
+async def test_state_calls_are_refused_if_the_policy_turns_state_off(open_engine, policy: Any, words: str):
     harness = await AccessHarness(open_engine).open(state=policy)
     for call in (
         lambda ctx: ctx.api.state_get("conversation", "k"),
@@ -147,7 +147,7 @@ async def test_bytes_are_stored_listed_and_deleted(harness: AccessHarness, kind:
     assert await harness.do_in_run(work) == (["a", "b"], [b"over", bytes(range(256))], ["a"])
 
 
-async def test_a_plugins_storage_is_the_same_in_every_conversation_and_a_workspaces_for_every_plugin(
+async def test_plugin_storage_spans_conversations_and_workspace_storage_spans_plugins(
     harness: AccessHarness,
 ):
     async def put(ctx: Any) -> None:
@@ -165,7 +165,7 @@ async def test_a_plugins_storage_is_the_same_in_every_conversation_and_a_workspa
     assert await harness.do_in_run(keys, runner="other") == ([], ["ours"])
 
 
-async def test_a_value_of_one_mebibyte_fits(harness: AccessHarness):
+async def test_storage_value_of_one_mebibyte_is_accepted(harness: AccessHarness):
     async def work(ctx: Any) -> int:
         await ctx.api.set_plugin_storage("k", bytes(1 << 20))
         return len(await ctx.api.get_plugin_storage("k"))

@@ -67,7 +67,7 @@ async def test_an_invalid_request_is_recorded_and_the_run_continues(wire: Pooled
 
 
 @pytest.mark.asyncio(loop_scope="module")
-async def test_half_a_frame_at_the_end_of_the_wire_is_recorded(wire: PooledEngine):
+async def test_incomplete_frame_at_the_end_of_the_wire_is_recorded(wire: PooledEngine):
     played = await wire.run("forger", "half a frame at the end")
     assert (played.run.status, played.run.status_reason) == ("failed", "runner.lost")
     assert [entry.reason for entry in played.entries_of("result.unreadable", "refused")] == [
@@ -77,7 +77,7 @@ async def test_half_a_frame_at_the_end_of_the_wire_is_recorded(wire: PooledEngin
 
 
 @pytest.mark.asyncio(loop_scope="module")
-async def test_of_10_000_calls_in_a_burst_each_is_answered_most_are_refused_and_the_run_goes_on(
+async def test_burst_of_10_000_calls_is_answered_and_mostly_refused_and_the_run_continues(
     wire: PooledEngine, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr("engine.access.rate_limit.MAX_CALLS_PER_SECOND", 200)
@@ -96,7 +96,7 @@ async def test_of_10_000_calls_in_a_burst_each_is_answered_most_are_refused_and_
 
 
 @pytest.mark.asyncio(loop_scope="module")
-async def test_replies_that_nobody_awaits_end_with_the_run(wire: PooledEngine):
+async def test_unawaited_replies_end_with_the_run(wire: PooledEngine):
     played = await wire.run("forger", "replies never awaited")
     assert (played.run.status, played.run.status_reason) == ("completed", "stop")
     assert played.entries[-1].type == "run.finished"

@@ -68,7 +68,7 @@ def spoken(run: FinishedRun) -> list[Any]:
     return [one.data["message"]["content"] for one in run.all("message.completed")]
 
 
-async def test_a_child_goes_on_with_the_edited_answer_of_its_tool(engine: Engine):
+async def test_child_continues_with_the_edited_reply_of_its_tool(engine: Engine):
     run_id, _ = await held_run(engine, "ask", "tool")
     await engine.runs.step(run_id)
     held = await wait_for_pause(engine, run_id, 2)
@@ -118,7 +118,7 @@ async def test_results_before_a_kill_at_a_held_result_are_recorded_in_order(engi
     assert all(one.outcome is None for one in run.all("message.completed"))
 
 
-async def test_a_child_that_is_killed_while_its_call_is_paused_loses_its_run_and_the_call_is_not_made(engine: Engine):
+async def test_killing_a_child_with_a_paused_call_ends_its_run_as_lost_without_making_the_call(engine: Engine):
     run_id, pid = await held_run(engine, "ask", "tool")
     os.kill(pid, signal.SIGKILL)
     run = await wait_for_run(engine, run_id)

@@ -306,7 +306,7 @@ async def chaos(tmp_path_factory: pytest.TempPathFactory, chaos_mark: str) -> As
     await until(lambda: not marked_processes(chaos_mark), 1.0)
 
 
-async def test_every_misbehaviour_has_its_case():
+async def test_every_misbehaviour_of_the_chaos_runner_has_a_case():
     source = (bundled_folder() / "chaos" / "runner.py").read_text()
     named = [line.split('"')[1] for line in source.splitlines() if line.startswith('@misbehaviour("')]
     assert [case.name for case in CASES] == named
@@ -314,7 +314,7 @@ async def test_every_misbehaviour_has_its_case():
 
 @pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-async def test_a_misbehaving_runner_harms_its_own_run_only(chaos: PooledEngine, chaos_mark: str, case: Case):
+async def test_misbehaving_runner_affects_only_its_own_run(chaos: PooledEngine, chaos_mark: str, case: Case):
     played = await chaos.run("chaos", case.name, session=f"s-{case.name.replace(' ', '-')}", warm=True, **case.config)
 
     assert (played.run.status, played.run.status_reason) == (case.status, case.reason)
@@ -330,7 +330,7 @@ async def test_a_misbehaving_runner_harms_its_own_run_only(chaos: PooledEngine, 
     await until(lambda: marked_processes(chaos_mark) == {child.pid for child in chaos.pool._idle.values()}, 1.0)
 
 
-async def test_a_host_that_closes_leaves_no_process_whatever_its_runners_do(tmp_path: Path, mark: str):
+async def test_closing_host_leaves_no_process_whatever_its_runners_do(tmp_path: Path, mark: str):
     before = descendants(os.getpid())
     async with open_pooled_engine(tmp_path / "facts.db") as opened:
         for name in ("hang", "ignore cancel", "block", "block in c", "flood forever"):

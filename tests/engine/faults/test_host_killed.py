@@ -37,7 +37,7 @@ def test_one_second_after_a_host_is_killed_none_of_its_processes_is_left(tmp_pat
         wait_until(lambda: not alive({*family, host.pid}) and not marked_processes(mark), 1.0)
 
 
-def test_the_group_of_a_child_is_gone_even_where_the_guardian_was_killed_first(tmp_path: Path, mark: str):
+def test_process_group_of_a_child_ends_even_if_the_guardian_was_killed_first(tmp_path: Path, mark: str):
     settings = json.dumps({})
     with other_process(
         HERE / "fault_host.py", tmp_path / "facts.db", str(HERE / "grandparent.py"), "go", settings

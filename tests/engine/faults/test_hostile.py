@@ -151,7 +151,7 @@ async def test_invalid_input_on_the_wire_is_recorded_and_harmless(wire: PooledEn
 
 
 @pytest.mark.asyncio(loop_scope="module")
-async def test_a_value_is_kept_as_it_came_where_json_can_carry_it(wire: PooledEngine):
+async def test_value_that_json_can_represent_is_stored_unchanged(wire: PooledEngine):
     kept = {}
     for name in ("integer of 64 bits", "integer of 70 bits", "half a character", "null characters"):
         (entry,) = (await attack(wire, name)).entries_of("state.updated")
@@ -165,7 +165,7 @@ async def test_a_value_is_kept_as_it_came_where_json_can_carry_it(wire: PooledEn
 
 
 @pytest.mark.asyncio(loop_scope="module")
-async def test_usage_that_cannot_be_a_count_of_anything_is_left_out(wire: PooledEngine):
+async def test_usage_values_that_are_no_counts_are_ignored(wire: PooledEngine):
     for name in ("usage of 64 bits", "usage with a long name", "usage that is text"):
         played = await attack(wire, name)
         assert played.run.usage is None
@@ -173,7 +173,7 @@ async def test_usage_that_cannot_be_a_count_of_anything_is_left_out(wire: Pooled
 
 
 @pytest.mark.asyncio(loop_scope="module")
-async def test_the_whole_of_a_conversations_state_reaches_the_next_run(wire: PooledEngine):
+async def test_all_state_of_a_conversation_reaches_the_next_run(wire: PooledEngine):
     await wire.run("hostile", "10,000 state keys", session="many", timeout=30)
     played = await wire.run("echo", "and now?", session="many")
     assert played.run.status == "completed"
@@ -183,7 +183,7 @@ async def test_the_whole_of_a_conversations_state_reaches_the_next_run(wire: Poo
 
 @pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize("name", ["calls", "3,000 calls"])
-async def test_calls_that_make_no_sense_are_answered_and_recorded(wire: PooledEngine, name: str):
+async def test_invalid_calls_are_answered_and_recorded(wire: PooledEngine, name: str):
     played = await attack(wire, name)
     assert (played.run.status, played.run.status_reason) == SURVIVED
     assert all(entry.outcome == "refused" or "error" not in entry.data for entry in played.entries_of("call.replied"))
@@ -191,7 +191,7 @@ async def test_calls_that_make_no_sense_are_answered_and_recorded(wire: PooledEn
 
 
 @pytest.mark.asyncio(loop_scope="module")
-async def test_a_full_journal_ends_the_run_also_where_nothing_readable_came(
+async def test_full_journal_ends_the_run_even_without_a_readable_result(
     wire: PooledEngine, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr("engine.journal.recorder.JOURNAL_LIMIT", 2_000)
@@ -200,7 +200,7 @@ async def test_a_full_journal_ends_the_run_also_where_nothing_readable_came(
     assert len(played.entries_of("message.completed", "ignored")) == 1
 
 
-async def test_a_flood_of_state_is_over_one_second_after_its_deadline(tmp_path: Path, mark: str):
+async def test_run_flooding_state_ends_within_one_second_of_its_deadline(tmp_path: Path, mark: str):
     runner = tmp_path / "keeper.py"
     runner.write_text(
         "import itertools\n\n\n"

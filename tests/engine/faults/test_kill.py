@@ -94,7 +94,7 @@ async def lane(db: Path, todo: list[Plan], done: list[Kill]) -> None:
         done.append(Kill(plan, announced, await check_recovery(db, announced)))
 
 
-async def test_every_announced_entry_is_there_after_a_kill(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+async def test_every_announced_entry_is_on_disk_after_a_kill(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     todo = plans(random.Random(SEED))
     done: list[Kill] = []
     await asyncio.gather(*(lane(tmp_path / f"{name}.db", todo, done) for name in ("one", "two")))

@@ -86,7 +86,7 @@ def small_disk(folder: Path, size: str) -> Iterator[Path]:
         subprocess.run(["umount", str(folder)], check=True)
 
 
-async def test_a_disk_that_fills_stops_the_run_and_loses_nothing_that_was_announced(tmp_path: Path, mark: str):
+async def test_full_disk_stops_the_run_and_no_announced_entry_is_lost(tmp_path: Path, mark: str):
     with small_disk(tmp_path / "disk", "8m") as disk:
 
         def fill() -> None:
@@ -102,7 +102,7 @@ async def test_a_disk_that_fills_stops_the_run_and_loses_nothing_that_was_announ
             await check_a_full_disk(opened, fill, (disk / "filler").unlink)
 
 
-async def test_a_database_that_may_not_grow_stops_the_run_and_loses_nothing_that_was_announced(
+async def test_database_at_its_size_limit_stops_the_run_and_no_announced_entry_is_lost(
     tmp_path: Path, mark: str, monkeypatch: pytest.MonkeyPatch
 ):
     limit = 0
@@ -130,7 +130,7 @@ async def test_a_database_that_may_not_grow_stops_the_run_and_loses_nothing_that
         await check_a_full_disk(opened, fill, free)
 
 
-async def test_nothing_is_recorded_behind_entries_that_the_disk_refused(
+async def test_no_entry_is_recorded_after_entries_that_the_disk_refused(
     tmp_path: Path, mark: str, monkeypatch: pytest.MonkeyPatch
 ):
     connections: list[sqlite3.Connection] = []
@@ -190,7 +190,7 @@ async def test_a_database_that_another_process_locks_for_two_seconds_loses_nothi
         assert opened.engine.last_error is None
 
 
-async def test_an_effect_that_cannot_be_written_does_not_take_its_entry_with_it(tmp_path: Path, mark: str):
+async def test_failed_write_of_an_effect_does_not_lose_its_entry(tmp_path: Path, mark: str):
     async with open_pooled_engine(tmp_path / "facts.db", STREAMER) as opened:
         with sqlite3.connect(tmp_path / "facts.db") as other:
             other.execute("ALTER TABLE state_changes RENAME TO elsewhere")
@@ -229,7 +229,7 @@ async def test_output_beyond_its_limit_is_counted_in_one_entry(host: PooledEngin
     assert [played.entries[-1].type, played.entries[-2]] == ["run.finished", cut]
 
 
-async def test_a_runner_that_only_prints_is_held_to_the_same_limit(host: PooledEngine, monkeypatch: pytest.MonkeyPatch):
+async def test_output_of_a_runner_that_only_prints_is_limited_too(host: PooledEngine, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("engine.journal.recorder.OUTPUT_LIMIT", 10)
     played: FinishedRun = await host.run("chaos", "print noise")
     assert played.run.status == "completed"

@@ -62,7 +62,7 @@ async def test_a_process_that_hosts_beside_a_live_host_closes_none_of_its_runs(t
             assert (await beside.engine.runs.get(run_id)).status == "running"
 
 
-async def test_a_reader_never_recovers_what_a_dead_host_left(tmp_path: Path, mark: str):
+async def test_reader_does_not_recover_runs_of_a_dead_host(tmp_path: Path, mark: str):
     db = tmp_path / "facts.db"
     async with live_host(db) as (other, run_id):
         await asyncio.to_thread(other.kill)
@@ -71,7 +71,7 @@ async def test_a_reader_never_recovers_what_a_dead_host_left(tmp_path: Path, mar
     assert len(locks(db)) == 1
 
 
-async def test_a_dead_hosts_run_is_closed_by_the_next_host_and_its_lock_is_gone(tmp_path: Path, mark: str):
+async def test_next_host_closes_run_of_a_dead_host_and_removes_its_lock(tmp_path: Path, mark: str):
     db = tmp_path / "facts.db"
     async with live_host(db, "theirs") as (_, living), live_host(db, "dying") as (other, run_id):
         await asyncio.to_thread(other.kill)
@@ -143,7 +143,7 @@ async def test_a_cancel_from_another_process_is_noticed(tmp_path: Path, mark: st
             await reader.runs.cancel(run_id)
 
 
-async def test_a_message_that_waited_for_a_dead_host_is_dropped_with_the_reason(tmp_path: Path, mark: str):
+async def test_message_queued_in_a_dead_host_is_dropped_with_the_reason(tmp_path: Path, mark: str):
     db = tmp_path / "facts.db"
     script = tmp_path / "waiting.py"
     script.write_text(WAITING)

@@ -43,7 +43,7 @@ def attachment(**fields: object) -> dict:
 
 
 @pytest.mark.parametrize("kind", list(EventType))
-async def test_every_event_is_logged_with_who_where_and_what_about(run_script: ScriptRunner, kind: EventType):
+async def test_every_event_is_logged_with_actor_place_and_subject(run_script: ScriptRunner, kind: EventType):
     given = event(
         kind,
         conversation_id="s",
@@ -110,7 +110,7 @@ async def test_a_repeated_event_id_is_answered_with_its_first_run(run_script: Sc
     assert await lines_of(run_script.engine) == [("user", "hi"), ("assistant", "once")]
 
 
-async def test_an_event_repeated_while_it_runs_or_waits_is_answered_with_its_first_run(open_engine: Engines):
+async def test_event_repeated_while_running_or_queued_is_answered_with_its_first_run(open_engine: Engines):
     engine = await open_engine(waits)
     running = await engine.runs.submit(message(event_id="e1"))
     waiting = await engine.runs.submit(message(event_id="e2"))
@@ -219,7 +219,7 @@ async def test_the_bytes_of_an_attachment_are_read_as_an_artifact_only(open_engi
     assert (given.artifact_id, given.content) == ("a1", None)
 
 
-async def test_an_inline_image_reaches_the_runner_and_only_a_mark_the_journal(open_engine: Engines):
+async def test_inline_image_reaches_the_runner_and_is_masked_in_the_journal(open_engine: Engines):
     seen = []
 
     async def looks(ctx):
@@ -266,7 +266,7 @@ async def test_an_attachment_that_cannot_be_kept_is_refused_before_anything_is_r
     assert await run_script.engine.runs.list() == []
 
 
-async def test_an_event_without_a_conversation_holds_no_slot(open_engine: Engines):
+async def test_event_without_a_conversation_occupies_no_slot(open_engine: Engines):
     engine = await open_engine(waits)
     ids = [await send(engine, message(session=None)) for _ in range(2)]
 

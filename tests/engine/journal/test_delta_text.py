@@ -59,7 +59,7 @@ async def test_deltas_after_a_completed_message_make_a_line_of_their_own(run_scr
     assert await lines_of(run_script.engine) == [("user", "hi"), ("assistant", "one"), ("assistant", "two")]
 
 
-async def test_deltas_and_a_stream_that_just_ends_make_a_line_too(run_script: ScriptRunner):
+async def test_deltas_of_a_stream_without_terminal_result_make_a_line(run_script: ScriptRunner):
     run = await run_script(delta("Hel"), delta("lo"))
 
     assert run.row.status == "completed"
@@ -73,7 +73,7 @@ async def test_deltas_without_a_conversation_make_no_line(run_script: ScriptRunn
     assert run.row.conversation_id is None
 
 
-async def test_dropped_and_ignored_deltas_are_no_part_of_the_text(run_script: ScriptRunner):
+async def test_dropped_and_ignored_deltas_are_not_part_of_the_text(run_script: ScriptRunner):
     await run_script(delta("a"), {"type": "message.delta", "data": {"chunk": "b"}}, delta("c"), done(), delta("d"))
 
     assert await lines_of(run_script.engine) == [("user", "hi"), ("assistant", "ac")]

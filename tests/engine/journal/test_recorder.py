@@ -126,7 +126,7 @@ async def test_a_global_row_orders_the_entries_of_all_runs(run_script: ScriptRun
     assert [told.entry.run_id for told in batch] == [first.run_id] * 3 + [second.run_id] * 3
 
 
-async def test_pages_of_the_journal_go_both_ways(run_script: ScriptRunner):
+async def test_journal_is_paged_in_both_directions(run_script: ScriptRunner):
     run = await run_script(*(delta(str(number)) for number in range(6)), done())
     page = run_script.engine.runs.journal
 
@@ -229,7 +229,7 @@ def test_the_next_turn_starts_at_the_first_delta_after_all_open_tool_calls_have_
     ]
 
 
-def test_a_tool_start_or_a_model_call_starts_the_next_turn_too():
+def test_tool_start_and_model_call_start_the_next_turn():
     assert turns_of(started("a"), completed("a"), started("b"), completed("b")) == [1, 1, 2, 2]
     ask = ("call.requested", {"action": "invoke_llm"})
     assert turns_of(started("a"), completed("a"), ask) == [1, 1, 2]
@@ -243,11 +243,11 @@ def test_a_pull_that_returned_items_starts_a_turn():
     assert turns.note(*DELTA) == 2
 
 
-def test_without_a_tool_call_there_is_one_turn():
+def test_run_without_tool_calls_has_one_turn():
     assert turns_of(DELTA, ("message.completed", {}), DELTA, completed("never started"), DELTA) == [1] * 5
 
 
-async def test_every_entry_knows_its_turn(run_script: ScriptRunner):
+async def test_every_entry_has_its_turn_number(run_script: ScriptRunner):
     call = {"tool_call_id": "1", "tool_name": "t", "parameters": {}}
     run = await run_script(
         delta("a"),

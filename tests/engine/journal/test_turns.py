@@ -59,7 +59,7 @@ def test_a_journal_has_at_most_a_gibibyte():
     assert pen.is_full
 
 
-def test_an_entry_that_cannot_be_encoded_takes_no_position():
+def test_entry_that_cannot_be_encoded_uses_no_position():
     written: list = []
     recorder = Recorder(SimpleNamespace(append=written.append), FakeClock(), "run", SecretMask())
     with pytest.raises(TypeError):

@@ -110,7 +110,7 @@ async def test_edit_and_pull_are_decided_in_one_step(steering: SteeringHarness, 
     assert [entry.outcome for entry in over.all("steering.edited")] == [None if first == "edit" else "refused"]
 
 
-async def test_an_edit_of_a_message_that_was_turned_meanwhile_is_refused(steering: SteeringHarness):
+async def test_edit_is_refused_if_the_mode_of_the_message_changed_meanwhile(steering: SteeringHarness):
     run = await steering.start()
     (item_id,) = await steering.send_claimed("old")
     recorder = steering.engine._core.host.orchestrator.live[run.run_id].recorder
@@ -129,9 +129,7 @@ async def test_an_edit_of_a_message_that_was_turned_meanwhile_is_refused(steerin
     assert (over.one("steering.turned").outcome, over.one("steering.edited").outcome) == (None, "refused")
 
 
-async def test_the_run_gets_the_text_that_the_editor_was_given_however_edits_and_pulls_race(
-    steering: SteeringHarness, capsys: Any
-):
+async def test_run_receives_the_last_accepted_edit_when_edits_and_pulls_race(steering: SteeringHarness, capsys: Any):
     seed = random.randrange(2**32)
     chance = random.Random(seed)
     run = await steering.start()
@@ -162,7 +160,7 @@ def _turn_back(engine: Engine, item_id: str) -> Awaitable[Any]:
 
 
 @pytest.mark.parametrize("word", [*CHANGES, "turned back"])
-async def test_a_queued_message_of_another_process_is_changed_there(open_engine: Engines, word: str):
+async def test_queued_message_of_another_host_is_changed_by_that_host(open_engine: Engines, word: str):
     steering = await open_steering(open_engine)
     other = await open_engine()
     run = await steering.start()
@@ -175,7 +173,7 @@ async def test_a_queued_message_of_another_process_is_changed_there(open_engine:
     await run.end(done())
 
 
-async def test_a_reader_changes_nothing(open_engine: Engines):
+async def test_reader_cannot_change_queued_messages(open_engine: Engines):
     steering = await open_steering(open_engine)
     reader = await open_engine(mode="read")
     await steering.start()

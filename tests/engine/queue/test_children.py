@@ -99,7 +99,7 @@ class Walk:
                 self.received += [event for event, _ in answer]
 
 
-def test_with_children_and_kills_every_message_ends_in_exactly_one_fate_too(
+def test_every_message_has_exactly_one_fate_with_children_and_kills(
     remote_host: RemoteHost, capsys: pytest.CaptureFixture[str]
 ):
     walk = Walk(remote_host, SEED)

@@ -109,7 +109,7 @@ async def test_a_message_for_another_runner_waits_for_the_slot(open_engine: Engi
     assert own.row.runner_id == "plugin:local/other/default"
 
 
-async def test_a_runner_that_cannot_steer_takes_nothing_in(open_engine: Engines):
+async def test_runner_that_cannot_be_steered_claims_nothing(open_engine: Engines):
     puppets = ControlledRunners()
     steering = SteeringHarness(await open_engine(puppets.runner(capabilities={"steering": False})), puppets)
     run = await steering.start()
@@ -154,7 +154,7 @@ async def test_a_paused_message_counts_for_the_limit_of_its_run(steering: Steeri
     assert (await steering.send("room for one")).claimed_by == run.run_id
 
 
-async def test_a_message_is_claimed_from_the_runs_creation_on_and_stands_behind_run_started(steering: SteeringHarness):
+async def test_message_can_be_claimed_from_creation_and_is_recorded_after_run_started(steering: SteeringHarness):
     first = await steering.engine.runs.submit(message("go"), RunOptions(runner="controlled"))
     live = steering.engine._core.host.orchestrator.live[first.started.result()]
     assert (live.started.is_set(), live.started_at) == (False, None), "it has only been created"
@@ -182,7 +182,7 @@ async def test_nothing_is_claimed_after_the_terminal_result(steering: SteeringHa
 
 
 @pytest.mark.parametrize("status", ["cancelled", "timeout"])
-async def test_nothing_is_claimed_once_a_stop_was_asked(steering: SteeringHarness, clock: FakeClock, status: str):
+async def test_nothing_is_claimed_after_a_stop_was_requested(steering: SteeringHarness, clock: FakeClock, status: str):
     run, leave = await steering.start(), asyncio.Event()
 
     async def takes_its_time(ctx: Any) -> None:
@@ -205,7 +205,7 @@ async def test_nothing_is_claimed_once_a_stop_was_asked(steering: SteeringHarnes
     assert (await wait_for_run(steering.engine, await ticket.started)).row.status == "completed"
 
 
-async def test_nothing_is_claimed_once_another_process_has_asked_for_a_stop(open_engine: Engines):
+async def test_nothing_is_claimed_after_another_process_requested_a_stop(open_engine: Engines):
     steering = await open_steering(open_engine)
     other = await open_engine(mode="read")
     run = await steering.start()
@@ -252,7 +252,7 @@ async def test_a_message_for_after_the_run_is_never_claimed(steering: SteeringHa
     ]
 
 
-async def test_a_message_for_after_the_run_starts_at_once_where_nothing_runs(steering: SteeringHarness):
+async def test_message_for_after_the_run_starts_at_once_if_no_run_is_in_progress(steering: SteeringHarness):
     ticket = await steering.send("nothing to wait for", after=True)
 
     assert (await wait_for_run(steering.engine, await ticket.started)).row.status == "completed"
@@ -285,9 +285,7 @@ FAILURES = {
 
 
 @pytest.mark.parametrize("when", FAILURES.values(), ids=FAILURES)
-async def test_a_claim_that_fails_puts_the_message_on_the_normal_path_and_the_loop_lives_on(
-    steering: SteeringHarness, when: str
-):
+async def test_message_waits_for_the_slot_if_its_claim_fails(steering: SteeringHarness, when: str):
     attachment = {"artifact_id": "a", "artifact_type": "file", "source": "user", "content": "aGk="}
     run = await steering.start()
     with failing_trigger(steering.engine, when):
@@ -308,7 +306,7 @@ async def test_a_claim_that_fails_puts_the_message_on_the_normal_path_and_the_lo
     assert await steering.engine.artifacts.read_bytes("a") == b"hi"
 
 
-async def test_the_run_that_follows_at_once_takes_messages_in_too(steering: SteeringHarness):
+async def test_run_that_starts_right_after_another_claims_messages(steering: SteeringHarness):
     run, host = await steering.start(), steering.engine._core.host
     with writer_blocked(steering.engine):
         # The writer is busy with another operation, so that the end of one run and the start of the next are decided
@@ -329,7 +327,7 @@ async def test_the_run_that_follows_at_once_takes_messages_in_too(steering: Stee
     await second.end(done())
 
 
-async def test_an_event_that_was_claimed_is_recognised_when_it_comes_again(steering: SteeringHarness):
+async def test_repeat_of_a_claimed_event_is_recognised(steering: SteeringHarness):
     run = await steering.start()
     said = message("once")
     first = await steering.engine.runs.submit(said, RunOptions(runner="controlled"))

@@ -41,7 +41,7 @@ async def test_attachments_become_artifacts_of_the_claiming_run_and_the_runner_g
     await run.end(done())
 
 
-async def test_attachments_are_there_from_the_claim_on_also_where_nobody_pulls(steering: SteeringHarness):
+async def test_attachments_are_stored_at_the_claim_even_without_a_pull(steering: SteeringHarness):
     run = await steering.start()
     await steering.send_claimed("", input={"text": "look", "attachments": [attached("a")]})
     assert await steering.engine.artifacts.read_bytes("a") == b"hi"
@@ -53,7 +53,7 @@ async def test_attachments_are_there_from_the_claim_on_also_where_nobody_pulls(s
     assert line.content_json["attachments"][0]["content_redacted"] is True
 
 
-async def test_the_journal_lists_the_attachments_of_a_message_also_of_one_turned_into_steering(
+async def test_journal_lists_attachments_of_claimed_and_of_turned_messages(
     steering: SteeringHarness,
 ):
     run = await steering.start()
@@ -80,7 +80,7 @@ async def test_an_attachment_whose_id_is_taken_is_left_out_and_recorded(steering
     assert await steering.engine.artifacts.read_bytes("a") == b"first"
 
 
-async def test_attachments_go_along_when_an_item_is_turned_into_a_run_of_its_own(steering: SteeringHarness):
+async def test_item_turned_into_its_own_run_keeps_its_attachments(steering: SteeringHarness):
     run = await steering.start()
     ticket = await steering.send("", input={"text": "look", "attachments": [attached("a")]})
     await steering.engine.queue.set_mode(str(ticket.item_id), Mode.AFTER)
@@ -104,7 +104,7 @@ async def test_attachments_do_not_count_for_the_size_limit_of_a_pull(steering: S
 # Long texts
 
 
-async def test_more_than_one_reply_can_carry_comes_with_the_next_pull(steering: SteeringHarness):
+async def test_messages_beyond_the_size_of_one_reply_come_with_the_next_pull(steering: SteeringHarness):
     run = await steering.start()
     texts = [letter * (6 << 20) for letter in "abc"]
     await steering.send_claimed(*texts)
@@ -149,7 +149,7 @@ async def test_a_message_too_large_for_a_pull_waits_for_the_slot_and_blocks_no_o
     await run.end(done())
 
 
-async def test_as_deep_as_the_wire_carries_goes_into_the_run(steering: SteeringHarness):
+async def test_message_of_the_maximum_nesting_depth_is_claimed(steering: SteeringHarness):
     run = await steering.start()
     await steering.send_claimed("deep", data=nested(95))
 
@@ -179,7 +179,7 @@ async def say_secret(steering: SteeringHarness, *, after: bool = False) -> str:
     return str((await steering.engine.runs.submit(message(f"use {SECRET}"), choice, after=after)).item_id)
 
 
-async def test_secrets_in_what_is_pulled_are_marks_in_journal_line_and_log(steering: SteeringHarness):
+async def test_secrets_in_pulled_messages_are_masked_in_journal_transcript_and_log(steering: SteeringHarness):
     run = await keyed(steering)
     item_id = await say_secret(steering)
     await steering.engine.queue.edit(item_id, f"or rather {SECRET}")
@@ -193,7 +193,7 @@ async def test_secrets_in_what_is_pulled_are_marks_in_journal_line_and_log(steer
     assert recorded.count(f"or rather {MARK}") >= 3
 
 
-async def test_secrets_in_what_is_withdrawn_or_refused_are_marks(steering: SteeringHarness):
+async def test_secrets_in_withdrawn_and_refused_messages_are_masked(steering: SteeringHarness):
     run = await keyed(steering)
     item_id = await say_secret(steering)
     await run.do(lambda ctx: ctx.api.run_get())
@@ -207,7 +207,7 @@ async def test_secrets_in_what_is_withdrawn_or_refused_are_marks(steering: Steer
 
 @pytest.mark.parametrize("edited", [False, True], ids=["as it came", "edited"])
 @pytest.mark.parametrize("after", [False, True], ids=["in the run", "for the slot"])
-async def test_secrets_in_what_is_dropped_are_marks(open_engine: Engines, after: bool, edited: bool):
+async def test_secrets_in_dropped_messages_are_masked(open_engine: Engines, after: bool, edited: bool):
     steering = await open_steering(open_engine)
     await keyed(steering)
     item_id = await say_secret(steering, after=after)
@@ -221,7 +221,7 @@ async def test_secrets_in_what_is_dropped_are_marks(open_engine: Engines, after:
     assert f"{'now' if edited else 'use'} {MARK}" in recorded
 
 
-async def test_a_secret_that_was_edited_away_leaves_no_mark(steering: SteeringHarness):
+async def test_secret_removed_by_an_edit_leaves_no_mask_in_journal_or_transcript(steering: SteeringHarness):
     run = await keyed(steering)
     item_id = await say_secret(steering)
     await steering.engine.queue.edit(item_id, "nothing to hide")

@@ -121,7 +121,7 @@ async def with_children(db: Path, chance: random.Random) -> Counter[str]:
     return found
 
 
-async def test_a_message_sent_as_the_run_ends_is_taken_in_or_runs_by_itself_never_both_and_never_neither(
+async def test_message_sent_as_the_run_ends_is_either_claimed_or_gets_its_own_run(
     tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
     monkeypatch.setenv(MARK_VARIABLE, tmp_path.name)

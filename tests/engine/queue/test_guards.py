@@ -27,7 +27,7 @@ async def closed_elsewhere(open_engine: Engines) -> tuple[SteeringHarness, Contr
     return steering, run, item_id
 
 
-async def test_a_message_to_a_run_that_another_process_has_closed_becomes_a_run_of_its_own(
+async def test_message_to_a_run_closed_by_another_process_gets_its_own_run(
     closed_elsewhere: tuple[SteeringHarness, ControlledRun, str],
 ):
     steering, run, _ = closed_elsewhere
@@ -37,7 +37,7 @@ async def test_a_message_to_a_run_that_another_process_has_closed_becomes_a_run_
     assert (await wait_for_run(steering.engine, await ticket.started)).row.run_id != run.run_id
 
 
-async def test_nothing_is_recorded_behind_the_end_of_a_run_that_another_process_has_closed(
+async def test_no_entry_follows_the_end_of_a_run_closed_by_another_process(
     closed_elsewhere: tuple[SteeringHarness, ControlledRun, str],
 ):
     steering, run, item_id = closed_elsewhere
@@ -47,7 +47,7 @@ async def test_nothing_is_recorded_behind_the_end_of_a_run_that_another_process_
     assert [entry.type for entry in await journal_of(steering.engine, run.run_id)][-1] == "run.finished"
 
 
-async def test_a_cancel_that_is_written_and_yet_to_be_noticed_lets_nothing_in(steering: SteeringHarness):
+async def test_nothing_is_claimed_after_a_cancel_is_written(steering: SteeringHarness):
     run, host = await steering.start(), steering.engine._core.host
     with writer_blocked(steering.engine):
         host.writer.submit(lambda tx: runs.request_cancel(tx.connection, run.run_id, at=0))
@@ -59,7 +59,7 @@ async def test_a_cancel_that_is_written_and_yet_to_be_noticed_lets_nothing_in(st
     assert (ticket.claimed_by, ticket.not_claimed_reason) == (None, "the run is ending")
 
 
-async def test_a_message_that_comes_as_the_slot_becomes_free_does_not_overtake_queued_ones(steering: SteeringHarness):
+async def test_new_message_does_not_overtake_queued_ones_when_the_slot_becomes_free(steering: SteeringHarness):
     run, host = await steering.start(), steering.engine._core.host
     first = await steering.send("first", after=True)
     with writer_blocked(steering.engine):
@@ -76,7 +76,7 @@ async def test_a_message_that_comes_as_the_slot_becomes_free_does_not_overtake_q
     assert await first.started != await second.started
 
 
-async def test_the_end_of_a_run_drops_only_what_waits_in_it(steering: SteeringHarness):
+async def test_end_of_a_run_drops_only_its_own_queued_messages(steering: SteeringHarness):
     run, other = await steering.start(), await steering.start(thread_id="t")
     (mine,) = await steering.send_claimed("mine")
     (theirs,) = await steering.send_claimed("theirs", thread_id="t")
@@ -87,7 +87,7 @@ async def test_the_end_of_a_run_drops_only_what_waits_in_it(steering: SteeringHa
     await other.end(done())
 
 
-async def test_the_event_of_what_was_taken_in_is_an_event_of_the_run_that_took_it_in(steering: SteeringHarness):
+async def test_event_of_a_delivered_message_belongs_to_the_run_that_claimed_it(steering: SteeringHarness):
     run = await steering.start()
     heard, unheard = await steering.send("heard"), await steering.send("unheard")
     await run.pull("one")
@@ -108,12 +108,12 @@ async def test_the_event_of_what_was_taken_in_is_an_event_of_the_run_that_took_i
         (Status.TIMEOUT, "timeout", "timeout"),
     ],
 )
-def test_there_is_one_word_for_each_way_in_which_a_run_leaves_messages_behind(status: Status, reason: str, word: str):
+def test_each_end_of_a_run_has_its_own_drop_reason(status: Status, reason: str, word: str):
     assert drop_reason(status, reason) == word
 
 
 @pytest.mark.parametrize(("is_written", "heard"), [(True, ["written"]), (False, ["lost"])])
-async def test_a_reply_that_nobody_is_there_to_get_counts_as_lost(is_written: bool, heard: list[str]):
+async def test_reply_that_cannot_be_written_counts_as_lost(is_written: bool, heard: list[str]):
     told: list[str] = []
 
     class Desk:

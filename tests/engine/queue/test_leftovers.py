@@ -144,7 +144,7 @@ async def test_a_withdrawn_message_can_be_sent_again_and_steers_the_run_in_progr
 
 
 @pytest.mark.parametrize("fate", [Fate.QUEUED, Fate.PAUSED, Fate.INJECTED, Fate.OWN_RUN])
-async def test_only_what_was_dropped_or_withdrawn_is_sent_again(steering: SteeringHarness, fate: Fate):
+async def test_only_dropped_or_withdrawn_messages_can_be_resent(steering: SteeringHarness, fate: Fate):
     run = await steering.start()
     item_id = str((await steering.send("one", after=fate == Fate.OWN_RUN)).item_id)
     if fate == Fate.PAUSED:
@@ -179,7 +179,7 @@ async def test_a_message_is_resent_to_its_agent(open_engine: Engines):
 # Stop
 
 
-async def test_stopping_a_run_gives_its_undelivered_texts_back(steering: SteeringHarness):
+async def test_stopping_a_run_returns_its_undelivered_texts(steering: SteeringHarness):
     run = await steering.start()
     await steering.send_claimed("heard")
     await run.pull()
@@ -211,7 +211,7 @@ async def test_undelivered_messages_of_a_stop_are_resent_as_one(steering: Steeri
     assert [entry.type for entry in journal][-2:] == ["steering.dropped", "run.finished"]
 
 
-async def test_a_repeat_of_an_event_that_was_dropped_does_not_answer_it(steering: SteeringHarness):
+async def test_repeat_of_a_dropped_event_is_answered_with_the_run_that_claimed_it(steering: SteeringHarness):
     run = await steering.start()
     said = message("unheard")
     await steering.engine.runs.submit(said, RunOptions(runner="controlled"))

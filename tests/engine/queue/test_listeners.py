@@ -55,7 +55,7 @@ def answers(played: FinishedRun) -> list[str]:
     return [json.loads(entry.data)["message"]["content"] for entry in played.entries_of("run.completed")]
 
 
-async def test_a_second_message_during_a_long_tool_call_is_used_in_the_one_answer(host: PooledEngine):
+async def test_message_sent_during_a_tool_call_is_used_in_the_same_reply(host: PooledEngine):
     run_id = await started(host, "tool please")
     await host.wait_for_entry(run_id, "tool.call.started")
     await asyncio.sleep(1)
@@ -80,7 +80,7 @@ async def test_a_second_message_during_a_long_tool_call_is_used_in_the_one_answe
     assert [run.run_id for run in await host.engine.runs.list()] == [run_id], "nothing else was started"
 
 
-async def test_runs_of_one_runner_work_side_by_side_and_each_can_be_steered(host: PooledEngine, tmp_path: Path):
+async def test_concurrent_runs_of_one_runner_can_each_be_steered(host: PooledEngine, tmp_path: Path):
     files = {name: tmp_path / name for name in ("a", "b", "c")}
     runs = {name: await host.start_run(None, "listen", session=name, go=str(go)) for name, go in files.items()}
     for name, run_id in runs.items():
@@ -95,7 +95,7 @@ async def test_runs_of_one_runner_work_side_by_side_and_each_can_be_steered(host
     }
 
 
-async def test_a_message_of_nearly_two_mebibytes_reaches_the_runner_whole(host: PooledEngine, tmp_path: Path):
+async def test_message_of_nearly_two_mebibytes_reaches_the_runner(host: PooledEngine, tmp_path: Path):
     go = tmp_path / "go"
     run_id = await started(host, "listen", go=str(go))
     letters = int(1.9 * 1024 * 1024) // 2
@@ -110,9 +110,7 @@ async def test_a_message_of_nearly_two_mebibytes_reaches_the_runner_whole(host: 
     assert line.content_json["text"] == "ä" * letters
 
 
-async def test_a_pull_that_the_runner_itself_takes_back_puts_its_items_back_in_place(
-    host: PooledEngine, tmp_path: Path
-):
+async def test_pull_cancelled_by_the_runner_returns_items_to_their_places(host: PooledEngine, tmp_path: Path):
     go = tmp_path / "go"
     run_id = await started(host, "resign", go=str(go))
     for text in ("one", "two"):

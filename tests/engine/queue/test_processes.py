@@ -91,9 +91,7 @@ async def test_a_message_for_a_run_of_another_process_waits_for_the_slot_and_is_
         await asyncio.to_thread(process.wait)
 
 
-async def test_a_queued_message_of_another_process_is_changed_there_also_across_real_processes(
-    open_engine: Engines, tmp_path: Path
-):
+async def test_host_in_another_process_changes_its_queued_messages_on_request(open_engine: Engines, tmp_path: Path):
     async with other_host(tmp_path) as (process, told):
         steering = await open_steering(open_engine)
         before = queue_items(steering.engine)

@@ -53,7 +53,7 @@ async def test_one_at_a_time_returns_the_first_each_time(steering: SteeringHarne
         ({"mode": "one", "limit": 3}, 1),
     ],
 )
-async def test_a_limit_is_the_most_that_is_returned_and_none_means_all(
+async def test_limit_is_a_maximum_and_no_limit_returns_all(
     steering: SteeringHarness, arguments: dict[str, Any], count: int
 ):
     run = await steering.start()
@@ -65,7 +65,7 @@ async def test_a_limit_is_the_most_that_is_returned_and_none_means_all(
 
 
 @pytest.mark.parametrize("arguments", [{"mode": "some"}, {"limit": "many"}, {"limit": 1.5}])
-async def test_a_pull_that_asks_for_nonsense_is_refused_and_takes_nothing(
+async def test_pull_with_invalid_arguments_is_refused_and_takes_nothing(
     steering: SteeringHarness, arguments: dict[str, Any]
 ):
     run = await steering.start()
@@ -124,7 +124,7 @@ async def test_two_pulls_at_once_never_give_the_same_message(steering: SteeringH
 # From pulled to injected, or back
 
 
-async def test_pulled_is_taken_and_injected_is_when_the_reply_was_written(steering: SteeringHarness, clock: FakeClock):
+async def test_message_is_injected_only_after_the_reply_was_written(steering: SteeringHarness, clock: FakeClock):
     run = await steering.start()
     clock.advance(1)
     first, second = await steering.send_claimed("one", "two")
@@ -171,7 +171,7 @@ def cancelled_pull(steering: SteeringHarness, **arguments: Any) -> Any:
     return pull
 
 
-async def test_a_pull_cancelled_before_it_was_written_puts_its_items_back_in_place(steering: SteeringHarness):
+async def test_pull_cancelled_before_its_reply_returns_items_to_their_places(steering: SteeringHarness):
     run = await steering.start()
     await steering.send_claimed("one", "two", "three")
     await run.do(cancelled_pull(steering, limit=2))
@@ -205,7 +205,7 @@ async def test_a_message_returned_by_a_cancelled_pull_can_be_edited_and_moved(st
     assert await lines_of(steering.engine) == [("user", "go"), ("user", "two"), ("user", "uno")]
 
 
-async def test_a_run_that_is_stopped_in_its_pull_drops_what_it_pulled(steering: SteeringHarness, clock: FakeClock):
+async def test_run_stopped_during_a_pull_drops_the_pulled_messages(steering: SteeringHarness, clock: FakeClock):
     run = await steering.start()
     (item_id,) = await steering.send_claimed("one")
     with writer_blocked(steering.engine):
@@ -222,7 +222,7 @@ async def test_a_run_that_is_stopped_in_its_pull_drops_what_it_pulled(steering: 
     assert await lines_of(steering.engine) == [("user", "go"), ("user", "one")]
 
 
-async def test_a_pull_that_the_database_refuses_takes_nothing_and_the_loop_lives_on(steering: SteeringHarness):
+async def test_pull_that_the_database_refuses_takes_nothing_and_later_pulls_work(steering: SteeringHarness):
     run = await steering.start()
     await steering.send_claimed("one", "two")
     with failing_trigger(steering.engine, "BEFORE UPDATE ON queue WHEN new.fate = 'pulled' AND new.text = 'two'"):
@@ -238,7 +238,7 @@ async def test_a_pull_that_the_database_refuses_takes_nothing_and_the_loop_lives
 # Lines
 
 
-async def test_the_user_line_enters_the_transcript_at_the_pull_with_the_pulled_text(steering: SteeringHarness):
+async def test_user_line_is_written_at_the_pull_with_the_pulled_text(steering: SteeringHarness):
     run = await steering.start()
     (item_id,) = await steering.send_claimed("tee")
     await steering.engine.queue.edit(item_id, "tea")
@@ -279,7 +279,7 @@ async def test_the_host_never_merges_rewords_or_reorders_messages(steering: Stee
 # Turns
 
 
-async def test_a_pull_that_brings_something_begins_a_turn_and_an_empty_one_does_not(steering: SteeringHarness):
+async def test_only_a_pull_that_returns_messages_starts_a_turn(steering: SteeringHarness):
     run = await steering.start()
     await run.pull()
     await run.yields(delta())
@@ -292,7 +292,7 @@ async def test_a_pull_that_brings_something_begins_a_turn_and_an_empty_one_does_
     assert [entry.turn for entry in over.all("message.delta")] == [1, 1, 2]
 
 
-async def test_the_pull_after_a_batch_of_tool_calls_begins_one_turn_and_not_two(steering: SteeringHarness):
+async def test_pull_after_tool_calls_starts_a_single_turn(steering: SteeringHarness):
     run = await steering.start()
     await steering.send_claimed("one", "two")
     call = {"tool_call_id": "t", "tool_name": "n"}
@@ -310,7 +310,7 @@ async def test_the_pull_after_a_batch_of_tool_calls_begins_one_turn_and_not_two(
 # Queues of several runs
 
 
-async def test_a_pull_takes_only_what_its_own_run_has_claimed(steering: SteeringHarness):
+async def test_pull_returns_only_messages_claimed_by_its_run(steering: SteeringHarness):
     here, there = await steering.start(), await steering.start(session="elsewhere")
     in_thread = await steering.start(thread_id="t")
     await steering.send_claimed("here")

@@ -32,7 +32,7 @@ async def test_a_receipt_has_the_times_of_queueing_pull_and_delivery_and_the_fir
     assert (receipt.own_run_id, receipt.sent_again_as) == (None, None)
 
 
-async def test_calls_and_output_are_no_result_and_neither_is_what_had_no_effect(
+async def test_calls_output_and_ignored_results_do_not_count_as_first_result(
     steering: SteeringHarness, clock: FakeClock
 ):
     run = await steering.start()
@@ -49,7 +49,7 @@ async def test_calls_and_output_are_no_result_and_neither_is_what_had_no_effect(
     assert (receipt.first_result, receipt.latency) == ("tool.call.started", 1_000_000)
 
 
-async def test_every_item_has_a_receipt_whatever_became_of_it(steering: SteeringHarness, clock: FakeClock):
+async def test_every_item_has_a_receipt_whatever_its_fate(steering: SteeringHarness, clock: FakeClock):
     run = await steering.start()
     pulled, withdrawn, held, waits = await steering.send_claimed("pulled", "withdrawn", "held", "waits")
     later = await steering.send("later", after=True)
@@ -81,7 +81,7 @@ async def test_every_item_has_a_receipt_whatever_became_of_it(steering: Steering
     assert [receipts[name].pulled_position for name in (withdrawn, held, waits)] == [None] * 3
 
 
-async def test_a_run_knows_when_it_last_pulled_or_that_it_never_did(steering: SteeringHarness, clock: FakeClock):
+async def test_run_reports_its_last_pull_or_that_it_never_pulled(steering: SteeringHarness, clock: FakeClock):
     run = await steering.start()
     never = await steering.engine.queue.receipts(run.run_id)
     assert (never.can_steer, never.why_not, never.pulls, never.last_pull_at) == (True, None, 0, None)
@@ -99,7 +99,7 @@ async def test_a_run_knows_when_it_last_pulled_or_that_it_never_did(steering: St
     assert (over.pulls, over.last_pull_at) == (2, START + 7_000_000)
 
 
-async def test_a_run_that_never_pulled_is_known_after_its_end_too(steering: SteeringHarness):
+async def test_run_that_never_pulled_is_reported_after_its_end(steering: SteeringHarness):
     run = await steering.start()
     await steering.send_claimed("unheard")
     await run.end(done())
@@ -109,9 +109,7 @@ async def test_a_run_that_never_pulled_is_known_after_its_end_too(steering: Stee
 
 
 @pytest.mark.parametrize("mode", ["host", "read"])
-async def test_another_process_sees_the_receipts_and_the_last_pull_too(
-    open_engine: Engines, clock: FakeClock, mode: str
-):
+async def test_another_process_can_read_receipts_and_last_pull(open_engine: Engines, clock: FakeClock, mode: str):
     steering = await open_steering(open_engine)
     other = await open_engine(mode=mode)
     run = await steering.start()

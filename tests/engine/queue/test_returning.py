@@ -21,7 +21,7 @@ async def lost(steering: SteeringHarness, since: int = 0) -> list[tuple[str | No
 # Undo a withdrawal
 
 
-async def test_a_restored_message_has_its_mode_its_pause_and_its_place(steering: SteeringHarness):
+async def test_restored_message_keeps_mode_pause_and_place(steering: SteeringHarness):
     run = await steering.start()
     first = await steering.send("first", after=True)
     await steering.send_claimed("two", "three")
@@ -39,7 +39,7 @@ async def test_a_restored_message_has_its_mode_its_pause_and_its_place(steering:
     assert (await wait_for_run(steering.engine, await ticket.started)).row.status == "completed"
 
 
-async def test_a_steer_is_restored_into_its_place_in_the_run(steering: SteeringHarness):
+async def test_restored_steering_message_keeps_its_place_in_the_run(steering: SteeringHarness):
     run = await steering.start()
     _, two, three, _ = await steering.send_claimed("one", "two", "three", "four")
     await steering.engine.queue.edit(two, "zwei")
@@ -94,7 +94,7 @@ async def test_a_withdrawal_is_undone_once(steering: SteeringHarness):
     assert await lines_of(steering.engine) == [("user", "go"), ("user", "one")]
 
 
-async def test_only_what_was_withdrawn_is_restored(steering: SteeringHarness):
+async def test_only_withdrawn_messages_can_be_restored(steering: SteeringHarness):
     run = await steering.start()
     (one,) = await steering.send_claimed("one")
     with pytest.raises(AlreadyDecided, match="is queued; only a withdrawn message can be restored"):
@@ -151,7 +151,7 @@ async def test_a_withdrawn_message_can_be_restored_for_a_while(steering: Steerin
     await run.end(done())
 
 
-async def test_the_newest_are_given(steering: SteeringHarness):
+async def test_newest_resendable_messages_are_listed(steering: SteeringHarness):
     run = await steering.start()
     await steering.send_claimed("one", "two", "three")
     await run.end(done())
@@ -160,7 +160,7 @@ async def test_the_newest_are_given(steering: SteeringHarness):
     assert [item.text for item in found] == ["two", "three"]
 
 
-async def test_only_what_was_dropped_is_dismissed(steering: SteeringHarness):
+async def test_only_dropped_messages_can_be_dismissed(steering: SteeringHarness):
     run = await steering.start()
     (one,) = await steering.send_claimed("one")
     with pytest.raises(AlreadyDecided, match="only one that was dropped is dismissed"):

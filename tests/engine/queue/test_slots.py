@@ -31,7 +31,7 @@ class Gate:
         return gated
 
 
-async def test_conversations_run_side_by_side(open_engine: Engines):
+async def test_conversations_run_concurrently(open_engine: Engines):
     gate = Gate()
     engine = await open_engine(gate.runner)
     runs = [await send(engine, message(name, session=name)) for name in ("a", "b", "c")]
@@ -43,7 +43,7 @@ async def test_conversations_run_side_by_side(open_engine: Engines):
     assert [(await wait_for_run(engine, run_id)).row.status for run_id in runs] == ["completed"] * 3
 
 
-async def test_threads_of_a_conversation_have_a_slot_each(open_engine: Engines):
+async def test_each_thread_of_a_conversation_has_its_own_slot(open_engine: Engines):
     engine = await open_engine(waits)
 
     first = await send(engine, message(thread_id="t1"))
@@ -110,7 +110,7 @@ async def test_an_event_that_is_no_message_waits_for_the_slot_like_any_other(ope
     assert gate.entered == ["one", "two"]
 
 
-async def test_idle_returns_when_nothing_runs_and_nothing_waits(open_engine: Engines):
+async def test_idle_returns_when_no_run_and_no_message_is_left(open_engine: Engines):
     gate = Gate()
     engine = await open_engine(gate.runner)
     tickets = [await engine.runs.submit(message(name)) for name in ("one", "two")]
@@ -125,7 +125,7 @@ async def test_idle_returns_when_nothing_runs_and_nothing_waits(open_engine: Eng
     assert (await engine.runs.get(second)).status == "completed"
 
 
-async def test_a_sender_that_stops_waiting_leaves_no_run_that_nobody_starts(open_engine: Engines):
+async def test_cancelled_sender_leaves_no_unstarted_run(open_engine: Engines):
     gate = Gate()
     engine = await open_engine(gate.runner)
     gate.of("hi").set()
@@ -140,7 +140,7 @@ async def test_a_sender_that_stops_waiting_leaves_no_run_that_nobody_starts(open
     assert [run.status for run in await engine.runs.list()] == ["completed"]
 
 
-async def test_those_behind_a_message_that_could_not_be_taken_get_their_turn(open_engine: Engines, monkeypatch):
+async def test_messages_behind_one_that_failed_to_start_still_run(open_engine: Engines, monkeypatch):
     gate = Gate()
     engine = await open_engine(gate.runner)
     tickets = [await engine.runs.submit(message(name)) for name in ("one", "two", "three")]

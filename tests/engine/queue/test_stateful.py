@@ -139,7 +139,7 @@ class Steering(RuleBasedStateMachine):
         assert all(ticket.started.done() for ticket in self.scripted.action_runner.tickets.values())
 
 
-def test_every_message_ends_in_exactly_one_fate_in_order_and_nothing_twice(capsys: pytest.CaptureFixture[str]):
+def test_every_message_has_exactly_one_fate_and_is_delivered_once_in_order(capsys: pytest.CaptureFixture[str]):
     run_state_machine_as_test(
         Steering,
         settings=settings(

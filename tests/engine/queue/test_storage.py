@@ -80,7 +80,7 @@ def locked(steering: SteeringHarness) -> Iterator[None]:
 # Full
 
 
-async def test_a_message_that_the_full_disk_refuses_fails_and_can_be_sent_again(steering: SteeringHarness, disk: Disk):
+async def test_message_refused_by_a_full_disk_can_be_resent(steering: SteeringHarness, disk: Disk):
     run = await steering.start()
     (before,) = await steering.send_claimed("before")
     refused = message(MUCH)
@@ -122,7 +122,7 @@ async def test_a_pull_that_fails_on_a_full_disk_delivers_nothing(steering: Steer
     await own.end(done())
 
 
-async def test_a_full_disk_harms_only_what_was_being_written(steering: SteeringHarness, disk: Disk):
+async def test_full_disk_affects_only_the_current_write(steering: SteeringHarness, disk: Disk):
     await steering.start()
     with disk.full(), pytest.raises(DiskFull):
         await steering.send(MUCH, session="elsewhere")
@@ -159,7 +159,7 @@ ACTS: dict[str, tuple[Act, dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize(("act", "then"), ACTS.values(), ids=ACTS)
-async def test_while_the_database_is_locked_nothing_is_decided_and_afterwards_all_is_once(
+async def test_actions_during_a_lock_are_decided_once_after_it(
     steering: SteeringHarness, act: Act, then: dict[str, Any]
 ):
     run = await steering.start()

@@ -21,7 +21,7 @@ async def test_a_queued_item_can_be_edited(steering: SteeringHarness):
     await run.end(done())
 
 
-async def test_an_edit_changes_the_words_and_leaves_the_pictures(steering: SteeringHarness):
+async def test_edit_changes_the_text_and_keeps_the_images(steering: SteeringHarness):
     run = await steering.start()
     picture = {"type": "image_url", "image_url": {"url": "https://example.org/cat.png"}}
     parts = [{"type": "text", "text": "a "}, picture, {"type": "text", "text": "cat"}]
@@ -36,7 +36,7 @@ async def test_an_edit_changes_the_words_and_leaves_the_pictures(steering: Steer
 
 
 @pytest.mark.parametrize("text", ["", "  \n"])
-async def test_an_edit_to_nothing_is_refused(steering: SteeringHarness, text: str):
+async def test_edit_to_empty_text_is_refused(steering: SteeringHarness, text: str):
     run = await steering.start()
     (item_id,) = await steering.send_claimed("one")
     with pytest.raises(CannotSteer, match="Withdraw"):
@@ -46,7 +46,7 @@ async def test_an_edit_to_nothing_is_refused(steering: SteeringHarness, text: st
     await run.end(done())
 
 
-async def test_an_edit_to_more_than_a_pull_can_return_is_refused(steering: SteeringHarness):
+async def test_edit_to_text_too_large_for_a_pull_is_refused(steering: SteeringHarness):
     run = await steering.start()
     one, _ = await steering.send_claimed("one", "two")
     with pytest.raises(CannotSteer, match="a run accepts 16256"):
@@ -81,7 +81,7 @@ async def test_a_withdrawn_item_is_never_in_the_transcript(steering: SteeringHar
     assert await lines_of(steering.engine) == [("user", "go"), ("user", "two")]
 
 
-async def test_a_message_that_waits_for_the_slot_can_be_withdrawn_too(steering: SteeringHarness):
+async def test_message_that_waits_for_the_slot_can_be_withdrawn(steering: SteeringHarness):
     run = await steering.start()
     ticket = await steering.send("later", after=True)
     await steering.engine.queue.withdraw(str(ticket.item_id))
@@ -93,7 +93,7 @@ async def test_a_message_that_waits_for_the_slot_can_be_withdrawn_too(steering: 
     assert await lines_of(steering.engine) == [("user", "go")]
 
 
-async def test_a_claimed_item_can_be_turned_into_after_this_run_and_back(steering: SteeringHarness):
+async def test_mode_of_a_claimed_item_can_be_set_to_after_and_back(steering: SteeringHarness):
     run = await steering.start()
     ticket = await steering.send("one")
     item_id = str(ticket.item_id)
@@ -107,7 +107,7 @@ async def test_a_claimed_item_can_be_turned_into_after_this_run_and_back(steerin
     await run.end(done())
 
 
-async def test_a_message_for_after_the_run_can_be_turned_into_the_run(steering: SteeringHarness):
+async def test_mode_of_a_message_for_after_the_run_can_be_set_to_steer(steering: SteeringHarness):
     run = await steering.start()
     ticket = await steering.send("one", after=True)
     turned = await steering.engine.queue.set_mode(str(ticket.item_id), Mode.STEER)
@@ -120,7 +120,7 @@ async def test_a_message_for_after_the_run_can_be_turned_into_the_run(steering: 
     assert len(await steering.engine.runs.list()) == 1
 
 
-async def test_an_item_turned_into_after_this_run_becomes_a_run_of_its_own_in_its_place(steering: SteeringHarness):
+async def test_item_set_to_after_becomes_its_own_run_in_its_place(steering: SteeringHarness):
     run = await steering.start()
     first = await steering.send("first", after=True)
     (item_id,) = await steering.send_claimed("moved over")
@@ -137,7 +137,7 @@ async def test_an_item_turned_into_after_this_run_becomes_a_run_of_its_own_in_it
     assert (steering.item(item_id).fate, steering.item(item_id).run_id) == (Fate.OWN_RUN, run.run_id)
 
 
-async def test_turning_twice_at_once_loses_nothing(steering: SteeringHarness):
+async def test_two_mode_changes_at_once_lose_no_message(steering: SteeringHarness):
     run = await steering.start()
     (item_id,) = await steering.send_claimed("one")
     for mode in (Mode.AFTER, Mode.STEER, Mode.AFTER):
@@ -149,7 +149,7 @@ async def test_turning_twice_at_once_loses_nothing(steering: SteeringHarness):
     assert steering.item(item_id).fate == Fate.OWN_RUN
 
 
-async def test_with_data_too_large_to_hand_on_an_item_can_be_turned_too(steering: SteeringHarness):
+async def test_mode_of_an_item_with_large_data_can_be_changed(steering: SteeringHarness):
     run = await steering.start()
     ticket = await steering.send("one", data={"raw": "x" * 70_000})
     await steering.engine.queue.set_mode(str(ticket.item_id), Mode.AFTER)
@@ -164,7 +164,7 @@ async def test_with_data_too_large_to_hand_on_an_item_can_be_turned_too(steering
 
 
 @pytest.mark.parametrize("ends", ["by result", "by stop"])
-async def test_nothing_is_turned_into_a_run_at_its_end(steering: SteeringHarness, ends: str):
+async def test_mode_cannot_be_set_to_steer_at_the_end_of_the_run(steering: SteeringHarness, ends: str):
     run = await steering.start()
     ticket = await steering.send("one", after=True)
     if ends == "by result":
@@ -199,7 +199,7 @@ async def test_a_message_that_waits_for_the_slot_can_be_edited_moved_and_paused(
     assert {steering.item(item_id).fate for item_id in (a, b, c, d)} == {Fate.OWN_RUN}
 
 
-async def test_a_message_cannot_be_turned_into_a_run_with_a_full_queue(steering: SteeringHarness):
+async def test_mode_cannot_be_set_to_steer_if_the_queue_of_the_run_is_full(steering: SteeringHarness):
     run = await steering.start()
     ticket = await steering.send("later", after=True)
     await steering.send_claimed(*map(str, range(100)))

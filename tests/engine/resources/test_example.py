@@ -59,7 +59,7 @@ async def test_replies_without_conditions_are_used_in_order(example: ResourceSet
     ]
 
 
-async def test_trouble_comes_when_it_is_asked_for(example: ResourceSet, sleeps):
+async def test_scripted_failures_occur_on_request(example: ResourceSet, sleeps):
     with pytest.raises(ResourceError) as caught:
         await converse(example, "are you busy? weather please")
     assert caught.value.code is ErrorCode.RATE_LIMITED

@@ -56,7 +56,7 @@ async def test_a_call_is_paused_before_it_is_made_and_made_when_continued(tool_e
     assert run.one("pause.ended").data == {**reach, "seconds": 2.5, "how": "continue"}
 
 
-async def test_a_call_that_is_answered_before_it_is_made_is_not_made(tool_engines: ToolEngines):
+async def test_call_with_an_edited_reply_is_not_made(tool_engines: ToolEngines):
     engine = await tool_engines(asks)
     run_id = await send(engine, breakpoints=("call_tool",))
     await wait_for_pause(engine, run_id)
@@ -100,7 +100,7 @@ async def test_a_step_makes_the_call_and_pauses_at_its_reply_which_can_be_edited
     assert [entry.data["how"] for entry in run.all("pause.ended")] == ["step", "continue"]
 
 
-async def test_a_reply_that_is_not_edited_goes_as_it_came(tool_engines: ToolEngines):
+async def test_unedited_reply_is_passed_on_unchanged(tool_engines: ToolEngines):
     engine = await tool_engines(asks)
     run_id = await send(engine, breakpoints=("tool",))
     await wait_for_pause(engine, run_id)
@@ -167,12 +167,12 @@ async def test_an_invalid_edit_is_refused_and_the_call_stays_paused(tool_engines
         ("invoke_llm_stream", {"frames": [{"chunk": {"content": "x"}}]}, r"reply\.frames\[0\]\.chunk\.role"),
     ],
 )
-def test_an_answer_is_checked_and_what_is_wrong_is_named(action: str, reply: object, words: str):
+def test_edited_reply_is_checked_and_the_error_names_the_problem(action: str, reply: object, words: str):
     with pytest.raises(BreakpointError, match=words):
         check_edited_reply(action, reply)
 
 
-async def test_a_large_original_and_edit_are_kept_beside_the_journal_where_no_runner_reads_them(
+async def test_large_original_and_edit_are_stored_where_no_runner_can_read_them(
     tool_engines: ToolEngines,
 ):
     readable: list[str] = []
@@ -219,7 +219,7 @@ async def test_a_failed_call_is_paused_with_its_error_and_can_be_given_a_reply(t
     assert final_text(await wait_for_run(engine, run_id)) == str(EDITED_REPLY["result"])
 
 
-async def test_a_failed_call_that_is_not_answered_fails(tool_engines: ToolEngines):
+async def test_failed_call_without_an_edited_reply_fails(tool_engines: ToolEngines):
     tool_engines.tool.error = ResourceError("no signal")
     engine = await tool_engines(asks)
     run_id = await send(engine, breakpoints=("tool",))
@@ -262,7 +262,7 @@ async def test_secrets_are_masked_in_a_paused_call_and_the_tool_gets_them(tool_e
 # Runs that cannot be paused
 
 
-async def test_a_bad_point_is_refused_before_anything_is_recorded(tool_engines: ToolEngines):
+async def test_invalid_breakpoint_is_refused_before_anything_is_recorded(tool_engines: ToolEngines):
     engine = await tool_engines(asks)
     with pytest.raises(BreakpointError, match="'tols' is not a breakpoint location"):
         await send(engine, breakpoints=("tols",))
@@ -297,7 +297,7 @@ async def test_a_run_that_is_not_paused_cannot_be_continued(tool_engines: ToolEn
     assert await pause_entries(engine, run_id) == []
 
 
-async def test_a_run_of_another_process_is_paused_there(tool_engines: ToolEngines):
+async def test_breakpoint_in_a_run_of_another_process_is_refused(tool_engines: ToolEngines):
     first = await tool_engines(waits)
     second = await tool_engines(waits)
     run_id = await send(first)

@@ -37,7 +37,7 @@ async def able(ctx):
     yield done()
 
 
-async def test_the_runner_sees_the_very_context_that_the_journal_keeps(open_engine: Engines):
+async def test_runner_gets_the_context_that_the_journal_records(open_engine: Engines):
     seen = []
 
     async def looks(ctx):
@@ -79,7 +79,7 @@ async def test_the_trace_id_is_the_run_id_and_the_context_has_the_hosts_version(
     assert run.context["runtime"]["langbot_version"].startswith("trackside ")
 
 
-async def test_the_trigger_has_the_events_time_else_now(run_script: ScriptRunner):
+async def test_trigger_time_is_the_event_time_or_now(run_script: ScriptRunner):
     without = await run_script(event=message())
     timed = await run_script(event=message(event_time="2025-05-05T05:05:05+01:00"))
 
@@ -89,7 +89,7 @@ async def test_the_trigger_has_the_events_time_else_now(run_script: ScriptRunner
 
 
 @pytest.mark.parametrize("source", list(EventSource))
-async def test_the_triggers_source_is_the_events_but_webui_for_the_console(
+async def test_trigger_source_is_that_of_the_event_and_webui_for_the_console(
     run_script: ScriptRunner, source: EventSource
 ):
     run = await run_script(event=message(source=source))
@@ -98,7 +98,7 @@ async def test_the_triggers_source_is_the_events_but_webui_for_the_console(
     assert run.context["trigger"]["source"] == ("webui" if source == "console" else source)
 
 
-async def test_conversation_actor_and_subject_are_the_events(run_script: ScriptRunner):
+async def test_conversation_actor_and_subject_come_from_the_event(run_script: ScriptRunner):
     run = await run_script(
         event=message(
             session="s1",
@@ -131,7 +131,7 @@ async def test_conversation_actor_and_subject_are_the_events(run_script: ScriptR
 # The cursor
 
 
-async def test_the_first_event_of_a_conversation_has_nothing_before_it(run_script: ScriptRunner):
+async def test_first_event_of_a_conversation_has_no_history(run_script: ScriptRunner):
     access = (await run_script()).context["context"]
 
     assert (access["latest_cursor"], access["transcript_seq"], access["has_history_before"]) == (None, None, False)
@@ -150,7 +150,7 @@ async def test_the_latest_cursor_is_after_all_lines_before_this_event(run_script
     assert access["transcript_seq"] == before[0].seq
 
 
-async def test_the_latest_cursor_looks_at_no_other_thread_bot_or_workspace(run_script: ScriptRunner):
+async def test_latest_cursor_ignores_other_threads_bots_and_workspaces(run_script: ScriptRunner):
     await run_script(said("here"), done())
     for place in ({"thread_id": "t"}, {"bot_id": "b"}, {"workspace_id": "w"}, {"session": "other"}):
         access = (await run_script(said("there"), done(), event=message(**place))).context["context"]
@@ -185,7 +185,7 @@ async def test_the_latest_cursor_looks_at_no_other_thread_bot_or_workspace(run_s
     ],
     ids=["conversation", "none"],
 )
-async def test_available_apis_need_their_permission_and_some_a_conversation(
+async def test_available_apis_require_their_permission_and_some_a_conversation(
     open_engine: Engines, session: str | None, on: set
 ):
     run = await run_event(await open_engine(able), message(session=session))
@@ -212,7 +212,7 @@ async def test_without_permissions_only_run_get_and_state_are_there(run_script: 
         ({"storage": ["plugin"]}, "storage"),
     ],
 )
-async def test_each_permission_opens_its_own_call(open_engine: Engines, permission: dict, api: str):
+async def test_each_permission_allows_its_own_call(open_engine: Engines, permission: dict, api: str):
     @declares(permissions=permission)
     async def asks(ctx):
         yield done()
@@ -265,9 +265,7 @@ async def test_storage_needs_permission_and_policy(
         ({"max_message_size": 900}, {"max_message_size": 500}),
     ],
 )
-async def test_the_delivery_a_runner_sees_is_the_envelopes_and_the_policys(
-    open_engine: Engines, policy: dict, expected: dict
-):
+async def test_delivery_combines_envelope_and_policy(open_engine: Engines, policy: dict, expected: dict):
     run_script = await open_script_runner(open_engine, agents=[{"id": "me", "runner": "play", "delivery": policy}])
     delivery = {
         "surface": "chat",
@@ -294,7 +292,7 @@ async def test_a_policy_cannot_add_streaming_that_the_surface_lacks(run_script: 
 # Config, params, deadline
 
 
-async def test_the_config_is_the_bindings_with_the_forms_defaults(open_engine: Engines):
+async def test_config_is_that_of_the_binding_with_defaults_of_the_form(open_engine: Engines):
     @declares(config=[{"name": "depth", "type": "integer", "default": 3}, {"name": "tone", "type": "string"}])
     async def configured(ctx):
         yield done()
@@ -308,7 +306,7 @@ async def test_the_config_is_the_bindings_with_the_forms_defaults(open_engine: E
     assert run.warnings == ["config: more is not in the runner's form"]
 
 
-async def test_adapter_extra_holds_the_entrys_params_only(run_script: ScriptRunner):
+async def test_adapter_extra_has_only_the_params_of_the_event(run_script: ScriptRunner):
     assert (await run_script()).context["adapter"] is None
     assert (await run_script(params={"lang": "de"})).context["adapter"] == {"extra": {"params": {"lang": "de"}}}
 
@@ -331,7 +329,7 @@ async def test_adapter_extra_holds_the_entrys_params_only(run_script: ScriptRunn
     ],
     ids=lambda value: str(value)[:30],
 )
-async def test_the_deadline_is_the_configs_timeout_else_300_s_and_none_where_it_is_no_time(
+async def test_deadline_is_the_configured_timeout_or_300_s_and_none_for_other_values(
     run_script: ScriptRunner, config: dict, seconds: float | None
 ):
     order = run_script.engine.runs.prepare(message(), RunOptions(config=config))
@@ -339,7 +337,9 @@ async def test_the_deadline_is_the_configs_timeout_else_300_s_and_none_where_it_
 
 
 @pytest.mark.parametrize(("config", "seconds"), [({}, 300), ({"timeout": 2}, 2), ({"timeout": 0}, None)])
-async def test_the_runner_and_the_ledger_know_the_deadline(run_script: ScriptRunner, config: dict, seconds: int | None):
+async def test_deadline_is_in_the_context_and_in_the_run_row(
+    run_script: ScriptRunner, config: dict, seconds: int | None
+):
     run = await run_script(config=config)
 
     at = None if seconds is None else START + seconds * 1_000_000
@@ -350,7 +350,7 @@ async def test_the_runner_and_the_ledger_know_the_deadline(run_script: ScriptRun
 # Frozen
 
 
-async def test_changes_after_submitting_do_not_reach_the_run(open_engine: Engines):
+async def test_changes_after_submitting_do_not_affect_the_run(open_engine: Engines):
     async def looks(ctx):
         yield done("x")
 

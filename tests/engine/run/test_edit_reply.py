@@ -12,7 +12,7 @@ from tests.support.paused_runs import MODEL_REQUEST, ToolEngines, final_text, wa
 # A model's reply
 
 
-async def test_a_models_whole_answer_can_be_edited(tool_engines: ToolEngines):
+async def test_reply_of_a_model_can_be_edited(tool_engines: ToolEngines):
     async def talks(ctx: Any) -> AsyncIterator[Any]:
         yield done((await ctx.api.invoke_llm("m", MODEL_REQUEST)).content)
 
@@ -43,7 +43,7 @@ async def streamed(tool_engines: ToolEngines) -> tuple[Any, str]:
     return engine, run_id
 
 
-async def test_a_streamed_answer_is_gathered_and_flows_as_it_came_when_continued(tool_engines: ToolEngines):
+async def test_streamed_reply_is_collected_and_passed_on_unchanged_when_continued(tool_engines: ToolEngines):
     engine, run_id = await streamed(tool_engines)
     held = await engine.runs.current_pause(run_id)
     frames = [*({"chunk": {"role": "assistant", "content": word}} for word in ("it ", "will ", "rain"))]
@@ -55,7 +55,7 @@ async def test_a_streamed_answer_is_gathered_and_flows_as_it_came_when_continued
     assert run.one("call.replied").data["reply"] == held.original
 
 
-async def test_an_edited_message_goes_as_one_chunk_of_the_stream(tool_engines: ToolEngines):
+async def test_edited_streamed_message_is_sent_as_one_chunk(tool_engines: ToolEngines):
     engine, run_id = await streamed(tool_engines)
     await engine.runs.edit_reply(run_id, {"message": {"role": "assistant", "content": "it will snow"}})
     await engine.runs.continue_run(run_id)
@@ -66,7 +66,7 @@ async def test_an_edited_message_goes_as_one_chunk_of_the_stream(tool_engines: T
     assert run.one("call.replied").data["reply"] == {"frames": [{"chunk": chunk}]}
 
 
-async def test_edited_frames_go_as_they_are(tool_engines: ToolEngines):
+async def test_edited_frames_are_sent_unchanged(tool_engines: ToolEngines):
     engine, run_id = await streamed(tool_engines)
     pieces = [{"chunk": {"role": "assistant", "content": word}} for word in ("a", "b")]
     await engine.runs.edit_reply(run_id, {"frames": pieces})
@@ -75,7 +75,7 @@ async def test_edited_frames_go_as_they_are(tool_engines: ToolEngines):
     assert final_text(await wait_for_run(engine, run_id)) == "a|b"
 
 
-async def test_a_stream_that_is_answered_before_it_is_made_is_not_made(tool_engines: ToolEngines):
+async def test_stream_with_an_edited_reply_is_not_made(tool_engines: ToolEngines):
     engine = await tool_engines(streams)
     run_id = await send(engine, breakpoints=("invoke_llm_stream",))
     await wait_for_pause(engine, run_id)
@@ -86,7 +86,7 @@ async def test_a_stream_that_is_answered_before_it_is_made_is_not_made(tool_engi
     assert tool_engines.model.calls == 0
 
 
-async def test_a_stream_that_breaks_off_is_paused_with_its_chunks_and_breaks_off_when_continued(
+async def test_failing_stream_is_paused_with_its_chunks_and_fails_when_continued(
     tool_engines: ToolEngines,
 ):
     tool_engines.model.fails_midway = True
@@ -126,7 +126,7 @@ async def test_messages_sent_and_edited_while_a_pull_is_paused_are_in_it(tool_en
     assert run.types.index("pause.ended") < run.types.index("steering.pulled")
 
 
-async def test_a_pull_is_never_paused_after_it_took_messages(tool_engines: ToolEngines):
+async def test_pull_is_paused_only_before_it_takes_messages(tool_engines: ToolEngines):
     engine = await tool_engines(pulls)
     run_id = await send(engine, message("go"), breakpoints=("steering",))
     await wait_for_pause(engine, run_id)
@@ -139,7 +139,7 @@ async def test_a_pull_is_never_paused_after_it_took_messages(tool_engines: ToolE
     assert final_text(await wait_for_run(engine, run_id)) == "in feet"
 
 
-async def test_a_pull_takes_what_waits_so_its_answer_cannot_be_edited(tool_engines: ToolEngines):
+async def test_reply_of_a_pull_cannot_be_edited(tool_engines: ToolEngines):
     engine = await tool_engines(pulls)
     run_id = await send(engine, message("go"), breakpoints=("steering",))
     await wait_for_pause(engine, run_id)

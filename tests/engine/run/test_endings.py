@@ -17,7 +17,7 @@ from tests.support.engines import (
 )
 
 
-async def test_the_first_terminal_result_ends_the_run_and_what_comes_after_is_ignored(run_script: ScriptRunner):
+async def test_first_terminal_result_ends_the_run_and_later_results_are_ignored(run_script: ScriptRunner):
     run = await run_script(said("one"), done(), said("two"), failed(), done("three"), {"no": "type"}, {"type": "x"})
 
     assert (run.row.status, run.row.status_reason) == ("completed", "stop")
@@ -27,20 +27,20 @@ async def test_the_first_terminal_result_ends_the_run_and_what_comes_after_is_ig
     assert await lines_of(run_script.engine) == [("user", "hi"), ("assistant", "one")]
 
 
-async def test_a_foreign_run_id_after_the_end_is_ignored_too(run_script: ScriptRunner):
+async def test_foreign_run_id_after_the_end_is_ignored(run_script: ScriptRunner):
     run = await run_script(failed("broke"), delta("x") | {"run_id": "run_other"})
 
     assert run.row.status_reason == "runner.error"
     assert run.one("message.delta").outcome == "ignored"
 
 
-async def test_a_stream_that_ends_without_a_word_is_completed(run_script: ScriptRunner):
+async def test_stream_without_terminal_result_is_completed(run_script: ScriptRunner):
     run = await run_script(said("all I have to say"))
 
     assert (run.row.status, run.row.status_reason) == ("completed", "ended")
 
 
-async def test_the_host_never_forges_a_runners_own_end(run_script: ScriptRunner):
+async def test_host_records_no_terminal_result_for_the_runner(run_script: ScriptRunner):
     run = await run_script(said("x"))
 
     assert run.types == ["run.started", "message.completed", "run.finished"]
@@ -50,7 +50,7 @@ async def test_the_host_never_forges_a_runners_own_end(run_script: ScriptRunner)
 @pytest.mark.parametrize(
     "results", [(), (done(),), (artifact_created(),), (delta(""),), (delta(None), done())], ids=str
 )
-async def test_a_run_with_no_message_at_all_is_completed_with_no_output_and_writes_no_line(
+async def test_run_without_messages_is_completed_with_no_output_and_writes_no_line(
     run_script: ScriptRunner, results: tuple
 ):
     run = await run_script(*results)
@@ -60,7 +60,7 @@ async def test_a_run_with_no_message_at_all_is_completed_with_no_output_and_writ
     assert await lines_of(run_script.engine) == [("user", "hi")]
 
 
-async def test_the_finish_reason_is_the_runs_reason(run_script: ScriptRunner):
+async def test_finish_reason_is_the_reason_of_the_run(run_script: ScriptRunner):
     run = await run_script(done("enough", reason="length"))
 
     assert run.finished == {"status": "completed", "reason": "length"}
@@ -88,7 +88,7 @@ async def test_the_code_of_a_failure_decides_the_status(
     assert run.finished.get("retryable") is retryable
 
 
-async def test_a_failed_runs_deltas_stay_in_the_journal_only(run_script: ScriptRunner):
+async def test_deltas_of_a_failed_run_are_only_in_the_journal(run_script: ScriptRunner):
     run = await run_script(delta("half an ans"), failed())
 
     assert run.one("message.delta").data["chunk"]["content"] == "half an ans"
@@ -116,7 +116,7 @@ async def test_a_runner_that_raises_fails_with_its_traceback_in_the_journal(open
     assert "in breaks" in trace["text"]
 
 
-async def test_a_runner_that_raises_harms_its_own_run_only(open_engine: Engines):
+async def test_exception_in_a_runner_affects_only_its_own_run(open_engine: Engines):
     async def moody(ctx):
         if ctx.input.to_text() == "break":
             raise RuntimeError("no")
@@ -127,7 +127,7 @@ async def test_a_runner_that_raises_harms_its_own_run_only(open_engine: Engines)
     assert (await run_event(engine, "go on")).row.status == "completed"
 
 
-async def test_a_runner_that_yields_nothing_because_it_is_no_generator_fails_with_the_reason(open_engine: Engines):
+async def test_runner_that_is_not_an_async_generator_fails_with_the_reason(open_engine: Engines):
     async def answers(ctx):
         return done()
 
@@ -149,7 +149,7 @@ async def test_a_runner_that_cannot_be_started_fails_as_not_loaded(open_engine: 
     assert (run.row.status, run.row.status_reason) == ("failed", "runner.not_loaded")
 
 
-async def test_a_runner_that_goes_on_after_its_own_end_is_stopped_and_keeps_its_status(open_engine: Engines):
+async def test_runner_that_continues_after_its_terminal_result_is_stopped_and_keeps_its_status(open_engine: Engines):
     async def lingers(ctx):
         yield done("bye")
         await wait_forever()

@@ -68,7 +68,7 @@ def resources(run: FinishedRun, kind: str, *fields: str) -> list[Any]:
     return [tuple(one[field] for field in fields) for one in run.context["resources"][kind]]
 
 
-async def test_nothing_chosen_and_nothing_allowed_grants_nothing_but_visible_skills(open_engine: Engines):
+async def test_without_config_and_policy_only_visible_skills_are_granted(open_engine: Engines):
     run = await granted(open_engine, config={"model": "", "rerank": "__none__", "file": "__none"})
 
     found = run.context["resources"]
@@ -215,7 +215,7 @@ async def test_an_empty_list_of_skills_grants_none(open_engine: Engines):
     assert run.context["resources"]["skills"] == []
 
 
-async def test_skills_are_facts_only_and_need_the_capability_skill_authoring(open_engine: Engines):
+async def test_skills_have_no_operations_and_need_the_capability_skill_authoring(open_engine: Engines):
     run = await granted(open_engine)
     assert run.context["resources"]["skills"][1] == {
         "skill_name": "draw",
@@ -303,7 +303,7 @@ async def test_an_id_that_does_not_exist_is_left_out_with_a_warning(
     assert run.row.status == "completed"
 
 
-async def test_the_snapshot_kept_with_the_run_holds_all_that_a_later_call_is_checked_against(open_engine: Engines):
+async def test_snapshot_stored_with_the_run_has_everything_that_calls_are_checked_against(open_engine: Engines):
     run = await granted(open_engine, policy={"allowed_tool_names": ["search"]}, config={"model": "small"})
 
     snapshot = run.row.authorization
@@ -318,7 +318,7 @@ async def test_the_snapshot_kept_with_the_run_holds_all_that_a_later_call_is_che
     assert set(snapshot["state_scopes"]) == {"conversation", "actor"}
 
 
-async def test_changes_after_the_run_was_submitted_change_no_grant(open_engine: Engines):
+async def test_changes_after_submitting_do_not_change_grants(open_engine: Engines):
     tools = dict(CATALOG.tools)
 
     @declares(capabilities=ABLE, permissions=MAY)

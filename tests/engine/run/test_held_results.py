@@ -51,7 +51,7 @@ async def test_only_the_nth_result_is_held(tool_engines: ToolEngines):
     assert (await wait_for_run(engine, run_id)).row.status == "completed"
 
 
-async def test_everything_behind_a_held_result_waits_and_keeps_its_order(tool_engines: ToolEngines):
+async def test_results_and_calls_after_a_held_result_wait_in_order(tool_engines: ToolEngines):
     asked: list[Any] = []
 
     async def goes_on(ctx: Any) -> AsyncIterator[Any]:
@@ -169,7 +169,7 @@ async def test_a_run_whose_code_has_ended_stays_open_while_a_result_of_it_is_hel
     assert run.types[-3:] == ["pause.ended", "message.completed", "run.finished"]
 
 
-async def test_a_result_is_the_runners_own_word(tool_engines: ToolEngines):
+async def test_held_result_cannot_be_edited(tool_engines: ToolEngines):
     engine = await tool_engines(speaks)
     run_id = await send(engine, breakpoints=("message.completed#1",))
     await wait_for_pause(engine, run_id)
@@ -179,7 +179,7 @@ async def test_a_result_is_the_runners_own_word(tool_engines: ToolEngines):
     assert (await wait_for_run(engine, run_id)).row.status == "completed"
 
 
-async def test_a_result_type_that_is_no_text_matches_no_breakpoint(tool_engines: ToolEngines):
+async def test_result_type_that_is_not_text_matches_no_breakpoint(tool_engines: ToolEngines):
     async def odd(ctx: Any) -> AsyncIterator[Any]:
         yield {"type": ["message.completed"], "data": {}}
 

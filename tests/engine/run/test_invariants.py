@@ -112,7 +112,7 @@ def told(run: FinishedRun) -> int:
 
 @shared
 @given(results=st.lists(envelopes | junk, max_size=8))
-async def test_junk_of_any_shape_leaves_a_whole_journal(stage: ScriptRunner, results: list[Any]):
+async def test_journal_is_consistent_for_any_invalid_results(stage: ScriptRunner, results: list[Any]):
     run = await stage(*results, event=message(session=None))
 
     assert_holds(run)
@@ -121,7 +121,7 @@ async def test_junk_of_any_shape_leaves_a_whole_journal(stage: ScriptRunner, res
 
 @shared
 @given(results=st.lists(sound, max_size=12), end=ends, late=st.lists(sound, max_size=3))
-async def test_every_sound_result_has_its_entry_in_the_order_it_was_sent(
+async def test_every_valid_result_has_its_entry_in_order(
     stage: ScriptRunner, results: list[dict], end: dict | None, late: list[dict]
 ):
     sent = [*results, *([end] if end else []), *late]
@@ -163,7 +163,7 @@ async def test_the_shown_text_is_the_text_that_was_sent(stage: ScriptRunner, tex
     assert (stored.role, stored.content) == ("assistant", whole)
 
 
-async def test_after_all_that_the_next_run_is_normal_and_the_database_sound(stage: ScriptRunner):
+async def test_next_run_is_normal_and_the_database_consistent_afterwards(stage: ScriptRunner):
     for result in (None, [], {"type": []}, {"type": "run.failed", "data": {"error": "x", "code": ""}}):
         assert_holds(await stage(result))
 
@@ -176,7 +176,7 @@ async def test_after_all_that_the_next_run_is_normal_and_the_database_sound(stag
 
 @given(results=st.lists(envelopes | junk, max_size=10))
 @settings(max_examples=150, deadline=None)
-def test_judging_never_raises_and_always_gives_json_to_record(results: list[Any]):
+def test_normalising_never_raises_and_always_returns_json(results: list[Any]):
     normaliser = Normaliser("run_1")
     for result in results:
         judged = normaliser.check(result)

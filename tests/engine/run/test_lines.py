@@ -46,7 +46,7 @@ async def test_a_message_repeated_at_the_end_writes_no_second_line(run_script: S
     assert await lines_of(run_script.engine) == [("user", "hi"), ("assistant", "bye")]
 
 
-async def test_a_message_repeated_by_message_completed_is_a_line_again(run_script: ScriptRunner):
+async def test_message_repeated_by_message_completed_is_a_second_line(run_script: ScriptRunner):
     await run_script(said("ping"), said("ping"), done())
 
     assert await lines_of(run_script.engine) == [("user", "hi"), ("assistant", "ping"), ("assistant", "ping")]
@@ -86,7 +86,7 @@ async def test_user_text_parts_join_without_a_space(run_script: ScriptRunner):
     assert (await lines_of(run_script.engine))[0] == ("user", "onetwo")
 
 
-async def test_long_text_is_cut_in_the_line_and_whole_in_content_json(run_script: ScriptRunner):
+async def test_long_text_is_cut_in_the_line_and_complete_in_content_json(run_script: ScriptRunner):
     await run_script(said("x" * 5_000), done(), event="y" * 5_000)
 
     user, assistant = await run_script.engine.sessions.transcript("s", after=0)
@@ -138,7 +138,7 @@ async def test_an_artifact_is_stored_and_audited(run_script: ScriptRunner):
     assert (audit.run_id, audit.metadata) == (run.run_id, {"artifact_id": "a1"})
 
 
-async def test_an_artifact_without_content_is_metadata_only_and_reads_as_nothing(run_script: ScriptRunner):
+async def test_artifact_without_content_has_only_metadata(run_script: ScriptRunner):
     await run_script(artifact_created(artifact_id="a1", size_bytes=12), done("x"))
 
     (row,) = await run_script.engine.artifacts.list()
@@ -165,7 +165,7 @@ BAD_ARTIFACTS = {
 
 
 @pytest.mark.parametrize(("reason", "content"), BAD_ARTIFACTS.values(), ids=BAD_ARTIFACTS)
-async def test_an_artifact_that_cannot_be_stored_is_dropped_and_the_run_goes_on(
+async def test_artifact_that_cannot_be_stored_is_dropped_and_the_run_continues(
     run_script: ScriptRunner, reason: str, content: str
 ):
     run = await run_script(artifact_created(artifact_id="bad", content_base64=content), said("fine"), done())
@@ -185,7 +185,7 @@ async def test_an_artifact_of_a_full_mebibyte_is_stored(run_script: ScriptRunner
     assert len(await run_script.engine.artifacts.read_bytes("a")) == MAX_INLINE_BYTES
 
 
-async def test_an_artifact_whose_digest_is_not_its_own_is_dropped(run_script: ScriptRunner):
+async def test_artifact_with_a_wrong_digest_is_dropped(run_script: ScriptRunner):
     digest = hashlib.sha256(b"hello").hexdigest()
     run = await run_script(
         artifact_created(artifact_id="good", content_base64="aGVsbG8=", sha256=digest),
@@ -221,7 +221,7 @@ async def test_the_next_assistant_line_refers_to_the_artifacts_made_before_it(ru
     assert [line.artifact_refs for line in await assistant_lines(run_script)] == [["a", "b"], ["c"]]
 
 
-async def test_pending_references_and_the_messages_own_merge_once_per_id(run_script: ScriptRunner):
+async def test_pending_artifact_references_are_merged_with_those_of_the_message_once_per_id(run_script: ScriptRunner):
     await run_script(
         artifact_created(artifact_id="a"),
         artifact_created(artifact_id="b"),
@@ -233,13 +233,13 @@ async def test_pending_references_and_the_messages_own_merge_once_per_id(run_scr
     assert [line.artifact_refs for line in await assistant_lines(run_script)] == [["a", "b", "c"], []]
 
 
-async def test_a_line_put_together_from_deltas_refers_to_artifacts_too(run_script: ScriptRunner):
+async def test_line_made_from_deltas_refers_to_artifacts(run_script: ScriptRunner):
     await run_script(artifact_created(artifact_id="a"), delta("x"), delta("y"), done())
 
     assert (await assistant_lines(run_script))[0].artifact_refs == ["a"]
 
 
-async def test_a_failed_runs_artifacts_are_kept(run_script: ScriptRunner):
+async def test_artifacts_of_a_failed_run_are_kept(run_script: ScriptRunner):
     run = await run_script(artifact_created(artifact_id="a"), failed())
 
     assert [row.artifact_id for row in await run_script.engine.artifacts.list(run_id=run.run_id)] == ["a"]

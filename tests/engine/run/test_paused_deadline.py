@@ -190,7 +190,7 @@ async def test_a_call_that_is_paused_when_its_run_ends_is_refused_and_not_made(t
     assert heard == ["the run ended while it was paused at this call"]
 
 
-async def test_a_run_that_is_being_stopped_reaches_no_point_any_more(tool_engines: ToolEngines):
+async def test_run_that_is_being_stopped_does_not_pause(tool_engines: ToolEngines):
     stopped, leave = asyncio.Event(), asyncio.Event()
 
     async def lingers(ctx: Any) -> AsyncIterator[Any]:
@@ -212,7 +212,7 @@ async def test_a_run_that_is_being_stopped_reaches_no_point_any_more(tool_engine
     assert (await wait_for_run(engine, run_id)).row.status == "cancelled"
 
 
-async def test_a_call_that_is_paused_when_its_runners_code_ends_is_refused_and_not_made(tool_engines: ToolEngines):
+async def test_call_paused_when_its_runner_ends_is_refused_and_not_made(tool_engines: ToolEngines):
     refused = asyncio.Event()
 
     async def walks_off(ctx: Any) -> AsyncIterator[Any]:

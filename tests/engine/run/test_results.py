@@ -35,9 +35,7 @@ BAD_PAYLOADS = [
 
 
 @pytest.mark.parametrize("bad", BAD_PAYLOADS, ids=lambda bad: bad["type"])
-async def test_a_bad_payload_of_a_type_with_an_effect_is_dropped_with_a_reason_and_the_run_goes_on(
-    run_script: ScriptRunner, bad: dict
-):
+async def test_invalid_payload_is_dropped_with_a_reason_and_the_run_continues(run_script: ScriptRunner, bad: dict):
     run = await run_script(bad, said("still here"), done())
 
     dropped = run.journal[1]
@@ -72,7 +70,7 @@ async def test_unknown_keys_are_allowed_inside_message_and_chunk(run_script: Scr
 
 
 @pytest.mark.parametrize("kind", ["tool.call.started", "tool.call.completed"])
-async def test_tool_call_payloads_are_taken_as_they_are(run_script: ScriptRunner, kind: str):
+async def test_tool_call_payloads_are_not_checked(run_script: ScriptRunner, kind: str):
     run = await run_script(
         {"type": kind, "data": {"whatever": [1]}}, {"type": kind, "data": "text"}, {"type": kind}, done()
     )
@@ -81,7 +79,7 @@ async def test_tool_call_payloads_are_taken_as_they_are(run_script: ScriptRunner
     assert [(entry.data, entry.outcome) for entry in taken] == [({"whatever": [1]}, None), ("text", None), ({}, None)]
 
 
-async def test_an_unknown_type_is_recorded_and_warned_of_and_has_no_effect(run_script: ScriptRunner):
+async def test_unknown_type_is_recorded_with_a_warning_and_has_no_effect(run_script: ScriptRunner):
     run = await run_script({"type": "weather.changed", "data": {"to": "rain"}}, done("sun"))
 
     entry = run.one("weather.changed")
@@ -93,7 +91,7 @@ async def test_an_unknown_type_is_recorded_and_warned_of_and_has_no_effect(run_s
 @pytest.mark.parametrize(
     "kind", ["run.finished", "run.started", "output", "warning", "call.replied", "cancel.requested"]
 )
-async def test_a_result_that_is_named_like_an_entry_of_the_hosts_is_renamed(run_script: ScriptRunner, kind: str):
+async def test_result_named_like_an_entry_of_the_host_is_renamed(run_script: ScriptRunner, kind: str):
     run = await run_script({"type": kind, "data": {"status": "completed"}}, done("x"))
 
     forged = run.one(f"result.{kind}")
@@ -102,7 +100,7 @@ async def test_a_result_that_is_named_like_an_entry_of_the_hosts_is_renamed(run_
 
 
 @pytest.mark.parametrize("result", [{"data": {}}, {"type": "", "data": {}}, {"type": 5}, {"type": None}])
-async def test_no_type_at_all_is_a_protocol_error_that_fails_the_run(run_script: ScriptRunner, result: dict):
+async def test_result_without_a_type_fails_the_run_as_protocol_error(run_script: ScriptRunner, result: dict):
     run = await run_script(result, said("too late"), done())
 
     assert (run.row.status, run.row.status_reason) == ("failed", "protocol.error")
@@ -114,7 +112,7 @@ async def test_no_type_at_all_is_a_protocol_error_that_fails_the_run(run_script:
 @pytest.mark.parametrize(
     ("result", "name"), [("text", "a string"), (5, "a number"), (None, "null"), ([], "an array"), (True, "a boolean")]
 )
-async def test_a_result_that_is_no_object_is_a_protocol_error(run_script: ScriptRunner, result: object, name: str):
+async def test_result_that_is_not_an_object_is_a_protocol_error(run_script: ScriptRunner, result: object, name: str):
     run = await run_script(result)
 
     assert run.row.status_reason == "protocol.error"
@@ -131,7 +129,7 @@ async def test_a_foreign_run_id_fails_the_run_whatever_the_type(run_script: Scri
     assert await lines_of(run_script.engine) == [("user", "hi")]
 
 
-async def test_a_missing_run_id_and_the_own_one_are_accepted(open_engine):
+async def test_missing_and_own_run_id_are_accepted(open_engine):
     async def names_itself(ctx):
         yield delta("a") | {"run_id": ctx.run_id}
         yield delta("b") | {"run_id": None}
@@ -151,7 +149,7 @@ async def test_an_action_is_recorded_and_never_executed(run_script: ScriptRunner
     assert run.types == ["run.started", "action.requested", "run.completed", "run.finished"]
 
 
-async def test_an_oversize_result_is_refused_with_its_size_and_the_run_goes_on(run_script: ScriptRunner):
+async def test_oversize_result_is_refused_with_its_size_and_the_run_continues(run_script: ScriptRunner):
     run = await run_script(said("é" * MAX_RESULT_BYTES), delta("x" * MAX_RESULT_BYTES), said("short"), done())
 
     refused = run.journal[1]
@@ -200,7 +198,7 @@ def nested(levels: int) -> object:
     return value
 
 
-async def test_json_deeper_than_100_levels_is_refused_and_the_run_goes_on(run_script: ScriptRunner):
+async def test_json_deeper_than_100_levels_is_refused_and_the_run_continues(run_script: ScriptRunner):
     tool = "tool.call.started"
     run = await run_script(
         {"type": tool, "data": nested(98)}, {"type": tool, "data": nested(101)}, said("fine"), done()
@@ -218,7 +216,7 @@ async def test_a_result_that_is_not_json_is_refused_and_the_run_continues(run_sc
     assert run.row.status == "completed"
 
 
-async def test_every_result_is_kept_with_its_data_unchanged(run_script: ScriptRunner):
+async def test_every_result_is_recorded_with_unchanged_data(run_script: ScriptRunner):
     results = [
         delta("a\u0000b\x1b[31m", odd={"deep": [1, None, 2.5]}),
         {"type": "tool.call.started", "data": {"tool_call_id": "1", "tool_name": "t", "parameters": {"q": "ü"}}},

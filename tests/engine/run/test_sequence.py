@@ -14,7 +14,7 @@ async def play_numbers(run_script: ScriptRunner, *numbers: object):
     return [(entry.sequence, entry.outcome, entry.reason) for entry in run.all("message.delta")]
 
 
-async def test_numbers_from_1_rising_by_1_are_applied_without_a_word(run_script: ScriptRunner):
+async def test_consecutive_numbers_from_1_are_applied_without_a_warning(run_script: ScriptRunner):
     assert await play_numbers(run_script, 1, 2, 3) == [(1, None, None), (2, None, None), (3, None, None)]
 
 
@@ -36,7 +36,7 @@ async def test_a_first_number_above_1_is_a_gap(run_script: ScriptRunner):
     assert await play_numbers(run_script, 2) == [(2, "warned", "sequence 2, expected 1")]
 
 
-async def test_a_disorder_is_a_warning_and_the_late_result_is_applied_once(run_script: ScriptRunner):
+async def test_out_of_order_number_is_a_warning_and_the_late_result_is_applied_once(run_script: ScriptRunner):
     fates = await play_numbers(run_script, 1, 3, 2, 2)
 
     assert fates[2:] == [(2, "warned", "sequence 2 came after 3"), (2, "dropped", "sequence 2 was seen before")]
@@ -58,7 +58,7 @@ async def test_a_number_that_is_none_is_a_warning_and_the_result_is_applied(run_
     assert fates == [(None, "warned", f"sequence {number!r} is not an integer")]
 
 
-async def test_results_without_a_number_stand_between_numbered_ones(run_script: ScriptRunner):
+async def test_results_without_a_number_may_be_mixed_with_numbered_ones(run_script: ScriptRunner):
     assert [fate[1] for fate in await play_numbers(run_script, 1, None, 2)] == [None, None, None]
 
 

@@ -53,7 +53,7 @@ async def test_a_value_written_in_a_scope_is_there_in_the_next_run(open_engine: 
         ("runner", {"workspace_id": "w"}),
     ],
 )
-async def test_a_scope_is_another_where_any_part_of_its_identity_is(open_engine: Engines, scope: str, elsewhere: dict):
+async def test_scopes_with_different_identities_are_separate(open_engine: Engines, scope: str, elsewhere: dict):
     run_script = await stage_with(open_engine, state_scopes=ALL)
     await run_script(state_updated("k", 1, scope), event=message(**EVERYONE))
 
@@ -63,9 +63,7 @@ async def test_a_scope_is_another_where_any_part_of_its_identity_is(open_engine:
 
 
 @pytest.mark.parametrize("scope", ["actor", "subject", "runner"])
-async def test_a_scope_is_the_same_in_another_conversation_unless_it_is_the_conversations(
-    open_engine: Engines, scope: str
-):
+async def test_only_the_conversation_scope_differs_between_conversations(open_engine: Engines, scope: str):
     run_script = await stage_with(open_engine, state_scopes=ALL)
     await run_script(state_updated("k", 1, scope), event=message(**EVERYONE))
 
@@ -152,7 +150,7 @@ async def test_a_scope_whose_identity_the_event_lacks_reads_empty_and_refuses_wr
     assert (entry.outcome, entry.reason) == ("dropped", f"the event has no {scope}, so this scope has no key")
 
 
-async def test_the_alias_conversation_id_reads_as_the_events_until_it_is_set(run_script: ScriptRunner):
+async def test_alias_conversation_id_reads_as_that_of_the_event_until_it_is_set(run_script: ScriptRunner):
     first = await run_script(state_updated("conversation_id", "theirs-7"))
     second = await run_script()
 
@@ -172,13 +170,13 @@ async def test_a_value_over_256_kib_is_dropped_with_its_size(run_script: ScriptR
     assert [row.key for row in await run_script.engine.state.read()] == ["k"]
 
 
-async def test_a_write_replaces_what_was_there(run_script: ScriptRunner):
+async def test_write_replaces_the_previous_value(run_script: ScriptRunner):
     await run_script(state_updated("k", 1), state_updated("k", None), state_updated("k", 3))
 
     assert [(row.key, row.value) for row in await run_script.engine.state.read(conversation_id="s")] == [("k", 3)]
 
 
-async def test_rows_remember_runner_binding_scope_and_identity(run_script: ScriptRunner):
+async def test_rows_have_runner_binding_scope_and_identity(run_script: ScriptRunner):
     await run_script(state_updated("k", 1, "actor"), event=message(bot_id="b", workspace_id="w"))
 
     (row,) = await run_script.engine.state.read(runner_id="plugin:local/play/default")
@@ -187,7 +185,7 @@ async def test_rows_remember_runner_binding_scope_and_identity(run_script: Scrip
     assert (identity.bot_id, identity.workspace_id, identity.actor_type, identity.actor_id) == ("b", "w", "user", "ann")
 
 
-async def test_any_scope_can_be_read_as_of_any_entry_with_who_wrote_it(run_script: ScriptRunner):
+async def test_scope_can_be_read_as_of_any_entry_with_its_writer(run_script: ScriptRunner):
     first = await run_script(state_updated("k", 1), state_updated("k", 2), state_updated("me", "x", "actor"))
     second = await run_script(state_updated("k", 3))
     engine = run_script.engine
@@ -206,14 +204,14 @@ async def test_any_scope_can_be_read_as_of_any_entry_with_who_wrote_it(run_scrip
     assert three["conversation"]["k"][:3] == (3, second.run_id, 2)
 
 
-async def test_state_as_of_an_entry_that_is_not_there_is_not_found(run_script: ScriptRunner):
+async def test_state_as_of_a_missing_entry_is_not_found(run_script: ScriptRunner):
     run = await run_script()
 
     with pytest.raises(NotFound, match="has no entry at position 99"):
         await run_script.engine.state.read_at(run.run_id, 99)
 
 
-async def test_state_written_during_a_run_is_in_force_at_once(open_engine: Engines):
+async def test_state_written_during_a_run_takes_effect_at_once(open_engine: Engines):
     async def writes(ctx):
         yield state_updated("k", ctx.input.to_text(), "actor")
         if ctx.conversation.conversation_id == "one":

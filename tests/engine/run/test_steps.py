@@ -34,26 +34,26 @@ from tests.support.paused_runs import (
         ("tool.call.started#10", BreakpointLocation("tool.call.started", 10)),
     ],
 )
-def test_a_point_is_read_from_its_words(words: str, point: BreakpointLocation):
+def test_breakpoint_location_is_parsed(words: str, point: BreakpointLocation):
     assert BreakpointLocation.parse(words) == point
     assert BreakpointLocation.parse(str(point)) == point
 
 
 @pytest.mark.parametrize("words", ["tool#0", "tool#-1", "tool#x", "tool#", "tool#1.5", "tool#²", "tool#12345678901"])
-def test_the_number_after_the_hash_must_be_a_count(words: str):
+def test_number_after_the_hash_must_be_positive(words: str):
     with pytest.raises(BreakpointError, match="the number after # must be 1 or more"):
         BreakpointLocation.parse(words)
 
 
 @pytest.mark.parametrize("words", ["", "tools", "call_tol", "tool.call.start#2", "pull", "run.finished"])
-def test_a_word_that_is_no_point_is_answered_with_those_that_are(words: str):
+def test_error_for_an_unknown_location_lists_the_valid_ones(words: str):
     with pytest.raises(BreakpointError) as error:
         BreakpointLocation.parse(words)
     for known in ("steering", "knowledge", "call_tool", "message.completed", "#n"):
         assert known in str(error.value)
 
 
-def test_a_near_miss_is_recognised():
+def test_misspelled_location_gets_a_suggestion():
     with pytest.raises(BreakpointError, match=r"Did you mean tool\.call\.started\?"):
         BreakpointLocation.parse("tool.call.start#2")
 
@@ -128,7 +128,7 @@ async def test_a_breakpoint_that_is_set_once_pauses_once(tool_engines: ToolEngin
     assert len(run.all("pause.started")) == 1
 
 
-async def test_a_step_goes_from_the_call_to_its_reply_and_on_to_each_boundary(tool_engines: ToolEngines):
+async def test_step_goes_from_a_call_to_its_reply_and_then_to_each_boundary(tool_engines: ToolEngines):
     async def works(ctx: Any) -> AsyncIterator[Any]:
         await ctx.api.call_tool("weather", {})
         yield delta("hm")
@@ -193,7 +193,7 @@ async def test_stepping_stops_at_every_boundary_and_nowhere_else(tool_engines: T
     ]
 
 
-async def test_a_step_after_an_edit_goes_to_the_next_boundary_for_there_is_no_call_to_make(tool_engines: ToolEngines):
+async def test_step_after_an_edited_reply_goes_to_the_next_boundary(tool_engines: ToolEngines):
     engine = await tool_engines(asks)
     run_id = await send(engine, breakpoints=("tool",))
     await wait_for_pause(engine, run_id)
@@ -205,7 +205,7 @@ async def test_a_step_after_an_edit_goes_to_the_next_boundary_for_there_is_no_ca
     assert final_text(await wait_for_run(engine, run_id)) == str(EDITED_REPLY["result"])
 
 
-async def test_a_release_ends_the_stepping(tool_engines: ToolEngines):
+async def test_continue_ends_the_stepping(tool_engines: ToolEngines):
     engine = await tool_engines(calls_thrice)
     run_id = await send(engine, breakpoints=("tool#1",))
     for number in (1, 2):
@@ -219,7 +219,7 @@ async def test_a_release_ends_the_stepping(tool_engines: ToolEngines):
         assert len((await wait_for_run(engine, run_id)).all("pause.started")) == 3
 
 
-async def test_a_step_of_a_call_that_its_runner_takes_back_ends_at_the_next_boundary(tool_engines: ToolEngines):
+async def test_step_of_a_cancelled_call_ends_at_the_next_boundary(tool_engines: ToolEngines):
     async def thinks_better(ctx: Any) -> AsyncIterator[Any]:
         asking = asyncio.ensure_future(ctx.api.call_tool("weather", {}))
         await tool_engines.tool.called.wait()
@@ -239,7 +239,7 @@ async def test_a_step_of_a_call_that_its_runner_takes_back_ends_at_the_next_boun
     assert (await wait_for_run(engine, run_id)).row.status == "completed"
 
 
-async def test_a_step_with_another_call_in_line_ends_there(tool_engines: ToolEngines):
+async def test_step_ends_at_another_paused_call(tool_engines: ToolEngines):
     async def hastes(ctx: Any) -> AsyncIterator[Any]:
         works = (ctx.api.call_tool("weather", {"number": number}) for number in range(2))
         yield done(str(await asyncio.gather(*works)))
@@ -256,7 +256,7 @@ async def test_a_step_with_another_call_in_line_ends_there(tool_engines: ToolEng
         assert len((await wait_for_run(engine, run_id)).all("pause.started")) == 2
 
 
-async def test_calls_side_by_side_stand_in_line_and_are_let_go_one_by_one(tool_engines: ToolEngines):
+async def test_concurrent_calls_are_paused_and_continued_one_by_one(tool_engines: ToolEngines):
     async def hastes(ctx: Any) -> AsyncIterator[Any]:
         works = (ctx.api.call_tool("weather", {"number": number}) for number in range(3))
         yield done(str(await asyncio.gather(*works)))

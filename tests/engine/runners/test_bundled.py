@@ -29,7 +29,7 @@ def test_every_misbehaviour_has_one_line_that_says_what_it_does():
 
 
 @pytest.mark.parametrize("text", ["help", "", "dance"])
-async def test_chaos_lists_its_misbehaviours_when_it_knows_no_such_name(text: str):
+async def test_chaos_lists_its_misbehaviours_for_an_unknown_name(text: str):
     chaos = load("chaos")
 
     results = await run_bundled(chaos.ChaosRunner(), text)
@@ -39,7 +39,7 @@ async def test_chaos_lists_its_misbehaviours_when_it_knows_no_such_name(text: st
     assert types(results) == ["message.completed", "run.completed"]
 
 
-async def test_chaos_that_only_yields_can_be_played_and_names_are_forgiving():
+async def test_misbehaviours_that_only_yield_can_be_run_and_names_are_matched_leniently():
     chaos = load("chaos")
     assert set(chaos.MISBEHAVIOURS) >= NEVER_PLAYED_HERE
 

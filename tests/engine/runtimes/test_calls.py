@@ -7,7 +7,7 @@ from engine.runtimes.runtime import EndKind
 from tests.support.limits import MAX_WAIT_SECONDS
 
 
-async def test_a_call_is_answered_with_the_replys_data(harness):
+async def test_call_returns_the_data_of_its_reply(harness):
     launch = harness.launch("async def run(ctx):\n    yield await ctx.api.state_get('runner', 'key')")
     execution, sink = await harness.begin(launch)
     sink.answer = lambda action, data: {"value": {"big": "é" * 100_000}}
@@ -77,7 +77,7 @@ async def test_a_stream_of_chunks_arrives_and_may_be_left_early(harness):
     assert sink.results == [["one", "two", "three"]]
 
 
-async def test_a_refusal_is_the_contracts_exception(harness):
+async def test_refusal_raises_the_exception_of_the_contract(harness):
     launch = harness.launch(
         """
         from engine.protocol import AgentAPIException
@@ -113,7 +113,7 @@ async def test_a_refusal_is_the_contracts_exception(harness):
     assert sink.results[3] == "invalid_argument"
 
 
-async def test_a_call_that_the_runner_gives_up_is_taken_back(harness):
+async def test_call_cancelled_by_the_runner_is_cancelled_at_the_host(harness):
     launch = harness.launch(
         """
         import asyncio
@@ -164,7 +164,7 @@ async def test_calls_in_flight_end_with_the_run(harness):
         await asyncio.wait_for(ended.wait(), MAX_WAIT_SECONDS)
 
 
-async def test_a_thread_with_a_loop_of_its_own_is_answered_too(harness):
+async def test_calls_from_a_thread_with_its_own_event_loop_are_answered(harness):
     launch = harness.launch(
         """
         import asyncio

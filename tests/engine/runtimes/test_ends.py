@@ -31,7 +31,7 @@ async def pids_of(sink) -> list[int]:
     return [int(pid) for pid in line.split()]
 
 
-async def test_cancel_is_seen_by_the_runner_where_it_waits(harness):
+async def test_cancel_interrupts_the_await_of_the_runner(harness):
     launch = harness.launch(
         """
         import asyncio
@@ -73,7 +73,7 @@ async def test_cancel_reaches_a_runner_that_never_awaits(harness):
     assert sink.texts() == ["noticed at the yield"]
 
 
-async def test_a_runner_may_finish_in_its_own_way_when_cancelled(harness):
+async def test_cancelled_runner_may_send_its_own_terminal_result(harness):
     launch = harness.launch(
         """
         import asyncio
@@ -130,7 +130,7 @@ async def test_results_before_a_block_are_received(harness):
     await execution.kill()
 
 
-async def test_an_exception_comes_with_the_runners_own_traceback(harness):
+async def test_exception_is_reported_with_the_traceback_of_the_runner(harness):
     launch = harness.launch(
         """
         async def run(ctx):
@@ -167,7 +167,7 @@ async def test_an_exception_that_cannot_be_formatted_is_still_reported(harness):
     assert ending.message == "Rude: (its text cannot be shown: OSError)"
 
 
-async def test_a_cancel_that_nobody_asked_for_is_an_exception(harness):
+async def test_cancelled_error_without_a_cancel_counts_as_an_exception(harness):
     ending, _ = await harness.run(
         harness.launch("import asyncio\nasync def run(ctx):\n    yield 1\n    raise asyncio.CancelledError('own')")
     )
@@ -187,7 +187,7 @@ async def test_a_cancel_that_nobody_asked_for_is_an_exception(harness):
         ("os.closerange(3, 64)\n        time.sleep(3600)", -9, "the runner closed its wire, so it was killed"),
     ],
 )
-async def test_a_runner_that_leaves_is_lost_with_its_code(harness, processes, way, code, message):
+async def test_runner_that_exits_is_lost_with_its_exit_code(harness, processes, way, code, message):
     launch = harness.launch(
         f"""
     import os, signal, subprocess, sys, time

@@ -80,7 +80,7 @@ async def test_an_edit_while_the_runner_is_being_imported_means_a_new_child(harn
     assert (await harness.run(launch))[1].results == ["two"]
 
 
-async def test_after_a_renewal_no_child_that_stood_is_used_again(harness):
+async def test_after_renewal_no_earlier_child_is_reused(harness):
     harness.write("beside.py", "WORD = 'one'")
     launch = harness.launch(WAITS.format("one"))
     other = harness.launch("import os\nasync def run(ctx):\n    yield os.getpid()", name="other.py")
@@ -96,7 +96,7 @@ async def test_after_a_renewal_no_child_that_stood_is_used_again(harness):
     assert (await harness.run(launch))[1].results[0][0] != sink.results[0][0]
 
 
-async def test_a_run_knows_the_files_that_its_code_came_from(harness):
+async def test_run_has_the_stamps_of_its_source_files(harness):
     beside = harness.write("beside.py", "WORD = 'one'")
     launch = harness.launch(WAITS.format("one"))
     execution, sink = await harness.begin(launch)
@@ -111,7 +111,7 @@ async def test_a_run_knows_the_files_that_its_code_came_from(harness):
     await execution.ended()
 
 
-def test_a_file_that_was_just_written_is_not_taken_as_certain(tmp_path: Path):
+def test_file_that_was_just_written_does_not_count_as_unchanged(tmp_path: Path):
     path = tmp_path / "runner.py"
     path.write_text("one")
     os.utime(path, ns=(time.time_ns(), time.time_ns()))

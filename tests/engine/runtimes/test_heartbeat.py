@@ -76,7 +76,7 @@ async def test_a_blocked_loop_is_reported_and_again_when_it_responds(harness):
 
 
 @pytest.mark.parametrize("timeouts", [HeartbeatTimeouts(interval_seconds=0.01, blocked_seconds=30)])
-async def test_a_runner_that_awaits_answers_and_nothing_is_reported(harness):
+async def test_runner_that_awaits_is_not_reported_as_blocked(harness):
     execution, sink = await harness.begin(harness.launch(WAITS))
     go = asyncio.get_running_loop().create_future()
     sink.answer = lambda action, data: asyncio.wait_for(go, MAX_WAIT_SECONDS)
@@ -89,7 +89,7 @@ async def test_a_runner_that_awaits_answers_and_nothing_is_reported(harness):
     assert (sink.silences, sink.faults) == ([], [])
 
 
-async def test_a_child_is_not_blamed_while_the_host_does_not_read_it_but_is_afterwards(harness):
+async def test_blocked_child_is_reported_only_while_the_host_reads_from_it(harness):
     execution, sink = await harness.begin(harness.launch(FLOODS))
     await sink.until(lambda: sink.results)
     sink.full = True
@@ -105,7 +105,7 @@ async def test_a_child_is_not_blamed_while_the_host_does_not_read_it_but_is_afte
     await execution.kill()
 
 
-async def test_an_answer_between_two_runs_does_not_spoil_the_child(harness):
+async def test_heartbeat_reply_between_two_runs_does_not_prevent_reuse_of_the_child(harness):
     launch = harness.launch("import os\nasync def run(ctx):\n    yield os.getpid()")
     first, sink = await harness.begin(launch)
     await first.ended()
@@ -241,94 +241,94 @@ class ManualHeartbeat:
 
 
 @pytest.fixture
-async def heartbeat(sink) -> ManualHeartbeat:
+async def manual(sink) -> ManualHeartbeat:
     return ManualHeartbeat(sink)
 
 
-async def test_one_ping_is_sent_at_a_time(heartbeat):
-    assert heartbeat.pings == []
-    heartbeat.loop.turn(5)
-    assert heartbeat.pings == [PING]
-    assert heartbeat.heartbeat.answered()
-    heartbeat.loop.turn(5)
-    assert heartbeat.pings == [PING, PING]
+async def test_one_ping_is_sent_at_a_time(manual):
+    assert manual.pings == []
+    manual.loop.turn(5)
+    assert manual.pings == [PING]
+    assert manual.heartbeat.answered()
+    manual.loop.turn(5)
+    assert manual.pings == [PING, PING]
 
 
-async def test_a_silence_is_reported_once_when_it_is_long_enough(heartbeat):
-    heartbeat.loop.turn(3)
-    assert heartbeat.reported == []
-    heartbeat.loop.turn(1)
-    assert heartbeat.reported == [("silent", 3)]
-    heartbeat.loop.turn(10)
-    assert heartbeat.reported == [("silent", 3)]
-    heartbeat.loop.now += 0.25
-    heartbeat.heartbeat.answered()
-    assert heartbeat.reported == [("silent", 3), ("answers again", 13.25)]
+async def test_a_silence_is_reported_once_when_it_is_long_enough(manual):
+    manual.loop.turn(3)
+    assert manual.reported == []
+    manual.loop.turn(1)
+    assert manual.reported == [("silent", 3)]
+    manual.loop.turn(10)
+    assert manual.reported == [("silent", 3)]
+    manual.loop.now += 0.25
+    manual.heartbeat.answered()
+    assert manual.reported == [("silent", 3), ("answers again", 13.25)]
 
 
-async def test_every_silence_is_reported(heartbeat):
-    heartbeat.loop.turn(4)
-    heartbeat.heartbeat.answered()
-    heartbeat.loop.turn(4)
-    assert [kind for kind, _ in heartbeat.reported] == ["silent", "answers again", "silent"]
+async def test_each_silence_is_reported(manual):
+    manual.loop.turn(4)
+    manual.heartbeat.answered()
+    manual.loop.turn(4)
+    assert [kind for kind, _ in manual.reported] == ["silent", "answers again", "silent"]
 
 
-async def test_an_answer_in_time_wipes_out_what_was_missed(heartbeat):
+async def test_reply_in_time_resets_the_silence(manual):
     for _ in range(5):
-        heartbeat.loop.turn(3)
-        heartbeat.heartbeat.answered()
-    assert heartbeat.reported == []
+        manual.loop.turn(3)
+        manual.heartbeat.answered()
+    assert manual.reported == []
 
 
-async def test_turns_in_which_the_host_brakes_do_not_count(heartbeat):
-    heartbeat.loop.turn(3)
-    heartbeat.heartbeat.set_throttled(True)
-    heartbeat.loop.turn(10)
-    heartbeat.heartbeat.set_throttled(False)
-    heartbeat.loop.turn(1)  # it could answer only in a part of this tick
-    assert heartbeat.reported == []
-    heartbeat.loop.turn(1)
-    assert heartbeat.reported == [("silent", 3)]
+async def test_ticks_while_the_host_does_not_read_do_not_count(manual):
+    manual.loop.turn(3)
+    manual.heartbeat.set_throttled(True)
+    manual.loop.turn(10)
+    manual.heartbeat.set_throttled(False)
+    manual.loop.turn(1)  # it could answer only in a part of this tick
+    assert manual.reported == []
+    manual.loop.turn(1)
+    assert manual.reported == [("silent", 3)]
 
 
-async def test_a_turn_with_a_short_brake_in_it_does_not_count(heartbeat):
-    heartbeat.loop.turn(3)
+async def test_tick_with_a_short_reading_stop_does_not_count(manual):
+    manual.loop.turn(3)
     for _ in range(10):
-        heartbeat.heartbeat.set_throttled(True)
-        heartbeat.heartbeat.set_throttled(False)
-        heartbeat.loop.turn(1)
-    assert heartbeat.reported == []
+        manual.heartbeat.set_throttled(True)
+        manual.heartbeat.set_throttled(False)
+        manual.loop.turn(1)
+    assert manual.reported == []
 
 
-async def test_turns_that_come_late_do_not_count(heartbeat):
-    heartbeat.loop.turn(1)
-    heartbeat.loop.turn(10, took=2.5)
-    assert heartbeat.reported == []
-    heartbeat.loop.turn(3, took=1.5)
-    assert heartbeat.reported == [("silent", 3)]
+async def test_late_ticks_do_not_count(manual):
+    manual.loop.turn(1)
+    manual.loop.turn(10, took=2.5)
+    assert manual.reported == []
+    manual.loop.turn(3, took=1.5)
+    assert manual.reported == [("silent", 3)]
 
 
-async def test_an_answer_that_nobody_asked_for_is_none(heartbeat):
-    assert not heartbeat.heartbeat.answered()
-    heartbeat.loop.turn(1)
-    assert heartbeat.heartbeat.answered()
-    assert not heartbeat.heartbeat.answered()
+async def test_reply_without_a_ping_is_ignored(manual):
+    assert not manual.heartbeat.answered()
+    manual.loop.turn(1)
+    assert manual.heartbeat.answered()
+    assert not manual.heartbeat.answered()
 
 
-async def test_after_a_run_nothing_is_asked_and_an_answer_that_is_owed_is_still_taken(heartbeat):
-    heartbeat.loop.turn(4)
-    heartbeat.heartbeat.stop()
-    assert heartbeat.loop.due == []
-    assert heartbeat.heartbeat.answered()
-    assert heartbeat.reported == [("silent", 3)]
+async def test_after_a_run_no_ping_is_sent_and_an_open_reply_is_accepted(manual):
+    manual.loop.turn(4)
+    manual.heartbeat.stop()
+    assert manual.loop.due == []
+    assert manual.heartbeat.answered()
+    assert manual.reported == [("silent", 3)]
 
 
-async def test_a_silence_is_not_reported_to_the_next_run(heartbeat, sink):
-    heartbeat.loop.turn(4)
-    heartbeat.heartbeat.stop()
+async def test_a_silence_is_not_reported_to_the_next_run(manual, sink):
+    manual.loop.turn(4)
+    manual.heartbeat.stop()
     sink.silences.clear()
-    heartbeat.heartbeat.watch(sink)
-    heartbeat.loop.turn(2)
-    assert heartbeat.pings == [PING]
-    heartbeat.heartbeat.answered()
-    assert heartbeat.reported == []
+    manual.heartbeat.watch(sink)
+    manual.loop.turn(2)
+    assert manual.pings == [PING]
+    manual.heartbeat.answered()
+    assert manual.reported == []

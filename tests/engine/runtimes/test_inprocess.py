@@ -42,7 +42,7 @@ async def begin(name, sink, run_context):
     return await InProcessRuntime(RUNNERS).begin(launch(name), "run_1", run_context({}), sink)
 
 
-async def test_results_come_as_json_would_bring_them(sink, run_context):
+async def test_results_are_converted_like_json(sink, run_context):
     sink.answer = lambda action, data: {"value": 5}
     execution = await begin("talker", sink, run_context)
     assert (await execution.ended()).how is EndKind.ENDED
@@ -82,7 +82,7 @@ async def test_a_full_sink_makes_the_runner_wait(sink, run_context):
     assert (await execution.ended()).how is EndKind.ENDED
 
 
-async def test_closing_ends_what_runs(sink, run_context):
+async def test_closing_ends_runs_in_progress(sink, run_context):
     runtime = InProcessRuntime(RUNNERS)
     execution = await runtime.begin(launch("sleeper"), "run_1", run_context({}), sink)
     await sink.until(lambda: sink.results)
@@ -90,6 +90,6 @@ async def test_closing_ends_what_runs(sink, run_context):
     assert (await execution.ended()).how is EndKind.CANCELLED
 
 
-async def test_an_unknown_runner_is_a_problem(sink, run_context):
+async def test_unknown_runner_raises_an_error(sink, run_context):
     with pytest.raises(RuntimeProblem, match="'nobody'"):
         await begin("nobody", sink, run_context)

@@ -38,7 +38,7 @@ async def test_the_error_for_an_interpreter_without_pydantic_has_the_pip_command
         )
 
 
-async def test_a_program_that_is_no_interpreter_has_its_own_error(harness, tmp_path):
+async def test_program_that_is_not_a_python_interpreter_has_its_own_error(harness, tmp_path):
     script = tmp_path / "python"
     script.write_text("#!/bin/sh\necho not a snake >&2\nexit 7\n")
     script.chmod(0o755)
@@ -62,6 +62,6 @@ async def test_a_missing_working_folder_has_its_own_error(harness):
         await harness.begin(launch)
 
 
-async def test_a_context_that_json_cannot_carry_is_refused(harness):
+async def test_context_that_cannot_be_encoded_as_json_is_refused(harness):
     with pytest.raises(RuntimeProblem, match="cannot be sent to its runner"):
         await harness.begin(harness.launch(RUNNER), bad=float("nan"))

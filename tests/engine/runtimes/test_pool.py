@@ -20,14 +20,14 @@ PID = """
 """
 
 
-async def test_a_warm_child_is_used_again_after_a_clean_end(harness):
+async def test_warm_child_is_reused_after_a_clean_end(harness):
     launch = harness.launch(PID)
     await harness.pool.warm(launch)
     pids = [(await harness.run(launch))[1].results[0] for _ in range(3)]
     assert len(set(pids)) == 1
 
 
-async def test_a_child_whose_run_ended_with_a_full_sink_serves_the_next_one_at_once(harness):
+async def test_child_whose_run_ended_with_a_full_sink_can_be_reused_at_once(harness):
     launch = harness.launch(PID)
     execution, held = await harness.begin(launch)
     # All output is read at once, after the marks of its end, so that nothing is left to read.
@@ -84,7 +84,7 @@ async def test_a_changed_module_that_the_runner_imported_means_a_new_child(harne
     assert (await harness.run(launch))[1].results == ["two"]
 
 
-async def test_a_runner_that_could_not_be_loaded_is_loaded_anew(harness):
+async def test_runner_that_could_not_be_loaded_is_loaded_again(harness):
     launch = harness.launch("import gone_for_now\n" + "async def run(ctx):\n    yield gone_for_now.WORD")
     await harness.pool.warm(launch)
     assert (await harness.run(launch))[0].how is EndKind.NOT_LOADED
@@ -119,7 +119,7 @@ async def test_parallel_runs_get_their_own_children(harness):
     assert [ending.how for ending in endings] == [EndKind.ENDED, EndKind.ENDED]
 
 
-async def test_a_child_that_left_a_process_in_its_group_is_not_used_again(harness, processes):
+async def test_child_with_a_leftover_process_is_not_reused(harness, processes):
     launch = harness.launch(
         """
         import os, subprocess
@@ -135,7 +135,7 @@ async def test_a_child_that_left_a_process_in_its_group_is_not_used_again(harnes
     assert not any(map(processes.lives, first + second))
 
 
-async def test_a_child_with_a_thread_or_an_exception_behind_it_is_not_used_again(harness):
+async def test_child_with_a_leftover_thread_or_exception_is_not_reused(harness):
     for leftover in ("threading.Thread(target=time.sleep, args=(3600,), daemon=True).start()", "raise ValueError"):
         launch = harness.launch(
             f"""
@@ -160,7 +160,7 @@ async def test_a_warm_child_that_died_is_replaced(harness, processes):
     assert sink.results != [child.pid]
 
 
-async def test_a_caller_who_gives_up_leaves_no_process(harness):
+async def test_cancelled_start_leaves_no_process(harness):
     launch = harness.launch(PID)
     beginning = asyncio.create_task(harness.begin(launch))
     for _ in range(3):
@@ -187,7 +187,7 @@ async def test_closing_while_a_module_hangs_in_its_import_ends_it(harness, proce
     assert not processes.lives(int((harness.folder / "pid").read_text()))
 
 
-async def test_only_so_many_children_wait_and_the_oldest_leaves_first(harness, monkeypatch):
+async def test_number_of_idle_children_is_limited_and_the_oldest_ends_first(harness, monkeypatch):
     monkeypatch.setattr(pool, "MAX_IDLE_CHILDREN", 2)
     launches = [harness.launch(PID, name=f"runner_{number}.py") for number in range(3)]
     for launch in launches:
@@ -205,7 +205,7 @@ async def test_a_child_that_could_not_be_spawned_does_not_delay_closing(harness,
     assert harness.pool._children == set()
 
 
-def test_pipes_that_cannot_all_be_had_are_given_back(monkeypatch):
+def test_pipes_are_closed_if_not_all_can_be_created(monkeypatch):
     real, made = os.pipe, []
 
     def pipe():

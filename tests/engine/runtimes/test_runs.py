@@ -71,7 +71,7 @@ async def test_any_json_arrives_and_other_values_are_reported_while_the_run_cont
     assert sink.faults[4] == ("larger than 2097152 bytes", 3_000_022)
 
 
-async def test_only_the_contract_and_the_wire_come_along(harness):
+async def test_child_can_import_only_the_contract_and_the_wire(harness):
     launch = harness.launch(
         """
         import sys
@@ -137,7 +137,7 @@ async def test_stdin_is_dev_null_and_the_wire_is_not_inherited(harness):
     assert sink.results in ([True, "", False], [True, ""])
 
 
-async def test_a_print_is_a_live_line(harness):
+async def test_printed_line_arrives_at_once(harness):
     launch = harness.launch(
         """
         import asyncio
@@ -236,7 +236,7 @@ async def test_garbage_on_the_wire_is_unreadable_and_never_an_exception(harness)
     assert len(sink.faults) == 9
 
 
-async def test_a_flood_is_braked_by_the_pipe(harness):
+async def test_flooding_runner_is_slowed_down_by_the_pipe(harness):
     launch = harness.launch(
         """
         async def run(ctx):

@@ -57,7 +57,7 @@ def furnish(conn: Connection, conversation_id: str, *, at: int = 1, status: Stat
 TABLES = ("transcript", "state", "state_changes", "artifacts", "artifact_blobs", "runs", "journal", "queue")
 
 
-def test_deleting_a_session_deletes_its_facts_and_its_children_live_on(conn: Connection):
+def test_deleting_a_session_deletes_its_data_and_keeps_its_children(conn: Connection):
     furnish(conn, "one")
     before = {table: rows(conn, table) for table in TABLES}
     furnish(conn, "two")
@@ -86,7 +86,7 @@ def test_a_session_with_a_run_in_progress_is_not_deleted(conn: Connection):
     assert rows(conn, "journal") == 2
 
 
-def test_pruning_deletes_by_age_and_leaves_the_living(conn: Connection):
+def test_pruning_deletes_old_data_and_keeps_runs_in_progress(conn: Connection):
     furnish(conn, "old", at=10)
     queue.decide(conn, "q_old", Fate.DROPPED, at=10)
     furnish(conn, "new", at=60)

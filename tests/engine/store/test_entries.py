@@ -13,7 +13,7 @@ from tests.support.store_samples import entry, write_entries
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
 
 
-def test_a_line_has_the_keys_in_order_and_leaves_out_what_is_not_there():
+def test_line_has_its_keys_in_order_without_missing_values():
     bare = Entry("run_a", 1, 1_700_000_000_000_001, "host", "run.started", '{"a":[1,2]}', turn=7)
     assert bare.line() == (
         '{"run_id":"run_a","position":1,"at":"2023-11-14T22:13:20.000001Z","source":"host","type":"run.started",'
@@ -39,7 +39,7 @@ def test_inserts_cover_every_entry_once_and_in_order(count: int):
     assert [each for piece in pieces for each in piece] == entries
 
 
-def test_pages_go_both_ways_by_position(conn: Connection):
+def test_journal_is_paged_by_position_in_both_directions(conn: Connection):
     write_entries(
         conn, *(entry(position) for position in range(1, 11)), *(entry(position, "run_b") for position in range(1, 4))
     )
@@ -64,7 +64,7 @@ def test_a_global_row_orders_entries_of_all_runs(conn: Connection):
     assert journal.last_position(conn, "run_x") == 0
 
 
-def test_a_row_is_never_given_twice(conn: Connection):
+def test_row_numbers_are_never_reused(conn: Connection):
     assert journal.last_row(conn) == 0
     write_entries(conn, entry(1), entry(2))
     conn.exec_driver_sql("DELETE FROM journal")

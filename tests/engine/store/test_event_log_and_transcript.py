@@ -69,7 +69,7 @@ def test_events_of_one_place_come_newest_first(conn: Connection):
     assert event_log.latest_seq(conn, ConversationKey("other")) is None
 
 
-def test_the_end_of_a_place_looks_at_no_other_thread_bot_or_workspace(conn: Connection):
+def test_last_line_of_a_place_ignores_other_threads_bots_and_workspaces(conn: Connection):
     seq = transcript.append(conn, line(1))
     for number, other in enumerate(({"thread_id": "t"}, {"bot_id": "b"}, {"workspace_id": "w"}), 2):
         transcript.append(conn, line(number, **other))
@@ -77,7 +77,7 @@ def test_the_end_of_a_place_looks_at_no_other_thread_bot_or_workspace(conn: Conn
     assert transcript.length(conn, "talk") == 4
 
 
-def test_pages_of_the_transcript_go_both_ways(conn: Connection):
+def test_transcript_is_paged_in_both_directions(conn: Connection):
     seqs = [transcript.append(conn, line(number)) for number in range(1, 6)]
 
     def numbers(**edge: Any) -> list[str]:
@@ -95,7 +95,7 @@ def test_pages_of_the_transcript_go_both_ways(conn: Connection):
 
 
 @pytest.mark.parametrize("length", [3_999, 4_000, 4_001, 9_000])
-def test_long_text_is_cut_and_the_whole_is_kept(conn: Connection, length: int):
+def test_long_text_is_cut_and_the_whole_text_is_stored(conn: Connection, length: int):
     text = "x" * length
     transcript.append(conn, line(1, content=text))
     (kept,) = transcript.page(conn, CONVERSATION)
@@ -150,7 +150,7 @@ def test_a_value_without_base64_is_not_copied(value: Any):
 
 
 @given(JSON)
-def test_base64_is_found_at_any_depth_and_the_given_value_stays(value: Any):
+def test_base64_is_removed_at_any_depth_without_changing_the_input(value: Any):
     given_value = {"a": [value, [{"b": {"content_base64": "AA"}}]]}
     assert redact(given_value) == {"a": [value, [{"b": {"content_base64": None, "content_redacted": True}}]]}
     assert given_value["a"][1] == [{"b": {"content_base64": "AA"}}]

@@ -52,7 +52,7 @@ def drop(conn: Connection, key: str, at: int) -> None:
     state.delete(conn, CONVERSATION, key, ChangeOrigin(editor="runner", at=at))
 
 
-def test_copied_lines_name_their_original_and_are_otherwise_the_same(conn: Connection, talk: list[int]):
+def test_copied_lines_name_their_original_and_are_otherwise_equal(conn: Connection, talk: list[int]):
     rich = replace(
         numbered_line("talk", 4, at=40, run_id="run_a"),
         role="assistant",
@@ -82,7 +82,7 @@ def test_copied_lines_name_their_original_and_are_otherwise_the_same(conn: Conne
 
 
 @pytest.mark.parametrize(("until", "last"), [(0, 1), (1, 2), ("talk_1", 1), ("talk_2", 2), (None, 3)])
-def test_the_line_is_named_by_its_number_or_its_id_and_is_the_last_one_otherwise(
+def test_fork_point_is_a_line_number_a_line_id_or_the_last_line(
     conn: Connection, talk: list[int], until: int | str | None, last: int
 ):
     child = fork(conn, talk[until] if isinstance(until, int) else until)
@@ -95,7 +95,7 @@ def test_the_line_is_named_by_its_number_or_its_id_and_is_the_last_one_otherwise
     assert (child.parent_session_id, child.depth, child.created_at) == ("talk", 1, NOW)
 
 
-def test_a_fork_is_called_after_its_parent_unless_it_has_a_title(conn: Connection, talk: list[int]):
+def test_fork_gets_the_title_of_its_parent_by_default(conn: Connection, talk: list[int]):
     sessions.ensure(conn, "plain", at=1)
     transcript.append(conn, numbered_line("plain", 1))
 
@@ -147,7 +147,7 @@ def test_state_is_copied_as_it_was_at_the_line(conn: Connection, talk: list[int]
     assert state.all_of(conn, CONVERSATION.key) == before
 
 
-def test_without_a_line_the_state_is_what_it_is_now(conn: Connection, talk: list[int]):
+def test_fork_without_a_line_copies_the_current_state(conn: Connection, talk: list[int]):
     put(conn, "summary", "short", 29)
     put(conn, "summary", "after the last words", 31)
 
@@ -158,7 +158,7 @@ def test_without_a_line_the_state_is_what_it_is_now(conn: Connection, talk: list
     assert state.all_of(conn, replace(CONVERSATION, conversation_id="strict").key) == {"summary": "short"}
 
 
-def test_a_copied_value_is_marked_as_the_forks(conn: Connection, talk: list[int]):
+def test_copied_value_is_recorded_as_written_by_the_fork(conn: Connection, talk: list[int]):
     put(conn, "a", 1, 5)
     row = conn.exec_driver_sql("SELECT coalesce(max(row), 0) + 1 FROM journal").scalar_one()
 
@@ -168,7 +168,7 @@ def test_a_copied_value_is_marked_as_the_forks(conn: Connection, talk: list[int]
     assert state.browse(conn, conversation_id="fork") == [state.Kept(FORK, "a", 1, NOW, "fork")]
 
 
-def test_every_scope_of_the_conversation_is_copied_to_its_like_and_no_other_scope(conn: Connection, talk: list[int]):
+def test_only_scopes_of_the_conversation_are_copied(conn: Connection, talk: list[int]):
     alike = [
         CONVERSATION,
         replace(CONVERSATION, thread_id="t"),
@@ -187,7 +187,7 @@ def test_every_scope_of_the_conversation_is_copied_to_its_like_and_no_other_scop
     assert copied == {replace(identity, conversation_id="fork"): number for number, identity in enumerate(alike)}
 
 
-def test_a_scope_that_is_empty_now_is_known_by_its_run(conn: Connection, talk: list[int]):
+def test_scope_that_is_empty_now_is_found_by_its_run(conn: Connection, talk: list[int]):
     threaded = replace(CONVERSATION, thread_id="t")
     runs.create(conn, run_row("run_a", conversation_id="talk", thread_id="t", binding_id="agent_x"))
     put(conn, "a", 1, 5, threaded)
@@ -199,7 +199,7 @@ def test_a_scope_that_is_empty_now_is_known_by_its_run(conn: Connection, talk: l
 
 
 @pytest.mark.parametrize(("written", "copied"), [(20, {"a": 1}), (21, {})])
-def test_a_key_whose_changes_were_pruned_counts_as_it_is_if_it_is_as_old(
+def test_key_with_pruned_changes_is_copied_if_it_is_old_enough(
     conn: Connection, talk: list[int], written: int, copied: dict[str, int]
 ):
     put(conn, "a", 1, written)
@@ -226,9 +226,7 @@ def test_a_fork_of_a_fork_at_a_copied_line_has_the_state_at_the_original_line(co
         assert state.all_of(conn, replace(CONVERSATION, conversation_id=child).key) == {"a": "at the first"}
 
 
-def test_a_fork_of_a_fork_whose_parent_is_gone_has_the_state_that_the_first_began_with(
-    conn: Connection, talk: list[int]
-):
+def test_fork_of_a_fork_without_its_parent_has_the_initial_state_of_the_first_fork(conn: Connection, talk: list[int]):
     put(conn, "a", "at the second", 15)
     fork(conn, talk[1])
     put(conn, "a", "since the fork", NOW + 1, FORK)
@@ -239,7 +237,7 @@ def test_a_fork_of_a_fork_whose_parent_is_gone_has_the_state_that_the_first_bega
     assert state.all_of(conn, replace(CONVERSATION, conversation_id="second").key) == {"a": "at the second"}
 
 
-def test_a_line_that_claims_to_be_a_copy_of_a_strangers_brings_no_state_of_it(conn: Connection, talk: list[int]):
+def test_line_with_a_forged_origin_copies_no_foreign_state(conn: Connection, talk: list[int]):
     sessions.ensure(conn, "stranger", at=1)
     transcript.append(conn, numbered_line("stranger", 1, at=40))
     put(conn, "a", "secret", 5, replace(CONVERSATION, conversation_id="stranger"))
@@ -253,7 +251,7 @@ def test_a_line_that_claims_to_be_a_copy_of_a_strangers_brings_no_state_of_it(co
         assert state.all_of(conn, replace(CONVERSATION, conversation_id=child).key) == {"a": "own"}
 
 
-async def test_a_fork_that_fails_leaves_nothing(database: Database, writer: Writer):
+async def test_failed_fork_changes_nothing(database: Database, writer: Writer):
     def furnish(conn: Connection) -> None:
         sessions.ensure(conn, "talk", at=1)
         for number in (1, 2):

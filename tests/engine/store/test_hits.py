@@ -23,7 +23,7 @@ def line(conn: Connection, content: str, at: int, role: str = "assistant", **mor
     return transcript.line_of(conn, "talk", transcript.append(conn, text_line(at, content, **names)))
 
 
-def test_pages_meet_every_hit_once_newest_first_with_the_title_of_its_session(conn: Connection):
+def test_pages_return_every_hit_once_newest_first_with_its_session_title(conn: Connection):
     sessions.ensure(conn, "talk", at=1, title="Trip")
     for number in range(7):
         transcript.append(conn, text_line(number, f"train {number}"))
@@ -95,7 +95,7 @@ def test_a_line_of_a_fork_leads_to_the_original_entry(conn: Connection):
     assert [(hit.title, hit.line.run_id, hit.position) for hit in found] == [("Side", "run_a", 2), ("Side", "run_a", 1)]
 
 
-def test_the_last_line_by_an_entry_is_of_the_run_and_not_of_a_fork_and_not_later(conn: Connection):
+def test_last_line_at_an_entry_belongs_to_the_run_and_not_to_a_fork(conn: Connection):
     runs.create(conn, run_row("run_a", conversation_id="talk", event_id="e"))
     kinds = {3: "message.completed", 5: "message.completed"}
     # All in one microsecond: only their entries distinguish them.

@@ -148,7 +148,7 @@ def test_two_processes_may_make_the_same_database(path: Path):
     opened.close()
 
 
-async def test_announced_entries_are_there_after_a_kill(path: Path):
+async def test_announced_entries_are_on_disk_after_a_kill(path: Path):
     script = WRITE.replace("print(len(heard.entries), flush=True)", "").replace(
         "await writer.flush()", "await writer.flush(); print(len(heard.entries), flush=True)"
     )
@@ -188,7 +188,7 @@ def test_a_host_is_dead_once_its_process_is_killed_and_not_before(database: Data
     assert list(database.path.parent.glob("*.lock")) == []
 
 
-def test_a_host_that_ends_well_leaves_nothing(database: Database, conn: Connection):
+def test_host_that_closes_properly_leaves_no_lock(database: Database, conn: Connection):
     with process(HOST, database.path, "h1") as host:
         assert len(list(database.path.parent.glob("*.lock"))) == 1
         go(host)
@@ -207,7 +207,7 @@ def test_a_child_of_a_host_does_not_hold_its_lock(database: Database, conn: Conn
         child.kill()
 
 
-def test_a_copied_database_does_not_take_the_first_ones_host_for_its_own(database: Database, tmp_path: Path):
+def test_copied_database_does_not_see_the_host_of_the_original(database: Database, tmp_path: Path):
     with process(HOST, database.path, "h1"):
         (tmp_path / "copy").mkdir()
         copy = tmp_path / "copy" / database.path.name

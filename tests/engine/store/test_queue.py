@@ -37,7 +37,7 @@ def test_messages_that_wait_for_a_dead_host_are_found(conn: Connection):
 
 
 @given(st.lists(st.sampled_from(list(Fate)), max_size=8))
-def test_a_fate_is_decided_once(steps: list[Fate]):
+def test_fate_of_a_message_is_decided_once(steps: list[Fate]):
     stands = queue_item("a")
     decided: list[Fate] = []
     for to in steps:
@@ -51,5 +51,5 @@ def test_a_fate_is_decided_once(steps: list[Fate]):
     assert (stands.fate in FINAL_FATES) == bool(decided)
 
 
-def test_the_four_ends_are_final():
+def test_four_fates_are_final():
     assert {Fate.INJECTED, Fate.DROPPED, Fate.WITHDRAWN, Fate.OWN_RUN} == FINAL_FATES

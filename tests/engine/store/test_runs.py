@@ -60,7 +60,7 @@ def test_a_slot_is_one_conversation_and_thread_and_free_after_the_end(conn: Conn
     assert holder.run_id == "run_5"
 
 
-def test_cancelling_writes_the_intent_once_and_its_host_finds_it(conn: Connection):
+def test_cancel_request_is_stored_once_and_found_by_the_host(conn: Connection):
     runs.create(conn, run_row("run_1", host="h1"))
     runs.create(conn, run_row("run_2", host="h1"))
     runs.create(conn, run_row("run_3", host="h2"))

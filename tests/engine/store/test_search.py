@@ -131,7 +131,7 @@ def test_the_query_does_not_find_the_line(conn: Connection, query: str, line: st
         ("the 京都", search.Reach.ANYWHERE),
     ],
 )
-def test_the_match_of_the_last_word_is_known_before_the_search(query: str, reach: search.Reach):
+def test_match_of_the_last_word_is_decided_before_the_search(query: str, reach: search.Reach):
     assert search.reach(query) is reach
 
 
@@ -160,7 +160,7 @@ def test_only_punctuation_finds_nothing(conn: Connection, query: str):
 @pytest.mark.parametrize(
     "query", ['"train', "train'", "(train", "train)", "train*", "*train", "tra*", "^train", "+train"]
 )
-def test_characters_around_a_word_are_no_operators(conn: Connection, query: str):
+def test_special_characters_around_a_word_are_not_operators(conn: Connection, query: str):
     write(conn, "the train", "no tower")
     assert find_texts(conn, query) == ["the train"]
 
@@ -176,19 +176,19 @@ def test_characters_around_a_word_are_no_operators(conn: Connection, query: str)
     ],
     ids=lambda query: f"{query[:5]}…",
 )
-def test_ten_thousand_characters_may_be_typed(conn: Connection, query: str):
+def test_query_of_ten_thousand_characters_is_accepted(conn: Connection, query: str):
     write(conn, "a train", "天", "or near")
     lines, total = search.find(conn, query, CONVERSATION)
     assert total == len(lines) <= 1
 
 
-def test_a_whole_paragraph_finds_itself(conn: Connection):
+def test_whole_paragraph_can_be_searched(conn: Connection):
     paragraph = " ".join(f"word{number}" for number in range(200))
     write(conn, paragraph, paragraph.replace("word7 ", "other "))
     assert find_texts(conn, paragraph) == [paragraph]
 
 
-def test_a_beginning_that_many_words_share_finds_each_of_them(conn: Connection):
+def test_prefix_finds_every_word_that_starts_with_it(conn: Connection):
     for number in range(search.COMPLETIONS + 8):
         write(conn, f"word{number:03}")
         assert len(find_texts(conn, "word", limit=100)) == number + 1
@@ -206,7 +206,7 @@ def test_lines_come_newest_first_and_hits_are_counted_to_a_thousand(conn: Connec
     assert search.find(conn, "train 77", CONVERSATION, limit=1)[1] == 1
 
 
-def test_a_line_comes_back_as_it_was_written(conn: Connection):
+def test_found_line_has_its_original_text(conn: Connection):
     whole = text_line(
         1, "train", content_json={"content": "train"}, artifact_refs=[{"artifact_id": "a"}], metadata={"a": 1}
     )
@@ -216,7 +216,7 @@ def test_a_line_comes_back_as_it_was_written(conn: Connection):
     assert (line.seq, line.artifact_refs, line.metadata) == (seq, [{"artifact_id": "a"}], {"a": 1})
 
 
-def test_a_place_is_met_exactly_and_nothing_equals_only_nothing(conn: Connection):
+def test_conversation_key_matches_exactly_and_a_missing_part_only_a_missing_part(conn: Connection):
     for number, place in enumerate(PLACES):
         transcript.append(conn, text_line(number, f"train {number}", place))
     for number, place in enumerate(PLACES):
@@ -226,7 +226,7 @@ def test_a_place_is_met_exactly_and_nothing_equals_only_nothing(conn: Connection
     assert find_texts(conn, "train", ConversationKey(None)) == []
 
 
-def test_no_mark_of_a_place_can_be_typed(conn: Connection):
+def test_internal_place_token_cannot_be_searched(conn: Connection):
     write(conn, "train")
     (row,) = conn.execute(text("SELECT words FROM transcript_search")).scalars()
     marks = row.split()[:-1]
@@ -235,14 +235,14 @@ def test_no_mark_of_a_place_can_be_typed(conn: Connection):
         assert find_texts(conn, mark, None) == []
 
 
-def test_a_mark_that_two_places_share_by_chance_lets_nothing_through(conn: Connection):
+def test_colliding_place_tokens_reveal_no_foreign_line(conn: Connection):
     write(conn, "train", place=ConversationKey("other"))
     own = search._of_place(CONVERSATION)
     conn.execute(text("UPDATE transcript_search SET words = :words"), {"words": f"{own} train"})
     assert find_texts(conn, "train", CONVERSATION) == []
 
 
-def test_roles_and_types_narrow_it_down(conn: Connection):
+def test_search_is_filtered_by_roles_and_types(conn: Connection):
     kinds = [("user", "message"), ("assistant", "message"), ("assistant", "tool_call"), ("tool", "message")]
     for number, (role, kind) in enumerate(kinds):
         transcript.append(conn, text_line(number, f"train {number}", role=role, item_type=kind))
@@ -253,7 +253,7 @@ def test_roles_and_types_narrow_it_down(conn: Connection):
     assert len(find_texts(conn, "train", roles=[], item_types=[])) == 4
 
 
-def test_any_number_of_roles_and_types_of_any_text_may_be_named(conn: Connection):
+def test_filters_accept_any_number_of_roles_and_types(conn: Connection):
     transcript.append(conn, text_line(1, "train", role='it\'s "me"'))
     transcript.append(conn, text_line(2, "train", role="user"))
     many = [f"role {number}" for number in range(100_000)]
@@ -262,20 +262,20 @@ def test_any_number_of_roles_and_types_of_any_text_may_be_named(conn: Connection
     assert len(find_texts(conn, "train", roles=[*many, "user"], item_types=["message", "\ud800", "%", "\x00"])) == 1
 
 
-def test_lines_without_words_are_no_trouble(conn: Connection):
+def test_lines_without_words_are_ignored(conn: Connection):
     for number, content in enumerate((None, "", "…", "train")):
         transcript.append(conn, text_line(number, content))
     assert find_texts(conn, "train") == ["train"]
     assert is_index_consistent(conn)
 
 
-def test_a_cut_line_is_found_by_what_is_left_of_it(conn: Connection):
+def test_cut_line_is_found_by_its_remaining_text(conn: Connection):
     write(conn, "begin " + "x " * 3_000 + "finish")
     assert len(find_texts(conn, "begin")) == 1
     assert find_texts(conn, "finish") == []
 
 
-def test_deleted_lines_are_found_no_more(conn: Connection):
+def test_deleted_lines_are_not_found(conn: Connection):
     sessions.ensure(conn, "talk", at=1)
     write(conn, "train one", "今天")
     write(conn, "train two", place=ConversationKey("other"))
@@ -291,7 +291,7 @@ def test_deleted_lines_are_found_no_more(conn: Connection):
     assert is_index_consistent(conn)
 
 
-async def test_an_operation_that_fails_leaves_no_line_behind(database: Database, callbacks: RecordedCallbacks):
+async def test_failed_operation_leaves_no_line_in_the_index(database: Database, callbacks: RecordedCallbacks):
     writer = make_writer(database, callbacks)
 
     def fail(tx: Transaction) -> None:
@@ -310,7 +310,7 @@ async def test_an_operation_that_fails_leaves_no_line_behind(database: Database,
         assert is_index_consistent(conn)
 
 
-def test_a_fork_finds_what_it_was_given(conn: Connection):
+def test_copied_lines_of_a_fork_are_found(conn: Connection):
     sessions.ensure(conn, "talk", at=1)
     write(conn, "train one", "train two")
     first = transcript.page(conn, CONVERSATION)[-1].seq
@@ -338,9 +338,7 @@ def furnished(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Connection]:
 )
 @example("a\x00b", None)
 @example("\ud83d", None)
-def test_whatever_is_typed_never_fails_and_never_finds_a_line_of_elsewhere(
-    furnished: Connection, query: str, place: ConversationKey | None
-):
+def test_no_query_fails_or_finds_a_foreign_line(furnished: Connection, query: str, place: ConversationKey | None):
     lines, total = search.find(furnished, query, place, limit=100)
     assert total == len(lines)
     for line in lines:
@@ -352,7 +350,7 @@ CHARACTERS = st.text(st.sampled_from("今天气好雨，a "), max_size=8)
 
 @settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(line=CHARACTERS, query=st.text(st.sampled_from("今天气好雨"), min_size=1, max_size=4))
-def test_chinese_is_found_exactly_where_it_stands_in_the_line(database: Database, line: str, query: str):
+def test_chinese_query_finds_exactly_the_lines_that_contain_it(database: Database, line: str, query: str):
     with database.writing_connection() as conn:
         conn.exec_driver_sql("BEGIN")
         write(conn, line)

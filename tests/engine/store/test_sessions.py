@@ -13,17 +13,17 @@ from tests.support.store_samples import numbered_line
 
 
 @pytest.mark.parametrize("session_id", ["a", "A.b_c:d-9", "x" * 128])
-def test_a_session_id_may_be(conn: Connection, session_id: str):
+def test_valid_session_ids_are_accepted(conn: Connection, session_id: str):
     assert sessions.ensure(conn, session_id, at=1).root_session_id == session_id
 
 
 @pytest.mark.parametrize("session_id", ["", "x" * 129, "a b", "a/b", "é", "a\n", "../x"])
-def test_a_session_id_may_not_be(conn: Connection, session_id: str):
+def test_invalid_session_ids_are_refused(conn: Connection, session_id: str):
     with pytest.raises(SessionRefused, match="cannot be a session id: 1 to 128 letters"):
         sessions.ensure(conn, session_id, at=1)
 
 
-def test_a_session_is_made_once(conn: Connection):
+def test_session_is_created_once(conn: Connection):
     made = sessions.ensure(conn, "s", at=1, user_id="me", title="first", metadata={"a": 1})
     assert sessions.ensure(conn, "s", at=9, user_id="you", title="second") == made
 

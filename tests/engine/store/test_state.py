@@ -64,7 +64,7 @@ def test_a_scope_whose_identity_the_event_lacks_has_no_key():
     assert identify(Scope.RUNNER, **OWNER) == ScopeIdentity(scope=Scope.RUNNER, **OWNER)
 
 
-def test_an_identity_holds_only_what_makes_its_key_and_the_default_types():
+def test_identity_has_only_the_parts_of_its_key_and_default_types():
     everything = {"conversation_id": "talk", "thread_id": "t", "actor_id": "me", "subject_id": "it", **OWNER}
     talk = identify(Scope.CONVERSATION, **everything)
     actor = identify(Scope.ACTOR, **everything)
@@ -74,7 +74,7 @@ def test_an_identity_holds_only_what_makes_its_key_and_the_default_types():
     assert subject == ScopeIdentity(scope=Scope.SUBJECT, subject_type="unknown", subject_id="it", **OWNER)
 
 
-def test_a_write_replaces_and_a_missing_key_reads_as_nothing(store: Any):
+def test_write_replaces_the_value_and_a_missing_key_reads_as_none(store: Any):
     assert store.get(CONVERSATION, "a") is None
     store.put(CONVERSATION, "a", {"n": [1, None]}, by())
     store.put(CONVERSATION, "a", "second", by())
@@ -124,7 +124,7 @@ def test_keys_are_sorted_and_a_prefix_is_taken_literally(store: Any):
     assert store.keys(CONVERSATION, prefix="a", limit=2, after="a3") == (["a_2"], False)
 
 
-def test_the_alias_reads_as_the_conversation_until_it_is_set(store: Any):
+def test_alias_conversation_id_reads_as_the_conversation_until_it_is_set(store: Any):
     assert store.get(CONVERSATION, "conversation_id") == "talk"
     assert store.get(CONVERSATION, "external.conversation_id") == "talk"
     assert store.get(ME, "conversation_id") is None
@@ -135,7 +135,7 @@ def test_the_alias_reads_as_the_conversation_until_it_is_set(store: Any):
     assert store.get(CONVERSATION, "conversation_id") == "talk"
 
 
-def test_limits_of_keys_and_values_hold_to_the_byte(store: Any):
+def test_limits_of_keys_and_values_are_exact(store: Any):
     store.put(CONVERSATION, "k" * 255, "x" * (256 * 1024 - 2), by())
     with pytest.raises(StateRefused, match="1 to 255 characters; this one has 256"):
         store.put(CONVERSATION, "k" * 256, 1, by())
@@ -150,7 +150,7 @@ def test_limits_of_keys_and_values_hold_to_the_byte(store: Any):
     assert store.keys(CONVERSATION) == (["k" * 255], False)
 
 
-def test_a_scope_can_be_read_as_of_any_entry_with_who_wrote_it(store: Any):
+def test_scope_can_be_read_as_of_any_entry_with_the_writer_of_each_value(store: Any):
     store.put(CONVERSATION, "a", 1, by(3, run_id="run_a", position=2))
     store.put(CONVERSATION, "b", 1, by(5, run_id="run_a", position=4))
     store.put(CONVERSATION, "a", 2, by(5, run_id="run_a", position=4))
@@ -184,7 +184,7 @@ def test_every_change_of_a_key_is_kept(conn: Connection):
     assert [change.glimpse for change in state_pages.changes(conn, CONVERSATION, "a")] == ["3", None, "1"]
 
 
-def test_rows_remember_whose_they_are(conn: Connection):
+def test_rows_have_their_owner(conn: Connection):
     state.put(conn, CONVERSATION, "a", [1], ChangeOrigin(editor="runner", at=7))
     state.put(conn, ME, "b", 2, by())
     assert state.browse(conn, conversation_id="talk") == [state.Kept(CONVERSATION, "a", [1], 7, "runner")]

@@ -38,7 +38,7 @@ def noted(conn: Connection) -> list[str]:
     return list(conn.execute(select(tables.events.c.event_type).order_by(tables.events.c.seq)).scalars())
 
 
-def test_an_edit_is_noted_with_who_what_and_where(conn: Connection):
+def test_edit_is_recorded_with_user_change_and_scope(conn: Connection):
     edit = state_edits.put(conn, CONVERSATION, "conversation_id", "remote", hand())
 
     row = event_log.get(conn, edit.edit_id)
@@ -137,7 +137,7 @@ def test_a_conflict_names_the_other_writer_if_it_is_known(conn: Connection):
     assert moved.value.change is None
 
 
-def test_an_edit_that_is_taken_back_leaves_what_was_before(conn: Connection):
+def test_undone_edit_restores_the_previous_value(conn: Connection):
     runner_puts(conn, "old", {"n": None})
     changed = state_edits.put(conn, CONVERSATION, "old", 2, hand())
     made = state_edits.put(conn, CONVERSATION, "new", 1, hand())
@@ -153,7 +153,7 @@ def test_an_edit_that_is_taken_back_leaves_what_was_before(conn: Connection):
     assert noted(conn) == ["state.set", "state.set", "state.deleted", "state.restored", "state.restored"]
 
 
-def test_a_scope_that_was_cleared_comes_back_whole_and_others_were_never_touched(conn: Connection):
+def test_undoing_a_clear_restores_the_whole_scope_and_no_other(conn: Connection):
     for number in range(50):
         runner_puts(conn, f"k{number:02}", number)
     runner_puts(conn, "mine", 1, ANN)
@@ -167,7 +167,7 @@ def test_a_scope_that_was_cleared_comes_back_whole_and_others_were_never_touched
     assert [change.editor for change in state_pages.changes(conn, CONVERSATION, "k07")] == ["user", "user", "runner"]
 
 
-def test_taking_back_can_be_taken_back(conn: Connection):
+def test_undo_can_be_undone(conn: Connection):
     runner_puts(conn, "a", 1)
     edit = state_edits.put(conn, CONVERSATION, "a", 2, hand())
     back = state_edits.restore(conn, edit.edit_id, hand())
@@ -177,7 +177,7 @@ def test_taking_back_can_be_taken_back(conn: Connection):
     assert held(conn) == {"a": 2}
 
 
-def test_a_restore_leaves_keys_that_a_runner_wrote_since(conn: Connection):
+def test_undo_keeps_keys_that_a_runner_wrote_since(conn: Connection):
     for key in "ab":
         runner_puts(conn, key, 1)
     cleared = state_edits.clear(conn, CONVERSATION, hand())
@@ -188,7 +188,7 @@ def test_a_restore_leaves_keys_that_a_runner_wrote_since(conn: Connection):
     assert (back.count, back.left, held(conn)) == (1, ("b",), {"a": 1, "b": "fresh"})
 
 
-def test_only_the_users_edit_of_state_can_be_taken_back(conn: Connection):
+def test_only_edits_of_the_user_can_be_undone(conn: Connection):
     edit = state_edits.put(conn, CONVERSATION, "a", 1, hand())
     event_log.append(conn, EventRow(event_id="other", event_type="message.received", source="x", created_at=1))
     for name in ("nothing", "other"):
@@ -201,7 +201,7 @@ def test_only_the_users_edit_of_state_can_be_taken_back(conn: Connection):
         state_edits.restore(conn, edit.edit_id, hand())
 
 
-def test_of_a_long_value_also_what_no_list_shows_is_as_it_was(conn: Connection):
+def test_expected_long_value_is_compared_completely(conn: Connection):
     runner_puts(conn, "a", "x" * 300 + "old", at=1)
     (row,) = state_pages.page(conn)
     runner_puts(conn, "a", "x" * 300 + "new", at=2)
@@ -211,7 +211,7 @@ def test_of_a_long_value_also_what_no_list_shows_is_as_it_was(conn: Connection):
     assert moved.value.now == "x" * 300 + "new"
 
 
-def test_a_short_value_that_was_written_again_as_it_was_can_be_deleted(conn: Connection):
+def test_value_rewritten_unchanged_can_be_deleted(conn: Connection):
     runner_puts(conn, "a", "x", at=1)
     (row,) = state_pages.page(conn)
     runner_puts(conn, "a", "x", at=2)

@@ -25,7 +25,7 @@ def keys(rows: list[StateRow]) -> list[tuple[str, str]]:
     return [(row.identity.conversation_id or row.identity.actor_id or "", row.key) for row in rows]
 
 
-def test_pages_meet_every_key_once_and_those_of_one_scope_side_by_side(conn: Connection):
+def test_pages_return_every_key_once_grouped_by_scope(conn: Connection):
     for identity in (CONVERSATION, OTHER, ANN):
         for number in range(7):
             put(conn, identity, f"k{number}")
@@ -39,7 +39,7 @@ def test_pages_meet_every_key_once_and_those_of_one_scope_side_by_side(conn: Con
     assert [row.key for row in met] == [f"k{number}" for number in range(7)] * 3
 
 
-def test_a_page_goes_on_where_its_last_row_was_though_that_is_gone(conn: Connection):
+def test_next_page_continues_if_its_last_row_was_deleted(conn: Connection):
     for key in "abc":
         put(conn, CONVERSATION, key)
     (first,) = state_pages.page(conn, limit=1)
@@ -48,7 +48,7 @@ def test_a_page_goes_on_where_its_last_row_was_though_that_is_gone(conn: Connect
     assert [row.key for row in state_pages.page(conn, after=first)] == ["b", "c"]
 
 
-def test_a_row_has_the_beginning_of_its_value_its_size_and_who_wrote_it(conn: Connection):
+def test_row_has_the_start_of_its_value_its_size_and_its_writer(conn: Connection):
     put(conn, CONVERSATION, "a", "é" * 1_000, at=5, run_id="run_a", position=7)
 
     (row,) = state_pages.page(conn)
@@ -103,7 +103,7 @@ def test_the_changes_of_a_key_come_in_pages_with_their_editors(conn: Connection)
         state_pages.value(conn, CONVERSATION, "a", change=2)
 
 
-def test_the_scopes_of_a_run_are_known_before_anything_is_kept_in_them(conn: Connection):
+def test_scopes_of_a_run_are_listed_before_anything_is_stored_in_them(conn: Connection):
     granted = {"state_scopes": {"conversation": CONVERSATION.key, "actor": ANN.key}}
     runs.create(
         conn, run_row("run_a", event_id="e", binding_id="agent_x", conversation_id="talk", authorization=granted)
@@ -113,7 +113,7 @@ def test_the_scopes_of_a_run_are_known_before_anything_is_kept_in_them(conn: Con
     assert state_pages.scopes_of_run(conn, "run_a") == {Scope.CONVERSATION: CONVERSATION, Scope.ACTOR: ANN}
 
 
-def test_a_scope_whose_event_is_gone_is_known_by_what_is_kept_in_it(conn: Connection):
+def test_scope_with_a_deleted_event_is_found_by_its_stored_keys(conn: Connection):
     granted = {"state_scopes": {"conversation": CONVERSATION.key, "actor": ANN.key}}
     runs.create(conn, run_row("run_a", binding_id="agent_x", conversation_id="talk", authorization=granted))
     assert state_pages.scopes_of_run(conn, "run_a") == {Scope.CONVERSATION: CONVERSATION}
@@ -123,7 +123,7 @@ def test_a_scope_whose_event_is_gone_is_known_by_what_is_kept_in_it(conn: Connec
     assert state_pages.scopes_of_run(conn, "run_a")[Scope.ACTOR] == ANN
 
 
-def test_a_scope_that_the_run_was_not_given_is_none_of_its_scopes(conn: Connection):
+def test_scope_that_was_not_granted_to_the_run_is_not_listed(conn: Connection):
     granted = {"state_scopes": {"actor": ANN.key}}
     runs.create(conn, run_row("run_a", event_id="e", binding_id="agent_x", authorization=granted))
     event_log.append(conn, EventRow(event_id="e", event_type="x", source="x", created_at=1, actor_id="Bob"))
@@ -131,7 +131,7 @@ def test_a_scope_that_the_run_was_not_given_is_none_of_its_scopes(conn: Connecti
     assert state_pages.scopes_of_run(conn, "run_a") == {}
 
 
-def test_a_scope_is_found_by_the_beginning_of_its_key(conn: Connection):
+def test_scope_is_found_by_the_start_of_its_key(conn: Connection):
     put(conn, CONVERSATION, "a")
     put(conn, CONVERSATION, "b")
     put(conn, OTHER, "a")

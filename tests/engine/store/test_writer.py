@@ -20,7 +20,7 @@ def stored(database: Database) -> list[tuple[int, Entry]]:
     return database.read_now(lambda conn: journal.since(conn, 0, 100_000))
 
 
-async def test_the_order_of_the_queue_is_the_order_in_the_database(
+async def test_order_in_the_database_is_that_of_the_queue(
     writer: Writer, database: Database, callbacks: RecordedCallbacks
 ):
     expected = []
@@ -72,7 +72,7 @@ async def test_entries_are_announced_after_their_commit(database: Database):
     assert all(on_disk >= last for last, on_disk in seen)
 
 
-async def test_a_future_resolves_after_its_entries_were_announced(writer: Writer, callbacks: RecordedCallbacks):
+async def test_future_resolves_after_its_entries_are_announced(writer: Writer, callbacks: RecordedCallbacks):
     writer.append(entry(1))
     row = await writer.submit(lambda tx: tx.record(entry(2)))
 
@@ -87,7 +87,7 @@ async def test_an_operation_sees_what_was_queued_before_it(writer: Writer):
     assert await writer.submit(lambda tx: journal.last_position(tx.connection, "run_a")) == 2
 
 
-async def test_an_operation_that_raises_is_undone_alone(
+async def test_operation_that_raises_is_rolled_back_alone(
     writer: Writer, database: Database, callbacks: RecordedCallbacks
 ):
     def refuse(tx: Transaction) -> None:
@@ -109,7 +109,7 @@ async def test_an_operation_that_raises_is_undone_alone(
     assert callbacks.failed == []
 
 
-async def test_an_attempt_that_fails_is_undone_and_its_operation_goes_on(
+async def test_failed_attempt_is_rolled_back_and_its_operation_continues(
     writer: Writer, database: Database, callbacks: RecordedCallbacks
 ):
     def half(tx: Transaction) -> None:
@@ -126,7 +126,7 @@ async def test_an_attempt_that_fails_is_undone_and_its_operation_goes_on(
     assert callbacks.entries == [each for _, each in stored(database)] == [entry(1), entry(2)]
 
 
-async def test_a_constraint_fails_its_operation_and_nothing_else(writer: Writer, database: Database):
+async def test_violated_constraint_fails_only_its_operation(writer: Writer, database: Database):
     writer.append(entry(1))
     twice = writer.submit(lambda tx: tx.record(entry(1)))
     writer.append(entry(2))
@@ -138,7 +138,7 @@ async def test_a_constraint_fails_its_operation_and_nothing_else(writer: Writer,
 
 
 @pytest.mark.parametrize("bad", [entry(5), entry(700, data='"\ud800"'), entry(2**70)], ids=["taken", "text", "number"])
-async def test_an_entry_that_cannot_be_stored_harms_no_other(
+async def test_entry_that_cannot_be_stored_does_not_affect_others(
     bad: Entry, database: Database, callbacks: RecordedCallbacks
 ):
     writer = make_writer(database, callbacks)
@@ -155,7 +155,7 @@ async def test_an_entry_that_cannot_be_stored_harms_no_other(
     assert f"entry {bad.position} of run run_a" in str(refused)
 
 
-async def test_many_appends_are_few_commits(writer: Writer, callbacks: RecordedCallbacks):
+async def test_many_appends_are_written_in_few_commits(writer: Writer, callbacks: RecordedCallbacks):
     for position in range(1, 3_001):
         writer.append(entry(position))
     await writer.flush()
@@ -172,7 +172,7 @@ async def test_the_writer_commits_at_once_when_it_was_idle(database: Database, c
     await writer.close()
 
 
-async def test_an_operation_ends_the_gathering(database: Database, callbacks: RecordedCallbacks):
+async def test_operation_ends_the_group_commit_window(database: Database, callbacks: RecordedCallbacks):
     writer = make_writer(database, callbacks, window_seconds=3_600.0)
     await writer.submit(lambda tx: tx.record(entry(1)))
     writer.append(entry(2))
@@ -181,7 +181,7 @@ async def test_an_operation_ends_the_gathering(database: Database, callbacks: Re
     await writer.close()
 
 
-async def test_a_full_batch_ends_the_gathering(database: Database, callbacks: RecordedCallbacks):
+async def test_full_batch_ends_the_group_commit_window(database: Database, callbacks: RecordedCallbacks):
     writer = make_writer(database, callbacks, window_seconds=3_600.0)
     await writer.submit(lambda tx: tx.record(entry(1)))
     for position in range(2, BATCH_ITEMS + 2):
@@ -231,7 +231,7 @@ async def test_close_commits_what_is_queued(database: Database, callbacks: Recor
     assert len(stored(database)) == 3_001
 
 
-async def test_nothing_is_taken_after_close(database: Database, callbacks: RecordedCallbacks):
+async def test_closed_writer_accepts_nothing(database: Database, callbacks: RecordedCallbacks):
     writer = make_writer(database, callbacks)
     await writer.close()
     await writer.close()
@@ -243,7 +243,7 @@ async def test_nothing_is_taken_after_close(database: Database, callbacks: Recor
     assert stored(database) == []
 
 
-async def test_a_cancelled_waiter_does_not_take_its_decision_back(writer: Writer, database: Database):
+async def test_cancelled_waiter_does_not_undo_its_operation(writer: Writer, database: Database):
     future = writer.submit(lambda tx: tx.record(entry(1)))
     future.cancel()
     await writer.flush()
@@ -251,7 +251,7 @@ async def test_a_cancelled_waiter_does_not_take_its_decision_back(writer: Writer
     assert [each.position for _, each in stored(database)] == [1]
 
 
-async def test_a_lock_of_another_process_is_waited_for_and_nothing_is_lost(
+async def test_writer_waits_for_a_lock_of_another_process_and_loses_nothing(
     database: Database, callbacks: RecordedCallbacks
 ):
     other = sqlite3.connect(database.path, isolation_level=None, check_same_thread=False)
@@ -311,7 +311,7 @@ def limited(database: Database, pages: int):
     return connect, lifted
 
 
-async def test_a_full_disk_fails_the_batch_and_all_behind_it_and_loses_nothing_announced(
+async def test_full_disk_fails_the_batch_and_all_queued_work_and_loses_no_announced_entry(
     database: Database, callbacks: RecordedCallbacks
 ):
     connect, lifted = limited(database, 24)
@@ -339,7 +339,7 @@ async def test_a_full_disk_fails_the_batch_and_all_behind_it_and_loses_nothing_a
     assert database.integrity() == []
 
 
-async def test_after_a_failure_no_entry_is_written_behind_a_gap(database: Database):
+async def test_after_a_failure_no_entry_is_written_after_a_gap(database: Database):
     """Entries appended before `on_failure` is called are lost with the failure; later ones are written."""
     connect, lifted = limited(database, 4)
     callbacks = RecordedCallbacks()
@@ -370,7 +370,7 @@ async def test_after_a_failure_no_entry_is_written_behind_a_gap(database: Databa
     assert [each for _, each in stored(database)] == callbacks.entries
 
 
-async def test_a_connection_that_cannot_be_made_fails_what_waits(database: Database, callbacks: RecordedCallbacks):
+async def test_failed_connection_fails_queued_operations(database: Database, callbacks: RecordedCallbacks):
     def connect() -> Connection:
         raise OSError(30, "Read-only file system")
 
@@ -393,7 +393,7 @@ async def test_a_reader_with_an_open_snapshot_does_not_stop_the_writer(writer: W
     assert len(stored(database)) == 1_000
 
 
-async def test_a_subscriber_that_raises_leaves_no_one_waiting(database: Database):
+async def test_exception_in_a_callback_does_not_block_waiters(database: Database):
     def announced(row: int, entries: list[Entry]) -> None:
         raise RuntimeError("subscriber")
 

@@ -8,19 +8,19 @@ _APIS: Final = "engine/run/call_permissions.py"
 _TESTS: Final = "tests/engine/run/test_context.py"
 
 MUTANTS: Final = (
-    # Where the event stands
+    # The event
     Mutant(
         "engine/run/run_start.py",
         "cursors.history(order.conversation_key, before + 1)",
         "cursors.history(order.conversation_key, before)",
-        "paging back from latest_cursor misses nothing",
+        "latest_cursor is after all earlier lines",
         f"{_TESTS}::test_the_latest_cursor_is_after_all_lines_before_this_event",
     ),
     Mutant(
         "engine/store/row_mapping.py",
         "for each in fields(self)))",
         "for each in fields(self)[:2]))",
-        "latest_cursor looks at no other bot or workspace",
+        "latest_cursor ignores other bots and workspaces",
         f"{_TESTS}::test_latest_cursor_ignores_other_threads_bots_and_workspaces",
     ),
     Mutant(
@@ -44,7 +44,7 @@ MUTANTS: Final = (
         "the runner gets references to attachments, not their bytes",
         "tests/engine/intake/test_events.py::test_the_bytes_of_an_attachment_are_read_as_an_artifact_only",
     ),
-    # The calls that it may make
+    # Available calls
     Mutant(
         _APIS,
         'yield "history_page", self._in_conversation(self._permitted("history", "page"))',
@@ -92,14 +92,14 @@ MUTANTS: Final = (
         "engine/run/run_start.py",
         "min(sizes, default=None)",
         "max(sizes, default=None)",
-        "the smaller message size of envelope and policy holds",
+        "the smaller message size of envelope and policy applies",
         f"{_TESTS}::test_delivery_combines_envelope_and_policy",
     ),
     Mutant(
         "engine/run/prepare.py",
         "{**binding.runner_config, **options.config}",
         "{**choice.config, **binding.runner_config}",
-        "what a person sets wins over the agent's config",
+        "settings of the user override the agent's config",
         f"{_TESTS}::test_config_is_that_of_the_binding_with_defaults_of_the_form",
     ),
     # Deadline
@@ -107,7 +107,7 @@ MUTANTS: Final = (
         "engine/run/run_order.py",
         "DEFAULT_TIMEOUT_SECONDS: Final = 300.0",
         "DEFAULT_TIMEOUT_SECONDS: Final = 600.0",
-        "the deadline is 300 s where none is set",
+        "the default deadline is 300 s",
         f"{_TESTS}::test_deadline_is_the_configured_timeout_or_300_s_and_none_for_other_values",
     ),
     Mutant(
@@ -121,14 +121,14 @@ MUTANTS: Final = (
         "engine/run/run_order.py",
         "if isinstance(value, bool) or not isinstance",
         "if not isinstance",
-        "a timeout that is no number means no deadline",
+        "a timeout that is not a number means no deadline",
         f"{_TESTS}::test_deadline_is_the_configured_timeout_or_300_s_and_none_for_other_values",
     ),
     Mutant(
         "engine/run/run_start.py",
         "now + int(order.timeout * 1_000_000)",
         "now + int(order.timeout * 1_000)",
-        "the runner is told its deadline",
+        "the context has the deadline",
         f"{_TESTS}::test_deadline_is_in_the_context_and_in_the_run_row",
     ),
 )

@@ -103,7 +103,7 @@ MUTANTS: Final = (
         "engine/run/prepare.py",
         "move_large_data_out(envelope.model_copy(deep=True), ",
         "move_large_data_out(envelope, ",
-        "what a run was given is frozen by deep copy",
+        "the input of a run is frozen by a deep copy",
         "tests/engine/run/test_context.py::test_changes_after_submitting_do_not_affect_the_run",
     ),
 )

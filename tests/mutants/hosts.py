@@ -23,7 +23,7 @@ MUTANTS: Final = (
         "engine/store/hosts.py",
         '"lock_file": lock.path.name,',
         '"lock_file": str(lock.path),',
-        "a copied database does not take the first one's host for its own",
+        "a copied database does not see the host of the original",
         "tests/engine/store/test_processes.py::test_copied_database_does_not_see_the_host_of_the_original",
     ),
     Mutant(
@@ -44,7 +44,7 @@ MUTANTS: Final = (
         "engine/host.py",
         "drop_pending(tx, host_id, HOST_RESTARTED, at=now)",
         "drop_pending(tx, host_id[:0], HOST_RESTARTED, at=now)",
-        "what waited for a dead host is dropped with the reason",
+        "queued messages of a dead host are dropped with the reason",
         "tests/engine/api/test_processes.py::test_queued_messages_of_a_dead_host_are_dropped_and_stay_in_the_transcript",
     ),
     Mutant(

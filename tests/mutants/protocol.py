@@ -16,7 +16,7 @@ MUTANTS: Final = (
         "engine/protocol/payloads.py",
         "model = PAYLOADS.get(type)",
         "model = PAYLOADS.get(type, MessageDelta)",
-        "tool.call.* payloads are taken as they are",
+        "payloads of tool.call.* are not checked",
         "tests/engine/protocol/test_results.py::test_payloads_of_tool_calls_and_unknown_types_are_not_checked",
     ),
     Mutant(
@@ -58,14 +58,14 @@ MUTANTS: Final = (
         "engine/events.py",
         'frozenset({"", "__none__", "__none"})',
         'frozenset({"", "__none__"})',
-        "'', __none__ and __none mean that nothing was chosen",
+        "'', __none__ and __none mean no choice",
         "tests/engine/protocol/test_manifest.py::test_three_values_mean_no_choice",
     ),
     Mutant(
         "engine/protocol/event.py",
         'return "webui" if source is EventSource.CONSOLE else source.value',
         "return source.value",
-        "a trigger's source is a closed list without console: it says webui then",
+        "the trigger source of the console is webui",
         "tests/engine/protocol/test_context.py::test_trigger_source_is_webui_for_the_console_and_the_event_source_otherwise",
     ),
     Mutant(

@@ -5,7 +5,7 @@ from typing import Final
 from tests.mutants.mutant import Mutant
 
 MUTANTS: Final = (
-    # The runner's own numbers
+    # Sequence numbers
     Mutant(
         "engine/run/normalise.py",
         'return True, f"sequence {claim} was seen before"',
@@ -24,7 +24,7 @@ MUTANTS: Final = (
         "engine/run/normalise.py",
         "if claim < self._forgotten_below or self._take_skipped(claim):",
         "if claim < self._forgotten_below:",
-        "a result that comes late is applied",
+        "a late result is applied",
         "tests/engine/run/test_sequence.py::test_out_of_order_number_is_a_warning_and_the_late_result_is_applied_once",
     ),
     Mutant(
@@ -34,12 +34,12 @@ MUTANTS: Final = (
         "a non-positive sequence is a warning and the result is applied",
         "tests/engine/run/test_sequence.py::test_a_non_positive_number_is_a_warning_and_the_result_is_applied",
     ),
-    # What is taken and what is not
+    # Checks
     Mutant(
         "engine/run/normalise.py",
         "if not isinstance(kind, str) or not kind:",
         "if not isinstance(kind, str):",
-        "no type at all is a protocol error",
+        "a result without a type is a protocol error",
         "tests/engine/run/test_results.py::test_result_without_a_type_fails_the_run_as_protocol_error",
     ),
     Mutant(
@@ -81,7 +81,7 @@ MUTANTS: Final = (
         "engine/run/normalise.py",
         "if kind not in _KNOWN and _is_host_type(kind):",
         "if not kind:",
-        "no result can be taken for an entry of the host's",
+        "a result named like an entry of the host is renamed",
         "tests/engine/run/test_results.py::test_result_named_like_an_entry_of_the_host_is_renamed",
     ),
     Mutant(
@@ -102,7 +102,7 @@ MUTANTS: Final = (
         "engine/run/normalise.py",
         "MAX_RESULT_DEPTH: Final = 100",
         "MAX_RESULT_DEPTH: Final = 101",
-        "JSON is at most 100 deep",
+        "JSON is at most 100 levels deep",
         "tests/engine/journal/test_turns.py::test_a_result_is_at_most_100_deep",
     ),
     Mutant(
@@ -117,14 +117,14 @@ MUTANTS: Final = (
         "engine/run/normalise.py",
         'return Outcome.IGNORED, f"came after {self.final_type}", False',
         'return Outcome.IGNORED, f"came after {self.final_type}", True',
-        "what comes after the end has no effect",
+        "results after the end have no effect",
         "tests/engine/run/test_endings.py::test_first_terminal_result_ends_the_run_and_later_results_are_ignored",
     ),
     Mutant(
         "engine/run/normalise.py",
         "frozenset({ResultType.RUN_COMPLETED.value, ResultType.RUN_FAILED.value})",
         "frozenset({ResultType.RUN_COMPLETED.value})",
-        "run.failed ends the run too",
+        "run.failed ends the run",
         "tests/engine/run/test_endings.py::test_foreign_run_id_after_the_end_is_ignored",
     ),
     Mutant(
@@ -145,21 +145,21 @@ MUTANTS: Final = (
         "engine/run/verdict.py",
         'Verdict(Status.COMPLETED, "ended" if live.has_output',
         'Verdict(Status.FAILED, "ended" if live.has_output',
-        "a stream that ends without a word is completed",
+        "a stream without terminal result is completed",
         "tests/engine/run/test_endings.py::test_stream_without_terminal_result_is_completed",
     ),
     Mutant(
         "engine/run/verdict.py",
         'str(result.get("finish_reason", "stop")) if live.has_output else NO_OUTPUT',
         'str(result.get("finish_reason", "stop"))',
-        "a run with no message is completed with no output",
+        "a run without messages is completed with no_output",
         "tests/engine/run/test_endings.py::test_run_without_messages_is_completed_with_no_output_and_writes_no_line",
     ),
     Mutant(
         "engine/run/verdict.py",
         "Verdict(Status.FAILED, FailureCode.EXCEPTION, ending.message)",
         "Verdict(Status.FAILED, FailureCode.ERROR, ending.message)",
-        "a runner that raises has failed with runner.exception",
+        "an exception fails the run as runner.exception",
         "tests/engine/run/test_endings.py::test_a_runner_that_raises_fails_with_its_traceback_in_the_journal",
     ),
 )

@@ -6,7 +6,7 @@ from tests.mutants.mutant import Mutant
 
 _SCOPES: Final = "engine/store/scope_identity.py"
 _OWNER: Final = '_OWNER: Final = ("runner_id", "binding_id", "bot_id", "workspace_id")'
-_WHOSE: Final = "tests/engine/run/test_state.py::test_scopes_with_different_identities_are_separate"
+_IDENTITY: Final = "tests/engine/run/test_state.py::test_scopes_with_different_identities_are_separate"
 _KEY: Final = "tests/engine/run/test_state.py::test_the_key_of_a_scope_is_a_hash_over_sorted_compact_json"
 
 MUTANTS: Final = (
@@ -15,56 +15,56 @@ MUTANTS: Final = (
         _SCOPES,
         _OWNER,
         '_OWNER: Final = ("binding_id", "bot_id", "workspace_id")',
-        "a scope's key holds the runner",
+        "a scope key depends on the runner",
         _KEY,
     ),
     Mutant(
         _SCOPES,
         _OWNER,
         '_OWNER: Final = ("runner_id", "bot_id", "workspace_id")',
-        "a scope's key holds the binding",
+        "a scope key depends on the binding",
         "tests/engine/run/test_state.py::test_another_binding_has_its_own_state",
     ),
     Mutant(
         _SCOPES,
         _OWNER,
         '_OWNER: Final = ("runner_id", "binding_id", "workspace_id")',
-        "a scope's key holds the bot",
-        _WHOSE,
+        "a scope key depends on the bot",
+        _IDENTITY,
     ),
     Mutant(
         _SCOPES,
         _OWNER,
         '_OWNER: Final = ("runner_id", "binding_id", "bot_id")',
-        "a scope's key holds the workspace",
-        _WHOSE,
+        "a scope key depends on the workspace",
+        _IDENTITY,
     ),
     Mutant(
         _SCOPES,
         '(*_OWNER, "conversation_id", "thread_id")',
         '(*_OWNER, "conversation_id")',
-        "the conversation's key holds the thread",
-        _WHOSE,
+        "the key of a conversation depends on the thread",
+        _IDENTITY,
     ),
     Mutant(
         _SCOPES,
         '(*_OWNER, "actor_type", "actor_id")',
         '(*_OWNER, "actor_id")',
-        "the actor's key holds its type",
-        _WHOSE,
+        "the key of an actor depends on its type",
+        _IDENTITY,
     ),
     Mutant(
         _SCOPES,
         '(*_OWNER, "subject_type", "subject_id")',
         '(*_OWNER, "subject_type")',
-        "the subject's key holds its id",
-        _WHOSE,
+        "the key of a subject depends on its id",
+        _IDENTITY,
     ),
     Mutant(
         _SCOPES,
         '"actor_type": actor_type or "user"',
         '"actor_type": actor_type or "unknown"',
-        "an actor is a user where nothing else is said",
+        "the default type of an actor is user",
         "tests/engine/store/test_state.py::test_identity_has_only_the_parts_of_its_key_and_default_types",
     ),
     Mutant(
@@ -96,7 +96,7 @@ MUTANTS: Final = (
         "state that is off reads empty and refuses writes",
         "tests/engine/run/test_state.py::test_state_that_is_off_reads_empty_and_refuses_writes",
     ),
-    # What is kept
+    # Stored data
     Mutant(
         "engine/store/state.py",
         "MAX_KEY_CHARACTERS: Final = 255",
@@ -129,7 +129,7 @@ MUTANTS: Final = (
         "engine/store/state.py",
         "func.substr(state.c.state_key, 1, len(prefix)) == prefix",
         'state.c.state_key.like(prefix + "%")',
-        "a prefix is taken literally",
+        "a prefix is matched literally",
         "tests/engine/store/test_state.py::test_keys_are_sorted_and_a_prefix_is_taken_literally",
     ),
     Mutant(
@@ -143,7 +143,7 @@ MUTANTS: Final = (
         "engine/store/state.py",
         "if gone:\n        _note(",
         "if not gone:\n        _note(",
-        "every change is kept, also a deletion",
+        "every change is recorded, including deletions",
         "tests/engine/store/test_state.py::test_every_change_of_a_key_is_kept",
     ),
 )

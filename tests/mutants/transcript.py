@@ -45,7 +45,7 @@ MUTANTS: Final = (
         "engine/run/orchestrator.py",
         '{"assembled_from": "deltas"}',
         "{}",
-        "a line put together from deltas says so",
+        "a line made from deltas has a warning",
         "tests/engine/journal/test_delta_text.py::test_deltas_without_a_completed_message_make_one_line_and_a_warning",
     ),
     Mutant(
@@ -67,7 +67,7 @@ MUTANTS: Final = (
         "engine/run/live.py",
         "if content == self._last_message:",
         "if self._last_message and said[1] == self._last_message[1]:",
-        "only the same role and content is a repeat",
+        "a repeat must have the same role and content",
         "tests/engine/run/test_lines.py::test_a_message_of_another_role_is_no_repeat",
     ),
     Mutant(
@@ -117,14 +117,14 @@ MUTANTS: Final = (
         "engine/store/redact.py",
         '"content_base64", "image_base64", "file_base64"}',
         '"content_base64", "image_base64"}',
-        "inline files become null with a mark",
+        "inline files are replaced by null and marked",
         "tests/engine/store/test_event_log_and_transcript.py::test_only_inline_base64_is_redacted",
     ),
     Mutant(
         "engine/store/redact.py",
         'key in _ADDRESSES and value.startswith("data:")',
         'key == "url:" and value.startswith("data:")',
-        "an address that holds the bytes themselves is inline base64 too",
+        "a data URL counts as inline base64",
         "tests/engine/store/test_event_log_and_transcript.py::test_only_inline_base64_is_redacted",
     ),
     Mutant(
@@ -153,14 +153,14 @@ MUTANTS: Final = (
         "engine/run/effects.py",
         "!= hashlib.sha256(content).hexdigest():",
         "== hashlib.sha256(content).hexdigest():",
-        "a digest that is not the content's drops the result",
+        "a wrong digest drops the result",
         "tests/engine/run/test_lines.py::test_artifact_with_a_wrong_digest_is_dropped",
     ),
     Mutant(
         "engine/run/effects.py",
         'self._log_event(tx, event_id, EntryKind.ARTIFACT_CREATED, entry.at, {"artifact_id": artifact_id})',
         "del event_id",
-        "every artifact is in the event log",
+        "every artifact is recorded in the event log",
         "tests/engine/run/test_lines.py::test_an_artifact_is_stored_and_audited",
     ),
 )

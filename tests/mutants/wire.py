@@ -12,7 +12,7 @@ MUTANTS: Final = (
         _FILE,
         "if type(text) is not str or offset != self.size:",
         "if type(text) is not str:",
-        "a fragment at a wrong offset spoils its frame",
+        "a fragment at a wrong offset invalidates its frame",
         f"{_TESTS}::test_a_fragment_at_a_wrong_offset_makes_no_frame",
     ),
     Mutant(
@@ -33,7 +33,7 @@ MUTANTS: Final = (
         _FILE,
         "if len(self._tail) > self._limit:",
         "if len(self._tail) > 10 * self._limit:",
-        "a line that never ends is not kept",
+        "a line over the limit is not buffered",
         f"{_TESTS}::test_a_line_over_the_limit_is_skipped_with_bounded_memory",
     ),
     Mutant(
@@ -54,14 +54,14 @@ MUTANTS: Final = (
         _FILE,
         "depth: int = MAX_DEPTH + 1",
         "depth: int = MAX_DEPTH + 2",
-        "what a frame carries is at most 100 deep",
+        "the payload of a frame is at most 100 levels deep",
         f"{_TESTS}::test_a_payload_may_be_100_deep_and_no_deeper",
     ),
     Mutant(
         _FILE,
         "            parse_constant=_refuse_constant,\n",
         "            parse_constant=float,\n",
-        "NaN and Infinity are no JSON",
+        "NaN and Infinity are refused",
         f"{_TESTS}::test_numbers_that_are_not_json_are_refused",
     ),
     Mutant(
@@ -75,7 +75,7 @@ MUTANTS: Final = (
         _FILE,
         "return _without_surrogates(value)\n",
         "return value\n",
-        "half a surrogate pair becomes U+FFFD",
+        "a lone surrogate becomes U+FFFD",
         f"{_TESTS}::test_lone_surrogates_become_replacement_characters",
     ),
 )

@@ -101,13 +101,13 @@ PLACES = [
         )
     ),
     Attack(
-        "a filter that there is not",
+        "unknown filter",
         lambda s: s.api.history_search("walnut", {"run_id": s.theirs["run_id"]}),
         INVALID,
         "filters.run_id is unknown; use roles or item_types",
     ),
     Attack(
-        "a filter that is no list",
+        "filter that is not a list",
         lambda s: s.api.history_search("walnut", {"roles": {"$ne": 1}}),
         INVALID,
         "filters.roles must be a list of strings",
@@ -142,7 +142,7 @@ ARTIFACTS = [
         "expired artifact", lambda s: s.api.artifact_metadata("expired"), NOT_FOUND, "no artifact expired", ANSWERED
     ),
     Attack("expired artifact, read", lambda s: s.api.artifact_read("expired"), NOT_FOUND, "no artifact", ANSWERED),
-    Attack("artifact that never was", lambda s: s.api.artifact_read("%"), NOT_FOUND, "no artifact %", ANSWERED),
+    Attack("unknown artifact", lambda s: s.api.artifact_read("%"), NOT_FOUND, "no artifact %", ANSWERED),
     Attack(
         "the host's own artifact",
         lambda s: s.api.artifact_read("large-reply"),
@@ -176,7 +176,7 @@ ARTIFACTS = [
         "file by absolute path", lambda s: s.api.get_file("/etc/hostname"), UNAUTHORIZED, "file '/etc/hostname' was"
     ),
     Attack(
-        "file that is a link by now",
+        "file replaced by a link",
         lambda s: s.api.get_file("notes.txt"),
         UNAUTHORIZED,
         "file 'notes.txt' was not granted",
@@ -208,7 +208,7 @@ IDENTITIES = [
     Attack("no run id", lambda s: s.raw("run_get"), UNAUTHORIZED, "the call has no run_id"),
     Attack("null run id", lambda s: s.raw("run_get", run_id=None), UNAUTHORIZED, "the call has no run_id"),
     Attack(
-        "run id that is no text",
+        "run id that is not text",
         lambda s: s.raw("run_get", run_id=[s.ctx.run_id]),
         UNAUTHORIZED,
         "the call has the run_id of another",
@@ -220,19 +220,19 @@ IDENTITIES = [
         "the call has the run_id of another run",
     ),
     Attack(
-        "a call that there is not",
+        "unknown call",
         lambda s: s.raw("format_disk", run_id=s.ctx.run_id),
         NOT_FOUND,
         "'format_disk' is no",
     ),
     Attack(
-        "an argument that there is not",
+        "unknown argument",
         lambda s: s.raw("run_get", run_id=s.ctx.run_id, all_runs=True),
         INVALID,
         "run_get.all_runs: unknown key",
     ),
     Attack(
-        "an argument left out",
+        "missing argument",
         lambda s: s.raw("state_get", run_id=s.ctx.run_id, scope="actor"),
         INVALID,
         "state_get.key: field required",

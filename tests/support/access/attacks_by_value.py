@@ -16,7 +16,7 @@ def deep(levels: int) -> list[Any]:
 HELLO = [{"role": "user", "content": "hi"}]
 OPERATIONS = [
     Attack("model not granted", lambda s: s.api.invoke_llm("m2", HELLO), UNAUTHORIZED, "model 'm2' was not granted"),
-    Attack("model that never was", lambda s: s.api.invoke_llm("m*", HELLO), UNAUTHORIZED, "model 'm*' was not granted"),
+    Attack("unknown model", lambda s: s.api.invoke_llm("m*", HELLO), UNAUTHORIZED, "model 'm*' was not granted"),
     Attack(
         "rerank by a language model",
         lambda s: s.api.invoke_rerank("m", "q", ["d"]),
@@ -90,9 +90,9 @@ STATE = [
         UNAUTHORIZED,
         "the event has no subject",
     ),
-    Attack("a scope that there is not", lambda s: s.api.state_get("bot", "k"), INVALID, "'bot' is not a state scope"),
+    Attack("unknown scope", lambda s: s.api.state_get("bot", "k"), INVALID, "'bot' is not a state scope"),
     Attack(
-        "a scope key for a scope",
+        "scope key as a scope",
         lambda s: s.api.state_get("conversation:v2:" + "0" * 64, "k"),
         INVALID,
         "'conversation:v2:",
@@ -125,14 +125,14 @@ STATE = [
         CHILD,
     ),
     Attack(
-        "NaN past the child's own look",
+        "NaN without the child's check",
         lambda s: s.raw("state_set", run_id=s.ctx.run_id, scope="actor", key="k", value=float("nan")),
         INVALID,
         "state_set: not JSON",
         CHILD,
     ),
     Attack(
-        "10,000 levels past it",
+        "10,000 levels without the child's check",
         lambda s: s.raw("state_set", run_id=s.ctx.run_id, scope="actor", key="k", value=deep(10_000)),
         INVALID,
         "state_set: nested deeper",

@@ -20,7 +20,7 @@ class Attack:
     name: str
     unreadable: list[str] = field(default_factory=list)
     """How the reason of each refused frame begins."""
-    told: list[str] = field(default_factory=list)
+    replies: list[str] = field(default_factory=list)
     """The replies that the runner got."""
     refused: list[tuple[str, str]] = field(default_factory=list)
     """Code and clause of refused calls."""
@@ -59,7 +59,7 @@ async def test_an_invalid_request_is_recorded_and_the_run_continues(wire: Pooled
     for fault, words in zip(faults, attack.unreadable, strict=True):
         assert (fault.reason or "").startswith(words)
     (said,) = played.entries_of("message.completed")
-    assert json.loads(json.loads(said.data)["message"]["content"]) == attack.wait_for_entry
+    assert json.loads(json.loads(said.data)["message"]["content"]) == attack.replies
     refused = [json.loads(entry.data) for entry in played.entries_of("call.decided", "refused")]
     assert [(each["code"], each["clause"]) for each in refused] == attack.refused
     kept = await wire.engine.state.read(conversation_id=played.run.conversation_id)
@@ -85,8 +85,8 @@ async def test_burst_of_10_000_calls_is_answered_and_mostly_refused_and_the_run_
 
     assert (played.run.status, played.run.status_reason) == ("completed", "stop")
     (said,) = played.entries_of("message.completed")
-    told = json.loads(json.loads(said.data)["message"]["content"])
-    assert told == ["10000 replies", "ok", "rate_limited"]
+    replies = json.loads(json.loads(said.data)["message"]["content"])
+    assert replies == ["10000 replies", "ok", "rate_limited"]
     turned_away = played.entries_of("result.unreadable", "refused")
     outcome, refused = played.entries_of("call.requested"), played.entries_of("call.decided", "refused")
     assert len(outcome) + len(turned_away) >= 10_001

@@ -105,12 +105,12 @@ async def test_every_announced_entry_is_on_disk_after_a_kill(tmp_path: Path, cap
         print(f"\nkill test, seed {SEED}: entries announced before each kill (c = child, - = between runs):")
         print(
             " ".join(
-                f"{len(kill.wait_for_entry)}{'c' if kill.plan.children else ''}{'' if kill.is_mid_stream else '-'}"
+                f"{len(kill.announced)}{'c' if kill.plan.children else ''}{'' if kill.is_mid_stream else '-'}"
                 for kill in done
             )
         )
         print(
-            f"{len(done)} kills, {mid_stream} mid-stream, {sum(len(kill.wait_for_entry) for kill in done)} entries told"
+            f"{len(done)} kills, {mid_stream} mid-stream, {sum(len(kill.announced) for kill in done)} entries announced"
         )
     assert len(done) >= 50
     assert mid_stream >= MID_STREAM

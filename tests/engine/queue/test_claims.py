@@ -118,8 +118,8 @@ async def test_runner_that_cannot_be_steered_claims_nothing(open_engine: Engines
     clause = "steering is not in the manifest's capabilities"
     assert (ticket.claimed_by, ticket.not_claimed_reason) == (None, f"this runner cannot be steered: {clause}")
     assert steering.item(ticket.item_id).reason == ticket.not_claimed_reason
-    steering = await steering.engine.queue.receipts(run.run_id)
-    assert (steering.can_steer, steering.why_not) == (False, clause)
+    receipts = await steering.engine.queue.receipts(run.run_id)
+    assert (receipts.can_steer, receipts.why_not) == (False, clause)
     await run.end(done())
 
 

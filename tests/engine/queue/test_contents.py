@@ -186,8 +186,8 @@ async def test_secrets_in_pulled_messages_are_masked_in_journal_transcript_and_l
     assert await run.pull() == [f"or rather {SECRET}"], "the runner gets what was said"
     await run.end(done())
 
-    (steering,) = (await steering.engine.queue.receipts(run.run_id)).receipts
-    assert steering.text == f"or rather {MARK}"
+    (receipt,) = (await steering.engine.queue.receipts(run.run_id)).receipts
+    assert receipt.text == f"or rather {MARK}"
     recorded = everything_recorded(steering.engine)
     assert SECRET not in recorded
     assert recorded.count(f"or rather {MARK}") >= 3

@@ -17,7 +17,7 @@ from engine.store.event_log import EventRow
 from engine.store.row_mapping import every
 from tests.support.engines import read_database, wait_for_entry
 from tests.support.faults.faults import MARK_VARIABLE, FinishedRun, PooledEngine, open_pooled_engine
-from tests.support.faults.faults import wait_for_entry as comes_true
+from tests.support.faults.faults import until as wait_until
 from tests.support.queue.steering import check_stored_data, queue_items, writer_blocked
 
 LISTENER = Path(__file__).parents[2] / "support" / "queue" / "listener.py"
@@ -120,7 +120,7 @@ async def test_pull_cancelled_by_the_runner_returns_items_to_their_places(host: 
         before = recorder.position
         go.touch()
         # Three entries of the pull, three of the call behind it, and the pull's reply, which records the cancel.
-        await comes_true(lambda: recorder.position == before + 7)
+        await wait_until(lambda: recorder.position == before + 7)
     await wait_for_entry(host.engine, run_id, "steering.returned")
     assert {item.fate for item in queue_items(host.engine)} == {Fate.QUEUED}
     assert [line.content for line in await host.engine.sessions.transcript("faults", after=0)] == ["resign"]

@@ -132,8 +132,8 @@ async def test_message_is_injected_only_after_the_reply_was_written(steering: St
     await run.pull()
     over = await run.end(done())
 
-    steering = [entry for entry in over.journal if entry.type.startswith(("steering.", "call.replied"))]
-    assert [(entry.source, entry.type) for entry in steering] == [
+    recorded = [entry for entry in over.journal if entry.type.startswith(("steering.", "call.replied"))]
+    assert [(entry.source, entry.type) for entry in recorded] == [
         ("user", "steering.queued"),
         ("user", "steering.queued"),
         ("host", "steering.pulled"),
@@ -141,8 +141,8 @@ async def test_message_is_injected_only_after_the_reply_was_written(steering: St
         ("host", "steering.injected"),
         ("host", "steering.injected"),
     ]
-    assert steering[2].data == {"items": [first, second]}
-    assert [entry.data["item_id"] for entry in steering[4:]] == [first, second]
+    assert recorded[2].data == {"items": [first, second]}
+    assert [entry.data["item_id"] for entry in recorded[4:]] == [first, second]
     assert steering_log(steering.engine, "steering.injected") == [
         {
             "status": "injected",

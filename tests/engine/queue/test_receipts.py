@@ -104,8 +104,8 @@ async def test_run_that_never_pulled_is_reported_after_its_end(steering: Steerin
     await steering.send_claimed("unheard")
     await run.end(done())
 
-    steering = await steering.engine.queue.receipts(run.run_id)
-    assert (steering.pulls, steering.last_pull_at) == (0, None)
+    receipts = await steering.engine.queue.receipts(run.run_id)
+    assert (receipts.pulls, receipts.last_pull_at) == (0, None)
 
 
 @pytest.mark.parametrize("mode", ["host", "read"])

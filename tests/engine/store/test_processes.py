@@ -134,8 +134,8 @@ async def test_two_writers_and_a_reader_share_one_database(database: Database, c
     assert [row for row, _ in rows] == list(range(1, 3_001))
     for run_id, count in (("run_a", 2_000), ("run_other", 1_000)):
         assert [each.position for _, each in rows if each.run_id == run_id] == list(range(1, count + 1))
-    told = [(first + index, each) for first, group in callbacks.announced for index, each in enumerate(group)]
-    assert told == [(row, each) for row, each in rows if each.run_id == "run_a"]
+    announced = [(first + index, each) for first, group in callbacks.announced for index, each in enumerate(group)]
+    assert announced == [(row, each) for row, each in rows if each.run_id == "run_a"]
 
 
 def test_two_processes_may_make_the_same_database(path: Path):
@@ -149,8 +149,8 @@ def test_two_processes_may_make_the_same_database(path: Path):
 
 
 async def test_announced_entries_are_on_disk_after_a_kill(path: Path):
-    script = WRITE.replace("print(len(heard.entries), flush=True)", "").replace(
-        "await writer.flush()", "await writer.flush(); print(len(heard.entries), flush=True)"
+    script = WRITE.replace("print(len(callbacks.entries), flush=True)", "").replace(
+        "await writer.flush()", "await writer.flush(); print(len(callbacks.entries), flush=True)"
     )
     with process(script, path, "run_a", 100_000) as child:
         go(child)
@@ -158,10 +158,10 @@ async def test_announced_entries_are_on_disk_after_a_kill(path: Path):
         lines = [await asyncio.to_thread(child.stdout.readline) for _ in range(20)]
         child.kill()
         lines += child.stdout.readlines()
-    told = max(int(line) for line in lines if line.endswith("\n"))
+    announced = max(int(line) for line in lines if line.endswith("\n"))
 
     database = Database.open(path, write=True)
-    assert database.read_now(lambda conn: entries.last_position(conn, "run_a")) >= told
+    assert database.read_now(lambda conn: entries.last_position(conn, "run_a")) >= announced
     assert database.integrity() == []
     database.close()
 

@@ -187,7 +187,7 @@ IDENTITIES = [
     *(
         Attack(
             f"plugin identity {identity!r} as {key}",
-            lambda s, k=key, i=identity: s.raw("get_plugin_storage", run_id=s.ctx.run_id, key="k", **{k: i}),
+            lambda s, k=key, i=identity: s.raw_call("get_plugin_storage", run_id=s.ctx.run_id, key="k", **{k: i}),
             UNAUTHORIZED,
             ANOTHER_PLUGIN,
         )
@@ -201,39 +201,39 @@ IDENTITIES = [
     ),
     Attack(
         "a plugin named as an argument",
-        lambda s: s.raw("get_plugin_storage", run_id=s.ctx.run_id, key="k", owner="plugin:local/other"),
+        lambda s: s.raw_call("get_plugin_storage", run_id=s.ctx.run_id, key="k", owner="plugin:local/other"),
         INVALID,
         "get_plugin_storage.owner: unknown key",
     ),
-    Attack("no run id", lambda s: s.raw("run_get"), UNAUTHORIZED, "the call has no run_id"),
-    Attack("null run id", lambda s: s.raw("run_get", run_id=None), UNAUTHORIZED, "the call has no run_id"),
+    Attack("no run id", lambda s: s.raw_call("run_get"), UNAUTHORIZED, "the call has no run_id"),
+    Attack("null run id", lambda s: s.raw_call("run_get", run_id=None), UNAUTHORIZED, "the call has no run_id"),
     Attack(
         "run id that is not text",
-        lambda s: s.raw("run_get", run_id=[s.ctx.run_id]),
+        lambda s: s.raw_call("run_get", run_id=[s.ctx.run_id]),
         UNAUTHORIZED,
         "the call has the run_id of another",
     ),
     Attack(
         "an ended run's id",
-        lambda s: s.raw("state_get", run_id=s.theirs["run_id"], scope="conversation", key="k"),
+        lambda s: s.raw_call("state_get", run_id=s.theirs["run_id"], scope="conversation", key="k"),
         UNAUTHORIZED,
         "the call has the run_id of another run",
     ),
     Attack(
         "unknown call",
-        lambda s: s.raw("format_disk", run_id=s.ctx.run_id),
+        lambda s: s.raw_call("format_disk", run_id=s.ctx.run_id),
         NOT_FOUND,
         "'format_disk' is no",
     ),
     Attack(
         "unknown argument",
-        lambda s: s.raw("run_get", run_id=s.ctx.run_id, all_runs=True),
+        lambda s: s.raw_call("run_get", run_id=s.ctx.run_id, all_runs=True),
         INVALID,
         "run_get.all_runs: unknown key",
     ),
     Attack(
         "missing argument",
-        lambda s: s.raw("state_get", run_id=s.ctx.run_id, scope="actor"),
+        lambda s: s.raw_call("state_get", run_id=s.ctx.run_id, scope="actor"),
         INVALID,
         "state_get.key: field required",
     ),

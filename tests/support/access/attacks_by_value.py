@@ -126,14 +126,14 @@ STATE = [
     ),
     Attack(
         "NaN without the child's check",
-        lambda s: s.raw("state_set", run_id=s.ctx.run_id, scope="actor", key="k", value=float("nan")),
+        lambda s: s.raw_call("state_set", run_id=s.ctx.run_id, scope="actor", key="k", value=float("nan")),
         INVALID,
         "state_set: not JSON",
         CHILD,
     ),
     Attack(
         "10,000 levels without the child's check",
-        lambda s: s.raw("state_set", run_id=s.ctx.run_id, scope="actor", key="k", value=deep(10_000)),
+        lambda s: s.raw_call("state_set", run_id=s.ctx.run_id, scope="actor", key="k", value=deep(10_000)),
         INVALID,
         "state_set: nested deeper",
         CHILD,
@@ -211,7 +211,7 @@ STORAGE = [
     ),
     Attack(
         "value that is not base64",
-        lambda s: s.raw("set_plugin_storage", run_id=s.ctx.run_id, key="k", value_base64="é"),
+        lambda s: s.raw_call("set_plugin_storage", run_id=s.ctx.run_id, key="k", value_base64="é"),
         INVALID,
         "value_base64 is not",
         ANSWERED,

@@ -21,7 +21,7 @@ from tests.console.state.test_state_screen import KEPT, editor, on_key, opened, 
 from tests.support.console.browser_data import begun, browsing
 from tests.support.console.form_app import at_the_form, kept, to_the_form
 from tests.support.console.pilot import SIZES, at_both_sizes, at_the_screen, becomes, sees, shown, until
-from tests.support.console.recorded_toasts import Telling
+from tests.support.console.recorded_toasts import RecordingConsole
 from tests.support.engines import Engines
 from tests.support.faults.faults import other_process, read_line
 from tests.support.faults.faults import write_line as tell
@@ -76,7 +76,7 @@ async def test_a_field_that_could_not_be_kept_stays_says_so_and_is_kept_as_soon_
     async with at_the_form(app) as (pilot, _):
         async with lock():
             await pilot.press("enter", *" there", "enter")
-            await until(pilot, lambda: any("try again" in words for words in app.told))
+            await until(pilot, lambda: any("try again" in words for words in app.toasts))
             await sees(pilot, "hello there", "not on disk yet", "is locked by another process")
             await pilot.press("ctrl+q")
             await sees(pilot, "Your settings are not on disk yet.")
@@ -92,19 +92,19 @@ async def test_who_left_the_form_finds_there_what_could_not_be_kept(open_engine:
     async with at_the_form(app) as (pilot, _):
         async with lock():
             await pilot.press("enter", *" there", "enter", "escape")
-            await until(pilot, lambda: any("try again" in words for words in app.told))
+            await until(pilot, lambda: any("try again" in words for words in app.toasts))
             await to_the_form(pilot, app)
             await sees(pilot, "hello there", "not on disk yet")
         await becomes(pilot, lambda: kept(app), {"config": {"greeting": "hello there"}})
 
 
-async def to_sessions(pilot: Pilot[None], app: Telling) -> None:
+async def to_sessions(pilot: Pilot[None], app: RecordingConsole) -> None:
     await begun(pilot, app)
     await pilot.press("ctrl+l")
     await until(pilot, lambda: isinstance(app.screen, SessionsScreen) and app.screen.list.source.height > 0)
 
 
-async def to_said(pilot: Pilot[None], app: Telling) -> None:
+async def to_said(pilot: Pilot[None], app: RecordingConsole) -> None:
     await begun(pilot, app)
     await on_key(pilot, await opened(pilot, app), "said")
 
@@ -123,7 +123,7 @@ async def test_a_browser_says_what_it_does_when_that_takes_long(
     open_engine: Engines,
     lock: Lock,
     size: Size,
-    begin: Callable[[Pilot[None], Telling], Awaitable[None]],
+    begin: Callable[[Pilot[None], RecordingConsole], Awaitable[None]],
     keys: list[str],
     meanwhile: str,
     at_last: str,
@@ -203,7 +203,7 @@ async def test_what_could_not_be_undone_can_be_when_the_database_is_free(open_en
         await sees(pilot, "Deleted said")
         async with lock():
             await pilot.press("u")
-            await until(pilot, lambda: any("try again" in words for words in app.told))
+            await until(pilot, lambda: any("try again" in words for words in app.toasts))
         await pilot.press("u")
         await sees(pilot, "Undone: 1 key")
         await becomes(pilot, lambda: value_of(app, "said"), {"text": "second"})

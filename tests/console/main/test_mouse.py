@@ -10,11 +10,11 @@ from textual.widget import Widget
 
 from console.app import Trackside
 from tests.support.console.pilot import NARROW, SIZES, Cue, at_the_screen, say, sees, shown, until
-from tests.support.console.recorded_toasts import Telling, telling
+from tests.support.console.recorded_toasts import RecordingConsole, recording_console
 from tests.support.engines import Engines
 
 
-async def talked(pilot: Pilot[Any], app: Telling, cue: Cue, *texts: str) -> None:
+async def talked(pilot: Pilot[Any], app: RecordingConsole, cue: Cue, *texts: str) -> None:
     """Runs that are over, one for each text."""
     for text in texts:
         await say(pilot, text)
@@ -66,7 +66,7 @@ async def wheel(pilot: Pilot[Any], app: Trackside, pane: Widget, *, down: bool =
 async def test_a_click_on_a_row_chooses_it_and_a_second_one_inspects(
     open_engine: Engines, monkeypatch: pytest.MonkeyPatch
 ):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     monkeypatch.setattr(app, "CLICK_CHAIN_TIME_THRESHOLD", 0)  # no two clicks are a double one
     async with at_the_screen(app) as pilot:
         await running(pilot)
@@ -80,7 +80,7 @@ async def test_a_click_on_a_row_chooses_it_and_a_second_one_inspects(
 
 
 async def test_a_double_click_inspects_at_once(open_engine: Engines):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app) as pilot:
         await running(pilot)
         await click(pilot, await find(pilot, app, "run.started", app.main.stream), times=2)
@@ -93,7 +93,7 @@ async def test_a_double_click_inspects_at_once(open_engine: Engines):
 
 async def test_the_wheel_scrolls_the_conversation_and_the_stream(open_engine: Engines):
     cue = Cue()
-    app = telling(open_engine, cue)
+    app = recording_console(open_engine, cue)
     async with at_the_screen(app, (160, 22)) as pilot:
         await talked(pilot, app, cue, "one", "two", "three")
         main = app.main
@@ -106,7 +106,7 @@ async def test_the_wheel_scrolls_the_conversation_and_the_stream(open_engine: En
 
 
 async def test_the_wheel_scrolls_the_inspector(open_engine: Engines):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app, (160, 22)) as pilot:
         await running(pilot)
         pane = app.main.inspector
@@ -120,7 +120,7 @@ async def test_the_wheel_scrolls_the_inspector(open_engine: Engines):
 
 async def test_the_wheel_scrolls_the_runs(open_engine: Engines):
     cue = Cue()
-    app = telling(open_engine, cue)
+    app = recording_console(open_engine, cue)
     async with at_the_screen(app, (160, 9)) as pilot:
         await talked(pilot, app, cue, "one", "two", "three")
         await until(pilot, lambda: app.main.rail.max_scroll_y > 0)
@@ -129,7 +129,7 @@ async def test_the_wheel_scrolls_the_runs(open_engine: Engines):
 
 
 async def test_the_wheel_scrolls_the_queue_and_the_help(open_engine: Engines):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app, NARROW) as pilot:
         await running(pilot)
         for text in ("a", "b", "c", "d"):
@@ -148,7 +148,7 @@ async def test_the_wheel_scrolls_the_queue_and_the_help(open_engine: Engines):
 
 
 async def test_the_wheel_scrolls_a_long_prompt(open_engine: Engines):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app, NARROW) as pilot:
         app.main.prompt.load("\n".join(f"line {number}" for number in range(40)))
         await until(pilot, lambda: app.main.prompt.scroll_y > 0)
@@ -163,7 +163,7 @@ async def test_the_wheel_scrolls_a_long_prompt(open_engine: Engines):
 
 async def test_a_click_on_a_run_opens_it(open_engine: Engines):
     cue = Cue()
-    app = telling(open_engine, cue)
+    app = recording_console(open_engine, cue)
     async with at_the_screen(app) as pilot:
         await talked(pilot, app, cue, "one", "two")
         await until(pilot, lambda: app.main.rail.option_count >= 3)
@@ -175,7 +175,7 @@ async def test_a_click_on_a_run_opens_it(open_engine: Engines):
 
 async def test_a_click_on_a_session_enters_it(open_engine: Engines):
     cue = Cue()
-    app = telling(open_engine, cue)
+    app = recording_console(open_engine, cue)
     async with at_the_screen(app) as pilot:
         await talked(pilot, app, cue, "one")
         first = app.active_session.session_id
@@ -190,7 +190,7 @@ async def test_a_click_on_a_session_enters_it(open_engine: Engines):
 
 
 async def test_a_click_chooses_a_queued_message_and_a_double_click_edits_it(open_engine: Engines):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app) as pilot:
         await running(pilot)
         await say(pilot, "first thing")
@@ -206,7 +206,7 @@ async def test_a_click_chooses_a_queued_message_and_a_double_click_edits_it(open
 
 @pytest.mark.parametrize(("words", "pane"), [("2 Stream", "stream"), ("3 State", "inspector"), ("4 Runs", "rail")])
 async def test_a_click_on_a_name_at_the_top_shows_the_pane(open_engine: Engines, words: str, pane: str):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app, NARROW) as pilot:
         await sees(pilot, words)
         await click(pilot, await find(pilot, app, words, app.main.tabs))
@@ -216,7 +216,7 @@ async def test_a_click_on_a_name_at_the_top_shows_the_pane(open_engine: Engines,
 
 
 async def test_a_click_chooses_a_tab_of_the_inspector_and_folds_a_row(open_engine: Engines):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app) as pilot:
         await running(pilot)
         pane = app.main.inspector
@@ -236,7 +236,7 @@ async def test_a_click_chooses_a_tab_of_the_inspector_and_folds_a_row(open_engin
 
 @pytest.mark.parametrize("size", SIZES)
 async def test_a_click_on_a_turn_goes_to_it_in_the_stream(open_engine: Engines, size: tuple[int, int]):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app, size) as pilot:
         await running(pilot)
         await click(pilot, await find(pilot, app, "T1 ", app.main.ribbon))
@@ -245,7 +245,7 @@ async def test_a_click_on_a_turn_goes_to_it_in_the_stream(open_engine: Engines, 
 
 
 async def test_behind_the_last_turn_a_click_goes_nowhere(open_engine: Engines):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app) as pilot:
         await running(pilot)
         await click(pilot, await find(pilot, app, "next pull", app.main.ribbon) + Offset(6, 0))
@@ -254,7 +254,7 @@ async def test_behind_the_last_turn_a_click_goes_nowhere(open_engine: Engines):
 
 
 async def test_every_key_of_the_footer_can_be_clicked(open_engine: Engines, monkeypatch: pytest.MonkeyPatch):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     performed: list[str] = []
 
     async def note(command_id: str) -> None:
@@ -278,7 +278,7 @@ async def test_every_key_of_the_footer_can_be_clicked(open_engine: Engines, monk
 
 
 async def test_a_click_on_the_footer_does_what_the_key_does(open_engine: Engines):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app) as pilot:
         await running(pilot)
         await click(pilot, await find(pilot, app, "f8 stop", app.main.footer))
@@ -294,7 +294,7 @@ async def test_a_click_on_the_footer_does_what_the_key_does(open_engine: Engines
 
 
 async def test_what_is_marked_in_the_conversation_is_copied(open_engine: Engines):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app) as pilot:
         await running(pilot)
         at = await find(pilot, app, "You said: hello", app.main.conversation)

@@ -7,14 +7,14 @@ from console.model.commands.table import COMMANDS
 from console.ui.terminal.ascii_filter import ASCII
 from tests.support.console.drawn_screen import strange
 from tests.support.console.pilot import WIDE, Cue, at_the_screen, say, sees, shown, until
-from tests.support.console.recorded_toasts import telling
+from tests.support.console.recorded_toasts import recording_console
 from tests.support.engines import Engines
 
 
 @pytest.mark.parametrize("size", [(120, 40), (60, 15)])
 async def test_opened_in_ascii_nothing_else_is_ever_drawn(open_engine: Engines, size: tuple[int, int]):
     cue = Cue()
-    app = telling(open_engine, cue, ascii_only=True)
+    app = recording_console(open_engine, cue, ascii_only=True)
     async with at_the_screen(app, size) as pilot:
         await sees(pilot, "send")
         assert strange(app) == {}
@@ -42,7 +42,7 @@ async def test_opened_in_ascii_nothing_else_is_ever_drawn(open_engine: Engines, 
 
 
 async def test_it_is_switched_while_it_runs_and_back(open_engine: Engines):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app, WIDE) as pilot:
         await say(pilot, "hello")
         await sees(pilot, "You said: hello")
@@ -59,7 +59,7 @@ async def test_it_is_switched_while_it_runs_and_back(open_engine: Engines):
 
 
 async def test_what_people_and_runners_wrote_keeps_its_letters(open_engine: Engines):
-    app = telling(open_engine, ascii_only=True)
+    app = recording_console(open_engine, ascii_only=True)
     async with at_the_screen(app, WIDE) as pilot:
         await say(pilot, "grüße 日本")
         await sees(pilot, "You said: grüße 日本")

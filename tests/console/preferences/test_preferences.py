@@ -32,14 +32,14 @@ from tests.support.console.pilot import (
     shown,
     until,
 )
-from tests.support.console.recorded_toasts import Telling, telling
+from tests.support.console.recorded_toasts import RecordingConsole, recording_console
 from tests.support.engines import Engines
 
 
-def settled_as(open_engine: Engines, text: str = "", memory: SavedChoices | None = None) -> Telling:
+def settled_as(open_engine: Engines, text: str = "", memory: SavedChoices | None = None) -> RecordingConsole:
     """Return a console with this console.yaml and these saved choices."""
     settled = Preferences(parse(text, "console.yaml"), memory or SavedChoices())
-    return Telling(LaunchOptions(preferences=settled), lambda: open_engine(listener(Cue())))
+    return RecordingConsole(LaunchOptions(preferences=settled), lambda: open_engine(listener(Cue())))
 
 
 async def talked(pilot: Pilot[Any]) -> None:
@@ -63,10 +63,10 @@ def editing(tmp_path: Path, code: str) -> str:
 
 
 async def test_without_a_terminal_no_editor_is_begun(open_engine: Engines):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app, WIDE) as pilot:
         await pilot.press(*"this", "ctrl+g")
-        await until(pilot, lambda: any("no terminal here" in told for told in app.told))
+        await until(pilot, lambda: any("no terminal here" in told for told in app.toasts))
         assert app.main.prompt.text == "this"
 
 
@@ -76,7 +76,7 @@ async def test_the_editor_gives_back_what_was_written_in_it(
 ):
     monkeypatch.delenv("VISUAL", raising=False)
     monkeypatch.setenv("EDITOR", editing(tmp_path, "file.write_text(file.read_text() + ' and\\nmore\\n')"))
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app, WIDE) as pilot:
         await pilot.press(*"this", "ctrl+g")
         await until(pilot, lambda: app.main.prompt.text == "this and\nmore")
@@ -91,7 +91,7 @@ async def test_what_could_not_be_sent_meanwhile_stands_before_what_the_editor_gi
     os.mkfifo(pipe := tmp_path / "pipe")  # the editor ends when the test writes to the pipe
     code = f"pathlib.Path({str(pipe)!r}).read_text()\nfile.write_text(file.read_text() + ' and more')"
     monkeypatch.setenv("VISUAL", editing(tmp_path, code))
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app, WIDE) as pilot:
         await until(pilot, lambda: app.controllers.drafts.is_open)
         app.main.prompt.load(typed)
@@ -115,10 +115,10 @@ async def test_where_the_editor_fails_the_message_is_as_it_was(
     open_engine: Engines, monkeypatch: pytest.MonkeyPatch, command: str, words: str
 ):
     monkeypatch.setenv("VISUAL", command)
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app, WIDE) as pilot:
         await pilot.press(*"this", "ctrl+g")
-        await until(pilot, lambda: any(words in told for told in app.told))
+        await until(pilot, lambda: any(words in told for told in app.toasts))
         assert app.main.prompt.text == "this"
 
 
@@ -134,7 +134,7 @@ def test_every_word_must_be_there_in_any_order():
 
 @at_both_sizes
 async def test_what_was_sent_is_found_by_a_part_of_it(open_engine: Engines, size: tuple[int, int]):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app, size) as pilot:
         await talked(pilot)
         await say(pilot, "be brief")
@@ -151,12 +151,12 @@ async def test_what_was_sent_is_found_by_a_part_of_it(open_engine: Engines, size
 
 async def test_what_was_sent_before_the_console_was_opened_is_found(open_engine: Engines):
     long = "word " * 100 + "end"
-    first = telling(open_engine)
+    first = recording_console(open_engine)
     async with at_the_screen(first, WIDE) as pilot:
         first.main.prompt.load(long)
         await pilot.press("enter")
         await sees(pilot, "running")
-    again = telling(open_engine)
+    again = recording_console(open_engine)
     async with at_the_screen(again, WIDE) as pilot:
         await until(pilot, lambda: again.main.prompt.sent == [long])
         await pilot.press("ctrl+r", "enter")
@@ -168,7 +168,7 @@ async def test_what_was_sent_before_the_console_was_opened_is_found(open_engine:
 async def test_the_chosen_row_of_a_list_has_a_mark(
     open_engine: Engines, ascii_only: bool, mark: str, size: tuple[int, int]
 ):
-    app = telling(open_engine, ascii_only=ascii_only)
+    app = recording_console(open_engine, ascii_only=ascii_only)
     async with at_the_screen(app, size) as pilot:
         await talked(pilot)
         await say(pilot, "be brief")
@@ -185,7 +185,7 @@ async def test_the_chosen_row_of_a_list_has_a_mark(
 
 
 async def test_where_nothing_was_sent_it_says_so(open_engine: Engines):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app, WIDE) as pilot:
         await pilot.press("ctrl+r")
         await sees(pilot, "No earlier message.")
@@ -234,7 +234,7 @@ async def test_a_choice_that_cannot_be_kept_is_told_and_holds_for_now(open_engin
     async with at_the_screen(app, WIDE) as pilot:
         app.controllers.preferences._choose_theme("light")
         await until(pilot, lambda: app.theme == "light")
-        assert any("cannot be saved" in told for told in app.told)
+        assert any("cannot be saved" in told for told in app.toasts)
 
 
 # The user's own keys
@@ -250,7 +250,7 @@ async def test_another_key_is_heard_and_shown_and_the_old_one_is_not(open_engine
         await sees(pilot, "alt+a pause", "^y after run")
         await pilot.press("f6")
         await pilot.press("alt+a")
-        await until(pilot, lambda: app.told == ["The run will pause at its next steering point."])
+        await until(pilot, lambda: app.toasts == ["The run will pause at its next steering point."])
         await pilot.press("ctrl+y")
         await until(pilot, lambda: app.main.prompt.mode == "after")
         app.main.go_to("stream")
@@ -269,8 +269,8 @@ async def test_a_key_that_is_taken_away_is_not_heard_nor_shown_and_sentences_nam
     async with at_the_screen(app, WIDE) as pilot:
         await talked(pilot)
         await pilot.press("ctrl+o", "f6", "f7")
-        await until(pilot, lambda: bool(app.told))
-        assert app.told == [
+        await until(pilot, lambda: bool(app.toasts))
+        assert app.toasts == [
             "The run is not paused. ^p “run: Pause at the next steering point” pauses it at its next steering point."
         ]
         assert not {"^o jump", "f6 pause"} & set(shown(app).split("  "))
@@ -284,7 +284,7 @@ async def test_sentences_name_the_keys_that_hold(open_engine: Engines):
     async with at_the_screen(app, WIDE) as pilot:
         await talked(pilot)
         await pilot.press("f7")
-        await until(pilot, lambda: app.told == ["The run is not paused. alt+a pauses it at its next steering point."])
+        await until(pilot, lambda: app.toasts == ["The run is not paused. alt+a pauses it at its next steering point."])
         await app.action_perform("app.tour")
         await pilot.press(*["enter"] * (len(STEPS) - 1))
         await sees(pilot, "alt+j jumps to anything on the screen, alt+h explains")
@@ -318,7 +318,7 @@ async def test_what_is_wrong_in_the_file_is_told_on_the_screen(open_engine: Engi
 
 @pytest.mark.parametrize("size", [(160, 45), (120, 35), (80, 24), (60, 15)])
 async def test_the_tour_leads_through_the_panes_covers_none_and_leads_back(open_engine: Engines, size: tuple[int, int]):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app, size) as pilot:
         await talked(pilot)
         seen = app.main.classes
@@ -347,7 +347,7 @@ async def test_the_tour_is_offered_to_a_newcomer(tmp_path: Path):
 
 
 async def test_the_tour_is_left_at_any_step_to_where_one_was(open_engine: Engines):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app, WIDE) as pilot:
         await talked(pilot)
         app.main.go_to("inspector")

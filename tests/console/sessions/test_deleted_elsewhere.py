@@ -12,7 +12,7 @@ from console.launch import LaunchOptions
 from tests.console.sessions.test_delete import opened, sessions
 from tests.support.console.browser_data import browsing, parrot, talked
 from tests.support.console.pilot import at_both_sizes, at_the_screen, becomes, say, sees, shown, until
-from tests.support.console.recorded_toasts import Telling
+from tests.support.console.recorded_toasts import RecordingConsole
 from tests.support.engines import Engines
 
 GONE = "was deleted in another process. This is a new session."
@@ -22,8 +22,8 @@ async def never() -> None:
     """Never check the session."""
 
 
-def second(open_engine: Engines) -> Telling:
-    return Telling(LaunchOptions(session="kyoto"), lambda: open_engine(parrot))
+def second(open_engine: Engines) -> RecordingConsole:
+    return RecordingConsole(LaunchOptions(session="kyoto"), lambda: open_engine(parrot))
 
 
 @at_both_sizes
@@ -38,7 +38,7 @@ async def test_deletion_is_reported_and_the_draft_moves_to_a_new_session(
         await opened(pilot, one)
         await pilot.press("d")
         await becomes(pilot, lambda: sessions(one.active_session.engine), set[str]())
-        await until(there, lambda: any(f"“the castle” {GONE}" in words for words in other.told))
+        await until(there, lambda: any(f"“the castle” {GONE}" in words for words in other.toasts))
         await sees(there, "was deleted in another process", "your first message")
         await until(there, lambda: "You said: the castle" not in shown(other))
         assert (other.main.prompt.text, other.active_session.session_id != "kyoto") == ("and then", True)
@@ -60,7 +60,7 @@ async def test_message_sent_before_the_deletion_is_noticed_returns_to_the_prompt
         await sees(pilot, "You said: the castle")
         await engine.sessions.delete("kyoto")
         await say(pilot, "and then")
-        await until(pilot, lambda: app.told == [f"“the castle” {GONE}"] and app.main.prompt.full_text == "and then")
+        await until(pilot, lambda: app.toasts == [f"“the castle” {GONE}"] and app.main.prompt.full_text == "and then")
         assert (await engine.runs.list(), app.active_session.session_id != "kyoto") == ([], True)
         await pilot.press("enter")
         await sees(pilot, "You said: and then")
@@ -74,7 +74,7 @@ async def test_new_session_does_not_count_as_deleted(open_engine: Engines):
         await sees(pilot, "You said: hello")
         await app.controllers.sessions.check_deleted_session()
         assert app.active_session.session_id == "kyoto"
-        assert not any(GONE in words for words in app.told)
+        assert not any(GONE in words for words in app.toasts)
 
 
 async def test_a_new_session_is_not_one_that_is_gone_while_the_one_before_is_still_shown(
@@ -99,7 +99,7 @@ async def test_a_new_session_is_not_one_that_is_gone_while_the_one_before_is_sti
         may_read.set()
         await sees(pilot, "You said: and then")
         assert app.active_session.session_id == session
-        assert not any(GONE in words for words in app.told)
+        assert not any(GONE in words for words in app.toasts)
 
 
 async def test_messages_keep_their_order_while_the_first_is_slow(open_engine: Engines, monkeypatch: pytest.MonkeyPatch):
@@ -137,5 +137,5 @@ async def test_message_to_a_deleted_session_that_the_user_left_returns_with_the_
 
         monkeypatch.setattr(app.active_session, "send", send)
         await say(pilot, "and then")
-        await until(pilot, lambda: any("Not sent: the session was deleted" in words for words in app.told))
+        await until(pilot, lambda: any("Not sent: the session was deleted" in words for words in app.toasts))
         assert (app.main.prompt.full_text, app.controllers.drafts.unsent) == ("and then", "and then")

@@ -8,7 +8,7 @@ from console.launch import LaunchOptions
 from tests.console.sessions.test_sessions_screen import opened
 from tests.support.console.browser_data import begun, listed, parrot, talked
 from tests.support.console.pilot import Cue, at_both_sizes, at_the_screen, go_to, say, sees, shown, until
-from tests.support.console.recorded_toasts import Telling
+from tests.support.console.recorded_toasts import RecordingConsole
 from tests.support.engines import Engines, declares, done, message, said, send
 
 WORDS = "guide answers the next message; the last run here used parrot"
@@ -19,7 +19,7 @@ async def guide(ctx: Any):
     yield done()
 
 
-def console(open_engine: Engines, runner: str = "guide", **opening: Any) -> Telling:
+def console(open_engine: Engines, runner: str = "guide", **opening: Any) -> RecordingConsole:
     """A console over two sessions: in the older one parrot answered, in the other one parrot and then guide."""
 
     async def given() -> Any:
@@ -31,10 +31,10 @@ def console(open_engine: Engines, runner: str = "guide", **opening: Any) -> Tell
         open_engine.clock.advance(60)
         return engine
 
-    return Telling(LaunchOptions(runner=runner, **opening), given)
+    return RecordingConsole(LaunchOptions(runner=runner, **opening), given)
 
 
-async def resumed(pilot: Any, app: Telling, session: str) -> None:
+async def resumed(pilot: Any, app: RecordingConsole, session: str) -> None:
     screen = await opened(pilot, app)
     await until(pilot, lambda: session in listed(screen))
     await pilot.press("g", *["down"] * listed(screen).index(session), "enter")
@@ -58,7 +58,7 @@ async def test_no_notice_if_the_runner_is_the_same(open_engine: Engines):
         await begun(pilot, app)
         await resumed(pilot, app, "lima")
         await sees(pilot, "Go and see: the harbour")
-        assert not any("answers" in words for words in app.told)
+        assert not any("answers" in words for words in app.toasts)
 
 
 @pytest.mark.parametrize("kind", ["run", "session"])
@@ -87,7 +87,7 @@ async def test_no_notice_for_an_earlier_run(open_engine: Engines):
         await pilot.press("enter")
         await sees(pilot, "You said: the museum")
         await until(pilot, lambda: app.services.updater.is_past)
-        assert not any("answers" in words for words in app.told)
+        assert not any("answers" in words for words in app.toasts)
 
 
 @pytest.mark.parametrize("opening", [{"continue_last": True}, {"session": "lima"}], ids=["-c", "--session"])
@@ -102,7 +102,7 @@ async def test_no_notice_in_a_new_session(open_engine: Engines):
     async with at_the_screen(app) as pilot:
         await begun(pilot, app)
         await until(pilot, lambda: "the castle" in shown(app))
-        assert not any("answers" in words for words in app.told)
+        assert not any("answers" in words for words in app.toasts)
 
 
 async def test_no_notice_when_a_message_is_sent_again(open_engine: Engines):
@@ -112,7 +112,7 @@ async def test_no_notice_when_a_message_is_sent_again(open_engine: Engines):
         (run,) = await app.active_session.engine.runs.list(conversation_id="kyoto")
         await app.controllers.sessions.send_again(run.run_id)
         await until(pilot, lambda: shown(app).count("You said: the castle") > 1)
-        assert not any("answers" in words for words in app.told)
+        assert not any("answers" in words for words in app.toasts)
 
 
 async def test_notice_names_the_running_and_the_next_runner(open_engine: Engines):
@@ -129,7 +129,7 @@ async def test_notice_names_the_running_and_the_next_runner(open_engine: Engines
         await send(engine, message("the castle", session="kyoto"), runner="slow")
         return engine
 
-    app = Telling(LaunchOptions(runner="guide"), given)
+    app = RecordingConsole(LaunchOptions(runner="guide"), given)
     async with at_the_screen(app) as pilot:
         await begun(pilot, app)
         await resumed(pilot, app, "kyoto")

@@ -9,7 +9,7 @@ from console.launch import LaunchOptions
 from console.ui.settings_form.yaml_editor import YamlEditor
 from tests.support.console.form_app import at_the_form, kept, to_field, to_the_form
 from tests.support.console.pilot import at_both_sizes, at_the_screen, becomes, say, sees, shown, until
-from tests.support.console.recorded_toasts import Telling
+from tests.support.console.recorded_toasts import RecordingConsole
 from tests.support.engines import Engines, declares, done, said
 
 MODELS = [{"id": name, "kind": "scripted", "replies": [{"text": "x"}]} for name in ("small", "large")]
@@ -47,8 +47,8 @@ async def writes(ctx: Any) -> AsyncIterator[Any]:
     yield done()
 
 
-def opened(open_engine: Engines, runner: Any = asks) -> Telling:
-    return Telling(LaunchOptions(), lambda: open_engine(runner, models=MODELS, tools=TOOLS))
+def opened(open_engine: Engines, runner: Any = asks) -> RecordingConsole:
+    return RecordingConsole(LaunchOptions(), lambda: open_engine(runner, models=MODELS, tools=TOOLS))
 
 
 @at_both_sizes
@@ -119,7 +119,7 @@ async def test_undo_works_after_the_form_was_closed(open_engine: Engines):
         await pilot.press("u")
         await becomes(pilot, lambda: kept(app), {})
         await pilot.press("u")
-        await until(pilot, lambda: "There is no change to undo." in app.told)
+        await until(pilot, lambda: "There is no change to undo." in app.toasts)
 
 
 async def test_one_or_several_options_are_selected(open_engine: Engines):
@@ -210,7 +210,7 @@ async def test_quitting_asks_about_unsaved_text(open_engine: Engines):
 async def test_missing_setting_is_reported_and_can_be_filled_in(open_engine: Engines):
     app = opened(open_engine, needs)
     async with at_the_screen(app) as pilot:
-        await until(pilot, lambda: any("model is required" in words for words in app.told))
+        await until(pilot, lambda: any("model is required" in words for words in app.toasts))
         await to_the_form(pilot, app)
         await sees(pilot, "is required", "1 problem found", "No run can start")
         await pilot.press("enter", *"small", "enter")

@@ -19,7 +19,7 @@ from tests.console.state.test_state_screen import parrot as keeper
 from tests.support.console.browser_data import begun, browsing, parrot, talked
 from tests.support.console.form_app import to_the_form
 from tests.support.console.pilot import at_both_sizes, at_the_screen, sees, shown, until
-from tests.support.console.recorded_toasts import Telling
+from tests.support.console.recorded_toasts import RecordingConsole
 from tests.support.engines import Engines
 
 Size = tuple[int, int]
@@ -27,7 +27,7 @@ SMALL = [(80, 24), (60, 15)]
 ALL = [(160, 45), (120, 35), *SMALL]
 
 
-async def to_sessions(pilot, app: Telling) -> SessionsScreen:
+async def to_sessions(pilot, app: RecordingConsole) -> SessionsScreen:
     await begun(pilot, app)
     await pilot.press("ctrl+l")
     await until(pilot, lambda: isinstance(app.screen, SessionsScreen) and app.screen.list.source.height > 0)
@@ -35,7 +35,7 @@ async def to_sessions(pilot, app: Telling) -> SessionsScreen:
     return app.screen
 
 
-async def toasts_of(pilot, app: Telling) -> list[Region]:
+async def toasts_of(pilot, app: RecordingConsole) -> list[Region]:
     """Where they are, once they are there."""
     await until(pilot, lambda: any(on_screen(toast).area for toast in app.screen.query(Toast)))
     return [region for toast in app.screen.query(Toast) if (region := on_screen(toast)).area]
@@ -102,7 +102,7 @@ async def test_a_session_without_a_title_has_one_name(open_engine: Engines):
         await engine.sessions.rename("ses_01", None)
         return engine
 
-    app = Telling(LaunchOptions(session="ses_01"), with_one)
+    app = RecordingConsole(LaunchOptions(session="ses_01"), with_one)
     async with at_the_screen(app) as pilot:
         await sees(pilot, "You said: Plan a trip")
         await until(pilot, lambda: "Plan a trip" in shown(app).splitlines()[0])
@@ -133,7 +133,7 @@ async def test_the_way_to_the_details_is_named_where_they_are_not_seen(open_engi
 
 @pytest.mark.parametrize("size", SMALL)
 async def test_no_key_leads_to_the_details_of_nothing(open_engine: Engines, size: Size):
-    app = Telling(LaunchOptions(), lambda: open_engine(parrot))
+    app = RecordingConsole(LaunchOptions(), lambda: open_engine(parrot))
     async with at_the_screen(app, size) as pilot:
         await begun(pilot, app)
         await pilot.press("ctrl+l")
@@ -185,7 +185,7 @@ async def test_keys_are_heard_before_a_browser_has_read_anything(
         for call in held:
             call()
         await until(pilot, lambda: screen.reading == 0)
-        assert not any("attribute" in words for words in app.told)
+        assert not any("attribute" in words for words in app.toasts)
 
 
 @pytest.mark.parametrize("size", ALL)
@@ -231,7 +231,7 @@ async def test_what_is_chosen_from_by_typing_names_its_keys_in_the_footer(open_e
             await until(pilot, lambda: app.screen is app.main)
 
 
-def footer(app: Telling) -> str:
+def footer(app: RecordingConsole) -> str:
     """What stands in the line at the bottom."""
     line = (app.services.full_screen or app.main).footer
     return str(line.render().plain)

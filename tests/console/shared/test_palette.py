@@ -8,13 +8,13 @@ from textual.widgets import OptionList
 
 from console.model.commands.table import COMMANDS
 from tests.support.console.pilot import NARROW, SIZES, WIDE, at_the_screen, say, sees, shown, until
-from tests.support.console.recorded_toasts import Telling, telling
+from tests.support.console.recorded_toasts import RecordingConsole, recording_console
 from tests.support.engines import Engines
 
 HOSTILE = "[/] [bold]x[/bold] [@click=app.quit]y[/] [unterminated \x1b[31m"
 
 
-async def choose(pilot: Pilot[Any], app: Telling, name: str) -> None:
+async def choose(pilot: Pilot[Any], app: RecordingConsole, name: str) -> None:
     """Type a command's name into the palette, and take what it finds."""
     await pilot.press("ctrl+p")
     await until(pilot, lambda: app.screen is not app.main)
@@ -24,7 +24,7 @@ async def choose(pilot: Pilot[Any], app: Telling, name: str) -> None:
     await until(pilot, lambda: app.screen is app.main)
 
 
-def _chosen(app: Telling) -> str:
+def _chosen(app: RecordingConsole) -> str:
     """What enter would take."""
     option = app.screen.query_one(OptionList).highlighted_option
     return "" if option is None else str(option.prompt)
@@ -36,7 +36,7 @@ async def running(pilot: Pilot[Any]) -> None:
 
 
 async def test_it_lists_every_command_that_has_a_name(open_engine: Engines):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app):
         listed = [command.title for command in app.get_system_commands(app.main)]
         assert listed == [command.palette for command in COMMANDS if command.palette]
@@ -49,7 +49,7 @@ async def test_it_lists_every_command_that_has_a_name(open_engine: Engines):
 
 @pytest.mark.parametrize("size", SIZES)
 async def test_the_command_that_enter_takes_has_a_mark(open_engine: Engines, size: tuple[int, int]):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app, size) as pilot:
         await pilot.press("ctrl+p")
         await until(pilot, lambda: app.screen is not app.main)
@@ -65,7 +65,7 @@ async def test_the_command_that_enter_takes_has_a_mark(open_engine: Engines, siz
 
 
 async def test_a_command_is_found_by_what_is_said_of_it_below_those_of_that_name(open_engine: Engines):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app) as pilot:
         await pilot.press("ctrl+p")
         await until(pilot, lambda: app.screen is not app.main)
@@ -77,13 +77,13 @@ async def test_a_command_is_found_by_what_is_said_of_it_below_those_of_that_name
         await until(pilot, lambda: found(app) == ["run: Start"])
 
 
-def found(app: Telling) -> list[str]:
+def found(app: RecordingConsole) -> list[str]:
     """The names of what the palette lists, in order."""
     return [str(option.prompt).splitlines()[0] for option in app.screen.query_one(OptionList).options]
 
 
 async def test_what_cannot_be_done_now_is_listed_with_the_reason(open_engine: Engines):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app) as pilot:
         said = {command.title: str(command.help) for command in app.get_system_commands(app.main)}
         assert said["run: Stop"] == "not now: No run in progress."
@@ -94,7 +94,7 @@ async def test_what_cannot_be_done_now_is_listed_with_the_reason(open_engine: En
 
 
 async def test_a_reason_is_only_ever_text(open_engine: Engines):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app) as pilot:
         await running(pilot)
         app.active_session.cannot_steer = HOSTILE
@@ -106,15 +106,15 @@ async def test_a_reason_is_only_ever_text(open_engine: Engines):
 
 
 async def test_choosing_what_cannot_be_done_says_why(open_engine: Engines):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app) as pilot:
         await choose(pilot, app, "run: Stop")
-        await until(pilot, lambda: app.told == ["No run in progress."])
+        await until(pilot, lambda: app.toasts == ["No run in progress."])
 
 
 @pytest.mark.parametrize("size", SIZES)
 async def test_a_command_of_the_stream_acts_on_the_stream_from_the_prompt(open_engine: Engines, size: tuple[int, int]):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app, size) as pilot:
         await running(pilot)
         await choose(pilot, app, "stream: Only tools")
@@ -124,7 +124,7 @@ async def test_a_command_of_the_stream_acts_on_the_stream_from_the_prompt(open_e
 
 @pytest.mark.parametrize("size", SIZES)
 async def test_a_line_that_a_command_opens_is_seen_and_has_the_focus(open_engine: Engines, size: tuple[int, int]):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app, size) as pilot:
         await running(pilot)
         await choose(pilot, app, "stream: Filter…")
@@ -135,7 +135,7 @@ async def test_a_line_that_a_command_opens_is_seen_and_has_the_focus(open_engine
 
 
 async def test_the_queue_is_entered(open_engine: Engines):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app, NARROW) as pilot:
         await running(pilot)
         await say(pilot, "be brief")
@@ -147,7 +147,7 @@ async def test_the_queue_is_entered(open_engine: Engines):
 
 
 async def test_the_theme_can_be_chosen(open_engine: Engines):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app, WIDE) as pilot:
         await app.action_perform("app.theme")
         await until(pilot, lambda: app.screen is not app.main)

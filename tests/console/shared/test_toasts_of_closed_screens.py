@@ -15,7 +15,7 @@ from tests.console.state.test_state_screen import opened as states_opened
 from tests.support.console.browser_data import begun, browsing
 from tests.support.console.form_app import to_field, to_the_form
 from tests.support.console.pilot import at_both_sizes, at_the_screen, sees, shown, until
-from tests.support.console.recorded_toasts import Telling
+from tests.support.console.recorded_toasts import RecordingConsole
 from tests.support.engines import Engines
 
 UNDO = "u undoes it"
@@ -24,11 +24,11 @@ UNDO = "u undoes it"
 @pytest.fixture(autouse=True)
 def toasts_stay(monkeypatch: pytest.MonkeyPatch) -> None:
     """None goes because its time is over."""
-    monkeypatch.setattr(Telling, "NOTIFICATION_TIMEOUT", 600.0)
+    monkeypatch.setattr(RecordingConsole, "NOTIFICATION_TIMEOUT", 600.0)
     monkeypatch.setattr(console.ui.sessions.screen, "UNDO_SECONDS", 600.0)
 
 
-async def left(pilot: Any, app: Telling, words: str) -> None:
+async def left(pilot: Any, app: RecordingConsole, words: str) -> None:
     """Back at the panes, where these words are not to be seen."""
     await pilot.press("escape")
     await until(pilot, lambda: app.screen is app.main)
@@ -79,7 +79,7 @@ async def test_what_is_done_only_after_the_screen_was_left_names_no_key(open_eng
         await pilot.press("escape")
         await until(pilot, lambda: not any(isinstance(each, StateScreen) for each in app.screen_stack))
         screen.show_key_toast("Deleted mood", UNDO)
-        assert app.told[-1] == "Deleted mood"
+        assert app.toasts[-1] == "Deleted mood"
 
 
 @at_both_sizes

@@ -15,7 +15,7 @@ from console.ui.settings_form.yaml_editor import YamlEditor
 from tests.console.composer.test_composer_screen import composing
 from tests.support.console.form_app import at_the_form, kept, to_field, to_the_form
 from tests.support.console.pilot import at_the_screen, becomes, say, sees, until
-from tests.support.console.recorded_toasts import Telling
+from tests.support.console.recorded_toasts import RecordingConsole
 from tests.support.engines import Engines, declares, done, said
 
 
@@ -35,8 +35,8 @@ async def other(ctx: Any) -> AsyncIterator[Any]:
     yield done()
 
 
-def opened(open_engine: Engines) -> Telling:
-    return Telling(LaunchOptions(runner="asks"), lambda: open_engine(asks, other))
+def opened(open_engine: Engines) -> RecordingConsole:
+    return RecordingConsole(LaunchOptions(runner="asks"), lambda: open_engine(asks, other))
 
 
 async def to_another_session(pilot: Pilot[Any], app: Trackside) -> None:
@@ -132,7 +132,7 @@ async def test_yaml_is_kept_where_it_fits_and_stays_where_it_does_not(open_engin
         fits = text.area.text.replace("hello", "good day")
         text.area.text = fits.replace("config:", "config: [")
         await to_another_session(pilot, app)
-        await until(pilot, lambda: app.screen is text and any("The YAML has errors." in words for words in app.told))
+        await until(pilot, lambda: app.screen is text and any("The YAML has errors." in words for words in app.toasts))
         text.area.text = fits
         await to_another_session(pilot, app)
         await until(pilot, lambda: app.screen is app.main)
@@ -175,7 +175,7 @@ async def test_an_event_that_is_edited_leaves_the_one_that_was_begun(open_engine
         await app.action_perform("app.edit_event")
         await sees(pilot, "Edit and send", "first")
         await pilot.press("escape")
-        await until(pilot, lambda: any("There is another event draft" in words for words in app.told))
+        await until(pilot, lambda: any("There is another event draft" in words for words in app.toasts))
         await composing(pilot, app)
         await sees(pilot, "half a thought")
 
@@ -197,7 +197,7 @@ async def test_an_event_is_not_left_while_it_is_sent_and_not_sent_twice(
 
         monkeypatch.setattr(app.active_session, "submit", slowly)
         await pilot.press("f9", "escape")
-        await until(pilot, lambda: "The event is being sent." in app.told)
+        await until(pilot, lambda: "The event is being sent." in app.toasts)
         assert app.screen is screen
         await sees(pilot, "Sending…")
         await pilot.press("f9", "f1")
@@ -227,7 +227,7 @@ async def test_esc_in_a_line_says_that_the_value_stays(open_engine: Engines):
         await pilot.press("enter", *"9")
         await until(pilot, lambda: form.editor is not None and form.editor.current_value() == 39)
         await pilot.press("escape")
-        await until(pilot, lambda: any("count is unchanged: 3" in words for words in app.told))
+        await until(pilot, lambda: any("count is unchanged: 3" in words for words in app.toasts))
 
 
 PLUGIN = "metadata: {author: me, name: plugin}\nspec: {components: {AgentRunner: {fromFiles: [main.yaml]}}}\n"
@@ -245,7 +245,7 @@ async def test_an_open_form_follows_its_file_and_what_is_typed_stays_as_long_as_
     (plugin / "manifest.yaml").write_text(PLUGIN)
     (plugin / "main.py").write_text("async def run(ctx):\n    yield {'type': 'run.completed', 'data': {}}\n")
     (plugin / "main.yaml").write_text(COMPONENT.format(fields=CITY))
-    app = Telling(LaunchOptions(), lambda: open_engine(runners=["plugin"]))
+    app = RecordingConsole(LaunchOptions(), lambda: open_engine(runners=["plugin"]))
     async with at_the_form(app) as (pilot, form):
         await to_field(pilot, form, "city")
         await pilot.press("enter", *"ai")
@@ -254,4 +254,4 @@ async def test_an_open_form_follows_its_file_and_what_is_typed_stays_as_long_as_
         await sees(pilot, "Kyotoai", "country")
         (plugin / "main.yaml").write_text(COMPONENT.format(fields=COUNTRY))
         await until(pilot, lambda: form.editor is None)
-        assert any("The field city was removed; you had typed: Kyotoai" in words for words in app.told)
+        assert any("The field city was removed; you had typed: Kyotoai" in words for words in app.toasts)

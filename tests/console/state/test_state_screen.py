@@ -225,7 +225,7 @@ async def test_delete_and_clear_can_be_undone(open_engine: Engines):
         await pilot.press("u")
         await becomes(pilot, lambda: value_of(app, "said"), {"text": "second"})
         await pilot.press("u")
-        await until(pilot, lambda: "There is no change to undo." in app.told)
+        await until(pilot, lambda: "There is no change to undo." in app.toasts)
 
 
 async def test_clear_and_undo_apply_to_all_keys_of_a_scope(open_engine: Engines):
@@ -258,9 +258,9 @@ async def test_history_shows_a_deletion(open_engine: Engines):
         await pilot.press("down")
         await until(pilot, lambda: screen.change is not None and screen.change.glimpse is None)
         for key in ("enter", "y"):
-            app.told.clear()
+            app.toasts.clear()
             await pilot.press(key)
-            await until(pilot, lambda: "This change deleted the key. Choose another change." in app.told)
+            await until(pilot, lambda: "This change deleted the key. Choose another change." in app.toasts)
         await pilot.press("tab")
         await sees(pilot, "deleted", "user")
         await pilot.press("escape", "escape")
@@ -351,7 +351,7 @@ async def test_search_is_disabled_in_a_history(open_engine: Engines):
         await pilot.press("h")
         await sees(pilot, "History of said", "esc goes back to the keys")
         await pilot.press("slash", *"mo")
-        await until(pilot, lambda: "This is the history of one key. esc goes back to the keys." in app.told)
+        await until(pilot, lambda: "This is the history of one key. esc goes back to the keys." in app.toasts)
         await pilot.click(screen.search)
         assert (screen.history is not None, screen.search.value, screen.focused) == (True, "", screen.list)
         await pilot.press("escape")
@@ -445,4 +445,4 @@ async def test_empty_browser_says_how_state_appears(open_engine: Engines):
         await app.action_perform("app.states")
         await sees(pilot, "No state yet.")
         await pilot.press("d")
-        await until(pilot, lambda: "There is no state here." in app.told)
+        await until(pilot, lambda: "There is no state here." in app.toasts)

@@ -20,20 +20,20 @@ from tests.support.console.pilot import (
     shown,
     until,
 )
-from tests.support.console.recorded_toasts import Telling, telling
+from tests.support.console.recorded_toasts import RecordingConsole, recording_console
 from tests.support.engines import Engines, done, state_updated
 
 Size = tuple[int, int]
 NAMES = {"/": "slash", ":": "colon", ".": "full_stop", " ": "space"}
 
 
-def burst(app: Telling, *keys: str) -> None:
+def burst(app: RecordingConsole, *keys: str) -> None:
     """All of these are there before the first is heard."""
     for key in keys:
         app.post_message(events.Key(NAMES.get(key, key), key if len(key) == 1 else None))
 
 
-async def after_a_word(pilot: Pilot[Any], app: Telling, pane: str) -> None:
+async def after_a_word(pilot: Pilot[Any], app: RecordingConsole, pane: str) -> None:
     """A run has answered, and a pane has the keys."""
     await say(pilot, "hello")
     await sees(pilot, "You said: hello")
@@ -42,7 +42,7 @@ async def after_a_word(pilot: Pilot[Any], app: Telling, pane: str) -> None:
 
 @at_both_sizes
 async def test_two_tabs_lead_two_panes_further(open_engine: Engines, size: Size):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app, size) as pilot:
         await after_a_word(pilot, app, "prompt")
         burst(app, "tab", "tab", "shift+tab", "tab", "tab")
@@ -51,28 +51,28 @@ async def test_two_tabs_lead_two_panes_further(open_engine: Engines, size: Size)
 
 @at_both_sizes
 async def test_a_filter_is_typed_into_its_line(open_engine: Engines, size: Size):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app, size) as pilot:
         await after_a_word(pilot, app, "stream")
         burst(app, *"/kind:message.*", "enter", "X", *"/mixed")
         await until(pilot, lambda: app.main.stream._filter_line.value == "mixed")
         assert app.main.stream._filter == ""
-        assert app.told == []
+        assert app.toasts == []
 
 
 @at_both_sizes
 async def test_a_letter_behind_y_chooses_what_is_copied(open_engine: Engines, size: Size):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app, size) as pilot:
         await after_a_word(pilot, app, "stream")
         burst(app, "y", "i")
-        await until(pilot, lambda: bool(app.told))
-        assert app.told[0].startswith("Copied id")
+        await until(pilot, lambda: bool(app.toasts))
+        assert app.toasts[0].startswith("Copied id")
 
 
 @at_both_sizes
 async def test_up_and_d_withdraws_what_waits(open_engine: Engines, size: Size):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app, size) as pilot:
         await after_a_word(pilot, app, "prompt")
         await say(pilot, "be brief")
@@ -84,7 +84,7 @@ async def test_up_and_d_withdraws_what_waits(open_engine: Engines, size: Size):
 
 @at_both_sizes
 async def test_what_is_typed_in_the_conversation_is_in_the_prompt_in_its_order(open_engine: Engines, size: Size):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app, size) as pilot:
         await after_a_word(pilot, app, "conversation")
         burst(app, *"more words", "left", "left", "!")
@@ -94,7 +94,7 @@ async def test_what_is_typed_in_the_conversation_is_in_the_prompt_in_its_order(o
 
 @at_both_sizes
 async def test_what_to_find_is_typed_into_its_line_and_n_goes_on(open_engine: Engines, size: Size):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app, size) as pilot:
         await after_a_word(pilot, app, "inspector")
         burst(app, *"/nowhere", "enter", "n", "tab")
@@ -105,7 +105,7 @@ async def test_what_to_find_is_typed_into_its_line_and_n_goes_on(open_engine: En
 
 @at_both_sizes
 async def test_the_palette_gets_what_is_typed_behind_its_key(open_engine: Engines, size: Size):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app, size) as pilot:
         await after_a_word(pilot, app, "stream")
         burst(app, "ctrl+p", *"zoom")
@@ -114,7 +114,7 @@ async def test_the_palette_gets_what_is_typed_behind_its_key(open_engine: Engine
 
 
 async def test_a_paste_goes_where_the_key_before_it_led(open_engine: Engines):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app) as pilot:
         await after_a_word(pilot, app, "stream")
         burst(app, "/")
@@ -124,7 +124,7 @@ async def test_a_paste_goes_where_the_key_before_it_led(open_engine: Engines):
 
 
 async def test_many_letters_and_enter_are_one_message_while_a_run_is_at_work(open_engine: Engines):
-    app = telling(open_engine, Cue())
+    app = recording_console(open_engine, Cue())
     text = "a long thing to say " * 50
     async with at_the_screen(app) as pilot:
         await after_a_word(pilot, app, "prompt")
@@ -153,7 +153,7 @@ async def test_a_value_is_saved_as_it_was_typed_right_before_the_key_that_saves(
 
 
 async def test_a_pane_that_is_stuck_does_not_keep_keys_from_others(open_engine: Engines):
-    app, is_free = telling(open_engine), asyncio.Event()
+    app, is_free = recording_console(open_engine), asyncio.Event()
     async with at_the_screen(app) as pilot:
         await after_a_word(pilot, app, "stream")
         app.main.stream._lines.call_later(is_free.wait)

@@ -11,7 +11,7 @@ from textual.widgets import Input
 from console.model.prompt.paste_tokens import MAX_JOINED_LINES, on_one_line
 from console.ui.terminal.paste import WholePasteParser
 from tests.support.console.pilot import WIDE, at_the_screen, sees, until
-from tests.support.console.recorded_toasts import telling
+from tests.support.console.recorded_toasts import recording_console
 from tests.support.console.terminal import TRACKSIDE, Terminal
 from tests.support.engines import Engines
 
@@ -109,7 +109,7 @@ def test_few_lines_become_one_and_many_are_refused():
 
 @pytest.mark.parametrize("way", ["terminal", "ctrl+v"])
 async def test_lines_that_are_pasted_into_a_field_of_one_are_all_there_and_it_is_told(open_engine: Engines, way: str):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app) as pilot:
         for opens in ("app.sessions", "app.theme", "stream.filter"):
             before = app.screen
@@ -122,7 +122,7 @@ async def test_lines_that_are_pasted_into_a_field_of_one_are_all_there_and_it_is
             await until(pilot, lambda: isinstance(app.focused, Input))
             line = app.focused
             assert isinstance(line, Input)
-            app.told.clear()
+            app.toasts.clear()
             for text, value in (("first\n  second\n", "first second"), ("x\n" * 50, "")):
                 await pilot.press("ctrl+u")
                 if way == "terminal":
@@ -130,13 +130,13 @@ async def test_lines_that_are_pasted_into_a_field_of_one_are_all_there_and_it_is
                 else:
                     app.copy_to_clipboard(text)
                     await pilot.press("ctrl+v")
-                await until(pilot, lambda line=line, value=value: bool(app.told) and line.value == value)
-                await sees(pilot, app.told[-1])
-                assert app.told == (
+                await until(pilot, lambda line=line, value=value: bool(app.toasts) and line.value == value)
+                await sees(pilot, app.toasts[-1])
+                assert app.toasts == (
                     ["2 lines were joined with spaces: this field takes one line."] if value
                     else ["Nothing was pasted: this field takes one line, and the text has 50."]
                 )  # fmt: skip
-                app.told.clear()
+                app.toasts.clear()
             await pilot.press("escape", *(["escape"] if opens == "app.sessions" else []))
             await until(pilot, lambda: app.screen is app.main)
 
@@ -144,7 +144,7 @@ async def test_lines_that_are_pasted_into_a_field_of_one_are_all_there_and_it_is
 async def test_lines_that_are_no_files_are_one_line_in_the_field_for_a_path(open_engine: Engines, tmp_path: Path):
     (tmp_path / "a.txt").write_text("a")
     (tmp_path / "b.txt").write_text("b")
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app) as pilot:
         await pilot.press("ctrl+n")
         await sees(pilot, "New event")
@@ -153,11 +153,11 @@ async def test_lines_that_are_no_files_are_one_line_in_the_field_for_a_path(open
         await until(pilot, lambda: app.focused is path)
         app.post_message(events.Paste("some\nwords"))
         await until(pilot, lambda: path.value == "some words")
-        assert app.told == ["2 lines were joined with spaces: this field takes one line."]
+        assert app.toasts == ["2 lines were joined with spaces: this field takes one line."]
         await pilot.press("ctrl+u")
         app.post_message(events.Paste(f"{tmp_path}/a.txt\n{tmp_path}/c.txt"))
-        await until(pilot, lambda: path.value == f"{tmp_path}/a.txt {tmp_path}/c.txt" and len(app.told) == 2)
+        await until(pilot, lambda: path.value == f"{tmp_path}/a.txt {tmp_path}/c.txt" and len(app.toasts) == 2)
         await pilot.press("ctrl+u")
         app.post_message(events.Paste(f"{tmp_path}/a.txt\n{tmp_path}/b.txt"))
         await sees(pilot, "◆ a.txt", "◆ b.txt")
-        assert len(app.told) == 2
+        assert len(app.toasts) == 2

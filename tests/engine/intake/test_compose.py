@@ -89,9 +89,9 @@ def test_every_field_of_the_form_is_in_the_envelope():
         attachments=(FILE,),
     )
 
-    told = compose(draft, IDS).model_dump(exclude_none=True, exclude={"event_id", "delivery"})
+    dumped = compose(draft, IDS).model_dump(exclude_none=True, exclude={"event_id", "delivery"})
 
-    assert told == {
+    assert dumped == {
         "event_type": "api.invoked",
         "source": "api",
         "source_event_type": "post.trip",

@@ -121,9 +121,9 @@ async def test_a_global_row_orders_the_entries_of_all_runs(run_script: ScriptRun
 
     async with run_script.engine.subscribe() as news:
         batch = await anext(aiter(news))
-    rows = [told.row for told in batch]
+    rows = [announced.row for announced in batch]
     assert rows == list(range(1, len(first.journal) + len(second.journal) + 1))
-    assert [told.entry.run_id for told in batch] == [first.run_id] * 3 + [second.run_id] * 3
+    assert [announced.entry.run_id for announced in batch] == [first.run_id] * 3 + [second.run_id] * 3
 
 
 async def test_journal_is_paged_in_both_directions(run_script: ScriptRunner):

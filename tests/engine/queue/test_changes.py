@@ -39,7 +39,7 @@ async def test_every_change_is_an_audit_entry_in_the_journal_and_in_the_log(stee
     await CHANGES[word](steering.engine, str(ticket.item_id))
 
     (entry,) = [e for e in await journal_of(steering.engine, run.run_id) if e.type == f"steering.{word}"]
-    told = {
+    entry_data = {
         "edited": {"before": "one", "after": "better"},
         "moved": {"before": None},
         "paused": {},
@@ -47,7 +47,7 @@ async def test_every_change_is_an_audit_entry_in_the_journal_and_in_the_log(stee
         "turned": {"mode": "after"},
     }
     assert (entry.source, entry.outcome) == ("user", None)
-    assert entry.data == {"item_id": ticket.item_id, **told[word]}
+    assert entry.data == {"item_id": ticket.item_id, **entry_data[word]}
     (row,) = events_of(steering.engine, f"steering.{word}")
     assert (row.source, row.conversation_id, row.run_id) == ("user", "s", run.run_id)
     assert row.metadata == {"steering": {"status": word, "item_id": ticket.item_id, "source_event_id": ticket.event_id}}

@@ -63,9 +63,9 @@ async def test_journal_lists_attachments_of_claimed_and_of_turned_messages(
         await steering.engine.queue.set_mode(str(ticket.item_id), mode)
     over = await run.end(done())
 
-    told = [over.one("steering.queued").data, over.all("steering.turned")[-1].data]
+    queued_data = [over.one("steering.queued").data, over.all("steering.turned")[-1].data]
     wanted = {"artifact_id": "a", "artifact_type": "file", "name": "cat.txt", "mime_type": "text/plain", "size": 5}
-    assert [data["attachments"] for data in told] == [[wanted]] * 2
+    assert [data["attachments"] for data in queued_data] == [[wanted]] * 2
 
 
 async def test_an_attachment_whose_id_is_taken_is_left_out_and_recorded(steering: SteeringHarness):

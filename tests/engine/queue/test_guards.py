@@ -89,12 +89,12 @@ async def test_end_of_a_run_drops_only_its_own_queued_messages(steering: Steerin
 
 async def test_event_of_a_delivered_message_belongs_to_the_run_that_claimed_it(steering: SteeringHarness):
     run = await steering.start()
-    heard, unheard = await steering.send("heard"), await steering.send("unheard")
+    delivered, undelivered = await steering.send("heard"), await steering.send("unheard")
     await run.pull("one")
     await run.end(done())
 
     of_event = {row.event_id: row.run_id for row in events_of(steering.engine, "message.received")}
-    assert (of_event[heard.event_id], of_event[unheard.event_id]) == (run.run_id, None)
+    assert (of_event[delivered.event_id], of_event[undelivered.event_id]) == (run.run_id, None)
 
 
 @pytest.mark.parametrize(
@@ -112,16 +112,16 @@ def test_each_end_of_a_run_has_its_own_drop_reason(status: Status, reason: str, 
     assert drop_reason(status, reason) == word
 
 
-@pytest.mark.parametrize(("is_written", "heard"), [(True, ["written"]), (False, ["lost"])])
-async def test_reply_that_cannot_be_written_counts_as_lost(is_written: bool, heard: list[str]):
-    told: list[str] = []
+@pytest.mark.parametrize(("is_written", "expected"), [(True, ["written"]), (False, ["lost"])])
+async def test_reply_that_cannot_be_written_counts_as_lost(is_written: bool, expected: list[str]):
+    outcomes: list[str] = []
 
     class Desk:
         async def call(self, action: str, data: object) -> ConfirmedReply:
-            return ConfirmedReply({}, lambda: told.append("written"), lambda: told.append("lost"))
+            return ConfirmedReply({}, lambda: outcomes.append("written"), lambda: outcomes.append("lost"))
 
     answers = Answers(Desk(), lambda _: is_written, asyncio.Event().wait)  # type: ignore[arg-type]
     answers.take(1, "steering_pull", {})
-    await wait_until(lambda: told)
+    await wait_until(lambda: outcomes)
 
-    assert told == heard
+    assert outcomes == expected

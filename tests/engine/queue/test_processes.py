@@ -33,14 +33,14 @@ async def other_host(root: Path) -> AsyncIterator[tuple[Any, dict[str, Any]]]:
 
 
 async def test_queued_messages_of_a_killed_host_are_dropped_as_host_restarted(open_engine: Engines, tmp_path: Path):
-    async with other_host(tmp_path) as (process, told):
+    async with other_host(tmp_path) as (process, other):
         process.kill()
         await asyncio.to_thread(process.wait)
     steering = await open_steering(open_engine)
-    engine, run_id = steering.engine, told["run_id"]
+    engine, run_id = steering.engine, other["run_id"]
 
     assert list(engine.recovered_runs) == [run_id]
-    fates = {name: (steering.item(item).fate, steering.item(item).reason) for name, item in told["items"].items()}
+    fates = {name: (steering.item(item).fate, steering.item(item).reason) for name, item in other["items"].items()}
     dropped = (Fate.DROPPED, "host_restarted")
     assert fates == {"injected": (Fate.INJECTED, None)} | dict.fromkeys(("pulled", "queued", "held", "after"), dropped)
     journal = await journal_of(engine, run_id)
@@ -55,12 +55,12 @@ async def test_queued_messages_of_a_killed_host_are_dropped_as_host_restarted(op
 
 
 async def test_messages_of_a_dead_host_can_be_sent_again_here(open_engine: Engines, tmp_path: Path):
-    async with other_host(tmp_path) as (process, told):
+    async with other_host(tmp_path) as (process, other):
         process.kill()
         await asyncio.to_thread(process.wait)
     steering = await open_steering(open_engine)
     for name in ("queued", "after"):
-        ticket = await steering.engine.queue.resend(told["items"][name])
+        ticket = await steering.engine.queue.resend(other["items"][name])
         own = await wait_for_run(steering.engine, await ticket.started)
 
         assert own.row.status == "completed"
@@ -70,10 +70,10 @@ async def test_messages_of_a_dead_host_can_be_sent_again_here(open_engine: Engin
 async def test_a_message_for_a_run_of_another_process_waits_for_the_slot_and_is_never_claimed(
     open_engine: Engines, tmp_path: Path
 ):
-    async with other_host(tmp_path) as (process, told):
+    async with other_host(tmp_path) as (process, other):
         steering = await open_steering(open_engine)
         ticket = await steering.send("from here", event_id="from-here")
-        assert (ticket.claimed_by, ticket.waits_for) == (None, told["run_id"])
+        assert (ticket.claimed_by, ticket.waits_for) == (None, other["run_id"])
         assert ticket.not_claimed_reason == "the run in progress belongs to another process"
         row = steering.item(ticket.item_id)
         assert (row.mode, row.fate, row.reason) == (Mode.SLOT, Fate.QUEUED, ticket.not_claimed_reason)
@@ -92,11 +92,11 @@ async def test_a_message_for_a_run_of_another_process_waits_for_the_slot_and_is_
 
 
 async def test_host_in_another_process_changes_its_queued_messages_on_request(open_engine: Engines, tmp_path: Path):
-    async with other_host(tmp_path) as (process, told):
+    async with other_host(tmp_path) as (process, other):
         steering = await open_steering(open_engine)
         before = queue_items(steering.engine)
         for name in ("queued", "held", "after"):
-            item_id = told["items"][name]
+            item_id = other["items"][name]
             changes = [
                 lambda item_id=item_id: steering.engine.queue.edit(item_id, "mine now"),
                 lambda item_id=item_id: steering.engine.queue.withdraw(item_id),

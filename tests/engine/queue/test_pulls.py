@@ -96,8 +96,8 @@ async def test_a_pull_returns_each_message_in_the_form_of_the_contract(steering:
     ticket = await steering.send("more", subject={"subject_type": "message", "subject_id": "m1"}, bot_id=None)
     (item,) = await run.pull_items()
 
-    told = item.model_dump(mode="json")
-    assert set(told) == {
+    dumped = item.model_dump(mode="json")
+    assert set(dumped) == {
         *("claimed_run_id", "runner_id", "claimed_at", "event", "input", "conversation", "actor", "subject"),
         "metadata",
     }

@@ -92,7 +92,7 @@ ends = st.none() | st.just(done()) | words.map(done) | st.just(failed())
 
 
 @pytest.fixture
-async def stage(open_engine: Engines) -> ScriptRunner:
+async def runner(open_engine: Engines) -> ScriptRunner:
     return await open_script_runner(open_engine)
 
 
@@ -105,30 +105,30 @@ def assert_holds(run: FinishedRun) -> None:
     assert run.finished["status"] == run.row.status
 
 
-def told(run: FinishedRun) -> int:
+def count_runner_entries(run: FinishedRun) -> int:
     """Entries of results that the runner yielded."""
     return len([entry for entry in run.journal if entry.source == "runner" and entry.type != "output"])
 
 
 @shared
 @given(results=st.lists(envelopes | junk, max_size=8))
-async def test_journal_is_consistent_for_any_invalid_results(stage: ScriptRunner, results: list[Any]):
-    run = await stage(*results, event=message(session=None))
+async def test_journal_is_consistent_for_any_invalid_results(runner: ScriptRunner, results: list[Any]):
+    run = await runner(*results, event=message(session=None))
 
     assert_holds(run)
-    assert stage.engine.last_error is None
+    assert runner.engine.last_error is None
 
 
 @shared
 @given(results=st.lists(sound, max_size=12), end=ends, late=st.lists(sound, max_size=3))
 async def test_every_valid_result_has_its_entry_in_order(
-    stage: ScriptRunner, results: list[dict], end: dict | None, late: list[dict]
+    runner: ScriptRunner, results: list[dict], end: dict | None, late: list[dict]
 ):
     sent = [*results, *([end] if end else []), *late]
-    run = await stage(*sent, event=message(session=f"s{next(_sessions)}"))
+    run = await runner(*sent, event=message(session=f"s{next(_sessions)}"))
 
     assert_holds(run)
-    assert told(run) == len(sent)
+    assert count_runner_entries(run) == len(sent)
     assert [entry.type for entry in run.journal if entry.source == "runner"] == [result["type"] for result in sent]
     if end:
         after = [entry for entry in run.journal if entry.source == "runner"][len(results) + 1 :]
@@ -140,7 +140,7 @@ async def test_every_valid_result_has_its_entry_in_order(
     text=st.lists(st.text(string.ascii_letters + " éß🙂\n", min_size=1, max_size=6), min_size=1, max_size=8),
     way=st.sampled_from(["fragments", "snapshots", "all_content"]),
 )
-async def test_the_shown_text_is_the_text_that_was_sent(stage: ScriptRunner, text: list[str], way: str):
+async def test_the_shown_text_is_the_text_that_was_sent(runner: ScriptRunner, text: list[str], way: str):
     sofar = ["".join(text[: count + 1]) for count in range(len(text))]
     if way == "fragments":
         # Fragments of which each starts with the one before look like snapshots; the host cannot distinguish them.
@@ -152,26 +152,26 @@ async def test_the_shown_text_is_the_text_that_was_sent(stage: ScriptRunner, tex
         chunks, whole = [delta(part, all_content=all_) for part, all_ in zip(text, sofar, strict=True)], sofar[-1]
     session = f"s{next(_sessions)}"
 
-    run = await stage(*chunks, done(), event=message(session=session))
+    run = await runner(*chunks, done(), event=message(session=session))
 
     shown = DeltaText()
     for entry in run.all("message.delta"):
         chunk = entry.data["chunk"]
         shown.add(text_of(chunk["content"]), chunk.get("all_content"))
     assert shown.text == whole
-    stored = (await stage.engine.sessions.transcript(session))[0]
+    stored = (await runner.engine.sessions.transcript(session))[0]
     assert (stored.role, stored.content) == ("assistant", whole)
 
 
-async def test_next_run_is_normal_and_the_database_consistent_afterwards(stage: ScriptRunner):
+async def test_next_run_is_normal_and_the_database_consistent_afterwards(runner: ScriptRunner):
     for result in (None, [], {"type": []}, {"type": "run.failed", "data": {"error": "x", "code": ""}}):
-        assert_holds(await stage(result))
+        assert_holds(await runner(result))
 
-    run = await stage(said("fine"), done())
+    run = await runner(said("fine"), done())
 
     assert run.row.status == "completed"
-    assert (await lines_of(stage.engine))[-1] == ("assistant", "fine")
-    assert await stage.engine.integrity() == []
+    assert (await lines_of(runner.engine))[-1] == ("assistant", "fine")
+    assert await runner.engine.integrity() == []
 
 
 @given(results=st.lists(envelopes | junk, max_size=10))

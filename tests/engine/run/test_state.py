@@ -22,13 +22,13 @@ ALL = ["conversation", "actor", "subject", "runner"]
 EVERYONE = {"actor": {"actor_type": "user", "actor_id": "ann"}, "subject": {"subject_type": "doc", "subject_id": "7"}}
 
 
-async def stage_with(open_engine: Engines, **state: object) -> ScriptRunner:
+async def runner_with(open_engine: Engines, **state: object) -> ScriptRunner:
     return await open_script_runner(open_engine, agents=[{"id": "me", "runner": "play", "state": state}])
 
 
 @pytest.mark.parametrize("scope", ALL)
 async def test_a_value_written_in_a_scope_is_there_in_the_next_run(open_engine: Engines, scope: str):
-    run_script = await stage_with(open_engine, state_scopes=ALL)
+    run_script = await runner_with(open_engine, state_scopes=ALL)
     await run_script(state_updated("k", {"n": [1]}, scope), event=message(**EVERYONE))
 
     run = await run_script(event=message(**EVERYONE))
@@ -54,7 +54,7 @@ async def test_a_value_written_in_a_scope_is_there_in_the_next_run(open_engine: 
     ],
 )
 async def test_scopes_with_different_identities_are_separate(open_engine: Engines, scope: str, elsewhere: dict):
-    run_script = await stage_with(open_engine, state_scopes=ALL)
+    run_script = await runner_with(open_engine, state_scopes=ALL)
     await run_script(state_updated("k", 1, scope), event=message(**EVERYONE))
 
     run = await run_script(event=message(**EVERYONE | elsewhere))
@@ -64,7 +64,7 @@ async def test_scopes_with_different_identities_are_separate(open_engine: Engine
 
 @pytest.mark.parametrize("scope", ["actor", "subject", "runner"])
 async def test_only_the_conversation_scope_differs_between_conversations(open_engine: Engines, scope: str):
-    run_script = await stage_with(open_engine, state_scopes=ALL)
+    run_script = await runner_with(open_engine, state_scopes=ALL)
     await run_script(state_updated("k", 1, scope), event=message(**EVERYONE))
 
     run = await run_script(event=message(session="other", **EVERYONE))
@@ -114,10 +114,10 @@ async def test_by_default_conversation_and_actor_are_on(run_script: ScriptRunner
 
 
 async def test_a_scope_that_is_off_by_policy_reads_empty_and_refuses_writes(open_engine: Engines):
-    run_script = await stage_with(open_engine, state_scopes=["conversation", "actor"])
+    run_script = await runner_with(open_engine, state_scopes=["conversation", "actor"])
     await run_script(state_updated("k", 1))
     await open_engine.close(run_script.engine)
-    run_script = await stage_with(open_engine, state_scopes=["actor"])
+    run_script = await runner_with(open_engine, state_scopes=["actor"])
 
     run = await run_script(state_updated("k", 2))
 
@@ -127,7 +127,7 @@ async def test_a_scope_that_is_off_by_policy_reads_empty_and_refuses_writes(open
 
 
 async def test_state_that_is_off_reads_empty_and_refuses_writes(open_engine: Engines):
-    run_script = await stage_with(open_engine, enable_state=False)
+    run_script = await runner_with(open_engine, enable_state=False)
     run = await run_script(state_updated("k", 1))
 
     assert run.context["state"] == {scope: {} for scope in ALL}
@@ -142,7 +142,7 @@ async def test_state_that_is_off_reads_empty_and_refuses_writes(open_engine: Eng
 async def test_a_scope_whose_identity_the_event_lacks_reads_empty_and_refuses_writes(
     open_engine: Engines, scope: str, lacking: dict
 ):
-    run_script = await stage_with(open_engine, state_scopes=ALL)
+    run_script = await runner_with(open_engine, state_scopes=ALL)
     run = await run_script(state_updated("k", 1, scope), event=message(**EVERYONE | lacking))
 
     assert run.context["state"][scope] == {}

@@ -95,8 +95,8 @@ async def test_refusal_raises_the_exception_of_the_contract(harness):
         """
     )
     execution, sink = await harness.begin(launch)
-    told = []
-    asyncio.get_running_loop().set_exception_handler(lambda _, context: told.append(context))
+    contexts = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: contexts.append(context))
 
     def answer(action, data):
         if data["key"] == "refused":

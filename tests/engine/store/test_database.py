@@ -324,12 +324,12 @@ async def test_no_announced_entry_is_lost_on_a_full_disk_and_writing_continues_w
             await asyncio.sleep(0)
         assert isinstance(callbacks.failed[0], DiskFull)
         assert str(database.path) in str(callbacks.failed[0])
-        told = len(callbacks.entries)
+        announced = len(callbacks.entries)
 
         filler.unlink()
         await writer.submit(lambda tx: tx.record(entry(1, "run_b")))
         await writer.close()
-        assert database.read_now(lambda conn: entries.last_position(conn, "run_a")) == told
+        assert database.read_now(lambda conn: entries.last_position(conn, "run_a")) == announced
         assert database.integrity() == []
         database.close()
 

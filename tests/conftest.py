@@ -7,7 +7,7 @@ import pytest
 
 from tests.support.command_server import CommandServer
 from tests.support.commands import Trackside, make_trackside
-from tests.support.engines import Engines, FakeClock, Stage, open_stage
+from tests.support.engines import Engines, FakeClock, ScriptRunner, open_script_runner
 
 TIMING_FIXTURES = frozenset({"snap_compare", "trackside"})
 """Fixtures that are no coroutines, but draw the screen or start a process."""
@@ -48,9 +48,9 @@ async def open_engine(tmp_path: Path, clock: FakeClock) -> AsyncIterator[Engines
 
 
 @pytest.fixture
-async def play(open_engine: Engines) -> Stage:
-    """A run of these results: `run = await play(delta("a"), done())`."""
-    return await open_stage(open_engine)
+async def run_script(open_engine: Engines) -> ScriptRunner:
+    """Runs a runner that yields the given results: `run = await run_script(delta("a"), done())`."""
+    return await open_script_runner(open_engine)
 
 
 @pytest.fixture(scope="session")

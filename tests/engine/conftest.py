@@ -3,12 +3,12 @@ from collections.abc import AsyncIterator
 import pytest
 
 from tests.support.engines import Engines
-from tests.support.paused_runs import House
+from tests.support.paused_runs import ToolEngines
 
 
 @pytest.fixture
-async def house(open_engine: Engines) -> AsyncIterator[House]:
+async def tool_engines(open_engine: Engines) -> AsyncIterator[ToolEngines]:
     """Opens engines whose runners may use a tool and a model that record calls: `engine = await house(runner)`."""
-    opened = House(open_engine)
+    opened = ToolEngines(open_engine)
     yield opened
     await opened.close()

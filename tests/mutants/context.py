@@ -8,20 +8,20 @@ _APIS: Final = "engine/run/call_permissions.py"
 _TESTS: Final = "tests/engine/run/test_context.py"
 
 MUTANTS: Final = (
-    # Where the event stands
+    # The event
     Mutant(
         "engine/run/run_start.py",
         "cursors.history(order.conversation_key, before + 1)",
         "cursors.history(order.conversation_key, before)",
-        "paging back from latest_cursor misses nothing",
+        "latest_cursor is after all earlier lines",
         f"{_TESTS}::test_the_latest_cursor_is_after_all_lines_before_this_event",
     ),
     Mutant(
         "engine/store/row_mapping.py",
         "for each in fields(self)))",
         "for each in fields(self)[:2]))",
-        "latest_cursor looks at no other bot or workspace",
-        f"{_TESTS}::test_the_latest_cursor_looks_at_no_other_thread_bot_or_workspace",
+        "latest_cursor ignores other bots and workspaces",
+        f"{_TESTS}::test_latest_cursor_ignores_other_threads_bots_and_workspaces",
     ),
     Mutant(
         "engine/run/run_start.py",
@@ -35,7 +35,7 @@ MUTANTS: Final = (
         "timestamp=rfc3339(envelope.time if envelope.time is not None else clock.now())",
         "timestamp=rfc3339(clock.now())",
         "the trigger has the event's time",
-        f"{_TESTS}::test_the_trigger_has_the_events_time_else_now",
+        f"{_TESTS}::test_trigger_time_is_the_event_time_or_now",
     ),
     Mutant(
         "engine/run/run_start.py",
@@ -44,27 +44,27 @@ MUTANTS: Final = (
         "the runner gets references to attachments, not their bytes",
         "tests/engine/intake/test_events.py::test_the_bytes_of_an_attachment_are_read_as_an_artifact_only",
     ),
-    # The calls that it may make
+    # Available calls
     Mutant(
         _APIS,
         'yield "history_page", self._in_conversation(self._permitted("history", "page"))',
         'yield "history_page", self._permitted("history", "page")',
         "history_page needs a conversation",
-        f"{_TESTS}::test_available_apis_need_their_permission_and_some_a_conversation",
+        f"{_TESTS}::test_available_apis_require_their_permission_and_some_a_conversation",
     ),
     Mutant(
         _APIS,
         'self._permitted("history", "search")',
         'self._permitted("history", "page")',
         "history_search needs its own permission",
-        f"{_TESTS}::test_each_permission_opens_its_own_call",
+        f"{_TESTS}::test_each_permission_allows_its_own_call",
     ),
     Mutant(
         _APIS,
         'yield "event_get", self._permitted("events", "get")',
         'yield "event_get", self._in_conversation(self._permitted("events", "get"))',
         "event_get needs no conversation",
-        f"{_TESTS}::test_available_apis_need_their_permission_and_some_a_conversation",
+        f"{_TESTS}::test_available_apis_require_their_permission_and_some_a_conversation",
     ),
     Mutant(
         _APIS,
@@ -92,43 +92,43 @@ MUTANTS: Final = (
         "engine/run/run_start.py",
         "min(sizes, default=None)",
         "max(sizes, default=None)",
-        "the smaller message size of envelope and policy holds",
-        f"{_TESTS}::test_the_delivery_a_runner_sees_is_the_envelopes_and_the_policys",
+        "the smaller message size of envelope and policy applies",
+        f"{_TESTS}::test_delivery_combines_envelope_and_policy",
     ),
     Mutant(
         "engine/run/prepare.py",
         "{**binding.runner_config, **options.config}",
         "{**choice.config, **binding.runner_config}",
-        "what a person sets wins over the agent's config",
-        f"{_TESTS}::test_the_config_is_the_bindings_with_the_forms_defaults",
+        "settings of the user override the agent's config",
+        f"{_TESTS}::test_config_is_that_of_the_binding_with_defaults_of_the_form",
     ),
     # Deadline
     Mutant(
         "engine/run/run_order.py",
         "DEFAULT_TIMEOUT_SECONDS: Final = 300.0",
         "DEFAULT_TIMEOUT_SECONDS: Final = 600.0",
-        "the deadline is 300 s where none is set",
-        f"{_TESTS}::test_the_deadline_is_the_configs_timeout_else_300_s_and_none_where_it_is_no_time",
+        "the default deadline is 300 s",
+        f"{_TESTS}::test_deadline_is_the_configured_timeout_or_300_s_and_none_for_other_values",
     ),
     Mutant(
         "engine/run/run_order.py",
         "not 0 < value < _MAX_TIMEOUT_SECONDS",
         "not 0 <= value < _MAX_TIMEOUT_SECONDS",
         "a timeout of 0 means no deadline",
-        f"{_TESTS}::test_the_deadline_is_the_configs_timeout_else_300_s_and_none_where_it_is_no_time",
+        f"{_TESTS}::test_deadline_is_the_configured_timeout_or_300_s_and_none_for_other_values",
     ),
     Mutant(
         "engine/run/run_order.py",
         "if isinstance(value, bool) or not isinstance",
         "if not isinstance",
-        "a timeout that is no number means no deadline",
-        f"{_TESTS}::test_the_deadline_is_the_configs_timeout_else_300_s_and_none_where_it_is_no_time",
+        "a timeout that is not a number means no deadline",
+        f"{_TESTS}::test_deadline_is_the_configured_timeout_or_300_s_and_none_for_other_values",
     ),
     Mutant(
         "engine/run/run_start.py",
         "now + int(order.timeout * 1_000_000)",
         "now + int(order.timeout * 1_000)",
-        "the runner is told its deadline",
-        f"{_TESTS}::test_the_runner_and_the_ledger_know_the_deadline",
+        "the context has the deadline",
+        f"{_TESTS}::test_deadline_is_in_the_context_and_in_the_run_row",
     ),
 )

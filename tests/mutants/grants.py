@@ -62,7 +62,7 @@ MUTANTS: Final = (
         "if not self._manifest.capabilities.skill_authoring:",
         "if not self._manifest.capabilities:",
         "skills need the capability skill_authoring",
-        f"{_TESTS}::test_skills_are_facts_only_and_need_the_capability_skill_authoring",
+        f"{_TESTS}::test_skills_have_no_operations_and_need_the_capability_skill_authoring",
     ),
     Mutant(
         _FILE,
@@ -103,7 +103,7 @@ MUTANTS: Final = (
         "engine/run/prepare.py",
         "move_large_data_out(envelope.model_copy(deep=True), ",
         "move_large_data_out(envelope, ",
-        "what a run was given is frozen by deep copy",
-        "tests/engine/run/test_context.py::test_changes_after_submitting_do_not_reach_the_run",
+        "the input of a run is frozen by a deep copy",
+        "tests/engine/run/test_context.py::test_changes_after_submitting_do_not_affect_the_run",
     ),
 )

@@ -23,8 +23,8 @@ MUTANTS: Final = (
         "engine/store/hosts.py",
         '"lock_file": lock.path.name,',
         '"lock_file": str(lock.path),',
-        "a copied database does not take the first one's host for its own",
-        "tests/engine/store/test_processes.py::test_a_copied_database_does_not_take_the_first_ones_host_for_its_own",
+        "a copied database does not see the host of the original",
+        "tests/engine/store/test_processes.py::test_copied_database_does_not_see_the_host_of_the_original",
     ),
     Mutant(
         "engine/store/runs.py",
@@ -44,7 +44,7 @@ MUTANTS: Final = (
         "engine/host.py",
         "drop_pending(tx, host_id, HOST_RESTARTED, at=now)",
         "drop_pending(tx, host_id[:0], HOST_RESTARTED, at=now)",
-        "what waited for a dead host is dropped with the reason",
+        "queued messages of a dead host are dropped with the reason",
         "tests/engine/api/test_processes.py::test_queued_messages_of_a_dead_host_are_dropped_and_stay_in_the_transcript",
     ),
     Mutant(
@@ -59,7 +59,7 @@ MUTANTS: Final = (
         "SELECT run_id FROM runs WHERE host = ? AND status",
         "SELECT run_id FROM runs WHERE host <> ? AND status",
         "a host carries out the cancels of its own runs",
-        "tests/engine/store/test_runs.py::test_cancelling_writes_the_intent_once_and_its_host_finds_it",
+        "tests/engine/store/test_runs.py::test_cancel_request_is_stored_once_and_found_by_the_host",
     ),
     Mutant(
         "engine/store/hosts.py",

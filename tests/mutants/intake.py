@@ -16,14 +16,14 @@ MUTANTS: Final = (
         "engine/project/binding.py",
         "if agent.enabled and event_type in",
         "if event_type in",
-        "an agent that is off takes nothing",
+        "a disabled agent handles no event",
         "tests/engine/project/test_binding.py::test_disabled_agent_handles_nothing",
     ),
     Mutant(
         "engine/project/binding.py",
         "event_type in agent.event_types and agent_id",
         "agent_id",
-        "an agent takes only the event types that it names",
+        "an agent handles only its event types",
         "tests/engine/project/test_binding.py::test_the_one_agent_that_handles_the_event_is_chosen",
     ),
     Mutant(
@@ -37,7 +37,7 @@ MUTANTS: Final = (
         "engine/project/agents.py",
         "runner_config=runner_config or {}, event_types=ALL_EVENT_TYPES)",
         "runner_config=runner_config or {})",
-        "an implicit agent takes all six event types",
+        "an implicit agent handles all six event types",
         "tests/engine/project/test_binding.py::test_implicit_agent_handles_all_six_event_types",
     ),
     Mutant(
@@ -51,7 +51,7 @@ MUTANTS: Final = (
         "engine/intake/envelope.py",
         "return self.event_type is EventType.MESSAGE_RECEIVED",
         "return bool(self.input.to_text())",
-        "an event that is no message writes no user line",
+        "an event that is not a message writes no user line",
         "tests/engine/intake/test_events.py::test_an_event_that_is_no_message_writes_no_user_line",
     ),
     Mutant(
@@ -73,13 +73,13 @@ MUTANTS: Final = (
         "[A-Za-z0-9._:-]{1,128}",
         "[A-Za-z0-9._:-]{1,129}",
         "a session id has at most 128 characters",
-        "tests/engine/intake/test_envelope.py::test_a_conversation_id_is_1_to_128_letters_digits_and_a_few_signs",
+        "tests/engine/intake/test_envelope.py::test_conversation_id_has_1_to_128_allowed_characters",
     ),
     Mutant(
         "engine/intake/envelope.py",
         "return yaml.safe_load(text)",
         "return yaml.unsafe_load(text)",
-        "YAML that a person wrote is loaded safely",
+        "YAML of the user is loaded safely",
         "tests/engine/intake/test_envelope.py::test_yaml_is_loaded_safely",
     ),
     Mutant(

@@ -4,35 +4,35 @@ from typing import Final
 
 from tests.mutants.mutant import Mutant
 
-_PLACES: Final = "engine/access/ownership.py"
+_OWNERSHIP: Final = "engine/access/ownership.py"
 _CURSORS: Final = "engine/store/cursors.py"
 _PAGES: Final = "engine/access/paging.py"
 _HISTORY: Final = "engine/access/calls/history.py"
 _RUN: Final = "engine/access/calls/run.py"
-_ATTACK: Final = "tests/engine/access/test_attacks.py::test_an_attack_is_refused_recorded_and_harmless"
+_ATTACK: Final = "tests/engine/access/test_attacks.py::test_attack_is_refused_and_recorded_and_changes_nothing"
 _GUARDS: Final = "tests/engine/access/test_guards.py"
-_VERY_PLACE: Final = f"{_GUARDS}::test_a_run_reads_the_lines_and_events_of_its_very_place"
-_NO_CURSOR: Final = f"{_GUARDS}::test_a_cursor_with_something_behind_it_is_no_cursor"
+_OWN_PLACE: Final = f"{_GUARDS}::test_run_reads_only_lines_and_events_of_its_own_conversation_key"
+_INVALID_CURSOR: Final = f"{_GUARDS}::test_cursor_with_trailing_text_is_invalid"
 _LINES: Final = "tests/engine/access/test_paging.py::TestHistory"
 _ENTRIES: Final = "tests/engine/access/test_paging.py::TestOwnJournal"
-_FOUND: Final = "tests/engine/access/test_search.py::test_search_finds_words_in_the_runs_conversation_newest_first"
+_SEARCH: Final = "tests/engine/access/test_search.py::test_search_finds_words_in_the_runs_conversation_newest_first"
 _SEAL: Final = "parts = [api, place.conversation_id, place.thread_id, place.bot_id, place.workspace_id]"
 
 MUTANTS: Final = (
-    # Whose an event or an artifact is
+    # Ownership of events and artifacts
     Mutant(
-        _PLACES,
+        _OWNERSHIP,
         "if own.conversation_id is None and run_id != run.order.run_id:",
         "if own.conversation_id is None and run_id is None:",
-        "without a conversation a run reads only what is its own",
-        f"{_GUARDS}::test_without_a_conversation_what_another_run_made_nowhere_is_not_the_runs_own",
+        "a run without conversation reads only its own data",
+        f"{_GUARDS}::test_run_without_conversation_cannot_read_artifacts_of_another_such_run",
     ),
     *(
         Mutant(
-            _PLACES,
+            _OWNERSHIP,
             "    if place != own:",
             f"    if any(getattr(place, n) != getattr(own, n) for n in {parts!r}):",
-            f"what is of another {name} is not the run's own",
+            f"data of another {name} is refused",
             f"{_ATTACK}[event of another {name}]",
         )
         for name, parts in (
@@ -43,22 +43,22 @@ MUTANTS: Final = (
         )
     ),
     Mutant(
-        _PLACES,
+        _OWNERSHIP,
         "    if place != own:",
         "    if place.thread_id is not None and place != own:",
-        "what is of no thread is not of every thread",
+        "data without a thread does not belong to every thread",
         f"{_ATTACK}[artifact of another no thread: artifact_metadata]",
     ),
     Mutant(
         "engine/access/calls/event.py",
         'check_ownership(run, "event", arguments.event_id, place, run_id=row.run_id)',
         'row.run_id or check_ownership(run, "event", arguments.event_id, place, run_id=row.run_id)',
-        "an event's place is checked",
+        "the conversation of an event is checked",
         f"{_ATTACK}[event of another conversation]",
     ),
-    # Which rows are of a place
+    # Rows of a conversation
     *(
-        Mutant("engine/store/row_mapping.py", "for each in fields(self)))", after, rule, f"{_VERY_PLACE}[{seen}]")
+        Mutant("engine/store/row_mapping.py", "for each in fields(self)))", after, rule, f"{_OWN_PLACE}[{seen}]")
         for after, rule, seen in (
             ("for each in fields(self)[1:]))", "no line of another conversation is read", "own"),
             (
@@ -70,7 +70,7 @@ MUTANTS: Final = (
             ("for each in fields(self)[:3]))", "no line of another workspace is read", "own"),
             (
                 "for each in fields(self) if getattr(self, each.name) is not None))",
-                "nothing equals only nothing",
+                "a missing part matches only a missing part",
                 "no thread",
             ),
         )
@@ -80,7 +80,7 @@ MUTANTS: Final = (
         _CURSORS,
         'if match["owner"] != f"{mark}{_seal(api, place)}":',
         'if match["owner"][0] != mark:',
-        "a cursor of another conversation opens nothing",
+        "a cursor of another conversation is refused",
         f"{_ATTACK}[conversation by cursor]",
     ),
     *(
@@ -88,7 +88,7 @@ MUTANTS: Final = (
             _CURSORS,
             _SEAL,
             _SEAL.replace(f", place.{name}_id", ""),
-            f"a cursor of another {name} opens nothing",
+            f"a cursor of another {name} is refused",
             f"{_ATTACK}[{name} by cursor]",
         )
         for name in ("thread", "bot", "workspace")
@@ -97,23 +97,31 @@ MUTANTS: Final = (
         "engine/access/calls/event.py",
         "read_cursor(cursors.read_events, place, arguments.before_cursor)",
         "read_cursor(cursors.read_history, place, arguments.before_cursor)",
-        "a cursor of another call opens nothing",
+        "a cursor of another call is refused",
         f"{_ATTACK}[events by a cursor of the history]",
     ),
     Mutant(
         _RUN,
         "= ConversationKey(run.order.run_id), clamp_limit(arguments.limit), run.order.run_id",
         '= ConversationKey(""), clamp_limit(arguments.limit), run.order.run_id',
-        "a cursor of another run's journal opens nothing",
+        "a cursor of another run's journal is refused",
         f"{_ATTACK}[another run's entries by cursor]",
     ),
-    Mutant(_CURSORS, "_FORM.fullmatch(cursor)", "_FORM.match(cursor)", "a cursor is one as a whole", _NO_CURSOR),
-    Mutant(_CURSORS, "[0-9a-f]{1,15})", "[0-9a-f]+)", "no cursor has a position that no row can have", _NO_CURSOR),
     Mutant(
-        _PLACES,
+        _CURSORS,
+        "_FORM.fullmatch(cursor)",
+        "_FORM.match(cursor)",
+        "a cursor with trailing text is invalid",
+        _INVALID_CURSOR,
+    ),
+    Mutant(
+        _CURSORS, "[0-9a-f]{1,15})", "[0-9a-f]+)", "a cursor with an impossible position is invalid", _INVALID_CURSOR
+    ),
+    Mutant(
+        _OWNERSHIP,
         "raise CallRefused(Decision(False, str(error), ErrorCode.INVALID_ARGUMENT)) from None",
         "raise CallRefused(Decision(False, str(error))) from None",
-        "what is no cursor is an invalid argument",
+        "an invalid cursor is an invalid argument",
         f"{_ATTACK}[made-up cursor]",
     ),
     # Pages
@@ -149,14 +157,14 @@ MUTANTS: Final = (
         _PAGES,
         '"prev_cursor": items[0]["cursor"]',
         '"prev_cursor": items[-1]["cursor"]',
-        "prev_cursor is the first item's",
+        "prev_cursor is that of the first item",
         f"{_LINES}::test_backward_is_newest_first_and_exclusive",
     ),
     Mutant(
         _PAGES,
         "for row in found[:limit]]",
         "for row in found]",
-        "the row that tells of more is not given",
+        "the extra row that decides has_more is not returned",
         f"{_LINES}::test_backward_is_newest_first_and_exclusive",
     ),
     Mutant(
@@ -170,15 +178,15 @@ MUTANTS: Final = (
         _HISTORY,
         'oldest_first = has_cursor and arguments.direction == "forward"',
         "oldest_first = after is not None",
-        "the direction holds whichever edges are given",
+        "the direction applies with any combination of cursors",
         f"{_LINES}::test_pages_have_correct_edges_in_either_direction",
     ),
     Mutant(
         _HISTORY,
         "with_artifacts=arguments.include_artifacts",
         "with_artifacts=True",
-        "a page has artifacts only when asked for",
-        f"{_LINES}::test_artifacts_come_only_when_asked_for",
+        "a page has artifacts only on request",
+        f"{_LINES}::test_page_includes_artifacts_only_on_request",
     ),
     Mutant(
         _RUN,
@@ -192,49 +200,49 @@ MUTANTS: Final = (
         "if (before is None or entry.position < before) and entry.position",
         "if entry.position",
         "a forward page of the journal ends at its edge",
-        f"{_GUARDS}::test_a_page_of_the_journal_stays_between_both_its_edges",
+        f"{_GUARDS}::test_page_of_the_journal_stays_between_both_cursors",
     ),
     # Search
     Mutant(
         _HISTORY,
         "conn, arguments.query, place, roles=roles",
         "conn, arguments.query, None, roles=roles",
-        "search stays in the run's own place",
-        _FOUND,
+        "search finds only lines of the run's own conversation",
+        _SEARCH,
     ),
     Mutant(
         _HISTORY,
         'filters.get("roles"), filters.get("item_types")',
         'None, filters.get("item_types")',
         "search is filtered by roles",
-        _FOUND,
+        _SEARCH,
     ),
     Mutant(
         _HISTORY,
         "limit=clamp_limit(arguments.top_k)",
         "limit=clamp_limit(100)",
-        "top_k limits what search gives",
-        "tests/engine/access/test_search.py::test_top_k_limits_the_items_and_not_the_count_and_artifacts_are_included",
+        "top_k limits the items of a search",
+        "tests/engine/access/test_search.py::test_top_k_limits_items_but_not_the_count_and_items_have_artifacts",
     ),
     Mutant(
         "engine/store/search.py",
         "hits.order_by(_index.c.rowid.desc())",
         "hits.order_by(_index.c.rowid)",
-        "search gives the newest",
-        "tests/engine/access/test_search.py::test_top_k_limits_the_items_and_not_the_count_and_artifacts_are_included",
+        "search returns the newest lines",
+        "tests/engine/access/test_search.py::test_top_k_limits_items_but_not_the_count_and_items_have_artifacts",
     ),
     Mutant(
         "engine/store/search.py",
         "conditions.append(place.within(transcript))",
         "conditions.append(transcript.c.seq > 0)",
-        "the line itself has the last word on where it was said",
-        "tests/engine/store/test_search.py::test_a_mark_that_two_places_share_by_chance_lets_nothing_through",
+        "a search hit is checked against the conversation of its line",
+        "tests/engine/store/test_search.py::test_colliding_place_tokens_reveal_no_foreign_line",
     ),
     Mutant(
         "engine/store/search.py",
         """return f'"{" ".join(phrase.terms)}"{""",
         """return f'{" ".join(phrase.terms)}{""",
-        "what was typed together is found side by side",
+        "characters typed without a space must be adjacent",
         "tests/engine/store/test_search.py::test_the_query_does_not_find_the_line",
     ),
     Mutant(
@@ -242,6 +250,6 @@ MUTANTS: Final = (
         "for stretch in folded(query).split():",
         "for stretch in [folded(query)]:",
         "words between spaces are found in any order",
-        _FOUND,
+        _SEARCH,
     ),
 )

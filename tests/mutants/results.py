@@ -5,7 +5,7 @@ from typing import Final
 from tests.mutants.mutant import Mutant
 
 MUTANTS: Final = (
-    # The runner's own numbers
+    # Sequence numbers
     Mutant(
         "engine/run/normalise.py",
         'return True, f"sequence {claim} was seen before"',
@@ -24,8 +24,8 @@ MUTANTS: Final = (
         "engine/run/normalise.py",
         "if claim < self._forgotten_below or self._take_skipped(claim):",
         "if claim < self._forgotten_below:",
-        "a result that comes late is applied",
-        "tests/engine/run/test_sequence.py::test_a_disorder_is_a_warning_and_the_late_result_is_applied_once",
+        "a late result is applied",
+        "tests/engine/run/test_sequence.py::test_out_of_order_number_is_a_warning_and_the_late_result_is_applied_once",
     ),
     Mutant(
         "engine/run/normalise.py",
@@ -34,20 +34,20 @@ MUTANTS: Final = (
         "a non-positive sequence is a warning and the result is applied",
         "tests/engine/run/test_sequence.py::test_a_non_positive_number_is_a_warning_and_the_result_is_applied",
     ),
-    # What is taken and what is not
+    # Checks
     Mutant(
         "engine/run/normalise.py",
         "if not isinstance(kind, str) or not kind:",
         "if not isinstance(kind, str):",
-        "no type at all is a protocol error",
-        "tests/engine/run/test_results.py::test_no_type_at_all_is_a_protocol_error_that_fails_the_run",
+        "a result without a type is a protocol error",
+        "tests/engine/run/test_results.py::test_result_without_a_type_fails_the_run_as_protocol_error",
     ),
     Mutant(
         "engine/run/normalise.py",
         "problem, sequence, protocol_error=problem)",
         "problem, sequence, protocol_error=None)",
         "a protocol error fails the run",
-        "tests/engine/run/test_results.py::test_a_result_that_is_no_object_is_a_protocol_error",
+        "tests/engine/run/test_results.py::test_result_that_is_not_an_object_is_a_protocol_error",
     ),
     Mutant(
         "engine/run/normalise.py",
@@ -61,28 +61,28 @@ MUTANTS: Final = (
         "if own is not None and own != self._run_id:",
         "if own != self._run_id:",
         "a missing run id is accepted",
-        "tests/engine/run/test_results.py::test_a_missing_run_id_and_the_own_one_are_accepted",
+        "tests/engine/run/test_results.py::test_missing_and_own_run_id_are_accepted",
     ),
     Mutant(
         "engine/run/normalise.py",
         'return Outcome.UNKNOWN, "the host does not know this type", False',
         "return None, None, True",
         "an unknown type is recorded with a warning",
-        "tests/engine/run/test_results.py::test_an_unknown_type_is_recorded_and_warned_of_and_has_no_effect",
+        "tests/engine/run/test_results.py::test_unknown_type_is_recorded_with_a_warning_and_has_no_effect",
     ),
     Mutant(
         "engine/run/normalise.py",
         "return Outcome.DROPPED, problem, False",
         "return Outcome.WARNED, problem, True",
         "a bad payload has no effect",
-        "tests/engine/run/test_results.py::test_a_bad_payload_of_a_type_with_an_effect_is_dropped_with_a_reason_and_the_run_goes_on",
+        "tests/engine/run/test_results.py::test_invalid_payload_is_dropped_with_a_reason_and_the_run_continues",
     ),
     Mutant(
         "engine/run/normalise.py",
         "if kind not in _KNOWN and _is_host_type(kind):",
         "if not kind:",
-        "no result can be taken for an entry of the host's",
-        "tests/engine/run/test_results.py::test_a_result_that_is_named_like_an_entry_of_the_hosts_is_renamed",
+        "a result named like an entry of the host is renamed",
+        "tests/engine/run/test_results.py::test_result_named_like_an_entry_of_the_host_is_renamed",
     ),
     Mutant(
         "engine/run/normalise.py",
@@ -102,7 +102,7 @@ MUTANTS: Final = (
         "engine/run/normalise.py",
         "MAX_RESULT_DEPTH: Final = 100",
         "MAX_RESULT_DEPTH: Final = 101",
-        "JSON is at most 100 deep",
+        "JSON is at most 100 levels deep",
         "tests/engine/journal/test_turns.py::test_a_result_is_at_most_100_deep",
     ),
     Mutant(
@@ -117,15 +117,15 @@ MUTANTS: Final = (
         "engine/run/normalise.py",
         'return Outcome.IGNORED, f"came after {self.final_type}", False',
         'return Outcome.IGNORED, f"came after {self.final_type}", True',
-        "what comes after the end has no effect",
-        "tests/engine/run/test_endings.py::test_the_first_terminal_result_ends_the_run_and_what_comes_after_is_ignored",
+        "results after the end have no effect",
+        "tests/engine/run/test_endings.py::test_first_terminal_result_ends_the_run_and_later_results_are_ignored",
     ),
     Mutant(
         "engine/run/normalise.py",
         "frozenset({ResultType.RUN_COMPLETED.value, ResultType.RUN_FAILED.value})",
         "frozenset({ResultType.RUN_COMPLETED.value})",
-        "run.failed ends the run too",
-        "tests/engine/run/test_endings.py::test_a_foreign_run_id_after_the_end_is_ignored_too",
+        "run.failed ends the run",
+        "tests/engine/run/test_endings.py::test_foreign_run_id_after_the_end_is_ignored",
     ),
     Mutant(
         "engine/run/verdict.py",
@@ -145,21 +145,21 @@ MUTANTS: Final = (
         "engine/run/verdict.py",
         'Verdict(Status.COMPLETED, "ended" if live.has_output',
         'Verdict(Status.FAILED, "ended" if live.has_output',
-        "a stream that ends without a word is completed",
-        "tests/engine/run/test_endings.py::test_a_stream_that_ends_without_a_word_is_completed",
+        "a stream without terminal result is completed",
+        "tests/engine/run/test_endings.py::test_stream_without_terminal_result_is_completed",
     ),
     Mutant(
         "engine/run/verdict.py",
         'str(result.get("finish_reason", "stop")) if live.has_output else NO_OUTPUT',
         'str(result.get("finish_reason", "stop"))',
-        "a run with no message is completed with no output",
-        "tests/engine/run/test_endings.py::test_a_run_with_no_message_at_all_is_completed_with_no_output_and_writes_no_line",
+        "a run without messages is completed with no_output",
+        "tests/engine/run/test_endings.py::test_run_without_messages_is_completed_with_no_output_and_writes_no_line",
     ),
     Mutant(
         "engine/run/verdict.py",
         "Verdict(Status.FAILED, FailureCode.EXCEPTION, ending.message)",
         "Verdict(Status.FAILED, FailureCode.ERROR, ending.message)",
-        "a runner that raises has failed with runner.exception",
+        "an exception fails the run as runner.exception",
         "tests/engine/run/test_endings.py::test_a_runner_that_raises_fails_with_its_traceback_in_the_journal",
     ),
 )

@@ -5,26 +5,26 @@ from typing import Final
 from tests.mutants.mutant import Mutant
 
 MUTANTS: Final = (
-    # Time and cancel
+    # Deadline and cancel
     Mutant(
         "engine/run/verdict.py",
         "Verdict(Status.TIMEOUT, FailureCode.TIMEOUT, error, retryable=True)",
         "Verdict(Status.TIMEOUT, FailureCode.TIMEOUT, error)",
-        "a run past its deadline is retryable",
+        "a timeout is retryable",
         "tests/engine/api/test_deadline_and_cancel.py::test_run_past_its_deadline_ends_as_retryable_timeout",
     ),
     Mutant(
         "engine/run/live.py",
         'came after the run was stopped ({self.stop_reason})", applies=False',
         'came after the run was stopped ({self.stop_reason})"',
-        "what comes after the deadline has no effect",
+        "results after the deadline have no effect",
         "tests/engine/api/test_deadline_and_cancel.py::test_results_after_the_deadline_are_ignored",
     ),
     Mutant(
         "engine/run/live.py",
         "if self.stop_reason is None:\n            self.stop_reason = reason",
         "if reason is not self.stop_reason:\n            self.stop_reason = reason",
-        "the first reason to stop a run stands",
+        "the first stop reason is final",
         "tests/engine/api/test_deadline_and_cancel.py::test_first_stop_reason_is_final",
     ),
     Mutant(
@@ -38,29 +38,29 @@ MUTANTS: Final = (
         "engine/store/runs.py",
         "if run.cancel_requested_at is not None:",
         "if run.status in FINAL:",
-        "the first cancel's time stays",
-        "tests/engine/store/test_runs.py::test_cancelling_writes_the_intent_once_and_its_host_finds_it",
+        "the time of the first cancel is kept",
+        "tests/engine/store/test_runs.py::test_cancel_request_is_stored_once_and_found_by_the_host",
     ),
     # Slots
     Mutant(
         "engine/queue/dispatch.py",
         "queue.in_line(conn, *slot, self._host) if item.item_id in self.pending",
         "queue.in_line(conn, *slot, self._host)[::-1] if item.item_id in self.pending",
-        "what waits for a slot runs in the order it came",
+        "messages that wait for a slot run in order",
         "tests/engine/queue/test_slots.py::test_messages_that_wait_for_a_slot_run_in_the_order_they_came",
     ),
     Mutant(
         "engine/store/tables.py",
         "status IN ({_LIVE}) AND",
         "status IN ('running') AND",
-        "a run that is only created holds its slot",
+        "a created run occupies its slot",
         "tests/engine/store/test_runs.py::test_a_slot_is_one_conversation_and_thread_and_free_after_the_end",
     ),
     Mutant(
         "engine/store/tables.py",
         "func.coalesce(runs.c.thread_id, text(\"''\")),",
         "runs.c.thread_id,",
-        "no thread is one slot too: null equals null",
+        "a conversation without threads has one slot",
         "tests/engine/store/test_runs.py::test_a_slot_is_one_conversation_and_thread_and_free_after_the_end",
     ),
     Mutant(
@@ -70,7 +70,7 @@ MUTANTS: Final = (
         "one live run per conversation and thread holds across processes",
         "tests/engine/api/test_processes.py::test_one_live_run_per_conversation_across_engines",
     ),
-    # The ledger
+    # Status of a run
     Mutant(
         "engine/store/runs.py",
         "    Status.RUNNING: FINAL_STATUSES,",
@@ -82,14 +82,14 @@ MUTANTS: Final = (
         "engine/store/runs.py",
         "if run.status != status or status not in FINAL_STATUSES:",
         "if run.status not in FINAL_STATUSES:",
-        "a run that has ended cannot end otherwise",
+        "the status of an ended run is final",
         "tests/engine/store/test_runs.py::test_terminal_states_are_final",
     ),
     Mutant(
         "engine/store/runs.py",
         "usage=merged(run.usage, usage) if",
         "usage=merged(usage, None) if",
-        "ending a run again the same way merges",
+        "ending a run again with the same status is accepted",
         "tests/engine/store/test_runs.py::test_terminal_states_are_final",
     ),
     # The journal
@@ -98,28 +98,28 @@ MUTANTS: Final = (
         ',"outcome":{_json(self.outcome)}',
         ',"result":{_json(self.outcome)}',
         "a journal line has the keys of the contract",
-        "tests/engine/store/test_entries.py::test_a_line_has_the_keys_in_order_and_leaves_out_what_is_not_there",
+        "tests/engine/store/test_entries.py::test_line_has_its_keys_in_order_without_missing_values",
     ),
     Mutant(
         "engine/events.py",
         "if self.sequence is not None:",
         "if self.sequence:",
-        "a sequence of 0 is in the line too",
-        "tests/engine/store/test_entries.py::test_a_line_has_the_keys_in_order_and_leaves_out_what_is_not_there",
+        "a line includes a sequence of 0",
+        "tests/engine/store/test_entries.py::test_line_has_its_keys_in_order_without_missing_values",
     ),
     Mutant(
         "engine/clock.py",
         "{moment.microsecond:06d}Z",
         "{moment.microsecond}Z",
         "times are RFC 3339 with microseconds and Z",
-        "tests/engine/store/test_entries.py::test_a_line_has_the_keys_in_order_and_leaves_out_what_is_not_there",
+        "tests/engine/store/test_entries.py::test_line_has_its_keys_in_order_without_missing_values",
     ),
     Mutant(
         "engine/store/entries.py",
         '"position > ?", after or 0, "ASC"',
         '"position >= ?", after or 0, "ASC"',
-        "a page begins behind the position that was named",
-        "tests/engine/store/test_entries.py::test_pages_go_both_ways_by_position",
+        "a page starts after the given position",
+        "tests/engine/store/test_entries.py::test_journal_is_paged_by_position_in_both_directions",
     ),
     Mutant(
         "engine/journal/turns.py",
@@ -132,7 +132,7 @@ MUTANTS: Final = (
         "engine/journal/recorder.py",
         "OUTPUT_LIMIT: Final = 8 * 1024 * 1024",
         "OUTPUT_LIMIT: Final = 9 * 1024 * 1024",
-        "8 MiB of a child's output are kept",
+        "at most 8 MiB of a child's output are recorded",
         "tests/engine/journal/test_recorder.py::test_output_beyond_8_mib_is_counted_in_one_entry",
     ),
     Mutant(
@@ -142,19 +142,19 @@ MUTANTS: Final = (
         "a journal has at most 1 GiB",
         "tests/engine/journal/test_turns.py::test_a_journal_has_at_most_a_gibibyte",
     ),
-    # News
+    # Subscriptions
     Mutant(
         "engine/events.py",
         "if first_row > self._row + 1:",
         "if first_row > self._row + 9:",
-        "a subscriber hears every entry, also of other processes",
+        "a subscriber gets entries of other processes",
         "tests/engine/api/test_subscriptions.py::test_rows_of_another_process_are_read_from_disk",
     ),
     Mutant(
         "engine/events.py",
         "if self._run_id in (None, committed.entry.run_id)]",
         "if committed.entry.run_id]",
-        "a subscription to one run hears only that run",
+        "a subscription to one run gets only its entries",
         "tests/engine/api/test_subscriptions.py::test_subscription_to_one_run_gets_only_its_entries",
     ),
     # Secrets
@@ -162,28 +162,28 @@ MUTANTS: Final = (
         "engine/journal/recorder.py",
         "self._marks.cover(text if text is not None else orjson.dumps(data).decode())",
         "text if text is not None else orjson.dumps(data).decode()",
-        "secrets are recorded as marks",
-        "tests/engine/journal/test_secret_mask.py::test_a_secret_of_the_config_reaches_the_runner_and_only_its_mark_the_journal",
+        "secrets are masked in the journal",
+        "tests/engine/journal/test_secret_mask.py::test_secret_in_config_reaches_the_runner_and_is_masked_in_the_journal",
     ),
     Mutant(
         "engine/run/prepare.py",
         "SecretMask(secrets_in((*config.items(), *launch.env)))",
         "SecretMask(secrets_in((*config.items(),)))",
-        "secrets of the environment are marks too",
-        "tests/engine/journal/test_secret_mask.py::test_a_secret_of_the_environment_is_a_mark_too",
+        "secrets in the environment are masked",
+        "tests/engine/journal/test_secret_mask.py::test_secret_in_the_environment_is_masked",
     ),
     Mutant(
         "engine/run/orchestrator.py",
         "data = mask.cover_value(verdict.data(live.usage))",
         "data = verdict.data(live.usage)",
-        "the end of a run tells no secret",
+        "secrets are masked at the end of a run",
         "tests/engine/journal/test_secret_mask.py::test_no_secret_is_left_in_the_database",
     ),
     Mutant(
         "engine/journal/secret_mask.py",
         "key=lambda pair: -len(pair[0])",
         "key=lambda pair: len(pair[0])",
-        "a secret within another is covered",
-        "tests/engine/journal/test_secret_mask.py::test_the_longer_of_two_secrets_is_covered_first",
+        "overlapping secrets are masked",
+        "tests/engine/journal/test_secret_mask.py::test_longer_of_two_overlapping_secrets_is_masked_first",
     ),
 )

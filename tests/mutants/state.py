@@ -6,7 +6,7 @@ from tests.mutants.mutant import Mutant
 
 _SCOPES: Final = "engine/store/scope_identity.py"
 _OWNER: Final = '_OWNER: Final = ("runner_id", "binding_id", "bot_id", "workspace_id")'
-_WHOSE: Final = "tests/engine/run/test_state.py::test_a_scope_is_another_where_any_part_of_its_identity_is"
+_IDENTITY: Final = "tests/engine/run/test_state.py::test_scopes_with_different_identities_are_separate"
 _KEY: Final = "tests/engine/run/test_state.py::test_the_key_of_a_scope_is_a_hash_over_sorted_compact_json"
 
 MUTANTS: Final = (
@@ -15,57 +15,57 @@ MUTANTS: Final = (
         _SCOPES,
         _OWNER,
         '_OWNER: Final = ("binding_id", "bot_id", "workspace_id")',
-        "a scope's key holds the runner",
+        "a scope key depends on the runner",
         _KEY,
     ),
     Mutant(
         _SCOPES,
         _OWNER,
         '_OWNER: Final = ("runner_id", "bot_id", "workspace_id")',
-        "a scope's key holds the binding",
+        "a scope key depends on the binding",
         "tests/engine/run/test_state.py::test_another_binding_has_its_own_state",
     ),
     Mutant(
         _SCOPES,
         _OWNER,
         '_OWNER: Final = ("runner_id", "binding_id", "workspace_id")',
-        "a scope's key holds the bot",
-        _WHOSE,
+        "a scope key depends on the bot",
+        _IDENTITY,
     ),
     Mutant(
         _SCOPES,
         _OWNER,
         '_OWNER: Final = ("runner_id", "binding_id", "bot_id")',
-        "a scope's key holds the workspace",
-        _WHOSE,
+        "a scope key depends on the workspace",
+        _IDENTITY,
     ),
     Mutant(
         _SCOPES,
         '(*_OWNER, "conversation_id", "thread_id")',
         '(*_OWNER, "conversation_id")',
-        "the conversation's key holds the thread",
-        _WHOSE,
+        "the key of a conversation depends on the thread",
+        _IDENTITY,
     ),
     Mutant(
         _SCOPES,
         '(*_OWNER, "actor_type", "actor_id")',
         '(*_OWNER, "actor_id")',
-        "the actor's key holds its type",
-        _WHOSE,
+        "the key of an actor depends on its type",
+        _IDENTITY,
     ),
     Mutant(
         _SCOPES,
         '(*_OWNER, "subject_type", "subject_id")',
         '(*_OWNER, "subject_type")',
-        "the subject's key holds its id",
-        _WHOSE,
+        "the key of a subject depends on its id",
+        _IDENTITY,
     ),
     Mutant(
         _SCOPES,
         '"actor_type": actor_type or "user"',
         '"actor_type": actor_type or "unknown"',
-        "an actor is a user where nothing else is said",
-        "tests/engine/store/test_state.py::test_an_identity_holds_only_what_makes_its_key_and_the_default_types",
+        "the default type of an actor is user",
+        "tests/engine/store/test_state.py::test_identity_has_only_the_parts_of_its_key_and_default_types",
     ),
     Mutant(
         _SCOPES,
@@ -96,40 +96,40 @@ MUTANTS: Final = (
         "state that is off reads empty and refuses writes",
         "tests/engine/run/test_state.py::test_state_that_is_off_reads_empty_and_refuses_writes",
     ),
-    # What is kept
+    # Stored data
     Mutant(
         "engine/store/state.py",
         "MAX_KEY_CHARACTERS: Final = 255",
         "MAX_KEY_CHARACTERS: Final = 256",
         "a state key has at most 255 characters",
-        "tests/engine/store/test_state.py::test_limits_of_keys_and_values_hold_to_the_byte",
+        "tests/engine/store/test_state.py::test_limits_of_keys_and_values_are_exact",
     ),
     Mutant(
         "engine/store/state.py",
         "MAX_VALUE_BYTES: Final = 256 << 10",
         "MAX_VALUE_BYTES: Final = 257 << 10",
         "a state value has at most 256 KiB",
-        "tests/engine/store/test_state.py::test_limits_of_keys_and_values_hold_to_the_byte",
+        "tests/engine/store/test_state.py::test_limits_of_keys_and_values_are_exact",
     ),
     Mutant(
         "engine/store/state.py",
         "size = len(text.encode())",
         "size = len(text)",
         "a state value is measured in bytes",
-        "tests/engine/store/test_state.py::test_limits_of_keys_and_values_hold_to_the_byte",
+        "tests/engine/store/test_state.py::test_limits_of_keys_and_values_are_exact",
     ),
     Mutant(
         "engine/store/state.py",
         "return EXTERNAL if key == ALIAS else key",
         "return key",
         "conversation_id is an alias of external.conversation_id",
-        "tests/engine/store/test_state.py::test_the_alias_reads_as_the_conversation_until_it_is_set",
+        "tests/engine/store/test_state.py::test_alias_conversation_id_reads_as_the_conversation_until_it_is_set",
     ),
     Mutant(
         "engine/store/state.py",
         "func.substr(state.c.state_key, 1, len(prefix)) == prefix",
         'state.c.state_key.like(prefix + "%")',
-        "a prefix is taken literally",
+        "a prefix is matched literally",
         "tests/engine/store/test_state.py::test_keys_are_sorted_and_a_prefix_is_taken_literally",
     ),
     Mutant(
@@ -137,13 +137,13 @@ MUTANTS: Final = (
         "state_changes.c.journal_row <= journal_row",
         "state_changes.c.journal_row < journal_row",
         "a scope can be read as of any entry",
-        "tests/engine/store/test_state.py::test_a_scope_can_be_read_as_of_any_entry_with_who_wrote_it",
+        "tests/engine/store/test_state.py::test_scope_can_be_read_as_of_any_entry_with_the_writer_of_each_value",
     ),
     Mutant(
         "engine/store/state.py",
         "if gone:\n        _note(",
         "if not gone:\n        _note(",
-        "every change is kept, also a deletion",
+        "every change is recorded, including deletions",
         "tests/engine/store/test_state.py::test_every_change_of_a_key_is_kept",
     ),
 )

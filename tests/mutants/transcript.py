@@ -45,7 +45,7 @@ MUTANTS: Final = (
         "engine/run/orchestrator.py",
         '{"assembled_from": DELTAS}',
         "{}",
-        "a line put together from deltas says so",
+        "a line made from deltas has a warning",
         "tests/engine/journal/test_delta_text.py::test_deltas_without_a_completed_message_make_one_line_and_a_warning",
     ),
     Mutant(
@@ -53,7 +53,7 @@ MUTANTS: Final = (
         'await self._unfinished_text(live) if verdict.status is Status.COMPLETED else ""',
         "await self._unfinished_text(live)",
         "a failed run's deltas stay in the journal only",
-        "tests/engine/run/test_endings.py::test_a_failed_runs_deltas_stay_in_the_journal_only",
+        "tests/engine/run/test_endings.py::test_deltas_of_a_failed_run_are_only_in_the_journal",
     ),
     # Lines
     Mutant(
@@ -67,7 +67,7 @@ MUTANTS: Final = (
         "engine/run/live.py",
         "if content == self._last_message:",
         "if self._last_message and said[1] == self._last_message[1]:",
-        "only the same role and content is a repeat",
+        "a repeat must have the same role and content",
         "tests/engine/run/test_lines.py::test_a_message_of_another_role_is_no_repeat",
     ),
     Mutant(
@@ -82,7 +82,7 @@ MUTANTS: Final = (
         "return list(dict.fromkeys([*new, *named]))",
         "return [*new, *named]",
         "artifact references merge once per id",
-        "tests/engine/run/test_lines.py::test_pending_references_and_the_messages_own_merge_once_per_id",
+        "tests/engine/run/test_lines.py::test_pending_artifact_references_are_merged_with_those_of_the_message_once_per_id",
     ),
     Mutant(
         "engine/run/effects.py",
@@ -96,14 +96,14 @@ MUTANTS: Final = (
         "MAX_LINE_CHARS: Final = 4_000",
         "MAX_LINE_CHARS: Final = 4_001",
         "a line's text has at most 4,000 characters",
-        "tests/engine/store/test_event_log_and_transcript.py::test_long_text_is_cut_and_the_whole_is_kept",
+        "tests/engine/store/test_event_log_and_transcript.py::test_long_text_is_cut_and_the_whole_text_is_stored",
     ),
     Mutant(
         "engine/store/transcript.py",
         "content[: MAX_LINE_CHARS - len(CUT)] + CUT",
         "content[:MAX_LINE_CHARS]",
         "cut text ends in ...",
-        "tests/engine/store/test_event_log_and_transcript.py::test_long_text_is_cut_and_the_whole_is_kept",
+        "tests/engine/store/test_event_log_and_transcript.py::test_long_text_is_cut_and_the_whole_text_is_stored",
     ),
     Mutant(
         "engine/store/event_log.py",
@@ -117,14 +117,14 @@ MUTANTS: Final = (
         "engine/store/redact.py",
         '"content_base64", "image_base64", "file_base64"}',
         '"content_base64", "image_base64"}',
-        "inline files become null with a mark",
+        "inline files are replaced by null and marked",
         "tests/engine/store/test_event_log_and_transcript.py::test_only_inline_base64_is_redacted",
     ),
     Mutant(
         "engine/store/redact.py",
         'key in _ADDRESSES and value.startswith("data:")',
         'key == "url:" and value.startswith("data:")',
-        "an address that holds the bytes themselves is inline base64 too",
+        "a data URL counts as inline base64",
         "tests/engine/store/test_event_log_and_transcript.py::test_only_inline_base64_is_redacted",
     ),
     Mutant(
@@ -147,20 +147,20 @@ MUTANTS: Final = (
         "base64.b64decode(encoded, validate=True)",
         "base64.b64decode(encoded)",
         "bad base64 drops the result",
-        "tests/engine/run/test_lines.py::test_an_artifact_that_cannot_be_stored_is_dropped_and_the_run_goes_on",
+        "tests/engine/run/test_lines.py::test_artifact_that_cannot_be_stored_is_dropped_and_the_run_continues",
     ),
     Mutant(
         "engine/run/effects.py",
         "!= hashlib.sha256(content).hexdigest():",
         "== hashlib.sha256(content).hexdigest():",
-        "a digest that is not the content's drops the result",
-        "tests/engine/run/test_lines.py::test_an_artifact_whose_digest_is_not_its_own_is_dropped",
+        "a wrong digest drops the result",
+        "tests/engine/run/test_lines.py::test_artifact_with_a_wrong_digest_is_dropped",
     ),
     Mutant(
         "engine/run/effects.py",
         'self._log_event(tx, event_id, EntryKind.ARTIFACT_CREATED, entry.at, {"artifact_id": artifact_id})',
         "del event_id",
-        "every artifact is in the event log",
+        "every artifact is recorded in the event log",
         "tests/engine/run/test_lines.py::test_an_artifact_is_stored_and_audited",
     ),
 )

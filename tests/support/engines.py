@@ -75,7 +75,7 @@ class _Timer:
 
 
 class CountingIds:
-    """`run_000001`, `line_000002` …: one count for all kinds, so that ids sort by when they were made."""
+    """`run_000001`, `line_000002` …: one counter for all kinds, so that ids sort by creation."""
 
     def __init__(self, prefix: str = "") -> None:
         self._prefix = prefix
@@ -94,13 +94,13 @@ def declares(
     permissions: Mapping[str, list[str]] | None = None,
     config: list[dict[str, Any]] | None = None,
 ) -> Callable[[Runner], Runner]:
-    """Declare the manifest of a test's runner. What is not declared is off."""
+    """Declare the manifest of a runner that is defined in a test. Undeclared capabilities and permissions are off."""
 
-    def note(runner: Runner) -> Runner:
+    def declare(runner: Runner) -> Runner:
         runner.declared = {"capabilities": capabilities, "permissions": permissions, "config": config}  # type: ignore[attr-defined]
         return runner
 
-    return note
+    return declare
 
 
 def write_runner(folder: Path, runner: Runner) -> Path:
@@ -187,7 +187,7 @@ def event(event_type: str = "message.received", **fields: Any) -> EventEnvelope:
 
 
 def message(text: str = "hi", session: str | None = "s", **fields: Any) -> EventEnvelope:
-    """Make a message of a user in a session."""
+    """Make a message that a user sends to a session."""
     given = {"conversation_id": session, "input": {"text": text}, "actor": {"actor_type": "user", "actor_id": "ann"}}
     return event("message.received", **given | fields)
 
@@ -204,19 +204,19 @@ def said(content: Any, **message: Any) -> dict[str, Any]:
 
 
 def done(content: Any = None, reason: str = "stop") -> dict[str, Any]:
-    told = {} if content is None else {"message": {"role": "assistant", "content": content}}
-    return {"type": "run.completed", "data": {"finish_reason": reason} | told}
+    message = {} if content is None else {"message": {"role": "assistant", "content": content}}
+    return {"type": "run.completed", "data": {"finish_reason": reason} | message}
 
 
 def failed(error: str = "no", **data: Any) -> dict[str, Any]:
     return {"type": "run.failed", "data": {"error": error} | data}
 
 
-def made(artifact_type: str = "file", **data: Any) -> dict[str, Any]:
+def artifact_created(artifact_type: str = "file", **data: Any) -> dict[str, Any]:
     return {"type": "artifact.created", "data": {"artifact_type": artifact_type} | data}
 
 
-def kept(key: str, value: Any, scope: str = "conversation") -> dict[str, Any]:
+def state_updated(key: str, value: Any, scope: str = "conversation") -> dict[str, Any]:
     return {"type": "state.updated", "data": {"scope": scope, "key": key, "value": value}}
 
 
@@ -224,7 +224,7 @@ def kept(key: str, value: Any, scope: str = "conversation") -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class JournalEntry:
     """An entry of the journal with its data decoded."""
 
     position: int
@@ -237,20 +237,20 @@ class Seen:
     turn: int
 
 
-async def journal_of(engine: Engine, run_id: str) -> list[Seen]:
+async def journal_of(engine: Engine, run_id: str) -> list[JournalEntry]:
     """Read the whole journal of a run."""
     return [
-        Seen(e.position, e.source, e.type, json.loads(e.data), e.outcome, e.reason, e.sequence, e.turn)
+        JournalEntry(e.position, e.source, e.type, json.loads(e.data), e.outcome, e.reason, e.sequence, e.turn)
         async for e in engine.runs.entries(run_id)
     ]
 
 
 @dataclass(frozen=True, slots=True)
-class Played:
+class FinishedRun:
     """A run that has ended."""
 
     row: RunRow
-    journal: list[Seen] = field(repr=False)
+    journal: list[JournalEntry] = field(repr=False)
 
     @property
     def run_id(self) -> str:
@@ -260,10 +260,10 @@ class Played:
     def types(self) -> list[str]:
         return [entry.type for entry in self.journal]
 
-    def all(self, kind: str) -> list[Seen]:
+    def all(self, kind: str) -> list[JournalEntry]:
         return [entry for entry in self.journal if entry.type == kind]
 
-    def one(self, kind: str) -> Seen:
+    def one(self, kind: str) -> JournalEntry:
         """Return the only entry of a type."""
         (entry,) = self.all(kind)
         return entry
@@ -288,22 +288,22 @@ async def send(engine: Engine, what: EventEnvelope | str = "hi", **choice: Any) 
     return await ticket.started
 
 
-async def played(engine: Engine, run_id: str) -> Played:
+async def wait_for_run(engine: Engine, run_id: str) -> FinishedRun:
     """Wait for the end of a run and read it."""
-    return Played(await engine.runs.wait_for_end(run_id), await journal_of(engine, run_id))
+    return FinishedRun(await engine.runs.wait_for_end(run_id), await journal_of(engine, run_id))
 
 
-async def perform(engine: Engine, what: EventEnvelope | str = "hi", **choice: Any) -> Played:
+async def run_event(engine: Engine, what: EventEnvelope | str = "hi", **choice: Any) -> FinishedRun:
     """Submit an event and wait for the end of its run."""
-    return await played(engine, await send(engine, what, **choice))
+    return await wait_for_run(engine, await send(engine, what, **choice))
 
 
-async def until(engine: Engine, run_id: str, kind: str) -> Seen:
+async def wait_for_entry(engine: Engine, run_id: str, kind: str) -> JournalEntry:
     """Wait until a run's first entry of a type is on disk."""
     async with asyncio.timeout(MAX_WAIT_SECONDS), engine.subscribe(run_id=run_id) as news:
         async for batch in news:
-            for told in batch:
-                if told.entry.type == kind:
+            for announced in batch:
+                if announced.entry.type == kind:
                     found = [entry for entry in await journal_of(engine, run_id) if entry.type == kind]
                     return found[0]
     raise AssertionError(f"the engine was closed before {kind} came")
@@ -314,7 +314,7 @@ async def lines_of(engine: Engine, session: str = "s") -> list[tuple[str, str | 
     return [(line.role, line.content) for line in await engine.sessions.transcript(session, after=0)]
 
 
-def facts(engine: Engine, query: Callable[[Connection], T]) -> T:
+def read_database(engine: Engine, query: Callable[[Connection], T]) -> T:
     """Read the database directly, without the engine."""
     database = Database.open(engine.database_path, write=False)
     try:
@@ -326,35 +326,35 @@ def facts(engine: Engine, query: Callable[[Connection], T]) -> T:
 def events_of(engine: Engine, event_type: str) -> list[EventRow]:
     """Return the rows of one type in the event log, oldest first."""
     query = select(tables.events).where(tables.events.c.event_type == event_type).order_by(tables.events.c.seq)
-    return facts(engine, lambda conn: every(conn, query, EventRow))
+    return read_database(engine, lambda conn: every(conn, query, EventRow))
 
 
-class Stage:
+class ScriptRunner:
     """An engine with one runner, which yields the results that the test gives."""
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
         self.script: list[Any] = []
 
-    async def __call__(self, *results: Any, event: EventEnvelope | str = "hi", **choice: Any) -> Played:
+    async def __call__(self, *results: Any, event: EventEnvelope | str = "hi", **choice: Any) -> FinishedRun:
         """Run an event with these results and return the run."""
         self.script[:] = results
-        return await perform(self.engine, event, **choice)
+        return await run_event(self.engine, event, **choice)
 
 
-async def open_stage(engines: Engines, **project: Any) -> Stage:
+async def open_script_runner(engines: Engines, **project: Any) -> ScriptRunner:
     script: list[Any] = []
 
     async def play(ctx: Any) -> AsyncIterator[Any]:
         for result in tuple(script):
             yield result
 
-    stage = Stage(await engines(play, **project))
-    stage.script = script
-    return stage
+    runner = ScriptRunner(await engines(play, **project))
+    runner.script = script
+    return runner
 
 
-async def forever() -> None:
+async def wait_forever() -> None:
     """Wait until cancelled."""
     await asyncio.Event().wait()
 
@@ -362,4 +362,4 @@ async def forever() -> None:
 async def waits(ctx: Any) -> AsyncIterator[Any]:
     """A runner that sends one delta and waits until it is stopped."""
     yield delta("…")
-    await forever()
+    await wait_forever()

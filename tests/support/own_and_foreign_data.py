@@ -1,4 +1,7 @@
-"""A place of the run's own, the same things in places that are not its own, and a way to ask from inside a run."""
+"""Data of the run's own conversation and of foreign ones, and a harness that makes calls from inside a run.
+
+A place is a conversation key: conversation, thread, bot and workspace.
+"""
 
 import asyncio
 import base64
@@ -17,19 +20,30 @@ from engine.protocol.errors import AgentAPIError
 from engine.store import artifacts, tables
 from engine.store.artifacts import ArtifactRow, Storage
 from engine.store.row_mapping import ConversationKey
-from tests.support.engines import START, Engines, Played, Seen, declares, done, facts, journal_of, message, perform
+from tests.support.engines import (
+    START,
+    Engines,
+    FinishedRun,
+    JournalEntry,
+    declares,
+    done,
+    journal_of,
+    message,
+    read_database,
+    run_event,
+)
 
-HIDDEN = "walnut-42"
-"""Stands in everything that is not the run's own; a reply that holds it has shown too much."""
-OWN = ConversationKey("ours", "t1", "b1", "w1")
-OTHERS = {
-    "conversation": replace(OWN, conversation_id="theirs"),
-    "thread": replace(OWN, thread_id="t2"),
-    "no thread": replace(OWN, thread_id=None),
-    "bot": replace(OWN, bot_id="b2"),
-    "workspace": replace(OWN, workspace_id="w2"),
+FOREIGN_TEXT = "walnut-42"
+"""Part of all foreign data. A reply that contains it has revealed something that the run may not read."""
+OWN_PLACE = ConversationKey("ours", "t1", "b1", "w1")
+FOREIGN_PLACES = {
+    "conversation": replace(OWN_PLACE, conversation_id="theirs"),
+    "thread": replace(OWN_PLACE, thread_id="t2"),
+    "no thread": replace(OWN_PLACE, thread_id=None),
+    "bot": replace(OWN_PLACE, bot_id="b2"),
+    "workspace": replace(OWN_PLACE, workspace_id="w2"),
 }
-EVERYTHING: dict[str, Any] = {
+FULL_MANIFEST: dict[str, Any] = {
     "capabilities": {"tool_calling": True, "knowledge_retrieval": True, "steering": True},
     "permissions": {
         "models": ["invoke", "stream", "rerank"],
@@ -57,16 +71,16 @@ POLICY: dict[str, Any] = {
 RESOURCES: dict[str, Any] = {
     "models": [
         {"id": "m", "kind": "scripted", "otherwise": {"text": "sunny today", "usage": {"total_tokens": 7}}},
-        {"id": "m2", "kind": "scripted", "otherwise": {"text": HIDDEN}},
+        {"id": "m2", "kind": "scripted", "otherwise": {"text": FOREIGN_TEXT}},
         {"id": "rank", "kind": "scripted", "type": "rerank"},
     ],
     "tools": [
         {"name": "weather", "kind": "scripted", "description": "The sky.", "otherwise": {"result": {"sky": "blue"}}},
-        {"name": "launch", "kind": "scripted", "otherwise": {"result": HIDDEN}},
+        {"name": "launch", "kind": "scripted", "otherwise": {"result": FOREIGN_TEXT}},
     ],
     "knowledge_bases": [
         {"id": "notes", "kind": "scripted", "documents": [{"id": "d", "text": "bring an umbrella"}]},
-        {"id": "secrets", "kind": "scripted", "documents": [{"text": HIDDEN}]},
+        {"id": "secrets", "kind": "scripted", "documents": [{"text": FOREIGN_TEXT}]},
     ],
     "file_roots": ["files"],
 }
@@ -76,29 +90,29 @@ _numbers = count(1)
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What the work of a run came to, and the run, which went on afterwards."""
+class CallOutcome:
+    """The result or the error of calls inside a run, and the run, which continued afterwards."""
 
     value: Any
     error: AgentAPIError | None
-    run: Played
+    run: FinishedRun
 
     @property
-    def decided(self) -> Seen:
-        """The last decision of the gate before the closing question."""
-        return [entry for entry in self.run.all("call.decided") if entry.data["call_id"] != self._closing][-1]
+    def decision(self) -> JournalEntry:
+        """The last decision of the gate before the final `run_get`."""
+        return [entry for entry in self.run.all("call.decided") if entry.data["call_id"] != self._final_call][-1]
 
     @property
-    def replied(self) -> Seen:
-        return [entry for entry in self.run.all("call.replied") if entry.data["call_id"] != self._closing][-1]
+    def reply(self) -> JournalEntry:
+        return [entry for entry in self.run.all("call.replied") if entry.data["call_id"] != self._final_call][-1]
 
     @property
-    def _closing(self) -> str:
+    def _final_call(self) -> str:
         return self.run.all("call.requested")[-1].data["call_id"]
 
 
-class World:
-    """An engine whose runners `asks` and `other` do what a test hands them."""
+class AccessHarness:
+    """An engine whose runners `asks` and `other` do what a test passes to them."""
 
     def __init__(self, engines: Engines) -> None:
         self.engines = engines
@@ -109,8 +123,8 @@ class World:
         self.resources = RESOURCES
         self.engine: Engine
 
-    async def open(self, **changes: Any) -> "World":
-        """`changes` are keys of the agent `asks`, such as `state={…}`."""
+    async def open(self, **changes: Any) -> "AccessHarness":
+        """Open the engine. `changes` are keys of the agent `asks`, such as `state={…}`."""
         self.files.mkdir(exist_ok=True)
         config = {"model": "m", "rerank": "rank", "files": ["notes.txt", "../outside.txt"], "prompt": "Be kind."}
         agent = {"id": "asks", "runner": "asks", "config": config, "resources": POLICY}
@@ -128,34 +142,34 @@ class World:
             except AgentAPIException as refusal:
                 error = refusal.error
             self._outcomes[ctx.event.event_id] = value, error
-            await ctx.api.run_get()  # whatever was refused, the run goes on
+            await ctx.api.run_get()  # the run continues, even if a call was refused
             yield done("still here")
 
         run.__name__ = name
-        return declares(**EVERYTHING)(run)
+        return declares(**FULL_MANIFEST)(run)
 
-    async def ask(self, work: Work, event: EventEnvelope | None = None, runner: str = "asks") -> Asked:
-        """Do this inside a run of the place's own."""
-        event = event or own("please")
+    async def try_in_run(self, work: Work, event: EventEnvelope | None = None, runner: str = "asks") -> CallOutcome:
+        """Run `work` inside a run, by default one of the run's own place. Returns its result or its error."""
+        event = event or own_message("please")
         self._works[event.event_id] = work
-        run = await perform(self.engine, event, runner=runner)
+        run = await run_event(self.engine, event, runner=runner)
         assert event.event_id in self._outcomes, run.finished
         value, error = self._outcomes[event.event_id]
         assert run.row.status == "completed", run.finished
-        return Asked(value, error, run)
+        return CallOutcome(value, error, run)
 
-    async def give(self, work: Work, event: EventEnvelope | None = None, runner: str = "asks") -> Any:
-        """The same where it must be answered."""
-        asked = await self.ask(work, event, runner)
-        assert asked.error is None, asked.error
-        return asked.value
+    async def do_in_run(self, work: Work, event: EventEnvelope | None = None, runner: str = "asks") -> Any:
+        """Run `work` like `try_in_run`, and return its result. Fails if a call was refused."""
+        outcome = await self.try_in_run(work, event, runner)
+        assert outcome.error is None, outcome.error
+        return outcome.value
 
     def write(self, operation: Callable[[Connection], Any]) -> Awaitable[Any]:
-        """Put something among the facts that no runner can."""
+        """Write to the database directly, also what no runner could write."""
         return self.engine._core.edit(lambda tx: operation(tx.connection))
 
-    async def keep(
-        self, artifact_id: str, content: bytes = b"content", place: ConversationKey = OWN, **row: Any
+    async def store_artifact(
+        self, artifact_id: str, content: bytes = b"content", place: ConversationKey = OWN_PLACE, **row: Any
     ) -> None:
         made = ArtifactRow(
             **{"artifact_id": artifact_id, "artifact_type": "file", "storage": Storage.BLOB, "source": "runner"}
@@ -164,13 +178,13 @@ class World:
         )
         await self.write(lambda conn: artifacts.register(conn, made, content))
 
-    def everything_else(self) -> str:
-        """All that is not the run's own, as one text: it must be the same before and after."""
-        return facts(self.engine, _foreign)
+    def digest_foreign_data(self) -> str:
+        """Return a digest of all foreign data, which must be the same before and after an attack."""
+        return read_database(self.engine, _foreign)
 
 
-def own(text: str = "hi", place: ConversationKey = OWN, **fields: Any) -> EventEnvelope:
-    """Something said in a place."""
+def own_message(text: str = "hi", place: ConversationKey = OWN_PLACE, **fields: Any) -> EventEnvelope:
+    """Make a message in a place, by default the run's own."""
     given = place_fields(place)
     return message(text, given.pop("conversation_id"), **{**given, "event_id": f"said-{next(_numbers)}"} | fields)
 
@@ -179,13 +193,13 @@ def place_fields(place: ConversationKey) -> dict[str, Any]:
     return {name: getattr(place, name) for name in ("conversation_id", "thread_id", "bot_id", "workspace_id")}
 
 
-async def inhabit(world: World, place: ConversationKey, name: str) -> dict[str, str]:
-    """Someone else's conversation: a line, an artifact, state and storage, all of them hidden; gives their ids."""
+async def add_foreign_conversation(harness: AccessHarness, place: ConversationKey, name: str) -> dict[str, str]:
+    """Add a line, an artifact, state and storage to a foreign conversation. Returns their ids and cursors."""
 
-    async def live(ctx: Any) -> dict[str, str]:
-        await ctx.api.state_set("conversation", "k", HIDDEN)
-        await ctx.api.set_plugin_storage("k", HIDDEN.encode())
-        await ctx.api.set_workspace_storage(f"of {place.workspace_id}", HIDDEN.encode())
+    async def write_everything(ctx: Any) -> dict[str, str]:
+        await ctx.api.state_set("conversation", "k", FOREIGN_TEXT)
+        await ctx.api.set_plugin_storage("k", FOREIGN_TEXT.encode())
+        await ctx.api.set_workspace_storage(f"of {place.workspace_id}", FOREIGN_TEXT.encode())
         page = await ctx.api.history_page(limit=1)
         events = await ctx.api.event_page(limit=1)
         entries = await ctx.api.run_events_page(limit=1)
@@ -198,17 +212,17 @@ async def inhabit(world: World, place: ConversationKey, name: str) -> dict[str, 
         }
         return {key: value or "" for key, value in cursors.items()}
 
-    known = await world.give(live, own(HIDDEN, place), "other")
-    await world.keep(f"art-{name}", HIDDEN.encode(), place)
+    known = await harness.do_in_run(write_everything, own_message(FOREIGN_TEXT, place), "other")
+    await harness.store_artifact(f"art-{name}", FOREIGN_TEXT.encode(), place)
     return {**known, "artifact": f"art-{name}"}
 
 
-def raw(ctx: Any, action: str, **data: Any) -> Awaitable[Any]:
-    """A call as only a forger makes it: nothing is filled in."""
+def raw_call(ctx: Any, action: str, **data: Any) -> Awaitable[Any]:
+    """Make a call with exactly these arguments; the API adds nothing."""
     return ctx.api._caller.call(action, data)
 
 
-def collected(chunks: AsyncIterator[Any]) -> Awaitable[list[Any]]:
+def collect(chunks: AsyncIterator[Any]) -> Awaitable[list[Any]]:
     async def collect() -> list[Any]:
         return [chunk async for chunk in chunks]
 
@@ -224,9 +238,9 @@ def write_file(path: Path, content: bytes | str) -> Path:
     return path
 
 
-async def whole_journal(engine: Engine, run: Played) -> str:
-    """Every word that the run's journal has, the large replies included."""
-    rows = facts(engine, lambda conn: artifacts.page(conn, run_id=run.run_id, now=START))
+async def whole_journal(engine: Engine, run: FinishedRun) -> str:
+    """Return the text of the run's journal, including large replies that are stored beside it."""
+    rows = read_database(engine, lambda conn: artifacts.page(conn, run_id=run.run_id, now=START))
     large = [await engine.artifacts.read_bytes(row.artifact_id) for row in rows if row.artifact_type == "call.replied"]
     return " ".join([*(repr(entry.data) for entry in await journal_of(engine, run.run_id)), *map(repr, large)])
 
@@ -234,7 +248,7 @@ async def whole_journal(engine: Engine, run: Played) -> str:
 def _foreign(conn: Connection) -> str:
     digest = hashlib.sha256()
     for table in (tables.transcript, tables.events, tables.artifacts):
-        for row in conn.execute(select(table).where(~OWN.within(table))):
+        for row in conn.execute(select(table).where(~OWN_PLACE.within(table))):
             digest.update(repr(tuple(row)).encode())
     state = select(tables.state).where(tables.state.c.runner_id != "plugin:local/asks/default")
     storage = select(tables.storage).where(tables.storage.c.owner.not_in(["plugin:local/asks", "workspace:w1"]))
@@ -244,6 +258,6 @@ def _foreign(conn: Connection) -> str:
     return digest.hexdigest()
 
 
-async def meanwhile(*works: Awaitable[Any]) -> list[Any]:
-    """Their results, refusals among them."""
+async def gather_results(*works: Awaitable[Any]) -> list[Any]:
+    """Wait for all, and return their results or exceptions."""
     return await asyncio.gather(*works, return_exceptions=True)

@@ -1,4 +1,4 @@
-"""A run that can be held: a tool and a model that count how often they are asked, and a way to wait for the hold."""
+"""Runs that can be paused: a tool and a model that record their calls, and functions that wait for a pause."""
 
 import asyncio
 import json
@@ -14,8 +14,8 @@ from engine.runtimes.inprocess import InProcessRuntime
 from tests.support.engines import (
     CountingIds,
     Engines,
-    Played,
-    Seen,
+    FinishedRun,
+    JournalEntry,
     declares,
     delta,
     done,
@@ -25,57 +25,57 @@ from tests.support.engines import (
 )
 from tests.support.limits import MAX_WAIT_SECONDS
 
-ASKED = [{"role": "user", "content": "and tomorrow?"}]
-GREY = {"result": {"sky": "grey"}}
-"""What a person puts in for what the tool says."""
-SKY = {"sky": "blue"}
-ALLOWED: dict[str, Any] = {
+MODEL_REQUEST = [{"role": "user", "content": "and tomorrow?"}]
+EDITED_REPLY = {"result": {"sky": "grey"}}
+"""The reply that the user enters instead of the tool's."""
+TOOL_RESULT = {"sky": "blue"}
+MANIFEST: dict[str, Any] = {
     "capabilities": {"tool_calling": True, "steering": True},
     "permissions": {"tools": ["call"], "models": ["invoke", "stream"], "artifacts": ["read"]},
     "config": [{"name": "model", "type": "llm-model-selector"}, {"name": "api_key", "type": "string"}],
 }
 
 
-class Weather:
-    """A tool."""
+class WeatherTool:
+    """A tool that records its calls and can block or fail."""
 
     def __init__(self) -> None:
         self.fact = ToolFact("weather", "test", "")
-        self.asked: list[Mapping[str, Any]] = []
-        self.answer: Any = SKY
+        self.calls: list[Mapping[str, Any]] = []
+        self.answer: Any = TOOL_RESULT
         self.error: ResourceError | None = None
         self.called = asyncio.Event()
-        self.go_on = asyncio.Event()
-        self.go_on.set()
+        self.may_return = asyncio.Event()
+        self.may_return.set()
 
     def detail(self) -> dict[str, Any]:
         return {"name": "weather", "description": "", "parameters": {}}
 
     async def call(self, parameters: Mapping[str, Any]) -> Any:
-        self.asked.append(parameters)
+        self.calls.append(parameters)
         self.called.set()
-        await self.go_on.wait()
+        await self.may_return.wait()
         if self.error is not None:
             raise self.error
         return self.answer
 
 
-class Speaker:
-    """A model that says the same three words, whole or in pieces."""
+class FixedModel:
+    """A model with one fixed reply, whole or streamed; it counts its calls and can fail in the middle of a stream."""
 
     def __init__(self) -> None:
         self.fact = ModelFact("m", "test")
-        self.asked = 0
-        self.breaks_off = False
+        self.calls = 0
+        self.fails_midway = False
 
     async def invoke(self, request: ModelRequest) -> ModelReply:
-        self.asked += 1
+        self.calls += 1
         return ModelReply({"role": "assistant", "content": "it will rain"}, {"total_tokens": 3})
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelFrame]:
-        self.asked += 1
+        self.calls += 1
         for number, word in enumerate(("it ", "will ", "rain")):
-            if self.breaks_off and number:
+            if self.fails_midway and number:
                 raise ResourceError("the line went dead")
             yield ModelFrame({"role": "assistant", "content": word})
         yield ModelFrame(usage={"total_tokens": 3})
@@ -87,13 +87,13 @@ class Speaker:
         return 3
 
 
-class House:
-    """Opens engines whose runners may ask the tool and the model."""
+class ToolEngines:
+    """Opens engines whose runners may use the tool and the model."""
 
     def __init__(self, engines: Engines) -> None:
         self.clock = engines.clock
-        self.tool = Weather()
-        self.model = Speaker()
+        self.tool = WeatherTool()
+        self.model = FixedModel()
         self._engines = engines
         self._open: list[Engine] = []
         self._others = 0
@@ -127,22 +127,22 @@ class House:
 
 
 def _allowed(runner: Any) -> Any:
-    """The runner with all its permissions; itself it stays as it is, for other tests have it too."""
+    """Return a copy of the runner with all permissions; the runner itself is shared by tests and stays unchanged."""
     allowed: Any = partial(runner)
     allowed.__name__ = runner.__name__
-    return declares(**ALLOWED)(allowed)
+    return declares(**MANIFEST)(allowed)
 
 
-async def reached(engine: Engine, run_id: str, number: int = 1) -> Pause:
-    """What is held, once a run was held for the nth time."""
-    await told(engine, run_id, "pause.started", number)
+async def wait_for_pause(engine: Engine, run_id: str, number: int = 1) -> Pause:
+    """Wait until a run is paused for the nth time, and return the pause."""
+    await wait_for_nth_entry(engine, run_id, "pause.started", number)
     held = await engine.runs.current_pause(run_id)
     assert held is not None
     return held
 
 
-async def told(engine: Engine, run_id: str, kind: str, number: int = 1) -> None:
-    """Wait for a run's nth entry of a type."""
+async def wait_for_nth_entry(engine: Engine, run_id: str, kind: str, number: int = 1) -> None:
+    """Wait for the nth entry of a type in a run."""
     async with asyncio.timeout(MAX_WAIT_SECONDS), engine.subscribe(run_id=run_id) as news:
         async for batch in news:
             number -= sum(one.entry.type == kind for one in batch)
@@ -150,21 +150,21 @@ async def told(engine: Engine, run_id: str, kind: str, number: int = 1) -> None:
                 return
 
 
-async def holds_in(engine: Engine, run_id: str) -> list[Seen]:
+async def pause_entries(engine: Engine, run_id: str) -> list[JournalEntry]:
     return [entry for entry in await journal_of(engine, run_id) if entry.type.startswith(("breakpoint.", "pause."))]
 
 
 async def asks(ctx: Any) -> AsyncIterator[Any]:
-    """Calls the tool and says what it answered."""
+    """A runner that calls the tool and completes with its result."""
     yield done(str(await ctx.api.call_tool("weather", {"place": "here"})))
 
 
-def answer_of(run: Played) -> Any:
+def final_text(run: FinishedRun) -> Any:
     return run.one("run.completed").data["message"]["content"]
 
 
 async def speaks(ctx: Any) -> AsyncIterator[Any]:
-    """Says three things."""
+    """A runner that sends a delta and two messages."""
     yield delta("a")
     yield said("one")
     yield said("two")

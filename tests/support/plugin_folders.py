@@ -1,4 +1,4 @@
-"""Small projects on disk."""
+"""Fixtures that write plugins and other project files."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -51,7 +51,7 @@ class Demo(AgentRunner):
 
 
 class Plugins:
-    """Writes plugins in LangBot's layout."""
+    """Writes plugins with LangBot's folder layout."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -76,10 +76,10 @@ def plugins(tmp_path: Path) -> Plugins:
 
 @pytest.fixture
 def write(tmp_path: Path) -> Callable[[str, str], Path]:
-    def to(name: str, text: str) -> Path:
+    def write_file(name: str, text: str) -> Path:
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
         return path
 
-    return to
+    return write_file

@@ -1,4 +1,4 @@
-"""How thorough random tests are: short in `make test`, long in `make test-long`."""
+"""Length of the random tests: short in `make test`, long in `make test-long`."""
 
 import os
 from typing import Final

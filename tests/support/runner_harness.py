@@ -1,4 +1,4 @@
-"""Plays a bundled runner without a host around it."""
+"""Runs a bundled runner without a host."""
 
 import importlib.util
 import sys
@@ -18,7 +18,7 @@ CONTEXT: dict[str, Any] = {
 
 
 def load(name: str):
-    """A bundled runner's module; it can import what lies beside it, as in a run."""
+    """Import a bundled runner. It can import the modules beside it, as in a run."""
     folder = bundled_folder() / name
     spec = importlib.util.spec_from_file_location(f"bundled_{name}", folder / "runner.py")
     assert spec is not None
@@ -33,8 +33,8 @@ def load(name: str):
     return module
 
 
-async def play(runner: Any, text: str, caller: Caller | None = None, **config: Any) -> list[dict[str, Any]]:
-    """The results of one run; with a caller, the host behind it has steering on."""
+async def run_bundled(runner: Any, text: str, caller: Caller | None = None, **config: Any) -> list[dict[str, Any]]:
+    """Return the results of one run. Steering is available if a caller is given."""
     apis = {"context": {"available_apis": {"steering_pull": caller is not None}}}
     ctx = AgentRunContext.model_validate(CONTEXT | apis | {"input": {"text": text}, "config": config})
     if caller is not None:

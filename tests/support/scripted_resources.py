@@ -1,4 +1,4 @@
-"""Scripts on disk, and waiting that takes no time."""
+"""Fixtures for scripted resources: scripts on disk, and sleeps that return at once."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -14,8 +14,8 @@ from engine.resources.scripted.model import ScriptedModel
 from engine.resources.scripted.model_script import ModelScript
 
 
-class Waits:
-    """Remembers how long anyone wanted to wait."""
+class RecordedSleeps:
+    """Replaces `asyncio.sleep`: returns at once and records the seconds."""
 
     def __init__(self) -> None:
         self.all: list[float] = []
@@ -25,37 +25,37 @@ class Waits:
 
 
 @pytest.fixture
-def waits() -> Waits:
-    return Waits()
+def sleeps() -> RecordedSleeps:
+    return RecordedSleeps()
 
 
 @pytest.fixture
 def write(tmp_path: Path) -> Callable[[str, str], Path]:
-    def to(name: str, text: str) -> Path:
+    def write_file(name: str, text: str) -> Path:
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
         return path
 
-    return to
+    return write_file
 
 
 @pytest.fixture
-def shelf(write: Callable[[str, str], Path], waits: Waits) -> Callable[[str], ResourceSet]:
-    """The shelf of a trackside.yaml."""
+def load_set(write: Callable[[str, str], Path], sleeps: RecordedSleeps) -> Callable[[str], ResourceSet]:
+    """Loads the resources of a trackside.yaml with the given text."""
 
-    def of(text: str) -> ResourceSet:
-        return load_resources(load_project(write("trackside.yaml", text)), sleep=waits)
+    def load(text: str) -> ResourceSet:
+        return load_resources(load_project(write("trackside.yaml", text)), sleep=sleeps)
 
-    return of
+    return load
 
 
 @pytest.fixture
-def model(waits: Waits) -> Callable[..., ScriptedModel]:
-    """A model with these replies."""
+def model(sleeps: RecordedSleeps) -> Callable[..., ScriptedModel]:
+    """Makes a scripted model with the given replies."""
 
-    def of(*replies: dict[str, Any], **script: Any) -> ScriptedModel:
+    def make(*replies: dict[str, Any], **script: Any) -> ScriptedModel:
         checked = ModelScript.model_validate({"replies": list(replies), **script})
-        return ScriptedModel(ModelFact("m", "scripted"), checked, sleep=waits)
+        return ScriptedModel(ModelFact("m", "scripted"), checked, sleep=sleeps)
 
-    return of
+    return make

@@ -1,4 +1,4 @@
-"""Runners that can be steered and held, for commands that speak to a run while it works."""
+"""Runners for tests of commands that steer, pause or stop a run in progress."""
 
 from tests.support.commands import Trackside
 
@@ -12,13 +12,13 @@ class Listener(AgentRunner):
     async def run(self, ctx):
         yield AgentRunResult.tool_call_started(ctx.run_id, "1", "listen", {})
         yield AgentRunResult.tool_call_started(ctx.run_id, "2", "listen", {})
-        heard, wants = [], ctx.config["wants"] if ctx.input.to_text() == "listen" else 0
-        while len(heard) < wants:
-            heard += [item.input.to_text() for item in (await ctx.api.steering_pull()).items]
-        said = "; ".join([ctx.input.to_text(), *heard])
+        received, wants = [], ctx.config["wants"] if ctx.input.to_text() == "listen" else 0
+        while len(received) < wants:
+            received += [item.input.to_text() for item in (await ctx.api.steering_pull()).items]
+        said = "; ".join([ctx.input.to_text(), *received])
         yield AgentRunResult.run_completed(ctx.run_id, Message(role="assistant", content=said))
 """
-"""Told to listen, it asks until it has heard as much as it wants: a message cannot come too late."""
+"""Pulls until it has received `wants` messages if its input is `listen`, so that no message comes too late."""
 
 DEAF = """
 import asyncio
@@ -33,7 +33,7 @@ class Deaf(AgentRunner):
         said = "answered " + ctx.input.to_text()
         yield AgentRunResult.run_completed(ctx.run_id, Message(role="assistant", content=said))
 """
-"""Cannot be steered, and works until there is a file called `go`."""
+"""Cannot be steered, and runs until a file called `go` exists."""
 
 FORECAST = """
 from engine.protocol import AgentRunner, AgentRunResult, Message
@@ -49,7 +49,7 @@ class Forecast(AgentRunner):
         yield AgentRunResult.message_completed(ctx.run_id, Message(role="assistant", content=said))
         yield AgentRunResult.run_completed(ctx.run_id)
 """
-"""One tool, one pull, one message."""
+"""Calls a tool, pulls once, and sends one message."""
 
 PROJECT = """
 runners: [forecast.py]

@@ -1,4 +1,4 @@
-"""What the tests of this room write, and how they listen."""
+"""Sample rows for tests of the store, and a writer whose callbacks are recorded."""
 
 import asyncio
 from collections.abc import Callable
@@ -20,24 +20,24 @@ from engine.store.transcript import TranscriptLine
 from engine.store.writer import Writer
 from tests.support.limits import MAX_WAIT_SECONDS
 
-TALK = ConversationKey("talk")
+CONVERSATION = ConversationKey("talk")
 
 
 def entry(position: int, run_id: str = "run_a", *, data: str = "{}", kind: str = "message.delta") -> Entry:
     return Entry(run_id, position, 1_700_000_000_000_000 + position, "runner", kind, data)
 
 
-def write(conn: Connection, *entries: Entry) -> None:
-    """Entries straight into the table, for tests of what reads them."""
+def write_entries(conn: Connection, *entries: Entry) -> None:
+    """Insert entries without a writer."""
     for statement, parameters, _ in journal.inserts(entries):
         conn.exec_driver_sql(statement, parameters)
 
 
-def run(run_id: str, *, at: int = 1, **more: Any) -> RunRow:
+def run_row(run_id: str, *, at: int = 1, **more: Any) -> RunRow:
     return RunRow(run_id=run_id, runner_id="plugin:a/b/c", created_at=at, updated_at=at, **more)
 
 
-def item(item_id: str, **more: Any) -> QueueItem:
+def queue_item(item_id: str, **more: Any) -> QueueItem:
     return QueueItem(
         **{"item_id": item_id, "event_id": f"e_{item_id}", "mode": Mode.SLOT, "created_at": 1, "envelope": {}}
         | {"conversation_id": "talk"}
@@ -45,7 +45,7 @@ def item(item_id: str, **more: Any) -> QueueItem:
     )
 
 
-def say(conversation_id: str, number: int, *, at: int = 1, run_id: str | None = None) -> TranscriptLine:
+def numbered_line(conversation_id: str, number: int, *, at: int = 1, run_id: str | None = None) -> TranscriptLine:
     return TranscriptLine(
         transcript_id=f"{conversation_id}_{number}",
         conversation_id=conversation_id,
@@ -56,7 +56,7 @@ def say(conversation_id: str, number: int, *, at: int = 1, run_id: str | None = 
     )
 
 
-def said(number: int, content: str | None, place: ConversationKey = TALK, **more: Any) -> TranscriptLine:
+def text_line(number: int, content: str | None, place: ConversationKey = CONVERSATION, **more: Any) -> TranscriptLine:
     return TranscriptLine(
         **{
             "transcript_id": f"line_{number}",
@@ -72,14 +72,16 @@ def said(number: int, content: str | None, place: ConversationKey = TALK, **more
     )
 
 
-def found(conn: Connection, query: str, place: ConversationKey | None = TALK, **more: Any) -> list[str | None]:
+def find_texts(
+    conn: Connection, query: str, place: ConversationKey | None = CONVERSATION, **more: Any
+) -> list[str | None]:
     lines, total = search.find(conn, query, place, **more)
     assert total >= len(lines)
     return [line.content for line in lines]
 
 
-def sound(conn: Connection) -> bool:
-    """SQLite's own check of the index against its words, and ours against the lines."""
+def is_index_consistent(conn: Connection) -> bool:
+    """Check the index with SQLite's integrity check, and that it has exactly the lines with searchable words."""
     conn.exec_driver_sql("INSERT INTO transcript_search (transcript_search) VALUES ('integrity-check')")
     indexed = set(conn.execute(text("SELECT rowid FROM transcript_search")).scalars())
     lines = conn.execute(text("SELECT seq, content FROM transcript")).all()
@@ -87,31 +89,31 @@ def sound(conn: Connection) -> bool:
 
 
 @dataclass
-class Heard:
-    """What a writer told and reported."""
+class RecordedCallbacks:
+    """The entries that a writer announced, and the failures that it reported."""
 
-    told: list[tuple[int, list[Entry]]] = field(default_factory=list)
+    announced: list[tuple[int, list[Entry]]] = field(default_factory=list)
     failed: list[StoreError] = field(default_factory=list)
 
     @property
     def entries(self) -> list[Entry]:
-        return [each for _, group in self.told for each in group]
+        return [each for _, group in self.announced for each in group]
 
 
 def make_writer(
-    database: Database, heard: Heard, connect: Callable[[], Connection] | None = None, **more: Any
+    database: Database, callbacks: RecordedCallbacks, connect: Callable[[], Connection] | None = None, **more: Any
 ) -> Writer:
     return Writer(
         connect or database.writing_connection,
         database.path,
-        on_committed=lambda row, entries: heard.told.append((row, entries)),
-        on_failure=heard.failed.append,
+        on_committed=lambda row, entries: callbacks.announced.append((row, entries)),
+        on_failure=callbacks.failed.append,
         **more,
     )
 
 
-async def until(condition: Callable[[], bool]) -> None:
-    """Give the loop its turns until something holds."""
+async def wait_until(condition: Callable[[], bool]) -> None:
+    """Run the event loop until the condition is true."""
     async with asyncio.timeout(MAX_WAIT_SECONDS):
-        while not condition():  # noqa: ASYNC110  (the condition is the writer's, which has no event for it)
+        while not condition():  # noqa: ASYNC110  (the writer has no event to wait for)
             await asyncio.sleep(0)

@@ -22,7 +22,7 @@ from console.ui.artifacts.screen import ArtifactsScreen
 from engine.api import ArtifactRow, Engine
 from engine.store import tables
 from tests.support.console.pilot import Cue, at_both_sizes, at_the_screen, sees, shown, until
-from tests.support.engines import Engines, done, made, said
+from tests.support.engines import Engines, artifact_created, done, said
 
 Size = tuple[int, int]
 PNG = b"\x89PNG\r\n\x1a\n" + struct.pack(">I4sII", 13, b"IHDR", 640, 480) + b"\x08\x02\0\0\0"
@@ -155,7 +155,7 @@ async def maker(ctx: Any):
         ("map.png", "image/png", PNG),
         ("long.txt", "text/plain", b"line\n" * (PREVIEW_BYTES // 4)),
     ):
-        yield made(name=name, mime_type=kind, content_base64=base64.b64encode(content).decode())
+        yield artifact_created(name=name, mime_type=kind, content_base64=base64.b64encode(content).decode())
     yield done()
 
 
@@ -302,7 +302,7 @@ async def test_new_artifact_appears_by_itself(open_engine: Engines):
         yield said("One after another.")
         for name in ("first.txt", "second.txt"):
             await cue.wait()
-            yield made(name=name, content_base64="aGk=")
+            yield artifact_created(name=name, content_base64="aGk=")
         await cue.wait()
         yield done()
 
@@ -405,7 +405,7 @@ async def test_created_artifact_opens_from_its_block(open_engine: Engines):
 async def test_artifacts_are_loaded_page_by_page(open_engine: Engines):
     async def many(ctx: Any):
         for number in range(230):
-            yield made(name=f"part-{number:03}.txt", content_base64="aGk=")
+            yield artifact_created(name=f"part-{number:03}.txt", content_base64="aGk=")
         yield done("All there.")
 
     app = Trackside(LaunchOptions(), lambda: open_engine(many))

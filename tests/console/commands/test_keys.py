@@ -8,7 +8,7 @@ from textual.pilot import Pilot
 from console.model.commands.help import ABOUT
 from console.model.commands.key_labels import with_keys
 from tests.support.console.pilot import NARROW, SIZES, WIDE, Cue, at_the_screen, say, sees, shown, until
-from tests.support.console.recorded_toasts import Telling, telling
+from tests.support.console.recorded_toasts import RecordingConsole, recording_console
 from tests.support.engines import Engines
 
 PANES = ("prompt", "queue", "conversation", "stream", "inspector", "rail")
@@ -18,7 +18,7 @@ SCREENS = {
 }  # fmt: skip
 
 
-async def focus_pane(pilot: Pilot[Any], app: Telling, pane: str) -> None:
+async def focus_pane(pilot: Pilot[Any], app: RecordingConsole, pane: str) -> None:
     app.main.go_to(pane)
     await until(pilot, lambda: app.main.where() == pane)
 
@@ -28,7 +28,7 @@ async def focus_pane(pilot: Pilot[Any], app: Telling, pane: str) -> None:
 
 @pytest.mark.parametrize("size", SIZES)
 async def test_prompt_has_the_focus_at_start_and_after_every_send(open_engine: Engines, size: tuple[int, int]):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app, size) as pilot:
         assert app.main.where() == "prompt"
         await say(pilot, "hello")
@@ -44,7 +44,7 @@ async def test_prompt_has_the_focus_at_start_and_after_every_send(open_engine: E
 
 @pytest.mark.parametrize("size", SIZES)
 async def test_tab_and_shift_tab_cycle_through_the_panes(open_engine: Engines, size: tuple[int, int]):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app, size) as pilot:
         await say(pilot, "hello")
         await sees(pilot, "You said: hello")
@@ -60,7 +60,7 @@ async def test_tab_and_shift_tab_cycle_through_the_panes(open_engine: Engines, s
 
 
 async def test_tab_skips_hidden_panes(open_engine: Engines):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app, (120, 40)) as pilot:
         visited: list[str] = []
         for _ in range(4):
@@ -73,7 +73,7 @@ async def test_tab_skips_hidden_panes(open_engine: Engines):
 
 @pytest.mark.parametrize("size", SIZES)
 async def test_digits_select_panes_outside_of_text_fields(open_engine: Engines, size: tuple[int, int]):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app, size) as pilot:
         await say(pilot, "hello")
         await sees(pilot, "You said: hello")
@@ -93,7 +93,7 @@ async def test_digits_select_panes_outside_of_text_fields(open_engine: Engines, 
 
 
 async def test_digits_are_typed_from_the_conversation(open_engine: Engines):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app, NARROW) as pilot:
         await focus_pane(pilot, app, "conversation")
         await pilot.press("2")
@@ -102,18 +102,18 @@ async def test_digits_are_typed_from_the_conversation(open_engine: Engines):
 
 
 async def test_function_keys_work_in_every_pane(open_engine: Engines):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app, NARROW) as pilot:
         await say(pilot, "hello")
         await sees(pilot, "You said: hello")
         await say(pilot, "be brief")
         await sees(pilot, "1 queued")
         for pane in PANES:
-            app.told.clear()
+            app.toasts.clear()
             await focus_pane(pilot, app, pane)
             await pilot.press("f7")
-            await until(pilot, lambda: bool(app.told))
-            assert app.told == ["The run is not paused. f6 pauses it at its next steering point."]
+            await until(pilot, lambda: bool(app.toasts))
+            assert app.toasts == ["The run is not paused. f6 pauses it at its next steering point."]
 
 
 # Reasons for commands that are not available
@@ -136,19 +136,19 @@ REASONS = (
 
 
 async def test_unavailable_command_shows_the_reason(open_engine: Engines):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app, WIDE) as pilot:
         for pane, key, why in REASONS:
-            app.told.clear()
+            app.toasts.clear()
             await focus_pane(pilot, app, pane)
             await pilot.press(key)
-            await until(pilot, lambda: bool(app.told))
-            assert app.told == [why]
+            await until(pilot, lambda: bool(app.toasts))
+            assert app.toasts == [why]
 
 
 async def test_breakpoint_cannot_be_set_after_the_run_has_ended(open_engine: Engines):
     cue = Cue()
-    app = telling(open_engine, cue)
+    app = recording_console(open_engine, cue)
     async with at_the_screen(app) as pilot:
         await say(pilot, "hello")
         await sees(pilot, "You said: hello")
@@ -157,21 +157,21 @@ async def test_breakpoint_cannot_be_set_after_the_run_has_ended(open_engine: Eng
         await until(pilot, lambda: not app.services.situation.is_running)
         await focus_pane(pilot, app, "stream")
         await pilot.press("b")
-        await until(pilot, lambda: bool(app.told))
-        assert app.told == ["No run in progress."]
+        await until(pilot, lambda: bool(app.toasts))
+        assert app.toasts == ["No run in progress."]
 
 
 # Help
 
 
-def _is_laid_out(app: Telling) -> bool:
+def _is_laid_out(app: RecordingConsole) -> bool:
     """The open help can be scrolled, or all of it is visible."""
     return app.screen.query_one("VerticalScroll").max_scroll_y > 0 or "▾ unfolded" in shown(app)
 
 
 @pytest.mark.parametrize("size", [(160, 45), (80, 24), (60, 15)])
 async def test_help_is_about_the_pane_and_scrolls_to_its_end(open_engine: Engines, size: tuple[int, int]):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app, size) as pilot:
         for pane in ("prompt", "stream", "inspector"):
             await focus_pane(pilot, app, pane)
@@ -186,7 +186,7 @@ async def test_help_is_about_the_pane_and_scrolls_to_its_end(open_engine: Engine
 
 
 async def test_help_is_about_the_open_full_screen(open_engine: Engines):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app, NARROW) as pilot:
         for command, place in SCREENS.items():
             await app.action_perform(command)

@@ -22,17 +22,17 @@ from engine.api import EventEnvelope, Mode
 from tests.support.console.journal_writer import Journal, conversation_of
 from tests.support.engines import (
     Engines,
-    Stage,
+    ScriptRunner,
     declares,
     done,
     event,
-    forever,
-    kept,
     message,
-    open_stage,
+    open_script_runner,
     said,
     send,
-    until,
+    state_updated,
+    wait_for_entry,
+    wait_forever,
 )
 
 
@@ -49,13 +49,13 @@ def are_numbers_consecutive(conversation: ConversationModel) -> bool:
     return [block.number for block in conversation.blocks] == list(range(first, first + len(conversation.blocks)))
 
 
-async def run_twelve(stage: Stage) -> list[str]:
+async def run_twelve(stage: ScriptRunner) -> list[str]:
     """Twelve runs of one session; their ids."""
     return [(await stage(said(f"answer {n}"), done(), event=f"ask {n}")).run_id for n in range(12)]
 
 
 async def test_earlier_runs_are_loaded_three_at_a_time(open_engine: Engines):
-    stage = await open_stage(open_engine)
+    stage = await open_script_runner(open_engine)
     await run_twelve(stage)
     loader = ConversationLoader(stage.engine, "s")
 
@@ -71,7 +71,7 @@ async def test_earlier_runs_are_loaded_three_at_a_time(open_engine: Engines):
 
 
 async def test_later_runs_are_loaded_from_a_run_in_the_middle(open_engine: Engines):
-    stage = await open_stage(open_engine)
+    stage = await open_script_runner(open_engine)
     runs = await run_twelve(stage)
     loader = ConversationLoader(stage.engine, "s")
 
@@ -87,7 +87,7 @@ async def test_later_runs_are_loaded_from_a_run_in_the_middle(open_engine: Engin
 
 
 async def test_concurrent_loads_read_different_windows(open_engine: Engines):
-    stage = await open_stage(open_engine)
+    stage = await open_script_runner(open_engine)
     await run_twelve(stage)
     loader = ConversationLoader(stage.engine, "s")
     await loader.read_end()
@@ -106,7 +106,7 @@ def tool(number: int) -> list[dict[str, Any]]:
 
 
 async def test_long_run_is_loaded_in_windows_before_the_run_above(open_engine: Engines):
-    stage = await open_stage(open_engine)
+    stage = await open_script_runner(open_engine)
     await stage(said("before"), done(), event="short")
     long = await stage(*(each for n in range(700) for each in [*tool(n), said(f"step {n}")]), done(), event="long")
     loader = ConversationLoader(stage.engine, "s")
@@ -126,7 +126,7 @@ async def test_long_run_is_loaded_in_windows_before_the_run_above(open_engine: E
 
 
 async def test_long_run_is_loaded_back_to_an_entry(open_engine: Engines):
-    stage = await open_stage(open_engine)
+    stage = await open_script_runner(open_engine)
     long = await stage(*(said(f"step {n}") for n in range(3 * WINDOW_ENTRIES)), done(), event="long")
     loader = ConversationLoader(stage.engine, "s")
 
@@ -143,7 +143,7 @@ async def test_long_run_is_loaded_back_to_an_entry(open_engine: Engines):
 
 
 async def test_long_run_is_loaded_downwards_in_windows(open_engine: Engines):
-    stage = await open_stage(open_engine)
+    stage = await open_script_runner(open_engine)
     first = await stage(said("before"), done(), event="short")
     await stage(*(each for n in range(700) for each in tool(n)), done(), event="long")
     loader = ConversationLoader(stage.engine, "s")
@@ -159,8 +159,8 @@ async def test_long_run_is_loaded_downwards_in_windows(open_engine: Engines):
 
 
 async def test_window_without_blocks_does_not_end_loading(open_engine: Engines):
-    stage = await open_stage(open_engine)
-    quiet = [kept("n", n) for n in range(3 * WINDOW_ENTRIES)]
+    stage = await open_script_runner(open_engine)
+    quiet = [state_updated("n", n) for n in range(3 * WINDOW_ENTRIES)]
     await stage(said("first"), *quiet, said("last"), done())
     loader = ConversationLoader(stage.engine, "s")
 
@@ -172,7 +172,7 @@ async def test_window_without_blocks_does_not_end_loading(open_engine: Engines):
 
 
 async def test_fork_shows_inherited_lines_above_its_runs(open_engine: Engines):
-    stage = await open_stage(open_engine)
+    stage = await open_script_runner(open_engine)
     await stage(said("**one**"), done(), event="first")
     fork = await stage.engine.sessions.fork("s")
     alone = ConversationLoader(stage.engine, fork.session_id)
@@ -208,7 +208,7 @@ def message_texts(conversation: ConversationModel) -> list[str]:
 
 
 async def test_fork_shows_inherited_events_like_its_parent(open_engine: Engines):
-    stage = await open_stage(open_engine)
+    stage = await open_script_runner(open_engine)
     for n in range(3):
         await stage(said(f"welcome {n}"), said("sit down"), done(), event=member_joined(f"group {n}"))
     await stage(said("yes"), done(), event="ready?")
@@ -232,7 +232,7 @@ async def test_fork_shows_inherited_events_like_its_parent(open_engine: Engines)
 async def test_inherited_event_is_shown_once_at_any_page_edge(
     open_engine: Engines, monkeypatch: pytest.MonkeyPatch, lines: int
 ):
-    stage = await open_stage(open_engine)
+    stage = await open_script_runner(open_engine)
     for n in range(4):
         what = member_joined(f"group {n}") if n % 2 else f"message {n}"
         await stage(said(f"welcome {n}"), said("sit down"), done(), event=what)
@@ -250,7 +250,7 @@ async def test_inherited_event_is_shown_once_at_any_page_edge(
 
 
 async def test_fork_of_a_deleted_session_shows_its_own_lines(open_engine: Engines):
-    stage = await open_stage(open_engine)
+    stage = await open_script_runner(open_engine)
     await stage(said("welcome"), done(), event=member_joined())
     fork = await stage.engine.sessions.fork("s")
     await stage.engine.sessions.delete("s")
@@ -264,11 +264,11 @@ async def test_fork_of_a_deleted_session_shows_its_own_lines(open_engine: Engine
 async def test_live_entries_continue_loaded_blocks(open_engine: Engines):
     async def works(ctx: Any):
         yield said("so far")
-        await forever()
+        await wait_forever()
 
     engine = await open_engine(works)
     run_id = await send(engine, "go")
-    await until(engine, run_id, "message.completed")
+    await wait_for_entry(engine, run_id, "message.completed")
     loader = ConversationLoader(engine, "s")
     await loader.read_end()
 

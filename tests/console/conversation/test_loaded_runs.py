@@ -21,18 +21,18 @@ from tests.support.console.pilot import at_the_screen, shown
 from tests.support.console.pilot import until as wait
 from tests.support.engines import (
     Engines,
+    artifact_created,
     declares,
     delta,
     done,
     failed,
     journal_of,
-    kept,
-    made,
     message,
-    open_stage,
+    open_script_runner,
     said,
     send,
-    until,
+    state_updated,
+    wait_for_entry,
 )
 
 
@@ -73,7 +73,7 @@ def answer(number: int = 1) -> dict[str, Any]:
     return {"type": "tool.call.completed", "data": data}
 
 
-FILE = made("file", name="map.txt", content="a map", mime_type="text/plain")
+FILE = artifact_created("file", name="map.txt", content="a map", mime_type="text/plain")
 RUNS = {
     "text, tool, text": [
         delta("Let me "), delta("look. "), call(), answer(), delta("Sunny."), said("Let me look. Sunny."),
@@ -96,7 +96,7 @@ RUNS = {
     "two messages": [
         delta("A. "), call(1), answer(1), delta("B."), said("A. B."), delta("C. "), call(2), answer(2), said("C. D."),
     ],
-    "state and artifact": [delta("Here "), kept("mood", "good"), FILE, delta("it is."), said("Here it is.")],
+    "state and artifact": [delta("Here "), state_updated("mood", "good"), FILE, delta("it is."), said("Here it is.")],
     "ends as it began": [delta("Hmm"), call(), answer(), delta("Hmm, "), delta("so it is"), said("Hmm, so it is")],
     "after its tool call": [call(), answer(), delta("Sun"), delta("ny."), said("Sunny.")],
     "failure": [delta("A. "), call(1), answer(1), said("A. B."), delta("C. "), call(2), delta("D"), failed("no")],
@@ -114,7 +114,7 @@ RUNS = {
 
 @pytest.mark.parametrize("results", RUNS.values(), ids=RUNS)
 async def test_loaded_run_shows_the_same_as_the_live_run(open_engine: Engines, results: list[Any]) -> None:
-    stage = await open_stage(open_engine)
+    stage = await open_script_runner(open_engine)
     has_end = any(isinstance(result, str) or result["type"].startswith("run.") for result in results)
     run = await stage(*results, *(() if has_end else (done(),)))
 
@@ -138,7 +138,7 @@ async def test_steering_message_inside_a_message_stays_there_when_loaded_later(o
 
     engine = await open_engine(listens)
     run_id = await send(engine, "go")
-    await until(engine, run_id, "message.delta")
+    await wait_for_entry(engine, run_id, "message.delta")
     await engine.runs.submit(message("use metric"))
     go.set()
     await engine.runs.wait_for_end(run_id)
@@ -158,7 +158,7 @@ async def test_steering_message_inside_a_message_stays_there_when_loaded_later(o
 
 @pytest.mark.parametrize("way", ["continued", "from the browser", "from the list"])
 async def test_screen_shows_the_tool_call_of_a_past_run_between_its_texts(open_engine: Engines, way: str) -> None:
-    stage = await open_stage(open_engine)
+    stage = await open_script_runner(open_engine)
     run = await stage(*RUNS["text, tool, text"], done())
 
     async def engine() -> Engine:

@@ -7,7 +7,7 @@ from console.app import Trackside
 from console.launch import LaunchOptions
 from tests.support.console.pilot import at_the_screen, say, sees, shown, until
 from tests.support.engines import Engines, waits
-from tests.support.faults.faults import line_of, other_process
+from tests.support.faults.faults import other_process, read_line
 
 HOST_SCRIPT = Path(__file__).parents[2] / "support" / "dying_host.py"
 
@@ -16,7 +16,7 @@ async def test_run_of_another_process_is_shown_live_and_as_lost_if_its_host_dies
     app = Trackside(LaunchOptions(session="s"), lambda: open_engine(waits))
     async with at_the_screen(app) as pilot:
         with other_process(HOST_SCRIPT, tmp_path) as other:
-            await asyncio.to_thread(line_of, other)
+            await asyncio.to_thread(read_line, other)
             await sees(pilot, "one", "running", f"also open in process {other.pid}")
             await sees(pilot, "in another process", "after ▸ sent when the run in another process ends")
             for key, words in (("f6", "Control it there."), ("ctrl+t", "The run is in another process.")):
@@ -39,7 +39,7 @@ async def test_run_of_another_process_is_shown_live_and_as_lost_if_its_host_dies
 
 async def test_run_of_another_process_is_recognised_at_start(tmp_path: Path, open_engine: Engines):
     with other_process(HOST_SCRIPT, tmp_path) as other:
-        await asyncio.to_thread(line_of, other)
+        await asyncio.to_thread(read_line, other)
         app = Trackside(LaunchOptions(session="s"), lambda: open_engine(waits))
         async with at_the_screen(app, (80, 24)) as pilot:
             await sees(pilot, "one", "in another process")

@@ -16,7 +16,7 @@ from tests.support.console.database_lock import locked_database
 from tests.support.console.form_app import at_the_form, kept, to_the_form
 from tests.support.console.form_runners import console_with_form
 from tests.support.console.pilot import SIZES, at_both_sizes, at_the_screen, becomes, sees, shown, until
-from tests.support.console.recorded_toasts import Telling
+from tests.support.console.recorded_toasts import RecordingConsole
 from tests.support.console.sessions_browser import open_session_browser
 from tests.support.console.state_browser import (
     SESSION_WITH_STATE,
@@ -58,7 +58,7 @@ async def test_setting_that_could_not_be_saved_is_kept_and_saved_later(open_engi
     async with at_the_form(app) as (pilot, _):
         async with locked_database(open_engine.db):
             await pilot.press("enter", *" there", "enter")
-            await until(pilot, lambda: any("try again" in words for words in app.told))
+            await until(pilot, lambda: any("try again" in words for words in app.toasts))
             await sees(pilot, "hello there", "not on disk yet", "is locked by another process")
             await pilot.press("ctrl+q")
             await sees(pilot, "Your settings are not on disk yet.")
@@ -74,18 +74,18 @@ async def test_unsaved_setting_is_still_there_when_the_form_is_reopened(open_eng
     async with at_the_form(app) as (pilot, _):
         async with locked_database(open_engine.db):
             await pilot.press("enter", *" there", "enter", "escape")
-            await until(pilot, lambda: any("try again" in words for words in app.told))
+            await until(pilot, lambda: any("try again" in words for words in app.toasts))
             await to_the_form(pilot, app)
             await sees(pilot, "hello there", "not on disk yet")
         await becomes(pilot, lambda: kept(app), {"config": {"greeting": "hello there"}})
 
 
-async def open_sessions(pilot: Pilot[None], app: Telling) -> None:
+async def open_sessions(pilot: Pilot[None], app: RecordingConsole) -> None:
     await begun(pilot, app)
     await open_session_browser(pilot, app)
 
 
-async def open_state_at_said(pilot: Pilot[None], app: Telling) -> None:
+async def open_state_at_said(pilot: Pilot[None], app: RecordingConsole) -> None:
     await begun(pilot, app)
     await move_to_key(pilot, await open_state_browser(pilot, app), "said")
 
@@ -103,7 +103,7 @@ async def open_state_at_said(pilot: Pilot[None], app: Telling) -> None:
 async def test_browser_shows_the_progress_of_a_slow_write(
     open_engine: Engines,
     size: Size,
-    open_browser: Callable[[Pilot[None], Telling], Awaitable[None]],
+    open_browser: Callable[[Pilot[None], RecordingConsole], Awaitable[None]],
     keys: list[str],
     progress: str,
     result: str,
@@ -183,7 +183,7 @@ async def test_failed_undo_works_when_the_database_is_unlocked(open_engine: Engi
         await sees(pilot, "Deleted said")
         async with locked_database(open_engine.db):
             await pilot.press("u")
-            await until(pilot, lambda: any("try again" in words for words in app.told))
+            await until(pilot, lambda: any("try again" in words for words in app.toasts))
         await pilot.press("u")
         await sees(pilot, "Undone: 1 key")
         await becomes(pilot, lambda: stored_value(app, "said"), {"text": "second"})

@@ -14,7 +14,7 @@ from console.ui.shared.list import RowList
 from tests.console.pictures.open_scene import open_scene
 from tests.support.console.drawn_screen import strange
 from tests.support.console.pilot import WIDE, Cue, at_the_screen, listener, say, sees, shown, until
-from tests.support.console.recorded_toasts import Telling, telling
+from tests.support.console.recorded_toasts import RecordingConsole, recording_console
 from tests.support.engines import Engines
 
 
@@ -31,7 +31,7 @@ def test_as_many_labels_as_possible_are_single_letters():
     assert sum(len(one) == 1 for one in make_labels(len(LETTERS) + 1)) == len(LETTERS) - 1
 
 
-async def jump_to(pilot: Pilot[Any], app: Telling, row: str, widget: str, nth: int = 0) -> None:
+async def jump_to(pilot: Pilot[Any], app: RecordingConsole, row: str, widget: str, nth: int = 0) -> None:
     """Open jump mode and type the nth label in the row with this text in a widget of this class."""
     await sees(pilot, row)
     y = next(y for y, line in enumerate(shown(app).split("\n")) if row in line)
@@ -47,7 +47,7 @@ async def jump_to(pilot: Pilot[Any], app: Telling, row: str, widget: str, nth: i
 
 
 async def test_labels_lead_to_panes_and_rows(open_engine: Engines):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app, WIDE) as pilot:
         await say(pilot, "hello")
         await sees(pilot, "You said: hello", "next pull")  # the ribbon moves everything below it
@@ -66,7 +66,7 @@ async def test_labels_lead_to_panes_and_rows(open_engine: Engines):
 
 
 async def test_labels_lead_to_the_tabs_of_a_narrow_screen(open_engine: Engines):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app, (80, 24)) as pilot:
         await say(pilot, "hello")
         await sees(pilot, "You said: hello")
@@ -79,7 +79,7 @@ async def test_labels_lead_to_the_tabs_of_a_narrow_screen(open_engine: Engines):
 
 @pytest.mark.parametrize("key", ["escape", "ctrl+o", "1"])
 async def test_any_other_key_closes_jump_mode_without_a_change(open_engine: Engines, key: str):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app, WIDE) as pilot:
         await pilot.press(*"typed", "ctrl+o")
         await until(pilot, lambda: isinstance(app.screen, JumpMode))
@@ -89,7 +89,7 @@ async def test_any_other_key_closes_jump_mode_without_a_change(open_engine: Engi
 
 
 async def test_first_of_two_letters_is_kept_until_backspace(open_engine: Engines):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app, WIDE) as pilot:
         await say(pilot, "hello")
         await sees(pilot, "You said: hello")
@@ -105,7 +105,7 @@ async def test_first_of_two_letters_is_kept_until_backspace(open_engine: Engines
 
 async def test_label_leads_to_the_row_it_was_shown_on_although_new_rows_arrive(open_engine: Engines):
     cue = Cue()
-    app = Telling(LaunchOptions(), lambda: open_engine(listener(cue, turns=9)))
+    app = RecordingConsole(LaunchOptions(), lambda: open_engine(listener(cue, turns=9)))
     async with at_the_screen(app, (160, 20)) as pilot:
         await say(pilot, "hello")
         await sees(pilot, "You said: hello")
@@ -173,7 +173,7 @@ async def test_empty_rows_have_no_labels(name: str, tmp_path: Path):
 
 @pytest.mark.parametrize("ascii_only", [False, True])
 async def test_labels_are_visible_without_colours(open_engine: Engines, ascii_only: bool):
-    app = telling(open_engine, ascii_only=ascii_only)
+    app = recording_console(open_engine, ascii_only=ascii_only)
     async with at_the_screen(app, WIDE) as pilot:
         await say(pilot, "hello")
         await sees(pilot, "You said: hello", "next pull", "State", "Transcript")

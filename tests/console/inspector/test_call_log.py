@@ -6,7 +6,7 @@ from typing import Any
 from console.model.inspector.call_log import MAX_ENDED_CALLS, Call, CallLog, OpenCalls, refused_first
 from engine.api import Engine, Entry
 from engine.protocol import AgentAPIException
-from tests.support.engines import Engines, Played, declares, done, perform
+from tests.support.engines import Engines, FinishedRun, declares, done, run_event
 
 
 async def asks(ctx: Any) -> AsyncIterator[Any]:
@@ -19,9 +19,9 @@ async def asks(ctx: Any) -> AsyncIterator[Any]:
     yield done("thanks")
 
 
-async def asked(open_engine: Engines) -> tuple[Engine, Played, list[Entry]]:
+async def asked(open_engine: Engines) -> tuple[Engine, FinishedRun, list[Entry]]:
     engine = await open_engine(declares()(asks))
-    run = await perform(engine)
+    run = await run_event(engine)
     return engine, run, [entry async for entry in engine.runs.entries(run.run_id)]
 
 

@@ -30,28 +30,30 @@ from console.ui.inspector.pane import Inspector
 from console.ui.inspector.tab_strip import TabStrip
 from console.ui.terminal.ascii_filter import ASCII
 from engine.api import Engine, Entry, Receipt, SteeringReport
-from tests.support.console.inspector_app import SESSION, Looking, Recorded
+from tests.support.console.inspector_app import SESSION, InspectorApp, RecordedRuns
 
 TABS = ("event", "state", "transcript", "context", "calls", "receipts", "output")
 SIZES = [(42, 24), (66, 24), (80, 24)]
 
 
 @pytest.fixture(scope="module")
-def recorded(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
-    return Recorded(tmp_path_factory.mktemp("recorded"))
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> RecordedRuns:
+    return RecordedRuns(tmp_path_factory.mktemp("recorded"))
 
 
 @asynccontextmanager
-async def looking(recorded: Recorded, size: tuple[int, int] = (66, 24)) -> AsyncIterator[tuple[Looking, Pilot[None]]]:
+async def looking(
+    recorded: RecordedRuns, size: tuple[int, int] = (66, 24)
+) -> AsyncIterator[tuple[InspectorApp, Pilot[None]]]:
     async with await Engine.open(recorded.folder, db=recorded.db, mode="read") as engine:
-        app = Looking(engine)
+        app = InspectorApp(engine)
         async with app.run_test(size=size) as pilot:
             yield app, pilot
 
 
-async def position_of(app: Looking, run_id: str, kind: str, nth: int = 0) -> int:
-    assert app.gathering is not None
-    entries = [entry async for entry in app.gathering._engine.runs.entries(run_id) if entry.type == kind]
+async def position_of(app: InspectorApp, run_id: str, kind: str, nth: int = 0) -> int:
+    assert app.loader is not None
+    entries = [entry async for entry in app.loader._engine.runs.entries(run_id) if entry.type == kind]
     return entries[nth].position
 
 
@@ -59,7 +61,7 @@ async def position_of(app: Looking, run_id: str, kind: str, nth: int = 0) -> int
 
 
 @pytest.mark.parametrize("size", SIZES)
-async def test_event_tab_shows_entry_links_and_data(recorded: Recorded, size: tuple[int, int]):
+async def test_event_tab_shows_entry_links_and_data(recorded: RecordedRuns, size: tuple[int, int]):
     async with looking(recorded, size) as (app, pilot):
         started = await position_of(app, recorded.rehearsal, "tool.call.started")
         await app.look(pilot, recorded.rehearsal, started)
@@ -74,19 +76,19 @@ async def test_event_tab_shows_entry_links_and_data(recorded: Recorded, size: tu
         assert f"caused by  #{started} tool.call.started" in app.text()
 
 
-async def test_unclosed_tool_call_is_shown_as_open(recorded: Recorded):
+async def test_unclosed_tool_call_is_shown_as_open(recorded: RecordedRuns):
     async with looking(recorded) as (app, pilot):
         await app.look(pilot, recorded.noisy, await position_of(app, recorded.noisy, "tool.call.started"))
         assert "closed by  nothing (the run ended first)" in app.text()
 
 
-async def test_outcome_and_reason_are_shown_in_words(recorded: Recorded):
+async def test_outcome_and_reason_are_shown_in_words(recorded: RecordedRuns):
     async with looking(recorded) as (app, pilot):
         await app.look(pilot, recorded.noisy, await position_of(app, recorded.noisy, "state.updated", 2))
         assert "Recorded, without effect: scope runner is not in" in app.text()
 
 
-async def test_event_tab_shows_the_state_changes_of_an_entry(recorded: Recorded):
+async def test_event_tab_shows_the_state_changes_of_an_entry(recorded: RecordedRuns):
     async with looking(recorded) as (app, pilot):
         await app.look(pilot, recorded.noisy, await position_of(app, recorded.noisy, "state.updated", 1))
         shown = app.text()
@@ -95,7 +97,7 @@ async def test_event_tab_shows_the_state_changes_of_an_entry(recorded: Recorded)
         assert "+ $.hotels[1]  {id: 9}" in shown
 
 
-async def test_state_tab_shows_the_state_as_of_an_entry(recorded: Recorded):
+async def test_state_tab_shows_the_state_as_of_an_entry(recorded: RecordedRuns):
     async with looking(recorded) as (app, pilot):
         first = await position_of(app, recorded.rehearsal, "state.updated")
         await app.look(pilot, recorded.rehearsal, first - 1, "state")
@@ -112,14 +114,14 @@ async def test_state_tab_shows_the_state_as_of_an_entry(recorded: Recorded):
         assert "~ conversation rehearsal.turn  1 → 2" in app.text()
 
 
-async def test_current_state_has_no_changes(recorded: Recorded):
+async def test_current_state_has_no_changes(recorded: RecordedRuns):
     async with looking(recorded) as (app, pilot):
         await app.look(pilot, recorded.rehearsal, None, "state")
         assert "At this entry" not in app.text()
         assert "rehearsal.turn  3" in app.text()
 
 
-async def test_transcript_tab_shows_lines_up_to_the_entry(recorded: Recorded):
+async def test_transcript_tab_shows_lines_up_to_the_entry(recorded: RecordedRuns):
     async with looking(recorded, (66, 60)) as (app, pilot):
         first = await position_of(app, recorded.rehearsal, "message.completed")
         await app.look(pilot, recorded.rehearsal, first, "transcript")
@@ -130,11 +132,11 @@ async def test_transcript_tab_shows_lines_up_to_the_entry(recorded: Recorded):
         assert "came later" in lines
 
         await app.look(pilot, recorded.rehearsal, None)
-        assert "came later" not in app.everything()
-        assert "another run" in app.everything()
+        assert "came later" not in app.all_text()
+        assert "another run" in app.all_text()
 
 
-async def test_context_tab_shows_grants_with_clauses_and_the_context(recorded: Recorded):
+async def test_context_tab_shows_grants_with_clauses_and_the_context(recorded: RecordedRuns):
     async with looking(recorded, (66, 60)) as (app, pilot):
         await app.look(pilot, recorded.rehearsal, None, "context")
         assert "Calls" in app.rows()[0]
@@ -148,22 +150,24 @@ async def test_context_tab_shows_grants_with_clauses_and_the_context(recorded: R
 
 
 @pytest.mark.parametrize("size", SIZES)
-async def test_calls_tab_shows_decisions_and_unfolds_to_request_and_reply(recorded: Recorded, size: tuple[int, int]):
+async def test_calls_tab_shows_decisions_and_unfolds_to_request_and_reply(
+    recorded: RecordedRuns, size: tuple[int, int]
+):
     async with looking(recorded, size) as (app, pilot):
         await app.look(pilot, recorded.prober, None, "calls")
         assert "refused" in app.rows()[0]
-        assert "✗" in app.everything()
-        assert "was not granted to this run" in " ".join(app.everything().split())
+        assert "✗" in app.all_text()
+        assert "was not granted to this run" in " ".join(app.all_text().split())
 
         await pilot.press("j", *(["j"] if "refused first" in app.rows()[1] else []), "enter")
         await app.settled(pilot)
-        (need,) = app.said(Inspector.NeedCall)
+        (need,) = app.posted(Inspector.NeedCall)
         assert need.number == 1
         assert "▾ arguments" in app.text()
         assert "Reading" not in app.text()
 
 
-async def test_calls_tab_shows_calls_up_to_the_entry(recorded: Recorded):
+async def test_calls_tab_shows_calls_up_to_the_entry(recorded: RecordedRuns):
     async with looking(recorded) as (app, pilot):
         await app.look(pilot, recorded.prober, await position_of(app, recorded.prober, "call.requested", 1), "calls")
         assert "2 calls, " in app.text()
@@ -171,7 +175,7 @@ async def test_calls_tab_shows_calls_up_to_the_entry(recorded: Recorded):
         assert "came later." in app.text()
 
 
-async def test_calls_tab_can_list_refused_calls_first(recorded: Recorded):
+async def test_calls_tab_can_list_refused_calls_first(recorded: RecordedRuns):
     async with looking(recorded) as (app, pilot):
         await app.look(pilot, recorded.prober, None, "calls")
         await pilot.press("r")
@@ -179,7 +183,7 @@ async def test_calls_tab_can_list_refused_calls_first(recorded: Recorded):
         assert "r by number" in app.rows()[0]
 
 
-async def test_receipts_tab_shows_the_steps_of_each_message(recorded: Recorded):
+async def test_receipts_tab_shows_the_steps_of_each_message(recorded: RecordedRuns):
     async with looking(recorded) as (app, pilot):
         await app.look(pilot, recorded.rehearsal, None, "receipts")
         shown = " ".join(app.text().split())
@@ -196,7 +200,7 @@ async def test_receipts_tab_shows_the_steps_of_each_message(recorded: Recorded):
 
 
 async def test_receipts_tab_shows_why_a_run_cannot_be_steered():
-    app = Looking()
+    app = InspectorApp()
     async with app.run_test(size=(66, 24)) as pilot:
         await app.look(pilot, "r", None, "receipts")
         steering = SteeringReport("r", False, "steering is not in the manifest's capabilities", None, None, ())
@@ -205,21 +209,21 @@ async def test_receipts_tab_shows_why_a_run_cannot_be_steered():
         assert "Cannot be steered: steering is not in the manifest's" in app.text()
 
 
-async def test_output_tab_shows_streams_and_the_last_line(recorded: Recorded):
+async def test_output_tab_shows_streams_and_the_last_line(recorded: RecordedRuns):
     async with looking(recorded, (42, 10)) as (app, pilot):
         await app.look(pilot, recorded.noisy, None, "output")
-        assert "out out: ␛[31mred␛[0m [/x] [b]bold" in app.everything()
-        assert "err err: \\u202ebackwards" in app.everything()
+        assert "out out: ␛[31mred␛[0m [/x] [b]bold" in app.all_text()
+        assert "err err: \\u202ebackwards" in app.all_text()
         assert app.rows()[-1].startswith("›tb  ValueError: the hotel is [/full]")
 
 
-async def test_output_tab_follows_the_end_until_the_cursor_moves(recorded: Recorded):
+async def test_output_tab_follows_the_end_until_the_cursor_moves(recorded: RecordedRuns):
     def printed(count: int) -> OutputData:
         lines = [OutputLine(number, number, "stdout", f"line {number}") for number in range(count)]
         return OutputData(run_id="r", lines=lines, has_earlier=False)
 
     async with looking(recorded, (42, 10)) as (app, pilot):
-        app.gathering = None
+        app.loader = None
         await app.look(pilot, "r", None, "output")
         app.inspector.show("output", printed(50))
         app.inspector.show("output", printed(80))
@@ -241,7 +245,7 @@ async def test_output_tab_follows_the_end_until_the_cursor_moves(recorded: Recor
 
 
 async def test_data_is_requested_when_a_tab_opens_and_when_the_entry_changes():
-    app = Looking()
+    app = InspectorApp()
     async with app.run_test() as pilot:
         await app.look(pilot, "r", 7)
         await app.asked(pilot, 1)
@@ -253,35 +257,35 @@ async def test_data_is_requested_when_a_tab_opens_and_when_the_entry_changes():
         app.inspector.reload()
         await app.asked(pilot, 4)
 
-        asked = [(need.tab, need.run_id, need.position) for need in app.said(Inspector.Need)]
+        asked = [(need.tab, need.run_id, need.position) for need in app.posted(Inspector.Need)]
         assert asked == [("event", "r", 7), ("state", "r", 7), ("state", "r", 8), ("state", "r", 8)]
 
 
 async def test_last_entry_is_requested_without_a_position():
-    app = Looking()
+    app = InspectorApp()
     async with app.run_test() as pilot:
         app.inspector.show_run("r", None, 106)
         await app.asked(pilot, 1)
-        assert app.said(Inspector.Need) == [Inspector.Need("event", "r", 106)]
+        assert app.posted(Inspector.Need) == [Inspector.Need("event", "r", 106)]
 
 
 async def test_fast_moves_request_only_the_last_entry():
-    app = Looking()
+    app = InspectorApp()
     async with app.run_test() as pilot:
         for position in range(1, 201):
             app.inspector.show_run("r", position, 200)
         await app.asked(pilot, 1)
         await app.look(pilot, "r", 200)
 
-        assert [need.position for need in app.said(Inspector.Need)] == [200]
+        assert [need.position for need in app.posted(Inspector.Need)] == [200]
 
 
 async def test_answers_to_older_requests_are_ignored():
-    app = Looking()
+    app = InspectorApp()
     async with app.run_test() as pilot:
         await app.look(pilot, "r", 7, "output")
         await app.asked(pilot, 1)
-        first = app.said(Inspector.Need)[0]
+        first = app.posted(Inspector.Need)[0]
         app.inspector.show_run("r", 8, 9)
 
         def answer(position: int, text: str) -> OutputData:
@@ -291,7 +295,7 @@ async def test_answers_to_older_requests_are_ignored():
 
         app.inspector.show("output", answer(7, "before it was asked again"), first.number)
         await app.asked(pilot, 2)
-        app.inspector.show("output", answer(8, "wanted"), app.said(Inspector.Need)[1].number)
+        app.inspector.show("output", answer(8, "wanted"), app.posted(Inspector.Need)[1].number)
         app.inspector.show("output", answer(7, "late"), first.number)
         await pilot.pause()
 
@@ -301,7 +305,7 @@ async def test_answers_to_older_requests_are_ignored():
 
 
 async def test_relevant_new_entries_cause_a_new_request():
-    app = Looking()
+    app = InspectorApp()
     async with app.run_test() as pilot:
         await app.look(pilot, "r", None, "calls")
         await app.answered(pilot, 1)
@@ -313,21 +317,21 @@ async def test_relevant_new_entries_cause_a_new_request():
 
 
 async def test_searching_is_not_disturbed_by_new_data():
-    app = Looking()
+    app = InspectorApp()
     async with app.run_test() as pilot:
         await app.look(pilot, "r", None, "calls")
         await app.answered(pilot, 1)
         await pilot.press("slash")
         app.inspector.on_entries(["call.requested"])
-        await app.put_off(pilot)
-        assert len(app.said(Inspector.Need)) == 1
+        await app.wait_until_postponed(pilot)
+        assert len(app.posted(Inspector.Need)) == 1
 
         await pilot.press("escape")
         await app.answered(pilot, 2)
 
 
 async def test_answer_for_another_entry_is_not_shown():
-    app = Looking()
+    app = InspectorApp()
     async with app.run_test() as pilot:
         await app.look(pilot, "r", 8, "output")
         late = OutputData(run_id="r", position=7, lines=[OutputLine(1, 1, "stdout", "late")], has_earlier=False)
@@ -339,13 +343,13 @@ async def test_answer_for_another_entry_is_not_shown():
 
 @pytest.mark.parametrize("tab", TABS)
 async def test_empty_tab_shows_a_hint(tab: str):
-    app = Looking()
+    app = InspectorApp()
     async with app.run_test(size=(42, 12)) as pilot:
         await app.look(pilot, None, None, tab)
         assert app.text().strip("› ").startswith("Send a message")
 
 
-async def test_read_error_is_shown_in_place_of_the_tab(recorded: Recorded):
+async def test_read_error_is_shown_in_place_of_the_tab(recorded: RecordedRuns):
     async with looking(recorded) as (app, pilot):
         await app.look(pilot, "run_nobody", 1, "state")
         assert "No run run_nobody." in app.text()
@@ -358,7 +362,7 @@ async def test_read_error_is_shown_in_place_of_the_tab(recorded: Recorded):
 
 
 async def test_numbers_and_arrows_open_tabs():
-    app = Looking()
+    app = InspectorApp()
     async with app.run_test() as pilot:
         seen: list[str] = []
         for key in ("1", "2", "3", "4", "5", "6", "7", "right", "left", "left"):
@@ -367,7 +371,7 @@ async def test_numbers_and_arrows_open_tabs():
         assert seen == [*TABS, "event", "output", "receipts"]
 
 
-async def test_folds_are_kept_for_other_entries(recorded: Recorded):
+async def test_folds_are_kept_for_other_entries(recorded: RecordedRuns):
     async with looking(recorded) as (app, pilot):
         first = await position_of(app, recorded.rehearsal, "message.completed")
         await app.look(pilot, recorded.rehearsal, first)
@@ -383,29 +387,29 @@ async def test_folds_are_kept_for_other_entries(recorded: Recorded):
         assert "▸ message" in app.text()
 
 
-async def test_y_copies_the_value_and_shift_y_its_path(recorded: Recorded):
+async def test_y_copies_the_value_and_shift_y_its_path(recorded: RecordedRuns):
     async with looking(recorded) as (app, pilot):
         await app.look(pilot, recorded.rehearsal, await position_of(app, recorded.rehearsal, "tool.call.started"))
         row = next(index for index, text in enumerate(app.rows()) if "tool_name" in text)
         await pilot.press(*["down"] * row, "y", "Y", "home", "y")
 
-        value, path, entry = app.said(Inspector.Copy)
+        value, path, entry = app.posted(Inspector.Copy)
         assert (value.text, value.what) == ('"weather"', "value")
         assert (path.text, path.what) == ("$.tool_name", "path")
         assert entry.text.startswith('{"run_id":"'), "on the first row, the whole entry"
 
 
-async def test_enter_on_a_related_entry_opens_it(recorded: Recorded):
+async def test_enter_on_a_related_entry_opens_it(recorded: RecordedRuns):
     async with looking(recorded) as (app, pilot):
         started = await position_of(app, recorded.rehearsal, "tool.call.started")
         await app.look(pilot, recorded.rehearsal, await position_of(app, recorded.rehearsal, "tool.call.completed"))
         row = next(index for index, text in enumerate(app.rows()) if "caused by" in text)
         await pilot.press(*["j"] * row, "enter")
         await pilot.pause()
-        assert [jump.position for jump in app.said(Inspector.Jump)] == [started]
+        assert [jump.position for jump in app.posted(Inspector.Jump)] == [started]
 
 
-async def test_find_goes_to_the_match_and_n_to_the_next(recorded: Recorded):
+async def test_find_goes_to_the_match_and_n_to_the_next(recorded: RecordedRuns):
     async with looking(recorded) as (app, pilot):
         await app.look(pilot, recorded.rehearsal, 1, "event")
         await pilot.press("slash", *"STEERING_PULL", "enter")
@@ -421,7 +425,7 @@ async def test_find_goes_to_the_match_and_n_to_the_next(recorded: Recorded):
 
 
 async def test_escape_closes_the_search_line():
-    app = Looking()
+    app = InspectorApp()
     async with app.run_test() as pilot:
         await pilot.press("slash", "a", "1")
         assert app.inspector.query_one(Input).value == "a1"
@@ -432,11 +436,11 @@ async def test_escape_closes_the_search_line():
         assert not app.inspector.query_one("FindBar").display
 
 
-def bar_of(app: Looking) -> str:
+def bar_of(app: InspectorApp) -> str:
     return str(app.inspector.query_one("FindBar Label").render())
 
 
-async def test_click_opens_tabs_and_folds_and_wheel_scrolls(recorded: Recorded):
+async def test_click_opens_tabs_and_folds_and_wheel_scrolls(recorded: RecordedRuns):
     async with looking(recorded, (66, 14)) as (app, pilot):
         await app.look(pilot, recorded.rehearsal, 1)
         row = next(index for index, text in enumerate(app.rows()) if "▾" in text)
@@ -466,13 +470,13 @@ async def test_click_opens_tabs_and_folds_and_wheel_scrolls(recorded: Recorded):
     ],
 )
 async def test_tab_names_fit_the_width(width: int, names: str):
-    app = Looking()
+    app = InspectorApp()
     async with app.run_test(size=(width, 10)):
         assert str(app.inspector.query_one(TabStrip).render()).rstrip() == names
 
 
 async def test_entry_is_shown_in_the_border_or_beside_the_tabs():
-    app = Looking()
+    app = InspectorApp()
     async with app.run_test(size=(80, 24)) as pilot:
         await app.look(pilot, "r", 2082)
         assert str(app.inspector.border_title) == "as of #2082"
@@ -485,7 +489,7 @@ async def test_entry_is_shown_in_the_border_or_beside_the_tabs():
         assert "as of" not in str(app.inspector.query_one(TabStrip).render())
 
 
-async def test_ascii_mode_replaces_every_glyph_of_the_inspector(recorded: Recorded):
+async def test_ascii_mode_replaces_every_glyph_of_the_inspector(recorded: RecordedRuns):
     async with looking(recorded) as (app, pilot):
         await app.look(pilot, recorded.prober, None, "calls")
         assert {"✗", "▸", "›"} <= set(app.text())
@@ -535,14 +539,14 @@ def hostile(tab: str) -> Any:
 
 @pytest.mark.parametrize("tab", [tab for tab in TABS if tab != "calls"])
 async def test_hostile_text_is_shown_as_text(tab: str):
-    app = Looking()
+    app = InspectorApp()
     async with app.run_test(size=(60, 40)) as pilot:
         await app.look(pilot, "r", 3, tab)
         app.inspector.show(tab, hostile(tab))
         await pilot.pause()
         await pilot.press("enter", "slash", *"evil", "enter")
         await pilot.pause()
-        shown = app.text() + app.everything()
+        shown = app.text() + app.all_text()
         assert "[b]bold[/b]" in shown
         assert not any(ord(each) < 0x20 and each != "\n" for each in app.text())
         assert not {"\x9b", "\u202e", "\u2066", "\x7f"} & set(app.text())
@@ -550,7 +554,7 @@ async def test_hostile_text_is_shown_as_text(tab: str):
 
 
 async def test_calls_of_a_hostile_runner_are_shown_as_text():
-    app = Looking()
+    app = InspectorApp()
     async with app.run_test(size=(60, 40)) as pilot:
         await app.look(pilot, "r", 3, "calls")
         call = Call(1, NASTY, NASTY, 0, 1, NASTY, True, NASTY, 2, NASTY, NASTY, 5, 3)

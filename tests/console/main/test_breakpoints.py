@@ -20,16 +20,16 @@ from tests.support.console.pilot import (
     until,
     waiting,
 )
-from tests.support.engines import Engines, Played, done, played, said
-from tests.support.paused_runs import House
+from tests.support.engines import Engines, FinishedRun, done, said, wait_for_run
+from tests.support.paused_runs import ToolEngines
 
 Size = tuple[int, int]
 GREY_REPLY = '{"result": {"sky": "grey"}}'
 
 
 @pytest.fixture
-async def house(open_engine: Engines) -> AsyncIterator[House]:
-    opened = House(open_engine)
+async def tool_engines(open_engine: Engines) -> AsyncIterator[ToolEngines]:
+    opened = ToolEngines(open_engine)
     yield opened
     await opened.close()
 
@@ -62,14 +62,14 @@ async def pause_at_pull(pilot: Pilot[None], cue: Cue) -> None:
     await sees(pilot, "‖ paused 0 ms at steering")
 
 
-async def load_run(app: Trackside) -> Played:
+async def load_run(app: Trackside) -> FinishedRun:
     """Wait until the shown run has ended, and return it with its journal."""
     view = app.services.updater.view
     assert view is not None
-    return await played(app.active_session.engine, view.run_id)
+    return await wait_for_run(app.active_session.engine, view.run_id)
 
 
-def reply_of(run: Played) -> Any:
+def reply_of(run: FinishedRun) -> Any:
     """Return the reply to the tool call from the journal."""
     (call_id,) = [entry.data["call_id"] for entry in run.all("call.requested") if entry.data["action"] == "call_tool"]
     (reply,) = [entry.data["reply"] for entry in run.all("call.replied") if entry.data["call_id"] == call_id]
@@ -77,9 +77,9 @@ def reply_of(run: Played) -> Any:
 
 
 @at_both_sizes
-async def test_message_sent_while_paused_at_a_pull_is_delivered_on_continue(house: House, size: Size):
+async def test_message_sent_while_paused_at_a_pull_is_delivered_on_continue(tool_engines: ToolEngines, size: Size):
     cue = Cue()
-    app = Trackside(LaunchOptions(), lambda: house(tool_caller(cue)))
+    app = Trackside(LaunchOptions(), lambda: tool_engines(tool_caller(cue)))
     async with at_the_screen(app, size) as pilot:
         await pause_at_pull(pilot, cue)
         await sees(pilot, "steer ▸ delivered now")
@@ -94,18 +94,18 @@ async def test_message_sent_while_paused_at_a_pull_is_delivered_on_continue(hous
         assert [entry.data["how"] for entry in (await load_run(app)).all("pause.ended")] == ["continue"]
 
 
-async def test_toast_of_a_requested_pause_is_removed_when_the_run_has_paused(house: House):
+async def test_toast_of_a_requested_pause_is_removed_when_the_run_has_paused(tool_engines: ToolEngines):
     cue = Cue()
-    app = Trackside(LaunchOptions(), lambda: house(asker(cue)))
+    app = Trackside(LaunchOptions(), lambda: tool_engines(tool_caller(cue)))
     async with at_the_screen(app) as pilot:
-        await held_at_pull(pilot, cue)
+        await pause_at_pull(pilot, cue)
         assert not any("will pause" in toast.message for toast in app._notifications)
 
 
 @at_both_sizes
-async def test_call_with_a_reply_from_the_user_is_not_made(house: House, size: Size):
+async def test_call_with_a_reply_from_the_user_is_not_made(tool_engines: ToolEngines, size: Size):
     cue = Cue()
-    app = Trackside(LaunchOptions(), lambda: house(tool_caller(cue)))
+    app = Trackside(LaunchOptions(), lambda: tool_engines(tool_caller(cue)))
     async with at_the_screen(app, size) as pilot:
         await pause_at_pull(pilot, cue)
         await pilot.press("f7")
@@ -116,7 +116,7 @@ async def test_call_with_a_reply_from_the_user_is_not_made(house: House, size: S
         await sees(pilot, "The reply is replaced.")
         await pilot.press("f6")
         await sees(pilot, "The sky is grey.")
-        assert house.tool.asked == []
+        assert tool_engines.tool.calls == []
 
         cue.go()
         await sees(pilot, "completed")
@@ -126,15 +126,17 @@ async def test_call_with_a_reply_from_the_user_is_not_made(house: House, size: S
 
 
 @at_both_sizes
-async def test_reply_can_be_edited_after_the_call_and_the_inspector_shows_both_versions(house: House, size: Size):
+async def test_reply_can_be_edited_after_the_call_and_the_inspector_shows_both_versions(
+    tool_engines: ToolEngines, size: Size
+):
     cue = Cue()
-    app = Trackside(LaunchOptions(), lambda: house(tool_caller(cue)))
+    app = Trackside(LaunchOptions(), lambda: tool_engines(tool_caller(cue)))
     async with at_the_screen(app, size) as pilot:
         await pause_at_pull(pilot, cue)
         await pilot.press("f7")
         await until(pilot, lambda: app.services.situation.can_edit_reply)
         await pilot.press("f7")
-        await until(pilot, lambda: bool(house.tool.asked))
+        await until(pilot, lambda: bool(tool_engines.tool.calls))
         await sees(pilot, "reply")
         await pilot.press("f4")
         await sees(pilot, '"sky": "blue"', "f4 use this reply  esc cancel")
@@ -147,7 +149,7 @@ async def test_reply_can_be_edited_after_the_call_and_the_inspector_shows_both_v
         cue.go()
         await sees(pilot, "completed")
         run = await load_run(app)
-        assert len(house.tool.asked) == 1
+        assert len(tool_engines.tool.calls) == 1
         assert reply_of(run) == {"result": {"sky": "grey"}}
 
         await go_to(pilot, app, "stream")
@@ -157,9 +159,9 @@ async def test_reply_can_be_edited_after_the_call_and_the_inspector_shows_both_v
 
 
 @at_both_sizes
-async def test_b_sets_a_breakpoint_on_the_kind_of_call_under_the_cursor(house: House, size: Size):
+async def test_b_sets_a_breakpoint_on_the_kind_of_call_under_the_cursor(tool_engines: ToolEngines, size: Size):
     cue = Cue()
-    app = Trackside(LaunchOptions(), lambda: house(tool_caller(cue, times=2)))
+    app = Trackside(LaunchOptions(), lambda: tool_engines(tool_caller(cue, times=2)))
     async with at_the_screen(app, size) as pilot:
         await say(pilot, "hello")
         cue.go()
@@ -170,15 +172,15 @@ async def test_b_sets_a_breakpoint_on_the_kind_of_call_under_the_cursor(house: H
         await sees(pilot, "Breakpoint set: the run pauses before each call_tool")
         cue.go()
         await sees(pilot, "‖ paused")
-        assert len(house.tool.asked) == 1
+        assert len(tool_engines.tool.calls) == 1
         await pilot.press("f6")
-        await until(pilot, lambda: len(house.tool.asked) == 2)
+        await until(pilot, lambda: len(tool_engines.tool.calls) == 2)
 
 
 @at_both_sizes
-async def test_b_sets_a_breakpoint_on_the_kind_of_result_under_the_cursor(house: House, size: Size):
+async def test_b_sets_a_breakpoint_on_the_kind_of_result_under_the_cursor(tool_engines: ToolEngines, size: Size):
     cue = Cue()
-    app = Trackside(LaunchOptions(), lambda: house(tool_caller(cue, times=2)))
+    app = Trackside(LaunchOptions(), lambda: tool_engines(tool_caller(cue, times=2)))
     async with at_the_screen(app, size) as pilot:
         await say(pilot, "hello")
         await sees(pilot, "Ready.")
@@ -195,9 +197,9 @@ async def test_b_sets_a_breakpoint_on_the_kind_of_result_under_the_cursor(house:
         await sees(pilot, "The sky is blue.")
 
 
-async def test_debug_keys_give_the_reason_if_they_do_nothing(house: House):
+async def test_debug_keys_give_the_reason_if_they_do_nothing(tool_engines: ToolEngines):
     cue = Cue()
-    app = Trackside(LaunchOptions(), lambda: house(tool_caller(cue)))
+    app = Trackside(LaunchOptions(), lambda: tool_engines(tool_caller(cue)))
     async with at_the_screen(app) as pilot:
         await pilot.press("f6")
         await sees(pilot, "No run in progress.")

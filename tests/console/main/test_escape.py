@@ -9,7 +9,7 @@ from textual.selection import Selection
 
 from console.app import Trackside
 from tests.support.console.pilot import NARROW, SIZES, WIDE, at_the_screen, narrow, say, sees, until
-from tests.support.console.recorded_toasts import telling
+from tests.support.console.recorded_toasts import recording_console
 from tests.support.engines import Engines, FakeClock
 
 
@@ -26,29 +26,29 @@ async def start_run(app: Trackside, pilot: Pilot[Any]) -> None:
 async def test_first_press_in_the_prompt_warns_and_the_second_stops_the_run(
     open_engine: Engines, size: tuple[int, int]
 ):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app, size) as pilot:
         await start_run(app, pilot)
         await pilot.press("escape")
-        assert app.told == ["Press esc again to stop the run."]
+        assert app.toasts == ["Press esc again to stop the run."]
         assert is_running(app)
         await pilot.press("escape")
         await until(pilot, lambda: not is_running(app))
 
 
 async def test_late_second_press_only_warns_again(open_engine: Engines, clock: FakeClock):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app) as pilot:
         await start_run(app, pilot)
         await pilot.press("escape")
         clock.advance(1.6)
         await pilot.press("escape")
-        assert app.told == ["Press esc again to stop the run."] * 2
+        assert app.toasts == ["Press esc again to stop the run."] * 2
         assert is_running(app)
 
 
 async def test_press_that_leaves_a_pane_does_not_count_towards_a_stop(open_engine: Engines):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app) as pilot:
         await start_run(app, pilot)
         await pilot.press("escape")
@@ -56,21 +56,21 @@ async def test_press_that_leaves_a_pane_does_not_count_towards_a_stop(open_engin
         await until(pilot, lambda: app.main.where() == "stream")
         await pilot.press("escape", "escape")
         assert app.main.where() == "prompt"
-        assert app.told == ["Press esc again to stop the run."] * 2
+        assert app.toasts == ["Press esc again to stop the run."] * 2
         assert is_running(app)
 
 
 async def test_esc_without_a_run_does_nothing(open_engine: Engines):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app) as pilot:
         await pilot.press("escape", "escape", "escape")
-        assert app.told == []
+        assert app.toasts == []
         assert app.is_running
 
 
 @pytest.mark.parametrize("size", SIZES)
 async def test_each_press_goes_back_one_step_in_a_fixed_order(open_engine: Engines, size: tuple[int, int]):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app, size) as pilot:
         main = app.main
         await start_run(app, pilot)
@@ -100,11 +100,11 @@ async def test_each_press_goes_back_one_step_in_a_fixed_order(open_engine: Engin
 
         assert states == [(False,) * done + (True,) * (5 - done) for done in range(6)]
         assert is_running(app)
-        assert app.told == []
+        assert app.toasts == []
 
 
 async def test_first_press_clears_the_mouse_selection(open_engine: Engines):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app) as pilot:
         await start_run(app, pilot)
         app.main.selections = {app.main.conversation: Selection(Offset(0, 0), Offset(5, 1))}
@@ -114,21 +114,21 @@ async def test_first_press_clears_the_mouse_selection(open_engine: Engines):
         assert not app.main.conversation.follow.is_tail
         await pilot.press("escape")
         await until(pilot, lambda: app.main.conversation.follow.is_tail)
-        assert app.told == []
+        assert app.toasts == []
 
 
 async def test_first_press_clears_the_selection_in_the_prompt_and_keeps_the_text(open_engine: Engines):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app) as pilot:
         await start_run(app, pilot)
         await pilot.press(*"abc", "shift+home", "escape")
         assert app.main.prompt.selection.is_empty
         assert app.main.prompt.text == "abc"
-        assert app.told == []
+        assert app.toasts == []
 
 
 async def test_first_press_cancels_the_edit_of_a_queued_message(open_engine: Engines):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app) as pilot:
         await start_run(app, pilot)
         await say(pilot, "be brief")
@@ -138,11 +138,11 @@ async def test_first_press_cancels_the_edit_of_a_queued_message(open_engine: Eng
         await until(pilot, lambda: app.main.prompt.item_id is not None)
         await pilot.press("escape")
         assert app.main.prompt.item_id is None
-        assert app.told == []
+        assert app.toasts == []
 
 
 async def test_press_in_a_scrolled_conversation_follows_the_end_again(open_engine: Engines):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app, NARROW) as pilot:
         await start_run(app, pilot)
         viewport = app.main.conversation._viewport
@@ -150,11 +150,11 @@ async def test_press_in_a_scrolled_conversation_follows_the_end_again(open_engin
         viewport.stay()
         await pilot.press("escape")
         await until(pilot, lambda: app.main.conversation.follow.is_tail)
-        assert app.told == []
+        assert app.toasts == []
 
 
 async def test_first_press_in_the_inspector_closes_its_search(open_engine: Engines):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app) as pilot:
         await start_run(app, pilot)
         app.main.go_to("inspector")
@@ -166,7 +166,7 @@ async def test_first_press_in_the_inspector_closes_its_search(open_engine: Engin
 
 
 async def test_press_hides_the_runs_list_over_the_panes(open_engine: Engines):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app, (120, 40)) as pilot:
         await pilot.press("ctrl+b")
         await until(pilot, lambda: app.main.where() == "rail")
@@ -177,7 +177,7 @@ async def test_press_hides_the_runs_list_over_the_panes(open_engine: Engines):
 
 @pytest.mark.parametrize("key", ["f1", "ctrl+p"])
 async def test_press_closes_a_dialog_and_changes_nothing_else(open_engine: Engines, key: str):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app, WIDE) as pilot:
         await start_run(app, pilot)
         app.main.go_to("stream")
@@ -187,4 +187,4 @@ async def test_press_closes_a_dialog_and_changes_nothing_else(open_engine: Engin
         await pilot.press("escape")
         await until(pilot, lambda: app.screen is app.main)
         assert app.main.where() == "stream"
-        assert app.told == []
+        assert app.toasts == []

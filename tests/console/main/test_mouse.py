@@ -10,7 +10,7 @@ from textual.widget import Widget
 
 from console.app import Trackside
 from tests.support.console.pilot import NARROW, SIZES, Cue, at_the_screen, say, sees, shown, until
-from tests.support.console.recorded_toasts import telling
+from tests.support.console.recorded_toasts import recording_console
 from tests.support.console.regions import find_text
 from tests.support.console.sample_runs import complete_runs, start_run
 from tests.support.engines import Engines
@@ -35,7 +35,7 @@ async def wheel(pilot: Pilot[Any], app: Trackside, pane: Widget, *, down: bool =
 async def test_click_selects_a_row_of_the_stream_and_a_second_click_inspects_it(
     open_engine: Engines, monkeypatch: pytest.MonkeyPatch
 ):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     monkeypatch.setattr(app, "CLICK_CHAIN_TIME_THRESHOLD", 0)  # two clicks are never a double click
     async with at_the_screen(app) as pilot:
         await start_run(pilot)
@@ -49,7 +49,7 @@ async def test_click_selects_a_row_of_the_stream_and_a_second_click_inspects_it(
 
 
 async def test_double_click_inspects_a_row_of_the_stream(open_engine: Engines):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app) as pilot:
         await start_run(pilot)
         await click(pilot, await find_text(pilot, app, "run.started", app.main.stream), times=2)
@@ -62,7 +62,7 @@ async def test_double_click_inspects_a_row_of_the_stream(open_engine: Engines):
 
 async def test_wheel_scrolls_the_conversation_and_the_stream(open_engine: Engines):
     cue = Cue()
-    app = telling(open_engine, cue)
+    app = recording_console(open_engine, cue)
     async with at_the_screen(app, (160, 22)) as pilot:
         await complete_runs(pilot, app, cue, "one", "two", "three")
         main = app.main
@@ -75,7 +75,7 @@ async def test_wheel_scrolls_the_conversation_and_the_stream(open_engine: Engine
 
 
 async def test_wheel_scrolls_the_inspector(open_engine: Engines):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app, (160, 22)) as pilot:
         await start_run(pilot)
         pane = app.main.inspector
@@ -89,7 +89,7 @@ async def test_wheel_scrolls_the_inspector(open_engine: Engines):
 
 async def test_wheel_scrolls_the_runs_list(open_engine: Engines):
     cue = Cue()
-    app = telling(open_engine, cue)
+    app = recording_console(open_engine, cue)
     async with at_the_screen(app, (160, 9)) as pilot:
         await complete_runs(pilot, app, cue, "one", "two", "three")
         await until(pilot, lambda: app.main.rail.row_count > app.main.rail.size.height)
@@ -98,7 +98,7 @@ async def test_wheel_scrolls_the_runs_list(open_engine: Engines):
 
 
 async def test_wheel_scrolls_the_queue_and_the_help(open_engine: Engines):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app, NARROW) as pilot:
         await start_run(pilot)
         for text in ("a", "b", "c", "d"):
@@ -117,7 +117,7 @@ async def test_wheel_scrolls_the_queue_and_the_help(open_engine: Engines):
 
 
 async def test_wheel_scrolls_a_long_prompt(open_engine: Engines):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app, NARROW) as pilot:
         app.main.prompt.load("\n".join(f"line {number}" for number in range(40)))
         await until(pilot, lambda: app.main.prompt.scroll_y > 0)
@@ -132,7 +132,7 @@ async def test_wheel_scrolls_a_long_prompt(open_engine: Engines):
 
 async def test_click_on_a_run_opens_it(open_engine: Engines):
     cue = Cue()
-    app = telling(open_engine, cue)
+    app = recording_console(open_engine, cue)
     async with at_the_screen(app) as pilot:
         await complete_runs(pilot, app, cue, "one", "two")
         await until(pilot, lambda: app.main.rail.row_count >= 3)
@@ -144,7 +144,7 @@ async def test_click_on_a_run_opens_it(open_engine: Engines):
 
 async def test_click_on_a_session_opens_it(open_engine: Engines):
     cue = Cue()
-    app = telling(open_engine, cue)
+    app = recording_console(open_engine, cue)
     async with at_the_screen(app) as pilot:
         await complete_runs(pilot, app, cue, "one")
         first = app.active_session.session_id
@@ -160,7 +160,7 @@ async def test_click_on_a_session_opens_it(open_engine: Engines):
 
 
 async def test_click_selects_a_queued_message_and_a_double_click_edits_it(open_engine: Engines):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app) as pilot:
         await start_run(pilot)
         await say(pilot, "first thing")
@@ -176,7 +176,7 @@ async def test_click_selects_a_queued_message_and_a_double_click_edits_it(open_e
 
 @pytest.mark.parametrize(("words", "pane"), [("2 Stream", "stream"), ("3 State", "inspector"), ("4 Runs", "rail")])
 async def test_click_on_a_tab_shows_its_pane(open_engine: Engines, words: str, pane: str):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app, NARROW) as pilot:
         await sees(pilot, words)
         await click(pilot, await find_text(pilot, app, words, app.main.tabs))
@@ -186,7 +186,7 @@ async def test_click_on_a_tab_shows_its_pane(open_engine: Engines, words: str, p
 
 
 async def test_click_selects_an_inspector_tab_and_expands_and_collapses_a_row(open_engine: Engines):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app) as pilot:
         await start_run(pilot)
         pane = app.main.inspector
@@ -206,7 +206,7 @@ async def test_click_selects_an_inspector_tab_and_expands_and_collapses_a_row(op
 
 @pytest.mark.parametrize("size", SIZES)
 async def test_click_on_a_turn_of_the_ribbon_selects_it_in_the_stream(open_engine: Engines, size: tuple[int, int]):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app, size) as pilot:
         await start_run(pilot)
         await click(pilot, await find_text(pilot, app, "T1 ", app.main.ribbon))
@@ -215,7 +215,7 @@ async def test_click_on_a_turn_of_the_ribbon_selects_it_in_the_stream(open_engin
 
 
 async def test_click_after_the_last_turn_of_the_ribbon_does_nothing(open_engine: Engines):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app) as pilot:
         await start_run(pilot)
         await click(pilot, await find_text(pilot, app, "next pull", app.main.ribbon) + Offset(6, 0))
@@ -224,7 +224,7 @@ async def test_click_after_the_last_turn_of_the_ribbon_does_nothing(open_engine:
 
 
 async def test_every_key_in_the_footer_can_be_clicked(open_engine: Engines, monkeypatch: pytest.MonkeyPatch):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     performed: list[str] = []
 
     async def record(command_id: str) -> None:
@@ -248,7 +248,7 @@ async def test_every_key_in_the_footer_can_be_clicked(open_engine: Engines, monk
 
 
 async def test_click_on_a_footer_key_does_what_the_key_does(open_engine: Engines):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app) as pilot:
         await start_run(pilot)
         await click(pilot, await find_text(pilot, app, "f8 stop", app.main.footer))
@@ -264,7 +264,7 @@ async def test_click_on_a_footer_key_does_what_the_key_does(open_engine: Engines
 
 
 async def test_text_selected_in_the_conversation_is_copied(open_engine: Engines):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app) as pilot:
         await start_run(pilot)
         offset = await find_text(pilot, app, "You said: hello", app.main.conversation)

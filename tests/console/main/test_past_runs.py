@@ -9,14 +9,26 @@ from textual.pilot import Pilot
 from console.app import Trackside
 from console.launch import LaunchOptions
 from tests.support.console.pilot import at_the_screen, say, shown, until
-from tests.support.engines import Engines, Stage, done, event, forever, message, open_stage, perform, said, send, waits
-from tests.support.engines import until as until_entry
+from tests.support.engines import (
+    Engines,
+    ScriptRunner,
+    done,
+    event,
+    message,
+    open_script_runner,
+    run_event,
+    said,
+    send,
+    wait_forever,
+    waits,
+)
+from tests.support.engines import wait_for_entry as until_entry
 from tests.support.limits import MAX_WAIT_SECONDS
 
 
-async def stage_with_runs(open_engine: Engines, count: int, *, sessions: int = 1) -> Stage:
+async def engine_with_runs(open_engine: Engines, count: int, *, sessions: int = 1) -> ScriptRunner:
     """Open an engine with this many completed runs, a minute apart."""
-    stage = await open_stage(open_engine)
+    stage = await open_script_runner(open_engine)
     for n in range(count):
         session = f"trip-{n % sessions}"
         await stage(said(f"answer {n}."), done(), event=message(f"ask {n}.", session=session))
@@ -25,7 +37,7 @@ async def stage_with_runs(open_engine: Engines, count: int, *, sessions: int = 1
     return stage
 
 
-def console(stage: Stage, **options: Any) -> Trackside:
+def console(stage: ScriptRunner, **options: Any) -> Trackside:
     """Make a console on the engine of a stage."""
 
     async def open_engine_of_stage() -> Any:
@@ -43,7 +55,7 @@ async def scroll_up_to(app: Trackside, pilot: Pilot[None], text: str) -> None:
 
 @pytest.mark.parametrize("size", [(160, 45), (80, 24)], ids=["160x45", "80x24"])
 async def test_long_session_can_be_scrolled_back_to_its_first_message(open_engine: Engines, size: tuple[int, int]):
-    app = console(await stage_with_runs(open_engine, 12), session="trip-0")
+    app = console(await engine_with_runs(open_engine, 12), session="trip-0")
     async with at_the_screen(app, size) as pilot:
         await until(pilot, lambda: "answer 11." in shown(app))
         app.main.conversation.focus()
@@ -56,7 +68,7 @@ async def test_long_session_can_be_scrolled_back_to_its_first_message(open_engin
 
 
 async def test_past_run_is_shown_at_its_place_with_later_runs_below(open_engine: Engines):
-    app = console(await stage_with_runs(open_engine, 12), session="trip-0")
+    app = console(await engine_with_runs(open_engine, 12), session="trip-0")
     async with at_the_screen(app) as pilot:
         await until(pilot, lambda: "answer 11." in shown(app))
         run_id = (await app.active_session.engine.runs.list(limit=12))[7].run_id
@@ -73,7 +85,7 @@ async def test_past_run_is_shown_at_its_place_with_later_runs_below(open_engine:
 
 
 async def test_new_run_is_shown_even_if_a_past_run_was_open(open_engine: Engines):
-    app = console(await stage_with_runs(open_engine, 12), session="trip-0")
+    app = console(await engine_with_runs(open_engine, 12), session="trip-0")
     async with at_the_screen(app) as pilot:
         runs = await app.active_session.engine.runs.list(limit=12)
         await app.services.updater.open_run(runs[-1].run_id)
@@ -88,7 +100,7 @@ async def test_new_run_is_shown_even_if_a_past_run_was_open(open_engine: Engines
 
 
 async def test_fork_shows_the_messages_it_inherited(open_engine: Engines):
-    stage = await stage_with_runs(open_engine, 2)
+    stage = await engine_with_runs(open_engine, 2)
     fork = await stage.engine.sessions.fork("trip-0")
     app = console(stage, session=fork.session_id)
     async with at_the_screen(app) as pilot:
@@ -101,11 +113,11 @@ async def test_fork_shows_the_messages_it_inherited(open_engine: Engines):
 
 
 async def test_fork_shows_each_inherited_event_above_its_reply(open_engine: Engines):
-    stage = await stage_with_runs(open_engine, 0)
+    stage = await engine_with_runs(open_engine, 0)
     for name in ("Ann", "Bob"):
         actor = {"actor_type": "user", "actor_id": name.lower(), "actor_name": name}
         stage.script[:] = [said(f"welcome, {name}."), done()]
-        await perform(stage.engine, event("group.member_joined", conversation_id="trip-0", actor=actor))
+        await run_event(stage.engine, event("group.member_joined", conversation_id="trip-0", actor=actor))
     fork = await stage.engine.sessions.fork("trip-0")
     app = console(stage, session=fork.session_id)
     async with at_the_screen(app) as pilot:
@@ -121,7 +133,7 @@ async def test_fork_shows_each_inherited_event_above_its_reply(open_engine: Engi
 
 
 async def test_end_of_the_runs_list_loads_earlier_runs(open_engine: Engines):
-    app = console(await stage_with_runs(open_engine, 70, sessions=7), session="trip-0")
+    app = console(await engine_with_runs(open_engine, 70, sessions=7), session="trip-0")
     async with at_the_screen(app) as pilot:
         rail = app.main.rail
         await until(pilot, lambda: len(rail._shown.runs) == 30)
@@ -137,7 +149,7 @@ async def test_end_of_the_runs_list_loads_earlier_runs(open_engine: Engines):
 
 
 async def test_cursor_of_the_runs_list_starts_at_the_newest_run_and_wraps_around(open_engine: Engines):
-    app = console(await prepared(open_engine, 3), session="trip-0")
+    app = console(await engine_with_runs(open_engine, 3), session="trip-0")
     async with at_the_screen(app) as pilot:
         rail = app.main.rail
         await until(pilot, lambda: len(rail._shown.runs) == 3)
@@ -154,7 +166,7 @@ async def test_cursor_of_the_runs_list_starts_at_the_newest_run_and_wraps_around
 
 @pytest.mark.parametrize("size", [(160, 45), (80, 24), (60, 15)], ids=lambda size: f"{size[0]}x{size[1]}")
 async def test_runs_list_shows_session_details_if_there_is_room(open_engine: Engines, size: tuple[int, int]):
-    app = console(await stage_with_runs(open_engine, 3), session="trip-0")
+    app = console(await engine_with_runs(open_engine, 3), session="trip-0")
     async with at_the_screen(app, size) as pilot:
         if size[0] < 100:
             app.main.focus_pane("runs")
@@ -168,14 +180,14 @@ async def test_runs_list_shows_session_details_if_there_is_room(open_engine: Eng
 
 
 async def test_empty_runs_list_says_so(open_engine: Engines):
-    app = console(await open_stage(open_engine))
+    app = console(await open_script_runner(open_engine))
     async with at_the_screen(app) as pilot:
         await until(pilot, lambda: "new session" in shown(app))
         assert "No runs yet" in shown(app)
 
 
 async def test_header_shows_the_title_of_the_session_and_never_its_id(open_engine: Engines):
-    app = console(await open_stage(open_engine))
+    app = console(await open_script_runner(open_engine))
     async with at_the_screen(app) as pilot:
         await say(pilot, "Plan a day in Kyoto")
         await until(pilot, lambda: "Plan a day in Kyoto" in shown(app).splitlines()[0])
@@ -190,7 +202,7 @@ async def test_header_shows_the_title_of_the_session_and_never_its_id(open_engin
 async def test_run_of_another_process_is_followed_and_marked(open_engine: Engines):
     async def talks(ctx: Any):
         yield said("from over there.")
-        await forever()
+        await wait_forever()
 
     other = await open_engine(talks)
     run_id = await send(other, message("go", session="trip"), runner="talks")
@@ -236,7 +248,7 @@ def visible_texts(app: Trackside) -> list[str]:
 @pytest.mark.parametrize("size", [(160, 45), (80, 24), (60, 15)], ids=lambda size: f"{size[0]}x{size[1]}")
 @pytest.mark.parametrize("lines", [30, 500], ids=["long", "longer than a window"])
 async def test_past_run_opens_at_its_first_message(open_engine: Engines, size: tuple[int, int], lines: int):
-    stage = await stage_with_runs(open_engine, 5)
+    stage = await engine_with_runs(open_engine, 5)
     run = await stage(*(said(f"line {n}.") for n in range(lines)), done(), event=message("go", session="trip-0"))
     for n in range(5):
         await stage(said(f"later {n}."), done(), event=message(f"and {n}?", session="trip-0"))

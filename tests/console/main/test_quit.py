@@ -20,9 +20,9 @@ from console.ui.main.quit import QUIT_AT_ONCE
 from tests.support.console.database_lock import LOCK_SCRIPT, locked_database
 from tests.support.console.pilot import Cue, at_the_screen, listener, say, sees, shown, until
 from tests.support.console.sample_runs import echoes, unstoppable
-from tests.support.engines import Engines, message, perform
-from tests.support.faults.faults import ROOT, line_of, other_process, wait_until
-from tests.support.faults.faults import say as send_line
+from tests.support.engines import Engines, message, run_event
+from tests.support.faults.faults import ROOT, other_process, read_line, wait_until
+from tests.support.faults.faults import write_line as send_line
 
 OWN_TERMINAL = "import fcntl, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0)"
 """Makes the pty the controlling terminal, so that closing it sends SIGHUP."""
@@ -90,7 +90,7 @@ async def test_restored_draft_names_its_session_if_another_is_open(
 ):
     async def engine_with_a_titled_session() -> Any:
         engine = await open_engine(echoes)
-        await perform(engine, message("hello", "trip"))
+        await run_event(engine, message("hello", "trip"))
         await engine.sessions.rename("trip", "My holiday")
         return engine
 
@@ -244,7 +244,7 @@ def test_second_ctrl_q_exits_while_the_database_is_locked(tmp_path: Path):
     with terminal(CONSOLE, db) as (process, end, drawn):
         type_draft(process, end, drawn, db)
         with other_process(LOCK_SCRIPT, db) as other:
-            assert line_of(other) == "locked"
+            assert read_line(other) == "locked"
             os.write(end, b"\x11")
             wait_until(lambda: "waiting for the database" in without_escapes(read(end, drawn)), 30)
             os.write(end, b"\x11")

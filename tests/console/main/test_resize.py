@@ -12,7 +12,7 @@ from textual.pilot import Pilot
 from console.app import Trackside
 from console.launch import LaunchOptions
 from tests.support.console.pilot import at_the_screen, say, sees, until
-from tests.support.engines import Engines, declares, delta, done, forever, kept, said
+from tests.support.engines import Engines, declares, delta, done, said, state_updated, wait_forever
 
 pytestmark = pytest.mark.usefixtures("every_frame")
 
@@ -33,12 +33,12 @@ def word_sender(words: asyncio.Queue[str | None]) -> Any:
                 call = {"tool_call_id": f"c{number}", "tool_name": "look"}
                 yield {"type": "tool.call.started", "data": {**call, "parameters": {"at": number}}}
                 yield {"type": "tool.call.completed", "data": {**call, "result": {"saw": word}}}
-                yield kept("words", number)
+                yield state_updated("words", number)
             if number % 25 == 0:
                 yield said(text)
                 text = ""
         yield done()
-        await forever()
+        await wait_forever()
 
     return sends_words
 

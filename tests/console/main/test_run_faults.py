@@ -24,7 +24,7 @@ from tests.support.console.pilot import (
     until,
     waiting,
 )
-from tests.support.engines import Engines, declares, done, failed, played, said
+from tests.support.engines import Engines, declares, done, failed, said, wait_for_run
 
 Size = tuple[int, int]
 PID_RUNNER = """
@@ -83,7 +83,7 @@ async def test_dropped_message_can_be_sent_again_with_enter(open_engine: Engines
         (receipt,) = (await app.active_session.engine.queue.receipts(first.run_id)).receipts
         assert (receipt.text, receipt.fate, receipt.reason) == ("too early", "dropped", "failed")
         assert receipt.sent_again_as is not None
-        assert (await played(app.active_session.engine, again.run_id)).context["input"]["text"] == "too early"
+        assert (await wait_for_run(app.active_session.engine, again.run_id)).context["input"]["text"] == "too early"
 
 
 # A runner that blocks or exits

@@ -6,7 +6,7 @@ from console.app import Trackside
 from console.launch import LaunchOptions
 from console.model.text.glyphs import GLYPHS
 from tests.support.console.pilot import Cue, at_the_screen, go_to, listener, say, sees, shown, until
-from tests.support.engines import Engines, done, message, perform, said
+from tests.support.engines import Engines, done, message, run_event, said
 
 
 async def test_message_sent_while_an_earlier_entry_is_shown_shows_the_new_run(open_engine: Engines):
@@ -130,7 +130,7 @@ async def test_history_of_the_prompt_is_available_after_a_restart(open_engine: E
 
     async def engine_with_a_run() -> Any:
         engine = await open_engine(echoes)
-        await perform(engine, message("alpha", "old"))
+        await run_event(engine, message("alpha", "old"))
         return engine
 
     app = Trackside(LaunchOptions(session="old"), engine_with_a_run)

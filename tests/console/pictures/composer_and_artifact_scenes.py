@@ -10,7 +10,7 @@ from engine.api import Engine
 from tests.console.pictures.run_scenes import guided
 from tests.console.pictures.scene import BOTH, NARROW, TINY, scene
 from tests.support.console.console_driver import ConsoleDriver
-from tests.support.engines import done, made, said
+from tests.support.engines import artifact_created, done, said
 
 PNG = b"\x89PNG\r\n\x1a\n" + struct.pack(">I4sII", 13, b"IHDR", 640, 480) + b"\x08\x02\0\0\0"
 FILES = {"notes.txt": b"Two days in Kyoto\n", "north.png": PNG}
@@ -29,7 +29,7 @@ def cartographer(driver: ConsoleDriver) -> Any:
         yield said("Here is the plan, and a map.")
         plan = b'{"city": "Kyoto", "days": [{"see": "Fushimi Inari"}, {"see": "Nishiki Market"}]}'
         for name, kind, content in (("plan.json", "application/json", plan), ("map.png", "image/png", PNG)):
-            yield made(name=name, mime_type=kind, content_base64=base64.b64encode(content).decode())
+            yield artifact_created(name=name, mime_type=kind, content_base64=base64.b64encode(content).decode())
         yield done()
 
     return cartographer

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 from tests.support.console.console_driver import ConsoleDriver
-from tests.support.engines import Runner, declares, delta, done, failed, kept, made, said
+from tests.support.engines import Runner, artifact_created, declares, delta, done, failed, said, state_updated
 
 FIRST = (
     "A day in Kyoto, then. Before I promise you anything under an open sky, let me look at the weather and at what "
@@ -59,7 +59,7 @@ def guide(driver: ConsoleDriver) -> Runner:
     @declares(**ALLOWED)
     async def guide(ctx: Any) -> AsyncIterator[Any]:
         clock.advance(0.012)
-        yield kept("trip", {"city": "Kyoto", "day": "tomorrow"})
+        yield state_updated("trip", {"city": "Kyoto", "day": "tomorrow"})
         async for piece in say(FIRST):
             yield piece
         yield said(FIRST)
@@ -72,7 +72,7 @@ def guide(driver: ConsoleDriver) -> Runner:
         found = await ctx.api.call_tool("weather", {"city": "Kyoto"})
         clock.advance(0.31)
         yield completed("c_02", "opening_hours", open="09:30", close="18:00")
-        yield kept("trip", {"city": "Kyoto", "day": "tomorrow", "weather": found, "hours": ["09:30", "18:00"]})
+        yield state_updated("trip", {"city": "Kyoto", "day": "tomorrow", "weather": found, "hours": ["09:30", "18:00"]})
 
         heard = [item.input.to_text() for item in (await ctx.api.steering_pull()).items]
         clock.advance(0.2)
@@ -84,7 +84,7 @@ def guide(driver: ConsoleDriver) -> Runner:
         clock.advance(0.9)
         await steps.wait()
         yield completed("c_03", "walk", kilometres=4, by_train_minutes=11)
-        yield made("file", artifact_id="plan", name="plan.md", mime_type="text/markdown", size_bytes=312)
+        yield artifact_created("file", artifact_id="plan", name="plan.md", mime_type="text/markdown", size_bytes=312)
 
         await ctx.api.steering_pull()
         clock.advance(0.1)
@@ -132,7 +132,7 @@ def silent(driver: ConsoleDriver) -> Runner:
 
     async def silent(ctx: Any) -> AsyncIterator[Any]:
         driver.clock.advance(0.8)
-        yield kept("visits", 1)
+        yield state_updated("visits", 1)
         driver.clock.advance(0.7)
         yield {"type": "run.completed", "data": {"finish_reason": "stop"}}
 
@@ -196,7 +196,7 @@ def rogue(driver: ConsoleDriver) -> Runner:
         yield said(text)
         driver.clock.advance(0.3)
         yield started(f"c\x1b[2J{HOSTILE[5:8]}", f"rm {HOSTILE}", **{f"[/{HOSTILE}]": HOSTILE})
-        yield kept(f"key {HOSTILE}"[:60], {HOSTILE: [HOSTILE, {"[/]": "\x1b]0;title\x07"}]})
+        yield state_updated(f"key {HOSTILE}"[:60], {HOSTILE: [HOSTILE, {"[/]": "\x1b]0;title\x07"}]})
         yield {"type": f"odd.{HOSTILE}"[:80], "data": {"x": HOSTILE + HALF}}
         driver.clock.advance(0.5)
         await driver.steps.wait()

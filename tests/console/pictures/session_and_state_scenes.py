@@ -7,7 +7,7 @@ from engine.api import Engine
 from tests.console.pictures.scene import BOTH, TINY, scene
 from tests.console.pictures.scene_runners import HOSTILE
 from tests.support.console.console_driver import ConsoleDriver
-from tests.support.engines import Runner, declares, done, kept, said
+from tests.support.engines import Runner, declares, done, said, state_updated
 
 
 def keeper(driver: ConsoleDriver) -> Runner:
@@ -16,9 +16,9 @@ def keeper(driver: ConsoleDriver) -> Runner:
     @declares(capabilities={"steering": True})
     async def keeper(ctx: Any):
         text = ctx.input.to_text()
-        yield kept("trip.city", {"name": text, "days": 2, "hotels": ["Hana", "Kita"]})
-        yield kept("last.said", text)
-        yield kept("mood", "calm", "actor")
+        yield state_updated("trip.city", {"name": text, "days": 2, "hotels": ["Hana", "Kita"]})
+        yield state_updated("last.said", text)
+        yield state_updated("mood", "calm", "actor")
         yield said(f"I shall remember: {text}")
         yield done()
 

@@ -7,14 +7,14 @@ from console.model.commands.table import COMMANDS
 from console.ui.terminal.ascii_filter import ASCII
 from tests.support.console.drawn_screen import strange
 from tests.support.console.pilot import WIDE, Cue, at_the_screen, say, sees, shown, until
-from tests.support.console.recorded_toasts import telling
+from tests.support.console.recorded_toasts import recording_console
 from tests.support.engines import Engines
 
 
 @pytest.mark.parametrize("size", [(120, 40), (60, 15)])
 async def test_console_started_in_ascii_draws_only_ascii(open_engine: Engines, size: tuple[int, int]):
     cue = Cue()
-    app = telling(open_engine, cue, ascii_only=True)
+    app = recording_console(open_engine, cue, ascii_only=True)
     async with at_the_screen(app, size) as pilot:
         await sees(pilot, "send")
         assert strange(app) == {}
@@ -42,7 +42,7 @@ async def test_console_started_in_ascii_draws_only_ascii(open_engine: Engines, s
 
 
 async def test_ascii_can_be_switched_on_and_off_during_a_run(open_engine: Engines):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app, WIDE) as pilot:
         await say(pilot, "hello")
         await sees(pilot, "You said: hello")
@@ -59,7 +59,7 @@ async def test_ascii_can_be_switched_on_and_off_during_a_run(open_engine: Engine
 
 
 async def test_messages_keep_their_letters_in_ascii_mode(open_engine: Engines):
-    app = telling(open_engine, ascii_only=True)
+    app = recording_console(open_engine, ascii_only=True)
     async with at_the_screen(app, WIDE) as pilot:
         await say(pilot, "grüße 日本")
         await sees(pilot, "You said: grüße 日本")

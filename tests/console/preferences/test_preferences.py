@@ -32,14 +32,16 @@ from tests.support.console.pilot import (
     shown,
     until,
 )
-from tests.support.console.recorded_toasts import Telling, telling
+from tests.support.console.recorded_toasts import RecordingConsole, recording_console
 from tests.support.engines import Engines
 
 
-def console_with_preferences(open_engine: Engines, text: str = "", saved: SavedChoices | None = None) -> Telling:
+def console_with_preferences(
+    open_engine: Engines, text: str = "", saved: SavedChoices | None = None
+) -> RecordingConsole:
     """Return a console with this console.yaml and these saved choices."""
     preferences = Preferences(parse(text, "console.yaml"), saved or SavedChoices())
-    return Telling(LaunchOptions(preferences=preferences), lambda: open_engine(listener(Cue())))
+    return RecordingConsole(LaunchOptions(preferences=preferences), lambda: open_engine(listener(Cue())))
 
 
 async def start_run(pilot: Pilot[Any]) -> None:
@@ -64,10 +66,10 @@ def editor_command(tmp_path: Path, code: str) -> str:
 
 
 async def test_editor_is_not_started_without_a_terminal(open_engine: Engines):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app, WIDE) as pilot:
         await pilot.press(*"this", "ctrl+g")
-        await until(pilot, lambda: any("no terminal here" in told for told in app.told))
+        await until(pilot, lambda: any("no terminal here" in told for told in app.toasts))
         assert app.main.prompt.text == "this"
 
 
@@ -77,7 +79,7 @@ async def test_text_from_the_editor_replaces_the_prompt(
 ):
     monkeypatch.delenv("VISUAL", raising=False)
     monkeypatch.setenv("EDITOR", editor_command(tmp_path, "file.write_text(file.read_text() + ' and\\nmore\\n')"))
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app, WIDE) as pilot:
         await pilot.press(*"this", "ctrl+g")
         await until(pilot, lambda: app.main.prompt.text == "this and\nmore")
@@ -92,7 +94,7 @@ async def test_message_that_returns_during_editing_is_put_before_the_edited_text
     os.mkfifo(pipe := tmp_path / "pipe")  # the editor ends when the test writes to the pipe
     code = f"pathlib.Path({str(pipe)!r}).read_text()\nfile.write_text(file.read_text() + ' and more')"
     monkeypatch.setenv("VISUAL", editor_command(tmp_path, code))
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app, WIDE) as pilot:
         await until(pilot, lambda: app.controllers.drafts.is_open)
         app.main.prompt.load(typed)
@@ -116,10 +118,10 @@ async def test_failed_editor_leaves_the_message_unchanged(
     open_engine: Engines, monkeypatch: pytest.MonkeyPatch, command: str, words: str
 ):
     monkeypatch.setenv("VISUAL", command)
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app, WIDE) as pilot:
         await pilot.press(*"this", "ctrl+g")
-        await until(pilot, lambda: any(words in told for told in app.told))
+        await until(pilot, lambda: any(words in told for told in app.toasts))
         assert app.main.prompt.text == "this"
 
 
@@ -135,7 +137,7 @@ def test_search_needs_every_word_in_any_order():
 
 @at_both_sizes
 async def test_sent_message_is_found_by_a_part_of_it(open_engine: Engines, size: tuple[int, int]):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app, size) as pilot:
         await start_run(pilot)
         await say(pilot, "be brief")
@@ -152,12 +154,12 @@ async def test_sent_message_is_found_by_a_part_of_it(open_engine: Engines, size:
 
 async def test_message_sent_before_a_restart_is_found(open_engine: Engines):
     long = "word " * 100 + "end"
-    first = telling(open_engine)
+    first = recording_console(open_engine)
     async with at_the_screen(first, WIDE) as pilot:
         first.main.prompt.load(long)
         await pilot.press("enter")
         await sees(pilot, "running")
-    again = telling(open_engine)
+    again = recording_console(open_engine)
     async with at_the_screen(again, WIDE) as pilot:
         await until(pilot, lambda: again.main.prompt.sent == [long])
         await pilot.press("ctrl+r", "enter")
@@ -169,7 +171,7 @@ async def test_message_sent_before_a_restart_is_found(open_engine: Engines):
 async def test_selected_row_of_a_picker_has_a_mark(
     open_engine: Engines, ascii_only: bool, mark: str, size: tuple[int, int]
 ):
-    app = telling(open_engine, ascii_only=ascii_only)
+    app = recording_console(open_engine, ascii_only=ascii_only)
     async with at_the_screen(app, size) as pilot:
         await start_run(pilot)
         await say(pilot, "be brief")
@@ -186,7 +188,7 @@ async def test_selected_row_of_a_picker_has_a_mark(
 
 
 async def test_empty_history_says_so(open_engine: Engines):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app, WIDE) as pilot:
         await pilot.press("ctrl+r")
         await sees(pilot, "No earlier message.")
@@ -235,7 +237,7 @@ async def test_choice_that_cannot_be_saved_is_reported_and_used_until_quit(open_
     async with at_the_screen(app, WIDE) as pilot:
         app.controllers.preferences._choose_theme("light")
         await until(pilot, lambda: app.theme == "light")
-        assert any("Not saved: " in told for told in app.told)
+        assert any("Not saved: " in told for told in app.toasts)
 
 
 # The user's own keys
@@ -251,7 +253,7 @@ async def test_custom_key_replaces_the_default_key_and_is_shown(open_engine: Eng
         await sees(pilot, "alt+a pause", "^y after run")
         await pilot.press("f6")
         await pilot.press("alt+a")
-        await until(pilot, lambda: app.told == ["The run will pause at its next steering point."])
+        await until(pilot, lambda: app.toasts == ["The run will pause at its next steering point."])
         await pilot.press("ctrl+y")
         await until(pilot, lambda: app.main.prompt.mode == "after")
         app.main.go_to("stream")
@@ -270,8 +272,8 @@ async def test_removed_key_does_nothing_and_texts_name_the_command_instead(
     async with at_the_screen(app, WIDE) as pilot:
         await start_run(pilot)
         await pilot.press("ctrl+o", "f6", "f7")
-        await until(pilot, lambda: bool(app.told))
-        assert app.told == [
+        await until(pilot, lambda: bool(app.toasts))
+        assert app.toasts == [
             "The run is not paused. ^p “run: Pause at the next steering point” pauses it at its next steering point."
         ]
         assert not {"^o jump", "f6 pause"} & set(shown(app).split("  "))
@@ -287,7 +289,7 @@ async def test_texts_name_the_custom_keys(open_engine: Engines):
     async with at_the_screen(app, WIDE) as pilot:
         await start_run(pilot)
         await pilot.press("f7")
-        await until(pilot, lambda: app.told == ["The run is not paused. alt+a pauses it at its next steering point."])
+        await until(pilot, lambda: app.toasts == ["The run is not paused. alt+a pauses it at its next steering point."])
         await app.action_perform("app.tour")
         await pilot.press(*["enter"] * (len(STEPS) - 1))
         await sees(pilot, "alt+j jumps to anything on the screen, alt+h explains")
@@ -323,7 +325,7 @@ async def test_problems_of_the_file_are_shown(open_engine: Engines):
 async def test_tour_visits_the_panes_without_covering_them_and_returns_to_the_prompt(
     open_engine: Engines, size: tuple[int, int]
 ):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app, size) as pilot:
         await start_run(pilot)
         classes_before = app.main.classes
@@ -352,7 +354,7 @@ async def test_tour_is_offered_on_the_first_start(tmp_path: Path):
 
 
 async def test_esc_at_any_step_of_the_tour_returns_to_the_pane_before(open_engine: Engines):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app, WIDE) as pilot:
         await start_run(pilot)
         app.main.go_to("inspector")

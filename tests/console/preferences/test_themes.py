@@ -23,7 +23,7 @@ from console.model.preferences.color_themes import (
 from console.ui.terminal.textual_themes import textual_theme, theme_of
 from tests.support.console.drawn_screen import hex_of, weak
 from tests.support.console.pilot import at_the_screen, say, sees, until
-from tests.support.console.recorded_toasts import Telling
+from tests.support.console.recorded_toasts import RecordingConsole
 from tests.support.engines import Engines, declares, done, said
 
 THEMES = [*(theme_of(palette) for palette in PALETTES.values()), *map(textual_theme, TEXTUAL_THEMES)]
@@ -105,7 +105,7 @@ async def test_code_selections_and_toasts_are_legible_in_every_theme(open_engine
         yield said(MARKDOWN)
         yield done()
 
-    app = Telling(LaunchOptions(), lambda: open_engine(writes))
+    app = RecordingConsole(LaunchOptions(), lambda: open_engine(writes))
     async with at_the_screen(app, (120, 60)) as pilot:
         await say(pilot, "go")
         await sees(pilot, "the end")

@@ -9,7 +9,7 @@ from console.launch import LaunchOptions
 from console.ui.runners.screen import RunnersScreen
 from tests.support.console.browser_data import begun, talked
 from tests.support.console.pilot import at_both_sizes, at_the_screen, go_to, say, sees, shown, until
-from tests.support.console.recorded_toasts import Telling
+from tests.support.console.recorded_toasts import RecordingConsole
 from tests.support.console.sessions_browser import resume_session
 from tests.support.engines import Engines, declares, done, said
 
@@ -29,7 +29,7 @@ def agent(name: str, **more: Any) -> dict[str, Any]:
 AGENTS = [agent("warm"), agent("cold")]
 
 
-def console(open_engine: Engines, now: list[dict[str, Any]] = AGENTS, **options: Any) -> Telling:
+def console(open_engine: Engines, now: list[dict[str, Any]] = AGENTS, **options: Any) -> RecordingConsole:
     """A console over a session in which the agent `cold` answered; `now` are the agents since then."""
 
     async def open_with_session() -> Any:
@@ -39,10 +39,10 @@ def console(open_engine: Engines, now: list[dict[str, Any]] = AGENTS, **options:
         await open_engine.close(engine)
         return await open_engine(guide, agents=now)
 
-    return Telling(LaunchOptions(**options), open_with_session)
+    return RecordingConsole(LaunchOptions(**options), open_with_session)
 
 
-async def send_next_message(pilot: Any, app: Telling) -> None:
+async def send_next_message(pilot: Any, app: RecordingConsole) -> None:
     await say(pilot, "the gardens")
     await sees(pilot, "cold: the gardens")
     assert app.active_session.agent_id == "cold"
@@ -54,7 +54,7 @@ async def test_session_continues_with_its_last_agent(open_engine: Engines, optio
     async with at_the_screen(app) as pilot:
         await begun(pilot, app)
         assert app.screen is app.main
-        assert app.told == []
+        assert app.toasts == []
         await send_next_message(pilot, app)
 
 
@@ -98,7 +98,7 @@ async def test_picker_opens_if_the_last_agent_cannot_run(open_engine: Engines, c
             None,
             "",
         )
-        assert len(app.told) == 1
+        assert len(app.toasts) == 1
 
 
 async def test_named_agent_replaces_the_last_one(open_engine: Engines):
@@ -114,7 +114,7 @@ async def test_notice_about_a_missing_choice_names_the_key(open_engine: Engines,
     async def other(ctx: Any):
         yield done()
 
-    app = Telling(LaunchOptions(), lambda: open_engine(guide, other, agents=AGENTS if has_agents else []))
+    app = RecordingConsole(LaunchOptions(), lambda: open_engine(guide, other, agents=AGENTS if has_agents else []))
     async with at_the_screen(app) as pilot:
         await until(pilot, lambda: isinstance(app.screen, RunnersScreen))
         await pilot.press("escape")
@@ -122,8 +122,8 @@ async def test_notice_about_a_missing_choice_names_the_key(open_engine: Engines,
         await say(pilot, "hello")
         await until(pilot, lambda: app.main.prompt.text == "hello")
         names = "warm (plugin:local/guide/default)" if has_agents else "plugin:local/guide/default"
-        assert len([words for words in app.told if names in words]) == 2
-        assert all(words.endswith("f3 chooses one.") and "--" not in words for words in app.told)
+        assert len([words for words in app.toasts if names in words]) == 2
+        assert all(words.endswith("f3 chooses one.") and "--" not in words for words in app.toasts)
 
 
 @at_both_sizes

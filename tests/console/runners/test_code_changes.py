@@ -6,7 +6,7 @@ from pathlib import Path
 from console.launch import LaunchOptions
 from engine.runtimes.pool import ChildPool
 from tests.support.console.pilot import at_the_screen, say, sees, shown, until
-from tests.support.console.recorded_toasts import Telling
+from tests.support.console.recorded_toasts import RecordingConsole
 from tests.support.console.regions import text_in
 from tests.support.engines import Engines
 
@@ -24,18 +24,18 @@ async def run(ctx):
 BROKEN = "async def run(ctx):\n    yield [\n"
 
 
-def console_on_file(open_engine: Engines, text: str, **project: object) -> tuple[Telling, Path]:
+def console_on_file(open_engine: Engines, text: str, **project: object) -> tuple[RecordingConsole, Path]:
     """A console on a runner in a file, which runs in its own process."""
     path = open_engine.folder / "speaker.py"
     path.write_text(text)
     said = {"runners": ["speaker.py"], **project}
     runner = None if "agents" in project else "speaker"
-    app = Telling(LaunchOptions(runner=runner), lambda: open_engine(runtime=lambda _: ChildPool(), **said))
+    app = RecordingConsole(LaunchOptions(runner=runner), lambda: open_engine(runtime=lambda _: ChildPool(), **said))
     return app, path
 
 
-def was_told(app: Telling, *words: str) -> bool:
-    return any(all(word in told for word in words) for told in app.told)
+def was_told(app: RecordingConsole, *words: str) -> bool:
+    return any(all(word in told for word in words) for told in app.toasts)
 
 
 async def test_next_run_uses_the_edited_code(open_engine: Engines):
@@ -45,7 +45,7 @@ async def test_next_run_uses_the_edited_code(open_engine: Engines):
         await sees(pilot, "the old words")
         await until(pilot, lambda: app.services.situation.can_run_again)
         path.write_text(SPEAKS.format("the new words, which are longer"))
-        await until(pilot, lambda: "Code changed · the next run uses it · f5 runs again" in app.told)
+        await until(pilot, lambda: "Code changed · the next run uses it · f5 runs again" in app.toasts)
         await sees(pilot, "code changed")
         await pilot.press("f5")
         await sees(pilot, "the new words")
@@ -97,7 +97,7 @@ async def test_broken_file_cannot_run_until_it_is_fixed(open_engine: Engines):
         await until(pilot, lambda: was_told(app, "is left out:", "speaker.py:2", "Fix that file"))
         await until(pilot, lambda: app.main.prompt.text == "once more")
         path.write_text(SPEAKS.format("mended words"))
-        await until(pilot, lambda: "Code fixed · the next run uses it · f5 runs again" in app.told)
+        await until(pilot, lambda: "Code fixed · the next run uses it · f5 runs again" in app.toasts)
         await pilot.press("enter")
         await sees(pilot, "mended words")
         assert "code broken" not in shown(app)
@@ -148,7 +148,7 @@ async def test_broken_project_file_leaves_the_last_version_in_use(open_engine: E
         await until(pilot, lambda: text_in(app, app.main.conversation).count("my words") == 2)
         await until(pilot, lambda: app.services.situation.can_run_again)
         file.write_text(good)
-        await until(pilot, lambda: "Code fixed · the next run uses it · f5 runs again" in app.told)
+        await until(pilot, lambda: "Code fixed · the next run uses it · f5 runs again" in app.toasts)
         await until(pilot, lambda: app.controllers.code_watch.header_text is None)
 
 
@@ -163,7 +163,7 @@ async def test_notice_about_another_broken_runner_names_the_line(open_engine: En
         await until(pilot, lambda: was_told(app, "New: other"))
         await pilot.press("f3")
         await sees(pilot, "in use")
-        app.told.clear()
+        app.toasts.clear()
         other.write_text(BROKEN)
         await until(pilot, lambda: was_told(app, "other.py:2 is left out"))
         assert not was_told(app, "f3 shows it"), "the list shows it"
@@ -176,7 +176,7 @@ async def test_broken_file_does_not_block_other_agents(open_engine: Engines):
     project = {"runners": ["speaker.py", "other.py"], "agents": [me | {"config": {"tone": "warm"}}, other]}
     (open_engine.folder / "speaker.py").write_text(speaks)
     (open_engine.folder / "other.py").write_text(SPEAKS.format("y"))
-    app = Telling(LaunchOptions(runner="me"), lambda: open_engine(runtime=lambda _: ChildPool(), **project))
+    app = RecordingConsole(LaunchOptions(runner="me"), lambda: open_engine(runtime=lambda _: ChildPool(), **project))
     async with at_the_screen(app) as pilot:
         await say(pilot, "hello")
         await sees(pilot, "warm")

@@ -12,7 +12,7 @@ from console.ui.settings_form.screen import FormScreen
 from engine.api import ConfigError, FormError, KeptSettings, RunOptions, message
 from tests.support.console.form_app import to_the_form
 from tests.support.console.pilot import at_both_sizes, at_the_screen, becomes, say, sees, shown, until
-from tests.support.console.recorded_toasts import Telling
+from tests.support.console.recorded_toasts import RecordingConsole
 from tests.support.engines import Engines, declares, done, said
 
 FIELDS: list[dict[str, Any]] = [
@@ -34,11 +34,11 @@ async def plain(ctx: Any) -> AsyncIterator[Any]:
     yield done()
 
 
-def make_console(open_engine: Engines, *, runner: str | None = "good", agents: Any = AGENTS) -> Telling:
-    return Telling(LaunchOptions(runner=runner), lambda: open_engine(asks, plain, agents=agents))
+def make_console(open_engine: Engines, *, runner: str | None = "good", agents: Any = AGENTS) -> RecordingConsole:
+    return RecordingConsole(LaunchOptions(runner=runner), lambda: open_engine(asks, plain, agents=agents))
 
 
-async def kept(app: Telling) -> dict[str, Any]:
+async def kept(app: RecordingConsole) -> dict[str, Any]:
     settings = await app.active_session.engine.settings.get("poor")
     return {} if settings is None else settings.to_json()
 
@@ -58,7 +58,7 @@ async def test_invalid_agent_is_fixed_from_the_list_and_then_chosen(open_engine:
         assert form.field.name == "city"
         await pilot.press("enter", *"Rome", "enter")
         await becomes(pilot, lambda: kept(app), {"config": {"city": "Rome"}})
-        await until(pilot, lambda: "All settings are valid now." in app.told)
+        await until(pilot, lambda: "All settings are valid now." in app.toasts)
         assert app.active_session.agent_id == "good", "only its form was changed"
         await pilot.press("escape")
         await until(pilot, lambda: isinstance(app.screen, RunnersScreen) and "is required" not in shown(app))
@@ -78,7 +78,7 @@ async def test_runner_with_missing_settings_is_marked_in_the_list(open_engine: E
         await to_the_form(pilot, app)
         await sees(pilot, "Settings of asks", "1 problem found")
         await pilot.press("enter", *"Rome", "enter")
-        await until(pilot, lambda: "All settings are valid now." in app.told)
+        await until(pilot, lambda: "All settings are valid now." in app.toasts)
         await pilot.press("escape")
         await until(pilot, lambda: isinstance(app.screen, RunnersScreen) and "is required" not in shown(app))
         assert "to fix" not in shown(app)
@@ -91,7 +91,7 @@ async def test_chosen_agent_says_which_setting_is_missing(open_engine: Engines, 
         await pilot.press("f3")
         await sees(pilot, "poor")
         await pilot.press(*"poor", "enter")
-        await until(pilot, lambda: any("city is required" in words and "f12" in words for words in app.told))
+        await until(pilot, lambda: any("city is required" in words and "f12" in words for words in app.toasts))
         await sees(pilot, "invalid settings · f12")
         form = await to_the_form(pilot, app)
         assert form.field is not None
@@ -108,7 +108,7 @@ async def test_only_agent_is_chosen_although_a_setting_is_missing(
 ):
     app = make_console(open_engine, runner=None, agents=AGENTS[:1])
     async with at_the_screen(app) as pilot:
-        await until(pilot, lambda: any("city is required" in words for words in app.told))
+        await until(pilot, lambda: any("city is required" in words for words in app.toasts))
         form = await to_the_form(pilot, app)
         await pilot.press("enter", *"Rome", "enter")
         await until(pilot, lambda: app.active_session.not_ready_reason is None)
@@ -123,7 +123,7 @@ async def test_invalid_value_of_the_file_is_replaced_in_the_form(open_engine: En
     agents = [{"id": "poor", "runner": "asks", "config": {"city": "Rome", "extra1": "x", "tone": "hot"}}]
     app = make_console(open_engine, runner=None, agents=agents)
     async with at_the_screen(app) as pilot:
-        await until(pilot, lambda: any("tone must be one of warm, cold" in words for words in app.told))
+        await until(pilot, lambda: any("tone must be one of warm, cold" in words for words in app.toasts))
         await pilot.press("f12")
         await until(pilot, lambda: isinstance(app.screen, FormScreen) and app.screen.list.size.height > 0)
         await sees(pilot, "✗ Tone", "must be one of")

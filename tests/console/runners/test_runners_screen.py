@@ -13,7 +13,7 @@ from console.ui.runners.screen import RunnersScreen
 from engine.runtimes.pool import ChildPool
 from engine.store import recent_places as opened_places
 from tests.support.console.pilot import at_both_sizes, at_the_screen, becomes, say, sees, shown, until
-from tests.support.console.recorded_toasts import Telling
+from tests.support.console.recorded_toasts import RecordingConsole
 from tests.support.engines import Engines, declares, done, said
 
 SPEAKS = "async def run(ctx):\n    yield {{'type': 'run.completed', 'data': {{'finish_reason': 'stop', 'message': {{'role': 'assistant', 'content': '{}'}}}}}}\n"  # noqa: E501
@@ -30,8 +30,8 @@ async def second(ctx: Any) -> AsyncIterator[Any]:
     yield done()
 
 
-def make_console(open_engine: Engines, *, runner: str | None = "first", **project: Any) -> Telling:
-    return Telling(LaunchOptions(runner=runner), lambda: open_engine(first, second, **project))
+def make_console(open_engine: Engines, *, runner: str | None = "first", **project: Any) -> RecordingConsole:
+    return RecordingConsole(LaunchOptions(runner=runner), lambda: open_engine(first, second, **project))
 
 
 def unwrapped(app: Trackside) -> str:
@@ -125,7 +125,7 @@ async def test_broken_file_is_listed_with_line_and_reason(open_engine: Engines):
         await pilot.press(*"closed")
         await sees(pilot, "Fix the file")
         await pilot.press("enter")
-        await until(pilot, lambda: any("is left out" in words for words in app.told))
+        await until(pilot, lambda: any("is left out" in words for words in app.toasts))
 
 
 async def test_runner_is_opened_by_a_completed_path(open_engine: Engines, tmp_path: Path):
@@ -201,7 +201,7 @@ async def test_opened_path_is_listed_the_next_time(open_engine: Engines, tmp_pat
         await pilot.press(*"strang")
         await pilot.press("f12")
         await until(
-            pilot, lambda: "Press enter to open this path first. Then its settings can be edited." in again.told
+            pilot, lambda: "Press enter to open this path first. Then its settings can be edited." in again.toasts
         )
         await pilot.press("enter")
         await until(pilot, lambda: again.screen is again.main)
@@ -217,9 +217,9 @@ async def test_recent_path_without_its_file_is_removed_when_chosen(open_engine: 
     async with at_the_screen(app) as pilot:
         await open_picker(pilot, app)
         await sees(pilot, "Recently opened", "stranger.py")
-        assert app.told == []
+        assert app.toasts == []
         await pilot.press(*"strang", "enter")
-        await until(pilot, lambda: f"{far} no longer exists and is removed from the list." in app.told)
+        await until(pilot, lambda: f"{far} no longer exists and is removed from the list." in app.toasts)
         await pilot.press("escape")
         await until(pilot, lambda: "in use" in shown(app) and "Recently opened" not in shown(app))
         await becomes(pilot, lambda: recent_paths(app), [])
@@ -303,7 +303,7 @@ async def test_folder_with_several_runners_fills_the_list(open_engine: Engines, 
         await until(pilot, lambda: screen.search.value == f"{tmp_path}/both/")
         await sees(pilot, "this folder", "one.py", "two.py")
         await pilot.press("enter")
-        await until(pilot, lambda: "Found 2 runners there: choose one." in app.told)
+        await until(pilot, lambda: "Found 2 runners there: choose one." in app.toasts)
         await sees(pilot, "first", "one", "two")
         assert screen.search.value == ""
 
@@ -311,7 +311,7 @@ async def test_folder_with_several_runners_fills_the_list(open_engine: Engines, 
 async def test_file_that_raises_at_import_fails_its_run(open_engine: Engines, tmp_path: Path):
     path = tmp_path / "raises.py"
     path.write_text(f"raise RuntimeError('no key in the drawer')\n{SPEAKS.format('x')}")
-    app = Telling(LaunchOptions(runner="first"), lambda: open_engine(first, runtime=lambda _: ChildPool()))
+    app = RecordingConsole(LaunchOptions(runner="first"), lambda: open_engine(first, runtime=lambda _: ChildPool()))
     async with at_the_screen(app) as pilot:
         screen = await open_picker(pilot, app)
         screen.search.value = str(path)
@@ -321,7 +321,7 @@ async def test_file_that_raises_at_import_fails_its_run(open_engine: Engines, tm
         await say(pilot, "hello")
         await sees(pilot, "the runner could not be loaded", "RuntimeError: no key in the drawer")
         path.write_text(SPEAKS.format("found it"))
-        await until(pilot, lambda: "Code changed · the next run uses it · f5 runs again" in app.told)
+        await until(pilot, lambda: "Code changed · the next run uses it · f5 runs again" in app.toasts)
         await pilot.press("f5")
         await sees(pilot, "found it")
 
@@ -355,7 +355,7 @@ async def test_invalid_agent_is_listed_with_its_reason_and_another_can_run(open_
         await until(pilot, lambda: isinstance(app.screen, RunnersScreen))
         await sees(pilot, "trackside.yaml:1", "agent poor: runner: no runner called 'nobody'", "1 left out")
         await pilot.press(*"poor", "enter")
-        await until(pilot, lambda: any("trackside.yaml is left out: agent poor" in words for words in app.told))
+        await until(pilot, lambda: any("trackside.yaml is left out: agent poor" in words for words in app.toasts))
         await pilot.press("escape", *"good", "enter")
         await until(pilot, lambda: app.screen is app.main)
         await say(pilot, "hello")
@@ -404,7 +404,7 @@ async def test_slow_settings_form_shows_a_notice(open_engine: Engines):
 
         app.active_session.engine.settings.form = slowly  # type: ignore[method-assign]
         await pilot.press("f12")
-        await until(pilot, lambda: "Reading the settings of first…" in app.told)
+        await until(pilot, lambda: "Reading the settings of first…" in app.toasts)
         go.set()
         await sees(pilot, "Settings of first")
 
@@ -417,9 +417,9 @@ async def test_keys_of_open_screens_say_so(open_engine: Engines):
         await pilot.press("f12")
         await sees(pilot, "Settings of first")
         await pilot.press("f12")
-        await until(pilot, lambda: "This screen is open already." in app.told)
+        await until(pilot, lambda: "This screen is open already." in app.toasts)
         await pilot.press("f3")
-        await until(pilot, lambda: "This screen is open below this one. Press esc to go back to it." in app.told)
+        await until(pilot, lambda: "This screen is open below this one. Press esc to go back to it." in app.toasts)
 
 
 async def test_picker_opens_by_itself_if_no_runner_is_chosen(open_engine: Engines):
@@ -449,7 +449,7 @@ async def able(ctx: Any) -> AsyncIterator[Any]:
     yield done()
 
 
-async def scroll_through_details(pilot: Any, app: Telling, screen: RunnersScreen) -> str:
+async def scroll_through_details(pilot: Any, app: RecordingConsole, screen: RunnersScreen) -> str:
     """Everything that is visible while the details are scrolled to their end."""
     await sees(pilot, "alt+down scroll down")
     seen = shown(app)
@@ -464,7 +464,7 @@ async def scroll_through_details(pilot: Any, app: Telling, screen: RunnersScreen
 
 @pytest.mark.parametrize("size", [(80, 24), (60, 15)])
 async def test_details_can_be_scrolled_in_a_small_terminal(open_engine: Engines, size: tuple[int, int]):
-    app = Telling(LaunchOptions(runner="able"), lambda: open_engine(able, second))
+    app = RecordingConsole(LaunchOptions(runner="able"), lambda: open_engine(able, second))
     async with at_the_screen(app, size) as pilot:
         screen = await open_picker(pilot, app)
         await sees(pilot, "in use")
@@ -472,7 +472,7 @@ async def test_details_can_be_scrolled_in_a_small_terminal(open_engine: Engines,
         for words in ("permissions", "workspace", "source", "plugin:local/able/default", "last used"):
             assert words in seen
         await pilot.press("alt+down")
-        await until(pilot, lambda: any("This is the end of the details" in words for words in app.told))
+        await until(pilot, lambda: any("This is the end of the details" in words for words in app.toasts))
         await pilot.press("down")
         await until(pilot, lambda: screen.details.top == 0)
 

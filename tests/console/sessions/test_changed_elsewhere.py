@@ -82,7 +82,7 @@ async def test_command_on_a_deleted_session_says_so_and_changes_nothing(
         screen, here = await open_session_browser(pilot, app), app.active_session.session_id
         await other.sessions.delete("lima")
         await pilot.press(key)
-        await until(pilot, lambda: GONE in app.told)
+        await until(pilot, lambda: GONE in app.toasts)
         await until(pilot, lambda: listed(screen) == ["kyoto"])
         assert (app.screen, app.active_session.session_id) == (screen, here)
 
@@ -94,7 +94,7 @@ async def test_rename_of_a_deleted_session_closes_the_input_line(open_engine: En
         screen = await open_session_browser(pilot, app)
         await other.sessions.delete("lima")
         await pilot.press("r")
-        await until(pilot, lambda: GONE in app.told and not screen.ask_line.is_open)
+        await until(pilot, lambda: GONE in app.toasts and not screen.ask_line.is_open)
         assert listed(screen) == ["kyoto"]
 
 
@@ -107,5 +107,5 @@ async def test_found_message_of_a_deleted_session_is_not_opened(open_engine: Eng
         await until(pilot, lambda: screen.hit is not None)
         await other.sessions.delete("lima")
         await pilot.press("enter")
-        await until(pilot, lambda: GONE in app.told)
+        await until(pilot, lambda: GONE in app.toasts)
         await sees(pilot, "No results for “gold”")

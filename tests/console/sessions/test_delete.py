@@ -197,7 +197,7 @@ async def test_undo_restores_a_deleted_session(open_engine: Engines):
         await pilot.press("u")
         await until(pilot, lambda: listed(screen) == ["lima", "kyoto"])
         await pilot.press("u")
-        await until(pilot, lambda: "No session was deleted in the last 8 seconds." in app.told)
+        await until(pilot, lambda: "No session was deleted in the last 8 seconds." in app.toasts)
     engine = await open_engine()
     assert {one.session_id for one in await engine.sessions.list()} == {"kyoto", "lima"}
 
@@ -285,7 +285,7 @@ async def test_undo_keeps_the_new_session_open_if_it_was_used(open_engine: Engin
         await sees(pilot, "You said: elsewhere")
         await open_session_browser(pilot, app)
         await pilot.press("u")
-        await until(pilot, lambda: "“where is the museum of gold” is restored." in app.told)
+        await until(pilot, lambda: "“where is the museum of gold” is restored." in app.toasts)
         assert app.active_session.session_id == here
 
 
@@ -346,7 +346,7 @@ async def test_session_with_a_new_message_is_not_deleted(open_engine: Engines, m
         await until(pilot, lambda: listed(screen) == ["kyoto"])
         await talked(app.active_session.engine, "lima", "wait, I need it")
         moments[0]()
-        await until(pilot, lambda: any("is not deleted: it has new messages." in told for told in app.told))
+        await until(pilot, lambda: any("is not deleted: it has new messages." in told for told in app.toasts))
         await until(pilot, lambda: listed(screen) == ["lima", "kyoto"])
     assert await session_ids(await open_engine()) == {"kyoto", "lima"}
 
@@ -382,6 +382,6 @@ async def test_session_with_a_run_in_progress_cannot_be_deleted(open_engine: Eng
         await sees(pilot, "running")
         assert "delete" not in shown(app).splitlines()[-1]
         await pilot.press("d")
-        await until(pilot, lambda: "A run is in progress in this session. Stop it first." in app.told)
+        await until(pilot, lambda: "A run is in progress in this session. Stop it first." in app.toasts)
         cue.go()
         cue.go()

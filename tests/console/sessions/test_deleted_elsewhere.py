@@ -11,7 +11,7 @@ from console.data.errors import SessionDeleted
 from console.launch import LaunchOptions
 from tests.support.console.browser_data import browsing, parrot, talked
 from tests.support.console.pilot import at_both_sizes, at_the_screen, becomes, say, sees, shown, until
-from tests.support.console.recorded_toasts import Telling
+from tests.support.console.recorded_toasts import RecordingConsole
 from tests.support.console.sessions_browser import open_session_browser, session_ids
 from tests.support.engines import Engines
 
@@ -22,8 +22,8 @@ async def skip_check() -> None:
     """Never check the session."""
 
 
-def second_console(open_engine: Engines) -> Telling:
-    return Telling(LaunchOptions(session="kyoto"), lambda: open_engine(parrot))
+def second_console(open_engine: Engines) -> RecordingConsole:
+    return RecordingConsole(LaunchOptions(session="kyoto"), lambda: open_engine(parrot))
 
 
 @at_both_sizes
@@ -38,7 +38,7 @@ async def test_deletion_is_reported_and_the_draft_moves_to_a_new_session(
         await open_session_browser(pilot, one)
         await pilot.press("d")
         await becomes(pilot, lambda: session_ids(one.active_session.engine), set[str]())
-        await until(there, lambda: any(f"“the castle” {GONE}" in words for words in other.told))
+        await until(there, lambda: any(f"“the castle” {GONE}" in words for words in other.toasts))
         await sees(there, "was deleted in another process", "your first message")
         await until(there, lambda: "You said: the castle" not in shown(other))
         assert (other.main.prompt.text, other.active_session.session_id != "kyoto") == ("and then", True)
@@ -60,7 +60,7 @@ async def test_message_sent_before_the_deletion_is_noticed_returns_to_the_prompt
         await sees(pilot, "You said: the castle")
         await engine.sessions.delete("kyoto")
         await say(pilot, "and then")
-        await until(pilot, lambda: app.told == [f"“the castle” {GONE}"] and app.main.prompt.full_text == "and then")
+        await until(pilot, lambda: app.toasts == [f"“the castle” {GONE}"] and app.main.prompt.full_text == "and then")
         assert (await engine.runs.list(), app.active_session.session_id != "kyoto") == ([], True)
         await pilot.press("enter")
         await sees(pilot, "You said: and then")
@@ -74,7 +74,7 @@ async def test_new_session_does_not_count_as_deleted(open_engine: Engines):
         await sees(pilot, "You said: hello")
         await app.controllers.sessions.check_deleted_session()
         assert app.active_session.session_id == "kyoto"
-        assert not any(GONE in words for words in app.told)
+        assert not any(GONE in words for words in app.toasts)
 
 
 async def test_a_new_session_is_not_one_that_is_gone_while_the_one_before_is_still_shown(
@@ -99,7 +99,7 @@ async def test_a_new_session_is_not_one_that_is_gone_while_the_one_before_is_sti
         may_read.set()
         await sees(pilot, "You said: and then")
         assert app.active_session.session_id == session
-        assert not any(GONE in words for words in app.told)
+        assert not any(GONE in words for words in app.toasts)
 
 
 async def test_messages_keep_their_order_while_the_first_is_slow(open_engine: Engines, monkeypatch: pytest.MonkeyPatch):
@@ -137,7 +137,7 @@ async def test_message_to_a_deleted_session_that_the_user_left_returns_with_the_
 
         monkeypatch.setattr(app.active_session, "send", send)
         await say(pilot, "and then")
-        await until(pilot, lambda: any("Not sent: the session was deleted" in words for words in app.told))
+        await until(pilot, lambda: any("Not sent: the session was deleted" in words for words in app.toasts))
         assert (app.main.prompt.full_text, app.controllers.drafts.unsent) == ("and then", "and then")
 
 
@@ -145,12 +145,12 @@ async def test_message_to_a_deleted_session_that_the_user_left_returns_with_the_
 async def test_composed_event_does_not_create_a_deleted_session_again(
     open_engine: Engines, monkeypatch: pytest.MonkeyPatch, is_noticed: bool
 ):
-    app = second(open_engine)
+    app = second_console(open_engine)
     engine = await open_engine(parrot)
     await talked(engine, "kyoto", "the castle")
 
     check = app.controllers.sessions.check_deleted_session
-    monkeypatch.setattr(app.controllers.sessions, "check_deleted_session", never)
+    monkeypatch.setattr(app.controllers.sessions, "check_deleted_session", skip_check)
     async with at_the_screen(app) as pilot:
         await until(pilot, lambda: app.services.updater.run_list.title == "the castle")
         await sees(pilot, "You said: the castle")
@@ -163,8 +163,8 @@ async def test_composed_event_does_not_create_a_deleted_session_again(
         await pilot.press("f9")
         await sees(pilot, "Not sent: the session was deleted in another process.")
         session = app.active_session.session_id
-        assert (app.told, session != "kyoto", await engine.runs.list()) == ([f"“the castle” {GONE}"], True, [])
+        assert (app.toasts, session != "kyoto", await engine.runs.list()) == ([f"“the castle” {GONE}"], True, [])
 
         await pilot.press("f9")
         await sees(pilot, "You said: and then")
-        await becomes(pilot, lambda: sessions(engine), {session})
+        await becomes(pilot, lambda: session_ids(engine), {session})

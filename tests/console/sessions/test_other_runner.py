@@ -7,7 +7,7 @@ import pytest
 from console.launch import LaunchOptions
 from tests.support.console.browser_data import begun, parrot, talked
 from tests.support.console.pilot import Cue, at_both_sizes, at_the_screen, go_to, say, sees, shown, until
-from tests.support.console.recorded_toasts import Telling
+from tests.support.console.recorded_toasts import RecordingConsole
 from tests.support.console.regions import text_in
 from tests.support.console.sessions_browser import resume_session
 from tests.support.engines import Engines, declares, done, message, said, send
@@ -20,7 +20,7 @@ async def guide(ctx: Any):
     yield done()
 
 
-def console(open_engine: Engines, runner: str = "guide", **options: Any) -> Telling:
+def console(open_engine: Engines, runner: str = "guide", **options: Any) -> RecordingConsole:
     """A console over two sessions: in the older one parrot answered, in the other one parrot and then guide."""
 
     async def open_with_sessions() -> Any:
@@ -32,7 +32,7 @@ def console(open_engine: Engines, runner: str = "guide", **options: Any) -> Tell
         open_engine.clock.advance(60)
         return engine
 
-    return Telling(LaunchOptions(runner=runner, **options), open_with_sessions)
+    return RecordingConsole(LaunchOptions(runner=runner, **options), open_with_sessions)
 
 
 @at_both_sizes
@@ -52,7 +52,7 @@ async def test_no_notice_if_the_runner_is_the_same(open_engine: Engines):
         await begun(pilot, app)
         await resume_session(pilot, app, "lima")
         await sees(pilot, "Go and see: the harbour")
-        assert not any("answers" in words for words in app.told)
+        assert not any("answers" in words for words in app.toasts)
 
 
 @pytest.mark.parametrize("kind", ["run", "session"])
@@ -81,7 +81,7 @@ async def test_no_notice_for_an_earlier_run(open_engine: Engines):
         await pilot.press("enter")
         await sees(pilot, "You said: the museum")
         await until(pilot, lambda: app.services.updater.is_past)
-        assert not any("answers" in words for words in app.told)
+        assert not any("answers" in words for words in app.toasts)
 
 
 @pytest.mark.parametrize("options", [{"continue_last": True}, {"session": "lima"}], ids=["-c", "--session"])
@@ -96,7 +96,7 @@ async def test_no_notice_in_a_new_session(open_engine: Engines):
     async with at_the_screen(app) as pilot:
         await begun(pilot, app)
         await until(pilot, lambda: "the castle" in shown(app))
-        assert not any("answers" in words for words in app.told)
+        assert not any("answers" in words for words in app.toasts)
 
 
 async def test_no_notice_when_a_message_is_sent_again(open_engine: Engines):
@@ -106,7 +106,7 @@ async def test_no_notice_when_a_message_is_sent_again(open_engine: Engines):
         (run,) = await app.active_session.engine.runs.list(conversation_id="kyoto")
         await app.controllers.sessions.send_again(run.run_id)
         await until(pilot, lambda: text_in(app, app.main.conversation).count("You said: the castle") == 2)
-        assert not any("answers" in words for words in app.told)
+        assert not any("answers" in words for words in app.toasts)
 
 
 async def test_notice_names_the_running_and_the_next_runner(open_engine: Engines):
@@ -123,7 +123,7 @@ async def test_notice_names_the_running_and_the_next_runner(open_engine: Engines
         await send(engine, message("the castle", session="kyoto"), runner="slow")
         return engine
 
-    app = Telling(LaunchOptions(runner="guide"), open_with_sessions)
+    app = RecordingConsole(LaunchOptions(runner="guide"), open_with_sessions)
     async with at_the_screen(app) as pilot:
         await begun(pilot, app)
         await resume_session(pilot, app, "kyoto")

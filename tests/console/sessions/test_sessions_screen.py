@@ -291,7 +291,7 @@ async def test_fork_at_a_user_message_names_lost_files_and_secrets(open_engine: 
         await app.controllers.sessions.fork(stage.session_id, first)
         assert app.main.prompt.text == "open it with ‹secret PASSWORD›"
         lost = "map.txt was not copied. Attach it again. A secret is masked in the database. Enter it again."
-        assert app.told[-1] == lost
+        assert app.toasts[-1] == lost
 
 
 async def test_last_message_is_sent_again_in_its_session(open_engine: Engines):
@@ -321,9 +321,9 @@ async def test_failed_read_is_shown_and_retried(open_engine: Engines, monkeypatc
         await sees(pilot, "museum of gold", "2 sessions")
         with monkeypatch.context() as away:
             away.setattr(app.active_session.engine.sessions, "browse", refuse)
-            app.told.clear()
+            app.toasts.clear()
             await pilot.press("slash", *"gold")
-            await until(pilot, lambda: "The disk is away" in app.told)
+            await until(pilot, lambda: "The disk is away" in app.toasts)
         await sees(pilot, "Found: 1 title · 2 messages")
 
 
@@ -333,7 +333,7 @@ async def test_empty_browser_says_how_to_start_a_session(open_engine: Engines):
         await pilot.press("ctrl+l")
         await sees(pilot, "No sessions yet.")
         await pilot.press("enter")
-        await until(pilot, lambda: "The list is empty." in app.told)
+        await until(pilot, lambda: "The list is empty." in app.toasts)
 
 
 async def test_cursor_starts_on_the_open_session(open_engine: Engines):
@@ -352,7 +352,7 @@ async def test_pane_commands_are_not_available_over_the_browser(open_engine: Eng
     async with at_the_screen(app) as pilot:
         await open_session_browser(pilot, app)
         await pilot.press("f2")
-        await until(pilot, lambda: any("Press esc to go back." in told for told in app.told))
+        await until(pilot, lambda: any("Press esc to go back." in told for told in app.toasts))
         assert not app.main.has_class("-zoom-left")
         assert "f2" not in shown(app).splitlines()[-1]
 

@@ -10,7 +10,7 @@ from console.model.settings_form.values import display_text
 from console.ui.settings_form.screen import FormScreen
 from tests.support.console.form_app import at_the_form, kept, to_field, to_the_form
 from tests.support.console.pilot import at_both_sizes, at_the_screen, becomes, say, sees, shown, until
-from tests.support.console.recorded_toasts import Telling
+from tests.support.console.recorded_toasts import RecordingConsole
 from tests.support.engines import Engines, declares, done, said
 
 BOTH_SMALL = pytest.mark.parametrize("size", [(80, 24), (60, 15)])
@@ -64,11 +64,11 @@ async def other(ctx: Any) -> AsyncIterator[Any]:
     yield done()
 
 
-def make_console(open_engine: Engines, *runners: Any, runner: str | None = None) -> Telling:
+def make_console(open_engine: Engines, *runners: Any, runner: str | None = None) -> RecordingConsole:
     (open_engine.folder / "files").mkdir(exist_ok=True)
     for name in ("a.txt", "b.txt"):
         (open_engine.folder / "files" / name).touch()
-    return Telling(LaunchOptions(runner=runner), lambda: open_engine(*runners, **PROJECT))
+    return RecordingConsole(LaunchOptions(runner=runner), lambda: open_engine(*runners, **PROJECT))
 
 
 async def test_every_type_of_field_is_edited_by_keys(open_engine: Engines):
@@ -206,7 +206,7 @@ async def test_choose_configure_fix_an_error_and_run(open_engine: Engines, size:
         await pilot.press("f3")
         await sees(pilot, "counts", "in use")
         await pilot.press(*"counts", "enter")
-        await until(pilot, lambda: any("count is required" in words for words in app.told))
+        await until(pilot, lambda: any("count is required" in words for words in app.toasts))
         await until(pilot, lambda: app.screen is app.main)
         await sees(pilot, "invalid settings · f12")
 
@@ -228,7 +228,7 @@ async def test_choose_configure_fix_an_error_and_run(open_engine: Engines, size:
 
 async def test_settings_are_saved_per_agent(open_engine: Engines):
     agents = [{"id": name, "runner": "counts", "config": {"count": 1}} for name in ("one", "two")]
-    app = Telling(LaunchOptions(runner="one"), lambda: open_engine(counts, agents=agents))
+    app = RecordingConsole(LaunchOptions(runner="one"), lambda: open_engine(counts, agents=agents))
     async with at_the_screen(app) as pilot:
         await to_the_form(pilot, app)
         await sees(pilot, "Settings of one")
@@ -241,7 +241,7 @@ async def test_settings_are_saved_per_agent(open_engine: Engines):
 
 
 async def test_invalid_numbers_are_refused_with_the_reason(open_engine: Engines):
-    app = Telling(LaunchOptions(), lambda: open_engine(asks))
+    app = RecordingConsole(LaunchOptions(), lambda: open_engine(asks))
     async with at_the_form(app) as (pilot, form):
         for name, typed, problem in (
             ("number", "nan", "number must be finite"),
@@ -269,7 +269,7 @@ async def test_invalid_numbers_are_refused_with_the_reason(open_engine: Engines)
 async def test_list_without_options_says_why(
     open_engine: Engines, size: tuple[int, int], name: str, said: str, also: str
 ):
-    app = Telling(LaunchOptions(), lambda: open_engine(asks))
+    app = RecordingConsole(LaunchOptions(), lambda: open_engine(asks))
     async with at_the_form(app, size) as (pilot, form):
         await to_field(pilot, form, name)
         await pilot.press("enter")
@@ -278,13 +278,13 @@ async def test_list_without_options_says_why(
 
 @BOTH_SMALL
 async def test_grants_cannot_be_edited(open_engine: Engines, size: tuple[int, int]):
-    app = Telling(LaunchOptions(), lambda: open_engine(asks))
+    app = RecordingConsole(LaunchOptions(), lambda: open_engine(asks))
     async with at_the_form(app, size) as (pilot, form):
         await sees(pilot, "enter edit")
         await pilot.press("g")
         await until(pilot, lambda: form.grants.has_focus and "enter edit" not in shown(app))
         await pilot.press("enter")
-        await until(pilot, lambda: any("Grants follow from the fields" in words for words in app.told))
+        await until(pilot, lambda: any("Grants follow from the fields" in words for words in app.toasts))
         assert form.editor is None
         await pilot.press("escape")
         await sees(pilot, "enter edit")

@@ -85,7 +85,7 @@ async def test_undo_works_after_the_form_was_closed(open_engine: Engines):
         await pilot.press("u")
         await becomes(pilot, lambda: kept(app), {})
         await pilot.press("u")
-        await until(pilot, lambda: "There is no change to undo." in app.told)
+        await until(pilot, lambda: "There is no change to undo." in app.toasts)
 
 
 async def test_one_or_several_options_are_selected(open_engine: Engines):
@@ -176,7 +176,7 @@ async def test_quitting_asks_about_unsaved_text(open_engine: Engines):
 async def test_missing_setting_is_reported_and_can_be_filled_in(open_engine: Engines):
     app = console_with_form(open_engine, needs)
     async with at_the_screen(app) as pilot:
-        await until(pilot, lambda: any("model is required" in words for words in app.told))
+        await until(pilot, lambda: any("model is required" in words for words in app.toasts))
         await to_the_form(pilot, app)
         await sees(pilot, "is required", "1 problem found", "No run can start")
         await pilot.press("enter", *"small", "enter")

@@ -9,7 +9,7 @@ from console.launch import LaunchOptions
 from console.ui.settings_form.yaml_editor import YamlEditor
 from tests.support.console.form_app import at_the_form, kept, to_field
 from tests.support.console.pilot import becomes, sees, shown, until
-from tests.support.console.recorded_toasts import Telling
+from tests.support.console.recorded_toasts import RecordingConsole
 from tests.support.engines import Engines, declares, done
 
 LONG = " ".join(f"word{number}" for number in range(90))
@@ -29,8 +29,8 @@ async def tells(ctx: Any) -> AsyncIterator[Any]:
     yield done()
 
 
-def make_console(open_engine: Engines, runner: Any = asks) -> Telling:
-    return Telling(LaunchOptions(), lambda: open_engine(runner))
+def make_console(open_engine: Engines, runner: Any = asks) -> RecordingConsole:
+    return RecordingConsole(LaunchOptions(), lambda: open_engine(runner))
 
 
 @pytest.mark.parametrize("size", [(120, 24), (80, 24), (60, 15)])
@@ -48,9 +48,9 @@ async def test_details_of_a_field_can_be_scrolled(open_engine: Engines, size: tu
         assert all(word in seen for word in (*LONG.split(), "The last of it.", "value"))
         await until(pilot, lambda: "alt+down scroll down" not in shown(app))
         await pilot.press("alt+down")
-        await until(pilot, lambda: "This is the end of the details." in app.told)
+        await until(pilot, lambda: "This is the end of the details." in app.toasts)
         await pilot.press(*["alt+up"] * 12)
-        await until(pilot, lambda: form.details.top == 0 and "This is the start of the details." in app.told)
+        await until(pilot, lambda: form.details.top == 0 and "This is the start of the details." in app.toasts)
 
 
 async def test_details_of_another_field_start_at_the_top(open_engine: Engines):

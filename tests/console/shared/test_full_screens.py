@@ -15,7 +15,7 @@ from tests.support.console.browser_data import begun, browsing, parrot, talked
 from tests.support.console.form_app import to_the_form
 from tests.support.console.form_runners import console_with_form, needs
 from tests.support.console.pilot import at_both_sizes, at_the_screen, sees, shown, until
-from tests.support.console.recorded_toasts import Telling
+from tests.support.console.recorded_toasts import RecordingConsole
 from tests.support.console.regions import visible_region
 from tests.support.console.sessions_browser import open_session_browser
 from tests.support.console.state_browser import SESSION_WITH_STATE, move_to_key, open_state_browser
@@ -27,12 +27,12 @@ SMALL_SIZES = [(80, 24), (60, 15)]
 ALL_SIZES = [(160, 45), (120, 35), *SMALL_SIZES]
 
 
-async def open_sessions(pilot, app: Telling) -> SessionsScreen:
+async def open_sessions(pilot, app: RecordingConsole) -> SessionsScreen:
     await begun(pilot, app)
     return await open_session_browser(pilot, app)
 
 
-async def toast_regions(pilot, app: Telling) -> list[Region]:
+async def toast_regions(pilot, app: RecordingConsole) -> list[Region]:
     """Wait until toasts are visible, and return their regions."""
     await until(pilot, lambda: any(visible_region(toast).area for toast in app.screen.query(Toast)))
     return [region for toast in app.screen.query(Toast) if (region := visible_region(toast)).area]
@@ -104,7 +104,7 @@ async def test_untitled_session_has_the_same_name_everywhere(open_engine: Engine
         await engine.sessions.rename("ses_01", None)
         return engine
 
-    app = Telling(LaunchOptions(session="ses_01"), engine_with_an_untitled_session)
+    app = RecordingConsole(LaunchOptions(session="ses_01"), engine_with_an_untitled_session)
     async with at_the_screen(app) as pilot:
         await sees(pilot, "You said: Plan a trip")
         await until(pilot, lambda: "Plan a trip" in shown(app).splitlines()[0])
@@ -135,7 +135,7 @@ async def test_footer_names_the_key_for_hidden_details(open_engine: Engines, siz
 
 @pytest.mark.parametrize("size", SMALL_SIZES)
 async def test_details_of_an_empty_list_cannot_be_opened(open_engine: Engines, size: Size):
-    app = Telling(LaunchOptions(), lambda: open_engine(parrot))
+    app = RecordingConsole(LaunchOptions(), lambda: open_engine(parrot))
     async with at_the_screen(app, size) as pilot:
         await begun(pilot, app)
         await pilot.press("ctrl+l")
@@ -189,7 +189,7 @@ async def test_keys_do_not_fail_before_a_browser_has_loaded(
         for call in postponed:
             call()
         await until(pilot, lambda: screen.reading == 0)
-        assert not any("attribute" in words for words in app.told)
+        assert not any("attribute" in words for words in app.toasts)
 
 
 @pytest.mark.parametrize("size", ALL_SIZES)
@@ -239,7 +239,7 @@ async def test_footer_names_the_keys_of_pickers_and_help(open_engine: Engines, s
             await until(pilot, lambda: app.screen is app.main)
 
 
-def footer_text(app: Telling) -> str:
+def footer_text(app: RecordingConsole) -> str:
     """Return the text of the footer."""
     bar = (app.services.full_screen or app.main).footer
     return str(bar.render().plain)

@@ -8,13 +8,13 @@ from textual.widgets import OptionList
 
 from console.model.commands.table import COMMANDS
 from tests.support.console.pilot import NARROW, SIZES, WIDE, at_the_screen, say, sees, shown, until
-from tests.support.console.recorded_toasts import Telling, telling
+from tests.support.console.recorded_toasts import RecordingConsole, recording_console
 from tests.support.engines import Engines
 
 HOSTILE = "[/] [bold]x[/bold] [@click=app.quit]y[/] [unterminated \x1b[31m"
 
 
-async def run_command(pilot: Pilot[Any], app: Telling, name: str) -> None:
+async def run_command(pilot: Pilot[Any], app: RecordingConsole, name: str) -> None:
     """Type the name of a command into the palette and run it."""
     await pilot.press("ctrl+p")
     await until(pilot, lambda: app.screen is not app.main)
@@ -24,7 +24,7 @@ async def run_command(pilot: Pilot[Any], app: Telling, name: str) -> None:
     await until(pilot, lambda: app.screen is app.main)
 
 
-def highlighted(app: Telling) -> str:
+def highlighted(app: RecordingConsole) -> str:
     """Return the text of the highlighted command, which enter would run."""
     option = app.screen.query_one(OptionList).highlighted_option
     return "" if option is None else str(option.prompt)
@@ -36,7 +36,7 @@ async def start_run(pilot: Pilot[Any]) -> None:
 
 
 async def test_palette_lists_every_command_with_a_palette_name(open_engine: Engines):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app):
         listed = [command.title for command in app.get_system_commands(app.main)]
         assert listed == [command.palette for command in COMMANDS if command.palette]
@@ -49,7 +49,7 @@ async def test_palette_lists_every_command_with_a_palette_name(open_engine: Engi
 
 @pytest.mark.parametrize("size", SIZES)
 async def test_highlighted_command_has_a_mark(open_engine: Engines, size: tuple[int, int]):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app, size) as pilot:
         await pilot.press("ctrl+p")
         await until(pilot, lambda: app.screen is not app.main)
@@ -65,7 +65,7 @@ async def test_highlighted_command_has_a_mark(open_engine: Engines, size: tuple[
 
 
 async def test_commands_are_found_by_name_first_and_then_by_description(open_engine: Engines):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app) as pilot:
         await pilot.press("ctrl+p")
         await until(pilot, lambda: app.screen is not app.main)
@@ -77,13 +77,13 @@ async def test_commands_are_found_by_name_first_and_then_by_description(open_eng
         await until(pilot, lambda: listed_names(app) == ["run: Start"])
 
 
-def listed_names(app: Telling) -> list[str]:
+def listed_names(app: RecordingConsole) -> list[str]:
     """Return the names of the listed commands, in order."""
     return [str(option.prompt).splitlines()[0] for option in app.screen.query_one(OptionList).options]
 
 
 async def test_unavailable_command_is_listed_with_the_reason(open_engine: Engines):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app) as pilot:
         said = {command.title: str(command.help) for command in app.get_system_commands(app.main)}
         assert said["run: Stop"] == "Not available: No run in progress."
@@ -94,7 +94,7 @@ async def test_unavailable_command_is_listed_with_the_reason(open_engine: Engine
 
 
 async def test_markup_in_a_reason_is_shown_as_text(open_engine: Engines):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app) as pilot:
         await start_run(pilot)
         app.active_session.cannot_steer = HOSTILE
@@ -106,15 +106,15 @@ async def test_markup_in_a_reason_is_shown_as_text(open_engine: Engines):
 
 
 async def test_unavailable_command_shows_the_reason_if_it_is_run(open_engine: Engines):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app) as pilot:
         await run_command(pilot, app, "run: Stop")
-        await until(pilot, lambda: app.told == ["No run in progress."])
+        await until(pilot, lambda: app.toasts == ["No run in progress."])
 
 
 @pytest.mark.parametrize("size", SIZES)
 async def test_stream_command_works_while_the_prompt_has_the_focus(open_engine: Engines, size: tuple[int, int]):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app, size) as pilot:
         await start_run(pilot)
         await run_command(pilot, app, "stream: Only tools")
@@ -124,7 +124,7 @@ async def test_stream_command_works_while_the_prompt_has_the_focus(open_engine: 
 
 @pytest.mark.parametrize("size", SIZES)
 async def test_input_line_opened_by_a_command_is_visible_and_focused(open_engine: Engines, size: tuple[int, int]):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app, size) as pilot:
         await start_run(pilot)
         await run_command(pilot, app, "stream: Filter…")
@@ -135,7 +135,7 @@ async def test_input_line_opened_by_a_command_is_visible_and_focused(open_engine
 
 
 async def test_edit_queue_command_focuses_the_queue(open_engine: Engines):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app, NARROW) as pilot:
         await start_run(pilot)
         await say(pilot, "be brief")
@@ -147,7 +147,7 @@ async def test_edit_queue_command_focuses_the_queue(open_engine: Engines):
 
 
 async def test_theme_can_be_chosen(open_engine: Engines):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app, WIDE) as pilot:
         await app.action_perform("app.theme")
         await until(pilot, lambda: app.screen is not app.main)

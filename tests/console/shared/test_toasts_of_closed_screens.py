@@ -11,7 +11,7 @@ from tests.support.console.composer_app import open_composer
 from tests.support.console.form_app import to_field, to_the_form
 from tests.support.console.form_runners import console_with_form
 from tests.support.console.pilot import at_both_sizes, at_the_screen, sees, shown, until
-from tests.support.console.recorded_toasts import Telling
+from tests.support.console.recorded_toasts import RecordingConsole
 from tests.support.console.sessions_browser import TRIPS, open_session_browser
 from tests.support.console.state_browser import SESSION_WITH_STATE, move_to_key, open_state_browser, parrot
 from tests.support.engines import Engines
@@ -22,11 +22,11 @@ UNDO_HINT = "u undoes it"
 @pytest.fixture(autouse=True)
 def toasts_stay(monkeypatch: pytest.MonkeyPatch) -> None:
     """No toast expires during a test."""
-    monkeypatch.setattr(Telling, "NOTIFICATION_TIMEOUT", 600.0)
+    monkeypatch.setattr(RecordingConsole, "NOTIFICATION_TIMEOUT", 600.0)
     monkeypatch.setattr(console.ui.sessions.screen, "UNDO_SECONDS", 600.0)
 
 
-async def leave_and_check_removed(pilot: Any, app: Telling, text: str) -> None:
+async def leave_and_check_removed(pilot: Any, app: RecordingConsole, text: str) -> None:
     """Go back to the panes, and check that no toast there contains the text."""
     await pilot.press("escape")
     await until(pilot, lambda: app.screen is app.main)
@@ -77,7 +77,7 @@ async def test_toast_shown_after_the_screen_was_left_names_no_key(open_engine: E
         await pilot.press("escape")
         await until(pilot, lambda: not any(isinstance(other, StateScreen) for other in app.screen_stack))
         screen.show_key_toast("Deleted mood", UNDO_HINT)
-        assert app.told[-1] == "Deleted mood"
+        assert app.toasts[-1] == "Deleted mood"
 
 
 @at_both_sizes

@@ -15,7 +15,7 @@ from console.ui.settings_form.yaml_editor import YamlEditor
 from tests.support.console.composer_app import open_composer
 from tests.support.console.form_app import at_the_form, kept, to_field, to_the_form
 from tests.support.console.pilot import at_the_screen, becomes, say, sees, until
-from tests.support.console.recorded_toasts import Telling
+from tests.support.console.recorded_toasts import RecordingConsole
 from tests.support.engines import Engines, declares, done, said
 
 
@@ -35,8 +35,8 @@ async def other(ctx: Any) -> AsyncIterator[Any]:
     yield done()
 
 
-def make_console(open_engine: Engines) -> Telling:
-    return Telling(LaunchOptions(runner="asks"), lambda: open_engine(asks, other))
+def make_console(open_engine: Engines) -> RecordingConsole:
+    return RecordingConsole(LaunchOptions(runner="asks"), lambda: open_engine(asks, other))
 
 
 async def to_another_session(pilot: Pilot[Any], app: Trackside) -> None:
@@ -132,7 +132,9 @@ async def test_valid_yaml_is_saved_and_invalid_yaml_keeps_the_editor_open(open_e
         valid = editor.area.text.replace("hello", "good day")
         editor.area.text = valid.replace("config:", "config: [")
         await to_another_session(pilot, app)
-        await until(pilot, lambda: app.screen is editor and any("The YAML has errors." in words for words in app.told))
+        await until(
+            pilot, lambda: app.screen is editor and any("The YAML has errors." in words for words in app.toasts)
+        )
         editor.area.text = valid
         await to_another_session(pilot, app)
         await until(pilot, lambda: app.screen is app.main)
@@ -175,7 +177,7 @@ async def test_editing_an_event_keeps_the_draft_of_another(open_engine: Engines)
         await app.action_perform("app.edit_event")
         await sees(pilot, "Edit and send", "first")
         await pilot.press("escape")
-        await until(pilot, lambda: any("There is another event draft" in words for words in app.told))
+        await until(pilot, lambda: any("There is another event draft" in words for words in app.toasts))
         await open_composer(pilot, app)
         await sees(pilot, "half a thought")
 
@@ -197,7 +199,7 @@ async def test_event_that_is_being_sent_cannot_be_left_or_sent_twice(
 
         monkeypatch.setattr(app.active_session, "submit", submit_slowly)
         await pilot.press("f9", "escape")
-        await until(pilot, lambda: "The event is being sent." in app.told)
+        await until(pilot, lambda: "The event is being sent." in app.toasts)
         assert app.screen is screen
         await sees(pilot, "Sending…")
         await pilot.press("f9", "f1")
@@ -227,7 +229,7 @@ async def test_esc_in_a_field_says_that_the_value_is_unchanged(open_engine: Engi
         await pilot.press("enter", *"9")
         await until(pilot, lambda: form.editor is not None and form.editor.current_value() == 39)
         await pilot.press("escape")
-        await until(pilot, lambda: any("count is unchanged: 3" in words for words in app.told))
+        await until(pilot, lambda: any("count is unchanged: 3" in words for words in app.toasts))
 
 
 PLUGIN = "metadata: {author: me, name: plugin}\nspec: {components: {AgentRunner: {fromFiles: [main.yaml]}}}\n"
@@ -245,7 +247,7 @@ async def test_open_form_follows_its_manifest_and_keeps_typed_text_while_the_fie
     (plugin / "manifest.yaml").write_text(PLUGIN)
     (plugin / "main.py").write_text("async def run(ctx):\n    yield {'type': 'run.completed', 'data': {}}\n")
     (plugin / "main.yaml").write_text(COMPONENT.format(fields=CITY))
-    app = Telling(LaunchOptions(), lambda: open_engine(runners=["plugin"]))
+    app = RecordingConsole(LaunchOptions(), lambda: open_engine(runners=["plugin"]))
     async with at_the_form(app) as (pilot, form):
         await to_field(pilot, form, "city")
         await pilot.press("enter", *"ai")
@@ -254,4 +256,4 @@ async def test_open_form_follows_its_manifest_and_keeps_typed_text_while_the_fie
         await sees(pilot, "Kyotoai", "country")
         (plugin / "main.yaml").write_text(COMPONENT.format(fields=COUNTRY))
         await until(pilot, lambda: form.editor is None)
-        assert any("The field city was removed; you had typed: Kyotoai" in words for words in app.told)
+        assert any("The field city was removed; you had typed: Kyotoai" in words for words in app.toasts)

@@ -186,5 +186,5 @@ async def test_edit_that_cannot_be_undone_does_not_block_earlier_ones(open_engin
         await pilot.press("u")
         await sees(pilot, "'said' was changed again since then, so it was not restored")
         await pilot.press("u")
-        await until(pilot, lambda: "Undone: 1 key." in app.told)
+        await until(pilot, lambda: "Undone: 1 key." in app.toasts)
         assert "budget" not in {row.key for row in await app.active_session.engine.state.browse()}

@@ -22,7 +22,7 @@ from tests.support.console.state_browser import (
     stored_value,
     wait_for_editor,
 )
-from tests.support.engines import Engines, declares, done, kept, said
+from tests.support.engines import Engines, declares, done, said, state_updated
 
 
 @declares(capabilities={"steering": True}, permissions={"storage": ["plugin"]})
@@ -30,7 +30,7 @@ async def feeling(ctx: Any):
     """Answers with its mood as it was given and as it reads it. The first mood is calm."""
     given = (ctx.state.conversation or {}).get("mood")
     if given is None:
-        yield kept("mood", "calm")
+        yield state_updated("mood", "calm")
     yield said(f"given {given}, read {await ctx.api.state_get('conversation', 'mood')}")
     yield done()
 
@@ -39,7 +39,7 @@ async def hoarder(ctx: Any):
     """Stores a number of keys with a text, both from the message."""
     count, text = ctx.input.to_text().split()
     for number in range(int(count)):
-        yield kept(f"key_{number:03}", text)
+        yield state_updated(f"key_{number:03}", text)
     yield done("kept")
 
 
@@ -192,7 +192,7 @@ async def test_delete_and_clear_can_be_undone(open_engine: Engines):
         await pilot.press("u")
         await becomes(pilot, lambda: stored_value(app, "said"), {"text": "second"})
         await pilot.press("u")
-        await until(pilot, lambda: "There is no change to undo." in app.told)
+        await until(pilot, lambda: "There is no change to undo." in app.toasts)
 
 
 async def test_clear_and_undo_apply_to_all_keys_of_a_scope(open_engine: Engines):
@@ -225,9 +225,9 @@ async def test_history_shows_a_deletion(open_engine: Engines):
         await pilot.press("down")
         await until(pilot, lambda: screen.change is not None and screen.change.glimpse is None)
         for key in ("enter", "y"):
-            app.told.clear()
+            app.toasts.clear()
             await pilot.press(key)
-            await until(pilot, lambda: "This change deleted the key. Choose another change." in app.told)
+            await until(pilot, lambda: "This change deleted the key. Choose another change." in app.toasts)
         await pilot.press("tab")
         await sees(pilot, "deleted", "user")
         await pilot.press("escape", "escape")
@@ -318,7 +318,7 @@ async def test_search_is_disabled_in_a_history(open_engine: Engines):
         await pilot.press("h")
         await sees(pilot, "History of said", "esc goes back to the keys")
         await pilot.press("slash", *"mo")
-        await until(pilot, lambda: "This is the history of one key. esc goes back to the keys." in app.told)
+        await until(pilot, lambda: "This is the history of one key. esc goes back to the keys." in app.toasts)
         await pilot.click(screen.search)
         assert (screen.history is not None, screen.search.value, screen.focused) == (True, "", screen.list)
         await pilot.press("escape")
@@ -412,4 +412,4 @@ async def test_empty_browser_says_how_state_appears(open_engine: Engines):
         await app.action_perform("app.states")
         await sees(pilot, "No state yet.")
         await pilot.press("d")
-        await until(pilot, lambda: "There is no state here." in app.told)
+        await until(pilot, lambda: "There is no state here." in app.toasts)

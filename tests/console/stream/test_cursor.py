@@ -10,7 +10,7 @@ from console.launch import LaunchOptions
 from console.model.stream.timeline import Timeline
 from console.ui.stream.lines import StreamLines
 from tests.support.console.pilot import Cue, at_both_sizes, at_the_screen, go_to, narrow, say, sees, shown, until
-from tests.support.console.recorded_toasts import telling
+from tests.support.console.recorded_toasts import recording_console
 from tests.support.console.regions import find_text
 from tests.support.console.sample_runs import complete_runs, start_run
 from tests.support.console.stream_data import Lists, PaneApp, a_run, delta, entry
@@ -205,7 +205,7 @@ async def test_marks_are_restored_when_a_run_is_shown_again() -> None:
 
 async def test_marks_survive_showing_another_run(open_engine: Engines):
     cue = Cue()
-    app = telling(open_engine, cue)
+    app = recording_console(open_engine, cue)
     async with at_the_screen(app) as pilot:
         await complete_runs(pilot, app, cue, "first", "second")
         await go_to(pilot, app, "stream")
@@ -228,7 +228,7 @@ async def drag(pilot: Pilot[Any], start: Offset, columns: int) -> None:
 
 
 async def test_selected_rows_are_copied_and_stay_in_place(open_engine: Engines):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app) as pilot:
         await start_run(pilot)
         start = await find_text(pilot, app, "message.completed", app.main.stream)
@@ -244,7 +244,7 @@ async def test_selected_rows_are_copied_and_stay_in_place(open_engine: Engines):
 
 
 async def test_double_click_opens_the_inspector_and_selects_nothing(open_engine: Engines):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app) as pilot:
         await start_run(pilot)
         lines = app.main.stream.query_one(StreamLines)
@@ -259,7 +259,7 @@ async def test_double_click_opens_the_inspector_and_selects_nothing(open_engine:
 
 
 async def test_footer_shows_the_keys_of_the_open_line(open_engine: Engines):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app) as pilot:
         await start_run(pilot)
         await go_to(pilot, app, "stream")

@@ -20,20 +20,20 @@ from tests.support.console.pilot import (
     shown,
     until,
 )
-from tests.support.console.recorded_toasts import Telling, telling
-from tests.support.engines import Engines, done, kept
+from tests.support.console.recorded_toasts import RecordingConsole, recording_console
+from tests.support.engines import Engines, done, state_updated
 
 Size = tuple[int, int]
 KEY_NAMES = {"/": "slash", ":": "colon", ".": "full_stop", " ": "space"}
 
 
-def burst(app: Telling, *keys: str) -> None:
+def burst(app: RecordingConsole, *keys: str) -> None:
     """Post all keys before the first one is handled."""
     for key in keys:
         app.post_message(events.Key(KEY_NAMES.get(key, key), key if len(key) == 1 else None))
 
 
-async def start_run_and_focus(pilot: Pilot[Any], app: Telling, pane: str) -> None:
+async def start_run_and_focus(pilot: Pilot[Any], app: RecordingConsole, pane: str) -> None:
     """Start a run, wait for its message, and focus a pane."""
     await say(pilot, "hello")
     await sees(pilot, "You said: hello")
@@ -42,7 +42,7 @@ async def start_run_and_focus(pilot: Pilot[Any], app: Telling, pane: str) -> Non
 
 @at_both_sizes
 async def test_each_tab_of_a_burst_moves_the_focus(open_engine: Engines, size: Size):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app, size) as pilot:
         await start_run_and_focus(pilot, app, "prompt")
         burst(app, "tab", "tab", "shift+tab", "tab", "tab")
@@ -51,28 +51,28 @@ async def test_each_tab_of_a_burst_moves_the_focus(open_engine: Engines, size: S
 
 @at_both_sizes
 async def test_burst_after_slash_goes_into_the_filter(open_engine: Engines, size: Size):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app, size) as pilot:
         await start_run_and_focus(pilot, app, "stream")
         burst(app, *"/kind:message.*", "enter", "X", *"/mixed")
         await until(pilot, lambda: app.main.stream._filter_line.value == "mixed")
         assert app.main.stream._filter == ""
-        assert app.told == []
+        assert app.toasts == []
 
 
 @at_both_sizes
 async def test_letter_after_y_selects_what_is_copied(open_engine: Engines, size: Size):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app, size) as pilot:
         await start_run_and_focus(pilot, app, "stream")
         burst(app, "y", "i")
-        await until(pilot, lambda: bool(app.told))
-        assert app.told[0].startswith("Copied id")
+        await until(pilot, lambda: bool(app.toasts))
+        assert app.toasts[0].startswith("Copied id")
 
 
 @at_both_sizes
 async def test_up_and_d_withdraw_a_queued_message(open_engine: Engines, size: Size):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app, size) as pilot:
         await start_run_and_focus(pilot, app, "prompt")
         await say(pilot, "be brief")
@@ -84,7 +84,7 @@ async def test_up_and_d_withdraw_a_queued_message(open_engine: Engines, size: Si
 
 @at_both_sizes
 async def test_text_typed_in_the_conversation_keeps_its_order_in_the_prompt(open_engine: Engines, size: Size):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app, size) as pilot:
         await start_run_and_focus(pilot, app, "conversation")
         burst(app, *"more words", "left", "left", "!")
@@ -94,7 +94,7 @@ async def test_text_typed_in_the_conversation_keeps_its_order_in_the_prompt(open
 
 @at_both_sizes
 async def test_burst_after_slash_goes_into_the_search_of_the_inspector(open_engine: Engines, size: Size):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app, size) as pilot:
         await start_run_and_focus(pilot, app, "inspector")
         burst(app, *"/nowhere", "enter", "n", "tab")
@@ -105,7 +105,7 @@ async def test_burst_after_slash_goes_into_the_search_of_the_inspector(open_engi
 
 @at_both_sizes
 async def test_text_after_the_palette_key_goes_into_the_palette(open_engine: Engines, size: Size):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app, size) as pilot:
         await start_run_and_focus(pilot, app, "stream")
         burst(app, "ctrl+p", *"zoom")
@@ -114,7 +114,7 @@ async def test_text_after_the_palette_key_goes_into_the_palette(open_engine: Eng
 
 
 async def test_paste_goes_to_the_widget_focused_by_the_key_before_it(open_engine: Engines):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app) as pilot:
         await start_run_and_focus(pilot, app, "stream")
         burst(app, "/")
@@ -124,7 +124,7 @@ async def test_paste_goes_to_the_widget_focused_by_the_key_before_it(open_engine
 
 
 async def test_long_burst_with_enter_is_one_message_during_a_run(open_engine: Engines):
-    app = telling(open_engine, Cue())
+    app = recording_console(open_engine, Cue())
     text = "a long thing to say " * 50
     async with at_the_screen(app) as pilot:
         await start_run_and_focus(pilot, app, "prompt")
@@ -136,7 +136,7 @@ async def test_long_burst_with_enter_is_one_message_during_a_run(open_engine: En
 @at_both_sizes
 async def test_value_typed_right_before_the_save_key_is_saved_whole(open_engine: Engines, size: Size):
     async def stores_number(ctx: Any):
-        yield kept("count", int(ctx.input.to_text()))
+        yield state_updated("count", int(ctx.input.to_text()))
         yield done("kept")
 
     app = browsing(open_engine, ("kyoto", ("555",)), runner=stores_number)
@@ -153,7 +153,7 @@ async def test_value_typed_right_before_the_save_key_is_saved_whole(open_engine:
 
 
 async def test_blocked_pane_does_not_delay_keys_of_other_panes(open_engine: Engines):
-    app, may_continue = telling(open_engine), asyncio.Event()
+    app, may_continue = recording_console(open_engine), asyncio.Event()
     async with at_the_screen(app) as pilot:
         await start_run_and_focus(pilot, app, "stream")
         app.main.stream._lines.call_later(may_continue.wait)

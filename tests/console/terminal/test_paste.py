@@ -11,7 +11,7 @@ from textual.widgets import Input
 from console.model.prompt.paste_tokens import MAX_JOINED_LINES, on_one_line
 from console.ui.terminal.paste import WholePasteParser
 from tests.support.console.pilot import WIDE, at_the_screen, sees, until
-from tests.support.console.recorded_toasts import telling
+from tests.support.console.recorded_toasts import recording_console
 from tests.support.console.terminal import TRACKSIDE, Terminal
 from tests.support.engines import Engines
 
@@ -111,7 +111,7 @@ def test_few_pasted_lines_are_joined_and_many_are_refused():
 async def test_lines_pasted_into_a_single_line_field_are_joined_or_refused_with_a_toast(
     open_engine: Engines, source: str
 ):
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app) as pilot:
         for command in ("app.sessions", "app.theme", "stream.filter"):
             before = app.screen
@@ -124,7 +124,7 @@ async def test_lines_pasted_into_a_single_line_field_are_joined_or_refused_with_
             await until(pilot, lambda: isinstance(app.focused, Input))
             field = app.focused
             assert isinstance(field, Input)
-            app.told.clear()
+            app.toasts.clear()
             for text, value in (("first\n  second\n", "first second"), ("x\n" * 50, "")):
                 await pilot.press("ctrl+u")
                 if source == "terminal":
@@ -132,13 +132,13 @@ async def test_lines_pasted_into_a_single_line_field_are_joined_or_refused_with_
                 else:
                     app.copy_to_clipboard(text)
                     await pilot.press("ctrl+v")
-                await until(pilot, lambda field=field, value=value: bool(app.told) and field.value == value)
-                await sees(pilot, app.told[-1])
-                assert app.told == (
+                await until(pilot, lambda field=field, value=value: bool(app.toasts) and field.value == value)
+                await sees(pilot, app.toasts[-1])
+                assert app.toasts == (
                     ["2 lines were joined with spaces: this field takes one line."] if value
                     else ["Nothing was pasted: this field takes one line, and the text has 50."]
                 )  # fmt: skip
-                app.told.clear()
+                app.toasts.clear()
             await pilot.press("escape", *(["escape"] if command == "app.sessions" else []))
             await until(pilot, lambda: app.screen is app.main)
 
@@ -146,7 +146,7 @@ async def test_lines_pasted_into_a_single_line_field_are_joined_or_refused_with_
 async def test_pasted_lines_that_are_not_all_files_are_joined_in_the_path_field(open_engine: Engines, tmp_path: Path):
     (tmp_path / "a.txt").write_text("a")
     (tmp_path / "b.txt").write_text("b")
-    app = telling(open_engine)
+    app = recording_console(open_engine)
     async with at_the_screen(app) as pilot:
         await pilot.press("ctrl+n")
         await sees(pilot, "New event")
@@ -155,11 +155,11 @@ async def test_pasted_lines_that_are_not_all_files_are_joined_in_the_path_field(
         await until(pilot, lambda: app.focused is path)
         app.post_message(events.Paste("some\nwords"))
         await until(pilot, lambda: path.value == "some words")
-        assert app.told == ["2 lines were joined with spaces: this field takes one line."]
+        assert app.toasts == ["2 lines were joined with spaces: this field takes one line."]
         await pilot.press("ctrl+u")
         app.post_message(events.Paste(f"{tmp_path}/a.txt\n{tmp_path}/c.txt"))
-        await until(pilot, lambda: path.value == f"{tmp_path}/a.txt {tmp_path}/c.txt" and len(app.told) == 2)
+        await until(pilot, lambda: path.value == f"{tmp_path}/a.txt {tmp_path}/c.txt" and len(app.toasts) == 2)
         await pilot.press("ctrl+u")
         app.post_message(events.Paste(f"{tmp_path}/a.txt\n{tmp_path}/b.txt"))
         await sees(pilot, "◆ a.txt", "◆ b.txt")
-        assert len(app.told) == 2
+        assert len(app.toasts) == 2

@@ -9,7 +9,7 @@ import pytest_asyncio
 from engine.protocol import AgentAPIException
 from engine.store import storage
 from engine.store.artifacts import Storage
-from tests.support.access.attacks import ARTIFACTS, IDENTITIES, PLACES, Attack, Ids, Scene
+from tests.support.access.attacks import ARTIFACTS, IDENTITIES, PLACES, Attack, AttackInput, Ids
 from tests.support.access.attacks_by_value import NUMBERS, OPERATIONS, STATE, STORAGE
 from tests.support.engines import (
     START,
@@ -17,78 +17,87 @@ from tests.support.engines import (
     FakeClock,
     declares,
     done,
-    forever,
     journal_of,
     message,
-    perform,
-    played,
+    run_event,
     send,
-    until,
+    wait_for_entry,
+    wait_for_run,
+    wait_forever,
 )
-from tests.support.own_and_foreign_data import HIDDEN, OTHERS, World, inhabit, own, raw, whole_journal, write_file
+from tests.support.own_and_foreign_data import (
+    FOREIGN_PLACES,
+    FOREIGN_TEXT,
+    AccessHarness,
+    add_foreign_conversation,
+    own_message,
+    raw_call,
+    whole_journal,
+    write_file,
+)
 
 ATTACKS = [*PLACES, *ARTIFACTS, *IDENTITIES, *OPERATIONS, *STATE, *NUMBERS, *STORAGE]
 
 
-async def settle(world: World) -> Ids:
+async def settle(harness: AccessHarness) -> Ids:
     """Data of other runs, and artifacts of the run's own conversation that it must not read."""
-    others = {name: await inhabit(world, place, name) for name, place in OTHERS.items()}
-    await world.keep("mine", b"0123456789")
-    await world.keep("expired", HIDDEN.encode(), expires_at=START)
-    await world.keep("large-reply", HIDDEN.encode(), source="host", artifact_type="call.replied")
-    outside = write_file(world.engines.folder / "outside.txt", HIDDEN)
-    folder = world.files / "folder"
+    others = {name: await add_foreign_conversation(harness, place, name) for name, place in FOREIGN_PLACES.items()}
+    await harness.store_artifact("mine", b"0123456789")
+    await harness.store_artifact("expired", FOREIGN_TEXT.encode(), expires_at=START)
+    await harness.store_artifact("large-reply", FOREIGN_TEXT.encode(), source="host", artifact_type="call.replied")
+    outside = write_file(harness.engines.folder / "outside.txt", FOREIGN_TEXT)
+    folder = harness.files / "folder"
     folder.mkdir()
     for name, path in (
-        ("swapped", world.files / "swapped.txt"),
+        ("swapped", harness.files / "swapped.txt"),
         ("swapped-folder", folder / "outside.txt"),
-        ("gone", world.files / "gone.txt"),
+        ("gone", harness.files / "gone.txt"),
     ):
         write_file(path, "harmless")
-        await world.keep(name, storage=Storage.FILE, location=str(path), root=str(world.files))
+        await harness.store_artifact(name, storage=Storage.FILE, location=str(path), root=str(harness.files))
         path.unlink()
-    (world.files / "swapped.txt").symlink_to(outside)
+    (harness.files / "swapped.txt").symlink_to(outside)
     folder.rmdir()
     folder.symlink_to(outside.parent, target_is_directory=True)
-    (world.files / "notes.txt").symlink_to(outside)
+    (harness.files / "notes.txt").symlink_to(outside)
     return others
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def inhabited(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[tuple[World, Ids]]:
+async def inhabited(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[tuple[AccessHarness, Ids]]:
     """One engine for the whole table: an attack that leaves a trace is found by the next one."""
     engines = Engines(tmp_path_factory.mktemp("attacks"), FakeClock())
-    world = await World(engines).open()
-    await world.give(lambda ctx: ctx.api.run_get())
-    yield world, await settle(world)
+    harness = await AccessHarness(engines).open()
+    await harness.do_in_run(lambda ctx: ctx.api.run_get())
+    yield harness, await settle(harness)
     await engines.close_all()
 
 
 @pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
-async def test_an_attack_is_refused_recorded_and_harmless(inhabited: tuple[World, Ids], attack: Attack):
-    world, others = inhabited
-    before = world.everything_else()
+async def test_attack_is_refused_and_recorded_and_changes_nothing(inhabited: tuple[AccessHarness, Ids], attack: Attack):
+    harness, others = inhabited
+    before = harness.digest_foreign_data()
 
-    asked = await world.ask(lambda ctx: attack.make(Scene(ctx, others)))
+    outcome = await harness.try_in_run(lambda ctx: attack.make(AttackInput(ctx, others)))
 
-    assert asked.error is not None, f"it was answered: {asked.value}"
-    assert (asked.error.code, asked.error.retryable) == (attack.code, False)
-    assert asked.error.message.startswith(attack.words), asked.error.message
+    assert outcome.error is not None, f"it was answered: {outcome.value}"
+    assert (outcome.error.code, outcome.error.retryable) == (attack.code, False)
+    assert outcome.error.message.startswith(attack.words), outcome.error.message
     if attack.where == "child":
-        assert len(asked.run.all("call.requested")) == 1
+        assert len(outcome.run.all("call.requested")) == 1
     elif attack.where == "call.decided":
-        assert (asked.decided.outcome, asked.decided.reason) == ("refused", asked.error.message)
-        assert (asked.decided.data["allowed"], asked.decided.data["code"]) == (False, attack.code)
-        assert asked.decided.data["clause"] == asked.error.message
+        assert (outcome.decision.outcome, outcome.decision.reason) == ("refused", outcome.error.message)
+        assert (outcome.decision.data["allowed"], outcome.decision.data["code"]) == (False, attack.code)
+        assert outcome.decision.data["clause"] == outcome.error.message
     else:
-        assert (asked.replied.outcome, asked.replied.reason) == ("failed", asked.error.message)
-        assert asked.replied.data["error"]["code"] == attack.code
-    assert HIDDEN not in await whole_journal(world.engine, asked.run)
-    assert world.everything_else() == before
+        assert (outcome.reply.outcome, outcome.reply.reason) == ("failed", outcome.error.message)
+        assert outcome.reply.data["error"]["code"] == attack.code
+    assert FOREIGN_TEXT not in await whole_journal(harness.engine, outcome.run)
+    assert harness.digest_foreign_data() == before
 
 
-def test_the_table_has_no_name_twice_and_all_the_contracts_rows():
+def test_attack_names_are_unique_and_cover_the_contract():
     names = [attack.name for attack in ATTACKS]
     assert len(set(names)) == len(names) > 90
 
@@ -100,63 +109,67 @@ def test_the_table_has_no_name_twice_and_all_the_contracts_rows():
     "typed",
     ["%", "_", "wal%", "w_lnut", "'", '"', '" OR "', "walnut' OR '1'='1", "walnut OR 1", "NEAR(walnut)", "*", "§"],
 )
-async def test_a_search_query_has_no_operators_and_stays_in_its_conversation(world: World, typed: str):
-    await settle(world)
-    found = await world.give(lambda ctx: ctx.api.history_search(typed), own("nothing of theirs"))
+async def test_a_search_query_has_no_operators_and_stays_in_its_conversation(harness: AccessHarness, typed: str):
+    await settle(harness)
+    found = await harness.do_in_run(lambda ctx: ctx.api.history_search(typed), own_message("nothing of theirs"))
     assert (found.items, found.total_count) == ([], 0)
 
 
 @pytest.mark.parametrize(
     ("prefix", "keys"), [("%", ["%"]), ("_", ["_x"]), ("a_", []), ("A", []), ("'", []), ("", ["%", "_x", "axb"])]
 )
-async def test_a_prefix_is_taken_by_the_letter(world: World, prefix: str, keys: list[str]):
+async def test_prefix_is_matched_literally(harness: AccessHarness, prefix: str, keys: list[str]):
     async def work(ctx: Any) -> Any:
         for key in ("axb", "%", "_x"):
             await ctx.api.state_set("conversation", key, 1)
         return await ctx.api.state_list("conversation", prefix)
 
-    page = await world.give(work)
+    page = await harness.do_in_run(work)
     assert (page.keys, page.has_more) == (keys, False)
 
 
-async def test_a_scope_that_is_off_or_has_no_identity_reads_as_empty(world: World):
+async def test_a_scope_that_is_off_or_has_no_identity_reads_as_empty(harness: AccessHarness):
     async def work(ctx: Any) -> Any:
         return [
             (await ctx.api.state_get(scope, "k"), (await ctx.api.state_list(scope)).keys)
             for scope in ("runner", "subject")
         ]
 
-    asked = await world.ask(work)
-    assert asked.value == [(None, []), (None, [])]
-    assert asked.decided.data["clause"] == "the event has no subject, so this scope has no key; it reads as empty"
+    outcome = await harness.try_in_run(work)
+    assert outcome.value == [(None, []), (None, [])]
+    assert outcome.decision.data["clause"] == "the event has no subject, so this scope has no key; it reads as empty"
 
 
-async def test_one_plugin_never_lists_the_keys_of_another(world: World):
-    await settle(world)
-    keys = await world.give(lambda ctx: ctx.api.get_plugin_storage_keys())
+async def test_plugin_cannot_list_storage_keys_of_another_plugin(harness: AccessHarness):
+    await settle(harness)
+    keys = await harness.do_in_run(lambda ctx: ctx.api.get_plugin_storage_keys())
     assert keys == []
 
 
-async def test_without_a_conversation_a_run_reads_its_own_artifacts_and_event_only(world: World):
-    await world.keep("nobodys", HIDDEN.encode(), OTHERS["conversation"], conversation_id=None)
-    alone = own("alone", conversation_id=None, thread_id=None, bot_id=None, workspace_id=None)
-    refused = await world.ask(lambda ctx: ctx.api.artifact_read("nobodys"), alone)
+async def test_run_without_conversation_reads_only_its_own_artifacts_and_event(harness: AccessHarness):
+    await harness.store_artifact("nobodys", FOREIGN_TEXT.encode(), FOREIGN_PLACES["conversation"], conversation_id=None)
+    alone = own_message("alone", conversation_id=None, thread_id=None, bot_id=None, workspace_id=None)
+    refused = await harness.try_in_run(lambda ctx: ctx.api.artifact_read("nobodys"), alone)
     assert refused.error is not None
     assert (refused.error.code, refused.error.message) == (
         "unauthorized",
         "artifact 'nobodys' does not belong to this run",
     )
 
-    alone = own("alone", conversation_id=None, thread_id=None, bot_id=None, workspace_id=None)
-    assert (await world.give(lambda ctx: ctx.api.event_get(ctx.event.event_id), alone)).event_id == alone.event_id
+    alone = own_message("alone", conversation_id=None, thread_id=None, bot_id=None, workspace_id=None)
+    assert (
+        await harness.do_in_run(lambda ctx: ctx.api.event_get(ctx.event.event_id), alone)
+    ).event_id == alone.event_id
     for call in ("history_page", "event_page", "steering_pull"):
-        alone = own("alone", conversation_id=None, thread_id=None, bot_id=None, workspace_id=None)
-        asked = await world.ask(lambda ctx, c=call: getattr(ctx.api, c)(), alone)
-        assert asked.error is not None
-        assert (asked.error.code, asked.error.message) == ("unauthorized", "the event has no conversation")
+        alone = own_message("alone", conversation_id=None, thread_id=None, bot_id=None, workspace_id=None)
+        outcome = await harness.try_in_run(lambda ctx, c=call: getattr(ctx.api, c)(), alone)
+        assert outcome.error is not None
+        assert (outcome.error.code, outcome.error.message) == ("unauthorized", "the event has no conversation")
 
 
-async def test_storage_ends_at_its_quota_and_what_was_there_stays(world: World, monkeypatch: pytest.MonkeyPatch):
+async def test_storage_over_its_quota_is_refused_and_existing_values_stay(
+    harness: AccessHarness, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr(storage, "QUOTA", 10)
     monkeypatch.setattr(storage, "MAX_KEYS", 2)
 
@@ -165,46 +178,49 @@ async def test_storage_ends_at_its_quota_and_what_was_there_stays(world: World, 
         await ctx.api.set_plugin_storage("a", b"1234567890")
         await ctx.api.set_plugin_storage("b", b"1")
 
-    asked = await world.ask(work)
-    assert asked.error is not None
-    assert (asked.error.code, asked.error.message) == (
+    outcome = await harness.try_in_run(work)
+    assert outcome.error is not None
+    assert (outcome.error.code, outcome.error.message) == (
         "payload_too_large", "all values together would have 11 bytes; the limit is 10",
     )  # fmt: skip
-    assert await world.give(lambda ctx: ctx.api.get_plugin_storage("a")) == b"1234567890"
-    assert await world.give(lambda ctx: ctx.api.set_workspace_storage("b", b"1")) is None
+    assert await harness.do_in_run(lambda ctx: ctx.api.get_plugin_storage("a")) == b"1234567890"
+    assert await harness.do_in_run(lambda ctx: ctx.api.set_workspace_storage("b", b"1")) is None
 
     async def many(ctx: Any) -> Any:
         for key in "abc":
             await ctx.api.set_plugin_storage(key, b"")
 
-    asked = await world.ask(many)
-    assert asked.error is not None
-    assert (asked.error.code, asked.error.message) == ("payload_too_large", "there are 2 keys already; the limit is 2")
+    outcome = await harness.try_in_run(many)
+    assert outcome.error is not None
+    assert (outcome.error.code, outcome.error.message) == (
+        "payload_too_large",
+        "there are 2 keys already; the limit is 2",
+    )
 
 
 # Another live run, and calls at the wrong time
 
 
-async def test_another_live_runs_id_opens_nothing(world: World):
+async def test_id_of_another_live_run_is_refused(harness: AccessHarness):
     async def wait(ctx: Any) -> None:
-        await ctx.api.state_set("conversation", "k", HIDDEN)
-        await forever()
+        await ctx.api.state_set("conversation", "k", FOREIGN_TEXT)
+        await wait_forever()
 
-    event = own("theirs", OTHERS["conversation"])
-    world._works[event.event_id] = wait
-    live = await send(world.engine, event, runner="asks")
-    await until(world.engine, live, "call.replied")
+    event = own_message("theirs", FOREIGN_PLACES["conversation"])
+    harness._works[event.event_id] = wait
+    live = await send(harness.engine, event, runner="asks")
+    await wait_for_entry(harness.engine, live, "call.replied")
 
     for action, data in (
         ("state_get", {"scope": "conversation", "key": "k"}),
         ("run_get", {}),
         ("run_events_page", {}),
     ):
-        asked = await world.ask(lambda ctx, a=action, d=data: raw(ctx, a, run_id=live, **d))
-        assert asked.error is not None
-        assert (asked.error.code, asked.error.message) == ("unauthorized", "the call has the run_id of another run")
-    await world.engine.runs.cancel(live)
-    await world.engine.runs.wait_for_end(live)
+        outcome = await harness.try_in_run(lambda ctx, a=action, d=data: raw_call(ctx, a, run_id=live, **d))
+        assert outcome.error is not None
+        assert (outcome.error.code, outcome.error.message) == ("unauthorized", "the call has the run_id of another run")
+    await harness.engine.runs.cancel(live)
+    await harness.engine.runs.wait_for_end(live)
 
 
 @pytest.mark.parametrize(
@@ -214,7 +230,7 @@ async def test_another_live_runs_id_opens_nothing(world: World):
         ("cancel", "cancelled", "the run was stopped"),
     ],
 )
-async def test_a_stopped_run_has_its_call_interrupted_and_may_only_look_at_itself(
+async def test_stopped_run_has_its_call_interrupted_and_may_only_call_run_get(
     open_engine, clock, how: str, code: str, words: str
 ):
     seen: dict[str, Any] = {}
@@ -236,12 +252,12 @@ async def test_a_stopped_run_has_its_call_interrupted_and_may_only_look_at_itsel
     agent = {"id": "a", "runner": "stubborn", "config": {"timeout": 60}, "resources": {"allowed_tool_names": ["slow"]}}
     engine = await open_engine(stubborn, agents=[agent], tools=[tool])
     run_id = await send(engine, message("go"), runner="a")
-    await until(engine, run_id, "call.decided")
+    await wait_for_entry(engine, run_id, "call.decided")
     if how == "deadline":
         clock.advance(61)
     else:
         await engine.runs.cancel(run_id)
-    run = await played(engine, run_id)
+    run = await wait_for_run(engine, run_id)
 
     assert run.row.status == {"deadline": "timeout", "cancel": "cancelled"}[how]
     assert seen["in flight"] == seen["after"] == (code, words)
@@ -254,7 +270,7 @@ async def test_a_stopped_run_has_its_call_interrupted_and_may_only_look_at_itsel
     assert await engine.state.read(conversation_id="s") == []
 
 
-async def test_after_its_last_result_a_run_is_answered_nothing(world: World):
+async def test_calls_after_the_terminal_result_are_refused(harness: AccessHarness):
     seen: list[tuple[str, str]] = []
 
     async def late(ctx: Any):
@@ -265,14 +281,14 @@ async def test_after_its_last_result_a_run_is_answered_nothing(world: World):
             except AgentAPIException as refusal:
                 seen.append((refusal.error.code, refusal.error.message))
 
-    engine = await world.engines(late, agents=[])
-    run = await perform(engine, "go", runner="late")
+    engine = await harness.engines(late, agents=[])
+    run = await run_event(engine, "go", runner="late")
     assert seen == [("unauthorized", "the run has ended; its id is no longer valid")] * 2
     assert [entry.outcome for entry in run.all("call.decided")] == ["refused"] * 2
     assert run.types[-1] == "run.finished"
 
 
-async def test_after_its_end_nothing_is_answered_and_nothing_recorded(open_engine):
+async def test_calls_after_the_end_of_the_run_are_refused_and_not_recorded(open_engine):
     kept: list[Any] = []
 
     async def leaks(ctx: Any):
@@ -280,7 +296,7 @@ async def test_after_its_end_nothing_is_answered_and_nothing_recorded(open_engin
         yield {"type": "message.completed", "data": {"message": {"role": "assistant", "content": "bye"}}}
 
     engine = await open_engine(leaks)
-    run = await perform(engine, "go")
+    run = await run_event(engine, "go")
     for call in (kept[0].run_get, lambda: kept[0].state_set("conversation", "k", 1)):
         with pytest.raises(AgentAPIException) as refused:
             await call()

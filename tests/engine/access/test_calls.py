@@ -15,19 +15,19 @@ from engine.resources.resource_set import ResourceSet
 from engine.runtimes.inprocess import InProcessRuntime
 from tests.support.engines import (
     FakeClock,
-    Played,
-    Seen,
+    FinishedRun,
+    JournalEntry,
     declares,
-    facts,
-    forever,
     journal_of,
     message,
-    played,
+    read_database,
     send,
-    until,
+    wait_for_entry,
+    wait_for_run,
+    wait_forever,
     write_runner,
 )
-from tests.support.own_and_foreign_data import World, meanwhile, own
+from tests.support.own_and_foreign_data import AccessHarness, gather_results, own_message
 
 
 class Watched:
@@ -103,20 +103,20 @@ async def watching(tmp_path: Path, clock: FakeClock, tool: Watched):
         await engine.close()
 
 
-def calls_of(run: Played) -> list[Seen]:
+def calls_of(run: FinishedRun) -> list[JournalEntry]:
     return [entry for entry in run.journal if entry.type.startswith("call.")]
 
 
 # The journal
 
 
-async def test_call_decision_and_reply_are_recorded_in_this_order(world: World):
-    asked = await world.ask(lambda ctx: ctx.api.state_set("conversation", "k", [1]))
-    requested, decided, replied = calls_of(asked.run)[:3]
+async def test_call_decision_and_reply_are_recorded_in_this_order(harness: AccessHarness):
+    outcome = await harness.try_in_run(lambda ctx: ctx.api.state_set("conversation", "k", [1]))
+    requested, decided, replied = calls_of(outcome.run)[:3]
     assert [(entry.source, entry.type) for entry in (requested, decided, replied)] == [
         ("runner", "call.requested"), ("host", "call.decided"), ("host", "call.replied"),
     ]  # fmt: skip
-    arguments = {"run_id": asked.run.run_id, "scope": "conversation", "key": "k", "value": [1]}
+    arguments = {"run_id": outcome.run.run_id, "scope": "conversation", "key": "k", "value": [1]}
     assert requested.data == {"call_id": "c1", "action": "state_set", "arguments": arguments}
     clause = "state_policy.state_scopes has conversation"
     assert decided.data == {"call_id": "c1", "allowed": True, "clause": clause, "resource": "state:conversation"}
@@ -135,49 +135,51 @@ async def test_a_call_to_a_resource_is_committed_before_it_is_made(watching, too
     def kinds(conn: Any) -> list[str]:
         return [row.type for row in conn.exec_driver_sql("SELECT type FROM journal ORDER BY row")]
 
-    tool.look = lambda: facts(engine, kinds)
-    await played(engine, await send(engine, message("go"), runner="a"))
+    tool.look = lambda: read_database(engine, kinds)
+    await wait_for_run(engine, await send(engine, message("go"), runner="a"))
     assert tool.seen == ["run.started", "call.requested", "call.decided"]
 
 
-async def test_a_large_request_and_a_large_reply_are_kept_by_reference(world: World):
+async def test_a_large_request_and_a_large_reply_are_kept_by_reference(harness: AccessHarness):
     large = "y" * 40_000
 
     async def work(ctx: Any) -> Any:
         await ctx.api.state_set("conversation", "k", large)
         return await ctx.api.state_get("conversation", "k")
 
-    asked = await world.ask(work)
-    assert asked.value == large
-    requested, replied = asked.run.all("call.requested")[0], asked.run.all("call.replied")[1]
+    outcome = await harness.try_in_run(work)
+    assert outcome.value == large
+    requested, replied = outcome.run.all("call.requested")[0], outcome.run.all("call.replied")[1]
     assert "arguments" not in requested.data
     assert requested.data["arguments_size"] > 40_000
     assert "reply" not in replied.data
     assert replied.data["reply_size"] > 40_000
-    kept = json.loads(await world.engine.artifacts.read_bytes(requested.data["arguments_ref"]))
+    kept = json.loads(await harness.engine.artifacts.read_bytes(requested.data["arguments_ref"]))
     assert kept["value"] == large
-    kept = json.loads(await world.engine.artifacts.read_bytes(replied.data["reply_ref"]))
+    kept = json.loads(await harness.engine.artifacts.read_bytes(replied.data["reply_ref"]))
     assert kept == {"value": large}
-    refused = await world.ask(lambda ctx: ctx.api.artifact_read(replied.data["reply_ref"]))
+    refused = await harness.try_in_run(lambda ctx: ctx.api.artifact_read(replied.data["reply_ref"]))
     assert refused.error is not None
     assert refused.error.code == "not_found"
 
 
-async def test_data_stored_by_reference_counts_for_the_journals_limit(world: World, monkeypatch: pytest.MonkeyPatch):
+async def test_data_stored_by_reference_counts_for_the_journals_limit(
+    harness: AccessHarness, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr("engine.journal.recorder.JOURNAL_LIMIT", 300_000)
 
     async def work(ctx: Any) -> None:
         while True:
             await ctx.api.state_set("conversation", "k", "y" * 100_000)
 
-    event = own("fill it")
-    world._works[event.event_id] = work
-    run = await played(world.engine, await send(world.engine, event, runner="asks"))
+    event = own_message("fill it")
+    harness._works[event.event_id] = work
+    run = await wait_for_run(harness.engine, await send(harness.engine, event, runner="asks"))
     assert (run.row.status, run.row.status_reason) == ("failed", "journal.full")
     assert len(run.all("call.requested")) < 10
 
 
-async def test_secrets_are_marks_in_calls_and_the_resource_gets_them_whole(watching, tool: Watched):
+async def test_secrets_are_masked_in_recorded_calls_and_reach_the_resource(watching, tool: Watched):
     secret = "sk-0123456789"
     answers: list[str] = []
     tool.answer = f"you said {secret} " + "z" * 40_000
@@ -188,7 +190,7 @@ async def test_secrets_are_marks_in_calls_and_the_resource_gets_them_whole(watch
 
     engine = await watching(asks, api_key=secret)
     run_id = await send(engine, message("go"), runner="a")
-    run = await played(engine, run_id)
+    run = await wait_for_run(engine, run_id)
     assert answers == [tool.answer]
     assert tool.given == [{"key": secret}]
     assert run.one("call.requested").data["arguments"]["parameters"] == {"key": "‹secret api_key›"}
@@ -197,7 +199,7 @@ async def test_secrets_are_marks_in_calls_and_the_resource_gets_them_whole(watch
     assert secret not in kept.decode() + repr(await journal_of(engine, run_id))
 
 
-async def test_a_reply_too_large_for_a_frame_is_payload_too_large(watching, tool: Watched):
+async def test_reply_too_large_for_a_frame_fails_as_payload_too_large(watching, tool: Watched):
     tool.answer = "x" * (16 << 20)
     seen: list[str] = []
 
@@ -210,7 +212,7 @@ async def test_a_reply_too_large_for_a_frame_is_payload_too_large(watching, tool
 
     engine = await watching(asks)
     run_id = await send(engine, message("go"), runner="a")
-    run = await played(engine, run_id)
+    run = await wait_for_run(engine, run_id)
     assert seen == ["payload_too_large"]
     assert run.one("call.replied").data["error"]["code"] == "payload_too_large"
 
@@ -218,7 +220,7 @@ async def test_a_reply_too_large_for_a_frame_is_payload_too_large(watching, tool
 # Cancels, the deadline, and the limit
 
 
-async def test_a_call_that_the_runner_gives_up_is_stopped_and_recorded_as_cancelled(watching, tool: Watched):
+async def test_call_cancelled_by_its_runner_is_stopped_and_recorded_as_cancelled(watching, tool: Watched):
     async def gives_up(ctx: Any):
         task = asyncio.create_task(ctx.api.call_tool("watched", {"wait": True}))
         await tool.called.wait()
@@ -229,22 +231,22 @@ async def test_a_call_that_the_runner_gives_up_is_stopped_and_recorded_as_cancel
 
     engine = await watching(gives_up)
     run_id = await send(engine, message("go"), runner="a")
-    run = await played(engine, run_id)
+    run = await wait_for_run(engine, run_id)
     assert (run.row.status, tool.cancelled.is_set()) == ("completed", True)
     replied = run.all("call.replied")[0]
     assert (replied.outcome, replied.data["error"]["code"]) == ("failed", "cancelled")
 
 
-async def test_a_stream_that_is_left_early_is_closed_and_keeps_what_was_given(world: World):
+async def test_stream_left_early_is_closed_and_its_delivered_chunks_are_recorded(harness: AccessHarness):
     async def work(ctx: Any) -> None:
         stream = ctx.api.invoke_llm_stream("m", [{"role": "user", "content": "hi"}])
         async for _ in stream:
             break
         await stream.aclose()
 
-    asked = await world.ask(work)
-    assert len(asked.replied.data["reply"]["frames"]) == 1
-    assert asked.replied.data["error"]["code"] == "cancelled"
+    outcome = await harness.try_in_run(work)
+    assert len(outcome.reply.data["reply"]["frames"]) == 1
+    assert outcome.reply.data["error"]["code"] == "cancelled"
 
 
 async def test_the_deadline_interrupts_calls_in_flight(watching, tool: Watched, clock: FakeClock):
@@ -259,19 +261,19 @@ async def test_the_deadline_interrupts_calls_in_flight(watching, tool: Watched, 
 
         await asyncio.gather(*(ask() for _ in range(3)))
         yield {"type": "never.seen", "data": {}}
-        await forever()
+        await wait_forever()
 
     engine = await watching(waits, timeout=5)
     run_id = await send(engine, message("go"), runner="a")
     await tool.called.wait()
     clock.advance(6)
-    run = await played(engine, run_id)
+    run = await wait_for_run(engine, run_id)
     assert run.row.status == "timeout"
     assert codes == ["deadline_exceeded"] * 3
     assert [entry.data["error"]["code"] for entry in run.all("call.replied")] == ["deadline_exceeded"] * 3
 
 
-async def test_128_calls_are_in_flight_at_most_and_there_is_room_again_after(watching, tool: Watched):
+async def test_at_most_128_calls_are_in_flight_and_finished_calls_make_room(watching, tool: Watched):
     counts: list[int] = []
 
     async def crowds(ctx: Any):
@@ -280,7 +282,7 @@ async def test_128_calls_are_in_flight_at_most_and_there_is_room_again_after(wat
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         counts.append(len(done))
         tool.released.set()
-        answers = await meanwhile(*tasks)
+        answers = await gather_results(*tasks)
         refused = [answer.error for answer in answers if isinstance(answer, AgentAPIException)]
         counts.extend((len(refused), len([error for error in refused if error.retryable])))
         counts.append(await ctx.api.call_tool("watched", {}) == "done")
@@ -288,14 +290,14 @@ async def test_128_calls_are_in_flight_at_most_and_there_is_room_again_after(wat
 
     engine = await watching(crowds)
     run_id = await send(engine, message("go"), runner="a")
-    run = await played(engine, run_id)
+    run = await wait_for_run(engine, run_id)
     assert run.row.status == "completed", run.finished
     assert counts == [2, 2, 2, True]
     refused = [entry for entry in run.all("call.decided") if entry.outcome == "refused"]
     assert {entry.data["clause"] for entry in refused} == {"128 calls are in flight; await some of them first"}
 
 
-async def test_a_second_has_2_000_calls_and_fills_again_as_time_passes(monkeypatch: pytest.MonkeyPatch):
+async def test_rate_limit_is_2_000_calls_per_second_and_refills_over_time(monkeypatch: pytest.MonkeyPatch):
     now = [100.0]
     monkeypatch.setattr(rate_limit.time, "monotonic", lambda: now[0])
     bucket = rate_limit.RateLimit()
@@ -307,33 +309,33 @@ async def test_a_second_has_2_000_calls_and_fills_again_as_time_passes(monkeypat
     assert sum(bucket.take() is None for _ in range(3_000)) == 2_000
 
 
-async def test_two_runs_do_not_share_their_rate(world: World, monkeypatch: pytest.MonkeyPatch):
+async def test_each_run_has_its_own_rate_limit(harness: AccessHarness, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(rate_limit, "MAX_CALLS_PER_SECOND", 5)
     frozen = rate_limit.time.monotonic()
     monkeypatch.setattr(rate_limit.time, "monotonic", lambda: frozen)
 
     async def work(ctx: Any) -> list[bool]:
-        answers = await meanwhile(*(ctx.api.state_get("actor", "k") for _ in range(6)))
+        answers = await gather_results(*(ctx.api.state_get("actor", "k") for _ in range(6)))
         return [isinstance(answer, AgentAPIException) for answer in answers]
 
-    event = own("greedy")
+    event = own_message("greedy")
     outcome: list[list[bool]] = []
 
     async def greedy(ctx: Any) -> None:
         outcome.append(await work(ctx))
 
-    world._works[event.event_id] = greedy
-    run = await played(world.engine, await send(world.engine, event, runner="asks"))
+    harness._works[event.event_id] = greedy
+    run = await wait_for_run(harness.engine, await send(harness.engine, event, runner="asks"))
     assert run.row.status == "failed"  # its last call exceeded the limit too
     assert outcome == [[False] * 5 + [True]]
 
     async def modest(ctx: Any) -> Any:
         return await ctx.api.state_get("actor", "k")
 
-    assert await world.give(modest) is None
+    assert await harness.do_in_run(modest) is None
 
 
-async def test_calls_of_one_run_are_answered_side_by_side(watching, tool: Watched):
+async def test_calls_of_one_run_are_answered_concurrently(watching, tool: Watched):
     order: list[str] = []
 
     async def mixes(ctx: Any):
@@ -348,5 +350,5 @@ async def test_calls_of_one_run_are_answered_side_by_side(watching, tool: Watche
 
     engine = await watching(mixes)
     run_id = await send(engine, message("go"), runner="a")
-    await until(engine, run_id, "run.finished")
+    await wait_for_entry(engine, run_id, "run.finished")
     assert order == ["quick", "slow"]

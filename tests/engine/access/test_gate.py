@@ -7,8 +7,8 @@ import pytest
 from engine.access.server import CALL_TYPES
 from engine.protocol import AgentAPIException
 from engine.protocol.api import RunnerAPI
-from tests.support.engines import declares, perform
-from tests.support.own_and_foreign_data import World, collected
+from tests.support.engines import declares, run_event
+from tests.support.own_and_foreign_data import AccessHarness, collect
 
 HELLO = [{"role": "user", "content": "hi"}]
 CALLS: dict[str, tuple[tuple[Any, ...], str]] = {
@@ -56,12 +56,12 @@ async def test_a_runner_without_permissions_gets_the_missing_permission_for_each
         for name, (arguments, _) in CALLS.items():
             call = getattr(ctx.api, name)(*arguments)
             try:
-                await (collected(call) if name == "invoke_llm_stream" else call)
+                await (collect(call) if name == "invoke_llm_stream" else call)
             except AgentAPIException as refusal:
                 seen[name] = (refusal.error.code, refusal.error.message)
         yield {"type": "run.completed", "data": {}}
 
-    run = await perform(await open_engine(modest), "go")
+    run = await run_event(await open_engine(modest), "go")
     assert seen == {name: ("unauthorized", words) for name, (_, words) in CALLS.items()}
     assert [entry.reason for entry in run.all("call.decided")] == [words for _, words in CALLS.values()]
     assert run.all("call.replied") == []
@@ -74,7 +74,7 @@ async def test_a_runner_without_permissions_gets_the_missing_permission_for_each
         ("stream", "invoke_llm", "models.invoke is not in the manifest's permissions"),
     ],
 )
-async def test_one_operation_on_a_model_is_not_the_other_but_either_may_count(
+async def test_model_operations_are_granted_separately_and_either_allows_count_tokens(
     open_engine, granted: str, call: str, words: str
 ):
     seen: list[Any] = []
@@ -82,9 +82,9 @@ async def test_one_operation_on_a_model_is_not_the_other_but_either_may_count(
     @declares(permissions={"models": [granted]}, config=[{"name": "model", "type": "llm-model-selector"}])
     async def narrow(ctx: Any):
         seen.append(await ctx.api.count_tokens("m", HELLO))
-        asked = getattr(ctx.api, call)("m", HELLO)
+        outcome = getattr(ctx.api, call)("m", HELLO)
         try:
-            await (collected(asked) if call == "invoke_llm_stream" else asked)
+            await (collect(outcome) if call == "invoke_llm_stream" else outcome)
         except AgentAPIException as refusal:
             seen.append((refusal.error.code, refusal.error.message))
         yield {"type": "run.completed", "data": {}}
@@ -92,19 +92,19 @@ async def test_one_operation_on_a_model_is_not_the_other_but_either_may_count(
     model = {"id": "m", "kind": "scripted", "otherwise": {"text": "hi"}}
     agent = {"id": "a", "runner": "narrow", "config": {"model": "m"}}
     engine = await open_engine(narrow, agents=[agent], models=[model])
-    await perform(engine, "go", runner="a")
+    await run_event(engine, "go", runner="a")
     assert seen[1] == ("unauthorized", words)
 
 
-async def test_storage_that_the_policy_forbids_is_refused_by_its_name(open_engine):
-    world = await World(open_engine).open(resources={"allow_plugin_storage": False})
+async def test_refusal_of_forbidden_storage_names_the_policy(open_engine):
+    harness = await AccessHarness(open_engine).open(resources={"allow_plugin_storage": False})
     for kind in ("plugin", "workspace"):
-        asked = await world.ask(lambda ctx, k=kind: getattr(ctx.api, f"get_{k}_storage_keys")())
-        assert asked.error is not None
-        assert asked.error.message == f"resource_policy.allow_{kind}_storage is false"
+        outcome = await harness.try_in_run(lambda ctx, k=kind: getattr(ctx.api, f"get_{k}_storage_keys")())
+        assert outcome.error is not None
+        assert outcome.error.message == f"resource_policy.allow_{kind}_storage is false"
 
 
-async def test_nothing_is_recomputed_while_the_run_lives(world: World):
+async def test_grants_do_not_change_during_a_run(harness: AccessHarness):
     """The grants are frozen: changing the runner's copy of them allows nothing more."""
 
     async def work(ctx: Any) -> Any:
@@ -114,6 +114,6 @@ async def test_nothing_is_recomputed_while_the_run_lives(world: World):
         await ctx.api.invoke_llm("m", HELLO)
         return await ctx.api.invoke_llm("m2", HELLO)
 
-    asked = await world.ask(work)
-    assert asked.error is not None
-    assert asked.error.message == "model 'm2' was not granted to this run"
+    outcome = await harness.try_in_run(work)
+    assert outcome.error is not None
+    assert outcome.error.message == "model 'm2' was not granted to this run"

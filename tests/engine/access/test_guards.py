@@ -10,8 +10,17 @@ import pytest
 
 from engine.api import Engine
 from engine.protocol import AgentAPIException
-from tests.support.engines import declares, done, facts, kept, perform
-from tests.support.own_and_foreign_data import HIDDEN, OTHERS, OWN, World, base64_of, own, raw, write_file
+from tests.support.engines import declares, done, read_database, run_event, state_updated
+from tests.support.own_and_foreign_data import (
+    FOREIGN_PLACES,
+    FOREIGN_TEXT,
+    OWN_PLACE,
+    AccessHarness,
+    base64_of,
+    own_message,
+    raw_call,
+    write_file,
+)
 
 HELLO = [{"role": "user", "content": "hi"}]
 NOWHERE = {"conversation_id": None, "thread_id": None, "bot_id": None, "workspace_id": None}
@@ -28,12 +37,12 @@ def nothing_commits(engine: Engine) -> Iterator[None]:
         other.close()
 
 
-async def is_answered_while_nothing_commits(world: World, call: Any) -> bool:
+async def is_answered_while_nothing_commits(harness: AccessHarness, call: Any) -> bool:
     """Return whether the reply came while nothing could be written; then let the writer continue."""
 
     async def work(ctx: Any) -> bool:
         await ctx.api.run_events_page()  # everything before is on disk
-        with nothing_commits(world.engine):
+        with nothing_commits(harness.engine):
             task = asyncio.create_task(call(ctx))
             for _ in range(500):
                 await asyncio.sleep(0)
@@ -41,7 +50,7 @@ async def is_answered_while_nothing_commits(world: World, call: Any) -> bool:
         await task
         return answered
 
-    return await world.give(work)
+    return await harness.do_in_run(work)
 
 
 @pytest.mark.parametrize(
@@ -54,8 +63,8 @@ async def is_answered_while_nothing_commits(world: World, call: Any) -> bool:
     ],
     ids=["state_set", "state_delete", "set_plugin_storage", "delete_plugin_storage"],
 )
-async def test_a_write_is_not_answered_before_its_commit(world: World, call: Any):
-    assert not await is_answered_while_nothing_commits(world, call)
+async def test_a_write_is_not_answered_before_its_commit(harness: AccessHarness, call: Any):
+    assert not await is_answered_while_nothing_commits(harness, call)
 
 
 @pytest.mark.parametrize(
@@ -69,37 +78,35 @@ async def test_a_write_is_not_answered_before_its_commit(world: World, call: Any
     ],
     ids=["invoke_llm", "invoke_llm_stream", "invoke_rerank", "call_tool", "retrieve_knowledge"],
 )
-async def test_nothing_leaves_the_host_before_the_call_is_in_the_journal(world: World, call: Any):
-    assert not await is_answered_while_nothing_commits(world, call)
+async def test_nothing_leaves_the_host_before_the_call_is_in_the_journal(harness: AccessHarness, call: Any):
+    assert not await is_answered_while_nothing_commits(harness, call)
 
 
-async def test_a_read_waits_for_the_runs_own_earlier_results(open_engine):
+async def test_read_waits_for_earlier_results_of_the_same_run(open_engine):
     seen: list[Any] = []
 
     async def writes(ctx: Any):
         await ctx.api.run_events_page()  # everything before is on disk
         with nothing_commits(engine):
-            yield kept("k", "new")
+            yield state_updated("k", "new")
             task = asyncio.create_task(ctx.api.state_get("conversation", "k"))
             for _ in range(20):  # enough for a read that does not wait
-                await asyncio.to_thread(facts, engine, lambda conn: conn.exec_driver_sql("SELECT 1").scalar())
+                await asyncio.to_thread(read_database, engine, lambda conn: conn.exec_driver_sql("SELECT 1").scalar())
         seen.append(await task)
 
     engine = await open_engine(writes)
-    run = await perform(engine, "go")
+    run = await run_event(engine, "go")
     assert run.row.status == "completed", run.finished
     assert seen == ["new"]
 
 
-async def test_a_caller_may_repeat_its_own_identity(world: World):
+async def test_call_may_name_its_own_plugin_identity(harness: AccessHarness):
     identity = {"plugin_identity": "local/asks", "caller_plugin_identity": "local/asks"}
-    got = await world.give(lambda ctx: raw(ctx, "run_get", run_id=ctx.run_id, **identity))
+    got = await harness.do_in_run(lambda ctx: raw_call(ctx, "run_get", run_id=ctx.run_id, **identity))
     assert got["status"] == "running"
 
 
-async def test_streams_are_in_flight_until_they_end_and_there_is_room_again_after(
-    world: World, monkeypatch: pytest.MonkeyPatch
-):
+async def test_streams_count_as_in_flight_until_they_end(harness: AccessHarness, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("engine.access.rate_limit.MAX_CALLS_IN_FLIGHT", 2)
 
     async def work(ctx: Any) -> list[str]:
@@ -117,49 +124,51 @@ async def test_streams_are_in_flight_until_they_end_and_there_is_room_again_afte
                     pass
         return seen
 
-    assert await world.give(work) == ["rate_limited"] * 2
+    assert await harness.do_in_run(work) == ["rate_limited"] * 2
 
 
-@pytest.mark.parametrize("place", [OWN, *OTHERS.values()], ids=["own", *OTHERS])
-async def test_a_run_reads_the_lines_and_events_of_its_very_place(world: World, place: Any):
+@pytest.mark.parametrize("place", [OWN_PLACE, *FOREIGN_PLACES.values()], ids=["own", *FOREIGN_PLACES])
+async def test_run_reads_only_lines_and_events_of_its_own_conversation_key(harness: AccessHarness, place: Any):
     """Every part of a conversation key counts, and a missing part matches only a missing part."""
-    for name, each in {"own": OWN, **OTHERS}.items():
-        await world.give(lambda ctx: ctx.api.run_get(), own(f"said in {name}", each), "other")
+    for name, each in {"own": OWN_PLACE, **FOREIGN_PLACES}.items():
+        await harness.do_in_run(lambda ctx: ctx.api.run_get(), own_message(f"said in {name}", each), "other")
 
     async def look(ctx: Any) -> Any:
         lines = [item.content for item in (await ctx.api.history_page()).items if item.role == "user"]
         found = [item.content for item in (await ctx.api.history_search("said")).items]
         return lines, found, [item.input_summary for item in (await ctx.api.event_page()).items if item.input_summary]
 
-    lines, found, events = await world.give(look, own("asked", place))
-    (name,) = [name for name, each in {"own": OWN, **OTHERS}.items() if each == place]
+    lines, found, events = await harness.do_in_run(look, own_message("asked", place))
+    (name,) = [name for name, each in {"own": OWN_PLACE, **FOREIGN_PLACES}.items() if each == place]
     assert lines == events == ["asked", f"said in {name}"]
     assert found == [f"said in {name}"]
 
 
-async def test_without_a_conversation_what_another_run_made_nowhere_is_not_the_runs_own(world: World):
-    await world.keep("elsewhere", HIDDEN.encode(), run_id="another", **NOWHERE)
+async def test_run_without_conversation_cannot_read_artifacts_of_another_such_run(harness: AccessHarness):
+    await harness.store_artifact("elsewhere", FOREIGN_TEXT.encode(), run_id="another", **NOWHERE)
     for call in ("artifact_read", "artifact_metadata"):
-        asked = await world.ask(lambda ctx, c=call: getattr(ctx.api, c)("elsewhere"), own("alone", **NOWHERE))
-        assert asked.error is not None
-        assert (asked.error.code, asked.error.message) == (
+        outcome = await harness.try_in_run(
+            lambda ctx, c=call: getattr(ctx.api, c)("elsewhere"), own_message("alone", **NOWHERE)
+        )
+        assert outcome.error is not None
+        assert (outcome.error.code, outcome.error.message) == (
             "unauthorized",
             "artifact 'elsewhere' does not belong to this run",
         )
 
 
 @pytest.mark.parametrize("more", ["x", " ", "\n", "f" * 20])
-async def test_a_cursor_with_something_behind_it_is_no_cursor(world: World, more: str):
+async def test_cursor_with_trailing_text_is_invalid(harness: AccessHarness, more: str):
     async def work(ctx: Any) -> Any:
         page = await ctx.api.history_page(limit=1)
         return await ctx.api.history_page(before_cursor=page.items[0].cursor + more)
 
-    asked = await world.ask(work)
-    assert asked.error is not None
-    assert (asked.error.code, asked.error.message) == ("invalid_argument", "this is not a cursor")
+    outcome = await harness.try_in_run(work)
+    assert outcome.error is not None
+    assert (outcome.error.code, outcome.error.message) == ("invalid_argument", "this is not a cursor")
 
 
-async def test_a_page_of_the_journal_stays_between_both_its_edges(world: World):
+async def test_page_of_the_journal_stays_between_both_cursors(harness: AccessHarness):
     async def work(ctx: Any) -> Any:
         first = await ctx.api.run_events_page()
         for _ in range(3):
@@ -170,44 +179,48 @@ async def test_a_page_of_the_journal_stays_between_both_its_edges(world: World):
         backward = await ctx.api.run_events_page(**edges, direction="backward")
         return first.items[0].position, last.items[0].position, forward, backward
 
-    low, high, forward, backward = await world.give(work)
+    low, high, forward, backward = await harness.do_in_run(work)
     assert [item.position for item in forward.items] == list(range(low + 1, high))
     assert [item.position for item in backward.items] == list(range(high - 1, low, -1))
 
 
-async def test_invalid_base64_is_refused_and_not_stored_in_part(world: World):
-    asked = await world.ask(
-        lambda ctx: raw(ctx, "set_plugin_storage", run_id=ctx.run_id, key="k", value_base64=f"@{base64_of(b'abc')}!")
+async def test_invalid_base64_is_refused_and_not_stored_in_part(harness: AccessHarness):
+    outcome = await harness.try_in_run(
+        lambda ctx: raw_call(
+            ctx, "set_plugin_storage", run_id=ctx.run_id, key="k", value_base64=f"@{base64_of(b'abc')}!"
+        )
     )
-    assert asked.error is not None
-    assert (asked.error.code, asked.error.message) == ("invalid_argument", "value_base64 is not valid base64")
-    assert await world.give(lambda ctx: ctx.api.get_plugin_storage_keys()) == []
+    assert outcome.error is not None
+    assert (outcome.error.code, outcome.error.message) == ("invalid_argument", "value_base64 is not valid base64")
+    assert await harness.do_in_run(lambda ctx: ctx.api.get_plugin_storage_keys()) == []
 
 
-async def test_a_file_that_becomes_a_link_after_it_was_granted_leads_nowhere(world: World):
-    path = write_file(world.files / "notes.txt", "harmless")
-    outside = write_file(world.engines.folder / "outside.txt", HIDDEN)
+async def test_granted_file_that_is_replaced_by_a_link_is_not_read(harness: AccessHarness):
+    path = write_file(harness.files / "notes.txt", "harmless")
+    outside = write_file(harness.engines.folder / "outside.txt", FOREIGN_TEXT)
 
     def after_it_was_swapped(ctx):
         path.unlink()
         path.symlink_to(outside)
         return ctx.api.get_file("notes.txt")
 
-    asked = await world.ask(after_it_was_swapped)
-    assert asked.error is not None
-    assert asked.error.code == "unauthorized"
-    assert asked.error.message == "file 'notes.txt' is outside the file roots"
+    outcome = await harness.try_in_run(after_it_was_swapped)
+    assert outcome.error is not None
+    assert outcome.error.code == "unauthorized"
+    assert outcome.error.message == "file 'notes.txt' is outside the file roots"
 
 
-async def test_a_file_over_its_limit_is_payload_too_large(world: World, monkeypatch: pytest.MonkeyPatch):
+async def test_file_over_the_size_limit_fails_as_payload_too_large(
+    harness: AccessHarness, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr("engine.resources.files.MAX_FILE_BYTES", 4)
-    write_file(world.files / "notes.txt", b"12345")
-    asked = await world.ask(lambda ctx: ctx.api.get_file("notes.txt"))
-    assert asked.error is not None
-    assert asked.error.code == "payload_too_large"
+    write_file(harness.files / "notes.txt", b"12345")
+    outcome = await harness.try_in_run(lambda ctx: ctx.api.get_file("notes.txt"))
+    assert outcome.error is not None
+    assert outcome.error.code == "payload_too_large"
 
 
-async def test_plugin_storage_that_is_allowed_does_not_open_the_workspaces(open_engine):
+async def test_allowed_plugin_storage_does_not_allow_workspace_storage(open_engine):
     seen: list[str] = []
 
     @declares(permissions={"storage": ["plugin", "workspace"]})
@@ -219,6 +232,6 @@ async def test_plugin_storage_that_is_allowed_does_not_open_the_workspaces(open_
             seen.append(refusal.error.message)
         yield done("stored")
 
-    run = await perform(await open_engine(stores), "go")
+    run = await run_event(await open_engine(stores), "go")
     assert run.row.status == "completed", run.finished
     assert seen == ["resource_policy.allow_workspace_storage is false"]

@@ -11,7 +11,14 @@ from engine.store import event_log, transcript
 from engine.store.event_log import EventRow
 from engine.store.transcript import TranscriptLine
 from tests.support.engines import START, Engines, FakeClock
-from tests.support.own_and_foreign_data import OTHERS, OWN, World, own, place_fields, raw
+from tests.support.own_and_foreign_data import (
+    FOREIGN_PLACES,
+    OWN_PLACE,
+    AccessHarness,
+    own_message,
+    place_fields,
+    raw_call,
+)
 
 LINES = 130
 ITEM = {
@@ -25,7 +32,7 @@ RECORD = {
 }  # fmt: skip
 
 
-def said(number: int, place: Any = OWN) -> TranscriptLine:
+def said(number: int, place: Any = OWN_PLACE) -> TranscriptLine:
     return TranscriptLine(
         transcript_id=f"{place}-{number}",
         role="user",
@@ -38,23 +45,25 @@ def said(number: int, place: Any = OWN) -> TranscriptLine:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def long(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World]:
+async def long(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[AccessHarness]:
     """A conversation of 130 lines, with lines of other conversations between them."""
     engines = Engines(tmp_path_factory.mktemp("pages"), FakeClock())
-    world = await World(engines).open()
+    harness = await AccessHarness(engines).open()
 
     def fill(conn: Any) -> None:
         for number in range(LINES):
             transcript.append(conn, said(number))
-            for place in OTHERS.values():
+            for place in FOREIGN_PLACES.values():
                 transcript.append(conn, said(number, place))
         for number in range(LINES):
-            row = EventRow(event_id=f"e{number}", event_type="x", source="host", created_at=START, **place_fields(OWN))
+            row = EventRow(
+                event_id=f"e{number}", event_type="x", source="host", created_at=START, **place_fields(OWN_PLACE)
+            )
             event_log.append(conn, row)
-            event_log.append(conn, replace(row, event_id=f"o{number}", **place_fields(OTHERS["bot"])))
+            event_log.append(conn, replace(row, event_id=f"o{number}", **place_fields(FOREIGN_PLACES["bot"])))
 
-    await world.write(fill)
-    yield world
+    await harness.write(fill)
+    yield harness
     await engines.close_all()
 
 
@@ -70,12 +79,12 @@ def up(first: int, last: int) -> list[str]:
     return [f"line {number}" for number in range(first, last + 1)]
 
 
-async def page(world: World, **arguments: Any) -> Any:
-    return await world.give(lambda ctx: ctx.api.history_page(**arguments))
+async def page(harness: AccessHarness, **arguments: Any) -> Any:
+    return await harness.do_in_run(lambda ctx: ctx.api.history_page(**arguments))
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def cursors(long: World) -> list[str]:
+async def cursors(long: AccessHarness) -> list[str]:
     """The cursor of each of the 130 lines."""
     found: list[Any] = []
     before = None
@@ -91,45 +100,45 @@ async def cursors(long: World) -> list[str]:
 
 @pytest.mark.asyncio(loop_scope="module")
 class TestHistory:
-    async def test_backward_is_newest_first_and_exclusive(self, long: World, cursors: list[str]):
+    async def test_backward_is_newest_first_and_exclusive(self, long: AccessHarness, cursors: list[str]):
         got = await page(long, before_cursor=cursors[50], limit=10)
         assert texts(got) == down(49, 40)
         assert (got.has_more, got.next_cursor, got.prev_cursor) == (True, cursors[40], cursors[49])
 
-    async def test_forward_is_oldest_first_and_exclusive(self, long: World, cursors: list[str]):
+    async def test_forward_is_oldest_first_and_exclusive(self, long: AccessHarness, cursors: list[str]):
         got = await page(long, after_cursor=cursors[50], direction="forward", limit=10)
         assert texts(got) == up(51, 60)
         assert (got.has_more, got.next_cursor, got.prev_cursor) == (True, cursors[60], cursors[51])
 
     @pytest.mark.parametrize("direction", ["backward", "forward"])
-    async def test_a_page_without_a_cursor_is_newest_first(self, long: World, direction: str):
+    async def test_a_page_without_a_cursor_is_newest_first(self, long: AccessHarness, direction: str):
         got = await page(long, direction=direction, limit=3)
         assert [item.seq for item in got.items] == sorted((item.seq for item in got.items), reverse=True)
         assert got.has_more
         assert got.items[0].content == "please"
 
-    async def test_the_last_page_has_no_next_cursor(self, long: World, cursors: list[str]):
+    async def test_the_last_page_has_no_next_cursor(self, long: AccessHarness, cursors: list[str]):
         got = await page(long, before_cursor=cursors[10], limit=10)
         assert (texts(got), got.has_more, got.next_cursor) == (down(9, 0), False, None)
 
-    async def test_an_empty_page_has_no_cursors(self, long: World, cursors: list[str]):
+    async def test_an_empty_page_has_no_cursors(self, long: AccessHarness, cursors: list[str]):
         got = await page(long, before_cursor=cursors[0])
         assert (got.items, got.has_more, got.next_cursor, got.prev_cursor) == ([], False, None, None)
 
-    async def test_a_limit_above_100_is_cut_to_100(self, long: World, cursors: list[str]):
+    async def test_a_limit_above_100_is_cut_to_100(self, long: AccessHarness, cursors: list[str]):
         got = await page(long, before_cursor=cursors[129], limit=10**6)
         assert (len(got.items), got.has_more) == (100, True)
 
-    async def test_the_default_page_has_fifty_items(self, long: World, cursors: list[str]):
+    async def test_the_default_page_has_fifty_items(self, long: AccessHarness, cursors: list[str]):
         assert len((await page(long, before_cursor=cursors[129])).items) == 50
 
-    async def test_pages_have_correct_edges_in_either_direction(self, long: World, cursors: list[str]):
+    async def test_pages_have_correct_edges_in_either_direction(self, long: AccessHarness, cursors: list[str]):
         edges = {"before_cursor": cursors[9], "after_cursor": cursors[4]}
         assert texts(await page(long, **edges)) == down(8, 5)
         got = await page(long, **edges, direction="forward", limit=3)
         assert (texts(got), got.next_cursor) == (up(5, 7), cursors[7])
 
-    async def test_next_cursors_lead_through_everything_once(self, long: World, cursors: list[str]):
+    async def test_following_next_cursor_returns_every_item_once(self, long: AccessHarness, cursors: list[str]):
         seen: list[str] = []
         got = await page(long, after_cursor=cursors[0], before_cursor=cursors[129], direction="forward", limit=60)
         while True:
@@ -141,25 +150,25 @@ class TestHistory:
             )
         assert seen == up(1, 128)
 
-    async def test_paging_back_from_the_latest_cursor_misses_nothing(self, long: World):
+    async def test_paging_back_from_latest_cursor_returns_all_earlier_lines(self, long: AccessHarness):
         async def look(ctx: Any) -> Any:
             newest = await ctx.api.history_page(limit=3)
             return newest, await ctx.api.history_page(before_cursor=ctx.context.latest_cursor, limit=2)
 
-        newest, before = await long.give(look)
+        newest, before = await long.do_in_run(look)
         assert newest.items[0].content == "please"
         assert [item.seq for item in before.items] == [item.seq for item in newest.items[1:]]
 
-    async def test_naming_the_own_conversation_changes_nothing(self, long: World, cursors: list[str]):
+    async def test_naming_the_own_conversation_has_no_effect(self, long: AccessHarness, cursors: list[str]):
         assert texts(await page(long, conversation_id="ours", before_cursor=cursors[3])) == down(2, 0)
 
-    async def test_artifacts_come_only_when_asked_for(self, long: World, cursors: list[str]):
+    async def test_page_includes_artifacts_only_on_request(self, long: AccessHarness, cursors: list[str]):
         for wanted, refs in ((False, []), (True, ["art-1"])):
             got = await page(long, before_cursor=cursors[1], include_artifacts=wanted)
             assert [item.artifact_refs for item in got.items] == [refs]
 
-    async def test_an_item_has_the_contracts_fields(self, long: World):
-        reply = await long.give(lambda ctx: raw(ctx, "history_page", run_id=ctx.run_id, limit=1))
+    async def test_history_item_has_the_fields_of_the_contract(self, long: AccessHarness):
+        reply = await long.do_in_run(lambda ctx: raw_call(ctx, "history_page", run_id=ctx.run_id, limit=1))
         assert set(reply) == {"items", "next_cursor", "prev_cursor", "has_more", "total_count"}
         assert set(reply["items"][0]) == ITEM
         assert reply["items"][0]["created_at"] == "2026-01-02T03:04:05.000000Z"
@@ -167,24 +176,26 @@ class TestHistory:
 
 @pytest.mark.asyncio(loop_scope="module")
 class TestEvents:
-    async def test_pages_go_back_from_the_newest(self, long: World):
+    async def test_pages_go_back_from_the_newest(self, long: AccessHarness):
         async def look(ctx: Any) -> Any:
             own_event = (await ctx.api.event_get("e9")).cursor
             return await ctx.api.event_page(before_cursor=own_event, limit=3), await ctx.api.event_page(limit=1)
 
-        older, newest = await long.give(look)
+        older, newest = await long.do_in_run(look)
         assert [item.event_id for item in older.items] == ["e8", "e7", "e6"]
         assert (older.has_more, older.next_cursor) == (True, older.items[-1].cursor)
         assert older.prev_cursor == older.items[0].cursor
         assert newest.items[0].input_summary == "please"
 
-    async def test_a_limit_above_100_is_cut_to_100(self, long: World):
-        got = await long.give(lambda ctx: ctx.api.event_page(limit=101))
+    async def test_a_limit_above_100_is_cut_to_100(self, long: AccessHarness):
+        got = await long.do_in_run(lambda ctx: ctx.api.event_page(limit=101))
         assert (len(got.items), got.has_more) == (100, True)
 
-    async def test_a_record_has_the_contracts_fields_and_never_the_payload(self, long: World):
-        event = own("what was said", data={"secret": "payload"})
-        reply = await long.give(lambda ctx: raw(ctx, "event_get", run_id=ctx.run_id, event_id=event.event_id), event)
+    async def test_event_record_has_the_fields_of_the_contract_and_no_payload(self, long: AccessHarness):
+        event = own_message("what was said", data={"secret": "payload"})
+        reply = await long.do_in_run(
+            lambda ctx: raw_call(ctx, "event_get", run_id=ctx.run_id, event_id=event.event_id), event
+        )
         assert set(reply) == RECORD
         assert "payload" not in repr(reply)
         assert (reply["input_summary"], reply["actor_id"]) == ("what was said", "ann")
@@ -192,13 +203,15 @@ class TestEvents:
 
 @pytest.mark.asyncio(loop_scope="module")
 class TestOwnJournal:
-    async def test_a_page_without_a_cursor_is_newest_first_and_one_after_a_cursor_oldest_first(self, long: World):
+    async def test_a_page_without_a_cursor_is_newest_first_and_one_after_a_cursor_oldest_first(
+        self, long: AccessHarness
+    ):
         async def look(ctx: Any) -> Any:
             newest = await ctx.api.run_events_page(limit=2)
             oldest = await ctx.api.run_events_page(before_cursor=newest.next_cursor, limit=100, direction="backward")
             return newest, oldest, await ctx.api.run_events_page(after_cursor=oldest.prev_cursor, limit=3)
 
-        newest, oldest, after = await long.give(look)
+        newest, oldest, after = await long.do_in_run(look)
         assert [(item.position, item.type) for item in newest.items] == [(5, "call.decided"), (4, "call.requested")]
         assert [(item.position, item.type) for item in oldest.items] == [
             (3, "warning"),  # for missing files that its config names
@@ -208,7 +221,7 @@ class TestOwnJournal:
         assert (oldest.has_more, oldest.next_cursor) == (False, None)
         assert ([item.position for item in after.items], after.has_more) == ([4, 5, 6], True)
 
-    async def test_forward_pages_lead_through_the_journal_in_order(self, long: World):
+    async def test_forward_pages_return_the_journal_in_order(self, long: AccessHarness):
         async def look(ctx: Any) -> list[int]:
             for number in range(5):
                 await ctx.api.state_set("conversation", "n", number)
@@ -224,13 +237,13 @@ class TestOwnJournal:
                 seen += [item.position for item in page.items]
             return seen
 
-        seen = await long.give(look)
+        seen = await long.do_in_run(look)
         assert seen == list(range(1, len(seen) + 1))
         assert len(seen) > 15
 
-    async def test_a_page_has_only_entries_of_the_run_itself(self, long: World):
+    async def test_a_page_has_only_entries_of_the_run_itself(self, long: AccessHarness):
         async def look(ctx: Any) -> Any:
             return ctx.run_id, await ctx.api.run_events_page()
 
-        run_id, got = await long.give(look)
+        run_id, got = await long.do_in_run(look)
         assert {item.run_id for item in got.items} == {run_id}

@@ -50,7 +50,7 @@ async def probe(project: Path, runner: str) -> tuple[str, list[dict[str, Any]]]:
         return line.content_json["content"], json.loads(await engine.artifacts.read_bytes(made.artifact_id))
 
 
-async def test_the_probers_table_of_outcomes(tmp_path: Path):
+async def test_prober_reports_the_expected_outcome_of_each_call(tmp_path: Path):
     project = tmp_path / "project"
     shutil.copytree(SCRIPTS, project)
     config = yaml.safe_load((project / "trackside.yaml").read_text())
@@ -64,7 +64,7 @@ async def test_the_probers_table_of_outcomes(tmp_path: Path):
     assert {row["outcome"] for row in rows if row["code"]} == {"refused"}
 
 
-async def test_with_nothing_configured_what_needs_a_grant_is_refused(tmp_path: Path):
+async def test_without_configuration_calls_that_need_a_grant_are_refused(tmp_path: Path):
     (tmp_path / "trackside.yaml").write_text("")
 
     _, rows = await probe(tmp_path, "prober")

@@ -5,22 +5,22 @@ from typing import Any
 
 import pytest
 
-from tests.support.own_and_foreign_data import World, collected, write_file
+from tests.support.own_and_foreign_data import AccessHarness, collect, write_file
 
 HELLO = [{"role": "user", "content": "hi"}]
 
 
-async def test_a_models_answer_is_a_message_and_its_usage_counts_for_the_run(world: World):
+async def test_model_reply_is_a_message_and_its_usage_counts_for_the_run(harness: AccessHarness):
     async def work(ctx: Any) -> Any:
         first = await ctx.api.invoke_llm("m", HELLO, funcs=[{"name": "f"}], extra_args={"temperature": 0})
         await ctx.api.invoke_llm("m", HELLO)
         return first, (await ctx.api.run_get()).usage
 
-    asked = await world.ask(work)
-    answer, usage = asked.value
+    outcome = await harness.try_in_run(work)
+    answer, usage = outcome.value
     assert (answer.role, answer.content) == ("assistant", "sunny today")
-    assert usage == asked.run.row.usage == {"total_tokens": 14}
-    assert asked.run.all("call.decided")[0].data == {
+    assert usage == outcome.run.row.usage == {"total_tokens": 14}
+    assert outcome.run.all("call.decided")[0].data == {
         "call_id": "c1",
         "allowed": True,
         "clause": "permissions.models and the runner's config",
@@ -28,46 +28,46 @@ async def test_a_models_answer_is_a_message_and_its_usage_counts_for_the_run(wor
     }
 
 
-async def test_a_streamed_answer_comes_in_pieces_and_its_usage_counts(world: World):
-    asked = await world.ask(lambda ctx: collected(ctx.api.invoke_llm_stream("m", HELLO)))
-    assert len(asked.value) > 1
-    assert "".join(chunk.content or "" for chunk in asked.value) == "sunny today"
-    assert asked.run.row.usage == {"total_tokens": 7}
-    frames = asked.replied.data["reply"]["frames"]
-    assert [frame["chunk"]["content"] for frame in frames] == [chunk.content for chunk in asked.value]
+async def test_model_reply_is_streamed_in_chunks_and_its_usage_counts(harness: AccessHarness):
+    outcome = await harness.try_in_run(lambda ctx: collect(ctx.api.invoke_llm_stream("m", HELLO)))
+    assert len(outcome.value) > 1
+    assert "".join(chunk.content or "" for chunk in outcome.value) == "sunny today"
+    assert outcome.run.row.usage == {"total_tokens": 7}
+    frames = outcome.reply.data["reply"]["frames"]
+    assert [frame["chunk"]["content"] for frame in frames] == [chunk.content for chunk in outcome.value]
     assert frames[-1]["usage"] == {"total_tokens": 7}
 
 
-async def test_documents_are_reranked_and_tokens_counted(world: World):
+async def test_documents_are_reranked_and_tokens_counted(harness: AccessHarness):
     async def work(ctx: Any) -> Any:
         ranked = await ctx.api.invoke_rerank("rank", "red fish", ["blue", "red fish", "red"], top_k=2)
         return ranked, await ctx.api.count_tokens("m", HELLO)
 
-    ranked, tokens = await world.give(work)
+    ranked, tokens = await harness.do_in_run(work)
     assert [result["index"] for result in ranked] == [1, 2]
     assert tokens > 0
 
 
-async def test_64_documents_fit(world: World):
-    assert len(await world.give(lambda ctx: ctx.api.invoke_rerank("rank", "d", ["d"] * 64))) == 64
+async def test_64_documents_can_be_reranked(harness: AccessHarness):
+    assert len(await harness.do_in_run(lambda ctx: ctx.api.invoke_rerank("rank", "d", ["d"] * 64))) == 64
 
 
-async def test_a_tool_is_described_and_called(world: World):
+async def test_a_tool_is_described_and_called(harness: AccessHarness):
     async def work(ctx: Any) -> Any:
         return await ctx.api.get_tool_detail("weather"), await ctx.api.call_tool("weather", {"city": "Berlin"})
 
-    asked = await world.ask(work)
-    detail, result = asked.value
+    outcome = await harness.try_in_run(work)
+    detail, result = outcome.value
     assert (detail["name"], detail["description"]) == ("weather", "The sky.")
     assert result == {"sky": "blue"}
-    assert asked.decided.data["clause"] == "permissions.tools and resource_policy.allowed_tool_names"
+    assert outcome.decision.data["clause"] == "permissions.tools and resource_policy.allowed_tool_names"
 
 
-async def test_knowledge_is_listed_and_retrieved(world: World):
+async def test_knowledge_is_listed_and_retrieved(harness: AccessHarness):
     async def work(ctx: Any) -> Any:
         return await ctx.api.list_knowledge_bases(), await ctx.api.retrieve_knowledge("notes", "umbrella", 3)
 
-    bases, passages = await world.give(work)
+    bases, passages = await harness.do_in_run(work)
     assert [base["kb_id"] for base in bases] == ["notes"]
     assert [passage["id"] for passage in passages] == ["d"]
 
@@ -79,76 +79,76 @@ async def test_knowledge_is_listed_and_retrieved(world: World):
         ({"status": 429, "retry_after": 2}, "rate_limited", True, {"status": 429, "retry_after": 2}),
     ],
 )
-async def test_a_resource_that_fails_is_the_one_exception(
+async def test_failing_resource_raises_the_api_exception(
     open_engine, failure: Any, code: str, retryable: bool, details: Any
 ):
-    world = World(open_engine)
-    world.resources = {"tools": [{"name": "weather", "kind": "scripted", "otherwise": failure}]}
-    await world.open()
-    asked = await world.ask(lambda ctx: ctx.api.call_tool("weather", {}))
-    assert asked.error is not None
-    assert (asked.error.code, asked.error.retryable, asked.error.details) == (code, retryable, details)
-    assert (asked.replied.outcome, asked.replied.data["error"]["code"]) == ("failed", code)
-    assert asked.decided.data["allowed"] is True
+    harness = AccessHarness(open_engine)
+    harness.resources = {"tools": [{"name": "weather", "kind": "scripted", "otherwise": failure}]}
+    await harness.open()
+    outcome = await harness.try_in_run(lambda ctx: ctx.api.call_tool("weather", {}))
+    assert outcome.error is not None
+    assert (outcome.error.code, outcome.error.retryable, outcome.error.details) == (code, retryable, details)
+    assert (outcome.reply.outcome, outcome.reply.data["error"]["code"]) == ("failed", code)
+    assert outcome.decision.data["allowed"] is True
 
 
-async def test_a_stream_that_breaks_gives_what_came_and_then_the_exception(open_engine):
-    world = World(open_engine)
+async def test_failing_stream_yields_its_chunks_and_then_raises(open_engine):
+    harness = AccessHarness(open_engine)
     broken = {"text": "one two three four", "cut_after": 2}
-    world.resources = {"models": [{"id": "m", "kind": "scripted", "otherwise": broken}]}
-    await world.open()
+    harness.resources = {"models": [{"id": "m", "kind": "scripted", "otherwise": broken}]}
+    await harness.open()
     seen: list[str] = []
 
     async def work(ctx: Any) -> None:
         async for chunk in ctx.api.invoke_llm_stream("m", HELLO):
             seen.append(chunk.content)  # noqa: PERF401  (it raises in the middle)
 
-    asked = await world.ask(work)
+    outcome = await harness.try_in_run(work)
     assert len(seen) == 2
-    assert asked.error is not None
-    assert (asked.error.code, asked.error.retryable) == ("runtime_error", True)
-    assert len(asked.replied.data["reply"]["frames"]) == 2
-    assert asked.replied.data["error"]["message"] == "the stream broke after 2 pieces"
+    assert outcome.error is not None
+    assert (outcome.error.code, outcome.error.retryable) == ("runtime_error", True)
+    assert len(outcome.reply.data["reply"]["frames"]) == 2
+    assert outcome.reply.data["error"]["message"] == "the stream broke after 2 pieces"
 
 
-async def test_a_file_that_the_config_names_is_read_under_the_roots(world: World):
-    write_file(world.files / "notes.txt", b"\x00\xff notes")
-    asked = await world.ask(lambda ctx: ctx.api.get_file("notes.txt"))
-    assert asked.value == b"\x00\xff notes"
-    assert asked.decided.data["clause"] == "permissions.files and the runner's config"
-    assert base64.b64decode(asked.replied.data["reply"]["file_base64"]) == b"\x00\xff notes"
+async def test_file_named_in_config_is_read_from_the_file_roots(harness: AccessHarness):
+    write_file(harness.files / "notes.txt", b"\x00\xff notes")
+    outcome = await harness.try_in_run(lambda ctx: ctx.api.get_file("notes.txt"))
+    assert outcome.value == b"\x00\xff notes"
+    assert outcome.decision.data["clause"] == "permissions.files and the runner's config"
+    assert base64.b64decode(outcome.reply.data["reply"]["file_base64"]) == b"\x00\xff notes"
 
 
-async def test_a_file_that_is_gone_since_the_run_began_is_not_found(world: World):
-    path = write_file(world.files / "notes.txt", b"notes")
+async def test_file_deleted_during_the_run_is_not_found(harness: AccessHarness):
+    path = write_file(harness.files / "notes.txt", b"notes")
 
     def after_it_was_deleted(ctx):
         path.unlink()
         return ctx.api.get_file("notes.txt")
 
-    asked = await world.ask(after_it_was_deleted)
-    assert asked.error is not None
-    assert (asked.error.code, asked.error.message) == (
+    outcome = await harness.try_in_run(after_it_was_deleted)
+    assert outcome.error is not None
+    assert (outcome.error.code, outcome.error.message) == (
         "not_found",
         "no file 'notes.txt' under the project's file_roots",
     )
 
 
-async def test_the_prompt_and_the_version_are_the_hosts(world: World):
+async def test_prompt_and_version_come_from_the_host(harness: AccessHarness):
     async def work(ctx: Any) -> Any:
         return await ctx.api.get_prompt(), await ctx.api.get_langbot_version()
 
-    prompt, version = await world.give(work)
+    prompt, version = await harness.do_in_run(work)
     assert [(message.role, message.content) for message in prompt] == [("system", "Be kind.")]
     assert version.startswith("trackside ")
 
 
-async def test_a_run_knows_how_it_stands(world: World):
+async def test_run_get_returns_the_state_of_the_run(harness: AccessHarness):
     async def work(ctx: Any) -> Any:
         return ctx, await ctx.api.run_get()
 
-    asked = await world.ask(work)
-    ctx, record = asked.value
+    outcome = await harness.try_in_run(work)
+    ctx, record = outcome.value
     assert (record.run_id, record.status, record.event_id) == (ctx.run_id, "running", ctx.event.event_id)
     assert (record.conversation_id, record.thread_id, record.bot_id, record.workspace_id) == ("ours", "t1", "b1", "w1")
     assert (record.runner_id, record.agent_id) == ("plugin:local/asks/default", "asks")

@@ -8,31 +8,31 @@ import pytest
 from engine.store import transcript
 from tests.engine.access.test_paging import said
 from tests.support.engines import START
-from tests.support.own_and_foreign_data import OTHERS, OWN, World
+from tests.support.own_and_foreign_data import FOREIGN_PLACES, OWN_PLACE, AccessHarness
 
 
-def line(number: int, content: str, place: Any = OWN, **fields: Any) -> Any:
+def line(number: int, content: str, place: Any = OWN_PLACE, **fields: Any) -> Any:
 
     return replace(said(number, place), content=content, **fields)
 
 
 @pytest.fixture
-async def talked(world: World) -> World:
+async def talked(harness: AccessHarness) -> AccessHarness:
     lines = [
         line(1, "the quick brown fox"),
         line(2, "今天天气怎么样"),
         line(3, "明天下雨，带伞", role="assistant"),
         line(4, "100% of _everything_", item_type="note"),
         line(5, "quick again", role="assistant", created_at=START + 1),
-        *(line(9, "quick 天气 100%", place) for place in OTHERS.values()),
+        *(line(9, "quick 天气 100%", place) for place in FOREIGN_PLACES.values()),
     ]
 
     def fill(conn: Any) -> None:
         for each in lines:
             transcript.append(conn, each)
 
-    await world.write(fill)
-    return world
+    await harness.write(fill)
+    return harness
 
 
 @pytest.mark.parametrize(
@@ -56,22 +56,22 @@ async def talked(world: World) -> World:
     ],
 )
 async def test_search_finds_words_in_the_runs_conversation_newest_first(
-    talked: World, query: str, filters: Any, found: list[str]
+    talked: AccessHarness, query: str, filters: Any, found: list[str]
 ):
-    result = await talked.give(lambda ctx: ctx.api.history_search(query, filters))
+    result = await talked.do_in_run(lambda ctx: ctx.api.history_search(query, filters))
     assert [item.content for item in result.items] == found
     assert (result.total_count, result.query) == (len(found), query)
 
 
-async def test_top_k_limits_the_items_and_not_the_count_and_artifacts_are_included(talked: World):
-    result = await talked.give(lambda ctx: ctx.api.history_search("quick", top_k=1))
+async def test_top_k_limits_items_but_not_the_count_and_items_have_artifacts(talked: AccessHarness):
+    result = await talked.do_in_run(lambda ctx: ctx.api.history_search("quick", top_k=1))
     assert ([item.content for item in result.items], result.total_count) == (["quick again"], 2)
     assert result.items[0].artifact_refs == ["art-1"]
 
 
-async def test_a_found_line_has_the_cursor_of_its_place_in_the_history(talked: World):
+async def test_found_line_has_its_history_cursor(talked: AccessHarness):
     async def look(ctx: Any) -> Any:
         (hit,) = (await ctx.api.history_search("fox")).items
         return await ctx.api.history_page(after_cursor=hit.cursor, direction="forward", limit=1)
 
-    assert [item.content for item in (await talked.give(look)).items] == ["今天天气怎么样"]
+    assert [item.content for item in (await talked.do_in_run(look)).items] == ["今天天气怎么样"]

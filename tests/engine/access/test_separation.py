@@ -16,7 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from engine.protocol import AgentAPIException
 from engine.store.row_mapping import ConversationKey
 from tests.support.engines import Engines, FakeClock
-from tests.support.own_and_foreign_data import World, own
+from tests.support.own_and_foreign_data import AccessHarness, own_message
 
 CONVERSATIONS = {
     "A": ConversationKey("talk-a", None, "bot-a", "team-a"),
@@ -37,7 +37,7 @@ class TwoByTwo(RuleBasedStateMachine):
         self.loop = asyncio.Runner()
         self.folder = Path(tempfile.mkdtemp())
         self.engines = Engines(self.folder, FakeClock())
-        self.world = self.loop.run(World(self.engines).open())
+        self.harness = self.loop.run(AccessHarness(self.engines).open())
         self.numbers = count(1)
         self.said: dict[str, list[str]] = defaultdict(list)
         self.events: dict[str, list[str]] = defaultdict(list)
@@ -73,7 +73,7 @@ class TwoByTwo(RuleBasedStateMachine):
 
         text = f"signed{where} {next(self.numbers)}"
         self.said[where].append(text)
-        await self.world.give(do, own(text, CONVERSATIONS[where]), runner)
+        await self.harness.do_in_run(do, own_message(text, CONVERSATIONS[where]), runner)
 
     async def one(self, api: Any, where: str, runner: str, act: str, key: str) -> None:
         # Both conversations share the plugin's storage, so they use different keys; otherwise the order would decide.
@@ -94,7 +94,7 @@ class TwoByTwo(RuleBasedStateMachine):
                 self.kept["workspace", where][key] = value
             case "artifact":
                 artifact_id = f"art-{next(self.numbers)}"
-                await self.world.keep(artifact_id, value.encode(), CONVERSATIONS[where])
+                await self.harness.store_artifact(artifact_id, value.encode(), CONVERSATIONS[where])
                 self.artifacts[where][artifact_id] = value
             case _:
                 pass
@@ -131,7 +131,7 @@ class TwoByTwo(RuleBasedStateMachine):
                 values = {key: (await getattr(api, f"get_{kind}_storage")(key)).decode() for key in keys}
                 assert values == self.kept[kind, owner]
 
-        await self.world.give(see, own("looking", CONVERSATIONS[where]), runner)
+        await self.harness.do_in_run(see, own_message("looking", CONVERSATIONS[where]), runner)
 
 
 async def _all_lines(api: Any) -> Any:

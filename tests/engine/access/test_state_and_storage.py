@@ -6,20 +6,20 @@ import pytest
 from sqlalchemy import select
 
 from engine.store import tables
-from tests.support.engines import facts, kept, perform
-from tests.support.own_and_foreign_data import World, own
+from tests.support.engines import read_database, run_event, state_updated
+from tests.support.own_and_foreign_data import AccessHarness, own_message
 
 
 @pytest.mark.parametrize("value", [None, 0, False, "", "text 天", [1, 2.5], {"a": {"b": [None]}}, "x" * 262_142])
-async def test_a_value_is_read_back_as_it_was(world: World, value: Any):
+async def test_state_value_is_read_back_unchanged(harness: AccessHarness, value: Any):
     async def work(ctx: Any) -> Any:
         await ctx.api.state_set("conversation", "k", value)
         return await ctx.api.state_get("conversation", "k")
 
-    assert await world.give(work) == value
+    assert await harness.do_in_run(work) == value
 
 
-async def test_a_missing_value_is_null_and_delete_returns_whether_it_existed(world: World):
+async def test_a_missing_value_is_null_and_delete_returns_whether_it_existed(harness: AccessHarness):
     async def work(ctx: Any) -> Any:
         missing = await ctx.api.state_get("actor", "k")
         await ctx.api.state_set("actor", "k", 1)
@@ -29,26 +29,26 @@ async def test_a_missing_value_is_null_and_delete_returns_whether_it_existed(wor
             await ctx.api.state_get("actor", "k"),
         )
 
-    assert await world.give(work) == (None, [True, False], None)
+    assert await harness.do_in_run(work) == (None, [True, False], None)
 
 
-async def test_the_alias_reads_as_the_conversation_until_it_is_set(world: World):
+async def test_alias_conversation_id_reads_as_the_conversation_until_it_is_set(harness: AccessHarness):
     async def work(ctx: Any) -> Any:
         names = ("conversation_id", "external.conversation_id")
         before = [await ctx.api.state_get("conversation", name) for name in names]
         await ctx.api.state_set("conversation", "conversation_id", "abc")
         return before, [await ctx.api.state_get("conversation", name) for name in names]
 
-    assert await world.give(work) == (["ours", "ours"], ["abc", "abc"])
+    assert await harness.do_in_run(work) == (["ours", "ours"], ["abc", "abc"])
 
 
-async def test_keys_are_sorted_and_a_hundred_at_a_time(world: World):
+async def test_keys_are_sorted_and_paged_by_a_hundred(harness: AccessHarness):
     async def work(ctx: Any) -> Any:
         for number in range(101):
             await ctx.api.state_set("conversation", f"k{number:03}", number)
         return await ctx.api.state_list("conversation"), await ctx.api.state_list("conversation", "k09")
 
-    whole, some = await world.give(work)
+    whole, some = await harness.do_in_run(work)
     assert (whole.keys, whole.has_more) == ([f"k{number:03}" for number in range(100)], True)
     assert (some.keys, some.has_more) == ([f"k{number:03}" for number in range(90, 100)], False)
 
@@ -59,20 +59,20 @@ async def test_a_run_sees_its_own_earlier_results_and_the_next_run_sees_its_call
     async def writes(ctx: Any):
         seen.append(ctx.state.conversation.get("by_call"))
         for number in range(50):
-            yield kept("by_result", number)
+            yield state_updated("by_result", number)
         seen.append(await ctx.api.state_get("conversation", "by_result"))
         await ctx.api.state_set("conversation", "by_call", "kept")
 
     engine = await open_engine(writes)
     for _ in range(2):
-        run = await perform(engine, "go")
+        run = await run_event(engine, "go")
         assert run.row.status == "completed", run.finished
     assert seen == [None, 49, "kept", 49]
 
 
-async def test_the_reply_to_a_write_leaves_after_the_commit(world: World):
+async def test_the_reply_to_a_write_leaves_after_the_commit(harness: AccessHarness):
     def on_disk(table: Any) -> int:
-        return facts(world.engine, lambda conn: len(conn.execute(select(table)).all()))
+        return read_database(harness.engine, lambda conn: len(conn.execute(select(table)).all()))
 
     async def work(ctx: Any) -> Any:
         counts = []
@@ -86,15 +86,15 @@ async def test_the_reply_to_a_write_leaves_after_the_commit(world: World):
         counts.append(on_disk(tables.storage))
         return counts
 
-    assert await world.give(work) == [1, 0, 1, 0]
+    assert await harness.do_in_run(work) == [1, 0, 1, 0]
 
 
-async def test_a_change_names_the_run_and_the_entry_of_the_call_that_made_it(world: World):
-    asked = await world.ask(lambda ctx: ctx.api.state_set("conversation", "k", 1))
-    (change,) = facts(world.engine, lambda conn: conn.execute(select(tables.state_changes)).all())
-    assert (change.run_id, change.position, change.editor) == (asked.run.run_id, asked.decided.position, "runner")
-    before = await world.engine.state.read_at(asked.run.run_id, asked.decided.position - 1)
-    after = await world.engine.state.read_at(asked.run.run_id, asked.replied.position)
+async def test_state_change_has_the_run_and_entry_of_its_call(harness: AccessHarness):
+    outcome = await harness.try_in_run(lambda ctx: ctx.api.state_set("conversation", "k", 1))
+    (change,) = read_database(harness.engine, lambda conn: conn.execute(select(tables.state_changes)).all())
+    assert (change.run_id, change.position, change.editor) == (outcome.run.run_id, outcome.decision.position, "runner")
+    before = await harness.engine.state.read_at(outcome.run.run_id, outcome.decision.position - 1)
+    after = await harness.engine.state.read_at(outcome.run.run_id, outcome.reply.position)
     assert ["k" in keys for scopes in (before, after) for scope, keys in scopes.items() if "conversation" in scope] == [
         False, True,
     ]  # fmt: skip
@@ -107,24 +107,24 @@ async def test_a_change_names_the_run_and_the_entry_of_the_call_that_made_it(wor
         ({"state_scopes": []}, "state_policy.state_scopes is empty"),
     ],
 )
-async def test_with_state_off_by_policy_its_calls_are_refused(open_engine, policy: Any, words: str):
-    world = await World(open_engine).open(state=policy)
+async def test_state_calls_are_refused_if_the_policy_turns_state_off(open_engine, policy: Any, words: str):
+    harness = await AccessHarness(open_engine).open(state=policy)
     for call in (
         lambda ctx: ctx.api.state_get("conversation", "k"),
         lambda ctx: ctx.api.state_set("conversation", "k", 1),
         lambda ctx: ctx.api.state_list("conversation"),
         lambda ctx: ctx.api.state_delete("conversation", "k"),
     ):
-        asked = await world.ask(call)
-        assert asked.error is not None
-        assert (asked.error.code, asked.error.message) == ("unauthorized", words)
+        outcome = await harness.try_in_run(call)
+        assert outcome.error is not None
+        assert (outcome.error.code, outcome.error.message) == ("unauthorized", words)
 
 
 # Storage
 
 
 @pytest.mark.parametrize("kind", ["plugin", "workspace"])
-async def test_bytes_are_stored_listed_and_deleted(world: World, kind: str):
+async def test_bytes_are_stored_listed_and_deleted(harness: AccessHarness, kind: str):
     async def work(ctx: Any) -> Any:
         get, put, delete, keys = (
             getattr(ctx.api, name)
@@ -144,10 +144,12 @@ async def test_bytes_are_stored_listed_and_deleted(world: World, kind: str):
         await delete("never was")
         return listed, values, await keys()
 
-    assert await world.give(work) == (["a", "b"], [b"over", bytes(range(256))], ["a"])
+    assert await harness.do_in_run(work) == (["a", "b"], [b"over", bytes(range(256))], ["a"])
 
 
-async def test_a_plugins_storage_is_the_same_in_every_conversation_and_a_workspaces_for_every_plugin(world: World):
+async def test_plugin_storage_spans_conversations_and_workspace_storage_spans_plugins(
+    harness: AccessHarness,
+):
     async def put(ctx: Any) -> None:
         await ctx.api.set_plugin_storage("mine", b"1")
         await ctx.api.set_workspace_storage("ours", b"2")
@@ -155,14 +157,17 @@ async def test_a_plugins_storage_is_the_same_in_every_conversation_and_a_workspa
     async def keys(ctx: Any) -> Any:
         return await ctx.api.get_plugin_storage_keys(), await ctx.api.get_workspace_storage_keys()
 
-    await world.give(put)
-    assert await world.give(keys, own("elsewhere", conversation_id="theirs", workspace_id="w2")) == (["mine"], [])
-    assert await world.give(keys, runner="other") == ([], ["ours"])
+    await harness.do_in_run(put)
+    assert await harness.do_in_run(keys, own_message("elsewhere", conversation_id="theirs", workspace_id="w2")) == (
+        ["mine"],
+        [],
+    )
+    assert await harness.do_in_run(keys, runner="other") == ([], ["ours"])
 
 
-async def test_a_value_of_one_mebibyte_fits(world: World):
+async def test_storage_value_of_one_mebibyte_is_accepted(harness: AccessHarness):
     async def work(ctx: Any) -> int:
         await ctx.api.set_plugin_storage("k", bytes(1 << 20))
         return len(await ctx.api.get_plugin_storage("k"))
 
-    assert await world.give(work) == 1 << 20
+    assert await harness.do_in_run(work) == 1 << 20

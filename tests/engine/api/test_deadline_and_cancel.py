@@ -8,17 +8,17 @@ from engine.api import AlreadyFinal, NotFound
 from tests.support.engines import (
     Engines,
     FakeClock,
-    Stage,
+    ScriptRunner,
     delta,
     done,
-    forever,
     lines_of,
     message,
-    perform,
-    played,
+    run_event,
     said,
     send,
-    until,
+    wait_for_entry,
+    wait_for_run,
+    wait_forever,
     waits,
 )
 from tests.support.limits import MAX_WAIT_SECONDS
@@ -26,7 +26,7 @@ from tests.support.limits import MAX_WAIT_SECONDS
 
 async def started(engine, runner="hi", **choice) -> str:
     run_id = await send(engine, runner, **choice)
-    await until(engine, run_id, "message.delta")
+    await wait_for_entry(engine, run_id, "message.delta")
     return run_id
 
 
@@ -35,7 +35,7 @@ async def test_run_past_its_deadline_ends_as_retryable_timeout(open_engine: Engi
     run_id = await started(engine, config={"timeout": 5})
 
     clock.advance(5)
-    run = await played(engine, run_id)
+    run = await wait_for_run(engine, run_id)
 
     assert (run.row.status, run.row.status_reason) == ("timeout", "runner.timeout")
     assert run.finished == {
@@ -60,7 +60,7 @@ async def test_run_before_its_deadline_continues(open_engine: Engines, clock: Fa
     clock.advance(4.999)
     go_on.set()
 
-    assert (await played(engine, run_id)).row.status == "completed"
+    assert (await wait_for_run(engine, run_id)).row.status == "completed"
 
 
 async def test_default_deadline_is_300_seconds(open_engine: Engines, clock: FakeClock):
@@ -68,7 +68,7 @@ async def test_default_deadline_is_300_seconds(open_engine: Engines, clock: Fake
     run_id = await started(engine)
     clock.advance(300)
 
-    assert (await played(engine, run_id)).row.status == "timeout"
+    assert (await wait_for_run(engine, run_id)).row.status == "timeout"
 
 
 async def test_run_without_deadline_never_times_out(open_engine: Engines, clock: FakeClock):
@@ -84,21 +84,21 @@ async def test_run_without_deadline_never_times_out(open_engine: Engines, clock:
     clock.advance(10**7)
     go_on.set()
 
-    assert (await played(engine, run_id)).row.status == "completed"
+    assert (await wait_for_run(engine, run_id)).row.status == "completed"
 
 
 async def test_results_after_the_deadline_are_ignored(open_engine: Engines, clock: FakeClock):
     async def stubborn(ctx):
         yield delta("…")
         try:
-            await forever()
+            await wait_forever()
         except asyncio.CancelledError:
             yield done("too late")
 
     engine = await open_engine(stubborn)
     run_id = await started(engine, config={"timeout": 1})
     clock.advance(1)
-    run = await played(engine, run_id)
+    run = await wait_for_run(engine, run_id)
 
     assert run.row.status == "timeout"
     late = run.one("run.completed")
@@ -109,12 +109,12 @@ async def test_first_stop_reason_is_final(open_engine: Engines, clock: FakeClock
     async def slow_to_leave(ctx):
         yield {"data": "no type"}
         try:
-            await forever()
+            await wait_forever()
         except asyncio.CancelledError:
             clock.advance(300)
             raise
 
-    run = await perform(await open_engine(slow_to_leave))
+    run = await run_event(await open_engine(slow_to_leave))
 
     assert (run.row.status, run.row.status_reason) == ("failed", "protocol.error")
 
@@ -124,7 +124,7 @@ async def test_cancel_is_recorded_and_run_ends_as_cancelled(open_engine: Engines
     run_id = await started(engine)
     clock.advance(2)
     await engine.runs.cancel(run_id)
-    run = await played(engine, run_id)
+    run = await wait_for_run(engine, run_id)
 
     assert (run.row.status, run.row.status_reason) == ("cancelled", "cancelled")
     assert run.row.cancel_requested_at == clock.now()
@@ -138,7 +138,7 @@ async def test_runner_sees_cancel_as_interrupt_and_in_run_get(open_engine: Engin
     async def watches(ctx):
         yield delta("…")
         try:
-            await forever()
+            await wait_forever()
         except asyncio.CancelledError:
             seen.append((await ctx.api.run_get()).cancel_requested_at)
             raise
@@ -146,7 +146,7 @@ async def test_runner_sees_cancel_as_interrupt_and_in_run_get(open_engine: Engin
     engine = await open_engine(watches)
     run_id = await started(engine)
     await engine.runs.cancel(run_id)
-    await played(engine, run_id)
+    await wait_for_run(engine, run_id)
 
     assert seen == ["2026-01-02T03:04:05.000000Z"]
 
@@ -158,29 +158,29 @@ async def test_runner_that_ignores_cancel_is_killed(open_engine: Engines):
         yield delta("…")
         while len(ignored) < 1:
             try:
-                await forever()
+                await wait_forever()
             except asyncio.CancelledError as error:
                 ignored.append(error)
-        await forever()
+        await wait_forever()
 
     engine = await open_engine(deaf)
     run_id = await started(engine)
     await engine.runs.cancel(run_id)
 
-    assert (await played(engine, run_id)).row.status == "cancelled"
+    assert (await wait_for_run(engine, run_id)).row.status == "cancelled"
     assert len(ignored) == 1
 
 
-async def test_ended_run_cannot_be_cancelled(play: Stage):
-    run = await play(done("x"))
+async def test_ended_run_cannot_be_cancelled(run_script: ScriptRunner):
+    run = await run_script(done("x"))
 
     with pytest.raises(AlreadyFinal, match=f"run {run.run_id} is completed already; there is nothing to stop"):
-        await play.engine.runs.cancel(run.run_id)
+        await run_script.engine.runs.cancel(run.run_id)
 
 
-async def test_unknown_run_cannot_be_cancelled(play: Stage):
+async def test_unknown_run_cannot_be_cancelled(run_script: ScriptRunner):
     with pytest.raises(NotFound, match="no run run_zzz"):
-        await play.engine.runs.cancel("run_zzz")
+        await run_script.engine.runs.cancel("run_zzz")
 
 
 async def test_closing_engine_stops_runs_and_records_their_end(open_engine: Engines):
@@ -208,7 +208,7 @@ async def test_host_failure_ends_run_with_the_error(open_engine: Engines):
             pass
 
     engine._core.host.orchestrator._runtime = Broken()
-    run = await perform(engine)
+    run = await run_event(engine)
 
     assert (run.row.status, run.row.status_reason) == ("failed", "host.failed")
     assert run.finished["error"] == "OSError: no more processes"

@@ -4,37 +4,48 @@ import pytest
 
 from engine.api import NotFound, StoreError
 from engine.runners.errors import AmbiguousRunner, FormError, RunnerNotFound
-from tests.support.engines import Engines, FakeClock, Stage, declares, done, failed, lines_of, message, perform, send
+from tests.support.engines import (
+    Engines,
+    FakeClock,
+    ScriptRunner,
+    declares,
+    done,
+    failed,
+    lines_of,
+    message,
+    run_event,
+    send,
+)
 
 
-async def test_run_ids_sort_by_time_and_last_is_newest(play: Stage, clock: FakeClock):
+async def test_run_ids_sort_by_time_and_last_is_newest(run_script: ScriptRunner, clock: FakeClock):
     ids = []
     for _ in range(3):
         clock.advance(1)
-        ids.append((await play(done("x"))).run_id)
+        ids.append((await run_script(done("x"))).run_id)
 
     assert ids == sorted(ids)
-    assert (await play.engine.runs.get("last")).run_id == ids[-1]
-    assert [run.run_id for run in await play.engine.runs.list()] == ids[::-1]
+    assert (await run_script.engine.runs.get("last")).run_id == ids[-1]
+    assert [run.run_id for run in await run_script.engine.runs.list()] == ids[::-1]
 
 
-async def test_run_is_found_by_unique_id_prefix(play: Stage):
-    first, second = await play(done("x")), await play(done("y"))
+async def test_run_is_found_by_unique_id_prefix(run_script: ScriptRunner):
+    first, second = await run_script(done("x")), await run_script(done("y"))
 
-    assert (await play.engine.runs.get(first.run_id)).run_id == first.run_id
+    assert (await run_script.engine.runs.get(first.run_id)).run_id == first.run_id
     with pytest.raises(StoreError, match=f"'run_' matches several runs: {second.run_id}, {first.run_id}"):
-        await play.engine.runs.get("run_")
+        await run_script.engine.runs.get("run_")
     with pytest.raises(NotFound, match="no run zzz"):
-        await play.engine.runs.get("zzz")
+        await run_script.engine.runs.get("zzz")
 
 
-async def test_runs_are_paged_and_filtered(play: Stage, clock: FakeClock):
+async def test_runs_are_paged_and_filtered(run_script: ScriptRunner, clock: FakeClock):
     runs = []
     for session, result in (("a", done("x")), ("b", failed()), ("a", failed())):
         clock.advance(1)
-        runs.append((await play(result, event=message(session=session))).run_id)
+        runs.append((await run_script(result, event=message(session=session))).run_id)
 
-    engine = play.engine
+    engine = run_script.engine
     assert [run.run_id for run in await engine.runs.list(status="failed")] == [runs[2], runs[1]]
     assert [run.run_id for run in await engine.runs.list(conversation_id="a")] == [runs[2], runs[0]]
     assert [run.run_id for run in await engine.runs.list(before=runs[2], limit=1)] == [runs[1]]
@@ -42,18 +53,18 @@ async def test_runs_are_paged_and_filtered(play: Stage, clock: FakeClock):
     assert await engine.runs.list(runner_id="plugin:a/b/c") == []
 
 
-async def test_run_row_has_created_started_and_finished_times(play: Stage, clock: FakeClock):
-    run = (await play(done("x"))).row
+async def test_run_row_has_created_started_and_finished_times(run_script: ScriptRunner, clock: FakeClock):
+    run = (await run_script(done("x"))).row
 
     assert run.created_at == run.started_at == run.finished_at == run.updated_at == clock.now()
     assert run.binding_id == "agent_default_plugin:local/play/default"
     assert run.host.startswith("host_")
 
 
-async def test_transcript_is_paged_in_both_directions(play: Stage):
+async def test_transcript_is_paged_in_both_directions(run_script: ScriptRunner):
     for text in ("one", "two"):
-        await play(done(f"re {text}"), event=text)
-    engine = play.engine
+        await run_script(done(f"re {text}"), event=text)
+    engine = run_script.engine
 
     newest = await engine.sessions.transcript("s", limit=2)
     assert [line.content for line in newest] == ["re two", "two"]
@@ -74,7 +85,7 @@ async def test_runner_must_be_named_if_there_are_several(open_engine: Engines):
         await send(engine)
     with pytest.raises(RunnerNotFound):
         await send(engine, runner="three")
-    await perform(engine, runner="two")
+    await run_event(engine, runner="two")
     assert await lines_of(engine) == [("user", "hi"), ("assistant", "two")]
 
 
@@ -97,7 +108,7 @@ async def test_text_setting_is_parsed_by_runner_form(open_engine: Engines):
     async def strict(ctx):
         yield done()
 
-    run = await perform(await open_engine(strict), settings={"depth": "3", "tone": "3"})
+    run = await run_event(await open_engine(strict), settings={"depth": "3", "tone": "3"})
 
     assert run.context["config"] == {"depth": 3, "tone": "3"}
 
@@ -112,7 +123,7 @@ async def test_reader_sees_everything_a_closed_host_recorded(open_engine: Engine
         yield done("kept")
 
     engine = await open_engine(answers)
-    run = await perform(engine)
+    run = await run_event(engine)
     await open_engine.close(engine)
     reader = await open_engine(mode="read")
 

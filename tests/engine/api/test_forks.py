@@ -9,18 +9,18 @@ from engine.api import NotFound
 from tests.support.engines import (
     Engines,
     FakeClock,
-    Stage,
+    ScriptRunner,
     declares,
     delta,
     done,
-    kept,
     lines_of,
     message,
-    perform,
-    played,
+    run_event,
     said,
     send,
-    until,
+    state_updated,
+    wait_for_entry,
+    wait_for_run,
     waits,
 )
 
@@ -30,11 +30,13 @@ async def seq_of(engine: Any, content: str, session: str = "s") -> int:
     return line.seq
 
 
-async def talk(play: Stage, clock: FakeClock) -> None:
+async def talk(run_script: ScriptRunner, clock: FakeClock) -> None:
     """Run two exchanges, one second apart, that each write state."""
     for number in (1, 2):
         clock.advance(1)
-        await play(kept("mood", f"{number}"), done(f"answer {number}"), event=message(f"question {number}"))
+        await run_script(
+            state_updated("mood", f"{number}"), done(f"answer {number}"), event=message(f"question {number}")
+        )
 
 
 async def test_run_in_fork_sees_copied_history_and_state(open_engine: Engines, clock: FakeClock):
@@ -51,17 +53,17 @@ async def test_run_in_fork_sees_copied_history_and_state(open_engine: Engines, c
             mood=await ctx.api.state_get("conversation", "mood"),
             number=await ctx.api.state_get("conversation", "conversation_id"),
         )
-        yield kept("mood", ctx.input.to_text())
+        yield state_updated("mood", ctx.input.to_text())
         yield done(f"answer to {ctx.input.to_text()}")
 
     engine = await open_engine(remembers)
     for number in (1, 2):
         clock.advance(1)
-        await perform(engine, f"question {number}")
+        await run_event(engine, f"question {number}")
     clock.advance(1)
 
     child = (await engine.sessions.fork("s", at=await seq_of(engine, "answer to question 1"))).session_id
-    run = await perform(engine, message("and now?", session=child))
+    run = await run_event(engine, message("and now?", session=child))
 
     assert run.row.status == "completed"
     assert seen["history"] == [("assistant", "answer to question 1"), ("user", "question 1")]
@@ -79,25 +81,28 @@ async def test_run_in_fork_sees_copied_history_and_state(open_engine: Engines, c
     assert (at_start.value, at_start.editor, at_start.run_id) == ("question 1", "fork", None)
 
 
-async def test_changes_in_fork_do_not_affect_parent(play: Stage, clock: FakeClock):
-    await talk(play, clock)
-    before = await lines_of(play.engine), [(row.key, row.value) for row in await play.engine.state.read()]
+async def test_changes_in_fork_do_not_affect_parent(run_script: ScriptRunner, clock: FakeClock):
+    await talk(run_script, clock)
+    before = await lines_of(run_script.engine), [(row.key, row.value) for row in await run_script.engine.state.read()]
 
-    child = await play.engine.sessions.fork("s", title="What if")
-    await play(kept("mood", "other"), done("elsewhere"), event=message("go", session=child.session_id))
-    await play.engine.sessions.delete(child.session_id)
+    child = await run_script.engine.sessions.fork("s", title="What if")
+    await run_script(state_updated("mood", "other"), done("elsewhere"), event=message("go", session=child.session_id))
+    await run_script.engine.sessions.delete(child.session_id)
 
-    assert (await lines_of(play.engine), [(row.key, row.value) for row in await play.engine.state.read()]) == before
+    assert (
+        await lines_of(run_script.engine),
+        [(row.key, row.value) for row in await run_script.engine.state.read()],
+    ) == before
 
 
-async def test_fork_survives_deletion_of_its_parent(play: Stage, clock: FakeClock):
-    await talk(play, clock)
-    child = await play.engine.sessions.fork("s", at=await seq_of(play.engine, "answer 1"))
+async def test_fork_survives_deletion_of_its_parent(run_script: ScriptRunner, clock: FakeClock):
+    await talk(run_script, clock)
+    child = await run_script.engine.sessions.fork("s", at=await seq_of(run_script.engine, "answer 1"))
 
-    await play.engine.sessions.delete("s")
+    await run_script.engine.sessions.delete("s")
 
-    assert [content for _, content in await lines_of(play.engine, child.session_id)] == ["question 1", "answer 1"]
-    assert [(row.key, row.value, row.editor) for row in await play.engine.state.read()] == [("mood", "1", "fork")]
+    assert [content for _, content in await lines_of(run_script.engine, child.session_id)] == ["question 1", "answer 1"]
+    assert [(row.key, row.value, row.editor) for row in await run_script.engine.state.read()] == [("mood", "1", "fork")]
     assert child.title == "question 1 (fork)"
     assert child.metadata["forked_from"] == "s"
 
@@ -107,20 +112,20 @@ async def test_session_can_be_forked_during_a_run(open_engine: Engines, clock: F
 
     async def works(ctx: Any):
         yield said("on disk")
-        yield kept("step", 1)
+        yield state_updated("step", 1)
         yield delta("not yet a line")
         await goes_on.wait()
-        yield kept("step", 2)
+        yield state_updated("step", 2)
         yield done("later")
 
     engine = await open_engine(works)
     run_id = await send(engine)
-    await until(engine, run_id, "message.delta")
+    await wait_for_entry(engine, run_id, "message.delta")
 
     child = (await engine.sessions.fork("s")).session_id
     clock.advance(1)
     goes_on.set()
-    run = await played(engine, run_id)
+    run = await wait_for_run(engine, run_id)
 
     assert run.row.status == "completed"
     assert [content for _, content in await lines_of(engine, child)] == ["hi", "on disk"]
@@ -136,22 +141,22 @@ async def test_reader_can_fork_while_another_process_hosts(open_engine: Engines)
     assert await lines_of(host, child.session_id) == [("user", "hi")]
 
 
-async def test_fork_of_bot_conversation_has_transcript_before_its_first_run(play: Stage):
-    await play(done("x"), event=message(bot_id="bot", workspace_id="work"))
+async def test_fork_of_bot_conversation_has_transcript_before_its_first_run(run_script: ScriptRunner):
+    await run_script(done("x"), event=message(bot_id="bot", workspace_id="work"))
 
-    child = await play.engine.sessions.fork("s")
+    child = await run_script.engine.sessions.fork("s")
 
-    assert await lines_of(play.engine, child.session_id) == [("user", "hi"), ("assistant", "x")]
+    assert await lines_of(run_script.engine, child.session_id) == [("user", "hi"), ("assistant", "x")]
 
 
-async def test_fork_at_unknown_line_creates_nothing(play: Stage):
-    await play(done("x"))
-    await play(done("y"), event=message(session="other"))
-    foreign = await seq_of(play.engine, "y", "other")
+async def test_fork_at_unknown_line_creates_nothing(run_script: ScriptRunner):
+    await run_script(done("x"))
+    await run_script(done("y"), event=message(session="other"))
+    foreign = await seq_of(run_script.engine, "y", "other")
 
     for at in (foreign, "nowhere"):
         with pytest.raises(NotFound, match=f"s has no line {at}"):
-            await play.engine.sessions.fork("s", at=at)
+            await run_script.engine.sessions.fork("s", at=at)
     with pytest.raises(NotFound, match="no session nobody"):
-        await play.engine.sessions.fork("nobody")
-    assert {session.session_id for session in await play.engine.sessions.list()} == {"s", "other"}
+        await run_script.engine.sessions.fork("nobody")
+    assert {session.session_id for session in await run_script.engine.sessions.list()} == {"s", "other"}

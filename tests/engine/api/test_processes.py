@@ -15,14 +15,14 @@ from tests.support.engines import (
     Engines,
     delta,
     done,
-    facts,
     journal_of,
     lines_of,
     message,
-    perform,
-    played,
+    read_database,
+    run_event,
     send,
-    until,
+    wait_for_entry,
+    wait_for_run,
     waits,
 )
 
@@ -59,7 +59,7 @@ async def test_one_live_run_per_conversation_across_engines(open_engine: Engines
     assert ticket.waits_for == held
     leave.set()
 
-    run = await played(second, await ticket.started)
+    run = await wait_for_run(second, await ticket.started)
 
     assert run.row.status == "completed"
     assert await lines_of(second) == [("user", "one"), ("assistant", "one"), ("user", "two"), ("assistant", "two")]
@@ -68,7 +68,7 @@ async def test_one_live_run_per_conversation_across_engines(open_engine: Engines
 async def test_second_host_does_not_close_runs_of_a_live_host(open_engine: Engines):
     first = await open_engine(waits)
     run_id = await send(first)
-    await until(first, run_id, "message.delta")
+    await wait_for_entry(first, run_id, "message.delta")
     second = await open_engine(waits)
 
     assert second.recovered_runs == []
@@ -82,7 +82,7 @@ async def test_repeated_event_is_recognised_by_another_engine(open_engine: Engin
         yield done("x")
 
     first, second = await open_engine(answers), await open_engine(answers)
-    run = await perform(first, message(event_id="e1"))
+    run = await run_event(first, message(event_id="e1"))
     ticket = await second.runs.submit(message(event_id="e1"))
 
     assert (ticket.is_repeat, await ticket.started) == (True, run.run_id)
@@ -91,10 +91,10 @@ async def test_repeated_event_is_recognised_by_another_engine(open_engine: Engin
 async def test_cancel_from_another_engine_stops_the_run(open_engine: Engines):
     host, other = await open_engine(waits), await open_engine(waits)
     run_id = await send(host)
-    await until(host, run_id, "message.delta")
+    await wait_for_entry(host, run_id, "message.delta")
     await other.runs.cancel(run_id)
 
-    run = await played(host, run_id)
+    run = await wait_for_run(host, run_id)
 
     assert run.row.status == "cancelled"
     assert run.one("cancel.requested").source == "user"
@@ -103,10 +103,10 @@ async def test_cancel_from_another_engine_stops_the_run(open_engine: Engines):
 async def test_reader_can_cancel_a_run(open_engine: Engines):
     host, reader = await open_engine(waits), await open_engine(mode="read")
     run_id = await send(host)
-    await until(host, run_id, "message.delta")
+    await wait_for_entry(host, run_id, "message.delta")
     await reader.runs.cancel(run_id)
 
-    assert (await played(host, run_id)).row.status == "cancelled"
+    assert (await wait_for_run(host, run_id)).row.status == "cancelled"
 
 
 async def test_opening_as_host_closes_runs_of_a_dead_host(open_engine: Engines, tmp_path: Path):
@@ -133,7 +133,7 @@ async def test_queued_messages_of_a_dead_host_are_dropped_and_stay_in_the_transc
     await die_with_a_run(tmp_path)
     engine = await open_engine(waits)
 
-    (item,) = facts(engine, lambda conn: every(conn, select(queue), QueueItem))
+    (item,) = read_database(engine, lambda conn: every(conn, select(queue), QueueItem))
     assert (item.event_id, item.fate, item.reason) == ("waiting", Fate.DROPPED, "host_restarted")
     assert await lines_of(engine) == [("user", "one"), ("user", "two")]
 
@@ -145,7 +145,7 @@ async def test_slot_of_a_dead_host_is_freed(open_engine: Engines, tmp_path: Path
         yield done("back again")
 
     engine = await open_engine(answers)
-    run = await perform(engine, message("three"), runner="answers")
+    run = await run_event(engine, message("three"), runner="answers")
 
     assert run.row.status == "completed"
 
@@ -162,7 +162,7 @@ async def test_reader_does_not_recover_runs(open_engine: Engines, tmp_path: Path
 async def test_recovery_closes_only_runs_of_dead_hosts(open_engine: Engines, tmp_path: Path):
     live = await open_engine(waits)
     own = await send(live, message(session="mine"))
-    await until(live, own, "message.delta")
+    await wait_for_entry(live, own, "message.delta")
     dead = await die_with_a_run(tmp_path)
     third = await open_engine(waits)
 

@@ -5,7 +5,7 @@ import pytest
 from engine.api import ConfigError, FieldType, FormError, IntakeError, KeptSettings, Option, RunOptions
 from engine.project.agents import ResourcePolicy, StatePolicy
 from engine.protocol.event import EventType
-from tests.support.engines import Engines, FakeClock, declares, done, message, perform
+from tests.support.engines import Engines, FakeClock, declares, done, message, run_event
 
 MODELS = [
     {"id": "small", "kind": "scripted", "replies": [{"text": "x"}]},
@@ -49,11 +49,11 @@ async def asks(ctx):
 async def test_runner_summaries_are_sorted_by_last_use(open_engine: Engines, clock: FakeClock):
     engine = await open_engine(first, second)
     assert [fact.short_name for fact in await engine.runners.summaries()][:2] == ["first", "second"]
-    await perform(engine, runner="first")
+    await run_event(engine, runner="first")
     clock.advance(1)
-    await perform(engine, runner="second")
+    await run_event(engine, runner="second")
     clock.advance(1)
-    await perform(engine, runner="second")
+    await run_event(engine, runner="second")
 
     facts = await engine.runners.summaries("en_US")
 
@@ -69,9 +69,9 @@ async def test_runner_summaries_are_sorted_by_last_use(open_engine: Engines, clo
 async def test_last_use_of_agent_and_runner_are_separate(open_engine: Engines, clock: FakeClock):
     agents = [{"id": "me", "runner": "first"}, {"id": "you", "runner": "first"}]
     engine = await open_engine(first, agents=agents)
-    await perform(engine, runner="first")
+    await run_event(engine, runner="first")
     clock.advance(1)
-    await perform(engine, runner="me")
+    await run_event(engine, runner="me")
 
     used = {fact.short_name: fact.last_used for fact in await engine.runners.summaries()}
 

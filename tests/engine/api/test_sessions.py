@@ -6,80 +6,82 @@ from engine.api import NotFound, SessionDeleted, StoreError
 from tests.support.engines import (
     Engines,
     FakeClock,
-    Stage,
+    ScriptRunner,
+    artifact_created,
     done,
     events_of,
     failed,
-    kept,
     lines_of,
-    made,
     message,
     said,
     send,
-    until,
+    state_updated,
+    wait_for_entry,
     waits,
 )
 
 
-async def test_first_event_creates_a_root_session(play: Stage, clock: FakeClock):
-    await play(done("x"))
+async def test_first_event_creates_a_root_session(run_script: ScriptRunner, clock: FakeClock):
+    await run_script(done("x"))
 
-    session = (await play.engine.sessions.get("s")).session
+    session = (await run_script.engine.sessions.get("s")).session
     assert (session.root_session_id, session.parent_session_id, session.depth) == ("s", None, 0)
     assert (session.user_id, session.created_at) == ("ann", clock.now())
 
 
-async def test_message_count_counts_exchanges_and_summary_has_history_length(play: Stage):
-    await play(said("one"), said("two"), done())
-    await play(failed())
+async def test_message_count_counts_exchanges_and_summary_has_history_length(run_script: ScriptRunner):
+    await run_script(said("one"), said("two"), done())
+    await run_script(failed())
 
-    summary = await play.engine.sessions.get("s")
+    summary = await run_script.engine.sessions.get("s")
     assert (summary.session.message_count, summary.history_length) == (1, 4)
 
 
-async def test_sessions_of_a_user_are_listed_last_active_first(play: Stage, clock: FakeClock):
+async def test_sessions_of_a_user_are_listed_last_active_first(run_script: ScriptRunner, clock: FakeClock):
     for name, user in (("a", "ann"), ("b", "bob"), ("c", "ann"), ("a", "ann")):
         clock.advance(1)
-        await play(done("x"), event=message(session=name, actor={"actor_type": "user", "actor_id": user}))
+        await run_script(done("x"), event=message(session=name, actor={"actor_type": "user", "actor_id": user}))
 
-    names = [session.session_id for session in await play.engine.sessions.list(user_id="ann")]
+    names = [session.session_id for session in await run_script.engine.sessions.list(user_id="ann")]
     assert names == ["a", "c"]
-    assert [session.session_id for session in await play.engine.sessions.list()] == ["a", "c", "b"]
-    assert [session.session_id for session in await play.engine.sessions.list(before="a", limit=1)] == ["c"]
+    assert [session.session_id for session in await run_script.engine.sessions.list()] == ["a", "c", "b"]
+    assert [session.session_id for session in await run_script.engine.sessions.list(before="a", limit=1)] == ["c"]
 
 
-async def test_child_derives_root_depth_and_user_from_its_parent(play: Stage):
-    await play(done("x"))
-    child = await play.engine.sessions.spawn("s", title="aside")
-    grandchild = await play.engine.sessions.spawn(child.session_id)
+async def test_child_derives_root_depth_and_user_from_its_parent(run_script: ScriptRunner):
+    await run_script(done("x"))
+    child = await run_script.engine.sessions.spawn("s", title="aside")
+    grandchild = await run_script.engine.sessions.spawn(child.session_id)
 
     assert (child.parent_session_id, child.root_session_id, child.depth) == ("s", "s", 1)
     assert (child.user_id, child.title) == ("ann", "aside")
     assert (grandchild.root_session_id, grandchild.depth) == ("s", 2)
-    assert await lines_of(play.engine, child.session_id) == []
+    assert await lines_of(run_script.engine, child.session_id) == []
 
 
-async def test_spawn_from_unknown_parent_raises_not_found(play: Stage):
+async def test_spawn_from_unknown_parent_raises_not_found(run_script: ScriptRunner):
     with pytest.raises(NotFound):
-        await play.engine.sessions.spawn("nobody")
+        await run_script.engine.sessions.spawn("nobody")
 
 
-async def test_title_and_metadata_can_be_changed(play: Stage):
-    await play(done("x"))
-    await play.engine.sessions.rename("s", "Holiday")
-    await play.engine.sessions.set_metadata("s", {"a": 1})
-    session = await play.engine.sessions.set_metadata("s", {"b": 2})
+async def test_title_and_metadata_can_be_changed(run_script: ScriptRunner):
+    await run_script(done("x"))
+    await run_script.engine.sessions.rename("s", "Holiday")
+    await run_script.engine.sessions.set_metadata("s", {"a": 1})
+    session = await run_script.engine.sessions.set_metadata("s", {"b": 2})
 
     assert (session.title, session.metadata) == ("Holiday", {"a": 1, "b": 2})
 
 
-async def test_deleting_session_deletes_its_data_and_not_its_children(play: Stage):
-    run = await play(kept("k", 1), kept("mine", 1, "actor"), made(artifact_id="a"), done("x"))
-    child = await play.engine.sessions.spawn("s")
+async def test_deleting_session_deletes_its_data_and_not_its_children(run_script: ScriptRunner):
+    run = await run_script(
+        state_updated("k", 1), state_updated("mine", 1, "actor"), artifact_created(artifact_id="a"), done("x")
+    )
+    child = await run_script.engine.sessions.spawn("s")
 
-    await play.engine.sessions.delete("s")
+    await run_script.engine.sessions.delete("s")
 
-    engine = play.engine
+    engine = run_script.engine
     with pytest.raises(NotFound):
         await engine.sessions.get("s")
     with pytest.raises(NotFound):
@@ -92,9 +94,9 @@ async def test_deleting_session_deletes_its_data_and_not_its_children(play: Stag
     assert len(events_of(engine, "session.deleted")) == 1
 
 
-async def test_event_that_continues_a_deleted_session_is_refused_and_leaves_nothing(play: Stage):
-    await play(done("x"))
-    engine = play.engine
+async def test_event_that_continues_a_deleted_session_is_refused_and_leaves_nothing(run_script: ScriptRunner):
+    await run_script(done("x"))
+    engine = run_script.engine
     await engine.sessions.delete("s")
     logged = events_of(engine, "message.received")
 
@@ -108,7 +110,7 @@ async def test_event_that_continues_a_deleted_session_is_refused_and_leaves_noth
 async def test_session_with_run_in_progress_cannot_be_deleted(open_engine: Engines):
     engine = await open_engine(waits)
     run_id = await send(engine)
-    await until(engine, run_id, "message.delta")
+    await wait_for_entry(engine, run_id, "message.delta")
 
     with pytest.raises(StoreError, match=f"session s is busy with run {run_id}"):
         await engine.sessions.delete("s")

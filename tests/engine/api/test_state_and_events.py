@@ -15,17 +15,17 @@ from engine.intake.envelope import EventEnvelope
 from tests.support.engines import (
     Engines,
     FakeClock,
-    Stage,
+    ScriptRunner,
     declares,
     done,
     events_of,
-    kept,
     message,
-    perform,
-    played,
+    run_event,
     said,
     send,
-    until,
+    state_updated,
+    wait_for_entry,
+    wait_for_run,
     waits,
 )
 
@@ -63,41 +63,41 @@ async def test_run_in_progress_sees_state_edit_with_its_next_call(open_engine: E
     assert seen == [None, "calm"]
 
 
-async def test_state_writes_of_user_and_runner_are_distinguished(play: Stage):
-    run = await play(kept("mood", "wild"), done())
-    scope = (await play.engine.state.scopes_of_run(run.run_id))[Scope.CONVERSATION]
+async def test_state_writes_of_user_and_runner_are_distinguished(run_script: ScriptRunner):
+    run = await run_script(state_updated("mood", "wild"), done())
+    scope = (await run_script.engine.state.scopes_of_run(run.run_id))[Scope.CONVERSATION]
 
-    edit = await play.engine.state.set(scope, "mood", "calm")
-    await play.engine.state.restore(edit.edit_id)
+    edit = await run_script.engine.state.set(scope, "mood", "calm")
+    await run_script.engine.state.restore(edit.edit_id)
 
-    changes = await play.engine.state.history(scope, "mood")
+    changes = await run_script.engine.state.history(scope, "mood")
     assert [(one.editor, one.run_id, one.position, one.glimpse) for one in changes] == [
         ("user", None, None, '"wild"'),
         ("user", None, None, '"calm"'),
         ("runner", run.run_id, run.one("state.updated").position, '"wild"'),
     ]
-    assert await play.engine.state.value(scope, "mood", change=changes[1].number) == "calm"
-    assert [row.actor_id for row in events_of(play.engine, "state.set")] == ["local"]
+    assert await run_script.engine.state.value(scope, "mood", change=changes[1].number) == "calm"
+    assert [row.actor_id for row in events_of(run_script.engine, "state.set")] == ["local"]
 
 
-async def test_state_at_entry_excludes_later_edits(play: Stage):
-    run = await play(kept("mood", "wild"), done())
-    scope = (await play.engine.state.scopes_of_run(run.run_id))[Scope.CONVERSATION]
+async def test_state_at_entry_excludes_later_edits(run_script: ScriptRunner):
+    run = await run_script(state_updated("mood", "wild"), done())
+    scope = (await run_script.engine.state.scopes_of_run(run.run_id))[Scope.CONVERSATION]
 
-    await play.engine.state.clear(scope)
+    await run_script.engine.state.clear(scope)
 
-    then = await play.engine.state.read_at(run.run_id, run.one("run.finished").position)
+    then = await run_script.engine.state.read_at(run.run_id, run.one("run.finished").position)
     assert then["conversation"]["mood"].value == "wild"
-    assert await play.engine.state.browse() == []
+    assert await run_script.engine.state.browse() == []
 
 
 async def test_reader_can_edit_state_and_gets_refusals(open_engine: Engines):
     async def keeps(ctx):
-        yield kept("mood", 1)
+        yield state_updated("mood", 1)
         yield done()
 
     host = await open_engine(keeps)
-    run = await perform(host)
+    run = await run_event(host)
     await open_engine.close(host)
     reader = await open_engine(mode="read")
     (row,) = await reader.state.browse(conversation_id="s")
@@ -110,21 +110,21 @@ async def test_reader_can_edit_state_and_gets_refusals(open_engine: Engines):
         await reader.state.set(row.identity, "mood", "x" * (256 << 10))
 
 
-async def test_second_edit_of_the_same_expected_value_conflicts(play: Stage, open_engine: Engines):
-    run = await play(kept("mood", "wild"), done())
-    scope = (await play.engine.state.scopes_of_run(run.run_id))[Scope.CONVERSATION]
+async def test_second_edit_of_the_same_expected_value_conflicts(run_script: ScriptRunner, open_engine: Engines):
+    run = await run_script(state_updated("mood", "wild"), done())
+    scope = (await run_script.engine.state.scopes_of_run(run.run_id))[Scope.CONVERSATION]
     reader = await open_engine(mode="read")
 
     tried = await asyncio.gather(
-        play.engine.state.set(scope, "mood", "calm", expected="wild"),
+        run_script.engine.state.set(scope, "mood", "calm", expected="wild"),
         reader.state.set(scope, "mood", "sad", expected="wild"),
         return_exceptions=True,
     )
 
     (moved,) = [one for one in tried if isinstance(one, StateConflict)]
     assert moved.change is not None
-    assert (moved.now, moved.change.editor) == (await play.engine.state.value(scope, "mood"), "user")
-    assert len(await play.engine.state.history(scope, "mood")) == 2
+    assert (moved.now, moved.change.editor) == (await run_script.engine.state.value(scope, "mood"), "user")
+    assert len(await run_script.engine.state.history(scope, "mood")) == 2
     with pytest.raises(StateConflict):
         await reader.state.set(scope, "mood", 1, expected=Expected.NOTHING)
     await reader.state.delete(scope, "mood", expected=moved.now)
@@ -133,7 +133,7 @@ async def test_second_edit_of_the_same_expected_value_conflicts(play: Stage, ope
 # Events that came in
 
 
-async def test_past_event_is_read_back_with_its_bytes(play: Stage):
+async def test_past_event_is_read_back_with_its_bytes(run_script: ScriptRunner):
     sent = message(
         "see",
         event_time="2026-01-01T00:00:00Z",
@@ -147,30 +147,30 @@ async def test_past_event_is_read_back_with_its_bytes(play: Stage):
         },
         data={"n": 1},
     )
-    run = await play(done("x"), event=sent)
+    run = await run_script(done("x"), event=sent)
 
     for name in (sent.event_id, run.run_id, "last"):
-        past = await play.engine.runs.event(name)
+        past = await run_script.engine.runs.event(name)
         assert (past.lost, past.envelope.time) == ((), sent.time)
         assert past.envelope.model_copy(update={"event_time": sent.event_time}) == sent
 
 
-async def test_large_event_data_is_read_back(play: Stage):
+async def test_large_event_data_is_read_back(run_script: ScriptRunner):
     data = {"blob": "x" * DATA_LIMIT}
-    run = await play(done("x"), event=message(data=data))
+    run = await run_script(done("x"), event=message(data=data))
 
-    past = await play.engine.runs.event(run.run_id)
+    past = await run_script.engine.runs.event(run.run_id)
 
     assert (past.envelope.data, past.envelope.raw_ref) == (data, None)
 
 
-async def test_past_event_lists_parts_that_are_gone(play: Stage, clock: FakeClock):
+async def test_past_event_lists_parts_that_are_gone(run_script: ScriptRunner, clock: FakeClock):
     picture = {"type": "image_base64", "image_base64": FILE["content"]}
     sent = message(input={"contents": [{"type": "text", "text": "see"}, picture], "attachments": [FILE]})
-    run = await play(done("x"), event=sent)
-    _expire(play, "a1", clock)
+    run = await run_script(done("x"), event=sent)
+    _expire(run_script, "a1", clock)
 
-    past = await play.engine.runs.event(run.run_id)
+    past = await run_script.engine.runs.event(run.run_id)
 
     assert past.lost == (
         "attachment 'note.txt' is not stored any more",
@@ -180,11 +180,11 @@ async def test_past_event_lists_parts_that_are_gone(play: Stage, clock: FakeCloc
     assert past.envelope.input.attachments == []
 
 
-async def test_bytes_of_another_event_with_the_same_artifact_id_are_not_read(play: Stage):
-    await play(done("x"), event=message(input={"text": "one", "attachments": [FILE]}))
-    second = await play(done("x"), event=message(input={"text": "two", "attachments": [FILE]}))
+async def test_bytes_of_another_event_with_the_same_artifact_id_are_not_read(run_script: ScriptRunner):
+    await run_script(done("x"), event=message(input={"text": "one", "attachments": [FILE]}))
+    second = await run_script(done("x"), event=message(input={"text": "two", "attachments": [FILE]}))
 
-    past = await play.engine.runs.event(second.run_id)
+    past = await run_script.engine.runs.event(second.run_id)
 
     assert (past.envelope.input.attachments, len(past.lost)) == ([], 1)
 
@@ -195,7 +195,7 @@ async def test_secret_stays_masked_in_past_event_and_is_reported(open_engine: En
         yield done("x")
 
     engine = await open_engine(knows)
-    run = await perform(engine, "my key is hunter22", config={"api_key": "hunter22"})
+    run = await run_event(engine, "my key is hunter22", config={"api_key": "hunter22"})
 
     past = await engine.runs.event(run.run_id)
 
@@ -217,65 +217,65 @@ async def test_queued_message_is_read_back_with_its_edited_text(open_engine: Eng
     assert (await engine.queue.list())[0].fate == Fate.QUEUED
 
 
-async def test_unknown_or_never_started_run_has_no_past_event(play: Stage):
-    await play(done("x"), event=message(event_id="e1"))
-    edit = await play.engine.state.set((await play.engine.state.scopes_of_run("last"))[Scope.ACTOR], "a", 1)
+async def test_unknown_or_never_started_run_has_no_past_event(run_script: ScriptRunner):
+    await run_script(done("x"), event=message(event_id="e1"))
+    edit = await run_script.engine.state.set((await run_script.engine.state.scopes_of_run("last"))[Scope.ACTOR], "a", 1)
 
     with pytest.raises(NotFound, match="no run nothing"):
-        await play.engine.runs.event("nothing")
+        await run_script.engine.runs.event("nothing")
     with pytest.raises(NotFound, match="never started as a run, so its input is not stored"):
-        await play.engine.runs.event(edit.edit_id)
+        await run_script.engine.runs.event(edit.edit_id)
 
 
-async def test_run_again_has_its_own_copies_of_attached_files(play: Stage):
+async def test_run_again_has_its_own_copies_of_attached_files(run_script: ScriptRunner):
     sent = message(event_time="2026-01-01T00:00:00Z", input={"text": "see", "attachments": [FILE]})
-    first = await play(done("x"), event=sent)
+    first = await run_script(done("x"), event=sent)
 
-    ticket = await play.engine.runs.run_again(first.run_id)
-    second = await played(play.engine, await ticket.started)
+    ticket = await run_script.engine.runs.run_again(first.run_id)
+    second = await wait_for_run(run_script.engine, await ticket.started)
 
-    (row,) = await play.engine.artifacts.list(run_id=second.run_id)
+    (row,) = await run_script.engine.artifacts.list(run_id=second.run_id)
     assert (row.artifact_id != "a1", row.name) == (True, "note.txt")
-    assert await play.engine.artifacts.read_bytes(row.artifact_id) == b"hello"
+    assert await run_script.engine.artifacts.read_bytes(row.artifact_id) == b"hello"
     assert second.warnings == []
     assert second.context["event"]["event_time"] is None
 
 
-async def test_past_event_can_be_edited_and_sent_again(play: Stage):
-    first = await play(done("x"), event=message("old", input={"text": "old", "attachments": [FILE]}))
-    past = await play.engine.runs.event(first.run_id)
+async def test_past_event_can_be_edited_and_sent_again(run_script: ScriptRunner):
+    first = await run_script(done("x"), event=message("old", input={"text": "old", "attachments": [FILE]}))
+    past = await run_script.engine.runs.event(first.run_id)
 
-    second = await _edited(play, past.envelope, text="new")
+    second = await _edited(run_script, past.envelope, text="new")
 
     assert second.context["input"]["text"] == "new"
     assert second.warnings == []
-    assert len(await play.engine.artifacts.list(run_id=second.run_id)) == 1
+    assert len(await run_script.engine.artifacts.list(run_id=second.run_id)) == 1
 
 
-async def _edited(play: Stage, envelope: EventEnvelope, **fields: Any) -> Any:
-    composed = play.engine.runs.compose(replace(draft_of(envelope), **fields))
-    ticket = await play.engine.runs.submit(composed, RunOptions())
-    return await played(play.engine, await ticket.started)
+async def _edited(run_script: ScriptRunner, envelope: EventEnvelope, **fields: Any) -> Any:
+    composed = run_script.engine.runs.compose(replace(draft_of(envelope), **fields))
+    ticket = await run_script.engine.runs.submit(composed, RunOptions())
+    return await wait_for_run(run_script.engine, await ticket.started)
 
 
-def _expire(play: Stage, artifact_id: str, clock: FakeClock) -> None:
-    with closing(sqlite3.connect(play.engine.database_path)) as driver, driver:
+def _expire(run_script: ScriptRunner, artifact_id: str, clock: FakeClock) -> None:
+    with closing(sqlite3.connect(run_script.engine.database_path)) as driver, driver:
         driver.execute("UPDATE artifacts SET expires_at = ? WHERE artifact_id = ?", (clock.now(), artifact_id))
 
 
 # Artifacts
 
 
-async def test_expired_artifacts_are_listed_only_on_request(play: Stage, clock: FakeClock):
-    run = await play(done("x"), event=message(input={"attachments": [FILE, {**FILE, "artifact_id": "a2"}]}))
-    _expire(play, "a1", clock)
+async def test_expired_artifacts_are_listed_only_on_request(run_script: ScriptRunner, clock: FakeClock):
+    run = await run_script(done("x"), event=message(input={"attachments": [FILE, {**FILE, "artifact_id": "a2"}]}))
+    _expire(run_script, "a1", clock)
 
-    listed = await play.engine.artifacts.list(run_id=run.run_id, expired=True)
+    listed = await run_script.engine.artifacts.list(run_id=run.run_id, expired=True)
 
     assert {row.artifact_id: row.has_expired(clock.now()) for row in listed} == {"a1": True, "a2": False}
-    assert [row.artifact_id for row in await play.engine.artifacts.list(conversation_id="s")] == ["a2"]
-    assert (await play.engine.artifacts.get("a1", expired=True)).name == "note.txt"
-    for ask in (play.engine.artifacts.get, play.engine.artifacts.read_bytes):
+    assert [row.artifact_id for row in await run_script.engine.artifacts.list(conversation_id="s")] == ["a2"]
+    assert (await run_script.engine.artifacts.get("a1", expired=True)).name == "note.txt"
+    for ask in (run_script.engine.artifacts.get, run_script.engine.artifacts.read_bytes):
         with pytest.raises(NotFound, match="It does not exist or has expired"):
             await ask("a1")
 
@@ -286,7 +286,7 @@ async def test_expired_artifacts_are_listed_only_on_request(play: Stage, clock: 
 async def test_live_session_is_marked_and_hit_has_its_journal_entry(open_engine: Engines):
     engine = await open_engine(waits)
     run_id = await send(engine, "about the train")
-    await until(engine, run_id, "run.started")
+    await wait_for_entry(engine, run_id, "run.started")
 
     (row,) = await engine.sessions.browse(text="s")
     (hit,) = (await engine.search.hits("train")).hits
@@ -295,10 +295,10 @@ async def test_live_session_is_marked_and_hit_has_its_journal_entry(open_engine:
     assert (hit.line.run_id, hit.position) == (run_id, 1)
 
 
-async def test_hit_in_reply_has_the_entry_of_its_message(play: Stage):
-    run = await play(said("first the train"), said("then the tram"), done())
+async def test_hit_in_reply_has_the_entry_of_its_message(run_script: ScriptRunner):
+    run = await run_script(said("first the train"), said("then the tram"), done())
 
-    found = {hit.line.content: hit.position for hit in (await play.engine.search.hits("the")).hits}
+    found = {hit.line.content: hit.position for hit in (await run_script.engine.search.hits("the")).hits}
 
     positions = [entry.position for entry in run.all("message.completed")]
     assert found == dict(zip(("first the train", "then the tram"), positions, strict=True))

@@ -8,7 +8,18 @@ from engine.events import MAX_BUFFERED_ENTRIES, CommittedEntry, Hub, Subscriptio
 from engine.store import entries as journal
 from engine.store.entries import Entry
 from engine.store.writer import BATCH_ITEMS
-from tests.support.engines import Engines, Stage, delta, done, message, perform, played, send, until, waits
+from tests.support.engines import (
+    Engines,
+    ScriptRunner,
+    delta,
+    done,
+    message,
+    run_event,
+    send,
+    wait_for_entry,
+    wait_for_run,
+    waits,
+)
 from tests.support.limits import MAX_WAIT_SECONDS
 
 
@@ -23,9 +34,9 @@ async def take(subscription: Subscription, count: int) -> list[CommittedEntry]:
     return taken
 
 
-async def test_subscriber_gets_every_entry_in_row_order(play: Stage):
-    subscription = play.engine.subscribe()
-    first, second = await play(delta("a"), done("a")), await play(done("b"))
+async def test_subscriber_gets_every_entry_in_row_order(run_script: ScriptRunner):
+    subscription = run_script.engine.subscribe()
+    first, second = await run_script(delta("a"), done("a")), await run_script(done("b"))
     total = len(first.journal) + len(second.journal)
 
     received = await take(subscription, total)
@@ -43,21 +54,21 @@ async def test_announced_entries_are_on_disk(open_engine: Engines):
     assert await engine.runs.journal(run_id) == [committed.entry for committed in received]
 
 
-async def test_subscription_starts_after_the_given_row(play: Stage):
-    await play(delta("a"), done("a"))
-    since = await play.engine.last_row()
-    second = await play(done("b"))
+async def test_subscription_starts_after_the_given_row(run_script: ScriptRunner):
+    await run_script(delta("a"), done("a"))
+    since = await run_script.engine.last_row()
+    second = await run_script(done("b"))
 
-    received = await take(play.engine.subscribe(since), len(second.journal))
+    received = await take(run_script.engine.subscribe(since), len(second.journal))
 
     assert [committed.entry.run_id for committed in received] == [second.run_id] * len(second.journal)
     assert received[0].row == since + 1
 
 
-async def test_subscription_to_one_run_gets_only_its_entries(play: Stage):
-    first, second = await play(done("a")), await play(done("b"))
+async def test_subscription_to_one_run_gets_only_its_entries(run_script: ScriptRunner):
+    first, second = await run_script(done("a")), await run_script(done("b"))
 
-    received = await take(play.engine.subscribe(run_id=second.run_id), len(second.journal))
+    received = await take(run_script.engine.subscribe(run_id=second.run_id), len(second.journal))
 
     assert {committed.entry.run_id for committed in received} == {second.run_id}
     assert first.run_id != second.run_id
@@ -72,7 +83,7 @@ async def test_slow_subscriber_misses_nothing_in_bounded_memory(open_engine: Eng
 
     engine = await open_engine(floods)
     slow = engine.subscribe()
-    run = await perform(engine)
+    run = await run_event(engine)
     held = sum(len(entries) for _, entries in slow._buffer)
     assert held <= MAX_BUFFERED_ENTRIES + BATCH_ITEMS
 
@@ -82,11 +93,11 @@ async def test_slow_subscriber_misses_nothing_in_bounded_memory(open_engine: Eng
     assert [committed.row for committed in received] == list(range(1, len(run.journal) + 1))
 
 
-async def test_slow_subscriber_does_not_delay_others(play: Stage):
-    play.engine.subscribe()
-    quick = play.engine.subscribe()
+async def test_slow_subscriber_does_not_delay_others(run_script: ScriptRunner):
+    run_script.engine.subscribe()
+    quick = run_script.engine.subscribe()
 
-    run = await play(done("x"))
+    run = await run_script(done("x"))
 
     assert [committed.entry.type for committed in await take(quick, 3)] == run.types
 
@@ -126,18 +137,18 @@ async def test_reader_follows_run_of_another_engine(open_engine: Engines):
     host, reader = await open_engine(waits), await open_engine(mode="read")
     run_id = await send(host)
 
-    assert (await until(reader, run_id, "message.delta")).position == 2
+    assert (await wait_for_entry(reader, run_id, "message.delta")).position == 2
     await host.runs.cancel(run_id)
-    assert (await until(reader, run_id, "run.finished")).data["status"] == "cancelled"
+    assert (await wait_for_entry(reader, run_id, "run.finished")).data["status"] == "cancelled"
 
 
 async def test_host_gets_entries_of_another_host(open_engine: Engines):
     first, second = await open_engine(waits), await open_engine(waits)
     run_id = await send(first, message(session="one"))
 
-    assert (await until(second, run_id, "message.delta")).source == "runner"
+    assert (await wait_for_entry(second, run_id, "message.delta")).source == "runner"
     await first.runs.cancel(run_id)
-    await played(first, run_id)
+    await wait_for_run(first, run_id)
 
 
 def entry(position: int) -> Entry:
@@ -229,4 +240,4 @@ async def test_reader_continues_after_a_failed_read(open_engine: Engines, monkey
     run_id = await send(host)
 
     async with asyncio.timeout(MAX_WAIT_SECONDS):
-        assert (await until(reader, run_id, "message.delta")).position == 2
+        assert (await wait_for_entry(reader, run_id, "message.delta")).position == 2

@@ -1,22 +1,20 @@
 """Marks every process that a test starts, so that leftovers can be found."""
 
-import secrets
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.support.faults.faults import MARK, Stage, stage
+from tests.support.faults.faults import PooledEngine, open_pooled_engine, process_mark
 
 
 @pytest.fixture
-def mark(monkeypatch: pytest.MonkeyPatch) -> str:
-    value = secrets.token_hex(8)
-    monkeypatch.setenv(MARK, value)
-    return value
+def mark() -> Iterator[str]:
+    with process_mark() as value:
+        yield value
 
 
 @pytest.fixture
-async def host(tmp_path: Path, mark: str) -> AsyncIterator[Stage]:
-    async with stage(tmp_path / "facts.db") as opened:
+async def host(tmp_path: Path, mark: str) -> AsyncIterator[PooledEngine]:
+    async with open_pooled_engine(tmp_path / "facts.db") as opened:
         yield opened

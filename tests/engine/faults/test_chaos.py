@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,15 @@ import pytest
 import pytest_asyncio
 
 from engine.runners.discovery import bundled_folder
-from tests.support.faults.faults import MARK, Played, Stage, descendants, marked, stage, until
+from tests.support.faults.faults import (
+    FinishedRun,
+    PooledEngine,
+    descendants,
+    marked_processes,
+    open_pooled_engine,
+    process_mark,
+    until,
+)
 
 SHORT = 1.0
 """Deadline in seconds of runs that would never end by themselves."""
@@ -24,24 +32,24 @@ class Case:
     name: str
     status: str
     reason: str
-    shows: Callable[[Played], None]
+    shows: Callable[[FinishedRun], None]
     config: dict[str, Any] = field(default_factory=dict)
 
 
-def _reasons(played: Played, kind: str, outcome: str) -> list[str]:
-    return [entry.reason or "" for entry in played.of(kind, outcome)]
+def _reasons(played: FinishedRun, kind: str, outcome: str) -> list[str]:
+    return [entry.reason or "" for entry in played.entries_of(kind, outcome)]
 
 
-def _messages(played: Played) -> list[str]:
-    return [json.loads(entry.data)["message"]["content"] for entry in played.of("message.completed")]
+def _messages(played: FinishedRun) -> list[str]:
+    return [json.loads(entry.data)["message"]["content"] for entry in played.entries_of("message.completed")]
 
 
-def _deltas(played: Played) -> list[str]:
-    return [json.loads(entry.data)["chunk"]["content"] for entry in played.of("message.delta")]
+def _deltas(played: FinishedRun) -> list[str]:
+    return [json.loads(entry.data)["chunk"]["content"] for entry in played.entries_of("message.delta")]
 
 
-def _raised(text: str) -> Callable[[Played], None]:
-    def shows(played: Played) -> None:
+def _raised(text: str) -> Callable[[FinishedRun], None]:
+    def shows(played: FinishedRun) -> None:
         assert played.last["error"] == f"RuntimeError: {text}"
         (traceback,) = played.output("traceback")
         assert f'raise RuntimeError("{text}")' in traceback
@@ -50,8 +58,8 @@ def _raised(text: str) -> Callable[[Played], None]:
     return shows
 
 
-def _timed_out(said: str) -> Callable[[Played], None]:
-    def shows(played: Played) -> None:
+def _timed_out(said: str) -> Callable[[FinishedRun], None]:
+    def shows(played: FinishedRun) -> None:
         assert _deltas(played)[:1] == [said]
         assert played.last["error"] == f"the run took longer than {SHORT:g} s"
         assert played.last["retryable"] is True
@@ -59,12 +67,12 @@ def _timed_out(said: str) -> Callable[[Played], None]:
     return shows
 
 
-def _ignored_cancel(played: Played) -> None:
+def _ignored_cancel(played: FinishedRun) -> None:
     _timed_out("I shall not be moved.")(played)
     assert played.output("stdout") == ["cancel ignored"]
 
 
-def _flooded_on(played: Played) -> None:
+def _flooded_on(played: FinishedRun) -> None:
     _timed_out("0 ")(played)
     assert _reasons(played, "message.delta", "ignored")[:1] in (
         [],
@@ -72,25 +80,25 @@ def _flooded_on(played: Played) -> None:
     )
 
 
-def _lost(error: str) -> Callable[[Played], None]:
-    def shows(played: Played) -> None:
+def _lost(error: str) -> Callable[[FinishedRun], None]:
+    def shows(played: FinishedRun) -> None:
         assert played.last["error"] == error
 
     return shows
 
 
-def _left_a_grandchild(played: Played) -> None:
+def _left_a_grandchild(played: FinishedRun) -> None:
     (line,) = played.output("stdout")
     assert line.startswith("grandchild ")
     assert _messages(played) == [f"I leave {line.removeprefix('grandchild ')} behind."]
 
 
-def _flooded(played: Played) -> None:
+def _flooded(played: FinishedRun) -> None:
     assert _deltas(played) == [f"{number} " for number in range(5_000)]
     assert _messages(played) == ["5000 deltas."]
 
 
-def _was_noisy(played: Played) -> None:
+def _was_noisy(played: FinishedRun) -> None:
     out, err = played.output("stdout"), played.output("stderr")
     assert out[0] == "noise on standard output"
     assert '"type": "run.failed"' in out[1]
@@ -98,35 +106,35 @@ def _was_noisy(played: Played) -> None:
     assert err == ["noise on standard error", "half a line"]
 
 
-def _had_long_lines(played: Played) -> None:
+def _had_long_lines(played: FinishedRun) -> None:
     for stream in ("stdout", "stderr"):
         assert "".join(played.output(stream)) == "".join(letter * 100_000 for letter in "abc")
         assert [len(piece) for piece in played.output(stream)] == [65_536, 34_464] * 3
 
 
-def _said_nothing(played: Played) -> None:
+def _said_nothing(played: FinishedRun) -> None:
     assert [entry.type for entry in played.entries] == ["run.started", "run.finished"]
 
 
-def _verbatim(telltale: str) -> Callable[[Played], None]:
+def _verbatim(telltale: str) -> Callable[[FinishedRun], None]:
     """Recorded unchanged: the screen makes it harmless."""
 
-    def shows(played: Played) -> None:
+    def shows(played: FinishedRun) -> None:
         (message,) = _messages(played)
         assert telltale in message
         assert _deltas(played) == [message]
         assert "".join(played.output("stdout")).rstrip("\r") == message
-        assert json.loads(played.of("tool.call.started")[0].data)["tool_name"] == message
+        assert json.loads(played.entries_of("tool.call.started")[0].data)["tool_name"] == message
 
     return shows
 
 
-def _assembled(played: Played) -> None:
-    (warning,) = played.of("warning")
+def _assembled(played: FinishedRun) -> None:
+    (warning,) = played.entries_of("warning")
     assert "assembled from deltas" in warning.data
 
 
-def _was_malformed(played: Played) -> None:
+def _was_malformed(played: FinishedRun) -> None:
     assert _reasons(played, "message.completed", "dropped") == [
         "data: should be an object",
         "data.message: should be an object",
@@ -148,17 +156,19 @@ def _was_malformed(played: Played) -> None:
     assert _messages(played) == ["Only this one was good."]
 
 
-def _was_not_json(played: Played) -> None:
+def _was_not_json(played: FinishedRun) -> None:
     unserialisable, not_a_number = _reasons(played, "result.unreadable", "refused")
     assert "object" in unserialisable
     assert not_a_number == "not JSON: NaN is no JSON number"
-    applied = {json.loads(entry.data)["key"]: json.loads(entry.data)["value"] for entry in played.of("state.updated")}
+    applied = {
+        json.loads(entry.data)["key"]: json.loads(entry.data)["value"] for entry in played.entries_of("state.updated")
+    }
     assert applied == {"set": [1, 2, 3], "half a character": "\ufffd"}
     assert _messages(played) == ["Only this one was good."]
 
 
-def _broke_the_protocol(kind: str, reason: str) -> Callable[[Played], None]:
-    def shows(played: Played) -> None:
+def _broke_the_protocol(kind: str, reason: str) -> Callable[[FinishedRun], None]:
+    def shows(played: FinishedRun) -> None:
         assert _reasons(played, kind, "refused") == [reason]
         assert played.last["error"] == reason
         # Whether a later result still arrives is a race with the stop; that it has no effect is not.
@@ -168,32 +178,32 @@ def _broke_the_protocol(kind: str, reason: str) -> Callable[[Played], None]:
     return shows
 
 
-def _was_oversize(played: Played) -> None:
-    (delta,) = played.of("message.delta", "refused")
+def _was_oversize(played: FinishedRun) -> None:
+    (delta,) = played.entries_of("message.delta", "refused")
     assert json.loads(delta.data)["size"] > 1 << 20
     assert "exceed the limit of a result (1048576)" in (delta.reason or "")
-    (unreadable,) = played.of("result.unreadable", "refused")
+    (unreadable,) = played.entries_of("result.unreadable", "refused")
     assert json.loads(unreadable.data)["size"] > 3 << 20
     assert unreadable.reason == "larger than 2097152 bytes"
-    (artifact,) = played.of("artifact.created", "dropped")
+    (artifact,) = played.entries_of("artifact.created", "dropped")
     assert artifact.reason == "1048577 bytes exceed the limit of inline content (1048576)"
     assert json.loads(artifact.data)["content_redacted"] is True
     assert _messages(played) == ["Only this one was small enough."]
 
 
-def _was_unknown(played: Played) -> None:
+def _was_unknown(played: FinishedRun) -> None:
     unknown = [entry for entry in played.entries if entry.outcome == "unknown"]
     assert [entry.type for entry in unknown] == ["telepathy.received", "message.Delta", "x" * 200]
     assert {entry.reason for entry in unknown} == {"the host does not know this type"}
     assert _messages(played) == ["Only this one is known."]
 
 
-def _repeated_itself(played: Played) -> None:
+def _repeated_itself(played: FinishedRun) -> None:
     assert _reasons(played, "message.delta", "dropped") == [f"sequence {n} was seen before" for n in range(1, 5)]
     assert _deltas(played) == ["once ", "and ", "only ", "once"]
 
 
-def _left_numbers_out(played: Played) -> None:
+def _left_numbers_out(played: FinishedRun) -> None:
     assert _reasons(played, "message.delta", "warned") == [
         "sequence 4, expected 2",
         "sequence 3 came after 4",
@@ -203,25 +213,25 @@ def _left_numbers_out(played: Played) -> None:
     assert _reasons(played, "message.completed", "warned") == ["sequence 100, expected 5"]
 
 
-def _went_on(played: Played) -> None:
+def _went_on(played: FinishedRun) -> None:
     ignored = [entry for entry in played.entries if entry.outcome == "ignored"]
     assert [entry.type for entry in ignored] == ["message.delta", "message.completed", "state.updated", "run.failed"]
     assert {entry.reason for entry in ignored} == {"came after run.completed"}
     assert _messages(played) == ["The end."]
 
 
-def _was_deep(played: Played) -> None:
+def _was_deep(played: FinishedRun) -> None:
     deep, deeper, call = _reasons(played, "result.unreadable", "refused")
     assert deep == call == "nested deeper than 100"
     assert "depth" in deeper
     assert _messages(played) == ["Only this one was shallow."]
 
 
-def _kept_too_much(played: Played) -> None:
+def _kept_too_much(played: FinishedRun) -> None:
     value, key = _reasons(played, "state.updated", "dropped")
     assert "the limit is 262144" in value
     assert key == "data.key: should have at most 255 characters"
-    assert [json.loads(entry.data)["key"] for entry in played.of("state.updated")] == ["fits"]
+    assert [json.loads(entry.data)["key"] for entry in played.entries_of("state.updated")] == ["fits"]
 
 
 ENDLESS = {"timeout": SHORT}
@@ -281,17 +291,22 @@ LINES = {
 """The one assistant line that these must write, whatever was streamed."""
 
 
+@pytest.fixture(scope="module")
+def chaos_mark() -> Iterator[str]:
+    """The mark of the processes of the shared engine."""
+    with process_mark() as mark:
+        yield mark
+
+
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def chaos(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Stage]:
+async def chaos(tmp_path_factory: pytest.TempPathFactory, chaos_mark: str) -> AsyncIterator[PooledEngine]:
     """One engine for all cases: damage by one of them would affect the next."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(MARK, "chaos")
-        async with stage(tmp_path_factory.mktemp("chaos") / "facts.db") as opened:
-            yield opened
-        await until(lambda: not marked("chaos"), 1.0)
+    async with open_pooled_engine(tmp_path_factory.mktemp("chaos") / "facts.db") as opened:
+        yield opened
+    await until(lambda: not marked_processes(chaos_mark), 1.0)
 
 
-async def test_every_misbehaviour_has_its_case():
+async def test_every_misbehaviour_of_the_chaos_runner_has_a_case():
     source = (bundled_folder() / "chaos" / "runner.py").read_text()
     named = [line.split('"')[1] for line in source.splitlines() if line.startswith('@misbehaviour("')]
     assert [case.name for case in CASES] == named
@@ -299,8 +314,8 @@ async def test_every_misbehaviour_has_its_case():
 
 @pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-async def test_a_misbehaving_runner_harms_its_own_run_only(chaos: Stage, case: Case):
-    played = await chaos.play("chaos", case.name, session=f"s-{case.name.replace(' ', '-')}", warm=True, **case.config)
+async def test_misbehaving_runner_affects_only_its_own_run(chaos: PooledEngine, chaos_mark: str, case: Case):
+    played = await chaos.run("chaos", case.name, session=f"s-{case.name.replace(' ', '-')}", warm=True, **case.config)
 
     assert (played.run.status, played.run.status_reason) == (case.status, case.reason)
     case.shows(played)
@@ -312,20 +327,20 @@ async def test_a_misbehaving_runner_harms_its_own_run_only(chaos: Stage, case: C
         ]
     await chaos.check_normal()
     # A child that ended cleanly is kept for the next run; nothing else may be left.
-    await until(lambda: marked("chaos") == {child.pid for child in chaos.pool._idle.values()}, 1.0)
+    await until(lambda: marked_processes(chaos_mark) == {child.pid for child in chaos.pool._idle.values()}, 1.0)
 
 
-async def test_a_host_that_closes_leaves_no_process_whatever_its_runners_do(tmp_path: Path, mark: str):
+async def test_closing_host_leaves_no_process_whatever_its_runners_do(tmp_path: Path, mark: str):
     before = descendants(os.getpid())
-    async with stage(tmp_path / "facts.db") as opened:
+    async with open_pooled_engine(tmp_path / "facts.db") as opened:
         for name in ("hang", "ignore cancel", "block", "block in c", "flood forever"):
-            run_id = await opened.begin("chaos", name, session=f"s-{name.replace(' ', '-')}")
-            await opened.told(run_id, "message.delta")
-        assert len(marked(mark)) == 5
-    assert marked(mark) == set()
+            run_id = await opened.start_run("chaos", name, session=f"s-{name.replace(' ', '-')}")
+            await opened.wait_for_entry(run_id, "message.delta")
+        assert len(marked_processes(mark)) == 5
+    assert marked_processes(mark) == set()
     assert descendants(os.getpid()) == before
 
-    async with stage(tmp_path / "facts.db") as opened:
+    async with open_pooled_engine(tmp_path / "facts.db") as opened:
         assert opened.engine.recovered_runs == []
         runs = await opened.engine.runs.list()
         assert [(run.status, run.status_reason) for run in runs] == [("cancelled", "cancelled")] * 5

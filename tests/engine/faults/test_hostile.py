@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from tests.support.faults.faults import MARK, Played, Stage, stage
+from tests.support.faults.faults import FinishedRun, PooledEngine, open_pooled_engine, process_mark
 
 HERE = Path(__file__).resolve().parents[2] / "support" / "faults"
 SURVIVED = ("completed", "stop")
@@ -121,21 +121,20 @@ CASES = (
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def wire(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Stage]:
+async def wire(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[PooledEngine]:
     """One engine for all attacks."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(MARK, "hostile")
-        async with stage(tmp_path_factory.mktemp("hostile") / "facts.db", HERE / "hostile.py") as opened:
+    with process_mark():
+        async with open_pooled_engine(tmp_path_factory.mktemp("hostile") / "facts.db", HERE / "hostile.py") as opened:
             yield opened
 
 
-async def attack(wire: Stage, name: str) -> Played:
-    return await wire.play("hostile", name, session="s-" + re.sub(r"\W+", "-", name), warm=True, timeout=30)
+async def attack(wire: PooledEngine, name: str) -> FinishedRun:
+    return await wire.run("hostile", name, session="s-" + re.sub(r"\W+", "-", name), warm=True, timeout=30)
 
 
 @pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-async def test_invalid_input_on_the_wire_is_recorded_and_harmless(wire: Stage, case: Case):
+async def test_invalid_input_on_the_wire_is_recorded_and_harmless(wire: PooledEngine, case: Case):
     played = await attack(wire, case.name)
 
     assert (played.run.status, played.run.status_reason) == case.end
@@ -145,17 +144,17 @@ async def test_invalid_input_on_the_wire_is_recorded_and_harmless(wire: Stage, c
         assert reason is None or (entry.reason or "").startswith(reason)
         assert len(entry.reason or "") <= 500
     if case.end is SURVIVED:
-        assert [json.loads(entry.data)["message"]["content"] for entry in played.of("message.completed")] == [
+        assert [json.loads(entry.data)["message"]["content"] for entry in played.entries_of("message.completed")] == [
             "survived"
         ]
     await wire.check_normal()
 
 
 @pytest.mark.asyncio(loop_scope="module")
-async def test_a_value_is_kept_as_it_came_where_json_can_carry_it(wire: Stage):
+async def test_value_that_json_can_represent_is_stored_unchanged(wire: PooledEngine):
     kept = {}
     for name in ("integer of 64 bits", "integer of 70 bits", "half a character", "null characters"):
-        (entry,) = (await attack(wire, name)).of("state.updated")
+        (entry,) = (await attack(wire, name)).entries_of("state.updated")
         kept[name] = json.loads(entry.data)["value"]
     assert kept == {
         "integer of 64 bits": 2**64 - 1,
@@ -166,7 +165,7 @@ async def test_a_value_is_kept_as_it_came_where_json_can_carry_it(wire: Stage):
 
 
 @pytest.mark.asyncio(loop_scope="module")
-async def test_usage_that_cannot_be_a_count_of_anything_is_left_out(wire: Stage):
+async def test_usage_values_that_are_no_counts_are_ignored(wire: PooledEngine):
     for name in ("usage of 64 bits", "usage with a long name", "usage that is text"):
         played = await attack(wire, name)
         assert played.run.usage is None
@@ -174,34 +173,34 @@ async def test_usage_that_cannot_be_a_count_of_anything_is_left_out(wire: Stage)
 
 
 @pytest.mark.asyncio(loop_scope="module")
-async def test_the_whole_of_a_conversations_state_reaches_the_next_run(wire: Stage):
-    await wire.play("hostile", "10,000 state keys", session="many", timeout=30)
-    played = await wire.play("echo", "and now?", session="many")
+async def test_all_state_of_a_conversation_reaches_the_next_run(wire: PooledEngine):
+    await wire.run("hostile", "10,000 state keys", session="many", timeout=30)
+    played = await wire.run("echo", "and now?", session="many")
     assert played.run.status == "completed"
-    again = await wire.play("hostile", "NaN", session="many", timeout=30)
+    again = await wire.run("hostile", "NaN", session="many", timeout=30)
     assert len(json.loads(again.entries[0].data)["context"]["state"]["conversation"]) == 10_001
 
 
 @pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize("name", ["calls", "3,000 calls"])
-async def test_calls_that_make_no_sense_are_answered_and_recorded(wire: Stage, name: str):
+async def test_invalid_calls_are_answered_and_recorded(wire: PooledEngine, name: str):
     played = await attack(wire, name)
     assert (played.run.status, played.run.status_reason) == SURVIVED
-    assert all(entry.outcome == "refused" or "error" not in entry.data for entry in played.of("call.replied"))
+    assert all(entry.outcome == "refused" or "error" not in entry.data for entry in played.entries_of("call.replied"))
     await wire.check_normal()
 
 
 @pytest.mark.asyncio(loop_scope="module")
-async def test_a_full_journal_ends_the_run_also_where_nothing_readable_came(
-    wire: Stage, monkeypatch: pytest.MonkeyPatch
+async def test_full_journal_ends_the_run_even_without_a_readable_result(
+    wire: PooledEngine, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr("engine.journal.recorder.JOURNAL_LIMIT", 2_000)
     played = await attack(wire, "fragments")
     assert (played.run.status, played.run.status_reason) == ("failed", "journal.full")
-    assert len(played.of("message.completed", "ignored")) == 1
+    assert len(played.entries_of("message.completed", "ignored")) == 1
 
 
-async def test_a_flood_of_state_is_over_one_second_after_its_deadline(tmp_path: Path, mark: str):
+async def test_run_flooding_state_ends_within_one_second_of_its_deadline(tmp_path: Path, mark: str):
     runner = tmp_path / "keeper.py"
     runner.write_text(
         "import itertools\n\n\n"
@@ -210,8 +209,8 @@ async def test_a_flood_of_state_is_over_one_second_after_its_deadline(tmp_path: 
         '        data = {"scope": "conversation", "key": f"k{number % 500}", "value": number}\n'
         '        yield {"type": "state.updated", "data": data}\n'
     )
-    async with stage(tmp_path / "facts.db", runner) as opened:
-        played = await opened.play("keeper", "go", warm=True, timeout=1.5)
+    async with open_pooled_engine(tmp_path / "facts.db", runner) as opened:
+        played = await opened.run("keeper", "go", warm=True, timeout=1.5)
         assert played.run.status == "timeout"
-        assert len(played.of("state.updated")) > 100
+        assert len(played.entries_of("state.updated")) > 100
         await opened.check_normal()

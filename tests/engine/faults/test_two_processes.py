@@ -11,7 +11,15 @@ from pathlib import Path
 import pytest
 
 from engine.api import AlreadyFinal, Engine, RunOptions, message
-from tests.support.faults.faults import MARK, Stage, line_of, marked, other_process, stage, until
+from tests.support.faults.faults import (
+    MARK_VARIABLE,
+    PooledEngine,
+    marked_processes,
+    open_pooled_engine,
+    other_process,
+    read_line,
+    until,
+)
 from tests.support.faults.forked_host import ForkedHost, forked_host
 from tests.support.limits import slowness
 
@@ -19,10 +27,10 @@ from tests.support.limits import slowness
 @asynccontextmanager
 async def live_host(db: Path, session: str = "s") -> AsyncIterator[tuple[ForkedHost, str]]:
     """Another process that hosts a run without an end, and the run's id."""
-    with forked_host(os.environ[MARK], db, "chaos", "hang", session=session, runs=1, waits=True) as other:
-        while (told := json.loads(await asyncio.to_thread(other.lines.readline)))["type"] != "message.delta":
+    with forked_host(os.environ[MARK_VARIABLE], db, "chaos", "hang", session=session, runs=1, waits=True) as other:
+        while (announced := json.loads(await asyncio.to_thread(other.lines.readline)))["type"] != "message.delta":
             pass
-        yield other, told["run_id"]
+        yield other, announced["run_id"]
 
 
 def locks(db: Path) -> list[str]:
@@ -44,17 +52,17 @@ async def test_a_process_that_reads_beside_a_live_host_closes_none_of_its_runs(t
 async def test_a_process_that_hosts_beside_a_live_host_closes_none_of_its_runs(tmp_path: Path, mark: str):
     db = tmp_path / "facts.db"
     async with live_host(db) as (_, run_id):
-        async with stage(db) as beside:
+        async with open_pooled_engine(db) as beside:
             assert list(beside.engine.recovered_runs) == []
             assert len(locks(db)) == 2
             await beside.check_normal()
             assert (await beside.engine.runs.get(run_id)).status == "running"
         assert len(locks(db)) == 1
-        async with stage(db) as beside:
+        async with open_pooled_engine(db) as beside:
             assert (await beside.engine.runs.get(run_id)).status == "running"
 
 
-async def test_a_reader_never_recovers_what_a_dead_host_left(tmp_path: Path, mark: str):
+async def test_reader_does_not_recover_runs_of_a_dead_host(tmp_path: Path, mark: str):
     db = tmp_path / "facts.db"
     async with live_host(db) as (other, run_id):
         await asyncio.to_thread(other.kill)
@@ -63,19 +71,19 @@ async def test_a_reader_never_recovers_what_a_dead_host_left(tmp_path: Path, mar
     assert len(locks(db)) == 1
 
 
-async def test_a_dead_hosts_run_is_closed_by_the_next_host_and_its_lock_is_gone(tmp_path: Path, mark: str):
+async def test_next_host_closes_run_of_a_dead_host_and_removes_its_lock(tmp_path: Path, mark: str):
     db = tmp_path / "facts.db"
     async with live_host(db, "theirs") as (_, living), live_host(db, "dying") as (other, run_id):
         await asyncio.to_thread(other.kill)
-        async with stage(db) as beside:
+        async with open_pooled_engine(db) as beside:
             assert list(beside.engine.recovered_runs) == [run_id]
-            closed = await beside.ended(run_id)
-            closed.check_whole()
+            closed = await beside.wait_for_end(run_id)
+            closed.check_journal()
             assert (closed.run.status, closed.run.status_reason) == ("failed", "host_restarted")
             assert closed.last["retryable"] is True
             assert (await beside.engine.runs.get(living)).status == "running"
             assert len(locks(db)) == 2
-            again = await beside.play("echo", "the slot is free", session="dying")
+            again = await beside.run("echo", "the slot is free", session="dying")
             assert again.run.status == "completed"
         assert len(locks(db)) == 1
 
@@ -97,7 +105,7 @@ async def test_two_hosts_that_open_at_once_close_a_dead_hosts_run_once(tmp_path:
 
 async def test_one_live_run_per_conversation_holds_across_processes(tmp_path: Path, mark: str):
     db = tmp_path / "facts.db"
-    async with live_host(db, "shared") as (_, run_id), stage(db) as beside:
+    async with live_host(db, "shared") as (_, run_id), open_pooled_engine(db) as beside:
         engine = beside.engine
         choice = RunOptions(runner="echo")
         ticket = await engine.runs.submit(message("evt_waits", "me too", conversation_id="shared"), choice)
@@ -135,17 +143,17 @@ async def test_a_cancel_from_another_process_is_noticed(tmp_path: Path, mark: st
             await reader.runs.cancel(run_id)
 
 
-async def test_a_message_that_waited_for_a_dead_host_is_dropped_with_the_reason(tmp_path: Path, mark: str):
+async def test_message_queued_in_a_dead_host_is_dropped_with_the_reason(tmp_path: Path, mark: str):
     db = tmp_path / "facts.db"
     script = tmp_path / "waiting.py"
     script.write_text(WAITING)
     with other_process(script, db) as other:
-        assert await asyncio.to_thread(line_of, other) == "queued"
+        assert await asyncio.to_thread(read_line, other) == "queued"
         other.send_signal(signal.SIGKILL)
         await asyncio.to_thread(other.wait)
-    async with stage(db) as opened:
+    async with open_pooled_engine(db) as opened:
         await check_dropped(opened)
-    await until(lambda: not marked(mark), 1.0)
+    await until(lambda: not marked_processes(mark), 1.0)
 
 
 WAITING = """
@@ -166,7 +174,7 @@ asyncio.run(main())
 """
 
 
-async def check_dropped(opened: Stage) -> None:
+async def check_dropped(opened: PooledEngine) -> None:
     engine = opened.engine
     (run,) = await engine.runs.list()
     assert (run.status, run.status_reason) == ("failed", "host_restarted")
@@ -174,5 +182,5 @@ async def check_dropped(opened: Stage) -> None:
     assert [(line.role, line.content) for line in lines] == [("user", "and then this"), ("user", "hang")]
     rows = await engine._core.read(lambda conn: conn.exec_driver_sql("SELECT fate, reason FROM queue").fetchall())
     assert [tuple(row) for row in rows] == [("dropped", "host_restarted")]
-    again = await opened.play("echo", "hello", session="s")
+    again = await opened.run("echo", "hello", session="s")
     assert again.run.status == "completed"

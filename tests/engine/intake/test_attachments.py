@@ -13,7 +13,7 @@ from engine.api import AttachmentProblem, IntakeError, read_attachment
 from engine.intake.attachments import INLINE_LIMIT
 from engine.protocol.content import Attachment
 from engine.store.artifacts import Storage
-from tests.support.engines import Engines, done, event, message, perform
+from tests.support.engines import Engines, done, event, message, run_event
 
 _numbers: Iterator[int] = count(1)
 
@@ -40,19 +40,19 @@ def written(path: Path, content: bytes = b"hello") -> Path:
         ("README", "file", "application/octet-stream"),
     ],
 )
-def test_a_file_is_an_image_a_voice_or_a_file_by_its_mime_type(tmp_path: Path, name: str, kind: str, mime_type: str):
+def test_mime_type_decides_between_image_voice_and_file(tmp_path: Path, name: str, kind: str, mime_type: str):
     found = attach(written(tmp_path / name))
 
     assert (found.artifact_type, found.mime_type, found.name, found.size) == (kind, mime_type, name, 5)
     assert (found.source, base64.b64decode(found.content or "")) == ("console", b"hello")
 
 
-def test_an_empty_file_and_one_of_exactly_the_limit_travel(tmp_path: Path):
+def test_empty_file_and_file_of_exactly_the_limit_are_sent_with_the_event(tmp_path: Path):
     assert attach(written(tmp_path / "empty", b"")).content == ""
     assert attach(written(tmp_path / "full", b"x" * INLINE_LIMIT)).size == INLINE_LIMIT
 
 
-def test_a_larger_one_stays_under_its_root_and_the_runner_sees_no_more_of_its_path(tmp_path: Path):
+def test_larger_file_stays_under_its_root_and_the_runner_sees_only_its_relative_path(tmp_path: Path):
     large = written(tmp_path / "files" / "trips" / "map.pdf", b"x" * (INLINE_LIMIT + 1))
 
     found = attach(large, tmp_path / "elsewhere", tmp_path / "files")
@@ -61,7 +61,7 @@ def test_a_larger_one_stays_under_its_root_and_the_runner_sees_no_more_of_its_pa
     assert (found.size, found.mime_type) == (INLINE_LIMIT + 1, "application/pdf")
 
 
-def test_a_larger_one_elsewhere_is_refused_with_the_limit_and_what_to_do(tmp_path: Path):
+def test_larger_file_outside_the_roots_is_refused_with_the_limit_and_advice(tmp_path: Path):
     large = written(tmp_path / "big", b"x" * (3 << 19))
     (tmp_path / "files").mkdir()
 
@@ -71,13 +71,13 @@ def test_a_larger_one_elsewhere_is_refused_with_the_limit_and_what_to_do(tmp_pat
         attach(large, tmp_path / "files")
 
 
-def test_a_file_that_is_a_little_too_large_has_its_bytes_counted(tmp_path: Path):
+def test_refusal_of_a_file_just_over_the_limit_has_its_size_in_bytes(tmp_path: Path):
     (tmp_path / "big").write_bytes(bytes(INLINE_LIMIT + 1))
     with pytest.raises(AttachmentProblem, match=r"has 1,048,577 bytes; .* up to 1 MiB \(1,048,576 bytes\)\."):
         read_attachment(tmp_path / "big", lambda: "a")
 
 
-def test_a_link_into_a_root_is_where_it_leads(tmp_path: Path):
+def test_link_is_resolved_before_the_root_is_checked(tmp_path: Path):
     outside = written(tmp_path / "secret", b"x" * (INLINE_LIMIT + 1))
     (tmp_path / "files").mkdir()
     (tmp_path / "files" / "innocent").symlink_to(outside)
@@ -129,7 +129,7 @@ async def test_a_file_under_a_root_is_a_file_artifact_of_the_run(open_engine: En
     content = b"0123456789" * (INLINE_LIMIT // 10 + 1)
     given = await engine.runs.attach(written(open_engine.folder / "files" / "big.bin", content))
 
-    run = await perform(engine, message(input={"text": "see", "attachments": [given]}))
+    run = await run_event(engine, message(input={"text": "see", "attachments": [given]}))
 
     (row,) = await engine.artifacts.list(run_id=run.run_id)
     assert (row.storage, row.size_bytes, row.name) == (Storage.FILE, len(content), "big.bin")
@@ -137,7 +137,7 @@ async def test_a_file_under_a_root_is_a_file_artifact_of_the_run(open_engine: En
     assert str(open_engine.folder) not in seen[0].model_dump_json()
 
 
-async def test_a_file_that_left_its_root_is_refused_before_anything_is_recorded(open_engine: Engines):
+async def test_file_missing_or_outside_the_roots_is_refused_before_anything_is_recorded(open_engine: Engines):
     async def looks(ctx):
         yield done("ok")
 
@@ -153,7 +153,7 @@ async def test_a_file_that_left_its_root_is_refused_before_anything_is_recorded(
     assert await engine.runs.list() == []
 
 
-async def test_a_file_that_goes_while_its_event_waits_is_left_out_with_a_warning(open_engine: Engines):
+async def test_file_deleted_while_its_event_is_queued_is_left_out_with_a_warning(open_engine: Engines):
     async def looks(ctx):
         yield done("ok")
 
@@ -162,7 +162,7 @@ async def test_a_file_that_goes_while_its_event_waits_is_left_out_with_a_warning
     order = engine.runs.prepare(message(input={"attachments": [await engine.runs.attach(path)]}))
     path.unlink()
 
-    run = await perform(engine, order)  # type: ignore[arg-type]
+    run = await run_event(engine, order)  # type: ignore[arg-type]
 
     assert run.row.status == "completed"
     assert ["its file no longer exists" in warning for warning in run.warnings] == [True]

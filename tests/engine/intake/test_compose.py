@@ -8,7 +8,7 @@ import pytest
 from engine.api import DraftProblem, EventDraft, EventType, default_draft, draft_of, example_draft
 from engine.intake.compose import compose
 from engine.protocol.content import Attachment
-from tests.support.engines import CountingIds, Engines, done, event, message, perform
+from tests.support.engines import CountingIds, Engines, done, event, message, run_event
 
 IDS = CountingIds()
 FILE = Attachment(artifact_id="art", artifact_type="file", source="console", content="aGk=")
@@ -21,13 +21,13 @@ def problems(draft: EventDraft) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("event_type", EventType)
-async def test_an_example_of_each_type_runs_as_it_is(open_engine: Engines, event_type: EventType):
+async def test_example_of_each_event_type_can_be_run_unchanged(open_engine: Engines, event_type: EventType):
     async def takes(ctx):
         yield done("ok")
 
     engine = await open_engine(takes)
 
-    run = await perform(engine, engine.runs.compose(example_draft(event_type)), runner="takes")
+    run = await run_event(engine, engine.runs.compose(example_draft(event_type)), runner="takes")
 
     assert run.context["trigger"]["type"] == event_type
     assert run.row.status == "completed"
@@ -35,14 +35,14 @@ async def test_an_example_of_each_type_runs_as_it_is(open_engine: Engines, event
     assert run.row.metadata.get("event_type") == (None if event_type is EventType.MESSAGE_RECEIVED else event_type)
 
 
-async def test_a_run_on_a_file_alone_is_known_by_its_name(open_engine: Engines):
+async def test_input_of_a_message_with_only_a_file_is_the_file_name(open_engine: Engines):
     async def takes(ctx):
         yield done("ok")
 
     engine = await open_engine(takes)
 
     file = FILE.model_copy(update={"name": "notes.txt"})
-    run = await perform(engine, engine.runs.compose(EventDraft(attachments=(file,))), runner="takes")
+    run = await run_event(engine, engine.runs.compose(EventDraft(attachments=(file,))), runner="takes")
 
     assert run.row.metadata["input"] == "notes.txt"
 
@@ -58,7 +58,7 @@ async def test_a_run_on_a_file_alone_is_known_by_its_name(open_engine: Engines):
         ("api.invoked", "api", "api_client", "request"),
     ],
 )
-def test_each_type_has_its_usual_source_actor_and_subject(event_type: str, source: str, actor: str, subject: str):
+def test_each_event_type_has_default_source_actor_and_subject(event_type: str, source: str, actor: str, subject: str):
     draft = default_draft(EventType(event_type))
 
     assert (draft.event_type, draft.source, draft.actor_type, draft.subject_type) == (
@@ -69,7 +69,7 @@ def test_each_type_has_its_usual_source_actor_and_subject(event_type: str, sourc
     )
 
 
-def test_every_field_finds_its_place():
+def test_every_field_of_the_form_is_in_the_envelope():
     draft = EventDraft(
         event_type="api.invoked",
         text="go",
@@ -89,9 +89,9 @@ def test_every_field_finds_its_place():
         attachments=(FILE,),
     )
 
-    told = compose(draft, IDS).model_dump(exclude_none=True, exclude={"event_id", "delivery"})
+    dumped = compose(draft, IDS).model_dump(exclude_none=True, exclude={"event_id", "delivery"})
 
-    assert told == {
+    assert dumped == {
         "event_type": "api.invoked",
         "source": "api",
         "source_event_type": "post.trip",
@@ -150,7 +150,7 @@ def test_a_message_may_have_a_file_and_no_text():
     assert compose(EventDraft(attachments=(FILE,)), IDS).input.to_text() == ""
 
 
-def test_an_event_that_is_edited_keeps_what_no_field_shows():
+def test_edited_event_keeps_data_that_the_form_does_not_show():
     before = event(
         actor={"actor_type": "user", "actor_id": "ann", "metadata": {"level": 3}},
         input={"contents": [{"type": "text", "text": "old"}, {"type": "image_url", "image_url": {"url": "https://x"}}]},
@@ -166,7 +166,7 @@ def test_an_event_that_is_edited_keeps_what_no_field_shows():
     assert after.input.to_text() == "new"
 
 
-def test_an_event_that_is_not_changed_is_the_same_but_for_its_id_and_those_of_its_files():
+def test_unchanged_event_differs_only_in_its_id_and_the_ids_of_its_files():
     before = message("hi", input={"text": "hi", "attachments": [FILE]}, subject={"subject_type": "m", "data": {"a": 1}})
 
     after = compose(draft_of(before), IDS)
@@ -177,7 +177,7 @@ def test_an_event_that_is_not_changed_is_the_same_but_for_its_id_and_those_of_it
     assert after.model_copy(update=own) == before
 
 
-def test_another_actor_does_not_inherit_what_was_known_of_the_first():
+def test_changed_actor_does_not_keep_data_of_the_previous_actor():
     before = message(actor={"actor_type": "user", "actor_id": "ann", "metadata": {"level": 3}})
 
     after = compose(replace(draft_of(before), actor_id="bob"), IDS)

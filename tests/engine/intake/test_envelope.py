@@ -42,7 +42,7 @@ def test_typed_text_becomes_a_message_from_the_console():
 
 
 @pytest.mark.parametrize("session", ["a b", "", "a/b", "x" * 129, "ü", "a\n"])
-def test_a_conversation_id_is_1_to_128_letters_digits_and_a_few_signs(session: str):
+def test_conversation_id_has_1_to_128_allowed_characters(session: str):
     with pytest.raises(EventProblem, match="is not a valid session id"):
         message("e", "x", conversation_id=session)
 
@@ -105,7 +105,7 @@ def test_yaml_is_loaded_safely(tmp_path: Path):
         (None, None),
     ],
 )
-def test_an_event_time_is_rfc_3339_or_seconds_and_utc_where_no_zone_is_named(given: object, stamp: int | None):
+def test_event_time_is_rfc_3339_or_seconds_and_utc_without_a_zone(given: object, stamp: int | None):
     envelope = EventEnvelope(event_id="e", event_type="api.invoked", source="api", event_time=given)
 
     assert envelope.time == stamp

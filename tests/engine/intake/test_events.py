@@ -17,17 +17,17 @@ from engine.store.row_mapping import every
 from engine.store.tables import queue
 from tests.support.engines import (
     Engines,
-    Stage,
+    ScriptRunner,
     done,
     event,
     events_of,
-    facts,
     lines_of,
     message,
-    perform,
-    played,
+    read_database,
+    run_event,
     send,
-    until,
+    wait_for_entry,
+    wait_for_run,
     waits,
 )
 
@@ -43,7 +43,7 @@ def attachment(**fields: object) -> dict:
 
 
 @pytest.mark.parametrize("kind", list(EventType))
-async def test_every_event_is_logged_with_who_where_and_what_about(play: Stage, kind: EventType):
+async def test_every_event_is_logged_with_actor_place_and_subject(run_script: ScriptRunner, kind: EventType):
     given = event(
         kind,
         conversation_id="s",
@@ -56,9 +56,9 @@ async def test_every_event_is_logged_with_who_where_and_what_about(play: Stage, 
         subject={"subject_type": "thing", "subject_id": "7"},
         input={"text": "payload"},
     )
-    run = await play(done("x"), event=given)
+    run = await run_script(done("x"), event=given)
 
-    (row,) = events_of(play.engine, kind)
+    (row,) = events_of(run_script.engine, kind)
     assert (row.event_id, row.run_id, row.source) == (given.event_id, run.run_id, "platform")
     assert (row.conversation_id, row.thread_id, row.bot_id, row.workspace_id) == ("s", "t", "b", "w")
     assert (row.actor_type, row.actor_id, row.actor_name) == ("user", "ann", "Ann")
@@ -68,30 +68,30 @@ async def test_every_event_is_logged_with_who_where_and_what_about(play: Stage, 
 
 
 @pytest.mark.parametrize("kind", OTHERS)
-async def test_an_event_that_is_no_message_writes_no_user_line(play: Stage, kind: EventType):
-    await play(done("noted"), event=event(kind, conversation_id="s", input={"text": "its payload"}))
+async def test_an_event_that_is_no_message_writes_no_user_line(run_script: ScriptRunner, kind: EventType):
+    await run_script(done("noted"), event=event(kind, conversation_id="s", input={"text": "its payload"}))
 
-    assert await lines_of(play.engine) == [("assistant", "noted")]
+    assert await lines_of(run_script.engine) == [("assistant", "noted")]
 
 
 async def test_a_message_writes_its_user_line_as_the_run_begins(open_engine: Engines):
     engine = await open_engine(waits)
     run_id = await send(engine, "hello")
-    await until(engine, run_id, "message.delta")
+    await wait_for_entry(engine, run_id, "message.delta")
 
     assert await lines_of(engine) == [("user", "hello")]
 
 
-async def test_the_summary_in_the_log_is_cut_to_1000_characters(play: Stage):
-    await play(event="x" * 2_000)
+async def test_the_summary_in_the_log_is_cut_to_1000_characters(run_script: ScriptRunner):
+    await run_script(event="x" * 2_000)
 
-    assert len(events_of(play.engine, "message.received")[0].input_summary) == 1_000
+    assert len(events_of(run_script.engine, "message.received")[0].input_summary) == 1_000
 
 
-async def test_the_end_of_a_run_is_audited(play: Stage):
-    run = await play(done("x"))
+async def test_the_end_of_a_run_is_audited(run_script: ScriptRunner):
+    run = await run_script(done("x"))
 
-    (audit,) = events_of(play.engine, "run.finished")
+    (audit,) = events_of(run_script.engine, "run.finished")
     assert (audit.source, audit.run_id) == ("host", run.run_id)
     assert audit.metadata == {"status": "completed", "reason": "stop"}
 
@@ -99,18 +99,18 @@ async def test_the_end_of_a_run_is_audited(play: Stage):
 # Repeated events
 
 
-async def test_a_repeated_event_id_is_answered_with_its_first_run(play: Stage):
-    first = await play(done("once"), event=message(event_id="e1"))
+async def test_a_repeated_event_id_is_answered_with_its_first_run(run_script: ScriptRunner):
+    first = await run_script(done("once"), event=message(event_id="e1"))
 
-    ticket = await play.engine.runs.submit(message("other text", event_id="e1"))
+    ticket = await run_script.engine.runs.submit(message("other text", event_id="e1"))
 
     assert ticket.is_repeat
     assert await ticket.started == first.run_id
-    assert len(await play.engine.runs.list()) == 1
-    assert await lines_of(play.engine) == [("user", "hi"), ("assistant", "once")]
+    assert len(await run_script.engine.runs.list()) == 1
+    assert await lines_of(run_script.engine) == [("user", "hi"), ("assistant", "once")]
 
 
-async def test_an_event_repeated_while_it_runs_or_waits_is_answered_with_its_first_run(open_engine: Engines):
+async def test_event_repeated_while_running_or_queued_is_answered_with_its_first_run(open_engine: Engines):
     engine = await open_engine(waits)
     running = await engine.runs.submit(message(event_id="e1"))
     waiting = await engine.runs.submit(message(event_id="e2"))
@@ -144,7 +144,7 @@ async def test_a_queued_message_is_dropped_when_its_host_closes_and_stays_in_the
     await open_engine.close(first)
     reader = await open_engine(mode="read")
 
-    (item,) = facts(reader, lambda conn: every(conn, select(queue), QueueItem))
+    (item,) = read_database(reader, lambda conn: every(conn, select(queue), QueueItem))
     assert (item.fate, item.reason) == (Fate.DROPPED, "host_closed")
     assert await lines_of(reader) == [("user", "one"), ("user", "two")]
 
@@ -152,20 +152,20 @@ async def test_a_queued_message_is_dropped_when_its_host_closes_and_stays_in_the
 # Raw payloads
 
 
-async def test_a_large_raw_payload_goes_to_an_artifact_and_raw_ref(play: Stage):
+async def test_a_large_raw_payload_goes_to_an_artifact_and_raw_ref(run_script: ScriptRunner):
     data = {"blob": "x" * DATA_LIMIT}
-    run = await play(done("x"), event=message(data=data))
+    run = await run_script(done("x"), event=message(data=data))
 
     seen = run.context["event"]
     assert seen["data"] == {}
-    (artifact,) = await play.engine.artifacts.list(run_id=run.run_id)
-    assert artifact.artifact_id == seen["raw_ref"] == events_of(play.engine, "message.received")[0].raw_ref
+    (artifact,) = await run_script.engine.artifacts.list(run_id=run.run_id)
+    assert artifact.artifact_id == seen["raw_ref"] == events_of(run_script.engine, "message.received")[0].raw_ref
     assert (artifact.storage, artifact.source, artifact.mime_type) == (Storage.BLOB, "host", "application/json")
-    assert json.loads(await play.engine.artifacts.read_bytes(artifact.artifact_id)) == data
+    assert json.loads(await run_script.engine.artifacts.read_bytes(artifact.artifact_id)) == data
 
 
-async def test_a_small_payload_stays_in_data(play: Stage):
-    run = await play(done("x"), event=message(data={"a": 1}))
+async def test_a_small_payload_stays_in_data(run_script: ScriptRunner):
+    run = await run_script(done("x"), event=message(data={"a": 1}))
 
     assert (run.context["event"]["data"], run.context["event"]["raw_ref"]) == ({"a": 1}, None)
 
@@ -186,21 +186,21 @@ async def test_a_small_payload_stays_in_data(play: Stage):
     ids=["blob", "data url", "plain data url", "url", "platform", "metadata"],
 )
 async def test_an_attachment_becomes_a_blob_else_a_url_else_a_reference_else_metadata(
-    play: Stage, fields: dict, storage: Storage, location: str | None, content: bytes
+    run_script: ScriptRunner, fields: dict, storage: Storage, location: str | None, content: bytes
 ):
-    run = await play(done("x"), event=message(input={"text": "see", "attachments": [attachment(**fields)]}))
+    run = await run_script(done("x"), event=message(input={"text": "see", "attachments": [attachment(**fields)]}))
 
-    (row,) = await play.engine.artifacts.list(run_id=run.run_id)
+    (row,) = await run_script.engine.artifacts.list(run_id=run.run_id)
     assert (row.artifact_id, row.storage, row.location) == ("a1", storage, location)
     assert (row.source, row.conversation_id) == ("platform", "s")
-    assert await play.engine.artifacts.read_bytes("a1") == content
+    assert await run_script.engine.artifacts.read_bytes("a1") == content
 
 
-async def test_the_runner_and_the_log_get_a_reference_and_no_bytes(play: Stage):
-    run = await play(done("x"), event=message(input={"text": "see", "attachments": [attachment(content=B64)]}))
+async def test_the_runner_and_the_log_get_a_reference_and_no_bytes(run_script: ScriptRunner):
+    run = await run_script(done("x"), event=message(input={"text": "see", "attachments": [attachment(content=B64)]}))
 
     assert run.context["input"]["attachments"][0]["content"] is None
-    (line,) = [line for line in await play.engine.sessions.transcript("s") if line.role == "user"]
+    (line,) = [line for line in await run_script.engine.sessions.transcript("s") if line.role == "user"]
     assert line.artifact_refs == ["a1"]
     assert line.content_json["attachments"][0]["content"] is None
     assert line.content_json["attachments"][0]["content_redacted"] is True
@@ -213,13 +213,13 @@ async def test_the_bytes_of_an_attachment_are_read_as_an_artifact_only(open_engi
         seen.extend(ctx.input.attachments)
         yield done("nice")
 
-    await perform(await open_engine(looks), message(input={"attachments": [attachment(content=B64)]}))
+    await run_event(await open_engine(looks), message(input={"attachments": [attachment(content=B64)]}))
 
     (given,) = seen
     assert (given.artifact_id, given.content) == ("a1", None)
 
 
-async def test_an_inline_image_reaches_the_runner_and_only_a_mark_the_journal(open_engine: Engines):
+async def test_inline_image_reaches_the_runner_and_is_masked_in_the_journal(open_engine: Engines):
     seen = []
 
     async def looks(ctx):
@@ -227,18 +227,18 @@ async def test_an_inline_image_reaches_the_runner_and_only_a_mark_the_journal(op
         yield done("nice")
 
     picture = {"type": "image_base64", "image_base64": B64}
-    run = await perform(await open_engine(looks), message(input={"contents": [picture]}))
+    run = await run_event(await open_engine(looks), message(input={"contents": [picture]}))
 
     assert seen == [B64]
     (shown,) = run.context["input"]["contents"]
     assert (shown["image_base64"], shown["content_redacted"]) == (None, True)
 
 
-async def test_an_attachment_whose_id_is_taken_is_left_out_with_a_warning(play: Stage):
+async def test_an_attachment_whose_id_is_taken_is_left_out_with_a_warning(run_script: ScriptRunner):
     given = {"text": "see", "attachments": [attachment(content=B64)]}
-    await play(done("x"), event=message(input=given))
+    await run_script(done("x"), event=message(input=given))
 
-    run = await play(done("y"), event=message(input=given))
+    run = await run_script(done("y"), event=message(input=given))
 
     assert run.warnings == ["attachment 'a1' was left out: its artifact id is already used"]
     assert run.row.status == "completed"
@@ -257,20 +257,20 @@ async def test_an_attachment_whose_id_is_taken_is_left_out_with_a_warning(play: 
     ids=["bad", "large"],
 )
 async def test_an_attachment_that_cannot_be_kept_is_refused_before_anything_is_recorded(
-    play: Stage, content: str, problem: str
+    run_script: ScriptRunner, content: str, problem: str
 ):
     with pytest.raises(EventProblem) as caught:
-        await play(event=message(input={"attachments": [attachment(content=content)]}))
+        await run_script(event=message(input={"attachments": [attachment(content=content)]}))
 
     assert str(caught.value) == problem
-    assert await play.engine.runs.list() == []
+    assert await run_script.engine.runs.list() == []
 
 
-async def test_an_event_without_a_conversation_holds_no_slot(open_engine: Engines):
+async def test_event_without_a_conversation_occupies_no_slot(open_engine: Engines):
     engine = await open_engine(waits)
     ids = [await send(engine, message(session=None)) for _ in range(2)]
 
     assert len(set(ids)) == 2
     for run_id in ids:
         await engine.runs.cancel(run_id)
-        assert (await played(engine, run_id)).row.status == "cancelled"
+        assert (await wait_for_run(engine, run_id)).row.status == "cancelled"

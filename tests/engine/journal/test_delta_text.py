@@ -4,7 +4,7 @@ import pytest
 
 from engine.journal.delta_text import TEXT_LIMIT, DeltaText
 from engine.protocol.content import text_of
-from tests.support.engines import Stage, delta, done, lines_of, message, said
+from tests.support.engines import ScriptRunner, delta, done, lines_of, message, said
 
 STREAMS = {
     "fragments are joined": ([delta("Hel"), delta("lo "), delta("you")], "Hello you"),
@@ -22,10 +22,10 @@ STREAMS = {
 
 
 @pytest.mark.parametrize(("deltas", "text"), STREAMS.values(), ids=STREAMS)
-async def test_the_stored_text_is_what_was_streamed(play: Stage, deltas: list, text: str):
-    await play(*deltas, done())
+async def test_the_stored_text_is_what_was_streamed(run_script: ScriptRunner, deltas: list, text: str):
+    await run_script(*deltas, done())
 
-    assert await lines_of(play.engine) == [("user", "hi"), ("assistant", text)]
+    assert await lines_of(run_script.engine) == [("user", "hi"), ("assistant", text)]
 
 
 @pytest.mark.parametrize(("deltas", "text"), STREAMS.values(), ids=STREAMS)
@@ -38,46 +38,46 @@ async def test_the_shown_text_is_the_stored_text(deltas: list, text: str):
     assert shown.text == text
 
 
-async def test_a_completed_message_replaces_what_was_streamed(play: Stage):
-    await play(delta("Hel"), delta("lo"), said("Goodbye"), done())
+async def test_a_completed_message_replaces_what_was_streamed(run_script: ScriptRunner):
+    await run_script(delta("Hel"), delta("lo"), said("Goodbye"), done())
 
-    assert await lines_of(play.engine) == [("user", "hi"), ("assistant", "Goodbye")]
+    assert await lines_of(run_script.engine) == [("user", "hi"), ("assistant", "Goodbye")]
 
 
-async def test_deltas_without_a_completed_message_make_one_line_and_a_warning(play: Stage):
-    run = await play(delta("Hel"), delta("lo"), done())
+async def test_deltas_without_a_completed_message_make_one_line_and_a_warning(run_script: ScriptRunner):
+    run = await run_script(delta("Hel"), delta("lo"), done())
 
-    (line,) = [line for line in await play.engine.sessions.transcript("s") if line.role == "assistant"]
+    (line,) = [line for line in await run_script.engine.sessions.transcript("s") if line.role == "assistant"]
     assert (line.content, line.metadata) == ("Hello", {"assembled_from": "deltas"})
     assert run.warnings == ["The run ended without a completed message; its transcript line is assembled from deltas."]
     assert run.one("warning").data["assembled_from"] == "deltas"
     assert run.types[-2:] == ["warning", "run.finished"]
 
 
-async def test_deltas_after_a_completed_message_make_a_line_of_their_own(play: Stage):
-    await play(delta("o"), delta("ne"), said("one"), delta("t"), delta("wo"), done())
+async def test_deltas_after_a_completed_message_make_a_line_of_their_own(run_script: ScriptRunner):
+    await run_script(delta("o"), delta("ne"), said("one"), delta("t"), delta("wo"), done())
 
-    assert await lines_of(play.engine) == [("user", "hi"), ("assistant", "one"), ("assistant", "two")]
+    assert await lines_of(run_script.engine) == [("user", "hi"), ("assistant", "one"), ("assistant", "two")]
 
 
-async def test_deltas_and_a_stream_that_just_ends_make_a_line_too(play: Stage):
-    run = await play(delta("Hel"), delta("lo"))
+async def test_deltas_of_a_stream_without_terminal_result_make_a_line(run_script: ScriptRunner):
+    run = await run_script(delta("Hel"), delta("lo"))
 
     assert run.row.status == "completed"
-    assert await lines_of(play.engine) == [("user", "hi"), ("assistant", "Hello")]
+    assert await lines_of(run_script.engine) == [("user", "hi"), ("assistant", "Hello")]
 
 
-async def test_deltas_without_a_conversation_make_no_line(play: Stage):
-    run = await play(delta("Hello"), done(), event=message(session=None))
+async def test_deltas_without_a_conversation_make_no_line(run_script: ScriptRunner):
+    run = await run_script(delta("Hello"), done(), event=message(session=None))
 
     assert run.row.status == "completed"
     assert run.row.conversation_id is None
 
 
-async def test_dropped_and_ignored_deltas_are_no_part_of_the_text(play: Stage):
-    await play(delta("a"), {"type": "message.delta", "data": {"chunk": "b"}}, delta("c"), done(), delta("d"))
+async def test_dropped_and_ignored_deltas_are_not_part_of_the_text(run_script: ScriptRunner):
+    await run_script(delta("a"), {"type": "message.delta", "data": {"chunk": "b"}}, delta("c"), done(), delta("d"))
 
-    assert await lines_of(play.engine) == [("user", "hi"), ("assistant", "ac")]
+    assert await lines_of(run_script.engine) == [("user", "hi"), ("assistant", "ac")]
 
 
 def test_a_message_is_joined_up_to_a_limit():

@@ -14,31 +14,39 @@ from tests.support.engines import (
     START,
     Engines,
     FakeClock,
-    Played,
-    Stage,
+    FinishedRun,
+    ScriptRunner,
+    artifact_created,
     delta,
     done,
     failed,
-    kept,
-    made,
-    perform,
-    played,
+    run_event,
     said,
     send,
-    until,
+    state_updated,
+    wait_for_entry,
+    wait_for_run,
     waits,
 )
 
 
-def assert_invariants(run: Played) -> None:
+def assert_invariants(run: FinishedRun) -> None:
     assert [entry.position for entry in run.journal] == list(range(1, len(run.journal) + 1))
     assert run.types[0] == "run.started"
     assert run.types.count("run.finished") == 1
     assert run.types[-1] == "run.finished"
 
 
-async def test_positions_rise_from_1_without_a_gap_and_run_finished_is_last(play: Stage):
-    run = await play(delta("a"), kept("k", 1), made(), kept("k", 2, "subject"), said("b"), {"type": "x"}, done())
+async def test_positions_rise_from_1_without_a_gap_and_run_finished_is_last(run_script: ScriptRunner):
+    run = await run_script(
+        delta("a"),
+        state_updated("k", 1),
+        artifact_created(),
+        state_updated("k", 2, "subject"),
+        said("b"),
+        {"type": "x"},
+        done(),
+    )
 
     assert_invariants(run)
     assert run.types[1:-1] == [
@@ -67,25 +75,25 @@ async def test_every_way_to_end_has_run_finished_as_its_last_entry(open_engine: 
 
     engine = await open_engine(ends)
     for how in ("raise", "fail", "break the protocol", "late", "just end"):
-        assert_invariants(await perform(engine, how))
+        assert_invariants(await run_event(engine, how))
 
 
 async def test_a_cancelled_run_has_run_finished_as_its_last_entry(open_engine: Engines):
     engine = await open_engine(waits)
     run_id = await send(engine)
-    await until(engine, run_id, "message.delta")
+    await wait_for_entry(engine, run_id, "message.delta")
     await engine.runs.cancel(run_id)
 
-    assert_invariants(await played(engine, run_id))
+    assert_invariants(await wait_for_run(engine, run_id))
 
 
 async def test_sources_distinguish_host_runner_and_user(open_engine: Engines):
     engine = await open_engine(waits)
     run_id = await send(engine)
-    await until(engine, run_id, "message.delta")
+    await wait_for_entry(engine, run_id, "message.delta")
     await engine.runs.cancel(run_id)
 
-    run = await played(engine, run_id)
+    run = await wait_for_run(engine, run_id)
 
     assert [(entry.source, entry.type) for entry in run.journal] == [
         ("host", "run.started"),
@@ -95,11 +103,11 @@ async def test_sources_distinguish_host_runner_and_user(open_engine: Engines):
     ]
 
 
-async def test_an_entry_is_one_line_of_json_that_never_changes(play: Stage):
-    run = await play(said("ä") | {"sequence": 2}, done())
+async def test_an_entry_is_one_line_of_json_that_never_changes(run_script: ScriptRunner):
+    run = await run_script(said("ä") | {"sequence": 2}, done())
 
-    lines = [entry.line() async for entry in play.engine.runs.entries(run.run_id)]
-    assert lines == [entry.line() async for entry in play.engine.runs.entries(run.run_id)]
+    lines = [entry.line() async for entry in run_script.engine.runs.entries(run.run_id)]
+    assert lines == [entry.line() async for entry in run_script.engine.runs.entries(run.run_id)]
     assert lines[1] == (
         f'{{"run_id":"{run.run_id}","position":2,"at":"{rfc3339(START)}","source":"runner",'
         '"type":"message.completed","data":{"message":{"role":"assistant","content":"ä"}},'
@@ -108,19 +116,19 @@ async def test_an_entry_is_one_line_of_json_that_never_changes(play: Stage):
     assert all(json.loads(line)["run_id"] == run.run_id for line in lines)
 
 
-async def test_a_global_row_orders_the_entries_of_all_runs(play: Stage):
-    first, second = await play(done("a")), await play(done("b"))
+async def test_a_global_row_orders_the_entries_of_all_runs(run_script: ScriptRunner):
+    first, second = await run_script(done("a")), await run_script(done("b"))
 
-    async with play.engine.subscribe() as news:
+    async with run_script.engine.subscribe() as news:
         batch = await anext(aiter(news))
-    rows = [told.row for told in batch]
+    rows = [announced.row for announced in batch]
     assert rows == list(range(1, len(first.journal) + len(second.journal) + 1))
-    assert [told.entry.run_id for told in batch] == [first.run_id] * 3 + [second.run_id] * 3
+    assert [announced.entry.run_id for announced in batch] == [first.run_id] * 3 + [second.run_id] * 3
 
 
-async def test_pages_of_the_journal_go_both_ways(play: Stage):
-    run = await play(*(delta(str(number)) for number in range(6)), done())
-    page = play.engine.runs.journal
+async def test_journal_is_paged_in_both_directions(run_script: ScriptRunner):
+    run = await run_script(*(delta(str(number)) for number in range(6)), done())
+    page = run_script.engine.runs.journal
 
     assert [entry.position for entry in await page(run.run_id, limit=3)] == [1, 2, 3]
     assert [entry.position for entry in await page(run.run_id, after=3, limit=3)] == [4, 5, 6]
@@ -135,7 +143,7 @@ async def test_a_call_and_its_reply_are_entries(open_engine: Engines):
         seen.append(await ctx.api.run_get())
         yield done("x")
 
-    run = await perform(await open_engine(asks))
+    run = await run_event(await open_engine(asks))
 
     asked, replied = run.one("call.requested"), run.one("call.replied")
     assert (asked.source, asked.data["action"]) == ("runner", "run_get")
@@ -153,7 +161,7 @@ async def test_a_call_that_this_host_does_not_answer_is_refused_and_recorded(ope
             seen.append(problem.error.code)
         yield done("x")
 
-    run = await perform(await open_engine(asks))
+    run = await run_event(await open_engine(asks))
 
     assert seen == ["unauthorized"]
     assert run.one("call.decided").outcome == "refused"
@@ -187,9 +195,9 @@ def test_output_beyond_8_mib_is_counted_in_one_entry():
     }
 
 
-async def test_a_journal_over_its_limit_fails_the_run(play: Stage, monkeypatch: pytest.MonkeyPatch):
+async def test_a_journal_over_its_limit_fails_the_run(run_script: ScriptRunner, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(recorder, "JOURNAL_LIMIT", 10_000)
-    run = await play(delta("x" * 10_000), said("too late"))
+    run = await run_script(delta("x" * 10_000), said("too late"))
 
     assert (run.row.status, run.row.status_reason) == ("failed", "journal.full")
     assert run.one("message.completed").outcome == "ignored"
@@ -221,7 +229,7 @@ def test_the_next_turn_starts_at_the_first_delta_after_all_open_tool_calls_have_
     ]
 
 
-def test_a_tool_start_or_a_model_call_starts_the_next_turn_too():
+def test_tool_start_and_model_call_start_the_next_turn():
     assert turns_of(started("a"), completed("a"), started("b"), completed("b")) == [1, 1, 2, 2]
     ask = ("call.requested", {"action": "invoke_llm"})
     assert turns_of(started("a"), completed("a"), ask) == [1, 1, 2]
@@ -235,13 +243,13 @@ def test_a_pull_that_returned_items_starts_a_turn():
     assert turns.note(*DELTA) == 2
 
 
-def test_without_a_tool_call_there_is_one_turn():
+def test_run_without_tool_calls_has_one_turn():
     assert turns_of(DELTA, ("message.completed", {}), DELTA, completed("never started"), DELTA) == [1] * 5
 
 
-async def test_every_entry_knows_its_turn(play: Stage):
+async def test_every_entry_has_its_turn_number(run_script: ScriptRunner):
     call = {"tool_call_id": "1", "tool_name": "t", "parameters": {}}
-    run = await play(
+    run = await run_script(
         delta("a"),
         {"type": "tool.call.started", "data": call},
         {"type": "tool.call.completed", "data": call},

@@ -7,7 +7,7 @@ import pytest
 from engine.journal.secret_mask import SecretMask, secrets_in
 from tests.support.engines import (
     Engines,
-    Stage,
+    ScriptRunner,
     delta,
     done,
     events_of,
@@ -15,7 +15,7 @@ from tests.support.engines import (
     journal_of,
     lines_of,
     message,
-    perform,
+    run_event,
     said,
 )
 
@@ -24,31 +24,31 @@ CONFIG = {"config": {"api_key": KEY}}
 MARK = "‹secret api_key›"
 
 
-async def test_a_secret_of_the_config_reaches_the_runner_and_only_its_mark_the_journal(open_engine: Engines):
+async def test_secret_in_config_reaches_the_runner_and_is_masked_in_the_journal(open_engine: Engines):
     seen = []
 
     async def looks(ctx):
         seen.append(ctx.config["api_key"])
         yield said(f"my key is {ctx.config['api_key']}")
 
-    run = await perform(await open_engine(looks), **CONFIG)
+    run = await run_event(await open_engine(looks), **CONFIG)
 
     assert seen == [KEY]
     assert run.context["config"] == {"api_key": MARK}
     assert run.one("message.completed").data["message"]["content"] == f"my key is {MARK}"
 
 
-async def test_a_secret_of_the_environment_is_a_mark_too(play: Stage, monkeypatch: pytest.MonkeyPatch):
+async def test_secret_in_the_environment_is_masked(run_script: ScriptRunner, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("MAIL_TOKEN", "hunter2-token")
     monkeypatch.setenv("MAIL_HOST", "mail.example")
 
-    run = await play(delta("hunter2-token at mail.example"), done(), env=("MAIL_TOKEN", "MAIL_HOST"))
+    run = await run_script(delta("hunter2-token at mail.example"), done(), env=("MAIL_TOKEN", "MAIL_HOST"))
 
     assert run.one("message.delta").data["chunk"]["content"] == "‹secret MAIL_TOKEN› at mail.example"
 
 
-async def test_a_secret_within_an_object_of_the_config_is_a_mark_too(play: Stage):
-    run = await play(said("pw: open sesame"), config={"mail": {"password": "open sesame", "port": 25}})
+async def test_secret_nested_in_config_is_masked(run_script: ScriptRunner):
+    run = await run_script(said("pw: open sesame"), config={"mail": {"password": "open sesame", "port": 25}})
 
     assert run.context["config"]["mail"] == {"password": "‹secret mail.password›", "port": 25}
     assert run.one("message.completed").data["message"]["content"] == "pw: ‹secret mail.password›"
@@ -63,7 +63,7 @@ async def test_no_secret_is_left_in_the_database(open_engine: Engines):
         yield failed(f"401 for {KEY}", code=KEY)
 
     engine = await open_engine(blabs)
-    run = await perform(engine, f"use {KEY}", **CONFIG)
+    run = await run_event(engine, f"use {KEY}", **CONFIG)
 
     assert KEY not in str(await journal_of(engine, run.run_id))
     assert KEY not in str(run.row)
@@ -76,19 +76,19 @@ async def test_no_secret_is_left_in_the_database(open_engine: Engines):
     assert KEY.encode() not in open_engine.db.read_bytes()
 
 
-async def test_a_traceback_shows_a_mark(open_engine: Engines):
+async def test_secret_is_masked_in_a_traceback(open_engine: Engines):
     async def breaks(ctx):
         raise RuntimeError(f"bad key {ctx.config['api_key']}")
         yield
 
-    run = await perform(await open_engine(breaks), **CONFIG)
+    run = await run_event(await open_engine(breaks), **CONFIG)
 
     assert KEY not in run.one("output").data["text"]
     assert run.finished["error"].endswith(f"bad key {MARK}")
 
 
-async def test_a_secret_that_is_a_number_breaks_no_entry(play: Stage):
-    run = await play(
+async def test_numeric_secret_does_not_corrupt_entries(run_script: ScriptRunner):
+    run = await run_script(
         {"type": "tool.call.completed", "data": {"count": 123456, "text": "pin 1234"}},
         done("x") | {"usage": {"tokens": 912345}},
         config={"secret_pin": "1234"},
@@ -98,19 +98,19 @@ async def test_a_secret_that_is_a_number_breaks_no_entry(play: Stage):
     assert run.finished["usage"] == {"tokens": 912345}
 
 
-async def test_a_waiting_message_is_marked_as_well(play: Stage):
-    run = await play(done("x"), event=message(f"use {KEY}"), **CONFIG)
+async def test_secret_is_masked_in_a_queued_message(run_script: ScriptRunner):
+    run = await run_script(done("x"), event=message(f"use {KEY}"), **CONFIG)
 
     assert run.row.metadata["input"] == f"use {MARK}"
 
 
-def test_only_named_secrets_of_some_length_are_covered():
+def test_only_named_secrets_of_a_minimum_length_are_masked():
     found = secrets_in([("api_key", "abc"), ("API_KEY", "abcd"), ("colour", "purple"), ("tokens", ["one1", "two2"])])
 
     assert found == {"abcd": "API_KEY", "one1": "tokens", "two2": "tokens"}
 
 
-def test_the_longer_of_two_secrets_is_covered_first():
+def test_longer_of_two_overlapping_secrets_is_masked_first():
     marks = SecretMask({"hunter": "short_key", "hunter2": "long_key"})
 
     assert marks.cover_words("hunter2 hunter") == "‹secret long_key› ‹secret short_key›"
@@ -123,7 +123,7 @@ def test_a_secret_with_quotes_is_found_in_json():
     assert json.loads(marks.cover(json.dumps({"a": secret}))) == {"a": "‹secret password›"}
 
 
-def test_text_without_a_secret_is_left_as_it_is():
+def test_text_without_a_secret_is_unchanged():
     text = '{"a":  "spaced"}'
 
     assert SecretMask({"zzzz": "key"}).cover(text) is text

@@ -9,7 +9,7 @@ from engine.events import Outcome
 from engine.journal.recorder import Recorder
 from engine.journal.secret_mask import SecretMask
 from engine.run.normalise import Normaliser
-from tests.support.engines import FakeClock, Stage, delta, done, made
+from tests.support.engines import FakeClock, ScriptRunner, artifact_created, delta, done
 
 MEBIBYTE = 1_048_576
 AROUND = len('{"chunk":{"role":"assistant","content":""}}')
@@ -38,10 +38,14 @@ def test_a_result_is_at_most_100_deep():
     assert (refused.outcome, refused.reason) == (Outcome.REFUSED, "nested deeper than 100 levels")
 
 
-async def test_an_inline_artifact_has_at_most_a_mebibyte(play: Stage):
+async def test_an_inline_artifact_has_at_most_a_mebibyte(run_script: ScriptRunner):
     whole = base64.b64encode(b"x" * MEBIBYTE).decode()
     more = base64.b64encode(b"x" * (MEBIBYTE + 1)).decode()
-    run = await play(made(artifact_id="a", content_base64=whole), made(artifact_id="b", content_base64=more), done())
+    run = await run_script(
+        artifact_created(artifact_id="a", content_base64=whole),
+        artifact_created(artifact_id="b", content_base64=more),
+        done(),
+    )
 
     assert [entry.outcome for entry in run.all("artifact.created")] == [None, "dropped"]
 
@@ -55,7 +59,7 @@ def test_a_journal_has_at_most_a_gibibyte():
     assert pen.is_full
 
 
-def test_an_entry_that_cannot_be_encoded_takes_no_position():
+def test_entry_that_cannot_be_encoded_uses_no_position():
     written: list = []
     recorder = Recorder(SimpleNamespace(append=written.append), FakeClock(), "run", SecretMask())
     with pytest.raises(TypeError):

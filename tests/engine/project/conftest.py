@@ -1,4 +1,4 @@
 from tests.support.plugin_folders import plugins
-from tests.support.scripted_resources import model, shelf, waits, write
+from tests.support.scripted_resources import load_set, model, sleeps, write
 
-__all__ = ["model", "plugins", "shelf", "waits", "write"]
+__all__ = ["load_set", "model", "plugins", "sleeps", "write"]

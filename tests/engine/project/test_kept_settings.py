@@ -13,13 +13,13 @@ from tests.support.engines import (
     FakeClock,
     declares,
     done,
-    facts,
-    forever,
     journal_of,
     message,
-    perform,
-    played,
+    read_database,
+    run_event,
     send,
+    wait_for_run,
+    wait_forever,
 )
 
 KEY = "sk-very-secret-1"
@@ -131,7 +131,7 @@ async def test_saved_secret_reaches_runner_and_is_masked_in_journal(open_engine:
     engine = await open_engine(plans)
     await engine.settings.save(None, KeptSettings(config={"api_key": KEY}))
 
-    run = await perform(engine, kept=True)
+    run = await run_event(engine, kept=True)
 
     assert run.context["config"]["api_key"] == "‹secret api_key›"
     assert run.one("run.completed").data["message"]["content"] == "1 plain ‹secret api_key›"
@@ -177,7 +177,7 @@ async def test_missing_value_is_not_blamed_on_empty_saved_settings(open_engine: 
 async def test_unreadable_saved_settings_affect_only_runs_that_use_them(open_engine: Engines):
     engine = await open_engine(plans)
     await engine.settings.save(None, KeptSettings(config={"depth": 3}))
-    [key] = facts(engine, facts_of_settings.every)
+    [key] = read_database(engine, facts_of_settings.every)
     await engine._core.edit(lambda tx: facts_of_settings.put(tx.connection, key, {"state": {"moon": 1}}, at=1))
     await open_engine.close(engine)
 
@@ -193,11 +193,11 @@ async def test_unreadable_saved_settings_affect_only_runs_that_use_them(open_eng
 
 async def test_run_again_uses_the_same_saved_settings(open_engine: Engines):
     engine = await open_engine(plans)
-    first, plain = await perform(engine, kept=True), await perform(engine)
+    first, plain = await run_event(engine, kept=True), await run_event(engine)
     await engine.settings.save(None, KeptSettings(config={"depth": 3}))
 
     for run, depth in ((first, 3), (plain, 1)):
-        again = await played(engine, await (await engine.runs.run_again(run.run_id)).started)
+        again = await wait_for_run(engine, await (await engine.runs.run_again(run.run_id)).started)
         assert again.context["config"]["depth"] == depth
 
 
@@ -206,7 +206,7 @@ async def test_resent_message_uses_its_saved_settings(open_engine: Engines):
     async def waits_first(ctx):
         yield done(str(ctx.config["depth"]))
         if ctx.input.to_text() == "first":
-            await forever()
+            await wait_forever()
 
     engine = await open_engine(waits_first)
     run_id = await send(engine, "first", kept=True)
@@ -216,7 +216,7 @@ async def test_resent_message_uses_its_saved_settings(open_engine: Engines):
     await engine.runs.stop(run_id)
     await engine.settings.save(None, KeptSettings(config={"depth": 3}))
 
-    again = await played(engine, await (await engine.queue.resend(ticket.item_id)).started)
+    again = await wait_for_run(engine, await (await engine.queue.resend(ticket.item_id)).started)
     assert again.context["config"]["depth"] == 3
 
 

@@ -7,7 +7,18 @@ from pathlib import Path
 import pytest
 
 from engine.api import ConfigError, Engine, IntakeError, Reloaded, RunnersError, RunOptions
-from tests.support.engines import Engines, Stage, declares, delta, done, message, perform, send, until, waits
+from tests.support.engines import (
+    Engines,
+    ScriptRunner,
+    declares,
+    delta,
+    done,
+    message,
+    run_event,
+    send,
+    wait_for_entry,
+    waits,
+)
 
 HELLO = "async def run(ctx):\n    yield {'type': 'run.completed', 'data': {}}\n"
 MODEL = {"id": "m", "kind": "scripted", "replies": [{"text": "old"}]}
@@ -141,7 +152,7 @@ async def test_run_in_progress_keeps_its_resources_after_reload(open_engine: Eng
     go = asyncio.Event()
     engine = await open_engine(asks, models=[MODEL])
     run_id = await send(engine)
-    await until(engine, run_id, "message.delta")
+    await wait_for_entry(engine, run_id, "message.delta")
 
     configure(open_engine)
     await engine.runners.reload()
@@ -155,7 +166,7 @@ async def test_run_in_progress_keeps_its_resources_after_reload(open_engine: Eng
 async def test_run_in_progress_reports_stale_code(open_engine: Engines):
     engine = await open_engine(waits)
     run_id = await send(engine)
-    await until(engine, run_id, "message.delta")
+    await wait_for_entry(engine, run_id, "message.delta")
     assert not await engine.runners.has_stale_code(run_id)
 
     (open_engine.folder / "waits.py").write_text("# new\nasync def run(ctx):\n    yield\n")
@@ -185,14 +196,14 @@ async def test_reload_imports_runner_modules_again(tmp_path: Path):
         "    yield {'type': 'run.completed', 'data': {'message': {'role': 'assistant', 'content': WORDS}}}\n"
     )
     async with await Engine.open(runner, db=tmp_path / "facts.db") as engine:
-        await perform(engine)
+        await run_event(engine)
         words.write_text("new")
         await engine.runners.reload()
-        await perform(engine)
+        await run_event(engine)
         assert [line.content for line in await engine.sessions.transcript("s", after=0)] == ["hi", "old", "hi", "new"]
 
 
-async def test_scripted_engine_works_after_reload(play: Stage):
-    await play.engine.runners.reload()
-    assert (await play(done("x"))).row.status == "completed"
-    assert play.engine.runs.prepare(message(), RunOptions()).grants.runner_id == "plugin:local/play/default"
+async def test_scripted_engine_works_after_reload(run_script: ScriptRunner):
+    await run_script.engine.runners.reload()
+    assert (await run_script(done("x"))).row.status == "completed"
+    assert run_script.engine.runs.prepare(message(), RunOptions()).grants.runner_id == "plugin:local/play/default"

@@ -21,8 +21,8 @@ def test_folder_without_config_has_no_resources(tmp_path: Path):
     assert (catalog.models, catalog.tools, catalog.knowledge_bases) == ({}, {}, {})
 
 
-def test_resources_are_listed_by_id(shelf):
-    catalog = shelf("""
+def test_resources_are_listed_by_id(load_set):
+    catalog = load_set("""
 models:
   - {id: a, kind: scripted, provider: acme, context_window_tokens: 8192}
   - {id: b, kind: scripted, type: rerank}
@@ -41,9 +41,9 @@ knowledge_bases:
     }
 
 
-async def test_script_file_can_be_shared_by_two_models(write, shelf):
+async def test_script_file_can_be_shared_by_two_models(write, load_set):
     write("scripts/m.yaml", "replies: [{text: one}, {text: two}]\n")
-    models = shelf(
+    models = load_set(
         "models:\n  - {id: a, kind: scripted, script: scripts/m.yaml}\n"
         "  - {id: b, kind: scripted, script: scripts/m.yaml}\n"
         "  - {id: c, kind: scripted, replies: [{text: inline}]}\n"
@@ -54,9 +54,9 @@ async def test_script_file_can_be_shared_by_two_models(write, shelf):
     assert replies == ["one", "two", "one", "inline"]
 
 
-async def test_tools_file_adds_each_of_its_tools(write, shelf):
+async def test_tools_file_adds_each_of_its_tools(write, load_set):
     write("tools.yaml", "tools:\n  - {name: a, otherwise: {result: 1}}\n  - {name: b, otherwise: {result: 2}}\n")
-    tools = shelf("tools:\n  - {kind: scripted, script: tools.yaml}\n  - {kind: scripted, name: c}\n").tools
+    tools = load_set("tools:\n  - {kind: scripted, script: tools.yaml}\n  - {kind: scripted, name: c}\n").tools
 
     assert list(tools) == ["a", "b", "c"]
     assert await tools["b"].call({}) == 2

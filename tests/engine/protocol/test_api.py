@@ -207,7 +207,7 @@ async def test_a_reply_that_cannot_be_read_is_a_runtime_error(name: str, reply: 
     assert caught.value.error.code == ErrorCode.RUNTIME_ERROR
 
 
-async def test_an_answer_from_a_newer_host_is_read_without_what_is_new():
+async def test_unknown_fields_in_replies_of_a_newer_host_are_ignored():
     page = await RunnerAPI(Host({"items": [{**ITEM, "aura": 1}], "moon": "full"}), "r").history_page()
 
     assert page.items == [TranscriptItem.model_validate(ITEM)]
@@ -237,7 +237,7 @@ async def test_a_model_stream_is_an_async_iterator_of_chunks():
     ]
 
 
-async def test_leaving_a_model_stream_early_closes_it_at_the_host():
+async def test_model_stream_left_early_is_closed_at_the_host():
     host = Host(*[{"chunk": {"role": "assistant", "content": "a"}}] * 3)
     stream = RunnerAPI(host, "r").invoke_llm_stream("m", [])
 
@@ -322,7 +322,7 @@ LOOP.append(LOOP)
     ],
     ids=["nan", "infinity", "bytes", "object", "set", "key", "integer", "deep", "very deep", "circle"],
 )
-async def test_an_argument_that_cannot_be_encoded_is_an_invalid_argument_and_never_leaves(value: Any, why: str):
+async def test_argument_that_cannot_be_encoded_is_invalid_and_not_sent(value: Any, why: str):
     host = Host({})
 
     with pytest.raises(AgentAPIException) as caught:
@@ -370,7 +370,7 @@ def test_there_are_eight_error_codes():
     }
 
 
-def test_the_one_exception_carries_the_whole_error():
+def test_api_exception_carries_the_whole_error():
     error = AgentAPIError.model_validate({"code": "rate_limited", "message": "slower", "retryable": True, "new": 1})
 
     caught = AgentAPIException(error)

@@ -44,7 +44,7 @@ def test_a_chunk_may_carry_a_piece_of_a_tool_call():
     assert chunk.tool_calls[0].id is None
 
 
-def test_a_whole_message_has_whole_tool_calls():
+def test_completed_message_has_complete_tool_calls():
     call = {"id": "1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
 
     assert Message.model_validate({"role": "assistant", "tool_calls": [call]}).model_dump(exclude_unset=True)[
@@ -63,7 +63,7 @@ def test_text_parts_are_joined_and_other_parts_are_skipped():
 @pytest.mark.parametrize(
     ("content", "text"), [("x", "x"), (None, ""), ([], ""), (7, ""), ({"type": "text"}, ""), ([7, {"text": 1}], "")]
 )
-def test_a_value_that_is_no_content_has_no_text(content: object, text: str):
+def test_value_that_is_not_content_has_no_text(content: object, text: str):
     assert text_of(content) == text
 
 
@@ -71,7 +71,7 @@ def test_the_plain_text_of_an_input_is_its_text():
     assert RunnerInput.model_validate({"text": "hello", "contents": PARTS}).to_text() == "hello"
 
 
-def test_without_a_text_the_parts_of_the_user_join_without_a_space():
+def test_text_parts_of_user_input_are_joined_without_a_space():
     assert RunnerInput.model_validate({"contents": PARTS}).to_text() == "ab"
 
 

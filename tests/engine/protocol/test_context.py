@@ -102,7 +102,7 @@ def test_unknown_keys_of_a_newer_host_are_ignored_at_every_level():
     assert "moon" not in ctx.model_dump()
 
 
-def test_the_inline_policy_says_current_event_only():
+def test_inline_policy_is_current_event_only():
     assert InlinePolicy().model_dump() == {
         "mode": "current_event",
         "delivered_count": 0,
@@ -137,7 +137,7 @@ def test_there_are_six_event_types():
     }
 
 
-def test_a_trigger_says_webui_for_the_console_and_the_source_for_all_others():
+def test_trigger_source_is_webui_for_the_console_and_the_event_source_otherwise():
     said = {source: trigger_source(source) for source in EventSource}
 
     assert said.pop(EventSource.CONSOLE) == "webui"

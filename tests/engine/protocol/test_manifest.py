@@ -89,7 +89,7 @@ def test_all_permissions_are_empty_by_default():
     assert RunnerPermissions().model_dump() == {name: [] for name in PERMISSIONS}
 
 
-def test_every_permission_of_the_contract_is_taken():
+def test_every_permission_of_the_contract_is_accepted():
     assert RunnerPermissions.model_validate(PERMISSIONS).model_dump() == PERMISSIONS
 
 
@@ -106,12 +106,12 @@ def test_an_unknown_operation_is_refused(name: str):
 
 
 @pytest.mark.parametrize("value", ["yes", 1, None])
-def test_a_capability_is_a_bool_and_nothing_like_it(value: object):
+def test_capability_must_be_a_bool(value: object):
     with pytest.raises(ValidationError, match="streaming"):
         manifest(capabilities={"streaming": value})
 
 
-def test_a_label_is_by_locale_and_a_bare_one_is_english():
+def test_label_without_locales_is_english():
     assert manifest(label={"zh_Hans": "回声"}).label == {"zh_Hans": "回声"}
     assert manifest(label="Echo", description="Says it").model_dump(include={"label", "description"}) == {
         "label": {"en_US": "Echo"},
@@ -124,7 +124,7 @@ def test_every_type_of_form_field_is_known(kind: str):
     assert ConfigItem.model_validate({"name": "x", "type": kind}).type == kind
 
 
-def test_there_is_no_type_of_form_field_beyond_the_contract():
+def test_form_field_types_outside_the_contract_are_refused():
     assert sorted(FieldType) == sorted(TYPES)
     with pytest.raises(ValidationError, match="type"):
         ConfigItem.model_validate({"name": "x", "type": "colour"})
@@ -137,11 +137,11 @@ def test_there_is_no_type_of_form_field_beyond_the_contract():
         ("select-knowledge-bases", "knowledge-base-multi-selector"),
     ],
 )
-def test_the_aliases_of_types_mean_the_types(alias: str, kind: str):
+def test_type_aliases_resolve_to_their_types(alias: str, kind: str):
     assert ConfigItem.model_validate({"name": "x", "type": alias}).type == kind
 
 
-def test_a_form_item_needs_no_more_than_a_name_and_a_type():
+def test_form_item_requires_only_name_and_type():
     item = ConfigItem.model_validate({"name": "x", "type": "string"})
 
     assert item.model_dump() == {
@@ -155,7 +155,7 @@ def test_a_form_item_needs_no_more_than_a_name_and_a_type():
     }
 
 
-def test_options_may_be_bare_values():
+def test_options_may_be_plain_values():
     item = ConfigItem.model_validate(
         {"name": "x", "type": "select", "options": ["a", 2, {"name": "c", "label": {"en_US": "C"}}]}
     )
@@ -167,5 +167,5 @@ def test_options_may_be_bare_values():
     ]
 
 
-def test_three_values_mean_that_nothing_was_chosen():
+def test_three_values_mean_no_choice():
     assert {"", "__none__", "__none"} == NOTHING_CHOSEN

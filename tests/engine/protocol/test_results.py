@@ -106,7 +106,7 @@ def test_a_message_may_be_given_as_a_plain_dict():
     assert AgentRunResult.message_delta("r", {"role": "assistant", "content": "he"}) == MADE[0][0]
 
 
-def test_unknown_keys_of_a_message_travel_along():
+def test_unknown_keys_of_a_message_are_kept():
     result = AgentRunResult.message_completed("r", Message.model_validate({"role": "assistant", "mood": "calm"}))
 
     assert result.data == {"message": {"role": "assistant", "mood": "calm"}}
@@ -118,7 +118,7 @@ def test_a_run_id_may_be_left_out_and_a_type_may_not():
         AgentRunResult.model_validate({"run_id": "r"})
 
 
-def test_the_wire_is_not_a_closed_union_of_types():
+def test_unknown_result_types_are_accepted():
     assert AgentRunResult(type="weather.changed", data={"rain": True}).type == "weather.changed"
 
 
@@ -221,17 +221,17 @@ GOOD: list[tuple[str, object]] = [
 
 
 @pytest.mark.parametrize(("kind", "data"), GOOD)
-def test_a_payload_is_tolerant_where_the_contract_is(kind: str, data: object):
+def test_payload_accepts_what_the_contract_allows(kind: str, data: object):
     assert validate_payload(kind, data) is None
 
 
 @pytest.mark.parametrize("data", [None, "x", [1], {}, {"any": "thing"}])
 @pytest.mark.parametrize("kind", ["tool.call.started", "tool.call.completed", "weather.changed"])
-def test_tool_calls_and_unknown_types_are_taken_as_they_are(kind: str, data: object):
+def test_payloads_of_tool_calls_and_unknown_types_are_not_checked(kind: str, data: object):
     assert validate_payload(kind, data) is None
 
 
-def test_checking_leaves_the_data_as_it_was():
+def test_checking_a_payload_does_not_change_it():
     data = {"chunk": {"role": "assistant", "content": [{"type": "text", "text": "x", "more": 1}], "other": None}}
     before = repr(data)
 
@@ -239,11 +239,11 @@ def test_checking_leaves_the_data_as_it_was():
     assert repr(data) == before
 
 
-def test_a_payload_of_countless_faults_is_counted_and_not_listed():
+def test_many_faults_of_a_payload_are_counted_and_not_listed():
     assert validate_payload("run.completed", {f"k{i}": i for i in range(5000)}) == "data: 5000 faults"
 
 
-def test_a_key_of_any_length_makes_a_short_sentence():
+def test_error_message_stays_short_for_long_keys():
     assert validate_payload("run.completed", {"k" * 100_000: 1}) == f"data.{'k' * 60}…: unknown key"
 
 
@@ -259,7 +259,7 @@ NESTED = st.dictionaries(NAMES, JSON | st.dictionaries(NAMES, JSON | st.lists(st
 
 
 @given(kind=st.sampled_from(list(ResultType)), data=JSON | NESTED)
-def test_any_data_is_judged_and_none_raises(kind: str, data: object):
+def test_checking_any_data_never_raises(kind: str, data: object):
     why = validate_payload(kind, data)
 
     assert why is None or (why.startswith("data") and ": " in why)

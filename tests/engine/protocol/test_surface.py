@@ -70,7 +70,7 @@ async def test_the_api_of_a_context_acts_for_its_run():
     assert await ctx.api.get_langbot_version() == "get_langbot_version for r"
 
 
-def test_the_api_is_no_part_of_the_context_that_travels():
+def test_api_is_not_part_of_the_serialized_context():
     ctx = context()
     ctx.connect(Host())
 
@@ -106,7 +106,7 @@ def imported_by(code: str) -> tuple[set[str], set[str]]:
     return set(ours.split()), set(others.split())
 
 
-def test_importing_the_contract_brings_pydantic_and_nothing_else():
+def test_importing_the_contract_loads_only_pydantic():
     ours, others = imported_by("import engine.protocol")
     _, pydantics = imported_by("from pydantic import BaseModel, Field\nclass A(BaseModel):\n    x: int = Field(gt=0)\n")
 
@@ -114,7 +114,7 @@ def test_importing_the_contract_brings_pydantic_and_nothing_else():
     assert others - pydantics == {"engine"}
 
 
-def test_every_module_of_the_contract_keeps_to_the_contract():
+def test_every_module_of_the_contract_imports_only_the_contract():
     names = {
         f"engine.protocol.{path.stem}"
         for path in (ROOT / "engine" / "protocol").glob("*.py")

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.engines import Engines, FakeClock
-from tests.support.queue.steering import Talk, check_books, open_talk
+from tests.support.queue.steering import SteeringHarness, check_stored_data, open_steering
 
 
 @pytest.fixture
@@ -14,9 +14,9 @@ async def open_engine(tmp_path: Path, clock: FakeClock) -> AsyncIterator[Engines
     yield engines
     await engines.close_all()
     if engines.db.exists():
-        check_books(engines.db)
+        check_stored_data(engines.db)
 
 
 @pytest.fixture
-async def talk(open_engine: Engines) -> Talk:
-    return await open_talk(open_engine)
+async def steering(open_engine: Engines) -> SteeringHarness:
+    return await open_steering(open_engine)

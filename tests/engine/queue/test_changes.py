@@ -10,7 +10,14 @@ import pytest
 from engine.api import Engine, Fate, Mode, StoreError
 from engine.store.errors import AlreadyDecided, NotFound, OwnedByOtherHost
 from tests.support.engines import Engines, done, events_of, journal_of
-from tests.support.queue.steering import Talk, comes_true, items_of, log_of, open_talk, pen_held
+from tests.support.queue.steering import (
+    SteeringHarness,
+    open_steering,
+    queue_items,
+    steering_log,
+    wait_until,
+    writer_blocked,
+)
 
 Change = Callable[[Engine, str], Awaitable[Any]]
 CHANGES: dict[str, Change] = {
@@ -26,13 +33,13 @@ CHANGES: dict[str, Change] = {
 
 
 @pytest.mark.parametrize("word", CHANGES)
-async def test_every_change_is_an_audit_entry_in_the_journal_and_in_the_log(talk: Talk, word: str):
-    run = await talk.start()
-    ticket = await talk.say("one")
-    await CHANGES[word](talk.engine, str(ticket.item_id))
+async def test_every_change_is_an_audit_entry_in_the_journal_and_in_the_log(steering: SteeringHarness, word: str):
+    run = await steering.start()
+    ticket = await steering.send("one")
+    await CHANGES[word](steering.engine, str(ticket.item_id))
 
-    (entry,) = [e for e in await journal_of(talk.engine, run.run_id) if e.type == f"steering.{word}"]
-    told = {
+    (entry,) = [e for e in await journal_of(steering.engine, run.run_id) if e.type == f"steering.{word}"]
+    entry_data = {
         "edited": {"before": "one", "after": "better"},
         "moved": {"before": None},
         "paused": {},
@@ -40,22 +47,22 @@ async def test_every_change_is_an_audit_entry_in_the_journal_and_in_the_log(talk
         "turned": {"mode": "after"},
     }
     assert (entry.source, entry.outcome) == ("user", None)
-    assert entry.data == {"item_id": ticket.item_id, **told[word]}
-    (row,) = events_of(talk.engine, f"steering.{word}")
+    assert entry.data == {"item_id": ticket.item_id, **entry_data[word]}
+    (row,) = events_of(steering.engine, f"steering.{word}")
     assert (row.source, row.conversation_id, row.run_id) == ("user", "s", run.run_id)
     assert row.metadata == {"steering": {"status": word, "item_id": ticket.item_id, "source_event_id": ticket.event_id}}
     await run.end(done())
 
 
-async def test_a_release_is_an_audit_entry_too(talk: Talk):
-    run = await talk.start()
-    (item_id,) = await talk.claimed("one")
-    await talk.engine.queue.pause(item_id)
-    await talk.engine.queue.resume(item_id)
+async def test_a_release_is_an_audit_entry_too(steering: SteeringHarness):
+    run = await steering.start()
+    (item_id,) = await steering.send_claimed("one")
+    await steering.engine.queue.pause(item_id)
+    await steering.engine.queue.resume(item_id)
 
-    types = [entry.type for entry in await journal_of(talk.engine, run.run_id)]
+    types = [entry.type for entry in await journal_of(steering.engine, run.run_id)]
     assert types[-2:] == ["steering.paused", "steering.resumed"]
-    assert [note["status"] for note in log_of(talk.engine, "steering.resumed")] == ["resumed"]
+    assert [note["status"] for note in steering_log(steering.engine, "steering.resumed")] == ["resumed"]
     await run.end(done())
 
 
@@ -63,34 +70,34 @@ async def test_a_release_is_an_audit_entry_too(talk: Talk):
 
 
 @pytest.mark.parametrize("word", CHANGES)
-async def test_a_pulled_message_can_no_longer_be_changed(talk: Talk, word: str):
-    run = await talk.start()
-    (item_id,) = await talk.claimed("one")
+async def test_a_pulled_message_can_no_longer_be_changed(steering: SteeringHarness, word: str):
+    run = await steering.start()
+    (item_id,) = await steering.send_claimed("one")
     await run.pull()
     with pytest.raises(AlreadyDecided, match="it can no longer be changed"):
-        await CHANGES[word](talk.engine, item_id)
+        await CHANGES[word](steering.engine, item_id)
 
-    assert (talk.item(item_id).fate, talk.item(item_id).text) == (Fate.INJECTED, "one")
+    assert (steering.item(item_id).fate, steering.item(item_id).text) == (Fate.INJECTED, "one")
     await run.end(done())
 
 
 @pytest.mark.parametrize("first", ["edit", "pull"])
-async def test_edit_and_pull_are_decided_in_one_step(talk: Talk, first: str):
-    run = await talk.start()
-    (item_id,) = await talk.claimed("old")
-    recorder = talk.engine._core.host.orchestrator.live[run.run_id].recorder
+async def test_edit_and_pull_are_decided_in_one_step(steering: SteeringHarness, first: str):
+    run = await steering.start()
+    (item_id,) = await steering.send_claimed("old")
+    recorder = steering.engine._core.host.orchestrator.live[run.run_id].recorder
     acts: dict[str, tuple[Callable[[], Any], int]] = {
         # Each with the number of entries that it records before the writer is asked.
-        "edit": (lambda: asyncio.ensure_future(talk.engine.queue.edit(item_id, "new")), 1),
+        "edit": (lambda: asyncio.ensure_future(steering.engine.queue.edit(item_id, "new")), 1),
         "pull": (lambda: asyncio.ensure_future(run.pull()), 3),
     }
     doing: dict[str, Any] = {}
-    with pen_held(talk.engine):
+    with writer_blocked(steering.engine):
         for name in sorted(acts, key=lambda name: name != first):
             act, entries = acts[name]
             wanted = recorder.position + entries
             doing[name] = act()
-            await comes_true(lambda wanted=wanted: recorder.position == wanted)
+            await wait_until(lambda wanted=wanted: recorder.position == wanted)
 
     if first == "edit":
         assert (await doing["edit"]).text == "new"
@@ -103,33 +110,33 @@ async def test_edit_and_pull_are_decided_in_one_step(talk: Talk, first: str):
     assert [entry.outcome for entry in over.all("steering.edited")] == [None if first == "edit" else "refused"]
 
 
-async def test_an_edit_of_a_message_that_was_turned_meanwhile_is_refused(talk: Talk):
-    run = await talk.start()
-    (item_id,) = await talk.claimed("old")
-    recorder = talk.engine._core.host.orchestrator.live[run.run_id].recorder
-    with pen_held(talk.engine):
+async def test_edit_is_refused_if_the_mode_of_the_message_changed_meanwhile(steering: SteeringHarness):
+    run = await steering.start()
+    (item_id,) = await steering.send_claimed("old")
+    recorder = steering.engine._core.host.orchestrator.live[run.run_id].recorder
+    with writer_blocked(steering.engine):
         before = recorder.position
-        turning = asyncio.ensure_future(talk.engine.queue.set_mode(item_id, Mode.AFTER))
-        await comes_true(lambda: recorder.position == before + 1)
-        editing = asyncio.ensure_future(talk.engine.queue.edit(item_id, "new"))
-        await comes_true(lambda: recorder.position == before + 2)
+        turning = asyncio.ensure_future(steering.engine.queue.set_mode(item_id, Mode.AFTER))
+        await wait_until(lambda: recorder.position == before + 1)
+        editing = asyncio.ensure_future(steering.engine.queue.edit(item_id, "new"))
+        await wait_until(lambda: recorder.position == before + 2)
     assert (await turning).mode == Mode.AFTER
     with pytest.raises(AlreadyDecided, match="was changed in the meantime"):
         await editing
 
-    assert talk.item(item_id).text == "old"
+    assert steering.item(item_id).text == "old"
     over = await run.end(done())
     assert (over.one("steering.turned").outcome, over.one("steering.edited").outcome) == (None, "refused")
 
 
-async def test_the_run_gets_the_text_that_the_editor_was_given_however_edits_and_pulls_race(talk: Talk, capsys: Any):
+async def test_run_receives_the_last_accepted_edit_when_edits_and_pulls_race(steering: SteeringHarness, capsys: Any):
     seed = random.randrange(2**32)
     chance = random.Random(seed)
-    run = await talk.start()
+    run = await steering.start()
     won = {"edit": 0, "pull": 0}
     for number in range(60):
-        (item_id,) = await talk.claimed(f"old {number}")
-        editing = asyncio.ensure_future(talk.engine.queue.edit(item_id, f"new {number}"))
+        (item_id,) = await steering.send_claimed(f"old {number}")
+        editing = asyncio.ensure_future(steering.engine.queue.edit(item_id, f"new {number}"))
         for _ in range(chance.randrange(40)):
             await asyncio.sleep(0)
         pulled = await run.pull()
@@ -153,24 +160,24 @@ def _turn_back(engine: Engine, item_id: str) -> Awaitable[Any]:
 
 
 @pytest.mark.parametrize("word", [*CHANGES, "turned back"])
-async def test_a_queued_message_of_another_process_is_changed_there(open_engine: Engines, word: str):
-    talk = await open_talk(open_engine)
+async def test_queued_message_of_another_host_is_changed_by_that_host(open_engine: Engines, word: str):
+    steering = await open_steering(open_engine)
     other = await open_engine()
-    run = await talk.start()
-    ticket = await talk.say("one", after=word == "turned back")
-    before = items_of(talk.engine)
+    run = await steering.start()
+    ticket = await steering.send("one", after=word == "turned back")
+    before = queue_items(steering.engine)
     with pytest.raises(OwnedByOtherHost, match="is queued in another process"):
         await (CHANGES | {"turned back": _turn_back})[word](other, str(ticket.item_id))
 
-    assert items_of(talk.engine) == before
+    assert queue_items(steering.engine) == before
     await run.end(done())
 
 
-async def test_a_reader_changes_nothing(open_engine: Engines):
-    talk = await open_talk(open_engine)
+async def test_reader_cannot_change_queued_messages(open_engine: Engines):
+    steering = await open_steering(open_engine)
     reader = await open_engine(mode="read")
-    await talk.start()
-    (item_id,) = await talk.claimed("one")
+    await steering.start()
+    (item_id,) = await steering.send_claimed("one")
 
     for change in CHANGES.values():
         with pytest.raises(StoreError, match="opened to read"):
@@ -178,14 +185,14 @@ async def test_a_reader_changes_nothing(open_engine: Engines):
     assert [item.text for item in await reader.queue.list("s")] == ["one"]
 
 
-async def test_a_message_that_was_never_queued_cannot_be_changed(talk: Talk):
-    await talk.start()
-    await talk.start(session="elsewhere")
-    (item_id,) = await talk.claimed("one")
-    (elsewhere,) = await talk.claimed("two", session="elsewhere")
+async def test_a_message_that_was_never_queued_cannot_be_changed(steering: SteeringHarness):
+    await steering.start()
+    await steering.start(session="elsewhere")
+    (item_id,) = await steering.send_claimed("one")
+    (elsewhere,) = await steering.send_claimed("two", session="elsewhere")
 
     for change in CHANGES.values():
         with pytest.raises(NotFound, match="no message item_zzz in the queue"):
-            await change(talk.engine, "item_zzz")
+            await change(steering.engine, "item_zzz")
     with pytest.raises(NotFound, match="is not queued in the same session"):
-        await talk.engine.queue.move(item_id, before=elsewhere)
+        await steering.engine.queue.move(item_id, before=elsewhere)

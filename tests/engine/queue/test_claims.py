@@ -13,23 +13,23 @@ from tests.support.engines import (
     done,
     event,
     events_of,
-    forever,
     journal_of,
     lines_of,
     message,
-    played,
-    until,
+    wait_for_entry,
+    wait_for_run,
+    wait_forever,
 )
 from tests.support.queue.steering import (
-    Conducted,
-    Puppets,
-    Talk,
-    comes_true,
-    items_of,
-    log_of,
-    open_talk,
-    pen_held,
-    trigger,
+    ControlledRun,
+    ControlledRunners,
+    SteeringHarness,
+    failing_trigger,
+    open_steering,
+    queue_items,
+    steering_log,
+    wait_until,
+    writer_blocked,
 )
 
 PLACES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
@@ -52,31 +52,31 @@ def refused(journal: list[Any]) -> list[Any]:
     return [entry for entry in journal if entry.type == "steering.queued" and entry.outcome == "refused"]
 
 
-async def test_a_message_for_an_occupied_slot_steers_the_run_in_progress(talk: Talk):
-    run = await talk.start()
-    ticket = await talk.say("more")
+async def test_a_message_for_an_occupied_slot_steers_the_run_in_progress(steering: SteeringHarness):
+    run = await steering.start()
+    ticket = await steering.send("more")
 
     assert (ticket.claimed_by, await ticket.started, ticket.not_claimed_reason) == (run.run_id, run.run_id, None)
     assert await run.pull() == ["more"]
     await run.end(done("both"))
-    await talk.engine.runs.wait_until_idle()
-    assert [each.run_id for each in await talk.engine.runs.list()] == [run.run_id]
-    assert await lines_of(talk.engine) == [("user", "go"), ("user", "more"), ("assistant", "both")]
+    await steering.engine.runs.wait_until_idle()
+    assert [each.run_id for each in await steering.engine.runs.list()] == [run.run_id]
+    assert await lines_of(steering.engine) == [("user", "go"), ("user", "more"), ("assistant", "both")]
 
 
-async def test_a_run_claims_messages_of_its_own_conversation_and_thread(talk: Talk):
+async def test_a_run_claims_messages_of_its_own_conversation_and_thread(steering: SteeringHarness):
     place = {"session": "c", "thread_id": "t", "bot_id": "b", "workspace_id": "w"}
-    run = await talk.start(**place)
+    run = await steering.start(**place)
 
-    assert (await talk.say("here", **place)).claimed_by == run.run_id
+    assert (await steering.send("here", **place)).claimed_by == run.run_id
 
 
 @pytest.mark.parametrize(("of_run", "of_message"), PLACES.values(), ids=PLACES)
 async def test_a_message_to_another_bot_or_workspace_waits_for_the_slot(
-    talk: Talk, of_run: dict[str, Any], of_message: dict[str, Any]
+    steering: SteeringHarness, of_run: dict[str, Any], of_message: dict[str, Any]
 ):
-    run = await talk.start(**of_run)
-    ticket = await talk.say("not yours", **of_message)
+    run = await steering.start(**of_run)
+    ticket = await steering.send("not yours", **of_message)
 
     assert (ticket.claimed_by, ticket.waits_for) == (None, run.run_id)
     assert ticket.not_claimed_reason == "the run in progress is for another bot or workspace"
@@ -87,163 +87,163 @@ async def test_a_message_to_another_bot_or_workspace_waits_for_the_slot(
 
 @pytest.mark.parametrize(("of_run", "of_message"), SLOTS.values(), ids=SLOTS)
 async def test_another_conversation_or_thread_has_a_slot_of_its_own(
-    talk: Talk, of_run: dict[str, Any], of_message: dict[str, Any]
+    steering: SteeringHarness, of_run: dict[str, Any], of_message: dict[str, Any]
 ):
-    run = await talk.start(**of_run)
-    ticket = await talk.say("not yours", **of_message)
+    run = await steering.start(**of_run)
+    ticket = await steering.send("not yours", **of_message)
 
     assert (ticket.claimed_by, ticket.waits_for, ticket.started.done()) == (None, None, True)
     assert await run.pull() == []
 
 
 async def test_a_message_for_another_runner_waits_for_the_slot(open_engine: Engines):
-    puppets = Puppets()
-    talk = Talk(await open_engine(puppets.runner(), puppets.runner("other")), puppets)
-    run = await talk.start()
-    ticket = await talk.say("for the other", runner="other")
+    puppets = ControlledRunners()
+    steering = SteeringHarness(await open_engine(puppets.runner(), puppets.runner("other")), puppets)
+    run = await steering.start()
+    ticket = await steering.send("for the other", runner="other")
 
     assert (ticket.claimed_by, ticket.waits_for) == (None, run.run_id)
-    assert ticket.not_claimed_reason == "the run in progress uses another runner (plugin:local/puppet/default)"
+    assert ticket.not_claimed_reason == "the run in progress uses another runner (plugin:local/controlled/default)"
     await run.end(done())
-    own = await played(talk.engine, await ticket.started)
+    own = await wait_for_run(steering.engine, await ticket.started)
     assert own.row.runner_id == "plugin:local/other/default"
 
 
-async def test_a_runner_that_cannot_steer_takes_nothing_in(open_engine: Engines):
-    puppets = Puppets()
-    talk = Talk(await open_engine(puppets.runner(capabilities={"steering": False})), puppets)
-    run = await talk.start()
-    ticket = await talk.say("more")
+async def test_runner_that_cannot_be_steered_claims_nothing(open_engine: Engines):
+    puppets = ControlledRunners()
+    steering = SteeringHarness(await open_engine(puppets.runner(capabilities={"steering": False})), puppets)
+    run = await steering.start()
+    ticket = await steering.send("more")
 
     clause = "steering is not in the manifest's capabilities"
     assert (ticket.claimed_by, ticket.not_claimed_reason) == (None, f"this runner cannot be steered: {clause}")
-    assert talk.item(ticket.item_id).reason == ticket.not_claimed_reason
-    steering = await talk.engine.queue.receipts(run.run_id)
-    assert (steering.can_steer, steering.why_not) == (False, clause)
+    assert steering.item(ticket.item_id).reason == ticket.not_claimed_reason
+    receipts = await steering.engine.queue.receipts(run.run_id)
+    assert (receipts.can_steer, receipts.why_not) == (False, clause)
     await run.end(done())
 
 
 async def test_at_most_a_hundred_messages_are_queued_for_a_run_and_the_next_waits_for_the_slot_with_a_reason(
-    talk: Talk,
+    steering: SteeringHarness,
 ):
-    run = await talk.start()
-    claimed = await talk.claimed(*(f"number {number}" for number in range(100)))
-    ticket = await talk.say("one too many")
+    run = await steering.start()
+    claimed = await steering.send_claimed(*(f"number {number}" for number in range(100)))
+    ticket = await steering.send("one too many")
 
     why = "100 messages are queued for the run already"
     assert (ticket.claimed_by, ticket.waits_for, ticket.not_claimed_reason) == (None, run.run_id, why)
-    row = talk.item(ticket.item_id)
+    row = steering.item(ticket.item_id)
     assert (row.mode, row.fate, row.reason) == (Mode.SLOT, Fate.QUEUED, why)
-    (entry,) = refused(await journal_of(talk.engine, run.run_id))
+    (entry,) = refused(await journal_of(steering.engine, run.run_id))
     assert (entry.data["item_id"], entry.reason) == (ticket.item_id, why)
-    assert [item.item_id for item in items_of(talk.engine) if item.mode == Mode.STEER] == claimed
+    assert [item.item_id for item in queue_items(steering.engine) if item.mode == Mode.STEER] == claimed
 
     assert len(await run.pull()) == 100
-    assert (await talk.say("there is room again")).claimed_by == run.run_id
+    assert (await steering.send("there is room again")).claimed_by == run.run_id
     await run.end(done())
-    assert (await played(talk.engine, await ticket.started)).row.status == "completed"
+    assert (await wait_for_run(steering.engine, await ticket.started)).row.status == "completed"
 
 
-async def test_a_paused_message_counts_for_the_limit_of_its_run(talk: Talk):
-    run = await talk.start()
-    claimed = await talk.claimed(*map(str, range(100)))
-    await talk.engine.queue.pause(claimed[7])
+async def test_a_paused_message_counts_for_the_limit_of_its_run(steering: SteeringHarness):
+    run = await steering.start()
+    claimed = await steering.send_claimed(*map(str, range(100)))
+    await steering.engine.queue.pause(claimed[7])
 
-    assert (await talk.say("one too many")).claimed_by is None
+    assert (await steering.send("one too many")).claimed_by is None
     assert await run.pull(limit=1) == ["0"]
-    assert (await talk.say("room for one")).claimed_by == run.run_id
+    assert (await steering.send("room for one")).claimed_by == run.run_id
 
 
-async def test_a_message_is_claimed_from_the_runs_creation_on_and_stands_behind_run_started(talk: Talk):
-    first = await talk.engine.runs.submit(message("go"), RunOptions(runner="puppet"))
-    live = talk.engine._core.host.orchestrator.live[first.started.result()]
+async def test_message_can_be_claimed_from_creation_and_is_recorded_after_run_started(steering: SteeringHarness):
+    first = await steering.engine.runs.submit(message("go"), RunOptions(runner="controlled"))
+    live = steering.engine._core.host.orchestrator.live[first.started.result()]
     assert (live.started.is_set(), live.started_at) == (False, None), "it has only been created"
-    (item_id,) = await talk.claimed("at once")
+    (item_id,) = await steering.send_claimed("at once")
 
-    run = Conducted(talk.engine, talk.puppets, await first.started)
+    run = ControlledRun(steering.engine, steering.runners, await first.started)
     assert await run.pull() == ["at once"]
     over = await run.end(done())
     assert over.types[0] == "run.started"
     assert over.one("steering.queued").data == {
         "item_id": item_id,
-        "event_id": talk.item(item_id).event_id,
+        "event_id": steering.item(item_id).event_id,
         "text": "at once",
     }
 
 
-async def test_nothing_is_claimed_after_the_terminal_result(talk: Talk):
-    run = await talk.start()
+async def test_nothing_is_claimed_after_the_terminal_result(steering: SteeringHarness):
+    run = await steering.start()
     await run.yields(done("that is it"))
-    ticket = await talk.say("too late")
+    ticket = await steering.send("too late")
 
     assert (ticket.claimed_by, ticket.waits_for, ticket.not_claimed_reason) == (None, run.run_id, "the run is ending")
     await run.end()
-    assert (await played(talk.engine, await ticket.started)).row.status == "completed"
+    assert (await wait_for_run(steering.engine, await ticket.started)).row.status == "completed"
 
 
 @pytest.mark.parametrize("status", ["cancelled", "timeout"])
-async def test_nothing_is_claimed_once_a_stop_was_asked(talk: Talk, clock: FakeClock, status: str):
-    run, leave = await talk.start(), asyncio.Event()
+async def test_nothing_is_claimed_after_a_stop_was_requested(steering: SteeringHarness, clock: FakeClock, status: str):
+    run, leave = await steering.start(), asyncio.Event()
 
     async def takes_its_time(ctx: Any) -> None:
         try:
-            await forever()
+            await wait_forever()
         except asyncio.CancelledError:
             await leave.wait()
             raise
 
     run.do(takes_its_time)
     if status == "cancelled":
-        await talk.engine.runs.cancel(run.run_id)
+        await steering.engine.runs.cancel(run.run_id)
     else:
         clock.advance(300)
-    ticket = await talk.say("too late")
+    ticket = await steering.send("too late")
 
     assert (ticket.claimed_by, ticket.waits_for, ticket.not_claimed_reason) == (None, run.run_id, "the run is ending")
     leave.set()
-    assert (await run.over()).row.status == status
-    assert (await played(talk.engine, await ticket.started)).row.status == "completed"
+    assert (await run.wait_for_end()).row.status == status
+    assert (await wait_for_run(steering.engine, await ticket.started)).row.status == "completed"
 
 
-async def test_nothing_is_claimed_once_another_process_has_asked_for_a_stop(open_engine: Engines):
-    talk = await open_talk(open_engine)
+async def test_nothing_is_claimed_after_another_process_requested_a_stop(open_engine: Engines):
+    steering = await open_steering(open_engine)
     other = await open_engine(mode="read")
-    run = await talk.start()
+    run = await steering.start()
     await other.runs.cancel(run.run_id)
-    ticket = await talk.say("too late")
+    ticket = await steering.send("too late")
 
     assert (ticket.claimed_by, ticket.not_claimed_reason) == (None, "the run is ending")
-    assert (await run.over()).row.status == "cancelled"
-    assert (await played(talk.engine, await ticket.started)).row.status == "completed"
+    assert (await run.wait_for_end()).row.status == "cancelled"
+    assert (await wait_for_run(steering.engine, await ticket.started)).row.status == "completed"
 
 
 @pytest.mark.parametrize(
     "event_type",
     ["message.recalled", "group.member_joined", "friend.request_received", "schedule.triggered", "api.invoked"],
 )
-async def test_only_messages_are_claimed_and_other_events_wait_for_the_slot(talk: Talk, event_type: str):
-    run = await talk.start()
-    ticket = await talk.engine.runs.submit(event(event_type, conversation_id="s"), RunOptions(runner="puppet"))
+async def test_only_messages_are_claimed_and_other_events_wait_for_the_slot(steering: SteeringHarness, event_type: str):
+    run = await steering.start()
+    ticket = await steering.engine.runs.submit(event(event_type, conversation_id="s"), RunOptions(runner="controlled"))
 
     assert (ticket.claimed_by, ticket.waits_for) == (None, run.run_id)
     assert ticket.not_claimed_reason == f"a run can only receive messages, and this is {event_type}"
     assert await run.pull() == []
     await run.end(done())
-    assert (await played(talk.engine, await ticket.started)).row.status == "completed"
-    assert await lines_of(talk.engine) == [("user", "go"), ("assistant", "answer to ")]
+    assert (await wait_for_run(steering.engine, await ticket.started)).row.status == "completed"
+    assert await lines_of(steering.engine) == [("user", "go"), ("assistant", "answer to ")]
 
 
-async def test_a_message_for_after_the_run_is_never_claimed(talk: Talk):
-    run = await talk.start()
-    ticket = await talk.say("later", after=True)
-    await talk.claimed("now")
+async def test_a_message_for_after_the_run_is_never_claimed(steering: SteeringHarness):
+    run = await steering.start()
+    ticket = await steering.send("later", after=True)
+    await steering.send_claimed("now")
 
     assert (ticket.claimed_by, ticket.waits_for, ticket.not_claimed_reason) == (None, run.run_id, None)
-    assert talk.item(ticket.item_id).mode == Mode.AFTER
+    assert steering.item(ticket.item_id).mode == Mode.AFTER
     assert await run.pull() == ["now"]
     await run.end(done("first"))
-    await talk.engine.runs.wait_for_end(await ticket.started)
-    assert await lines_of(talk.engine) == [
+    await steering.engine.runs.wait_for_end(await ticket.started)
+    assert await lines_of(steering.engine) == [
         ("user", "go"),
         ("user", "now"),
         ("assistant", "first"),
@@ -252,26 +252,26 @@ async def test_a_message_for_after_the_run_is_never_claimed(talk: Talk):
     ]
 
 
-async def test_a_message_for_after_the_run_starts_at_once_where_nothing_runs(talk: Talk):
-    ticket = await talk.say("nothing to wait for", after=True)
+async def test_message_for_after_the_run_starts_at_once_if_no_run_is_in_progress(steering: SteeringHarness):
+    ticket = await steering.send("nothing to wait for", after=True)
 
-    assert (await played(talk.engine, await ticket.started)).row.status == "completed"
-    assert items_of(talk.engine) == []
+    assert (await wait_for_run(steering.engine, await ticket.started)).row.status == "completed"
+    assert queue_items(steering.engine) == []
 
 
-async def test_a_claimed_message_is_logged_as_absorbed_into_the_active_run(talk: Talk, clock: FakeClock):
-    run = await talk.start()
+async def test_a_claimed_message_is_logged_as_absorbed_into_the_active_run(steering: SteeringHarness, clock: FakeClock):
+    run = await steering.start()
     clock.advance(2.5)
-    ticket = await talk.say("more")
+    ticket = await steering.send("more")
 
-    row = events_of(talk.engine, "message.received")[-1]
+    row = events_of(steering.engine, "message.received")[-1]
     assert (row.event_id, row.input_summary) == (ticket.event_id, "more")
     assert row.metadata == {
         "steering": {
             "status": "queued",
             "trigger_behavior": "absorbed_into_active_run",
             "claimed_by_run_id": run.run_id,
-            "claimed_runner_id": "plugin:local/puppet/default",
+            "claimed_runner_id": "plugin:local/controlled/default",
             "claimed_at": "2026-01-02T03:04:07.500000Z",
         }
     }
@@ -285,63 +285,65 @@ FAILURES = {
 
 
 @pytest.mark.parametrize("when", FAILURES.values(), ids=FAILURES)
-async def test_a_claim_that_fails_puts_the_message_on_the_normal_path_and_the_loop_lives_on(talk: Talk, when: str):
+async def test_message_waits_for_the_slot_if_its_claim_fails(steering: SteeringHarness, when: str):
     attachment = {"artifact_id": "a", "artifact_type": "file", "source": "user", "content": "aGk="}
-    run = await talk.start()
-    with trigger(talk.engine, when):
-        ticket = await talk.say("unlucky", input={"text": "unlucky", "attachments": [attachment]})
+    run = await steering.start()
+    with failing_trigger(steering.engine, when):
+        ticket = await steering.send("unlucky", input={"text": "unlucky", "attachments": [attachment]})
     assert (ticket.claimed_by, ticket.waits_for) == (None, run.run_id)
     assert "not today" in str(ticket.not_claimed_reason)
-    row: QueueItem = talk.item(ticket.item_id)
+    row: QueueItem = steering.item(ticket.item_id)
     assert (row.mode, row.fate, row.reason) == (Mode.SLOT, Fate.QUEUED, ticket.not_claimed_reason)
-    (entry,) = refused(await journal_of(talk.engine, run.run_id))
+    (entry,) = refused(await journal_of(steering.engine, run.run_id))
     assert "not today" in str(entry.reason)
-    assert log_of(talk.engine, "message.received") == []
+    assert steering_log(steering.engine, "message.received") == []
 
-    assert (await talk.say("lucky")).claimed_by == run.run_id
+    assert (await steering.send("lucky")).claimed_by == run.run_id
     assert await run.pull() == ["lucky"]
     await run.end(done())
-    own = await played(talk.engine, await ticket.started)
+    own = await wait_for_run(steering.engine, await ticket.started)
     assert (own.row.status, own.row.event_id) == ("completed", ticket.event_id)
-    assert await talk.engine.artifacts.read_bytes("a") == b"hi"
+    assert await steering.engine.artifacts.read_bytes("a") == b"hi"
 
 
-async def test_the_run_that_follows_at_once_takes_messages_in_too(talk: Talk):
-    run, host = await talk.start(), talk.engine._core.host
-    with pen_held(talk.engine):
+async def test_run_that_starts_right_after_another_claims_messages(steering: SteeringHarness):
+    run, host = await steering.start(), steering.engine._core.host
+    with writer_blocked(steering.engine):
         # The writer is busy with another operation, so that the end of one run and the start of the next are decided
         # in the same batch.
         host.writer.submit(lambda _: None)
-        await comes_true(lambda: host.writer._taken == host.writer._added)
+        await wait_until(lambda: host.writer._taken == host.writer._added)
         ending = asyncio.ensure_future(run.end(done("over")))
-        await comes_true(lambda: run.run_id not in host.orchestrator.live)
-        following = asyncio.ensure_future(talk.say("go on"))
-        await comes_true(lambda: host.dispatcher.pending)
+        await wait_until(lambda: run.run_id not in host.orchestrator.live)
+        following = asyncio.ensure_future(steering.send("go on"))
+        await wait_until(lambda: host.dispatcher.pending)
     ticket = await following
     await ending
-    second = Conducted(talk.engine, talk.puppets, await ticket.started)
-    await until(talk.engine, second.run_id, "message.delta")
+    second = ControlledRun(steering.engine, steering.runners, await ticket.started)
+    await wait_for_entry(steering.engine, second.run_id, "message.delta")
 
-    assert (await talk.say("for the second")).claimed_by == second.run_id
+    assert (await steering.send("for the second")).claimed_by == second.run_id
     assert await second.pull() == ["for the second"]
     await second.end(done())
 
 
-async def test_an_event_that_was_claimed_is_recognised_when_it_comes_again(talk: Talk):
-    run = await talk.start()
+async def test_repeat_of_a_claimed_event_is_recognised(steering: SteeringHarness):
+    run = await steering.start()
     said = message("once")
-    first = await talk.engine.runs.submit(said, RunOptions(runner="puppet"))
+    first = await steering.engine.runs.submit(said, RunOptions(runner="controlled"))
     assert first.claimed_by == run.run_id
     for happens in (run.pull, lambda: run.end(done())):
-        again = await talk.engine.runs.submit(said, RunOptions(runner="puppet"))
+        again = await steering.engine.runs.submit(said, RunOptions(runner="controlled"))
         assert (again.is_repeat, await again.started, again.item_id) == (True, run.run_id, None)
         await happens()
-    await talk.engine.runs.wait_until_idle()
-    again = await talk.engine.runs.submit(said, RunOptions(runner="puppet"))
+    await steering.engine.runs.wait_until_idle()
+    again = await steering.engine.runs.submit(said, RunOptions(runner="controlled"))
 
     assert (again.is_repeat, await again.started) == (True, run.run_id)
-    assert len(items_of(talk.engine)) == 1
-    assert [(e.type, e.outcome) for e in await journal_of(talk.engine, run.run_id) if e.type == "steering.queued"] == [
+    assert len(queue_items(steering.engine)) == 1
+    assert [
+        (e.type, e.outcome) for e in await journal_of(steering.engine, run.run_id) if e.type == "steering.queued"
+    ] == [
         ("steering.queued", None),
         ("steering.queued", "refused"),
         ("steering.queued", "refused"),

@@ -7,8 +7,8 @@ import pytest
 
 from engine.api import Engine, Mode, RunOptions
 from engine.store import tables
-from tests.support.engines import Engines, done, facts, journal_of, message, played
-from tests.support.queue.steering import Conducted, Talk, open_talk
+from tests.support.engines import Engines, done, journal_of, message, read_database, wait_for_run
+from tests.support.queue.steering import ControlledRun, SteeringHarness, open_steering
 
 SECRET = "walnut-4711-walnut"
 MARK = "‹secret api_key›"
@@ -22,9 +22,11 @@ def attached(artifact_id: str, content: bytes = b"hi", **fields: Any) -> dict[st
 # Attachments
 
 
-async def test_attachments_become_artifacts_of_the_claiming_run_and_the_runner_gets_references(talk: Talk):
-    run = await talk.start()
-    await talk.claimed("", input={"text": "look", "attachments": [attached("a", b"a cat", name="cat.txt")]})
+async def test_attachments_become_artifacts_of_the_claiming_run_and_the_runner_gets_references(
+    steering: SteeringHarness,
+):
+    run = await steering.start()
+    await steering.send_claimed("", input={"text": "look", "attachments": [attached("a", b"a cat", name="cat.txt")]})
 
     async def looks(ctx: Any) -> Any:
         (item,) = (await ctx.api.steering_pull()).items
@@ -34,64 +36,66 @@ async def test_attachments_become_artifacts_of_the_claiming_run_and_the_runner_g
     reference, read = await run.do(looks)
     assert (reference.artifact_id, reference.name, reference.content) == ("a", "cat.txt", None)
     assert base64.b64decode(read.content_base64) == b"a cat"
-    (row,) = await talk.engine.artifacts.list(run_id=run.run_id)
-    assert (row.artifact_id, row.run_id, row.runner_id) == ("a", run.run_id, "plugin:local/puppet/default")
+    (row,) = await steering.engine.artifacts.list(run_id=run.run_id)
+    assert (row.artifact_id, row.run_id, row.runner_id) == ("a", run.run_id, "plugin:local/controlled/default")
     await run.end(done())
 
 
-async def test_attachments_are_there_from_the_claim_on_also_where_nobody_pulls(talk: Talk):
-    run = await talk.start()
-    await talk.claimed("", input={"text": "look", "attachments": [attached("a")]})
-    assert await talk.engine.artifacts.read_bytes("a") == b"hi"
+async def test_attachments_are_stored_at_the_claim_even_without_a_pull(steering: SteeringHarness):
+    run = await steering.start()
+    await steering.send_claimed("", input={"text": "look", "attachments": [attached("a")]})
+    assert await steering.engine.artifacts.read_bytes("a") == b"hi"
     await run.end(done())
 
-    (line,) = [line for line in await talk.engine.sessions.transcript("s") if line.content == "look"]
+    (line,) = [line for line in await steering.engine.sessions.transcript("s") if line.content == "look"]
     assert list(line.artifact_refs) == ["a"]
     assert line.content_json is not None
     assert line.content_json["attachments"][0]["content_redacted"] is True
 
 
-async def test_the_journal_lists_the_attachments_of_a_message_also_of_one_turned_into_steering(talk: Talk):
-    run = await talk.start()
+async def test_journal_lists_attachments_of_claimed_and_of_turned_messages(
+    steering: SteeringHarness,
+):
+    run = await steering.start()
     file = attached("a", b"a cat", name="cat.txt", mime_type="text/plain", size=5)
-    ticket = await talk.say("", input={"text": "look", "attachments": [file]})
+    ticket = await steering.send("", input={"text": "look", "attachments": [file]})
     for mode in (Mode.AFTER, Mode.STEER):
-        await talk.engine.queue.set_mode(str(ticket.item_id), mode)
+        await steering.engine.queue.set_mode(str(ticket.item_id), mode)
     over = await run.end(done())
 
-    told = [over.one("steering.queued").data, over.all("steering.turned")[-1].data]
+    queued_data = [over.one("steering.queued").data, over.all("steering.turned")[-1].data]
     wanted = {"artifact_id": "a", "artifact_type": "file", "name": "cat.txt", "mime_type": "text/plain", "size": 5}
-    assert [data["attachments"] for data in told] == [[wanted]] * 2
+    assert [data["attachments"] for data in queued_data] == [[wanted]] * 2
 
 
-async def test_an_attachment_whose_id_is_taken_is_left_out_and_recorded(talk: Talk):
-    run = await talk.start(input={"text": "go", "attachments": [attached("a", b"first")]})
-    ticket = await talk.say("", input={"text": "look", "attachments": [attached("a", b"second")]})
+async def test_an_attachment_whose_id_is_taken_is_left_out_and_recorded(steering: SteeringHarness):
+    run = await steering.start(input={"text": "go", "attachments": [attached("a", b"first")]})
+    ticket = await steering.send("", input={"text": "look", "attachments": [attached("a", b"second")]})
     assert ticket.claimed_by == run.run_id
     over = await run.end(done())
 
     assert over.one("steering.queued").data["warnings"] == [
         "attachment 'a' was left out: its artifact id is already used",
     ]
-    assert await talk.engine.artifacts.read_bytes("a") == b"first"
+    assert await steering.engine.artifacts.read_bytes("a") == b"first"
 
 
-async def test_attachments_go_along_when_an_item_is_turned_into_a_run_of_its_own(talk: Talk):
-    run = await talk.start()
-    ticket = await talk.say("", input={"text": "look", "attachments": [attached("a")]})
-    await talk.engine.queue.set_mode(str(ticket.item_id), Mode.AFTER)
+async def test_item_turned_into_its_own_run_keeps_its_attachments(steering: SteeringHarness):
+    run = await steering.start()
+    ticket = await steering.send("", input={"text": "look", "attachments": [attached("a")]})
+    await steering.engine.queue.set_mode(str(ticket.item_id), Mode.AFTER)
     await run.end(done())
-    own = await played(talk.engine, await ticket.started)
+    own = await wait_for_run(steering.engine, await ticket.started)
 
     assert own.warnings == []
     assert own.context["input"]["attachments"][0]["artifact_id"] == "a"
 
 
-async def test_attachments_do_not_count_for_the_size_limit_of_a_pull(talk: Talk):
-    run = await talk.start()
+async def test_attachments_do_not_count_for_the_size_limit_of_a_pull(steering: SteeringHarness):
+    run = await steering.start()
     for name in "ab":
         files = [attached(f"{name}{number}", bytes(1 << 20)) for number in range(7)]
-        await talk.claimed("", input={"text": name, "attachments": files})
+        await steering.send_claimed("", input={"text": name, "attachments": files})
 
     assert await run.pull() == ["a", "b"]
     await run.end(done())
@@ -100,10 +104,10 @@ async def test_attachments_do_not_count_for_the_size_limit_of_a_pull(talk: Talk)
 # Long texts
 
 
-async def test_more_than_one_reply_can_carry_comes_with_the_next_pull(talk: Talk):
-    run = await talk.start()
+async def test_messages_beyond_the_size_of_one_reply_come_with_the_next_pull(steering: SteeringHarness):
+    run = await steering.start()
     texts = [letter * (6 << 20) for letter in "abc"]
-    await talk.claimed(*texts)
+    await steering.send_claimed(*texts)
 
     assert [[text[0] for text in await run.pull()] for _ in range(3)] == [["a", "b"], ["c"], []]
     await run.end(done())
@@ -132,22 +136,22 @@ UNFIT: dict[str, tuple[dict[str, Any], str]] = {
 
 @pytest.mark.parametrize(("fields", "why"), UNFIT.values(), ids=UNFIT)
 async def test_a_message_too_large_for_a_pull_waits_for_the_slot_and_blocks_no_other(
-    talk: Talk, fields: dict[str, Any], why: str
+    steering: SteeringHarness, fields: dict[str, Any], why: str
 ):
-    run = await talk.start()
-    ticket = await talk.say("unfit", **fields)
+    run = await steering.start()
+    ticket = await steering.send("unfit", **fields)
 
     assert ticket.claimed_by is None
     assert why in str(ticket.not_claimed_reason)
-    await talk.claimed("fit")
+    await steering.send_claimed("fit")
     assert await run.pull() == ["fit"]
-    await talk.engine.queue.withdraw(str(ticket.item_id))
+    await steering.engine.queue.withdraw(str(ticket.item_id))
     await run.end(done())
 
 
-async def test_as_deep_as_the_wire_carries_goes_into_the_run(talk: Talk):
-    run = await talk.start()
-    await talk.claimed("deep", data=nested(95))
+async def test_message_of_the_maximum_nesting_depth_is_claimed(steering: SteeringHarness):
+    run = await steering.start()
+    await steering.send_claimed("deep", data=nested(95))
 
     assert await run.pull() == ["deep"]
     await run.end(done())
@@ -160,56 +164,56 @@ def everything_recorded(engine: Engine) -> str:
     """The text of the journal, the transcript and the event log."""
     rows: list[Any] = []
     for table in (tables.transcript, tables.events):
-        rows += facts(engine, lambda conn, table=table: [tuple(row) for row in conn.execute(table.select())])
+        rows += read_database(engine, lambda conn, table=table: [tuple(row) for row in conn.execute(table.select())])
     statement = "SELECT data, reason FROM journal"
-    rows += facts(engine, lambda conn: [tuple(row) for row in conn.exec_driver_sql(statement)])
+    rows += read_database(engine, lambda conn: [tuple(row) for row in conn.exec_driver_sql(statement)])
     return repr(rows)
 
 
-async def keyed(talk: Talk) -> Conducted:
-    return await talk.start(config={"api_key": SECRET})
+async def keyed(steering: SteeringHarness) -> ControlledRun:
+    return await steering.start(config={"api_key": SECRET})
 
 
-async def say_secret(talk: Talk, *, after: bool = False) -> str:
-    choice = RunOptions(runner="puppet", config={"api_key": SECRET})
-    return str((await talk.engine.runs.submit(message(f"use {SECRET}"), choice, after=after)).item_id)
+async def say_secret(steering: SteeringHarness, *, after: bool = False) -> str:
+    choice = RunOptions(runner="controlled", config={"api_key": SECRET})
+    return str((await steering.engine.runs.submit(message(f"use {SECRET}"), choice, after=after)).item_id)
 
 
-async def test_secrets_in_what_is_pulled_are_marks_in_journal_line_and_log(talk: Talk):
-    run = await keyed(talk)
-    item_id = await say_secret(talk)
-    await talk.engine.queue.edit(item_id, f"or rather {SECRET}")
+async def test_secrets_in_pulled_messages_are_masked_in_journal_transcript_and_log(steering: SteeringHarness):
+    run = await keyed(steering)
+    item_id = await say_secret(steering)
+    await steering.engine.queue.edit(item_id, f"or rather {SECRET}")
     assert await run.pull() == [f"or rather {SECRET}"], "the runner gets what was said"
     await run.end(done())
 
-    (steering,) = (await talk.engine.queue.receipts(run.run_id)).receipts
-    assert steering.text == f"or rather {MARK}"
-    recorded = everything_recorded(talk.engine)
+    (receipt,) = (await steering.engine.queue.receipts(run.run_id)).receipts
+    assert receipt.text == f"or rather {MARK}"
+    recorded = everything_recorded(steering.engine)
     assert SECRET not in recorded
     assert recorded.count(f"or rather {MARK}") >= 3
 
 
-async def test_secrets_in_what_is_withdrawn_or_refused_are_marks(talk: Talk):
-    run = await keyed(talk)
-    item_id = await say_secret(talk)
+async def test_secrets_in_withdrawn_and_refused_messages_are_masked(steering: SteeringHarness):
+    run = await keyed(steering)
+    item_id = await say_secret(steering)
     await run.do(lambda ctx: ctx.api.run_get())
-    await talk.engine.queue.withdraw(item_id)
+    await steering.engine.queue.withdraw(item_id)
     await run.end(done())
-    again = await talk.engine.queue.resend(item_id, RunOptions(runner="puppet", config={"api_key": SECRET}))
-    await played(talk.engine, await again.started)
+    again = await steering.engine.queue.resend(item_id, RunOptions(runner="controlled", config={"api_key": SECRET}))
+    await wait_for_run(steering.engine, await again.started)
 
-    assert SECRET not in everything_recorded(talk.engine)
+    assert SECRET not in everything_recorded(steering.engine)
 
 
 @pytest.mark.parametrize("edited", [False, True], ids=["as it came", "edited"])
 @pytest.mark.parametrize("after", [False, True], ids=["in the run", "for the slot"])
-async def test_secrets_in_what_is_dropped_are_marks(open_engine: Engines, after: bool, edited: bool):
-    talk = await open_talk(open_engine)
-    await keyed(talk)
-    item_id = await say_secret(talk, after=after)
+async def test_secrets_in_dropped_messages_are_masked(open_engine: Engines, after: bool, edited: bool):
+    steering = await open_steering(open_engine)
+    await keyed(steering)
+    item_id = await say_secret(steering, after=after)
     if edited:
-        await talk.engine.queue.edit(item_id, f"now {SECRET}")
-    await open_engine.close(talk.engine)
+        await steering.engine.queue.edit(item_id, f"now {SECRET}")
+    await open_engine.close(steering.engine)
     reader = await open_engine(mode="read")
 
     recorded = everything_recorded(reader)
@@ -217,12 +221,15 @@ async def test_secrets_in_what_is_dropped_are_marks(open_engine: Engines, after:
     assert f"{'now' if edited else 'use'} {MARK}" in recorded
 
 
-async def test_a_secret_that_was_edited_away_leaves_no_mark(talk: Talk):
-    run = await keyed(talk)
-    item_id = await say_secret(talk)
-    await talk.engine.queue.edit(item_id, "nothing to hide")
+async def test_secret_removed_by_an_edit_leaves_no_mask_in_journal_or_transcript(steering: SteeringHarness):
+    run = await keyed(steering)
+    item_id = await say_secret(steering)
+    await steering.engine.queue.edit(item_id, "nothing to hide")
     await run.end(done())
 
-    (entry,) = [entry for entry in await journal_of(talk.engine, run.run_id) if entry.type == "steering.dropped"]
+    (entry,) = [entry for entry in await journal_of(steering.engine, run.run_id) if entry.type == "steering.dropped"]
     assert entry.data["text"] == "nothing to hide"
-    assert [line.content for line in await talk.engine.sessions.transcript("s", after=0)] == ["go", "nothing to hide"]
+    assert [line.content for line in await steering.engine.sessions.transcript("s", after=0)] == [
+        "go",
+        "nothing to hide",
+    ]

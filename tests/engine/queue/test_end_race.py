@@ -16,9 +16,9 @@ from engine.store import tables
 from engine.store.queue import QueueItem
 from engine.store.row_mapping import every
 from engine.store.transcript import TranscriptLine
-from tests.support.engines import Engines, FakeClock, declares, done, facts
-from tests.support.faults.faults import MARK, stage
-from tests.support.queue.steering import check_books
+from tests.support.engines import Engines, FakeClock, declares, done, read_database
+from tests.support.faults.faults import MARK_VARIABLE, open_pooled_engine
+from tests.support.queue.steering import check_stored_data
 
 IN_PROCESS, WITH_CHILDREN = 180, 20
 AT_ONCE = 6
@@ -39,8 +39,8 @@ def fates(engine: Engine) -> Counter[str]:
     Whoever was taken in is in the answer of the run that took it in, once; whoever was not has an answer of its own;
     what was dropped has none.
     """
-    items = {item.event_id: item for item in facts(engine, lambda c: every(c, select(tables.queue), QueueItem))}
-    lines = facts(engine, lambda c: every(c, select(tables.transcript), TranscriptLine))
+    items = {item.event_id: item for item in read_database(engine, lambda c: every(c, select(tables.queue), QueueItem))}
+    lines = read_database(engine, lambda c: every(c, select(tables.transcript), TranscriptLine))
     found: Counter[str] = Counter()
     for late in (line for line in lines if line.role == "user" and str(line.content).startswith("late")):
         answered = Counter(
@@ -97,13 +97,13 @@ async def in_process(root: Path, chance: random.Random) -> Counter[str]:
     await engine.runs.wait_until_idle()
     found = fates(engine)
     await engines.close_all()
-    check_books(engines.db)
+    check_stored_data(engines.db)
     return found
 
 
 async def with_children(db: Path, chance: random.Random) -> Counter[str]:
-    async with stage(db, LISTENER) as opened:
-        engine, choice = opened.engine, RunOptions(env=(MARK,))
+    async with open_pooled_engine(db, LISTENER) as opened:
+        engine, choice = opened.engine, RunOptions(env=(MARK_VARIABLE,))
         lasts = 0.05
         for number in range(WITH_CHILDREN):
             first = message(f"first-{number}", f"first {number}", conversation_id="s")
@@ -117,14 +117,14 @@ async def with_children(db: Path, chance: random.Random) -> Counter[str]:
             lasts = ((run.finished_at or 0) - run.created_at) / 1e6
         await engine.runs.wait_until_idle()
         found = fates(engine)
-    check_books(db)
+    check_stored_data(db)
     return found
 
 
-async def test_a_message_sent_as_the_run_ends_is_taken_in_or_runs_by_itself_never_both_and_never_neither(
+async def test_message_sent_as_the_run_ends_is_either_claimed_or_gets_its_own_run(
     tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
-    monkeypatch.setenv(MARK, tmp_path.name)
+    monkeypatch.setenv(MARK_VARIABLE, tmp_path.name)
     chance = random.Random(seed)
     with capsys.disabled():
         print(f"\nmessages around a run's end, seed {seed}:", end=" ")

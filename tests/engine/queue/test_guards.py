@@ -12,89 +12,89 @@ from engine.runtimes.answers import Answers
 from engine.runtimes.runtime import ConfirmedReply
 from engine.store import runs
 from engine.store.errors import AlreadyDecided
-from tests.support.engines import Engines, done, events_of, journal_of, lines_of, played
-from tests.support.queue.steering import Conducted, Talk, comes_true, open_talk, pen_held
+from tests.support.engines import Engines, done, events_of, journal_of, lines_of, wait_for_run
+from tests.support.queue.steering import ControlledRun, SteeringHarness, open_steering, wait_until, writer_blocked
 
 
 @pytest.fixture
-async def closed_elsewhere(open_engine: Engines) -> tuple[Talk, Conducted, str]:
+async def closed_elsewhere(open_engine: Engines) -> tuple[SteeringHarness, ControlledRun, str]:
     """A run in progress here that another process has closed, as can happen without locks; and its message."""
-    talk, other = await open_talk(open_engine), await open_engine()
-    run = await talk.start()
-    (item_id,) = await talk.claimed("early")
-    host_id, now = talk.engine._core.host.host_id, talk.engine.now()
+    steering, other = await open_steering(open_engine), await open_engine()
+    run = await steering.start()
+    (item_id,) = await steering.send_claimed("early")
+    host_id, now = steering.engine._core.host.host_id, steering.engine.now()
     await other._core.host.writer.submit(lambda tx: recover(tx, host_id, now=now))
-    return talk, run, item_id
+    return steering, run, item_id
 
 
-async def test_a_message_to_a_run_that_another_process_has_closed_becomes_a_run_of_its_own(
-    closed_elsewhere: tuple[Talk, Conducted, str],
+async def test_message_to_a_run_closed_by_another_process_gets_its_own_run(
+    closed_elsewhere: tuple[SteeringHarness, ControlledRun, str],
 ):
-    talk, run, _ = closed_elsewhere
-    ticket = await talk.say("late")
+    steering, run, _ = closed_elsewhere
+    ticket = await steering.send("late")
 
     assert (ticket.claimed_by, ticket.item_id) == (None, None)
-    assert (await played(talk.engine, await ticket.started)).row.run_id != run.run_id
+    assert (await wait_for_run(steering.engine, await ticket.started)).row.run_id != run.run_id
 
 
-async def test_nothing_is_recorded_behind_the_end_of_a_run_that_another_process_has_closed(
-    closed_elsewhere: tuple[Talk, Conducted, str],
+async def test_no_entry_follows_the_end_of_a_run_closed_by_another_process(
+    closed_elsewhere: tuple[SteeringHarness, ControlledRun, str],
 ):
-    talk, run, item_id = closed_elsewhere
+    steering, run, item_id = closed_elsewhere
     with pytest.raises(AlreadyDecided, match=r"is dropped \(host_restarted\)"):
-        await talk.engine.queue.edit(item_id, "later")
+        await steering.engine.queue.edit(item_id, "later")
 
-    assert [entry.type for entry in await journal_of(talk.engine, run.run_id)][-1] == "run.finished"
+    assert [entry.type for entry in await journal_of(steering.engine, run.run_id)][-1] == "run.finished"
 
 
-async def test_a_cancel_that_is_written_and_yet_to_be_noticed_lets_nothing_in(talk: Talk):
-    run, host = await talk.start(), talk.engine._core.host
-    with pen_held(talk.engine):
+async def test_nothing_is_claimed_after_a_cancel_is_written(steering: SteeringHarness):
+    run, host = await steering.start(), steering.engine._core.host
+    with writer_blocked(steering.engine):
         host.writer.submit(lambda tx: runs.request_cancel(tx.connection, run.run_id, at=0))
-        saying = asyncio.ensure_future(talk.say("too late"))
-        await comes_true(lambda: host.dispatcher.pending)
+        saying = asyncio.ensure_future(steering.send("too late"))
+        await wait_until(lambda: host.dispatcher.pending)
         assert host.orchestrator.live[run.run_id].stop_reason is None
     ticket = await saying
 
     assert (ticket.claimed_by, ticket.not_claimed_reason) == (None, "the run is ending")
 
 
-async def test_a_message_that_comes_as_the_slot_becomes_free_does_not_overtake_queued_ones(talk: Talk):
-    run, host = await talk.start(), talk.engine._core.host
-    first = await talk.say("first", after=True)
-    with pen_held(talk.engine):
+async def test_new_message_does_not_overtake_queued_ones_when_the_slot_becomes_free(steering: SteeringHarness):
+    run, host = await steering.start(), steering.engine._core.host
+    first = await steering.send("first", after=True)
+    with writer_blocked(steering.engine):
         # The end of the run and the new message are decided in one batch, before queued messages are considered.
         ending = asyncio.ensure_future(run.end(done()))
-        await comes_true(lambda: run.run_id not in host.orchestrator.live)
-        saying = asyncio.ensure_future(talk.say("second"))
-        await comes_true(lambda: len(host.dispatcher.pending) == 2)
+        await wait_until(lambda: run.run_id not in host.orchestrator.live)
+        saying = asyncio.ensure_future(steering.send("second"))
+        await wait_until(lambda: len(host.dispatcher.pending) == 2)
     second = await saying
     await ending
-    await talk.engine.runs.wait_until_idle()
+    await steering.engine.runs.wait_until_idle()
 
-    assert [text for role, text in await lines_of(talk.engine) if role == "user"] == ["go", "first", "second"]
+    assert [text for role, text in await lines_of(steering.engine) if role == "user"] == ["go", "first", "second"]
     assert await first.started != await second.started
 
 
-async def test_the_end_of_a_run_drops_only_what_waits_in_it(talk: Talk):
-    run, other = await talk.start(), await talk.start(thread_id="t")
-    (mine,) = await talk.claimed("mine")
-    (theirs,) = await talk.claimed("theirs", thread_id="t")
+async def test_end_of_a_run_drops_only_its_own_queued_messages(steering: SteeringHarness):
+    run, other = await steering.start(), await steering.start(thread_id="t")
+    (mine,) = await steering.send_claimed("mine")
+    (theirs,) = await steering.send_claimed("theirs", thread_id="t")
     await run.end(done())
 
-    assert (talk.item(mine).fate, talk.item(theirs).fate) == (Fate.DROPPED, Fate.QUEUED)
+    assert (steering.item(mine).fate, steering.item(theirs).fate) == (Fate.DROPPED, Fate.QUEUED)
     assert await other.pull() == ["theirs"]
     await other.end(done())
 
 
-async def test_the_event_of_what_was_taken_in_is_an_event_of_the_run_that_took_it_in(talk: Talk):
-    run = await talk.start()
-    heard, unheard = await talk.say("heard"), await talk.say("unheard")
+async def test_event_of_a_delivered_message_belongs_to_the_run_that_claimed_it(steering: SteeringHarness):
+    run = await steering.start()
+    delivered, undelivered = await steering.send("heard"), await steering.send("unheard")
     await run.pull("one")
     await run.end(done())
 
-    of_event = {row.event_id: row.run_id for row in events_of(talk.engine, "message.received")}
-    assert (of_event[heard.event_id], of_event[unheard.event_id]) == (run.run_id, None)
+    of_event = {row.event_id: row.run_id for row in events_of(steering.engine, "message.received")}
+    assert (of_event[delivered.event_id], of_event[undelivered.event_id]) == (run.run_id, None)
 
 
 @pytest.mark.parametrize(
@@ -108,20 +108,20 @@ async def test_the_event_of_what_was_taken_in_is_an_event_of_the_run_that_took_i
         (Status.TIMEOUT, "timeout", "timeout"),
     ],
 )
-def test_there_is_one_word_for_each_way_in_which_a_run_leaves_messages_behind(status: Status, reason: str, word: str):
+def test_each_end_of_a_run_has_its_own_drop_reason(status: Status, reason: str, word: str):
     assert drop_reason(status, reason) == word
 
 
-@pytest.mark.parametrize(("is_written", "heard"), [(True, ["written"]), (False, ["lost"])])
-async def test_a_reply_that_nobody_is_there_to_get_counts_as_lost(is_written: bool, heard: list[str]):
-    told: list[str] = []
+@pytest.mark.parametrize(("is_written", "expected"), [(True, ["written"]), (False, ["lost"])])
+async def test_reply_that_cannot_be_written_counts_as_lost(is_written: bool, expected: list[str]):
+    outcomes: list[str] = []
 
     class Desk:
         async def call(self, action: str, data: object) -> ConfirmedReply:
-            return ConfirmedReply({}, lambda: told.append("written"), lambda: told.append("lost"))
+            return ConfirmedReply({}, lambda: outcomes.append("written"), lambda: outcomes.append("lost"))
 
     answers = Answers(Desk(), lambda _: is_written, asyncio.Event().wait)  # type: ignore[arg-type]
     answers.take(1, "steering_pull", {})
-    await comes_true(lambda: told)
+    await wait_until(lambda: outcomes)
 
-    assert told == heard
+    assert outcomes == expected

@@ -15,54 +15,56 @@ from engine.api import Engine, Fate, message
 from engine.store import tables
 from engine.store.event_log import EventRow
 from engine.store.row_mapping import every
-from tests.support.engines import facts, until
-from tests.support.faults.faults import MARK, Played, Stage, stage
-from tests.support.faults.faults import until as comes_true
-from tests.support.queue.steering import check_books, items_of, pen_held
+from tests.support.engines import read_database, wait_for_entry
+from tests.support.faults.faults import MARK_VARIABLE, FinishedRun, PooledEngine, open_pooled_engine
+from tests.support.faults.faults import until as wait_until
+from tests.support.queue.steering import check_stored_data, queue_items, writer_blocked
 
 LISTENER = Path(__file__).parents[2] / "support" / "queue" / "listener.py"
 
 
 @pytest.fixture
-async def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Stage]:
+async def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[PooledEngine]:
     """An engine with real children; when it is closed, every message must have exactly one fate."""
-    monkeypatch.setenv(MARK, tmp_path.name)
-    async with stage(tmp_path / "facts.db", LISTENER) as opened:
+    monkeypatch.setenv(MARK_VARIABLE, tmp_path.name)
+    async with open_pooled_engine(tmp_path / "facts.db", LISTENER) as opened:
         yield opened
-    check_books(tmp_path / "facts.db")
+    check_stored_data(tmp_path / "facts.db")
 
 
-async def say(host: Stage, text: str, session: str = "faults") -> Any:
+async def send(host: PooledEngine, text: str, session: str = "faults") -> Any:
     """Send to a session; `host.begin` starts runs in the same session by default."""
     return await host.engine.runs.submit(message(host.engine.ids.new("evt"), text, conversation_id=session))
 
 
-async def started(host: Stage, text: str, **config: Any) -> str:
-    run_id = await host.begin(None, text, **config)
-    await host.told(run_id, "message.delta")
+async def started(host: PooledEngine, text: str, **config: Any) -> str:
+    run_id = await host.start_run(None, text, **config)
+    await host.wait_for_entry(run_id, "message.delta")
     return run_id
 
 
 def log_of(engine: Engine) -> list[tuple[str, str | None]]:
     """Every event of the log with its steering metadata."""
-    rows = facts(engine, lambda conn: every(conn, select(tables.events).order_by(tables.events.c.seq), EventRow))
+    rows = read_database(
+        engine, lambda conn: every(conn, select(tables.events).order_by(tables.events.c.seq), EventRow)
+    )
     return [(row.event_type, row.metadata.get("steering", {}).get("status")) for row in rows]
 
 
-def answers(played: Played) -> list[str]:
-    return [json.loads(entry.data)["message"]["content"] for entry in played.of("run.completed")]
+def answers(played: FinishedRun) -> list[str]:
+    return [json.loads(entry.data)["message"]["content"] for entry in played.entries_of("run.completed")]
 
 
-async def test_a_second_message_during_a_long_tool_call_is_used_in_the_one_answer(host: Stage):
+async def test_message_sent_during_a_tool_call_is_used_in_the_same_reply(host: PooledEngine):
     run_id = await started(host, "tool please")
-    await host.told(run_id, "tool.call.started")
+    await host.wait_for_entry(run_id, "tool.call.started")
     await asyncio.sleep(1)
-    ticket = await say(host, "in Fahrenheit")
+    ticket = await send(host, "in Fahrenheit")
     assert ticket.claimed_by == run_id
-    played = await host.ended(run_id)
+    played = await host.wait_for_end(run_id)
     await host.engine.runs.wait_until_idle()
 
-    played.check_whole()
+    played.check_journal()
     assert answers(played) == ["heard: in Fahrenheit (13)"]
     assert [(line.role, line.content) for line in await host.engine.sessions.transcript("faults", after=0)] == [
         ("user", "tool please"),
@@ -78,28 +80,28 @@ async def test_a_second_message_during_a_long_tool_call_is_used_in_the_one_answe
     assert [run.run_id for run in await host.engine.runs.list()] == [run_id], "nothing else was started"
 
 
-async def test_runs_of_one_runner_work_side_by_side_and_each_can_be_steered(host: Stage, tmp_path: Path):
+async def test_concurrent_runs_of_one_runner_can_each_be_steered(host: PooledEngine, tmp_path: Path):
     files = {name: tmp_path / name for name in ("a", "b", "c")}
-    runs = {name: await host.begin(None, "listen", session=name, go=str(go)) for name, go in files.items()}
+    runs = {name: await host.start_run(None, "listen", session=name, go=str(go)) for name, go in files.items()}
     for name, run_id in runs.items():
-        await host.told(run_id, "message.delta")
-        assert (await say(host, f"for {name}", session=name)).claimed_by == run_id
+        await host.wait_for_entry(run_id, "message.delta")
+        assert (await send(host, f"for {name}", session=name)).claimed_by == run_id
     for go in reversed(files.values()):
         go.touch()
 
-    played = {name: await host.ended(run_id) for name, run_id in runs.items()}
+    played = {name: await host.wait_for_end(run_id) for name, run_id in runs.items()}
     assert {name: answers(each) for name, each in played.items()} == {
         name: [f"heard: for {name} (5)"] for name in files
     }
 
 
-async def test_a_message_of_nearly_two_mebibytes_reaches_the_runner_whole(host: Stage, tmp_path: Path):
+async def test_message_of_nearly_two_mebibytes_reaches_the_runner(host: PooledEngine, tmp_path: Path):
     go = tmp_path / "go"
     run_id = await started(host, "listen", go=str(go))
     letters = int(1.9 * 1024 * 1024) // 2
-    assert (await say(host, "ä" * letters)).claimed_by == run_id
+    assert (await send(host, "ä" * letters)).claimed_by == run_id
     go.touch()
-    played = await host.ended(run_id)
+    played = await host.wait_for_end(run_id)
 
     assert answers(played) == [f"heard: {'ä' * 20} ({letters})"]
     line = (await host.engine.sessions.transcript("faults", after=0))[1]
@@ -108,42 +110,42 @@ async def test_a_message_of_nearly_two_mebibytes_reaches_the_runner_whole(host: 
     assert line.content_json["text"] == "ä" * letters
 
 
-async def test_a_pull_that_the_runner_itself_takes_back_puts_its_items_back_in_place(host: Stage, tmp_path: Path):
+async def test_pull_cancelled_by_the_runner_returns_items_to_their_places(host: PooledEngine, tmp_path: Path):
     go = tmp_path / "go"
     run_id = await started(host, "resign", go=str(go))
     for text in ("one", "two"):
-        assert (await say(host, text)).claimed_by == run_id
+        assert (await send(host, text)).claimed_by == run_id
     recorder = host.engine._core.host.orchestrator.live[run_id].recorder
-    with pen_held(host.engine):
+    with writer_blocked(host.engine):
         before = recorder.position
         go.touch()
         # Three entries of the pull, three of the call behind it, and the pull's reply, which records the cancel.
-        await comes_true(lambda: recorder.position == before + 7)
-    await until(host.engine, run_id, "steering.returned")
-    assert {item.fate for item in items_of(host.engine)} == {Fate.QUEUED}
+        await wait_until(lambda: recorder.position == before + 7)
+    await wait_for_entry(host.engine, run_id, "steering.returned")
+    assert {item.fate for item in queue_items(host.engine)} == {Fate.QUEUED}
     assert [line.content for line in await host.engine.sessions.transcript("faults", after=0)] == ["resign"]
-    await say(host, "three")
+    await send(host, "three")
     go.unlink()
-    played = await host.ended(run_id)
+    played = await host.wait_for_end(run_id)
 
     assert answers(played) == ["heard: one (3), two (3), three (5)"]
-    assert [len(json.loads(entry.data)["items"]) for entry in played.of("steering.pulled")] == [2, 3, 0]
+    assert [len(json.loads(entry.data)["items"]) for entry in played.entries_of("steering.pulled")] == [2, 3, 0]
 
 
-async def test_items_of_a_runner_that_is_killed_are_dropped_as_runner_lost(host: Stage):
-    run_id = await host.begin(None, "wait")
-    delta = await host.told(run_id, "message.delta")
-    ticket = await say(host, "unheard")
+async def test_items_of_a_runner_that_is_killed_are_dropped_as_runner_lost(host: PooledEngine):
+    run_id = await host.start_run(None, "wait")
+    delta = await host.wait_for_entry(run_id, "message.delta")
+    ticket = await send(host, "unheard")
     assert ticket.claimed_by == run_id
     os.kill(json.loads(delta.data)["chunk"]["pid"], signal.SIGKILL)
-    played = await host.ended(run_id)
+    played = await host.wait_for_end(run_id)
 
     assert (played.run.status, played.run.status_reason) == ("failed", "runner.lost")
-    (item,) = items_of(host.engine)
+    (item,) = queue_items(host.engine)
     assert (item.fate, item.reason) == (Fate.DROPPED, "runner_lost")
-    (entry,) = played.of("steering.dropped")
+    (entry,) = played.entries_of("steering.dropped")
     assert json.loads(entry.data)["reason"] == "runner_lost"
     assert log_of(host.engine)[-2:] == [("steering.dropped", "dropped"), ("run.finished", None)]
     again = await host.engine.queue.resend(item.item_id)
-    resent = await host.ended(await again.started)
+    resent = await host.wait_for_end(await again.started)
     assert answers(resent) == ["unheard."]

@@ -11,9 +11,9 @@ import pytest
 
 from engine.api import Fate, Mode
 from engine.store.errors import OwnedByOtherHost
-from tests.support.engines import START, Engines, journal_of, played
-from tests.support.faults.faults import line_of, other_process, say
-from tests.support.queue.steering import items_of, open_talk
+from tests.support.engines import START, Engines, journal_of, wait_for_run
+from tests.support.faults.faults import other_process, read_line, write_line
+from tests.support.queue.steering import open_steering, queue_items
 
 OTHER = Path(__file__).parents[2] / "support" / "queue" / "other_host.py"
 TEXTS = {
@@ -29,18 +29,18 @@ TEXTS = {
 async def other_host(root: Path) -> AsyncIterator[tuple[Any, dict[str, Any]]]:
     """Another process with a run in progress, and its output."""
     with other_process(OTHER, root) as process:
-        yield process, json.loads(await asyncio.to_thread(line_of, process))
+        yield process, json.loads(await asyncio.to_thread(read_line, process))
 
 
 async def test_queued_messages_of_a_killed_host_are_dropped_as_host_restarted(open_engine: Engines, tmp_path: Path):
-    async with other_host(tmp_path) as (process, told):
+    async with other_host(tmp_path) as (process, other):
         process.kill()
         await asyncio.to_thread(process.wait)
-    talk = await open_talk(open_engine)
-    engine, run_id = talk.engine, told["run_id"]
+    steering = await open_steering(open_engine)
+    engine, run_id = steering.engine, other["run_id"]
 
     assert list(engine.recovered_runs) == [run_id]
-    fates = {name: (talk.item(item).fate, talk.item(item).reason) for name, item in told["items"].items()}
+    fates = {name: (steering.item(item).fate, steering.item(item).reason) for name, item in other["items"].items()}
     dropped = (Fate.DROPPED, "host_restarted")
     assert fates == {"injected": (Fate.INJECTED, None)} | dict.fromkeys(("pulled", "queued", "held", "after"), dropped)
     journal = await journal_of(engine, run_id)
@@ -55,13 +55,13 @@ async def test_queued_messages_of_a_killed_host_are_dropped_as_host_restarted(op
 
 
 async def test_messages_of_a_dead_host_can_be_sent_again_here(open_engine: Engines, tmp_path: Path):
-    async with other_host(tmp_path) as (process, told):
+    async with other_host(tmp_path) as (process, other):
         process.kill()
         await asyncio.to_thread(process.wait)
-    talk = await open_talk(open_engine)
+    steering = await open_steering(open_engine)
     for name in ("queued", "after"):
-        ticket = await talk.engine.queue.resend(told["items"][name])
-        own = await played(talk.engine, await ticket.started)
+        ticket = await steering.engine.queue.resend(other["items"][name])
+        own = await wait_for_run(steering.engine, await ticket.started)
 
         assert own.row.status == "completed"
         assert own.context["input"]["text"] == TEXTS[name]
@@ -70,43 +70,44 @@ async def test_messages_of_a_dead_host_can_be_sent_again_here(open_engine: Engin
 async def test_a_message_for_a_run_of_another_process_waits_for_the_slot_and_is_never_claimed(
     open_engine: Engines, tmp_path: Path
 ):
-    async with other_host(tmp_path) as (process, told):
-        talk = await open_talk(open_engine)
-        ticket = await talk.say("from here", event_id="from-here")
-        assert (ticket.claimed_by, ticket.waits_for) == (None, told["run_id"])
+    async with other_host(tmp_path) as (process, other):
+        steering = await open_steering(open_engine)
+        ticket = await steering.send("from here", event_id="from-here")
+        assert (ticket.claimed_by, ticket.waits_for) == (None, other["run_id"])
         assert ticket.not_claimed_reason == "the run in progress belongs to another process"
-        row = talk.item(ticket.item_id)
+        row = steering.item(ticket.item_id)
         assert (row.mode, row.fate, row.reason) == (Mode.SLOT, Fate.QUEUED, ticket.not_claimed_reason)
-        say(process)
-        assert json.loads(await asyncio.to_thread(line_of, process)) == [TEXTS["queued"]]
-        assert talk.item(ticket.item_id).fate == Fate.QUEUED
+        write_line(process)
+        assert json.loads(await asyncio.to_thread(read_line, process)) == [TEXTS["queued"]]
+        assert steering.item(ticket.item_id).fate == Fate.QUEUED
         process.stdin.close()
-        own = await played(talk.engine, await ticket.started)
+        own = await wait_for_run(steering.engine, await ticket.started)
 
         assert own.row.status == "completed"
-        assert (talk.item(ticket.item_id).fate, talk.item(ticket.item_id).own_run_id) == (Fate.OWN_RUN, own.run_id)
+        assert (steering.item(ticket.item_id).fate, steering.item(ticket.item_id).own_run_id) == (
+            Fate.OWN_RUN,
+            own.run_id,
+        )
         await asyncio.to_thread(process.wait)
 
 
-async def test_a_queued_message_of_another_process_is_changed_there_also_across_real_processes(
-    open_engine: Engines, tmp_path: Path
-):
-    async with other_host(tmp_path) as (process, told):
-        talk = await open_talk(open_engine)
-        before = items_of(talk.engine)
+async def test_host_in_another_process_changes_its_queued_messages_on_request(open_engine: Engines, tmp_path: Path):
+    async with other_host(tmp_path) as (process, other):
+        steering = await open_steering(open_engine)
+        before = queue_items(steering.engine)
         for name in ("queued", "held", "after"):
-            item_id = told["items"][name]
+            item_id = other["items"][name]
             changes = [
-                lambda item_id=item_id: talk.engine.queue.edit(item_id, "mine now"),
-                lambda item_id=item_id: talk.engine.queue.withdraw(item_id),
-                lambda item_id=item_id: talk.engine.queue.set_mode(item_id, Mode.AFTER),
-                lambda item_id=item_id: talk.engine.queue.set_mode(item_id, Mode.STEER),
-                lambda item_id=item_id: talk.engine.queue.move(item_id),
+                lambda item_id=item_id: steering.engine.queue.edit(item_id, "mine now"),
+                lambda item_id=item_id: steering.engine.queue.withdraw(item_id),
+                lambda item_id=item_id: steering.engine.queue.set_mode(item_id, Mode.AFTER),
+                lambda item_id=item_id: steering.engine.queue.set_mode(item_id, Mode.STEER),
+                lambda item_id=item_id: steering.engine.queue.move(item_id),
             ]
             for change in changes:
                 with pytest.raises(OwnedByOtherHost, match="is queued in another process"):
                     await change()
-        assert items_of(talk.engine) == before
-        assert await talk.waiting() == ["pulled", TEXTS["queued"], "held", "after"]
+        assert queue_items(steering.engine) == before
+        assert await steering.queued_texts() == ["pulled", TEXTS["queued"], "held", "after"]
         process.stdin.close()
         await asyncio.to_thread(process.wait)

@@ -3,23 +3,23 @@
 import pytest
 
 from engine.api import Fate, Mode
-from tests.support.engines import START, Engines, FakeClock, delta, done, played, said
-from tests.support.queue.steering import Talk, open_talk
+from tests.support.engines import START, Engines, FakeClock, delta, done, said, wait_for_run
+from tests.support.queue.steering import SteeringHarness, open_steering
 
 
 async def test_a_receipt_has_the_times_of_queueing_pull_and_delivery_and_the_first_result_after_it(
-    talk: Talk, clock: FakeClock
+    steering: SteeringHarness, clock: FakeClock
 ):
-    run = await talk.start()
+    run = await steering.start()
     clock.advance(1)
-    ticket = await talk.say("more")
+    ticket = await steering.send("more")
     clock.advance(2)
     await run.pull()
     clock.advance(0.25)
     await run.yields(delta("oh, "))
     await run.yields(said("oh, more"))
     over = await run.end(done("bye"))
-    (receipt,) = (await talk.engine.queue.receipts(run.run_id)).receipts
+    (receipt,) = (await steering.engine.queue.receipts(run.run_id)).receipts
 
     at = {kind: over.all(kind)[-1].position for kind in ("steering.queued", "steering.pulled", "message.delta")}
     assert (receipt.id, receipt.event_id, receipt.text) == (ticket.item_id, ticket.event_id, "more")
@@ -32,34 +32,36 @@ async def test_a_receipt_has_the_times_of_queueing_pull_and_delivery_and_the_fir
     assert (receipt.own_run_id, receipt.sent_again_as) == (None, None)
 
 
-async def test_calls_and_output_are_no_result_and_neither_is_what_had_no_effect(talk: Talk, clock: FakeClock):
-    run = await talk.start()
-    await talk.claimed("more")
+async def test_calls_output_and_ignored_results_do_not_count_as_first_result(
+    steering: SteeringHarness, clock: FakeClock
+):
+    run = await steering.start()
+    await steering.send_claimed("more")
     await run.pull()
     await run.do(lambda ctx: ctx.api.run_get())
     await run.yields({"type": "message.completed", "data": {"nonsense": True}})
-    assert (await talk.engine.queue.receipts(run.run_id)).receipts[0].first_result is None
+    assert (await steering.engine.queue.receipts(run.run_id)).receipts[0].first_result is None
     clock.advance(1)
     await run.yields({"type": "tool.call.started", "data": {"tool_call_id": "t", "tool_name": "n"}})
     await run.end(done())
 
-    (receipt,) = (await talk.engine.queue.receipts(run.run_id)).receipts
+    (receipt,) = (await steering.engine.queue.receipts(run.run_id)).receipts
     assert (receipt.first_result, receipt.latency) == ("tool.call.started", 1_000_000)
 
 
-async def test_every_item_has_a_receipt_whatever_became_of_it(talk: Talk, clock: FakeClock):
-    run = await talk.start()
-    pulled, withdrawn, held, waits = await talk.claimed("pulled", "withdrawn", "held", "waits")
-    later = await talk.say("later", after=True)
-    await talk.engine.queue.withdraw(withdrawn)
-    await talk.engine.queue.pause(held)
+async def test_every_item_has_a_receipt_whatever_its_fate(steering: SteeringHarness, clock: FakeClock):
+    run = await steering.start()
+    pulled, withdrawn, held, waits = await steering.send_claimed("pulled", "withdrawn", "held", "waits")
+    later = await steering.send("later", after=True)
+    await steering.engine.queue.withdraw(withdrawn)
+    await steering.engine.queue.pause(held)
     await run.pull("one")
     clock.advance(1)
-    before = {receipt.id: receipt.fate for receipt in (await talk.engine.queue.receipts(run.run_id)).receipts}
+    before = {receipt.id: receipt.fate for receipt in (await steering.engine.queue.receipts(run.run_id)).receipts}
     await run.end(done())
     own = await later.started
-    await talk.engine.runs.wait_until_idle()
-    receipts = {receipt.id: receipt for receipt in (await talk.engine.queue.receipts(run.run_id)).receipts}
+    await steering.engine.runs.wait_until_idle()
+    receipts = {receipt.id: receipt for receipt in (await steering.engine.queue.receipts(run.run_id)).receipts}
 
     assert before == {
         pulled: Fate.INJECTED,
@@ -79,43 +81,41 @@ async def test_every_item_has_a_receipt_whatever_became_of_it(talk: Talk, clock:
     assert [receipts[name].pulled_position for name in (withdrawn, held, waits)] == [None] * 3
 
 
-async def test_a_run_knows_when_it_last_pulled_or_that_it_never_did(talk: Talk, clock: FakeClock):
-    run = await talk.start()
-    never = await talk.engine.queue.receipts(run.run_id)
+async def test_run_reports_its_last_pull_or_that_it_never_pulled(steering: SteeringHarness, clock: FakeClock):
+    run = await steering.start()
+    never = await steering.engine.queue.receipts(run.run_id)
     assert (never.can_steer, never.why_not, never.pulls, never.last_pull_at) == (True, None, 0, None)
     clock.advance(3)
     await run.pull()
     clock.advance(4)
     await run.pull()
     clock.advance(5)
-    now = await talk.engine.queue.receipts(run.run_id)
+    now = await steering.engine.queue.receipts(run.run_id)
 
     assert (now.pulls, now.last_pull_at) == (2, START + 7_000_000)
-    assert talk.engine.now() - (now.last_pull_at or 0) == 5_000_000, "the time since the last pull"
+    assert steering.engine.now() - (now.last_pull_at or 0) == 5_000_000, "the time since the last pull"
     await run.end(done())
-    over = await talk.engine.queue.receipts(run.run_id)
+    over = await steering.engine.queue.receipts(run.run_id)
     assert (over.pulls, over.last_pull_at) == (2, START + 7_000_000)
 
 
-async def test_a_run_that_never_pulled_is_known_after_its_end_too(talk: Talk):
-    run = await talk.start()
-    await talk.claimed("unheard")
+async def test_run_that_never_pulled_is_reported_after_its_end(steering: SteeringHarness):
+    run = await steering.start()
+    await steering.send_claimed("unheard")
     await run.end(done())
 
-    steering = await talk.engine.queue.receipts(run.run_id)
-    assert (steering.pulls, steering.last_pull_at) == (0, None)
+    receipts = await steering.engine.queue.receipts(run.run_id)
+    assert (receipts.pulls, receipts.last_pull_at) == (0, None)
 
 
 @pytest.mark.parametrize("mode", ["host", "read"])
-async def test_another_process_sees_the_receipts_and_the_last_pull_too(
-    open_engine: Engines, clock: FakeClock, mode: str
-):
-    talk = await open_talk(open_engine)
+async def test_another_process_can_read_receipts_and_last_pull(open_engine: Engines, clock: FakeClock, mode: str):
+    steering = await open_steering(open_engine)
     other = await open_engine(mode=mode)
-    run = await talk.start()
+    run = await steering.start()
     unasked = await other.queue.receipts(run.run_id)
     assert (unasked.pulls, unasked.last_pull_at) == (None, None)
-    await talk.claimed("more")
+    await steering.send_claimed("more")
     clock.advance(2)
     await run.pull()
 
@@ -123,15 +123,15 @@ async def test_another_process_sees_the_receipts_and_the_last_pull_too(
     assert (seen.pulls, seen.last_pull_at) == (None, START + 2_000_000)
     assert [receipt.text for receipt in seen.receipts] == ["more"]
     await run.end(done())
-    assert await other.queue.receipts(run.run_id) == await talk.engine.queue.receipts(run.run_id)
+    assert await other.queue.receipts(run.run_id) == await steering.engine.queue.receipts(run.run_id)
 
 
-async def test_a_receipt_belongs_to_the_run_in_progress_even_if_it_did_not_claim_the_message(talk: Talk):
-    run = await talk.start()
-    ticket = await talk.say("not yours", bot_id="b")
+async def test_a_receipt_belongs_to_the_run_in_progress_even_if_it_did_not_claim_the_message(steering: SteeringHarness):
+    run = await steering.start()
+    ticket = await steering.send("not yours", bot_id="b")
     await run.end(done())
-    await played(talk.engine, await ticket.started)
+    await wait_for_run(steering.engine, await ticket.started)
 
-    (receipt,) = (await talk.engine.queue.receipts(run.run_id)).receipts
+    (receipt,) = (await steering.engine.queue.receipts(run.run_id)).receipts
     assert (receipt.mode, receipt.fate, receipt.own_run_id) == (Mode.SLOT, Fate.OWN_RUN, await ticket.started)
-    assert (await talk.engine.queue.receipts(await ticket.started)).receipts == ()
+    assert (await steering.engine.queue.receipts(await ticket.started)).receipts == ()

@@ -6,7 +6,7 @@ import pytest
 
 from engine.api import StoreError
 from engine.queue import dispatch
-from tests.support.engines import Engines, delta, done, lines_of, message, played, send, until, waits
+from tests.support.engines import Engines, delta, done, lines_of, message, send, wait_for_entry, wait_for_run, waits
 
 
 class Gate:
@@ -31,19 +31,19 @@ class Gate:
         return gated
 
 
-async def test_conversations_run_side_by_side(open_engine: Engines):
+async def test_conversations_run_concurrently(open_engine: Engines):
     gate = Gate()
     engine = await open_engine(gate.runner)
     runs = [await send(engine, message(name, session=name)) for name in ("a", "b", "c")]
     for run_id in runs:
-        await until(engine, run_id, "message.delta")
+        await wait_for_entry(engine, run_id, "message.delta")
     for name in ("c", "b", "a"):
         gate.of(name).set()
 
-    assert [(await played(engine, run_id)).row.status for run_id in runs] == ["completed"] * 3
+    assert [(await wait_for_run(engine, run_id)).row.status for run_id in runs] == ["completed"] * 3
 
 
-async def test_threads_of_a_conversation_have_a_slot_each(open_engine: Engines):
+async def test_each_thread_of_a_conversation_has_its_own_slot(open_engine: Engines):
     engine = await open_engine(waits)
 
     first = await send(engine, message(thread_id="t1"))
@@ -56,7 +56,7 @@ async def test_threads_of_a_conversation_have_a_slot_each(open_engine: Engines):
 async def test_a_message_for_an_occupied_slot_waits_and_names_the_run(open_engine: Engines):
     engine = await open_engine(waits)
     first = await send(engine)
-    await until(engine, first, "message.delta")
+    await wait_for_entry(engine, first, "message.delta")
     ticket = await engine.runs.submit(message("next"))
 
     assert (ticket.waits_for, ticket.started.done()) == (first, False)
@@ -71,7 +71,7 @@ async def test_messages_that_wait_for_a_slot_run_in_the_order_they_came(open_eng
     tickets = [await engine.runs.submit(message(name)) for name in names]
     for name in names:
         gate.of(name).set()
-    runs = [await played(engine, await ticket.started) for ticket in tickets]
+    runs = [await wait_for_run(engine, await ticket.started) for ticket in tickets]
 
     assert gate.entered == names
     assert await lines_of(engine) == [
@@ -106,18 +106,18 @@ async def test_an_event_that_is_no_message_waits_for_the_slot_like_any_other(ope
     gate.of("one").set()
     gate.of("two").set()
 
-    assert (await played(engine, await ticket.started)).row.status == "completed"
+    assert (await wait_for_run(engine, await ticket.started)).row.status == "completed"
     assert gate.entered == ["one", "two"]
 
 
-async def test_idle_returns_when_nothing_runs_and_nothing_waits(open_engine: Engines):
+async def test_idle_returns_when_no_run_and_no_message_is_left(open_engine: Engines):
     gate = Gate()
     engine = await open_engine(gate.runner)
     tickets = [await engine.runs.submit(message(name)) for name in ("one", "two")]
     idle = asyncio.ensure_future(engine.runs.wait_until_idle())
     gate.of("one").set()
     second = await tickets[1].started
-    await until(engine, second, "message.delta")
+    await wait_for_entry(engine, second, "message.delta")
     assert not idle.done()
     gate.of("two").set()
     await idle
@@ -125,7 +125,7 @@ async def test_idle_returns_when_nothing_runs_and_nothing_waits(open_engine: Eng
     assert (await engine.runs.get(second)).status == "completed"
 
 
-async def test_a_sender_that_stops_waiting_leaves_no_run_that_nobody_starts(open_engine: Engines):
+async def test_cancelled_sender_leaves_no_unstarted_run(open_engine: Engines):
     gate = Gate()
     engine = await open_engine(gate.runner)
     gate.of("hi").set()
@@ -140,7 +140,7 @@ async def test_a_sender_that_stops_waiting_leaves_no_run_that_nobody_starts(open
     assert [run.status for run in await engine.runs.list()] == ["completed"]
 
 
-async def test_those_behind_a_message_that_could_not_be_taken_get_their_turn(open_engine: Engines, monkeypatch):
+async def test_messages_behind_one_that_failed_to_start_still_run(open_engine: Engines, monkeypatch):
     gate = Gate()
     engine = await open_engine(gate.runner)
     tickets = [await engine.runs.submit(message(name)) for name in ("one", "two", "three")]
@@ -158,4 +158,4 @@ async def test_those_behind_a_message_that_could_not_be_taken_get_their_turn(ope
 
     with pytest.raises(StoreError, match="the disk is full"):
         await tickets[1].started
-    assert (await played(engine, await tickets[2].started)).row.status == "completed"
+    assert (await wait_for_run(engine, await tickets[2].started)).row.status == "completed"

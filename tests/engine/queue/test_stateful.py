@@ -18,18 +18,26 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
 
 from tests.support.profile import IS_LONG
-from tests.support.queue.action_choice import COUNTED, KINDS, STEERS, Choosing, kind_of, meant, without_second_ends
-from tests.support.queue.queue_actions import NOT_TOLD, Act, Pull, SendAgain, explained
-from tests.support.queue.queue_model import World
-from tests.support.queue.scripted_engine import House
+from tests.support.queue.action_choice import (
+    KINDS,
+    OUTCOMES,
+    STEERABLE,
+    ActionChooser,
+    expected_outcome,
+    outcome_of,
+    without_second_ends,
+)
+from tests.support.queue.queue_actions import NO_ANSWER, Action, Pull, SendAgain, find_explanation
+from tests.support.queue.queue_model import QueueModel
+from tests.support.queue.scripted_engine import ScriptedEngine
 
 EXAMPLES, STEPS = (39, 200) if IS_LONG else (10, 200)
 FAST = "/dev/shm" if Path("/dev/shm").is_dir() else None
 """A folder in memory, so that nothing waits for a disk."""
 CRASH, SEVERAL = "crash", "several at once"
-ENOUGH = {**dict.fromkeys((*COUNTED, SEVERAL), 300 if IS_LONG else 60), CRASH: 200 if IS_LONG else 40}
+ENOUGH = {**dict.fromkeys((*OUTCOMES, SEVERAL), 300 if IS_LONG else 60), CRASH: 200 if IS_LONG else 40}
 """The minimum number of times for each action."""
-WEIGHT = {CRASH: 15, "release": 8, "offer to the run": 8}
+WEIGHT = {CRASH: 15, "resume": 8, "set steer": 8}
 """Weights; ten is an even share. A crash takes long; a message must be paused before it can be resumed or turned."""
 DONE: Counter[str] = Counter()
 """How often each kind of action took effect."""
@@ -47,12 +55,12 @@ class Steering(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.world = World(STEERS)
-        self.choosing = Choosing()
+        self.model = QueueModel(STEERABLE)
+        self.chooser = ActionChooser()
         self.loop = asyncio.new_event_loop()
         self.root = Path(tempfile.mkdtemp(dir=FAST))
-        self.house = House(self.root, self.loop)
-        self.got: list[str] = []
+        self.scripted = ScriptedEngine(self.root, self.loop)
+        self.received: list[str] = []
         """Every message that a runner received."""
         self.done: Counter[str] = Counter()
         self.failed = False
@@ -68,37 +76,45 @@ class Steering(RuleBasedStateMachine):
 
     def least(self, kinds: Kinds) -> str:
         """Return the action that was done least, so that rare actions get their share."""
-        return min(kinds, key=lambda kind: self.done[meant(kind)])
+        return min(kinds, key=lambda kind: self.done[expected_outcome(kind)])
 
-    def together(self, several: list[tuple[Kinds, int]]) -> list[Act]:
-        return without_second_ends([self.choosing.act(self.world, self.least(kinds), pick) for kinds, pick in several])
+    def together(self, several: list[tuple[Kinds, int]]) -> list[Action]:
+        return without_second_ends(
+            [self.chooser.choose(self.model, self.least(kinds), pick) for kinds, pick in several]
+        )
 
-    def do(self, acts: list[Act]) -> None:
-        told = self.house.perform(acts)
-        self.world = explained(self.world, acts, told, self.house.witness.sees())
-        self.house.check_tickets(self.world)
-        self.note(acts, told)
-        DONE[SEVERAL] += len(acts) > 1
+    def do(self, actions: list[Action]) -> None:
+        observed = self.scripted.perform(actions)
+        self.model = find_explanation(self.model, actions, observed, self.scripted.database.snapshot())
+        self.scripted.check_tickets(self.model)
+        self.note(actions, observed)
+        DONE[SEVERAL] += len(actions) > 1
 
-    def crash(self, acts: list[Act], pick: int) -> None:
+    def crash(self, actions: list[Action], pick: int) -> None:
         # The id of a resent message is not known before the reply; only a live host cancels a pull.
-        acts = [act for act in acts if not isinstance(act, SendAgain) and not (isinstance(act, Pull) and act.cancelled)]
+        actions = [
+            action
+            for action in actions
+            if not isinstance(action, SendAgain) and not (isinstance(action, Pull) and action.cancelled)
+        ]
         turns, unwritten = pick // 2 % 8, pick % 2 == 1
-        told, seen = self.house.die(acts, turns, unwritten=unwritten)
-        self.world = explained(self.world, acts, told, seen, died=True, unwritten=unwritten)
-        self.note(acts, told)
-        live = {run.event for run in self.world.live()}
-        assert {self.house.witness.event_of(run) for run in self.house.asking.engine.recovered_runs} == live
-        self.world.recover()
-        assert self.house.witness.sees() == self.world.seen()
+        observed, snapshot = self.scripted.crash_host(actions, turns, unwritten=unwritten)
+        self.model = find_explanation(self.model, actions, observed, snapshot, died=True, unwritten=unwritten)
+        self.note(actions, observed)
+        live = {run.event for run in self.model.live()}
+        assert {
+            self.scripted.database.event_of(run) for run in self.scripted.action_runner.engine.recovered_runs
+        } == live
+        self.model.recover()
+        assert self.scripted.database.snapshot() == self.model.snapshot()
         self.count(CRASH)
 
-    def note(self, acts: list[Act], told: list[Any]) -> None:
-        for act, answer in zip(acts, told, strict=True):
-            if answer != NOT_TOLD:
-                self.count(kind_of(act, answer))
-            if isinstance(act, Pull) and isinstance(answer, list):
-                self.got += [event for event, _ in answer]
+    def note(self, actions: list[Action], observed: list[Any]) -> None:
+        for action, answer in zip(actions, observed, strict=True):
+            if answer != NO_ANSWER:
+                self.count(outcome_of(action, answer))
+            if isinstance(action, Pull) and isinstance(answer, list):
+                self.received += [event for event, _ in answer]
 
     def count(self, kind: str) -> None:
         DONE[kind] += 1
@@ -106,7 +122,7 @@ class Steering(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         try:
-            self.house.close()
+            self.scripted.close()
             if not self.failed:
                 self.check_the_end()
         finally:
@@ -114,16 +130,16 @@ class Steering(RuleBasedStateMachine):
             shutil.rmtree(self.root)
 
     def check_the_end(self) -> None:
-        self.world.shut()
-        assert not self.world.open()
-        with self.house.looking() as witness:
-            assert witness.sees() == self.world.seen()
-            witness.check_whole(self.world)
-        assert len(self.got) == len(set(self.got))
-        assert all(ticket.started.done() for ticket in self.house.asking.tickets.values())
+        self.model.close()
+        assert not self.model.open()
+        with self.scripted.open_database() as database:
+            assert database.snapshot() == self.model.snapshot()
+            database.check_consistency(self.model)
+        assert len(self.received) == len(set(self.received))
+        assert all(ticket.started.done() for ticket in self.scripted.action_runner.tickets.values())
 
 
-def test_every_message_ends_in_exactly_one_fate_in_order_and_nothing_twice(capsys: pytest.CaptureFixture[str]):
+def test_every_message_has_exactly_one_fate_and_is_delivered_once_in_order(capsys: pytest.CaptureFixture[str]):
     run_state_machine_as_test(
         Steering,
         settings=settings(

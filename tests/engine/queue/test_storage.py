@@ -12,8 +12,15 @@ from engine.api import Fate, Mode, RunOptions, StoreError
 from engine.protocol import AgentAPIException
 from engine.store.database import Database
 from engine.store.errors import DiskFull
-from tests.support.engines import Engines, done, lines_of, message, played, until
-from tests.support.queue.steering import Conducted, Talk, comes_true, items_of, open_talk, trigger
+from tests.support.engines import Engines, done, lines_of, message, wait_for_entry, wait_for_run
+from tests.support.queue.steering import (
+    ControlledRun,
+    SteeringHarness,
+    failing_trigger,
+    open_steering,
+    queue_items,
+    wait_until,
+)
 
 MUCH = "much " * 40_000
 """Text larger than the free pages of a small database."""
@@ -56,15 +63,15 @@ def disk(monkeypatch: pytest.MonkeyPatch) -> Disk:
 
 
 @pytest.fixture
-async def talk(disk: Disk, open_engine: Engines) -> Talk:
+async def steering(disk: Disk, open_engine: Engines) -> SteeringHarness:
     """An engine that is opened after the disk can be filled."""
-    return await open_talk(open_engine)
+    return await open_steering(open_engine)
 
 
 @contextmanager
-def locked(talk: Talk) -> Iterator[None]:
+def locked(steering: SteeringHarness) -> Iterator[None]:
     """Another process holds the write lock."""
-    with closing(sqlite3.connect(talk.engine.database_path, isolation_level=None)) as other:
+    with closing(sqlite3.connect(steering.engine.database_path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         yield
         other.execute("ROLLBACK")
@@ -73,54 +80,54 @@ def locked(talk: Talk) -> Iterator[None]:
 # Full
 
 
-async def test_a_message_that_the_full_disk_refuses_fails_and_can_be_sent_again(talk: Talk, disk: Disk):
-    run = await talk.start()
-    (before,) = await talk.claimed("before")
+async def test_message_refused_by_a_full_disk_can_be_resent(steering: SteeringHarness, disk: Disk):
+    run = await steering.start()
+    (before,) = await steering.send_claimed("before")
     refused = message(MUCH)
     with disk.full():
         with pytest.raises(DiskFull):
-            await talk.engine.runs.submit(refused, RunOptions(runner="puppet"))
-        over = await talk.engine.runs.wait_for_end(run.run_id)
+            await steering.engine.runs.submit(refused, RunOptions(runner="controlled"))
+        over = await steering.engine.runs.wait_for_end(run.run_id)
     assert over.run_id == run.run_id
-    assert refused.event_id not in {item.event_id for item in items_of(talk.engine)}
+    assert refused.event_id not in {item.event_id for item in queue_items(steering.engine)}
 
-    again = await talk.engine.runs.submit(refused, RunOptions(runner="puppet"))
-    own = await played(talk.engine, await again.started)
+    again = await steering.engine.runs.submit(refused, RunOptions(runner="controlled"))
+    own = await wait_for_run(steering.engine, await again.started)
     assert (again.is_repeat, own.row.status) == (False, "completed")
-    broken = await talk.engine.runs.get(run.run_id)
+    broken = await steering.engine.runs.get(run.run_id)
     assert (broken.status, broken.status_reason) == ("failed", "storage.failed")
-    assert (talk.item(before).fate, talk.item(before).reason) == (Fate.DROPPED, "failed")
-    ticket = await talk.engine.queue.resend(before)
-    assert (await played(talk.engine, await ticket.started)).row.status == "completed"
+    assert (steering.item(before).fate, steering.item(before).reason) == (Fate.DROPPED, "failed")
+    ticket = await steering.engine.queue.resend(before)
+    assert (await wait_for_run(steering.engine, await ticket.started)).row.status == "completed"
 
 
-async def test_a_pull_that_fails_on_a_full_disk_delivers_nothing(talk: Talk, disk: Disk):
-    run = await talk.start()
-    (item_id,) = await talk.claimed(MUCH)
+async def test_a_pull_that_fails_on_a_full_disk_delivers_nothing(steering: SteeringHarness, disk: Disk):
+    run = await steering.start()
+    (item_id,) = await steering.send_claimed(MUCH)
     with disk.full():
         with pytest.raises((AgentAPIException, asyncio.CancelledError)):
             await run.pull()
-        await talk.engine.runs.wait_for_end(run.run_id)
-    ticket = await talk.say("go on")
-    own = Conducted(talk.engine, talk.puppets, await ticket.started)
-    await until(talk.engine, own.run_id, "message.delta")
+        await steering.engine.runs.wait_for_end(run.run_id)
+    ticket = await steering.send("go on")
+    own = ControlledRun(steering.engine, steering.runners, await ticket.started)
+    await wait_for_entry(steering.engine, own.run_id, "message.delta")
 
-    item = talk.item(item_id)
+    item = steering.item(item_id)
     assert (item.fate, item.reason, item.pulled_at) == (Fate.DROPPED, "failed", None)
-    texts = [text for role, text in await lines_of(talk.engine) if role == "user"]
+    texts = [text for role, text in await lines_of(steering.engine) if role == "user"]
     assert [str(text)[:5] for text in texts] == ["go", "much ", "go on"]
-    again = await talk.engine.queue.resend(item_id)
+    again = await steering.engine.queue.resend(item_id)
     assert again.claimed_by == own.run_id
     assert await own.pull() == [MUCH]
     await own.end(done())
 
 
-async def test_a_full_disk_harms_only_what_was_being_written(talk: Talk, disk: Disk):
-    await talk.start()
+async def test_full_disk_affects_only_the_current_write(steering: SteeringHarness, disk: Disk):
+    await steering.start()
     with disk.full(), pytest.raises(DiskFull):
-        await talk.say(MUCH, session="elsewhere")
-    run = await talk.start(session="another")
-    await talk.claimed("more", session="another")
+        await steering.send(MUCH, session="elsewhere")
+    run = await steering.start(session="another")
+    await steering.send_claimed("more", session="another")
 
     assert await run.pull() == ["more"]
     assert (await run.end(done())).row.status == "completed"
@@ -129,56 +136,62 @@ async def test_a_full_disk_harms_only_what_was_being_written(talk: Talk, disk: D
 # Locked
 
 
-Act = Callable[[Talk, Conducted, str], Awaitable[Any]]
+Act = Callable[[SteeringHarness, ControlledRun, str], Awaitable[Any]]
 ACTS: dict[str, tuple[Act, dict[str, Any]]] = {
-    "claimed": (lambda talk, run, item: talk.say("new"), {"fates": ["queued", "queued"], "pulled": ["old", "new"]}),
-    "pulled": (lambda talk, run, item: run.pull(), {"fates": ["injected"], "pulled": []}),
+    "claimed": (
+        lambda steering, run, item: steering.send("new"),
+        {"fates": ["queued", "queued"], "pulled": ["old", "new"]},
+    ),
+    "pulled": (lambda steering, run, item: run.pull(), {"fates": ["injected"], "pulled": []}),
     "edited": (
-        lambda talk, run, item: talk.engine.queue.edit(item, "edited"),
+        lambda steering, run, item: steering.engine.queue.edit(item, "edited"),
         {"fates": ["queued"], "pulled": ["edited"]},
     ),
-    "withdrawn": (lambda talk, run, item: talk.engine.queue.withdraw(item), {"fates": ["withdrawn"], "pulled": []}),
+    "withdrawn": (
+        lambda steering, run, item: steering.engine.queue.withdraw(item),
+        {"fates": ["withdrawn"], "pulled": []},
+    ),
     "turned": (
-        lambda talk, run, item: talk.engine.queue.set_mode(item, Mode.AFTER),
+        lambda steering, run, item: steering.engine.queue.set_mode(item, Mode.AFTER),
         {"fates": ["queued"], "pulled": []},
     ),
 }
 
 
 @pytest.mark.parametrize(("act", "then"), ACTS.values(), ids=ACTS)
-async def test_while_the_database_is_locked_nothing_is_decided_and_afterwards_all_is_once(
-    talk: Talk, act: Act, then: dict[str, Any]
+async def test_actions_during_a_lock_are_decided_once_after_it(
+    steering: SteeringHarness, act: Act, then: dict[str, Any]
 ):
-    run = await talk.start()
-    (item_id,) = await talk.claimed("old")
-    writer = talk.engine._core.host.writer
-    with locked(talk):
+    run = await steering.start()
+    (item_id,) = await steering.send_claimed("old")
+    writer = steering.engine._core.host.writer
+    with locked(steering):
         submitted = writer._submitted
-        doing = asyncio.ensure_future(act(talk, run, item_id))
-        await comes_true(lambda: writer._submitted > submitted)
-        assert [item.fate for item in items_of(talk.engine)] == [Fate.QUEUED]
+        doing = asyncio.ensure_future(act(steering, run, item_id))
+        await wait_until(lambda: writer._submitted > submitted)
+        assert [item.fate for item in queue_items(steering.engine)] == [Fate.QUEUED]
         assert not doing.done()
     await doing
 
-    assert [item.fate for item in items_of(talk.engine)] == then["fates"]
+    assert [item.fate for item in queue_items(steering.engine)] == then["fates"]
     assert await run.pull() == then["pulled"]
     await run.end(done())
-    await talk.engine.runs.wait_until_idle()
+    await steering.engine.runs.wait_until_idle()
 
 
-async def test_no_message_is_lost_while_the_database_is_locked(talk: Talk):
-    run = await talk.start()
-    with locked(talk):
-        saying = [asyncio.ensure_future(talk.say(str(number))) for number in range(20)]
+async def test_no_message_is_lost_while_the_database_is_locked(steering: SteeringHarness):
+    run = await steering.start()
+    with locked(steering):
+        saying = [asyncio.ensure_future(steering.send(str(number))) for number in range(20)]
         ending = asyncio.ensure_future(run.end(done("over")))
-        await comes_true(lambda: run.run_id not in talk.engine._core.host.orchestrator.live)
+        await wait_until(lambda: run.run_id not in steering.engine._core.host.orchestrator.live)
     tickets = await asyncio.gather(*saying)
     await ending
-    await talk.engine.runs.wait_until_idle()
+    await steering.engine.runs.wait_until_idle()
 
     taken = [ticket for ticket in tickets if ticket.claimed_by]
-    assert {talk.item(ticket.item_id).fate for ticket in taken} <= {Fate.DROPPED}
-    answered = [text for role, text in await lines_of(talk.engine) if str(text).startswith("answer to")]
+    assert {steering.item(ticket.item_id).fate for ticket in taken} <= {Fate.DROPPED}
+    answered = [text for role, text in await lines_of(steering.engine) if str(text).startswith("answer to")]
     assert len(answered) == 20 - len(taken)
     assert len(set(answered)) == len(answered)
 
@@ -186,17 +199,17 @@ async def test_no_message_is_lost_while_the_database_is_locked(talk: Talk):
 # The slot
 
 
-async def test_a_message_that_cannot_be_started_fails_and_those_behind_it_start(talk: Talk):
-    run = await talk.start()
-    tickets = [await talk.say(text, after=True) for text in ("one", "two", "three")]
-    await talk.engine.queue.pause(str(tickets[0].item_id))
-    await talk.engine.queue.move(str(tickets[2].item_id), before=tickets[1].item_id)
-    with trigger(talk.engine, f"BEFORE INSERT ON runs WHEN new.event_id = '{tickets[2].event_id}'"):
+async def test_a_message_that_cannot_be_started_fails_and_those_behind_it_start(steering: SteeringHarness):
+    run = await steering.start()
+    tickets = [await steering.send(text, after=True) for text in ("one", "two", "three")]
+    await steering.engine.queue.pause(str(tickets[0].item_id))
+    await steering.engine.queue.move(str(tickets[2].item_id), before=tickets[1].item_id)
+    with failing_trigger(steering.engine, f"BEFORE INSERT ON runs WHEN new.event_id = '{tickets[2].event_id}'"):
         await run.end(done())
         with pytest.raises(StoreError, match="not today"):
             await tickets[2].started
-        own = await played(talk.engine, await tickets[1].started)
+        own = await wait_for_run(steering.engine, await tickets[1].started)
     assert own.row.status == "completed"
-    await talk.engine.queue.resume(str(tickets[0].item_id))
+    await steering.engine.queue.resume(str(tickets[0].item_id))
 
-    assert (await played(talk.engine, await tickets[0].started)).row.status == "completed"
+    assert (await wait_for_run(steering.engine, await tickets[0].started)).row.status == "completed"

@@ -1,3 +1,3 @@
-from tests.support.scripted_resources import model, shelf, waits, write
+from tests.support.scripted_resources import load_set, model, sleeps, write
 
-__all__ = ["model", "shelf", "waits", "write"]
+__all__ = ["load_set", "model", "sleeps", "write"]

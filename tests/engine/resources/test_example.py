@@ -16,32 +16,32 @@ EXAMPLE = Path(__file__).parents[3] / "fixtures/scripts/trackside.yaml"
 
 
 @pytest.fixture
-def example(waits) -> ResourceSet:
-    return load_resources(load_project(EXAMPLE), sleep=waits)
+def example(sleeps) -> ResourceSet:
+    return load_resources(load_project(EXAMPLE), sleep=sleeps)
 
 
-async def converse(shelf: ResourceSet, text: str) -> list[dict[str, Any]]:
+async def converse(resources: ResourceSet, text: str) -> list[dict[str, Any]]:
     """Run the tool loop of a runner."""
     messages: list[dict[str, Any]] = [{"role": "user", "content": text}]
     while True:
-        answer = dict((await shelf.models["weather-model"].invoke(ModelRequest(messages))).message)
+        answer = dict((await resources.models["weather-model"].invoke(ModelRequest(messages))).message)
         messages.append(answer)
         if not answer.get("tool_calls"):
             return messages
         for call in answer["tool_calls"]:
-            tool = shelf.tools[call["function"]["name"]]
+            tool = resources.tools[call["function"]["name"]]
             result = await tool.call(json.loads(call["function"]["arguments"]))
             messages.append({"role": "tool", "tool_call_id": call["id"], "content": json.dumps(result)})
 
 
-async def test_two_cities_are_two_parallel_calls_and_one_answer(example: ResourceSet, waits):
+async def test_two_cities_are_two_parallel_calls_and_one_answer(example: ResourceSet, sleeps):
     messages = await converse(example, "How is the weather in Berlin and in Paris?")
 
     assert [message["role"] for message in messages] == ["user", "assistant", "tool", "tool", "assistant"]
     assert [call["id"] for call in messages[1]["tool_calls"]] == ["call_1", "call_2"]
     assert json.loads(messages[3]["content"]) == {"city": "Paris", "temperature": 17, "sky": "sunny"}
     assert messages[-1]["content"] == "Berlin has light rain, Paris is sunny. Take an umbrella to Berlin."
-    assert 0.2 in waits.all
+    assert 0.2 in sleeps.all
 
 
 async def test_the_same_question_is_answered_again_and_in_chinese(example: ResourceSet):
@@ -59,7 +59,7 @@ async def test_replies_without_conditions_are_used_in_order(example: ResourceSet
     ]
 
 
-async def test_trouble_comes_when_it_is_asked_for(example: ResourceSet, waits):
+async def test_scripted_failures_occur_on_request(example: ResourceSet, sleeps):
     with pytest.raises(ResourceError) as caught:
         await converse(example, "are you busy? weather please")
     assert caught.value.code is ErrorCode.RATE_LIMITED
@@ -71,7 +71,7 @@ async def test_trouble_comes_when_it_is_asked_for(example: ResourceSet, waits):
     with pytest.raises(ResourceError, match="broke after 4 pieces"):
         await converse(example, "get cut off")
     await converse(example, "be slow")
-    assert 3 in waits.all
+    assert 3 in sleeps.all
 
 
 async def test_tools_answer_by_parameters_and_in_order(example: ResourceSet):

@@ -24,15 +24,15 @@ knowledge_bases:
 
 
 @pytest.fixture
-def notes(shelf) -> KnowledgeBase:
-    return shelf(BASE).knowledge_bases["notes"]
+def notes(load_set) -> KnowledgeBase:
+    return load_set(BASE).knowledge_bases["notes"]
 
 
 async def found(base: KnowledgeBase, query: str, top_k: int = 10, **filters) -> list[str]:
     return [hit["id"] for hit in await base.retrieve(query, top_k, filters)]
 
 
-async def test_passages_with_more_of_the_querys_words_come_first_and_equals_as_they_were_given(notes):
+async def test_passages_are_ranked_by_matching_words_and_ties_keep_their_order(notes):
     assert await found(notes, "light rain") == ["doc_1", "paris"]
     assert await found(notes, "Rain in Paris") == ["paris", "doc_1"]
     assert await found(notes, "snow") == []
@@ -40,11 +40,11 @@ async def test_passages_with_more_of_the_querys_words_come_first_and_equals_as_t
     assert await found(notes, "?!") == []
 
 
-async def test_no_more_than_top_k_are_found(notes):
+async def test_at_most_top_k_passages_are_found(notes):
     assert await found(notes, "light rain", 1) == ["doc_1"]
 
 
-async def test_chinese_is_found_by_pairs_of_characters_and_a_single_one_where_it_stands_alone(notes):
+async def test_chinese_is_found_by_pairs_of_characters_and_single_characters_only_alone(notes):
     assert await found(notes, "柏林") == ["doc_4"]
     assert await found(notes, "林柏") == []
     assert await found(notes, "雨") == ["doc_4"]
@@ -71,15 +71,15 @@ async def test_a_passage_has_text_metadata_score_and_distance(notes):
     assert ContentElement.model_validate(hit["content"][0])
 
 
-async def test_a_knowledge_base_can_be_slow_and_fail(shelf, waits):
-    base = shelf("knowledge_bases:\n  - {id: a, kind: scripted, delay: 2, status: 503}\n").knowledge_bases["a"]
+async def test_a_knowledge_base_can_be_slow_and_fail(load_set, sleeps):
+    base = load_set("knowledge_bases:\n  - {id: a, kind: scripted, delay: 2, status: 503}\n").knowledge_bases["a"]
 
     with pytest.raises(ResourceError, match="503") as caught:
         await base.retrieve("q", 5, {})
 
     assert caught.value.code is ErrorCode.RUNTIME_ERROR
     assert caught.value.retryable
-    assert waits.all == [2]
+    assert sleeps.all == [2]
 
 
 @given(st.text())
@@ -88,7 +88,7 @@ def test_every_term_of_a_text_is_found_in_the_text_itself(text: str):
     assert matched_share(query_terms(text), terms(text)) == (1.0 if query_terms(text) else 0.0)
 
 
-def test_letters_are_found_whatever_their_case_and_width():
+def test_search_ignores_case_and_character_width():
     assert query_terms("ＢＥＲＬＩＮ Straße") == query_terms("berlin STRASSE")
 
 
@@ -107,7 +107,7 @@ def test_markdown_is_split_at_headings_which_are_metadata_and_searched(write):
     ]
 
 
-def test_a_heading_in_a_code_block_or_in_plain_text_is_no_heading(write):
+def test_hash_lines_in_code_blocks_and_plain_text_are_not_headings(write):
     text = "# One\n```\n# comment\n~~~\n# still\n```\nend\n"
 
     assert [p.metadata.get("heading") for p in passages_of(write("a.md", text), "a.md")] == ["One"]
@@ -125,7 +125,7 @@ def test_paragraphs_are_gathered_until_a_passage_is_full_and_each_passage_knows_
 
 
 @given(st.text(alphabet="ab 。\n", max_size=4 * MAX_PASSAGE_CHARS), st.sampled_from([".md", ".txt"]))
-def test_no_passage_is_empty_or_too_long_and_no_letter_is_lost(tmp_path_factory, text: str, suffix: str):
+def test_no_passage_is_empty_or_too_long_and_no_character_is_lost(tmp_path_factory, text: str, suffix: str):
     path = tmp_path_factory.mktemp("passages") / f"a{suffix}"
     path.write_text(text)
 
@@ -135,7 +135,7 @@ def test_no_passage_is_empty_or_too_long_and_no_letter_is_lost(tmp_path_factory,
     assert "".join("".join(p.text for p in passages).split()) == "".join(text.split())
 
 
-def test_a_paragraph_without_a_place_to_cut_is_cut_all_the_same(write):
+def test_paragraph_without_spaces_is_split_too(write):
     passages = passages_of(write("a.txt", "x" * (2 * MAX_PASSAGE_CHARS + 5)), "a.txt")
 
     assert [len(p.text) for p in passages] == [MAX_PASSAGE_CHARS, MAX_PASSAGE_CHARS, 5]
@@ -145,11 +145,11 @@ def test_an_empty_file_has_no_passages(write):
     assert passages_of(write("a.md", "\n \n"), "a.md") == []
 
 
-async def test_files_lie_relative_to_the_yaml_that_names_them(write, shelf):
+async def test_file_paths_are_relative_to_the_yaml_that_names_them(write, load_set):
     write("deep/kb.yaml", "files: [docs/a.md]\n")
     write("deep/docs/a.md", "rain")
     write("b.txt", "rain")
-    bases = shelf(
+    bases = load_set(
         "knowledge_bases:\n  - {id: a, kind: scripted, script: deep/kb.yaml}\n"
         "  - {id: b, kind: scripted, files: [b.txt]}\n"
     ).knowledge_bases
@@ -158,8 +158,8 @@ async def test_files_lie_relative_to_the_yaml_that_names_them(write, shelf):
     assert await found(bases["b"], "rain") == ["b.txt#1"]
 
 
-def test_a_file_in_another_encoding_names_the_key_that_lists_it(write, shelf, tmp_path: Path):
+def test_a_file_in_another_encoding_names_the_key_that_lists_it(write, load_set, tmp_path: Path):
     (tmp_path / "a.txt").write_bytes(b"caf\xe9 ")
 
     with pytest.raises(Exception, match=r"trackside.yaml:4: knowledge_bases\[0\].files\[0\]: a.txt is not UTF-8"):
-        shelf("knowledge_bases:\n  - id: a\n    kind: scripted\n    files: [a.txt]\n")
+        load_set("knowledge_bases:\n  - id: a\n    kind: scripted\n    files: [a.txt]\n")

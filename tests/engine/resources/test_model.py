@@ -46,25 +46,25 @@ def chunks(frames: list[ModelFrame]) -> list[dict[str, Any]]:
 # which reply
 
 
-async def test_replies_without_conditions_are_given_in_order_and_the_last_one_again(model):
+async def test_replies_without_conditions_are_used_in_order_and_the_last_one_repeats(model):
     scripted = model({"text": "one"}, {"text": "two"})
 
     assert [await ask(scripted) for _ in range(4)] == ["one", "two", "two", "two"]
 
 
-async def test_when_all_in_order_are_used_otherwise_is_given(model):
+async def test_otherwise_is_used_after_all_replies_in_order(model):
     scripted = model({"text": "one"}, otherwise={"text": "done"})
 
     assert [await ask(scripted) for _ in range(3)] == ["one", "done", "done"]
 
 
-async def test_each_instance_uses_up_its_own_replies(model):
+async def test_each_instance_has_its_own_reply_counter(model):
     first, second = (model({"text": "one"}, {"text": "two"}) for _ in range(2))
 
     assert (await ask(first), await ask(first), await ask(second)) == ("one", "two", "one")
 
 
-async def test_a_stream_uses_a_reply_up_like_a_whole_answer(model):
+async def test_stream_uses_up_a_reply_like_invoke(model):
     scripted = model({"text": "one"}, {"text": "two"})
     await played(scripted)
 
@@ -79,7 +79,7 @@ async def test_the_turn_is_one_more_than_the_assistant_messages_of_the_request(m
     assert await ask(scripted, USER, CALLED, tool("a"), CALLED, tool("b"), USER) == "third"
 
 
-async def test_match_looks_at_the_last_user_message_only(model):
+async def test_match_applies_to_the_last_user_message_only(model):
     scripted = model({"match": "rain", "text": "rainy"}, otherwise={"text": "other"})
 
     assert await ask(scripted, user("will it rain?")) == "rainy"
@@ -100,7 +100,7 @@ async def test_without_a_user_message_no_pattern_matches(model):
     assert await ask(scripted, {"role": "system", "content": "s"}) == "none"
 
 
-async def test_tool_result_looks_at_all_results_since_the_models_last_message(model):
+async def test_tool_result_applies_to_all_results_since_the_last_model_message(model):
     scripted = model({"tool_result": "9 degrees", "text": "cold"}, otherwise={"text": "?"})
 
     assert await ask(scripted, USER, CALLED, tool("9 degrees"), tool("sunny")) == "cold"
@@ -109,7 +109,7 @@ async def test_tool_result_looks_at_all_results_since_the_models_last_message(mo
     assert await ask(scripted, user("9 degrees")) == "?"
 
 
-async def test_all_conditions_of_a_reply_must_hold(model):
+async def test_all_conditions_of_a_reply_must_match(model):
     scripted = model({"turn": 2, "match": "rain", "text": "both"}, otherwise={"text": "not"})
 
     assert await ask(scripted, user("rain")) == "not"
@@ -117,7 +117,7 @@ async def test_all_conditions_of_a_reply_must_hold(model):
     assert await ask(scripted, user("rain"), CALLED) == "both"
 
 
-async def test_the_first_reply_that_fits_wins_and_conditions_fit_again_and_again(model):
+async def test_first_matching_reply_is_used_and_can_match_repeatedly(model):
     scripted = model({"match": "a", "text": "first"}, {"match": "a", "text": "never"}, {"text": "in order"})
 
     assert [await ask(scripted, user(text)) for text in ("a", "b", "a", "b", "a")] == [
@@ -138,7 +138,7 @@ async def test_times_limits_how_often_a_reply_is_used(model):
         await ask(scripted, user("b"))
 
 
-async def test_when_nothing_fits_the_error_lists_the_replies(model):
+async def test_error_without_a_matching_reply_lists_the_replies(model):
     scripted = model({"turn": 1, "match": "rain", "text": "x"}, {"tool_result": "C", "times": 2, "text": "y"})
 
     with pytest.raises(ResourceError) as caught:
@@ -170,7 +170,7 @@ async def test_a_long_message_and_many_replies_do_not_make_a_long_error(model):
 # streams
 
 
-async def test_text_is_streamed_word_by_word_and_ends_with_a_final_mark_and_the_usage(model):
+async def test_text_is_streamed_by_word_and_ends_with_final_flag_and_usage(model):
     usage = {"prompt_tokens": 3, "completion_tokens": 2}
     frames, broke = await played(model({"text": "Light rain,  today", "usage": usage}))
 
@@ -184,7 +184,7 @@ async def test_text_is_streamed_word_by_word_and_ends_with_a_final_mark_and_the_
     assert [frame.usage for frame in frames] == [None, None, None, usage]
 
 
-async def test_pieces_are_streamed_as_they_are_written(model):
+async def test_given_chunks_are_streamed_unchanged(model):
     scripted = model({"pieces": ["Li", "ght", " rain"]}, {"pieces": ["Li", "ght", " rain"]})
     frames, _ = await played(scripted)
 
@@ -201,30 +201,30 @@ def test_chinese_is_streamed_by_character():
     assert words_of("今天 Berlin 下雨") == ["今", "天 ", "Berlin ", "下", "雨"]
 
 
-async def test_pieces_come_at_the_pace_of_the_reply_or_else_of_the_script(model, waits):
+async def test_chunk_delay_is_that_of_the_reply_or_the_script(model, sleeps):
     scripted = model({"text": "a b c"}, {"text": "a b c", "pace": 0.5}, {"text": "a b", "pace": 0}, pace=0.1)
     for _ in range(3):
         await played(scripted)
 
-    assert waits.all == [0.1, 0.1, 0.5, 0.5, 0]
+    assert sleeps.all == [0.1, 0.1, 0.5, 0.5, 0]
 
 
-async def test_the_first_token_may_be_slow_on_top_of_the_delay(model, waits):
+async def test_the_first_token_may_be_slow_on_top_of_the_delay(model, sleeps):
     scripted = model({"text": "a b", "delay": 1, "first_token": 3, "pace": 0.1})
     stream = scripted.stream(ModelRequest((USER,)))
     await anext(stream)
 
-    assert waits.all == [1, 3]
+    assert sleeps.all == [1, 3]
 
 
-async def test_a_whole_answer_takes_as_long_as_its_stream(model, waits):
+async def test_invoke_takes_as_long_as_the_stream(model, sleeps):
     scripted = model({"text": "a b c", "delay": 1, "first_token": 3, "pace": 0.1})
     await ask(scripted)
 
-    assert waits.all == [1, 3, 0.1, 0.1]
+    assert sleeps.all == [1, 3, 0.1, 0.1]
 
 
-async def test_an_empty_text_is_an_empty_answer(model):
+async def test_empty_text_is_an_empty_reply(model):
     scripted = model({"text": ""})
     frames, _ = await played(scripted)
 
@@ -235,7 +235,7 @@ async def test_an_empty_text_is_an_empty_answer(model):
 # tool calls
 
 
-async def test_tool_calls_are_streamed_with_id_and_name_first_and_then_their_arguments_in_bits(model):
+async def test_streamed_tool_call_has_id_and_name_first_and_then_pieces_of_its_arguments(model):
     calls = [{"name": "get_weather", "arguments": {"city": "Berlin"}}, {"name": "now", "id": "mine"}]
     frames, _ = await played(model({"text": "Hm.", "tool_calls": calls}))
     *streamed, final = chunks(frames)
@@ -257,7 +257,7 @@ async def test_tool_calls_are_streamed_with_id_and_name_first_and_then_their_arg
     assert all(MessageChunk.model_validate(chunk) for chunk in streamed)
 
 
-async def test_a_whole_answer_has_all_parallel_calls_with_ids_that_never_repeat(model):
+async def test_invoke_returns_all_parallel_calls_with_unique_ids(model):
     calls = [{"name": "get_weather", "arguments": {"city": "柏林"}}, {"name": "get_weather"}]
     scripted = model({"turn": 1, "tool_calls": calls})
     first, second = [(await scripted.invoke(ModelRequest((USER,)))).message for _ in range(2)]
@@ -274,7 +274,7 @@ async def test_a_whole_answer_has_all_parallel_calls_with_ids_that_never_repeat(
     assert Message.model_validate(first)
 
 
-async def test_arguments_given_as_text_are_passed_on_even_when_they_are_no_json(model):
+async def test_arguments_given_as_text_are_passed_on_even_if_they_are_invalid_json(model):
     reply = await model({"tool_calls": [{"name": "t", "arguments": '{"city": Ber'}]}).invoke(ModelRequest((USER,)))
 
     assert reply.message["tool_calls"][0]["function"]["arguments"] == '{"city": Ber'
@@ -283,13 +283,13 @@ async def test_arguments_given_as_text_are_passed_on_even_when_they_are_no_json(
 # failures
 
 
-async def test_an_error_is_raised_before_the_first_chunk(model, waits):
+async def test_an_error_is_raised_before_the_first_chunk(model, sleeps):
     scripted = model({"error": "overloaded", "delay": 2})
 
     with pytest.raises(ResourceError, match=r"^overloaded$") as caught:
         await ask(scripted)
     assert (caught.value.code, caught.value.retryable, caught.value.details) == (ErrorCode.RUNTIME_ERROR, False, {})
-    assert waits.all == [2]
+    assert sleeps.all == [2]
     frames, broke = await played(scripted)
     assert frames == []
     assert str(broke) == "overloaded"
@@ -307,7 +307,7 @@ async def test_an_error_is_raised_before_the_first_chunk(model, waits):
         ({"status": 401}, "401 Unauthorized", ErrorCode.RUNTIME_ERROR, False, {}),
     ],
 )
-async def test_a_status_fails_as_a_provider_would(model, reply, message, code, retryable, details):
+async def test_scripted_status_fails_like_a_provider_error(model, reply, message, code, retryable, details):
     with pytest.raises(ResourceError) as caught:
         await ask(model(reply))
 
@@ -319,7 +319,7 @@ async def test_a_status_fails_as_a_provider_would(model, reply, message, code, r
 @pytest.mark.parametrize(
     ("cut_after", "said"), [(0, []), (2, ["a ", "b "]), (3, ["a ", "b ", "c"]), (9, ["a ", "b ", "c"])]
 )
-async def test_a_cut_stream_breaks_after_so_many_pieces_and_has_no_final_mark(model, cut_after, said):
+async def test_cut_stream_fails_after_the_given_number_of_chunks_without_final_flag(model, cut_after, said):
     frames, broke = await played(model({"text": "a b c", "cut_after": cut_after, "usage": {"total_tokens": 3}}))
 
     assert [chunk["content"] for chunk in chunks(frames)] == said
@@ -337,13 +337,13 @@ async def test_a_stream_may_be_cut_in_the_middle_of_a_tool_calls_arguments(model
     assert chunks(frames)[-1]["tool_calls"][0]["function"] == {"arguments": '{"city":'}
 
 
-async def test_a_cut_stream_fails_with_its_own_error_where_it_has_one_and_so_does_a_whole_answer(model, waits):
+async def test_cut_reply_fails_with_its_own_error_streamed_or_invoked(model, sleeps):
     scripted = model({"text": "a b", "cut_after": 1, "status": 503, "delay": 1})
 
     frames, broke = await played(scripted)
 
     assert len(frames) == 1
     assert str(broke) == "503 Service Unavailable"
-    assert waits.all == [1]
+    assert sleeps.all == [1]
     with pytest.raises(ResourceError, match="503"):
         await ask(scripted)

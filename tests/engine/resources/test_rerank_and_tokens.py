@@ -8,7 +8,7 @@ from engine.protocol.errors import ErrorCode
 from engine.resources.interfaces import ModelRequest, ResourceError
 
 
-async def test_documents_are_ranked_by_the_words_they_share_with_the_query_and_equals_keep_their_order(model):
+async def test_documents_are_ranked_by_words_in_the_query_and_ties_keep_their_order(model):
     documents = ["nothing", "light rain", "rain in Berlin", "light rain again"]
 
     assert await model().rerank("Light rain", documents, None) == [
@@ -20,7 +20,7 @@ async def test_documents_are_ranked_by_the_words_they_share_with_the_query_and_e
     assert [hit["index"] for hit in await model().rerank("Light rain", documents, 2)] == [1, 3]
 
 
-async def test_scripted_scores_win_over_words(model):
+async def test_scripted_scores_override_matching_words(model):
     scripted = model(rerank={"scores": [{"match": "Berlin", "score": 0.1}, {"match": "sun", "score": 0.8}]})
 
     assert await scripted.rerank("rain Berlin", ["rain Berlin", "sun", "rain"], 10) == [
@@ -30,12 +30,12 @@ async def test_scripted_scores_win_over_words(model):
     ]
 
 
-async def test_reranking_can_be_slow_and_fail(model, waits):
+async def test_reranking_can_be_slow_and_fail(model, sleeps):
     with pytest.raises(ResourceError) as caught:
         await model(rerank={"status": 429, "delay": 1}).rerank("q", ["d"], None)
 
     assert caught.value.code is ErrorCode.RATE_LIMITED
-    assert waits.all == [1]
+    assert sleeps.all == [1]
 
 
 async def test_tokens_are_estimated_from_text_tool_calls_and_funcs(model):

@@ -22,9 +22,9 @@ SCHEMA = {
 
 
 @pytest.fixture
-def tool(waits):
+def tool(sleeps):
     def of(*answers: dict[str, Any], **body: Any) -> ScriptedTool:
-        return ScriptedTool("t", ToolBody.model_validate({"answers": list(answers), **body}), sleep=waits)
+        return ScriptedTool("t", ToolBody.model_validate({"answers": list(answers), **body}), sleep=sleeps)
 
     return of
 
@@ -37,7 +37,7 @@ def test_a_tool_describes_its_name_and_parameters(tool):
     assert tool().detail()["parameters"] == {"type": "object", "properties": {}}
 
 
-async def test_the_first_answer_whose_parameters_are_in_the_call_is_given(tool):
+async def test_first_answer_whose_parameters_match_the_call_is_used(tool):
     scripted = tool(
         {"match": {"city": "Berlin", "unit": "F"}, "result": 48},
         {"match": {"city": "Berlin"}, "result": 9},
@@ -49,7 +49,7 @@ async def test_the_first_answer_whose_parameters_are_in_the_call_is_given(tool):
     assert await scripted.call({"unit": "F"}) is None
 
 
-async def test_a_number_matches_its_like_but_never_a_truth(tool):
+async def test_number_matches_an_equal_number_but_not_a_bool(tool):
     scripted = tool({"match": {"a": 1}, "result": "one"}, {"match": {"a": [True, {"b": 2}]}, "result": "deep"},
                     otherwise={"result": "other"})  # fmt: skip
 
@@ -60,13 +60,13 @@ async def test_a_number_matches_its_like_but_never_a_truth(tool):
     assert await scripted.call({"a": [True, {"b": 2, "c": 3}]}) == "other"
 
 
-async def test_answers_without_match_are_given_in_order_and_the_last_one_again(tool):
+async def test_answers_without_match_are_used_in_order_and_the_last_one_repeats(tool):
     scripted = tool({"result": 12}, {"result": 5})
 
     assert [await scripted.call({}) for _ in range(3)] == [12, 5, 5]
 
 
-async def test_when_no_answer_fits_the_error_lists_the_answers(tool):
+async def test_error_without_a_matching_answer_lists_the_answers(tool):
     scripted = tool({"match": {"city": "Berlin"}, "result": 9})
 
     with pytest.raises(ResourceError) as caught:
@@ -78,7 +78,7 @@ async def test_when_no_answer_fits_the_error_lists_the_answers(tool):
     )
 
 
-async def test_an_answer_can_be_slow_and_fail(tool, waits):
+async def test_an_answer_can_be_slow_and_fail(tool, sleeps):
     scripted = tool({"delay": 2, "error": "no such city"}, {"delay": 1, "result": "late"}, {"status": 429})
 
     with pytest.raises(ResourceError, match=r"^no such city$"):
@@ -88,7 +88,7 @@ async def test_an_answer_can_be_slow_and_fail(tool, waits):
         await scripted.call({})
 
     assert caught.value.code is ErrorCode.RATE_LIMITED
-    assert waits.all == [2, 1]
+    assert sleeps.all == [2, 1]
 
 
 async def test_changing_a_result_does_not_change_the_next_one(tool):
@@ -111,7 +111,7 @@ async def test_changing_a_result_does_not_change_the_next_one(tool):
         ({"city": "B", "note": 5}, "t: parameters.note must be of type string or null"),
     ],
 )
-async def test_a_call_that_does_not_fit_the_schema_is_an_invalid_argument_and_uses_up_no_answer(tool, parameters, said):
+async def test_call_that_violates_the_schema_is_refused_and_uses_up_no_answer(tool, parameters, said):
     scripted = tool({"result": "first"}, {"result": "second"}, parameters=SCHEMA)
 
     with pytest.raises(ResourceError) as caught:
@@ -134,6 +134,6 @@ async def test_a_call_that_does_not_fit_the_schema_is_an_invalid_argument_and_us
         {"properties": {"a": {"type": [[]]}}},
     ],
 )
-def test_a_schema_that_nothing_can_be_checked_against_is_refused(schema):
+def test_unusable_schema_is_refused(schema):
     with pytest.raises(ValidationError):
         ToolBody.model_validate({"parameters": schema})

@@ -10,28 +10,36 @@ from engine.access.held_calls import check_edited_reply
 from engine.api import BreakpointError, NotFound, OwnedByOtherHost, PauseStage, StoreError
 from engine.protocol import AgentAPIException
 from engine.resources.interfaces import ResourceError
-from tests.support.engines import Engines, done, forever, journal_of, played, send, waits
+from tests.support.engines import Engines, done, journal_of, send, wait_for_run, wait_forever, waits
 from tests.support.limits import MAX_WAIT_SECONDS
-from tests.support.paused_runs import GREY, SKY, House, answer_of, asks, holds_in, reached
+from tests.support.paused_runs import (
+    EDITED_REPLY,
+    TOOL_RESULT,
+    ToolEngines,
+    asks,
+    final_text,
+    pause_entries,
+    wait_for_pause,
+)
 
 # Before a call
 
 
-async def test_a_call_is_paused_before_it_is_made_and_made_when_continued(house: House):
-    engine = await house(asks)
+async def test_a_call_is_paused_before_it_is_made_and_made_when_continued(tool_engines: ToolEngines):
+    engine = await tool_engines(asks)
     run_id = await send(engine, breakpoints=("tool",))
 
-    held = await reached(engine, run_id)
+    held = await wait_for_pause(engine, run_id)
     assert (held.location, held.stage, held.call_id, held.action) == ("tool", PauseStage.BEFORE, "c1", "call_tool")
     assert held.arguments == {"tool_name": "weather", "parameters": {"place": "here"}}
-    assert (held.original, held.edit, house.tool.asked) == (None, None, [])
+    assert (held.original, held.edit, tool_engines.tool.calls) == (None, None, [])
 
-    house.clock.advance(2.5)
+    tool_engines.clock.advance(2.5)
     await engine.runs.continue_run(run_id)
     assert await engine.runs.current_pause(run_id) is None
-    run = await played(engine, run_id)
-    assert answer_of(run) == str(SKY)
-    assert house.tool.asked == [{"place": "here"}]
+    run = await wait_for_run(engine, run_id)
+    assert final_text(run) == str(TOOL_RESULT)
+    assert tool_engines.tool.calls == [{"place": "here"}]
     assert [
         (entry.source, entry.type) for entry in run.journal if entry.type.startswith(("breakpoint.", "pause.", "call."))
     ] == [
@@ -48,93 +56,98 @@ async def test_a_call_is_paused_before_it_is_made_and_made_when_continued(house:
     assert run.one("pause.ended").data == {**reach, "seconds": 2.5, "how": "continue"}
 
 
-async def test_a_call_that_is_answered_before_it_is_made_is_not_made(house: House):
-    engine = await house(asks)
+async def test_call_with_an_edited_reply_is_not_made(tool_engines: ToolEngines):
+    engine = await tool_engines(asks)
     run_id = await send(engine, breakpoints=("call_tool",))
-    await reached(engine, run_id)
+    await wait_for_pause(engine, run_id)
 
-    assert (await engine.runs.edit_reply(run_id, GREY)).edit == GREY
-    assert (await engine.runs.current_pause(run_id)).edit == GREY, "an edit does not let the run go on"
+    assert (await engine.runs.edit_reply(run_id, EDITED_REPLY)).edit == EDITED_REPLY
+    assert (await engine.runs.current_pause(run_id)).edit == EDITED_REPLY, "an edit does not let the run go on"
     await engine.runs.continue_run(run_id)
 
-    run = await played(engine, run_id)
-    assert answer_of(run) == str(GREY["result"])
-    assert house.tool.asked == []
+    run = await wait_for_run(engine, run_id)
+    assert final_text(run) == str(EDITED_REPLY["result"])
+    assert tool_engines.tool.calls == []
     edited = run.one("pause.edited")
     assert edited.source == "user"
-    assert edited.data == {"call_id": "c1", "original": None, "edit": GREY, "editor": "local"}
-    assert run.one("call.replied").data == {"call_id": "c1", "reply": GREY}
+    assert edited.data == {"call_id": "c1", "original": None, "edit": EDITED_REPLY, "editor": "local"}
+    assert run.one("call.replied").data == {"call_id": "c1", "reply": EDITED_REPLY}
 
 
-async def test_a_step_makes_the_call_and_pauses_at_its_reply_which_can_be_edited(house: House):
-    engine = await house(asks)
+async def test_a_step_makes_the_call_and_pauses_at_its_reply_which_can_be_edited(tool_engines: ToolEngines):
+    engine = await tool_engines(asks)
     run_id = await send(engine, breakpoints=("tool",))
-    await reached(engine, run_id)
+    await wait_for_pause(engine, run_id)
 
     await engine.runs.step(run_id)
-    held = await reached(engine, run_id, 2)
-    assert (held.location, held.stage, held.call_id, held.original) == ("step", PauseStage.REPLY, "c1", {"result": SKY})
-    assert len(house.tool.asked) == 1
-    await engine.runs.edit_reply(run_id, GREY, editor="ann")
+    held = await wait_for_pause(engine, run_id, 2)
+    assert (held.location, held.stage, held.call_id, held.original) == (
+        "step",
+        PauseStage.REPLY,
+        "c1",
+        {"result": TOOL_RESULT},
+    )
+    assert len(tool_engines.tool.calls) == 1
+    await engine.runs.edit_reply(run_id, EDITED_REPLY, editor="ann")
     await engine.runs.continue_run(run_id)
 
-    run = await played(engine, run_id)
-    assert answer_of(run) == str(GREY["result"])
+    run = await wait_for_run(engine, run_id)
+    assert final_text(run) == str(EDITED_REPLY["result"])
     assert run.one("pause.edited").data == {
-        "call_id": "c1", "original": {"result": SKY}, "edit": GREY, "editor": "ann",
+        "call_id": "c1", "original": {"result": TOOL_RESULT}, "edit": EDITED_REPLY, "editor": "ann",
     }  # fmt: skip
-    assert run.one("call.replied").data["reply"] == GREY
+    assert run.one("call.replied").data["reply"] == EDITED_REPLY
     assert [entry.data["how"] for entry in run.all("pause.ended")] == ["step", "continue"]
 
 
-async def test_a_reply_that_is_not_edited_goes_as_it_came(house: House):
-    engine = await house(asks)
+async def test_unedited_reply_is_passed_on_unchanged(tool_engines: ToolEngines):
+    engine = await tool_engines(asks)
     run_id = await send(engine, breakpoints=("tool",))
-    await reached(engine, run_id)
+    await wait_for_pause(engine, run_id)
     await engine.runs.step(run_id)
-    await reached(engine, run_id, 2)
+    await wait_for_pause(engine, run_id, 2)
     await engine.runs.continue_run(run_id)
 
-    assert answer_of(await played(engine, run_id)) == str(SKY)
-    assert len(house.tool.asked) == 1
+    assert final_text(await wait_for_run(engine, run_id)) == str(TOOL_RESULT)
+    assert len(tool_engines.tool.calls) == 1
 
 
-async def test_a_later_edit_replaces_an_earlier_one_and_both_are_in_the_journal(house: House):
-    engine = await house(asks)
+async def test_a_later_edit_replaces_an_earlier_one_and_both_are_in_the_journal(tool_engines: ToolEngines):
+    engine = await tool_engines(asks)
     run_id = await send(engine, breakpoints=("tool",))
-    await reached(engine, run_id)
+    await wait_for_pause(engine, run_id)
     await engine.runs.edit_reply(run_id, {"result": "first"})
     await engine.runs.edit_reply(run_id, {"result": "second"})
     await engine.runs.continue_run(run_id)
 
-    run = await played(engine, run_id)
-    assert answer_of(run) == "second"
+    run = await wait_for_run(engine, run_id)
+    assert final_text(run) == "second"
     assert [entry.data["edit"]["result"] for entry in run.all("pause.edited")] == ["first", "second"]
 
 
-async def test_changing_an_edited_reply_afterwards_has_no_effect(house: House):
-    engine = await house(asks)
+async def test_changing_an_edited_reply_afterwards_has_no_effect(tool_engines: ToolEngines):
+    engine = await tool_engines(asks)
     run_id = await send(engine, breakpoints=("tool",))
-    await reached(engine, run_id)
+    await wait_for_pause(engine, run_id)
     mine: dict[str, Any] = {"result": ["grey"]}
     await engine.runs.edit_reply(run_id, mine)
     mine["result"].append("blue")
     await engine.runs.continue_run(run_id)
 
-    assert answer_of(await played(engine, run_id)) == "['grey']"
+    assert final_text(await wait_for_run(engine, run_id)) == "['grey']"
 
 
-async def test_an_invalid_edit_is_refused_and_the_call_stays_paused(house: House):
-    engine = await house(asks)
+async def test_an_invalid_edit_is_refused_and_the_call_stays_paused(tool_engines: ToolEngines):
+    engine = await tool_engines(asks)
     run_id = await send(engine, breakpoints=("tool",))
-    await reached(engine, run_id)
+    await wait_for_pause(engine, run_id)
     with pytest.raises(BreakpointError, match="must be a JSON object, not list"):
         await engine.runs.edit_reply(run_id, [1])
 
     assert (await engine.runs.current_pause(run_id)).edit is None
     await engine.runs.continue_run(run_id)
-    run = await played(engine, run_id)
-    assert answer_of(run) == str(SKY)
+    run = await wait_for_run(engine, run_id)
+    assert final_text(run) == str(TOOL_RESULT)
     assert run.all("pause.edited") == []
 
 
@@ -154,12 +167,14 @@ async def test_an_invalid_edit_is_refused_and_the_call_stays_paused(house: House
         ("invoke_llm_stream", {"frames": [{"chunk": {"content": "x"}}]}, r"reply\.frames\[0\]\.chunk\.role"),
     ],
 )
-def test_an_answer_is_checked_and_what_is_wrong_is_named(action: str, reply: object, words: str):
+def test_edited_reply_is_checked_and_the_error_names_the_problem(action: str, reply: object, words: str):
     with pytest.raises(BreakpointError, match=words):
         check_edited_reply(action, reply)
 
 
-async def test_a_large_original_and_edit_are_kept_beside_the_journal_where_no_runner_reads_them(house: House):
+async def test_large_original_and_edit_are_stored_where_no_runner_can_read_them(
+    tool_engines: ToolEngines,
+):
     readable: list[str] = []
 
     async def asks_twice(ctx: Any) -> AsyncIterator[Any]:
@@ -174,88 +189,88 @@ async def test_a_large_original_and_edit_are_kept_beside_the_journal_where_no_ru
                 pass
         yield done(text[:5])
 
-    house.tool.answer = "a" * 40_000
-    engine = await house(asks_twice)
+    tool_engines.tool.answer = "a" * 40_000
+    engine = await tool_engines(asks_twice)
     run_id = await send(engine, breakpoints=("tool#1",))
-    await reached(engine, run_id)
+    await wait_for_pause(engine, run_id)
     await engine.runs.step(run_id)
-    await reached(engine, run_id, 2)
+    await wait_for_pause(engine, run_id, 2)
     await engine.runs.edit_reply(run_id, {"result": "b" * 50_000})
     await engine.runs.continue_run(run_id)
 
-    run = await played(engine, run_id)
+    run = await wait_for_run(engine, run_id)
     edited = run.one("pause.edited").data
-    assert answer_of(run) == "bbbbb"
+    assert final_text(run) == "bbbbb"
     assert (edited["original_size"], edited["edit_size"], readable) == (40_013, 50_013, [])
     assert await engine.artifacts.read_bytes(edited["original_ref"], limit=14) == b'{"result":"aaa'
 
 
-async def test_a_failed_call_is_paused_with_its_error_and_can_be_given_a_reply(house: House):
-    house.tool.error = ResourceError("no signal")
-    engine = await house(asks)
+async def test_a_failed_call_is_paused_with_its_error_and_can_be_given_a_reply(tool_engines: ToolEngines):
+    tool_engines.tool.error = ResourceError("no signal")
+    engine = await tool_engines(asks)
     run_id = await send(engine, breakpoints=("tool",))
-    await reached(engine, run_id)
+    await wait_for_pause(engine, run_id)
     await engine.runs.step(run_id)
-    held = await reached(engine, run_id, 2)
+    held = await wait_for_pause(engine, run_id, 2)
     assert held.original["error"]["message"] == "no signal"
-    await engine.runs.edit_reply(run_id, GREY)
+    await engine.runs.edit_reply(run_id, EDITED_REPLY)
     await engine.runs.continue_run(run_id)
 
-    assert answer_of(await played(engine, run_id)) == str(GREY["result"])
+    assert final_text(await wait_for_run(engine, run_id)) == str(EDITED_REPLY["result"])
 
 
-async def test_a_failed_call_that_is_not_answered_fails(house: House):
-    house.tool.error = ResourceError("no signal")
-    engine = await house(asks)
+async def test_failed_call_without_an_edited_reply_fails(tool_engines: ToolEngines):
+    tool_engines.tool.error = ResourceError("no signal")
+    engine = await tool_engines(asks)
     run_id = await send(engine, breakpoints=("tool",))
-    await reached(engine, run_id)
+    await wait_for_pause(engine, run_id)
     await engine.runs.step(run_id)
-    await reached(engine, run_id, 2)
+    await wait_for_pause(engine, run_id, 2)
     await engine.runs.continue_run(run_id)
 
-    run = await played(engine, run_id)
+    run = await wait_for_run(engine, run_id)
     assert (run.row.status, run.finished["error"]) == ("failed", "AgentAPIException: no signal")
     assert run.one("call.replied").outcome == "failed"
 
 
-async def test_a_call_that_the_gate_refuses_is_not_paused(house: House):
+async def test_a_call_that_the_gate_refuses_is_not_paused(tool_engines: ToolEngines):
     async def oversteps(ctx: Any) -> AsyncIterator[Any]:
         try:
             await ctx.api.call_tool("launch", {})
         except AgentAPIException as refusal:
             yield done(refusal.error.code)
 
-    engine = await house(oversteps)
-    run = await played(engine, await send(engine, breakpoints=("tool",)))
-    assert answer_of(run) == "unauthorized"
+    engine = await tool_engines(oversteps)
+    run = await wait_for_run(engine, await send(engine, breakpoints=("tool",)))
+    assert final_text(run) == "unauthorized"
     assert run.all("pause.started") == []
 
 
-async def test_secrets_are_masked_in_a_paused_call_and_the_tool_gets_them(house: House):
+async def test_secrets_are_masked_in_a_paused_call_and_the_tool_gets_them(tool_engines: ToolEngines):
     async def unlocks(ctx: Any) -> AsyncIterator[Any]:
         yield done(str(await ctx.api.call_tool("weather", {"word": ctx.config["api_key"]})))
 
-    engine = await house(unlocks)
+    engine = await tool_engines(unlocks)
     run_id = await send(engine, breakpoints=("tool",))
-    held = await reached(engine, run_id)
+    held = await wait_for_pause(engine, run_id)
     assert held.arguments["parameters"] == {"word": "‹secret api_key›"}
     await engine.runs.continue_run(run_id)
-    await played(engine, run_id)
-    assert house.tool.asked == [{"word": "sesame-77"}]
+    await wait_for_run(engine, run_id)
+    assert tool_engines.tool.calls == [{"word": "sesame-77"}]
 
 
 # Runs that cannot be paused
 
 
-async def test_a_bad_point_is_refused_before_anything_is_recorded(house: House):
-    engine = await house(asks)
+async def test_invalid_breakpoint_is_refused_before_anything_is_recorded(tool_engines: ToolEngines):
+    engine = await tool_engines(asks)
     with pytest.raises(BreakpointError, match="'tols' is not a breakpoint location"):
         await send(engine, breakpoints=("tols",))
     assert await engine.runs.list() == []
 
 
-async def test_only_a_run_in_progress_can_be_paused(house: House):
-    engine = await house(asks)
+async def test_only_a_run_in_progress_can_be_paused(tool_engines: ToolEngines):
+    engine = await tool_engines(asks)
     run_id = await send(engine)
     await engine.runs.wait_for_end(run_id)
     for act in (
@@ -271,29 +286,29 @@ async def test_only_a_run_in_progress_can_be_paused(house: House):
         await engine.breakpoints.set("run_zzz", "tool")
 
 
-async def test_a_run_that_is_not_paused_cannot_be_continued(house: House):
-    engine = await house(waits)
+async def test_a_run_that_is_not_paused_cannot_be_continued(tool_engines: ToolEngines):
+    engine = await tool_engines(waits)
     run_id = await send(engine)
     for act in (engine.runs.continue_run(run_id), engine.runs.step(run_id), engine.runs.edit_reply(run_id, {})):
         with pytest.raises(BreakpointError, match="The run is not paused"):
             await act
     with pytest.raises(BreakpointError, match=r"No breakpoint is set at tool"):
         await engine.breakpoints.remove(run_id, "tool")
-    assert await holds_in(engine, run_id) == []
+    assert await pause_entries(engine, run_id) == []
 
 
-async def test_a_run_of_another_process_is_paused_there(house: House):
-    first = await house(waits)
-    second = await house(waits)
+async def test_breakpoint_in_a_run_of_another_process_is_refused(tool_engines: ToolEngines):
+    first = await tool_engines(waits)
+    second = await tool_engines(waits)
     run_id = await send(first)
     with pytest.raises(OwnedByOtherHost, match=f"run {run_id} is in progress in another process"):
         await second.breakpoints.set(run_id, "tool")
-    reader = await house(waits, mode="read")
+    reader = await tool_engines(waits, mode="read")
     with pytest.raises(StoreError, match="opened to read"):
         await reader.breakpoints.set(run_id, "tool")
 
 
-async def test_a_paused_call_of_a_run_that_is_cancelled_is_interrupted_and_not_made(house: House):
+async def test_a_paused_call_of_a_run_that_is_cancelled_is_interrupted_and_not_made(tool_engines: ToolEngines):
     heard: list[str] = []
 
     async def listens(ctx: Any) -> AsyncIterator[Any]:
@@ -301,29 +316,29 @@ async def test_a_paused_call_of_a_run_that_is_cancelled_is_interrupted_and_not_m
             await ctx.api.call_tool("weather", {})
         except AgentAPIException as refusal:
             heard.append(refusal.error.code)
-        await forever()
+        await wait_forever()
         yield
 
-    engine = await house(listens)
+    engine = await tool_engines(listens)
     run_id = await send(engine, breakpoints=("tool",))
-    await reached(engine, run_id)
+    await wait_for_pause(engine, run_id)
     await engine.runs.cancel(run_id)
-    run = await played(engine, run_id)
+    run = await wait_for_run(engine, run_id)
 
-    assert (run.row.status, heard, house.tool.asked) == ("cancelled", ["cancelled"], [])
+    assert (run.row.status, heard, tool_engines.tool.calls) == ("cancelled", ["cancelled"], [])
     assert run.one("call.replied").data["error"]["message"] == "the run was stopped"
     assert [entry.position for entry in run.journal] == [*range(1, len(run.journal) + 1)]
 
 
-async def test_closing_the_host_ends_a_pause_at_once(open_engine: Engines, house: House):
-    engine = await house(asks)
+async def test_closing_the_host_ends_a_pause_at_once(open_engine: Engines, tool_engines: ToolEngines):
+    engine = await tool_engines(asks)
     run_id = await send(engine, breakpoints=("tool",))
-    await reached(engine, run_id)
+    await wait_for_pause(engine, run_id)
     async with asyncio.timeout(MAX_WAIT_SECONDS):
-        await house.close()
+        await tool_engines.close()
 
     reader = await open_engine(mode="read")
     run = await reader.runs.get(run_id)
     assert (run.status, run.metadata["error"]) == ("cancelled", "the host was closed")
     assert (await journal_of(reader, run_id))[-1].type == "run.finished"
-    assert house.tool.asked == []
+    assert tool_engines.tool.calls == []

@@ -12,15 +12,15 @@ from engine.store.row_mapping import ConversationKey
 from tests.support.engines import (
     START,
     Engines,
-    Stage,
+    ScriptRunner,
     declares,
     done,
     event,
     message,
-    open_stage,
-    perform,
-    played,
+    open_script_runner,
+    run_event,
     said,
+    wait_for_run,
     waits,
 )
 
@@ -37,20 +37,20 @@ async def able(ctx):
     yield done()
 
 
-async def test_the_runner_sees_the_very_context_that_the_journal_keeps(open_engine: Engines):
+async def test_runner_gets_the_context_that_the_journal_records(open_engine: Engines):
     seen = []
 
     async def looks(ctx):
         seen.append(ctx.model_dump(mode="json"))
         yield done()
 
-    run = await perform(await open_engine(looks))
+    run = await run_event(await open_engine(looks))
 
     assert seen == [run.context]
 
 
-async def test_event_delivery_and_context_are_always_there(play: Stage):
-    run = await play(event=event("schedule.triggered"))
+async def test_event_delivery_and_context_are_always_there(run_script: ScriptRunner):
+    run = await run_script(event=event("schedule.triggered"))
 
     assert run.context["event"]["event_type"] == "schedule.triggered"
     assert run.context["delivery"]["surface"] == "console"
@@ -58,9 +58,9 @@ async def test_event_delivery_and_context_are_always_there(play: Stage):
     assert (run.context["conversation"], run.context["actor"], run.context["subject"]) == (None, None, None)
 
 
-async def test_history_is_never_inlined(play: Stage):
-    await play(said("one"), done())
-    run = await play()
+async def test_history_is_never_inlined(run_script: ScriptRunner):
+    await run_script(said("one"), done())
+    run = await run_script()
 
     assert not {"messages", "bootstrap"} & run.context.keys()
     assert run.context["context"]["inline_policy"] == {
@@ -72,16 +72,16 @@ async def test_history_is_never_inlined(play: Stage):
     }
 
 
-async def test_the_trace_id_is_the_run_id_and_the_context_has_the_hosts_version(play: Stage):
-    run = await play()
+async def test_the_trace_id_is_the_run_id_and_the_context_has_the_hosts_version(run_script: ScriptRunner):
+    run = await run_script()
 
     assert run.context["run_id"] == run.context["runtime"]["trace_id"] == run.run_id
     assert run.context["runtime"]["langbot_version"].startswith("trackside ")
 
 
-async def test_the_trigger_has_the_events_time_else_now(play: Stage):
-    without = await play(event=message())
-    timed = await play(event=message(event_time="2025-05-05T05:05:05+01:00"))
+async def test_trigger_time_is_the_event_time_or_now(run_script: ScriptRunner):
+    without = await run_script(event=message())
+    timed = await run_script(event=message(event_time="2025-05-05T05:05:05+01:00"))
 
     assert without.context["trigger"]["timestamp"] == rfc3339(START)
     assert without.context["event"]["event_time"] is None
@@ -89,15 +89,17 @@ async def test_the_trigger_has_the_events_time_else_now(play: Stage):
 
 
 @pytest.mark.parametrize("source", list(EventSource))
-async def test_the_triggers_source_is_the_events_but_webui_for_the_console(play: Stage, source: EventSource):
-    run = await play(event=message(source=source))
+async def test_trigger_source_is_that_of_the_event_and_webui_for_the_console(
+    run_script: ScriptRunner, source: EventSource
+):
+    run = await run_script(event=message(source=source))
 
     assert run.context["event"]["source"] == source
     assert run.context["trigger"]["source"] == ("webui" if source == "console" else source)
 
 
-async def test_conversation_actor_and_subject_are_the_events(play: Stage):
-    run = await play(
+async def test_conversation_actor_and_subject_come_from_the_event(run_script: ScriptRunner):
+    run = await run_script(
         event=message(
             session="s1",
             thread_id="t",
@@ -129,32 +131,32 @@ async def test_conversation_actor_and_subject_are_the_events(play: Stage):
 # The cursor
 
 
-async def test_the_first_event_of_a_conversation_has_nothing_before_it(play: Stage):
-    access = (await play()).context["context"]
+async def test_first_event_of_a_conversation_has_no_history(run_script: ScriptRunner):
+    access = (await run_script()).context["context"]
 
     assert (access["latest_cursor"], access["transcript_seq"], access["has_history_before"]) == (None, None, False)
     assert access["event_seq"] == 1
 
 
-async def test_the_latest_cursor_is_after_all_lines_before_this_event(play: Stage):
-    await play(said("one"), said("two"), done())
+async def test_the_latest_cursor_is_after_all_lines_before_this_event(run_script: ScriptRunner):
+    await run_script(said("one"), said("two"), done())
 
-    access = (await play(event="next")).context["context"]
+    access = (await run_script(event="next")).context["context"]
 
     edge = cursors.read_history(ConversationKey("s"), access["latest_cursor"])
-    before = await play.engine.sessions.transcript("s", before=edge)
+    before = await run_script.engine.sessions.transcript("s", before=edge)
     assert [line.content for line in before] == ["two", "one", "hi"]
     assert access["has_history_before"]
     assert access["transcript_seq"] == before[0].seq
 
 
-async def test_the_latest_cursor_looks_at_no_other_thread_bot_or_workspace(play: Stage):
-    await play(said("here"), done())
+async def test_latest_cursor_ignores_other_threads_bots_and_workspaces(run_script: ScriptRunner):
+    await run_script(said("here"), done())
     for place in ({"thread_id": "t"}, {"bot_id": "b"}, {"workspace_id": "w"}, {"session": "other"}):
-        access = (await play(said("there"), done(), event=message(**place))).context["context"]
+        access = (await run_script(said("there"), done(), event=message(**place))).context["context"]
         assert access["latest_cursor"] is None, place
 
-    access = (await play()).context["context"]
+    access = (await run_script()).context["context"]
     assert access["transcript_seq"] == 2
 
 
@@ -183,17 +185,17 @@ async def test_the_latest_cursor_looks_at_no_other_thread_bot_or_workspace(play:
     ],
     ids=["conversation", "none"],
 )
-async def test_available_apis_need_their_permission_and_some_a_conversation(
+async def test_available_apis_require_their_permission_and_some_a_conversation(
     open_engine: Engines, session: str | None, on: set
 ):
-    run = await perform(await open_engine(able), message(session=session))
+    run = await run_event(await open_engine(able), message(session=session))
 
     apis = run.context["context"]["available_apis"]
     assert {name for name, is_on in apis.items() if is_on} == on
 
 
-async def test_without_permissions_only_run_get_and_state_are_there(play: Stage):
-    apis = (await play()).context["context"]["available_apis"]
+async def test_without_permissions_only_run_get_and_state_are_there(run_script: ScriptRunner):
+    apis = (await run_script()).context["context"]["available_apis"]
 
     assert {name for name, is_on in apis.items() if is_on} == {"state", "run_get"}
 
@@ -210,21 +212,21 @@ async def test_without_permissions_only_run_get_and_state_are_there(play: Stage)
         ({"storage": ["plugin"]}, "storage"),
     ],
 )
-async def test_each_permission_opens_its_own_call(open_engine: Engines, permission: dict, api: str):
+async def test_each_permission_allows_its_own_call(open_engine: Engines, permission: dict, api: str):
     @declares(permissions=permission)
     async def asks(ctx):
         yield done()
 
-    apis = (await perform(await open_engine(asks))).context["context"]["available_apis"]
+    apis = (await run_event(await open_engine(asks))).context["context"]["available_apis"]
 
     assert {name for name, is_on in apis.items() if is_on} == {"state", "run_get", api}
 
 
 @pytest.mark.parametrize("state", [{"enable_state": False}, {"state_scopes": []}])
 async def test_the_state_call_needs_a_policy_with_at_least_one_scope(open_engine: Engines, state: dict):
-    play = await open_stage(open_engine, agents=[{"id": "me", "runner": "play", "state": state}])
+    run_script = await open_script_runner(open_engine, agents=[{"id": "me", "runner": "play", "state": state}])
 
-    assert (await play()).context["context"]["available_apis"]["state"] is False
+    assert (await run_script()).context["context"]["available_apis"]["state"] is False
 
 
 @pytest.mark.parametrize(
@@ -244,7 +246,7 @@ async def test_storage_needs_permission_and_policy(
         yield done()
 
     engine = await open_engine(stores, agents=[{"id": "me", "runner": "stores", "resources": policy}])
-    context = (await perform(engine)).context
+    context = (await run_event(engine)).context
 
     assert context["resources"]["storage"] == {"plugin_storage": plugin, "workspace_storage": workspace}
     assert context["context"]["available_apis"]["storage"] is (plugin or workspace)
@@ -263,10 +265,8 @@ async def test_storage_needs_permission_and_policy(
         ({"max_message_size": 900}, {"max_message_size": 500}),
     ],
 )
-async def test_the_delivery_a_runner_sees_is_the_envelopes_and_the_policys(
-    open_engine: Engines, policy: dict, expected: dict
-):
-    play = await open_stage(open_engine, agents=[{"id": "me", "runner": "play", "delivery": policy}])
+async def test_delivery_combines_envelope_and_policy(open_engine: Engines, policy: dict, expected: dict):
+    run_script = await open_script_runner(open_engine, agents=[{"id": "me", "runner": "play", "delivery": policy}])
     delivery = {
         "surface": "chat",
         "reply_target": {"chat": 1},
@@ -274,7 +274,7 @@ async def test_the_delivery_a_runner_sees_is_the_envelopes_and_the_policys(
         "supports_edit": True,
         "max_message_size": 500,
     }
-    run = await play(said("recorded all the same"), done(), event=message(delivery=delivery))
+    run = await run_script(said("recorded all the same"), done(), event=message(delivery=delivery))
 
     assert run.context["delivery"] | expected == run.context["delivery"]
     assert run.context["delivery"]["supports_edit"] is True
@@ -283,8 +283,8 @@ async def test_the_delivery_a_runner_sees_is_the_envelopes_and_the_policys(
     assert run.one("message.completed").outcome is None
 
 
-async def test_a_policy_cannot_add_streaming_that_the_surface_lacks(play: Stage):
-    run = await play(event=message(delivery={"surface": "mail", "supports_streaming": False}))
+async def test_a_policy_cannot_add_streaming_that_the_surface_lacks(run_script: ScriptRunner):
+    run = await run_script(event=message(delivery={"surface": "mail", "supports_streaming": False}))
 
     assert run.context["delivery"]["supports_streaming"] is False
 
@@ -292,7 +292,7 @@ async def test_a_policy_cannot_add_streaming_that_the_surface_lacks(play: Stage)
 # Config, params, deadline
 
 
-async def test_the_config_is_the_bindings_with_the_forms_defaults(open_engine: Engines):
+async def test_config_is_that_of_the_binding_with_defaults_of_the_form(open_engine: Engines):
     @declares(config=[{"name": "depth", "type": "integer", "default": 3}, {"name": "tone", "type": "string"}])
     async def configured(ctx):
         yield done()
@@ -300,15 +300,15 @@ async def test_the_config_is_the_bindings_with_the_forms_defaults(open_engine: E
     engine = await open_engine(
         configured, agents=[{"id": "me", "runner": "configured", "config": {"tone": "dry", "more": 1}}]
     )
-    run = await perform(engine, config={"tone": "warm"})
+    run = await run_event(engine, config={"tone": "warm"})
 
     assert run.context["config"] == {"depth": 3, "tone": "warm", "more": 1}
     assert run.warnings == ["config: more is not in the runner's form"]
 
 
-async def test_adapter_extra_holds_the_entrys_params_only(play: Stage):
-    assert (await play()).context["adapter"] is None
-    assert (await play(params={"lang": "de"})).context["adapter"] == {"extra": {"params": {"lang": "de"}}}
+async def test_adapter_extra_has_only_the_params_of_the_event(run_script: ScriptRunner):
+    assert (await run_script()).context["adapter"] is None
+    assert (await run_script(params={"lang": "de"})).context["adapter"] == {"extra": {"params": {"lang": "de"}}}
 
 
 @pytest.mark.parametrize(
@@ -329,16 +329,18 @@ async def test_adapter_extra_holds_the_entrys_params_only(play: Stage):
     ],
     ids=lambda value: str(value)[:30],
 )
-async def test_the_deadline_is_the_configs_timeout_else_300_s_and_none_where_it_is_no_time(
-    play: Stage, config: dict, seconds: float | None
+async def test_deadline_is_the_configured_timeout_or_300_s_and_none_for_other_values(
+    run_script: ScriptRunner, config: dict, seconds: float | None
 ):
-    order = play.engine.runs.prepare(message(), RunOptions(config=config))
+    order = run_script.engine.runs.prepare(message(), RunOptions(config=config))
     assert order.timeout == seconds
 
 
 @pytest.mark.parametrize(("config", "seconds"), [({}, 300), ({"timeout": 2}, 2), ({"timeout": 0}, None)])
-async def test_the_runner_and_the_ledger_know_the_deadline(play: Stage, config: dict, seconds: int | None):
-    run = await play(config=config)
+async def test_deadline_is_in_the_context_and_in_the_run_row(
+    run_script: ScriptRunner, config: dict, seconds: int | None
+):
+    run = await run_script(config=config)
 
     at = None if seconds is None else START + seconds * 1_000_000
     assert run.row.deadline_at == at
@@ -348,7 +350,7 @@ async def test_the_runner_and_the_ledger_know_the_deadline(play: Stage, config: 
 # Frozen
 
 
-async def test_changes_after_submitting_do_not_reach_the_run(open_engine: Engines):
+async def test_changes_after_submitting_do_not_affect_the_run(open_engine: Engines):
     async def looks(ctx):
         yield done("x")
 
@@ -362,7 +364,7 @@ async def test_changes_after_submitting_do_not_reach_the_run(open_engine: Engine
     data["d"].append(2)
     await engine.runs.cancel(await holder.started)
 
-    run = await played(engine, await ticket.started)
+    run = await wait_for_run(engine, await ticket.started)
 
     assert run.context["config"]["list"] == [1]
     assert run.context["adapter"]["extra"]["params"] == {"p": [1]}

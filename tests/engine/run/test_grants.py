@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from engine.resources.catalog import Catalog, KnowledgeBaseFact, ModelFact, SkillFact, ToolFact
-from tests.support.engines import Engines, Played, declares, done, message, perform, played
+from tests.support.engines import Engines, FinishedRun, declares, done, message, run_event, wait_for_run
 
 CATALOG = Catalog(
     models={
@@ -45,7 +45,7 @@ async def granted(
     able: dict[str, bool] = ABLE,
     may: dict[str, list[str]] = MAY,
     **project: Any,
-) -> Played:
+) -> FinishedRun:
     """A run of a runner with this manifest, policy and config."""
 
     @declares(capabilities=able, permissions=may, config=FORM)
@@ -53,7 +53,7 @@ async def granted(
         yield done()
 
     agents = [{"id": "me", "runner": "asks", "resources": policy or {}, "config": config or {}}]
-    return await perform(await open_engine(asks, catalog=CATALOG, agents=agents, **project))
+    return await run_event(await open_engine(asks, catalog=CATALOG, agents=agents, **project))
 
 
 def write_files(open_engine: Engines, *names: str) -> None:
@@ -63,12 +63,12 @@ def write_files(open_engine: Engines, *names: str) -> None:
         (open_engine.folder / "files" / name).touch()
 
 
-def resources(run: Played, kind: str, *fields: str) -> list[Any]:
+def resources(run: FinishedRun, kind: str, *fields: str) -> list[Any]:
     """The named fields of the granted resources."""
     return [tuple(one[field] for field in fields) for one in run.context["resources"][kind]]
 
 
-async def test_nothing_chosen_and_nothing_allowed_grants_nothing_but_visible_skills(open_engine: Engines):
+async def test_without_config_and_policy_only_visible_skills_are_granted(open_engine: Engines):
     run = await granted(open_engine, config={"model": "", "rerank": "__none__", "file": "__none"})
 
     found = run.context["resources"]
@@ -215,7 +215,7 @@ async def test_an_empty_list_of_skills_grants_none(open_engine: Engines):
     assert run.context["resources"]["skills"] == []
 
 
-async def test_skills_are_facts_only_and_need_the_capability_skill_authoring(open_engine: Engines):
+async def test_skills_have_no_operations_and_need_the_capability_skill_authoring(open_engine: Engines):
     run = await granted(open_engine)
     assert run.context["resources"]["skills"][1] == {
         "skill_name": "draw",
@@ -303,7 +303,7 @@ async def test_an_id_that_does_not_exist_is_left_out_with_a_warning(
     assert run.row.status == "completed"
 
 
-async def test_the_snapshot_kept_with_the_run_holds_all_that_a_later_call_is_checked_against(open_engine: Engines):
+async def test_snapshot_stored_with_the_run_has_everything_that_calls_are_checked_against(open_engine: Engines):
     run = await granted(open_engine, policy={"allowed_tool_names": ["search"]}, config={"model": "small"})
 
     snapshot = run.row.authorization
@@ -318,7 +318,7 @@ async def test_the_snapshot_kept_with_the_run_holds_all_that_a_later_call_is_che
     assert set(snapshot["state_scopes"]) == {"conversation", "actor"}
 
 
-async def test_changes_after_the_run_was_submitted_change_no_grant(open_engine: Engines):
+async def test_changes_after_submitting_do_not_change_grants(open_engine: Engines):
     tools = dict(CATALOG.tools)
 
     @declares(capabilities=ABLE, permissions=MAY)
@@ -332,7 +332,7 @@ async def test_changes_after_the_run_was_submitted_change_no_grant(open_engine: 
     (open_engine.folder / "asks.py").write_text("async def run(ctx):\n    yield\n")
     engine.runners.registry.refresh()
 
-    run = await played(engine, await (await engine.runs.submit(order)).started)
+    run = await wait_for_run(engine, await (await engine.runs.submit(order)).started)
 
     assert resources(run, "tools", "tool_name") == [("search",)]
     assert run.row.authorization["resources"] == run.context["resources"]

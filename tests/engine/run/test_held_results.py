@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from engine.api import BreakpointError, Engine, PauseStage
-from tests.support.engines import done, journal_of, played, said, send
-from tests.support.paused_runs import House, reached, speaks, told
+from tests.support.engines import done, journal_of, said, send, wait_for_run
+from tests.support.paused_runs import ToolEngines, speaks, wait_for_nth_entry, wait_for_pause
 
 
 async def types_in(engine: Engine, run_id: str) -> list[str]:
@@ -18,19 +18,19 @@ async def types_in(engine: Engine, run_id: str) -> list[str]:
 # Held results
 
 
-async def test_a_held_result_is_not_recorded_before_the_run_continues(house: House):
-    engine = await house(speaks)
+async def test_a_held_result_is_not_recorded_before_the_run_continues(tool_engines: ToolEngines):
+    engine = await tool_engines(speaks)
     run_id = await send(engine, breakpoints=("message.completed",))
-    held = await reached(engine, run_id)
+    held = await wait_for_pause(engine, run_id)
     assert (held.location, held.stage, held.type) == ("message.completed", PauseStage.RESULT, "message.completed")
     assert await types_in(engine, run_id) == ["run.started", "breakpoint.set", "message.delta", "pause.started"]
     assert [line.content for line in await engine.sessions.transcript("s")] == ["hi"]
 
     await engine.runs.continue_run(run_id)
-    await reached(engine, run_id, 2)
+    await wait_for_pause(engine, run_id, 2)
     assert (await types_in(engine, run_id))[4:] == ["pause.ended", "message.completed", "pause.started"]
     await engine.runs.continue_run(run_id)
-    run = await played(engine, run_id)
+    run = await wait_for_run(engine, run_id)
 
     assert run.types[7:] == ["pause.ended", "message.completed", "run.completed", "run.finished"]
     assert run.one("breakpoint.set").position == 2
@@ -40,18 +40,18 @@ async def test_a_held_result_is_not_recorded_before_the_run_continues(house: Hou
     assert [entry.position for entry in run.journal] == [*range(1, len(run.journal) + 1)]
 
 
-async def test_only_the_nth_result_is_held(house: House):
-    engine = await house(speaks)
+async def test_only_the_nth_result_is_held(tool_engines: ToolEngines):
+    engine = await tool_engines(speaks)
     run_id = await send(engine, breakpoints=("message.completed#2",))
-    await reached(engine, run_id)
+    await wait_for_pause(engine, run_id)
     assert [entry.data for entry in await journal_of(engine, run_id) if entry.type == "message.completed"] == [
         {"message": {"role": "assistant", "content": "one"}}
     ]
     await engine.runs.continue_run(run_id)
-    assert (await played(engine, run_id)).row.status == "completed"
+    assert (await wait_for_run(engine, run_id)).row.status == "completed"
 
 
-async def test_everything_behind_a_held_result_waits_and_keeps_its_order(house: House):
+async def test_results_and_calls_after_a_held_result_wait_in_order(tool_engines: ToolEngines):
     asked: list[Any] = []
 
     async def goes_on(ctx: Any) -> AsyncIterator[Any]:
@@ -69,9 +69,9 @@ async def test_everything_behind_a_held_result_waits_and_keeps_its_order(house: 
         await working
         yield done()
 
-    engine = await house(goes_on)
+    engine = await tool_engines(goes_on)
     run_id = await send(engine, breakpoints=("message.completed#1",))
-    await reached(engine, run_id)
+    await wait_for_pause(engine, run_id)
     live = engine._core.host.orchestrator.live[run_id]
     # As from a pipe: read before the runtime stops reading.
     live.result(said("at the same time"), 1)
@@ -80,7 +80,7 @@ async def test_everything_behind_a_held_result_waits_and_keeps_its_order(house: 
     assert (await types_in(engine, run_id))[-1] == "pause.started"
     assert (live.full, asked) == (True, [])
     await engine.runs.continue_run(run_id)
-    run = await played(engine, run_id)
+    run = await wait_for_run(engine, run_id)
 
     kinds = [entry.type for entry in run.journal if entry.type.startswith(("message", "call.requested", "result"))]
     assert kinds == [
@@ -97,7 +97,7 @@ async def test_everything_behind_a_held_result_waits_and_keeps_its_order(house: 
     assert len(asked) == 2
 
 
-async def test_a_cancelled_call_behind_a_held_result_is_recorded(house: House):
+async def test_a_cancelled_call_behind_a_held_result_is_recorded(tool_engines: ToolEngines):
     took_back = asyncio.Event()
 
     async def wavers(ctx: Any) -> AsyncIterator[Any]:
@@ -113,37 +113,37 @@ async def test_a_cancelled_call_behind_a_held_result_is_recorded(house: House):
         await wavering
         yield done()
 
-    engine = await house(wavers)
+    engine = await tool_engines(wavers)
     run_id = await send(engine, breakpoints=("message.completed",))
-    await reached(engine, run_id)
+    await wait_for_pause(engine, run_id)
     await took_back.wait()
     await engine.runs.continue_run(run_id)
-    run = await played(engine, run_id)
+    run = await wait_for_run(engine, run_id)
 
-    assert (run.row.status, house.tool.asked) == ("completed", [])
+    assert (run.row.status, tool_engines.tool.calls) == ("completed", [])
     assert run.warnings == ["The runner cancelled call_tool while the run was paused at a result."]
 
 
-async def test_printed_lines_do_not_wait_for_a_held_result(house: House):
-    engine = await house(speaks)
+async def test_printed_lines_do_not_wait_for_a_held_result(tool_engines: ToolEngines):
+    engine = await tool_engines(speaks)
     run_id = await send(engine, breakpoints=("message.completed#1",))
-    await reached(engine, run_id)
+    await wait_for_pause(engine, run_id)
     engine._core.host.orchestrator.live[run_id].output("stdout", "still here")
-    await told(engine, run_id, "output")
+    await wait_for_nth_entry(engine, run_id, "output")
     await engine.runs.continue_run(run_id)
-    assert (await played(engine, run_id)).row.status == "completed"
+    assert (await wait_for_run(engine, run_id)).row.status == "completed"
 
 
-async def test_a_run_can_pause_at_its_end_and_the_run_is_not_closed_meanwhile(house: House):
-    engine = await house(speaks)
+async def test_a_run_can_pause_at_its_end_and_the_run_is_not_closed_meanwhile(tool_engines: ToolEngines):
+    engine = await tool_engines(speaks)
     run_id = await send(engine, breakpoints=("run.completed",))
-    await reached(engine, run_id)
+    await wait_for_pause(engine, run_id)
     assert (await engine.runs.get(run_id)).status == "running"
     await engine.runs.continue_run(run_id)
-    assert (await played(engine, run_id)).row.status == "completed"
+    assert (await wait_for_run(engine, run_id)).row.status == "completed"
 
 
-async def test_a_run_whose_code_has_ended_stays_open_while_a_result_of_it_is_held(house: House):
+async def test_a_run_whose_code_has_ended_stays_open_while_a_result_of_it_is_held(tool_engines: ToolEngines):
     """A child that sent everything before the host stopped reading."""
     ended = asyncio.Event()
 
@@ -154,9 +154,9 @@ async def test_a_run_whose_code_has_ended_stays_open_while_a_result_of_it_is_hel
         return
         yield
 
-    engine = await house(leaves)
+    engine = await tool_engines(leaves)
     run_id = await send(engine, breakpoints=("message.completed",))
-    await reached(engine, run_id)
+    await wait_for_pause(engine, run_id)
     await ended.wait()
     for _ in range(20):
         await asyncio.sleep(0)
@@ -164,25 +164,25 @@ async def test_a_run_whose_code_has_ended_stays_open_while_a_result_of_it_is_hel
     assert "message.completed" not in await types_in(engine, run_id)
     await engine.runs.continue_run(run_id)
 
-    run = await played(engine, run_id)
+    run = await wait_for_run(engine, run_id)
     assert (run.row.status, run.row.status_reason) == ("completed", "ended")
     assert run.types[-3:] == ["pause.ended", "message.completed", "run.finished"]
 
 
-async def test_a_result_is_the_runners_own_word(house: House):
-    engine = await house(speaks)
+async def test_held_result_cannot_be_edited(tool_engines: ToolEngines):
+    engine = await tool_engines(speaks)
     run_id = await send(engine, breakpoints=("message.completed#1",))
-    await reached(engine, run_id)
+    await wait_for_pause(engine, run_id)
     with pytest.raises(BreakpointError, match=r"message\.completed is the runner's own output"):
         await engine.runs.edit_reply(run_id, {"message": {}})
     await engine.runs.continue_run(run_id)
-    assert (await played(engine, run_id)).row.status == "completed"
+    assert (await wait_for_run(engine, run_id)).row.status == "completed"
 
 
-async def test_a_result_type_that_is_no_text_matches_no_breakpoint(house: House):
+async def test_result_type_that_is_not_text_matches_no_breakpoint(tool_engines: ToolEngines):
     async def odd(ctx: Any) -> AsyncIterator[Any]:
         yield {"type": ["message.completed"], "data": {}}
 
-    engine = await house(odd)
-    run = await played(engine, await send(engine, breakpoints=("message.completed",)))
+    engine = await tool_engines(odd)
+    run = await wait_for_run(engine, await send(engine, breakpoints=("message.completed",)))
     assert (run.row.status_reason, run.all("pause.started")) == ("protocol.error", [])

@@ -13,17 +13,17 @@ from engine.protocol.content import text_of
 from engine.run.normalise import Normaliser
 from tests.support.engines import (
     Engines,
-    Played,
-    Stage,
+    FinishedRun,
+    ScriptRunner,
+    artifact_created,
     delta,
     done,
     failed,
-    kept,
     lines_of,
-    made,
     message,
-    open_stage,
+    open_script_runner,
     said,
+    state_updated,
 )
 
 shared = settings(
@@ -78,8 +78,13 @@ envelopes = st.fixed_dictionaries(
 sound = st.one_of(
     words.map(delta),
     words.map(said),
-    st.builds(kept, st.text(min_size=1, max_size=5), json_values, st.sampled_from(["conversation", "actor", "runner"])),
-    st.builds(made, artifact_id=st.none() | st.sampled_from(["a", "b"])),
+    st.builds(
+        state_updated,
+        st.text(min_size=1, max_size=5),
+        json_values,
+        st.sampled_from(["conversation", "actor", "runner"]),
+    ),
+    st.builds(artifact_created, artifact_id=st.none() | st.sampled_from(["a", "b"])),
     st.builds(lambda name, ident: {"type": f"tool.call.{name}", "data": {"tool_call_id": ident}},
               st.sampled_from(["started", "completed"]), st.sampled_from("12")),
 )  # fmt: skip
@@ -87,11 +92,11 @@ ends = st.none() | st.just(done()) | words.map(done) | st.just(failed())
 
 
 @pytest.fixture
-async def stage(open_engine: Engines) -> Stage:
-    return await open_stage(open_engine)
+async def runner(open_engine: Engines) -> ScriptRunner:
+    return await open_script_runner(open_engine)
 
 
-def assert_holds(run: Played) -> None:
+def assert_holds(run: FinishedRun) -> None:
     assert [entry.position for entry in run.journal] == list(range(1, len(run.journal) + 1))
     assert run.types[0] == "run.started"
     assert run.types.count("run.finished") == 1
@@ -100,30 +105,30 @@ def assert_holds(run: Played) -> None:
     assert run.finished["status"] == run.row.status
 
 
-def told(run: Played) -> int:
+def count_runner_entries(run: FinishedRun) -> int:
     """Entries of results that the runner yielded."""
     return len([entry for entry in run.journal if entry.source == "runner" and entry.type != "output"])
 
 
 @shared
 @given(results=st.lists(envelopes | junk, max_size=8))
-async def test_junk_of_any_shape_leaves_a_whole_journal(stage: Stage, results: list[Any]):
-    run = await stage(*results, event=message(session=None))
+async def test_journal_is_consistent_for_any_invalid_results(runner: ScriptRunner, results: list[Any]):
+    run = await runner(*results, event=message(session=None))
 
     assert_holds(run)
-    assert stage.engine.last_error is None
+    assert runner.engine.last_error is None
 
 
 @shared
 @given(results=st.lists(sound, max_size=12), end=ends, late=st.lists(sound, max_size=3))
-async def test_every_sound_result_has_its_entry_in_the_order_it_was_sent(
-    stage: Stage, results: list[dict], end: dict | None, late: list[dict]
+async def test_every_valid_result_has_its_entry_in_order(
+    runner: ScriptRunner, results: list[dict], end: dict | None, late: list[dict]
 ):
     sent = [*results, *([end] if end else []), *late]
-    run = await stage(*sent, event=message(session=f"s{next(_sessions)}"))
+    run = await runner(*sent, event=message(session=f"s{next(_sessions)}"))
 
     assert_holds(run)
-    assert told(run) == len(sent)
+    assert count_runner_entries(run) == len(sent)
     assert [entry.type for entry in run.journal if entry.source == "runner"] == [result["type"] for result in sent]
     if end:
         after = [entry for entry in run.journal if entry.source == "runner"][len(results) + 1 :]
@@ -135,7 +140,7 @@ async def test_every_sound_result_has_its_entry_in_the_order_it_was_sent(
     text=st.lists(st.text(string.ascii_letters + " éß🙂\n", min_size=1, max_size=6), min_size=1, max_size=8),
     way=st.sampled_from(["fragments", "snapshots", "all_content"]),
 )
-async def test_the_shown_text_is_the_text_that_was_sent(stage: Stage, text: list[str], way: str):
+async def test_the_shown_text_is_the_text_that_was_sent(runner: ScriptRunner, text: list[str], way: str):
     sofar = ["".join(text[: count + 1]) for count in range(len(text))]
     if way == "fragments":
         # Fragments of which each starts with the one before look like snapshots; the host cannot distinguish them.
@@ -147,31 +152,31 @@ async def test_the_shown_text_is_the_text_that_was_sent(stage: Stage, text: list
         chunks, whole = [delta(part, all_content=all_) for part, all_ in zip(text, sofar, strict=True)], sofar[-1]
     session = f"s{next(_sessions)}"
 
-    run = await stage(*chunks, done(), event=message(session=session))
+    run = await runner(*chunks, done(), event=message(session=session))
 
     shown = DeltaText()
     for entry in run.all("message.delta"):
         chunk = entry.data["chunk"]
         shown.add(text_of(chunk["content"]), chunk.get("all_content"))
     assert shown.text == whole
-    stored = (await stage.engine.sessions.transcript(session))[0]
+    stored = (await runner.engine.sessions.transcript(session))[0]
     assert (stored.role, stored.content) == ("assistant", whole)
 
 
-async def test_after_all_that_the_next_run_is_normal_and_the_database_sound(stage: Stage):
+async def test_next_run_is_normal_and_the_database_consistent_afterwards(runner: ScriptRunner):
     for result in (None, [], {"type": []}, {"type": "run.failed", "data": {"error": "x", "code": ""}}):
-        assert_holds(await stage(result))
+        assert_holds(await runner(result))
 
-    run = await stage(said("fine"), done())
+    run = await runner(said("fine"), done())
 
     assert run.row.status == "completed"
-    assert (await lines_of(stage.engine))[-1] == ("assistant", "fine")
-    assert await stage.engine.integrity() == []
+    assert (await lines_of(runner.engine))[-1] == ("assistant", "fine")
+    assert await runner.engine.integrity() == []
 
 
 @given(results=st.lists(envelopes | junk, max_size=10))
 @settings(max_examples=150, deadline=None)
-def test_judging_never_raises_and_always_gives_json_to_record(results: list[Any]):
+def test_normalising_never_raises_and_always_returns_json(results: list[Any]):
     normaliser = Normaliser("run_1")
     for result in results:
         judged = normaliser.check(result)

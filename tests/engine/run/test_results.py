@@ -5,7 +5,17 @@ import base64
 import pytest
 
 from engine.run.normalise import MAX_RESULT_BYTES
-from tests.support.engines import Stage, delta, done, failed, kept, lines_of, made, perform, said
+from tests.support.engines import (
+    ScriptRunner,
+    artifact_created,
+    delta,
+    done,
+    failed,
+    lines_of,
+    run_event,
+    said,
+    state_updated,
+)
 
 BAD_PAYLOADS = [
     {"type": "message.delta", "data": {"chunk": "text"}},
@@ -25,16 +35,14 @@ BAD_PAYLOADS = [
 
 
 @pytest.mark.parametrize("bad", BAD_PAYLOADS, ids=lambda bad: bad["type"])
-async def test_a_bad_payload_of_a_type_with_an_effect_is_dropped_with_a_reason_and_the_run_goes_on(
-    play: Stage, bad: dict
-):
-    run = await play(bad, said("still here"), done())
+async def test_invalid_payload_is_dropped_with_a_reason_and_the_run_continues(run_script: ScriptRunner, bad: dict):
+    run = await run_script(bad, said("still here"), done())
 
     dropped = run.journal[1]
     assert (dropped.type, dropped.outcome) == (bad["type"], "dropped")
     assert dropped.reason.startswith("data")
     assert run.row.status == "completed"
-    assert await lines_of(play.engine) == [("user", "hi"), ("assistant", "still here")]
+    assert await lines_of(run_script.engine) == [("user", "hi"), ("assistant", "still here")]
 
 
 @pytest.mark.parametrize(
@@ -47,14 +55,14 @@ async def test_a_bad_payload_of_a_type_with_an_effect_is_dropped_with_a_reason_a
     ],
     ids=lambda result: result["type"],
 )
-async def test_unknown_keys_are_refused_at_payload_level(play: Stage, result: dict):
-    run = await play(result)
+async def test_unknown_keys_are_refused_at_payload_level(run_script: ScriptRunner, result: dict):
+    run = await run_script(result)
 
     assert (run.journal[1].outcome, run.journal[1].reason) == ("dropped", "data.extra: unknown key")
 
 
-async def test_unknown_keys_are_allowed_inside_message_and_chunk(play: Stage):
-    run = await play(delta("a", mood="calm"), said("a", mood="calm"), done())
+async def test_unknown_keys_are_allowed_inside_message_and_chunk(run_script: ScriptRunner):
+    run = await run_script(delta("a", mood="calm"), said("a", mood="calm"), done())
 
     assert [entry.outcome for entry in run.journal] == [None] * 5
     assert run.one("message.delta").data["chunk"]["mood"] == "calm"
@@ -62,15 +70,17 @@ async def test_unknown_keys_are_allowed_inside_message_and_chunk(play: Stage):
 
 
 @pytest.mark.parametrize("kind", ["tool.call.started", "tool.call.completed"])
-async def test_tool_call_payloads_are_taken_as_they_are(play: Stage, kind: str):
-    run = await play({"type": kind, "data": {"whatever": [1]}}, {"type": kind, "data": "text"}, {"type": kind}, done())
+async def test_tool_call_payloads_are_not_checked(run_script: ScriptRunner, kind: str):
+    run = await run_script(
+        {"type": kind, "data": {"whatever": [1]}}, {"type": kind, "data": "text"}, {"type": kind}, done()
+    )
 
     taken = run.all(kind)
     assert [(entry.data, entry.outcome) for entry in taken] == [({"whatever": [1]}, None), ("text", None), ({}, None)]
 
 
-async def test_an_unknown_type_is_recorded_and_warned_of_and_has_no_effect(play: Stage):
-    run = await play({"type": "weather.changed", "data": {"to": "rain"}}, done("sun"))
+async def test_unknown_type_is_recorded_with_a_warning_and_has_no_effect(run_script: ScriptRunner):
+    run = await run_script({"type": "weather.changed", "data": {"to": "rain"}}, done("sun"))
 
     entry = run.one("weather.changed")
     assert (entry.data, entry.outcome) == ({"to": "rain"}, "unknown")
@@ -81,8 +91,8 @@ async def test_an_unknown_type_is_recorded_and_warned_of_and_has_no_effect(play:
 @pytest.mark.parametrize(
     "kind", ["run.finished", "run.started", "output", "warning", "call.replied", "cancel.requested"]
 )
-async def test_a_result_that_is_named_like_an_entry_of_the_hosts_is_renamed(play: Stage, kind: str):
-    run = await play({"type": kind, "data": {"status": "completed"}}, done("x"))
+async def test_result_named_like_an_entry_of_the_host_is_renamed(run_script: ScriptRunner, kind: str):
+    run = await run_script({"type": kind, "data": {"status": "completed"}}, done("x"))
 
     forged = run.one(f"result.{kind}")
     assert (forged.source, forged.outcome) == ("runner", "unknown")
@@ -90,57 +100,57 @@ async def test_a_result_that_is_named_like_an_entry_of_the_hosts_is_renamed(play
 
 
 @pytest.mark.parametrize("result", [{"data": {}}, {"type": "", "data": {}}, {"type": 5}, {"type": None}])
-async def test_no_type_at_all_is_a_protocol_error_that_fails_the_run(play: Stage, result: dict):
-    run = await play(result, said("too late"), done())
+async def test_result_without_a_type_fails_the_run_as_protocol_error(run_script: ScriptRunner, result: dict):
+    run = await run_script(result, said("too late"), done())
 
     assert (run.row.status, run.row.status_reason) == ("failed", "protocol.error")
     assert run.finished["error"] == "a result must have a type"
     assert run.one("result.untyped").outcome == "refused"
-    assert await lines_of(play.engine) == [("user", "hi")]
+    assert await lines_of(run_script.engine) == [("user", "hi")]
 
 
 @pytest.mark.parametrize(
     ("result", "name"), [("text", "a string"), (5, "a number"), (None, "null"), ([], "an array"), (True, "a boolean")]
 )
-async def test_a_result_that_is_no_object_is_a_protocol_error(play: Stage, result: object, name: str):
-    run = await play(result)
+async def test_result_that_is_not_an_object_is_a_protocol_error(run_script: ScriptRunner, result: object, name: str):
+    run = await run_script(result)
 
     assert run.row.status_reason == "protocol.error"
     assert run.finished["error"] == f"a result must be an object, not {name}"
 
 
 @pytest.mark.parametrize("result", [delta("x"), said("x"), {"type": "tool.call.started"}, {"type": "x"}, done()])
-async def test_a_foreign_run_id_fails_the_run_whatever_the_type(play: Stage, result: dict):
-    run = await play(result | {"run_id": "run_other"}, said("too late"))
+async def test_a_foreign_run_id_fails_the_run_whatever_the_type(run_script: ScriptRunner, result: dict):
+    run = await run_script(result | {"run_id": "run_other"}, said("too late"))
 
     assert (run.row.status, run.row.status_reason) == ("failed", "protocol.error")
     assert run.finished["error"] == "run_id 'run_other' is not this run's"
     assert (run.journal[1].type, run.journal[1].outcome) == (result["type"], "refused")
-    assert await lines_of(play.engine) == [("user", "hi")]
+    assert await lines_of(run_script.engine) == [("user", "hi")]
 
 
-async def test_a_missing_run_id_and_the_own_one_are_accepted(open_engine):
+async def test_missing_and_own_run_id_are_accepted(open_engine):
     async def names_itself(ctx):
         yield delta("a") | {"run_id": ctx.run_id}
         yield delta("b") | {"run_id": None}
         yield done("ab")
 
-    run = await perform(await open_engine(names_itself))
+    run = await run_event(await open_engine(names_itself))
 
     assert run.row.status == "completed"
     assert [entry.outcome for entry in run.all("message.delta")] == [None, None]
 
 
-async def test_an_action_is_recorded_and_never_executed(play: Stage):
+async def test_an_action_is_recorded_and_never_executed(run_script: ScriptRunner):
     action = {"action": "reboot", "target": {"host": "x"}, "payload": {"now": True}}
-    run = await play({"type": "action.requested", "data": action}, done())
+    run = await run_script({"type": "action.requested", "data": action}, done())
 
     assert run.one("action.requested").data == action
     assert run.types == ["run.started", "action.requested", "run.completed", "run.finished"]
 
 
-async def test_an_oversize_result_is_refused_with_its_size_and_the_run_goes_on(play: Stage):
-    run = await play(said("é" * MAX_RESULT_BYTES), delta("x" * MAX_RESULT_BYTES), said("short"), done())
+async def test_oversize_result_is_refused_with_its_size_and_the_run_continues(run_script: ScriptRunner):
+    run = await run_script(said("é" * MAX_RESULT_BYTES), delta("x" * MAX_RESULT_BYTES), said("short"), done())
 
     refused = run.journal[1]
     assert refused.type == "result.unreadable"
@@ -150,28 +160,28 @@ async def test_an_oversize_result_is_refused_with_its_size_and_the_run_goes_on(p
     size = MAX_RESULT_BYTES + len('{"chunk":{"role":"assistant","content":""}}')
     assert (refused.type, refused.outcome, refused.data) == ("message.delta", "refused", {"size": size})
     assert refused.reason == f"{size} bytes exceed the limit of a result ({MAX_RESULT_BYTES})"
-    assert await lines_of(play.engine) == [("user", "hi"), ("assistant", "short")]
+    assert await lines_of(run_script.engine) == [("user", "hi"), ("assistant", "short")]
 
 
-async def test_the_size_of_a_refused_result_counts_bytes_not_characters(play: Stage):
-    run = await play(delta("é" * (MAX_RESULT_BYTES // 2)), done())
+async def test_the_size_of_a_refused_result_counts_bytes_not_characters(run_script: ScriptRunner):
+    run = await run_script(delta("é" * (MAX_RESULT_BYTES // 2)), done())
 
     assert run.one("message.delta").data["size"] > MAX_RESULT_BYTES
 
 
-async def test_inline_content_does_not_count_towards_the_size_of_a_result(play: Stage):
+async def test_inline_content_does_not_count_towards_the_size_of_a_result(run_script: ScriptRunner):
     content = b"x" * (MAX_RESULT_BYTES - 1000)
     encoded = base64.b64encode(content).decode()
     assert len(encoded) > MAX_RESULT_BYTES
 
-    run = await play(made(artifact_id="big", content_base64=encoded), done())
+    run = await run_script(artifact_created(artifact_id="big", content_base64=encoded), done())
 
     assert run.one("artifact.created").outcome is None
-    assert await play.engine.artifacts.read_bytes("big") == content
+    assert await run_script.engine.artifacts.read_bytes("big") == content
 
 
-async def test_a_refused_result_still_counts_in_the_runners_own_numbering(play: Stage):
-    run = await play(
+async def test_a_refused_result_still_counts_in_the_runners_own_numbering(run_script: ScriptRunner):
+    run = await run_script(
         delta("a") | {"sequence": 1},
         delta("x" * MAX_RESULT_BYTES) | {"sequence": 2},
         delta("b") | {"sequence": 3},
@@ -188,38 +198,40 @@ def nested(levels: int) -> object:
     return value
 
 
-async def test_json_deeper_than_100_levels_is_refused_and_the_run_goes_on(play: Stage):
+async def test_json_deeper_than_100_levels_is_refused_and_the_run_continues(run_script: ScriptRunner):
     tool = "tool.call.started"
-    run = await play({"type": tool, "data": nested(98)}, {"type": tool, "data": nested(101)}, said("fine"), done())
+    run = await run_script(
+        {"type": tool, "data": nested(98)}, {"type": tool, "data": nested(101)}, said("fine"), done()
+    )
 
     assert (run.journal[1].type, run.journal[1].outcome) == (tool, None)
     assert (run.journal[2].outcome, "deeper than 100" in run.journal[2].reason) == ("refused", True)
     assert run.row.status == "completed"
 
 
-async def test_a_result_that_is_not_json_is_refused_and_the_run_continues(play: Stage):
-    run = await play({"type": "x", "data": object()}, {"type": "x", "data": float("nan")}, said("fine"), done())
+async def test_a_result_that_is_not_json_is_refused_and_the_run_continues(run_script: ScriptRunner):
+    run = await run_script({"type": "x", "data": object()}, {"type": "x", "data": float("nan")}, said("fine"), done())
 
     assert [entry.outcome for entry in run.all("result.unreadable")] == ["refused", "refused"]
     assert run.row.status == "completed"
 
 
-async def test_every_result_is_kept_with_its_data_unchanged(play: Stage):
+async def test_every_result_is_recorded_with_unchanged_data(run_script: ScriptRunner):
     results = [
         delta("a\u0000b\x1b[31m", odd={"deep": [1, None, 2.5]}),
         {"type": "tool.call.started", "data": {"tool_call_id": "1", "tool_name": "t", "parameters": {"q": "ü"}}},
-        kept("k", {"v": [True]}),
+        state_updated("k", {"v": [True]}),
         failed("sorry", code="mine"),
     ]
-    run = await play(*results)
+    run = await run_script(*results)
 
     assert [entry.data for entry in run.journal[1:5]] == [result["data"] for result in results]
 
 
-async def test_inline_base64_is_null_in_the_journal_and_marked(play: Stage):
+async def test_inline_base64_is_null_in_the_journal_and_marked(run_script: ScriptRunner):
     part = {"type": "image_base64", "image_base64": "aGVsbG8="}
-    run = await play(
-        made(artifact_id="a", content_base64="aGVsbG8="),
+    run = await run_script(
+        artifact_created(artifact_id="a", content_base64="aGVsbG8="),
         said([part]),
         {"type": "tool.call.completed", "data": {"result": {"attachments": [{"content": "aGVsbG8="}]}}},
         done(),
@@ -233,8 +245,8 @@ async def test_inline_base64_is_null_in_the_journal_and_marked(play: Stage):
     assert attachment == {"content": None, "content_redacted": True}
 
 
-async def test_usage_is_added_up_over_the_run(play: Stage):
-    run = await play(
+async def test_usage_is_added_up_over_the_run(run_script: ScriptRunner):
+    run = await run_script(
         said("a") | {"usage": {"tokens": 3}}, done() | {"usage": {"tokens": 4, "cost": 0.5, "model": "m", "ok": True}}
     )
 

@@ -5,22 +5,33 @@ import pytest
 from engine.api import NotFound
 from engine.store.scope_identity import Scope, scope_key
 from engine.store.state import MAX_VALUE_BYTES
-from tests.support.engines import Engines, Stage, done, forever, kept, message, open_stage, perform, send, until
+from tests.support.engines import (
+    Engines,
+    ScriptRunner,
+    done,
+    message,
+    open_script_runner,
+    run_event,
+    send,
+    state_updated,
+    wait_for_entry,
+    wait_forever,
+)
 
 ALL = ["conversation", "actor", "subject", "runner"]
 EVERYONE = {"actor": {"actor_type": "user", "actor_id": "ann"}, "subject": {"subject_type": "doc", "subject_id": "7"}}
 
 
-async def stage_with(open_engine: Engines, **state: object) -> Stage:
-    return await open_stage(open_engine, agents=[{"id": "me", "runner": "play", "state": state}])
+async def runner_with(open_engine: Engines, **state: object) -> ScriptRunner:
+    return await open_script_runner(open_engine, agents=[{"id": "me", "runner": "play", "state": state}])
 
 
 @pytest.mark.parametrize("scope", ALL)
 async def test_a_value_written_in_a_scope_is_there_in_the_next_run(open_engine: Engines, scope: str):
-    play = await stage_with(open_engine, state_scopes=ALL)
-    await play(kept("k", {"n": [1]}, scope), event=message(**EVERYONE))
+    run_script = await runner_with(open_engine, state_scopes=ALL)
+    await run_script(state_updated("k", {"n": [1]}, scope), event=message(**EVERYONE))
 
-    run = await play(event=message(**EVERYONE))
+    run = await run_script(event=message(**EVERYONE))
 
     assert run.context["state"][scope]["k"] == {"n": [1]}
     others = [other for other in ALL if other != scope]
@@ -42,39 +53,37 @@ async def test_a_value_written_in_a_scope_is_there_in_the_next_run(open_engine: 
         ("runner", {"workspace_id": "w"}),
     ],
 )
-async def test_a_scope_is_another_where_any_part_of_its_identity_is(open_engine: Engines, scope: str, elsewhere: dict):
-    play = await stage_with(open_engine, state_scopes=ALL)
-    await play(kept("k", 1, scope), event=message(**EVERYONE))
+async def test_scopes_with_different_identities_are_separate(open_engine: Engines, scope: str, elsewhere: dict):
+    run_script = await runner_with(open_engine, state_scopes=ALL)
+    await run_script(state_updated("k", 1, scope), event=message(**EVERYONE))
 
-    run = await play(event=message(**EVERYONE | elsewhere))
+    run = await run_script(event=message(**EVERYONE | elsewhere))
 
     assert "k" not in run.context["state"][scope]
 
 
 @pytest.mark.parametrize("scope", ["actor", "subject", "runner"])
-async def test_a_scope_is_the_same_in_another_conversation_unless_it_is_the_conversations(
-    open_engine: Engines, scope: str
-):
-    play = await stage_with(open_engine, state_scopes=ALL)
-    await play(kept("k", 1, scope), event=message(**EVERYONE))
+async def test_only_the_conversation_scope_differs_between_conversations(open_engine: Engines, scope: str):
+    run_script = await runner_with(open_engine, state_scopes=ALL)
+    await run_script(state_updated("k", 1, scope), event=message(**EVERYONE))
 
-    run = await play(event=message(session="other", **EVERYONE))
+    run = await run_script(event=message(session="other", **EVERYONE))
 
     assert run.context["state"][scope]["k"] == 1
 
 
 async def test_another_binding_has_its_own_state(open_engine: Engines):
     agents = [{"id": name, "runner": "play", "state": {"state_scopes": ALL}} for name in ("one", "two")]
-    play = await open_stage(open_engine, agents=agents)
-    await play(*(kept("k", 1, scope) for scope in ALL), event=message(**EVERYONE), runner="one")
+    run_script = await open_script_runner(open_engine, agents=agents)
+    await run_script(*(state_updated("k", 1, scope) for scope in ALL), event=message(**EVERYONE), runner="one")
 
-    run = await play(event=message(**EVERYONE), runner="two")
+    run = await run_script(event=message(**EVERYONE), runner="two")
 
     assert all("k" not in run.context["state"][scope] for scope in ALL)
 
 
-async def test_the_key_of_a_scope_is_a_hash_over_sorted_compact_json(play: Stage):
-    run = await play(event=message(actor=None))
+async def test_the_key_of_a_scope_is_a_hash_over_sorted_compact_json(run_script: ScriptRunner):
+    run = await run_script(event=message(actor=None))
 
     parts = {
         "runner_id": "plugin:local/play/default",
@@ -88,38 +97,38 @@ async def test_the_key_of_a_scope_is_a_hash_over_sorted_compact_json(play: Stage
 
 
 async def test_state_survives_a_restart(open_engine: Engines):
-    play = await open_stage(open_engine)
-    await play(kept("k", 1))
-    await open_engine.close(play.engine)
+    run_script = await open_script_runner(open_engine)
+    await run_script(state_updated("k", 1))
+    await open_engine.close(run_script.engine)
 
-    play = await open_stage(open_engine)
+    run_script = await open_script_runner(open_engine)
 
-    assert (await play()).context["state"]["conversation"]["k"] == 1
+    assert (await run_script()).context["state"]["conversation"]["k"] == 1
 
 
-async def test_by_default_conversation_and_actor_are_on(play: Stage):
-    run = await play(*(kept("k", 1, scope) for scope in ALL), event=message(**EVERYONE))
+async def test_by_default_conversation_and_actor_are_on(run_script: ScriptRunner):
+    run = await run_script(*(state_updated("k", 1, scope) for scope in ALL), event=message(**EVERYONE))
 
     assert [entry.outcome for entry in run.all("state.updated")] == [None, None, "dropped", "dropped"]
     assert run.all("state.updated")[2].reason == "scope subject is not in state_policy.state_scopes"
 
 
 async def test_a_scope_that_is_off_by_policy_reads_empty_and_refuses_writes(open_engine: Engines):
-    play = await stage_with(open_engine, state_scopes=["conversation", "actor"])
-    await play(kept("k", 1))
-    await open_engine.close(play.engine)
-    play = await stage_with(open_engine, state_scopes=["actor"])
+    run_script = await runner_with(open_engine, state_scopes=["conversation", "actor"])
+    await run_script(state_updated("k", 1))
+    await open_engine.close(run_script.engine)
+    run_script = await runner_with(open_engine, state_scopes=["actor"])
 
-    run = await play(kept("k", 2))
+    run = await run_script(state_updated("k", 2))
 
     assert run.context["state"]["conversation"] == {}
     assert run.one("state.updated").reason == "scope conversation is not in state_policy.state_scopes"
-    assert [row.value for row in await play.engine.state.read()] == [1]
+    assert [row.value for row in await run_script.engine.state.read()] == [1]
 
 
 async def test_state_that_is_off_reads_empty_and_refuses_writes(open_engine: Engines):
-    play = await stage_with(open_engine, enable_state=False)
-    run = await play(kept("k", 1))
+    run_script = await runner_with(open_engine, enable_state=False)
+    run = await run_script(state_updated("k", 1))
 
     assert run.context["state"] == {scope: {} for scope in ALL}
     assert run.one("state.updated").reason == "state is off: state_policy.enable_state is false"
@@ -133,51 +142,53 @@ async def test_state_that_is_off_reads_empty_and_refuses_writes(open_engine: Eng
 async def test_a_scope_whose_identity_the_event_lacks_reads_empty_and_refuses_writes(
     open_engine: Engines, scope: str, lacking: dict
 ):
-    play = await stage_with(open_engine, state_scopes=ALL)
-    run = await play(kept("k", 1, scope), event=message(**EVERYONE | lacking))
+    run_script = await runner_with(open_engine, state_scopes=ALL)
+    run = await run_script(state_updated("k", 1, scope), event=message(**EVERYONE | lacking))
 
     assert run.context["state"][scope] == {}
     entry = run.one("state.updated")
     assert (entry.outcome, entry.reason) == ("dropped", f"the event has no {scope}, so this scope has no key")
 
 
-async def test_the_alias_conversation_id_reads_as_the_events_until_it_is_set(play: Stage):
-    first = await play(kept("conversation_id", "theirs-7"))
-    second = await play()
+async def test_alias_conversation_id_reads_as_that_of_the_event_until_it_is_set(run_script: ScriptRunner):
+    first = await run_script(state_updated("conversation_id", "theirs-7"))
+    second = await run_script()
 
     assert first.context["state"]["conversation"] == {"external.conversation_id": "s"}
     assert second.context["state"]["conversation"] == {"external.conversation_id": "theirs-7"}
 
 
-async def test_a_value_over_256_kib_is_dropped_with_its_size(play: Stage):
-    run = await play(kept("k", "x" * (MAX_VALUE_BYTES - 2)), kept("big", "x" * (MAX_VALUE_BYTES - 1)), done())
+async def test_a_value_over_256_kib_is_dropped_with_its_size(run_script: ScriptRunner):
+    run = await run_script(
+        state_updated("k", "x" * (MAX_VALUE_BYTES - 2)), state_updated("big", "x" * (MAX_VALUE_BYTES - 1)), done()
+    )
 
     fits, large = run.all("state.updated")
     assert fits.outcome is None
     assert large.outcome == "dropped"
     assert f"{MAX_VALUE_BYTES + 1} bytes" in large.reason
-    assert [row.key for row in await play.engine.state.read()] == ["k"]
+    assert [row.key for row in await run_script.engine.state.read()] == ["k"]
 
 
-async def test_a_write_replaces_what_was_there(play: Stage):
-    await play(kept("k", 1), kept("k", None), kept("k", 3))
+async def test_write_replaces_the_previous_value(run_script: ScriptRunner):
+    await run_script(state_updated("k", 1), state_updated("k", None), state_updated("k", 3))
 
-    assert [(row.key, row.value) for row in await play.engine.state.read(conversation_id="s")] == [("k", 3)]
+    assert [(row.key, row.value) for row in await run_script.engine.state.read(conversation_id="s")] == [("k", 3)]
 
 
-async def test_rows_remember_runner_binding_scope_and_identity(play: Stage):
-    await play(kept("k", 1, "actor"), event=message(bot_id="b", workspace_id="w"))
+async def test_rows_have_runner_binding_scope_and_identity(run_script: ScriptRunner):
+    await run_script(state_updated("k", 1, "actor"), event=message(bot_id="b", workspace_id="w"))
 
-    (row,) = await play.engine.state.read(runner_id="plugin:local/play/default")
+    (row,) = await run_script.engine.state.read(runner_id="plugin:local/play/default")
     identity = row.identity
     assert (identity.scope, identity.binding_id) == ("actor", "agent_default_plugin:local/play/default")
     assert (identity.bot_id, identity.workspace_id, identity.actor_type, identity.actor_id) == ("b", "w", "user", "ann")
 
 
-async def test_any_scope_can_be_read_as_of_any_entry_with_who_wrote_it(play: Stage):
-    first = await play(kept("k", 1), kept("k", 2), kept("me", "x", "actor"))
-    second = await play(kept("k", 3))
-    engine = play.engine
+async def test_scope_can_be_read_as_of_any_entry_with_its_writer(run_script: ScriptRunner):
+    first = await run_script(state_updated("k", 1), state_updated("k", 2), state_updated("me", "x", "actor"))
+    second = await run_script(state_updated("k", 3))
+    engine = run_script.engine
 
     before = await engine.state.read_at(first.run_id, 1)
     one = await engine.state.read_at(first.run_id, 2)
@@ -193,23 +204,23 @@ async def test_any_scope_can_be_read_as_of_any_entry_with_who_wrote_it(play: Sta
     assert three["conversation"]["k"][:3] == (3, second.run_id, 2)
 
 
-async def test_state_as_of_an_entry_that_is_not_there_is_not_found(play: Stage):
-    run = await play()
+async def test_state_as_of_a_missing_entry_is_not_found(run_script: ScriptRunner):
+    run = await run_script()
 
     with pytest.raises(NotFound, match="has no entry at position 99"):
-        await play.engine.state.read_at(run.run_id, 99)
+        await run_script.engine.state.read_at(run.run_id, 99)
 
 
-async def test_state_written_during_a_run_is_in_force_at_once(open_engine: Engines):
+async def test_state_written_during_a_run_takes_effect_at_once(open_engine: Engines):
     async def writes(ctx):
-        yield kept("k", ctx.input.to_text(), "actor")
+        yield state_updated("k", ctx.input.to_text(), "actor")
         if ctx.conversation.conversation_id == "one":
-            await forever()
+            await wait_forever()
 
     engine = await open_engine(writes)
     held = await send(engine, message("first", session="one"))
-    await until(engine, held, "state.updated")
+    await wait_for_entry(engine, held, "state.updated")
 
-    run = await perform(engine, message("second", session="two"))
+    run = await run_event(engine, message("second", session="two"))
 
     assert run.context["state"]["actor"]["k"] == "first"

@@ -3,12 +3,12 @@
 import pytest
 
 from engine.protocol import AgentRunContext
-from tests.support.runner_harness import CONTEXT, load, play, types
+from tests.support.runner_harness import CONTEXT, load, run_bundled, types
 
 
 @pytest.mark.parametrize("text", ["hello there,  world", " padded\n", "one"])
 async def test_echo_streams_the_message_and_completes_it_once(text: str):
-    results = await play(load("echo").EchoRunner(), text)
+    results = await run_bundled(load("echo").EchoRunner(), text)
 
     deltas = [result["data"]["chunk"] for result in results if result["type"] == "message.delta"]
     assert "".join(chunk["content"] for chunk in deltas) == text == deltas[-1]["all_content"]
@@ -29,23 +29,23 @@ def test_every_misbehaviour_has_one_line_that_says_what_it_does():
 
 
 @pytest.mark.parametrize("text", ["help", "", "dance"])
-async def test_chaos_lists_its_misbehaviours_when_it_knows_no_such_name(text: str):
+async def test_chaos_lists_its_misbehaviours_for_an_unknown_name(text: str):
     chaos = load("chaos")
 
-    results = await play(chaos.ChaosRunner(), text)
+    results = await run_bundled(chaos.ChaosRunner(), text)
 
     listed = results[0]["data"]["message"]["content"]
     assert all(f"- {name}: " in listed for name in chaos.MISBEHAVIOURS)
     assert types(results) == ["message.completed", "run.completed"]
 
 
-async def test_chaos_that_only_yields_can_be_played_and_names_are_forgiving():
+async def test_misbehaviours_that_only_yield_can_be_run_and_names_are_matched_leniently():
     chaos = load("chaos")
     assert set(chaos.MISBEHAVIOURS) >= NEVER_PLAYED_HERE
 
     for name in set(chaos.MISBEHAVIOURS) - NEVER_PLAYED_HERE - {"no output"}:
-        assert await play(chaos.ChaosRunner(), name.upper().replace(" ", "-"), count=3), name
-    assert await play(chaos.ChaosRunner(), "no_output") == []
+        assert await run_bundled(chaos.ChaosRunner(), name.upper().replace(" ", "-"), count=3), name
+    assert await run_bundled(chaos.ChaosRunner(), "no_output") == []
 
 
 @pytest.mark.parametrize(("name", "before"), [("raise", 0), ("raise after text", 1)])

@@ -13,7 +13,7 @@ def of_type(kind: str, **more) -> ConfigForm:
     return form({"name": "field", "type": kind, **more})
 
 
-def test_defaults_are_merged_and_what_is_set_stays():
+def test_defaults_are_merged_and_set_values_stay():
     both = form(
         {"name": "a", "type": "integer", "default": 1}, {"name": "b", "type": "array[string]", "default": ["x"]}
     )
@@ -55,7 +55,7 @@ def test_defaults_are_merged_and_what_is_set_stays():
         ("array[string]", [["a"], []], ["a", [1]], "a list of texts"),
     ],
 )
-def test_each_type_of_field_takes_its_own_values(kind: str, good: list, bad: list, wanted: str):
+def test_each_field_type_accepts_its_own_values(kind: str, good: list, bad: list, wanted: str):
     checked = of_type(kind)
 
     for value in good:
@@ -66,7 +66,7 @@ def test_each_type_of_field_takes_its_own_values(kind: str, good: list, bad: lis
 
 
 @pytest.mark.parametrize("options", [["low", "high"], [{"name": "low", "label": {"en_US": "Low"}}, {"name": "high"}]])
-def test_a_select_takes_its_options(options: list):
+def test_select_accepts_only_its_options(options: list):
     select = of_type("select", options=options)
 
     assert select.check({"field": "low"}) == []
@@ -74,7 +74,7 @@ def test_a_select_takes_its_options(options: list):
 
 
 @pytest.mark.parametrize("nothing", ["", "__none__", "__none", None])
-def test_nothing_chosen_is_fine_unless_required(nothing: str | None):
+def test_empty_choice_is_valid_unless_required(nothing: str | None):
     assert of_type("llm-model-selector").check({"field": nothing}) == []
     assert of_type("llm-model-selector", required=True).check({"field": nothing}) == [
         FieldProblem("field", "is required")
@@ -87,7 +87,7 @@ def test_a_required_list_must_not_be_empty():
     assert of_type("boolean", required=True).check({"field": False}) == []
 
 
-def test_an_unknown_key_is_kept_and_warned_about_but_for_the_hosts_own():
+def test_unknown_key_is_kept_with_a_warning_except_keys_of_the_host():
     config = {"field": 1, "extra": 2, "timeout": 5}
     checked = of_type("integer")
 
@@ -98,7 +98,7 @@ def test_an_unknown_key_is_kept_and_warned_about_but_for_the_hosts_own():
 @pytest.mark.parametrize(
     ("value", "wanted"), [("30", "a number of seconds"), (True, "a number of seconds"), (float("inf"), "finite")]
 )
-def test_a_timeout_that_means_no_deadline_though_it_does_not_look_so_is_warned_about(value: object, wanted: str):
+def test_timeout_that_disables_the_deadline_by_mistake_is_warned_about(value: object, wanted: str):
     odd = FieldProblem("timeout", f"must be {wanted}; with this value the run has no deadline", warning=True)
     for checked in (of_type("integer"), form({"name": "timeout", "type": "select"})):
         assert checked.require({"timeout": value})["timeout"] is value
@@ -106,12 +106,12 @@ def test_a_timeout_that_means_no_deadline_though_it_does_not_look_so_is_warned_a
 
 
 @pytest.mark.parametrize("value", [30, 2.5, 0, -1, None, ""])
-def test_a_timeout_in_seconds_and_none_are_as_they_should_be(value: object):
+def test_timeout_in_seconds_or_none_is_valid(value: object):
     assert of_type("integer").check({"timeout": value}) == []
     assert of_type("integer").check_field("timeout", value) is None
 
 
-def test_a_timeout_that_the_form_refuses_is_reported_once_and_one_that_must_be_text_is_text():
+def test_timeout_follows_the_type_of_its_form_field():
     assert len(form({"name": "timeout", "type": "integer"}).check({"timeout": "30"})) == 1
     assert form({"name": "timeout", "type": "string", "required": True}).check({"timeout": "30"}) == []
 
@@ -141,7 +141,7 @@ def test_an_error_names_the_runner_and_every_field_but_no_value():
         ("model-fallback-selector", '{"primary": "m1"}', {"primary": "m1"}),
     ],
 )
-def test_text_becomes_the_value_that_the_field_wants(kind: str, text: str, value: object):
+def test_text_is_converted_to_the_type_of_the_field(kind: str, text: str, value: object):
     assert of_type(kind).read("field", text) == value
 
 
@@ -150,7 +150,7 @@ def test_text_for_an_unknown_field_is_json_or_text():
     assert of_type("string").read("other", "three") == "three"
 
 
-def test_text_that_does_not_fit_names_the_field():
+def test_error_for_text_of_the_wrong_type_names_the_field():
     with pytest.raises(FormError) as caught:
         of_type("integer").read("field", "many")
 
@@ -170,12 +170,12 @@ def test_the_error_for_a_number_of_the_wrong_kind_names_its_kind(kind: str, valu
     assert of_type(kind).check_field("field", value) == FieldProblem("field", message)
 
 
-def test_a_number_that_is_none_is_no_number():
+def test_nan_is_refused_as_a_number():
     with pytest.raises(FormError, match="must be a number"):
         of_type("float").read("field", "NaN")
 
 
-def test_the_ids_that_selectors_choose_can_be_read():
+def test_ids_chosen_in_selectors_are_returned():
     selectors = form(
         {"name": "one", "type": "llm-model-selector"},
         {"name": "many", "type": "model-fallback-selector"},

@@ -15,7 +15,7 @@ PIECES += [f"!!{tag} " for tag in TAGS]
 
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.sampled_from(PIECES), max_size=30).map("".join).map(str.encode) | st.binary(max_size=60))
-def test_any_bytes_are_a_document_or_broken(tmp_path: Path, content: bytes):
+def test_any_bytes_are_parsed_or_reported_as_broken(tmp_path: Path, content: bytes):
     path = tmp_path / "any.yaml"
     path.write_bytes(content)
 
@@ -24,12 +24,12 @@ def test_any_bytes_are_a_document_or_broken(tmp_path: Path, content: bytes):
 
 
 @pytest.mark.parametrize("value", ["!!bool perhaps", "!!int ''", "!!float x", "9" * 5_000])
-def test_a_value_that_does_not_fit_its_tag_is_broken(write, value: str):
+def test_value_that_does_not_match_its_yaml_tag_is_reported(write, value: str):
     with pytest.raises(InvalidFile, match="a value does not fit its YAML tag"):
         read(write("a.yaml", f"a: {value}\n"))
 
 
-def test_a_line_is_that_of_the_key_or_of_the_nearest_one_above(write):
+def test_line_number_is_that_of_the_key_or_its_nearest_parent(write):
     document = read(write("a.yaml", "a:\n  b:\n    - x\n    - y: 1\n"))
 
     assert document.line(("a", "b", 1, "y")) == 4
@@ -51,7 +51,7 @@ def test_a_file_that_is_too_large_or_not_there_or_not_text_is_broken(tmp_path: P
     assert caught.value.line == 2
 
 
-def test_values_are_those_of_json_and_keys_are_text(write):
+def test_values_are_json_values_and_keys_are_text(write):
     path = write("a.yaml", "on: 2026-01-02\n1: [~, 1.5, 0x10, yes]\nbase: &b {x: 1}\nmore:\n  <<: *b\n  y: 2\n")
 
     assert read(path).value == {

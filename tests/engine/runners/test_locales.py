@@ -19,11 +19,11 @@ TEXTS = {"en_US": "Depth", "zh_Hans": "深度(简)", "zh_Hant": "深度(繁)", "
         ("fr_FR", "Depth"),
     ],
 )
-def test_a_text_is_in_the_readers_language_or_in_english(locale: str, said: str):
+def test_text_is_in_the_language_of_the_user_or_in_english(locale: str, said: str):
     assert local(TEXTS, locale) == said
 
 
-def test_without_english_any_text_is_better_than_none():
+def test_without_english_any_language_is_used():
     assert local({"ja_JP": "深さ"}, "de_DE") == "深さ"
     assert local({"de_DE": " ", "ja_JP": "深さ"}, "de_DE") == "深さ"
     assert local({"zh_Hant": "繁", "en_US": "Depth"}, "zh_CN") == "Depth", "another script is another text"
@@ -41,5 +41,5 @@ def test_without_english_any_text_is_better_than_none():
         ({"LANG": "de_DE", "LC_ALL": ""}, "de_DE"),
     ],
 )
-def test_the_readers_language_is_the_terminals(environ: dict[str, str], locale: str):
+def test_language_of_the_user_is_that_of_the_terminal(environ: dict[str, str], locale: str):
     assert user_locale(environ) == locale

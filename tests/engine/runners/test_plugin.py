@@ -160,7 +160,7 @@ def test_a_broken_plugin_manifest_is_named_with_file_line_and_reason(plugins, ma
     assert reasons(problems) == [said]
 
 
-def test_a_few_lines_of_aliases_cannot_stand_for_gigabytes(plugins):
+def test_nested_yaml_aliases_cannot_expand_without_limit(plugins):
     folder = plugins.plugin()
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 12)]
@@ -171,7 +171,7 @@ def test_a_few_lines_of_aliases_cannot_stand_for_gigabytes(plugins):
     assert problem.reason == "the YAML expands to more than 100,000 values"
 
 
-def test_deep_nesting_is_a_problem_and_no_crash(plugins):
+def test_deep_nesting_is_reported_as_a_problem(plugins):
     folder = plugins.plugin()
     (folder / "manifest.yaml").write_text("\n" + "[" * 200_000)
 

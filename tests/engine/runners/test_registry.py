@@ -18,7 +18,7 @@ def ids(runners) -> list[str]:
     return [str(runner.id) for runner in runners]
 
 
-def test_the_bundled_runners_are_found_and_sound():
+def test_bundled_runners_are_found_without_problems():
     found = discover([Source(bundled_folder(), Origin.BUNDLED)], Path.cwd())
 
     assert found.problems == ()
@@ -63,7 +63,7 @@ def test_two_files_with_one_id_are_a_problem_and_the_first_stays(write, tmp_path
     assert found.problems == (Problem(two, f"plugin:local/hello/default is already taken by {one}"),)
 
 
-def test_a_runner_goes_by_its_id_and_by_a_short_name_where_that_is_unique(plugins, tmp_path: Path):
+def test_runner_is_found_by_id_or_unique_short_name(plugins, tmp_path: Path):
     folder = plugins.plugin()
     plugins.component(folder, "one")
     plugins.component(folder, "two")
@@ -149,7 +149,7 @@ def test_not_allowed_and_not_found_are_different_errors(write, tmp_path: Path):
         registry.get("plugin:local/gone/default")
 
 
-def test_without_a_name_the_only_runner_is_chosen_and_with_none_rehearsal(write, tmp_path: Path):
+def test_default_is_the_only_runner_or_rehearsal(write, tmp_path: Path):
     hello = write("hello.py", HELLO)
 
     assert str(Registry([Source(hello)], cwd=tmp_path).choose().id) == "plugin:local/hello/default"
@@ -165,7 +165,7 @@ def test_a_target_without_a_usable_runner_says_what_is_wrong_with_it(write, tmp_
     assert str(caught.value) == f"{torn}:2: SyntaxError: '(' was never closed"
 
 
-def test_a_file_that_is_not_python_yet_is_named_and_modules_beside_a_runner_are_not(write, tmp_path: Path):
+def test_file_with_a_syntax_error_is_reported_and_helper_modules_are_not(write, tmp_path: Path):
     write("hello.py", "async def run(ctx):\n    yield {}\n")
     write("beside.py", "WORD = 1\n")
     half = write("half.py", "class Half\n    pass\n")
@@ -179,7 +179,7 @@ def test_a_file_that_is_not_python_yet_is_named_and_modules_beside_a_runner_are_
     assert found.problems[0].reason == "SyntaxError: expected ':'"
 
 
-def test_a_module_that_is_as_it_was_is_not_read_again_and_one_that_was_written_is(write, tmp_path: Path):
+def test_module_is_read_again_only_after_it_was_written(write, tmp_path: Path):
     module = write("module.py", "WORD = 1\n")
     os.utime(module, (1_000_000_000, 1_000_000_000))
     assert discover([Source(tmp_path)], tmp_path).problems[0].path == tmp_path, "there is no runner in it"

@@ -11,13 +11,13 @@ from engine.journal.turns import Turns
 from engine.protocol import AgentAPIException
 from engine.protocol.errors import ErrorCode
 from engine.protocol.payloads import validate_payload
-from tests.support.engines import Engines, declares, lines_of, message, played, send, until
-from tests.support.runner_harness import load, play, types
+from tests.support.engines import Engines, declares, lines_of, message, send, wait_for_entry, wait_for_run
+from tests.support.runner_harness import load, run_bundled, types
 
 PACE = {"name": "pace", "type": "float", "label": {"en_US": "Pace"}, "default": 1.0}
 
 
-class People:
+class FakeHost:
     """A fake host: each pull returns the messages sent by then, or fails."""
 
     def __init__(self, *pulls: Sequence[str | None] | AgentAPIException) -> None:
@@ -50,7 +50,7 @@ def item(text: str | None) -> dict[str, Any]:
     }
 
 
-class Played:
+class RehearsalRun:
     """A run of rehearsal at pace 0, as the user sees it."""
 
     def __init__(self, results: list[dict[str, Any]]) -> None:
@@ -73,17 +73,19 @@ class Played:
         return [data["value"] for data in self._data("state.updated") if data["key"] == "rehearsal.city"]
 
 
-async def told(*pulls: Sequence[str | None] | AgentAPIException, start: str = "a day in Kyoto") -> Played:
+async def run_with_messages(
+    *pulls: Sequence[str | None] | AgentAPIException, start: str = "a day in Kyoto"
+) -> RehearsalRun:
     """A run that gets these messages at its first pull, its second and so on. It must always end properly."""
-    results = await play(load("rehearsal").RehearsalRunner(), start, People(*pulls), pace=0)
+    results = await run_bundled(load("rehearsal").RehearsalRunner(), start, FakeHost(*pulls), pace=0)
     assert types(results).count("run.completed") == 1
     assert types(results)[-1] == "run.completed"
     assert all(validate_payload(result["type"], result["data"]) is None for result in results)
-    return Played(results)
+    return RehearsalRun(results)
 
 
-async def test_rehearsal_plays_three_turns_with_tools_state_an_artifact_and_streamed_text():
-    results = await play(load("rehearsal").RehearsalRunner(), "hi", pace=0)
+async def test_rehearsal_has_three_turns_with_tools_state_an_artifact_and_streamed_text():
+    results = await run_bundled(load("rehearsal").RehearsalRunner(), "hi", pace=0)
 
     kinds = types(results)
     assert kinds.count("message.completed") == 3
@@ -94,13 +96,13 @@ async def test_rehearsal_plays_three_turns_with_tools_state_an_artifact_and_stre
     turns = Turns()
     assert [turns.note(result["type"], result["data"]) for result in results][-1] == 3
     assert all(validate_payload(result["type"], result["data"]) is None for result in results)
-    assert "Kyoto" in Played(results).files[0]
+    assert "Kyoto" in RehearsalRun(results).files[0]
 
 
 async def test_rehearsal_is_the_same_every_time():
     runner = load("rehearsal").RehearsalRunner()
 
-    assert await play(runner, "a day in Lisbon", pace=0) == await play(runner, "a day in Lisbon", pace=0)
+    assert await run_bundled(runner, "a day in Lisbon", pace=0) == await run_bundled(runner, "a day in Lisbon", pace=0)
 
 
 @pytest.mark.parametrize(
@@ -121,7 +123,7 @@ def test_rehearsal_uses_the_city_of_the_message(message: str, city: str):
 async def test_rehearsal_pulls_between_its_turns_and_once_more_before_its_end():
     happened: list[str] = []
 
-    class Watched(People):
+    class Watched(FakeHost):
         async def call(self, action: str, data: dict[str, Any]) -> Any:
             happened.append(action)
             return await super().call(action, data)
@@ -133,7 +135,7 @@ async def test_rehearsal_pulls_between_its_turns_and_once_more_before_its_end():
                 yield result
 
     people = Watched()
-    await play(Watching(), "hi", people, pace=0)
+    await run_bundled(Watching(), "hi", people, pace=0)
 
     boundaries = ("message.completed", "tool.call.completed", "steering_pull", "run.completed")
     order = [kind for kind in happened if kind in boundaries]
@@ -147,7 +149,7 @@ async def test_rehearsal_pulls_between_its_turns_and_once_more_before_its_end():
 
 @pytest.mark.parametrize("words", ["use imperial units", "in Fahrenheit, please", "How many MILES is that?"])
 async def test_a_steering_message_changes_the_units_from_then_on(words: str):
-    run = await told([], [words])
+    run = await run_with_messages([], [words])
 
     _, places, plan = run.texts
     assert "19 °C" in places
@@ -161,7 +163,7 @@ async def test_a_steering_message_changes_the_units_from_then_on(words: str):
 
 @pytest.mark.parametrize("words", ["metric", "back to Celsius", "in kilometres", "Celsius instead of Fahrenheit"])
 async def test_a_steering_message_changes_back_to_metric(words: str):
-    run = await told(["use Fahrenheit"], [words])
+    run = await run_with_messages(["use Fahrenheit"], [words])
 
     _, places, plan = run.texts
     assert "66 °F" in places
@@ -171,7 +173,7 @@ async def test_a_steering_message_changes_back_to_metric(words: str):
 
 @pytest.mark.parametrize("turn", [1, 2, 3])
 async def test_a_steering_message_changes_the_city(turn: int):
-    run = await told(*[[]] * (turn - 1), ["make it Lisbon instead"])
+    run = await run_with_messages(*[[]] * (turn - 1), ["make it Lisbon instead"])
 
     answer = run.texts[turn]
     assert answer.startswith("Noted: make it Lisbon instead. So it is Lisbon and not Kyoto. ")
@@ -192,13 +194,13 @@ async def test_a_steering_message_changes_the_city(turn: int):
         ("Lisbon rather than Paris", "Lisbon"),
     ],
 )
-async def test_another_city_is_any_that_it_knows_or_is_asked_to_go_to(words: str, city: str):
-    assert (await told([words])).cities == ["Kyoto", city]
+async def test_steering_message_can_name_a_known_or_requested_city(words: str, city: str):
+    assert (await run_with_messages([words])).cities == ["Kyoto", city]
 
 
 @pytest.mark.parametrize("words", ["stop", "That is enough.", "stop early", "OK, stop now please!", "enough for today"])
 async def test_a_steering_message_ends_the_plan_early_with_a_goodbye(words: str):
-    early, late = await told([words]), await told([], [words])
+    early, late = await run_with_messages([words]), await run_with_messages([], [words])
 
     assert len(early.texts) == 2
     assert early.texts[1].startswith(f"Noted: {words.rstrip('.!')}. Then I stop here. What I have for Kyoto: ")
@@ -222,8 +224,8 @@ async def test_a_steering_message_ends_the_plan_early_with_a_goodbye(words: str)
         "not in Fahrenheit",
     ],
 )
-async def test_anything_else_is_noted_in_its_next_words_and_the_plan_goes_on(words: str):
-    run = await told([words])
+async def test_other_steering_message_is_mentioned_and_the_plan_continues(words: str):
+    run = await run_with_messages([words])
 
     assert run.texts[1].startswith(f"Noted: {words}. Clear until four and 19 °C")
     assert len(run.texts) == 3
@@ -231,8 +233,8 @@ async def test_anything_else_is_noted_in_its_next_words_and_the_plan_goes_on(wor
     assert len(run.files) == 1
 
 
-async def test_several_messages_of_one_pull_are_obeyed_in_their_order():
-    run = await told(["make it Oslo", "in Fahrenheit", "make it Lisbon", "no museums"])
+async def test_messages_of_one_pull_are_applied_in_order():
+    run = await run_with_messages(["make it Oslo", "in Fahrenheit", "make it Lisbon", "no museums"])
 
     assert run.texts[1].startswith(
         "Noted: make it Oslo. So it is Oslo and not Kyoto. Noted: in Fahrenheit. "
@@ -242,8 +244,8 @@ async def test_several_messages_of_one_pull_are_obeyed_in_their_order():
     assert run.files[0].startswith("# A day in Lisbon\n")
 
 
-async def test_several_wishes_in_one_message_are_all_obeyed():
-    run = await told(["Make it Lisbon, in miles, and then stop"])
+async def test_several_requests_in_one_message_are_all_applied():
+    run = await run_with_messages(["Make it Lisbon, in miles, and then stop"])
 
     assert run.texts[1].endswith(
         "What I have for Lisbon: it stays clear until four and gets 75 °F warm. Have a good day!"
@@ -251,7 +253,7 @@ async def test_several_wishes_in_one_message_are_all_obeyed():
 
 
 async def test_a_message_just_before_the_end_gets_one_more_turn():
-    remark, change = await told([], [], ["thank you!"]), await told([], [], ["in miles"])
+    remark, change = await run_with_messages([], [], ["thank you!"]), await run_with_messages([], [], ["in miles"])
 
     assert remark.texts[3:] == ["Noted: thank you. Your plan for Kyoto stays as it is."]
     assert len(remark.files) == 1
@@ -259,8 +261,8 @@ async def test_a_message_just_before_the_end_gets_one_more_turn():
     assert "2.5 miles" in change.files[1]
 
 
-async def test_no_message_is_lost_not_even_after_the_goodbye():
-    run = await told([], ["stop"], ["one more thing"], ["and another", "make it Oslo"])
+async def test_message_after_the_goodbye_is_answered_too():
+    run = await run_with_messages([], ["stop"], ["one more thing"], ["and another", "make it Oslo"])
 
     assert [text.partition(" Then I stop here.")[0] for text in run.texts[2:]] == [
         "Noted: stop.",
@@ -270,8 +272,8 @@ async def test_no_message_is_lost_not_even_after_the_goodbye():
     assert run.cities == ["Kyoto", "Oslo"]
 
 
-async def test_a_message_without_words_and_a_very_long_one_are_noted_too():
-    run = await told([None, "  ", "word " * 1_000])
+async def test_empty_and_very_long_messages_are_mentioned_too():
+    run = await run_with_messages([None, "  ", "word " * 1_000])
 
     noted = run.texts[1].partition(" Clear until four")[0]
     assert noted.startswith("Noted: what you sent. Noted: what you sent. Noted: word word ")
@@ -280,16 +282,16 @@ async def test_a_message_without_words_and_a_very_long_one_are_noted_too():
 
 async def test_rehearsal_works_without_steering():
     refused = AgentAPIException.of(ErrorCode.RUNTIME_ERROR, "the host has a cold")
-    off = Played(await play(load("rehearsal").RehearsalRunner(), "a day in Kyoto", pace=0))
+    off = RehearsalRun(await run_bundled(load("rehearsal").RehearsalRunner(), "a day in Kyoto", pace=0))
 
-    run = await told(refused, refused, refused)
-    late = await told(refused, ["make it Oslo"])
+    run = await run_with_messages(refused, refused, refused)
+    late = await run_with_messages(refused, ["make it Oslo"])
 
     assert run.results == off.results
     assert late.cities == ["Kyoto", "Oslo"]
 
 
-async def test_through_the_engine_a_message_sent_during_its_tools_is_obeyed_in_its_next_turn(open_engine: Engines):
+async def test_message_sent_through_the_engine_is_applied_in_the_next_turn(open_engine: Engines):
     spoken = asyncio.Event()
 
     @declares(capabilities={"steering": True}, config=[PACE])
@@ -303,11 +305,11 @@ async def test_through_the_engine_a_message_sent_during_its_tools_is_obeyed_in_i
 
     engine = await open_engine(Patient)
     run_id = await send(engine, "a day in Kyoto", config={"pace": 0})
-    await until(engine, run_id, "tool.call.started")
+    await wait_for_entry(engine, run_id, "tool.call.started")
 
     ticket = await engine.runs.submit(message("make it Lisbon instead, in Fahrenheit"))
     spoken.set()
-    run = await played(engine, run_id)
+    run = await wait_for_run(engine, run_id)
 
     assert (ticket.claimed_by, run.row.status) == (run_id, "completed")
     texts = [entry.data["message"]["content"] for entry in run.all("message.completed")]

@@ -6,7 +6,7 @@ from engine.runners.descriptor import Problem
 from engine.runners.single_file import NO_RUNNER, OTHER_SDK, read_bare
 
 
-def test_a_bare_file_is_local_its_stem_and_default(write, tmp_path: Path):
+def test_id_of_a_single_file_runner_is_local_stem_default(write, tmp_path: Path):
     path = write("hello.py", "async def run(ctx):\n    yield {}\n")
 
     (runner,), problems = read_bare(path, Path("/elsewhere"))
@@ -19,7 +19,7 @@ def test_a_bare_file_is_local_its_stem_and_default(write, tmp_path: Path):
     assert not any(runner.manifest.permissions.model_dump().values())
 
 
-def test_a_class_without_a_manifest_declares_itself_by_class_attributes(write):
+def test_class_without_a_manifest_is_declared_by_its_class_attributes(write):
     path = write(
         "agent.py",
         """
@@ -65,7 +65,7 @@ class Other:
     assert runners[1].manifest.label == {"en_US": "Plain"}
 
 
-def test_a_file_is_never_run_in_the_host(write, tmp_path: Path):
+def test_runner_file_is_never_executed_in_the_host(write, tmp_path: Path):
     path = write("loud.py", f"open({str(tmp_path / 'ran')!r}, 'w')\nasync def run(ctx):\n    yield {{}}\n")
 
     runners, _ = read_bare(path, tmp_path)
@@ -74,7 +74,7 @@ def test_a_file_is_never_run_in_the_host(write, tmp_path: Path):
     assert not (tmp_path / "ran").exists()
 
 
-def test_an_attribute_that_is_no_literal_counts_as_empty_and_is_reported(write):
+def test_attribute_that_is_not_a_literal_is_empty_and_reported(write):
     path = write("odd.py", "capabilities = dict(streaming=True)\nasync def run(ctx):\n    yield {}\n")
 
     (runner,), problems = read_bare(path, path.parent)
@@ -130,7 +130,7 @@ def test_a_file_without_a_runner_says_why(write, text: str, reason: str, line: i
 
 
 @pytest.mark.parametrize("content", [b"\x00\x01", b"(" * 10_000, b"\xff\xfe async def run(ctx): yield"])
-def test_bytes_that_are_no_python_are_a_problem_and_no_crash(tmp_path: Path, content: bytes):
+def test_bytes_that_are_not_python_are_reported_as_a_problem(tmp_path: Path, content: bytes):
     path = tmp_path / "bytes.py"
     path.write_bytes(content)
 
@@ -140,7 +140,7 @@ def test_bytes_that_are_no_python_are_a_problem_and_no_crash(tmp_path: Path, con
     assert len(problems) == 1
 
 
-def test_the_interpreter_of_the_folders_own_venv_is_used(write, tmp_path: Path):
+def test_interpreter_of_the_venv_in_the_folder_is_used(write, tmp_path: Path):
     path = write("hello.py", "async def run(ctx):\n    yield {}\n")
     python = write(".venv/bin/python", "")
 

@@ -7,7 +7,7 @@ from engine.runners.discovery import Source, discover
 from engine.runners.source_files import changed, files_of, made_of
 
 
-def test_a_plugin_counts_with_its_code_and_manifests_but_without_what_was_installed(plugins, tmp_path: Path):
+def test_files_of_a_plugin_are_code_and_manifests_without_installed_packages(plugins, tmp_path: Path):
     folder = plugins.plugin()
     plugins.component(folder)
     for name in ("lib/more.py", "lib/out.json", ".venv/a.py", ".git/b.py", "__pycache__/c.py", "node_modules/d.py"):
@@ -25,7 +25,7 @@ def test_a_plugin_counts_with_its_code_and_manifests_but_without_what_was_instal
     assert found.folders == {folder, folder / "components", folder / "lib"}
 
 
-def test_a_huge_tree_is_not_gone_through(plugins, monkeypatch):
+def test_huge_folder_is_not_searched_completely(plugins, monkeypatch):
     folder = plugins.plugin()
     for number in range(50):
         (folder / f"f{number}").mkdir()
@@ -34,7 +34,7 @@ def test_a_huge_tree_is_not_gone_through(plugins, monkeypatch):
     assert len(files_of([folder]).marks) <= 11
 
 
-def test_a_single_file_counts_with_the_modules_beside_it_and_no_other_runner(write, tmp_path: Path):
+def test_files_of_a_single_file_runner_include_helper_modules_and_no_other_runner(write, tmp_path: Path):
     hello = write("hello.py", "async def run(ctx):\n    yield\n")
     other = write("other.py", "async def run(ctx):\n    yield\n")
     beside, test = write("beside.py", "x = 1"), write("test_hello.py", "x = 1")

@@ -16,7 +16,7 @@ from engine.runtimes.runtime import Ending, Launch
 from tests.support.limits import MAX_WAIT_SECONDS
 
 
-class Heard:
+class RecordingSink:
     """A sink that records everything, and lets a test wait for it."""
 
     def __init__(self) -> None:
@@ -84,7 +84,7 @@ class Heard:
         return [text for of, text in self.lines if of == stream]
 
 
-class Stage:
+class PoolHarness:
     """Everything a test needs to run a runner."""
 
     def __init__(self, pool: ChildPool, folder: Path) -> None:
@@ -101,14 +101,14 @@ class Stage:
     def launch(self, source: str, attr: str | None = None, name: str = "runner.py", **more: Any) -> Launch:
         return Launch(path=self.write(name, source), attr=attr, folder=self.folder, cwd=self.folder, **more)
 
-    async def begin(self, launch: Launch, **config: Any) -> tuple[Any, Heard]:
-        heard = Heard()
-        return await self.pool.begin(launch, "run_1", context(config), heard), heard
+    async def begin(self, launch: Launch, **config: Any) -> tuple[Any, RecordingSink]:
+        sink = RecordingSink()
+        return await self.pool.begin(launch, "run_1", context(config), sink), sink
 
-    async def play(self, launch: Launch, **config: Any) -> tuple[Ending, Heard]:
-        execution, heard = await self.begin(launch, **config)
+    async def run(self, launch: Launch, **config: Any) -> tuple[Ending, RecordingSink]:
+        execution, sink = await self.begin(launch, **config)
         async with asyncio.timeout(MAX_WAIT_SECONDS):
-            return await execution.ended(), heard
+            return await execution.ended(), sink
 
 
 def context(config: dict[str, Any]) -> dict[str, Any]:
@@ -151,11 +151,11 @@ def timeouts() -> HeartbeatTimeouts:
 
 
 @pytest.fixture
-async def stage(tmp_path: Path, timeouts: HeartbeatTimeouts) -> AsyncIterator[Stage]:
+async def harness(tmp_path: Path, timeouts: HeartbeatTimeouts) -> AsyncIterator[PoolHarness]:
     pool = ChildPool(timeouts)
     folder = tmp_path / "target"
     folder.mkdir()
-    yield Stage(pool, folder)
+    yield PoolHarness(pool, folder)
     await pool.close()
 
 
@@ -174,5 +174,5 @@ def run_context() -> Callable[[dict[str, Any]], dict[str, Any]]:
 
 
 @pytest.fixture
-async def heard() -> Heard:
-    return Heard()
+async def sink() -> RecordingSink:
+    return RecordingSink()

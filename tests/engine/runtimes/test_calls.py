@@ -7,17 +7,17 @@ from engine.runtimes.runtime import EndKind
 from tests.support.limits import MAX_WAIT_SECONDS
 
 
-async def test_a_call_is_answered_with_the_replys_data(stage):
-    launch = stage.launch("async def run(ctx):\n    yield await ctx.api.state_get('runner', 'key')")
-    execution, heard = await stage.begin(launch)
-    heard.answer = lambda action, data: {"value": {"big": "é" * 100_000}}
+async def test_call_returns_the_data_of_its_reply(harness):
+    launch = harness.launch("async def run(ctx):\n    yield await ctx.api.state_get('runner', 'key')")
+    execution, sink = await harness.begin(launch)
+    sink.answer = lambda action, data: {"value": {"big": "é" * 100_000}}
     assert (await execution.ended()).how is EndKind.ENDED
-    assert heard.calls == [("state_get", {"run_id": "run_1", "scope": "runner", "key": "key"})]
-    assert heard.results == [{"big": "é" * 100_000}]
+    assert sink.calls == [("state_get", {"run_id": "run_1", "scope": "runner", "key": "key"})]
+    assert sink.results == [{"big": "é" * 100_000}]
 
 
-async def test_many_calls_are_in_flight_and_answered_in_any_order(stage):
-    launch = stage.launch(
+async def test_many_calls_are_in_flight_and_answered_in_any_order(harness):
+    launch = harness.launch(
         """
         import asyncio
 
@@ -25,24 +25,24 @@ async def test_many_calls_are_in_flight_and_answered_in_any_order(stage):
             yield await asyncio.gather(*(ctx.api.state_get("runner", str(n)) for n in range(50)))
         """
     )
-    execution, heard = await stage.begin(launch)
+    execution, sink = await harness.begin(launch)
     all_asked = asyncio.Event()
 
     async def answer(data):
-        if len(heard.calls) == 50:
+        if len(sink.calls) == 50:
             all_asked.set()
         await all_asked.wait()
         for _ in range(50 - int(data["key"])):
             await asyncio.sleep(0)
         return {"value": int(data["key"]) * 2}
 
-    heard.answer = lambda action, data: answer(data)
+    sink.answer = lambda action, data: answer(data)
     await execution.ended()
-    assert heard.results == [[n * 2 for n in range(50)]]
+    assert sink.results == [[n * 2 for n in range(50)]]
 
 
-async def test_a_stream_of_chunks_arrives_and_may_be_left_early(stage):
-    launch = stage.launch(
+async def test_a_stream_of_chunks_arrives_and_may_be_left_early(harness):
+    launch = harness.launch(
         """
         async def run(ctx):
             chunks = ctx.api.invoke_llm_stream("m", [{"role": "user", "content": "hi"}])
@@ -53,7 +53,7 @@ async def test_a_stream_of_chunks_arrives_and_may_be_left_early(stage):
             await ctx.api.state_get("runner", "wait")
         """
     )
-    execution, heard = await stage.begin(launch)
+    execution, sink = await harness.begin(launch)
     stopped = asyncio.Event()
 
     async def chunks(model):
@@ -71,14 +71,14 @@ async def test_a_stream_of_chunks_arrives_and_may_be_left_early(stage):
         await stopped.wait()
         return {"value": 1}
 
-    heard.answer = lambda action, data: chunks(data["model_id"]) if action == "invoke_llm_stream" else wait()
+    sink.answer = lambda action, data: chunks(data["model_id"]) if action == "invoke_llm_stream" else wait()
     ending = await asyncio.wait_for(execution.ended(), MAX_WAIT_SECONDS)
     assert (ending.how, ending.message) == (EndKind.ENDED, "")
-    assert heard.results == [["one", "two", "three"]]
+    assert sink.results == [["one", "two", "three"]]
 
 
-async def test_a_refusal_is_the_contracts_exception(stage):
-    launch = stage.launch(
+async def test_refusal_raises_the_exception_of_the_contract(harness):
+    launch = harness.launch(
         """
         from engine.protocol import AgentAPIException
 
@@ -94,9 +94,9 @@ async def test_a_refusal_is_the_contracts_exception(stage):
                 yield error.error.code
         """
     )
-    execution, heard = await stage.begin(launch)
-    told = []
-    asyncio.get_running_loop().set_exception_handler(lambda _, context: told.append(context))
+    execution, sink = await harness.begin(launch)
+    contexts = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: contexts.append(context))
 
     def answer(action, data):
         if data["key"] == "refused":
@@ -105,16 +105,16 @@ async def test_a_refusal_is_the_contracts_exception(stage):
             raise KeyError("a bug of ours")
         return {"value": float("nan")}
 
-    heard.answer = answer
+    sink.answer = answer
     await execution.ended()
-    assert heard.results[0] == ["unauthorized", "not yours"]
-    assert heard.results[1][0] == "runtime_error"
-    assert heard.results[2][0] == "payload_too_large"
-    assert heard.results[3] == "invalid_argument"
+    assert sink.results[0] == ["unauthorized", "not yours"]
+    assert sink.results[1][0] == "runtime_error"
+    assert sink.results[2][0] == "payload_too_large"
+    assert sink.results[3] == "invalid_argument"
 
 
-async def test_a_call_that_the_runner_gives_up_is_taken_back(stage):
-    launch = stage.launch(
+async def test_call_cancelled_by_the_runner_is_cancelled_at_the_host(harness):
+    launch = harness.launch(
         """
         import asyncio
 
@@ -126,7 +126,7 @@ async def test_a_call_that_the_runner_gives_up_is_taken_back(stage):
             yield await ctx.api.state_get("runner", "quick")
         """
     )
-    execution, heard = await stage.begin(launch)
+    execution, sink = await harness.begin(launch)
     has_arrived, taken_back = asyncio.Event(), asyncio.Event()
 
     async def answer(key):
@@ -139,17 +139,17 @@ async def test_a_call_that_the_runner_gives_up_is_taken_back(stage):
             raise
         return {"value": "fine"}
 
-    heard.answer = lambda action, data: answer(data["key"])
+    sink.answer = lambda action, data: answer(data["key"])
     await asyncio.wait_for(execution.ended(), MAX_WAIT_SECONDS)
-    assert heard.results == ["gave up", "fine"]
+    assert sink.results == ["gave up", "fine"]
 
 
-async def test_calls_in_flight_end_with_the_run(stage):
-    launch = stage.launch(
+async def test_calls_in_flight_end_with_the_run(harness):
+    launch = harness.launch(
         "import asyncio\nasync def run(ctx):\n    run.t = asyncio.create_task(ctx.api.state_get('runner', 'k'))\n"
         "    await asyncio.sleep(0)\n    yield 1"
     )
-    execution, heard = await stage.begin(launch)
+    execution, sink = await harness.begin(launch)
     ended = asyncio.Event()
 
     async def answer():
@@ -158,14 +158,14 @@ async def test_calls_in_flight_end_with_the_run(stage):
         finally:
             ended.set()
 
-    heard.answer = lambda action, data: answer()
+    sink.answer = lambda action, data: answer()
     assert (await execution.ended()).how is EndKind.ENDED
-    if heard.calls:
+    if sink.calls:
         await asyncio.wait_for(ended.wait(), MAX_WAIT_SECONDS)
 
 
-async def test_a_thread_with_a_loop_of_its_own_is_answered_too(stage):
-    launch = stage.launch(
+async def test_calls_from_a_thread_with_its_own_event_loop_are_answered(harness):
+    launch = harness.launch(
         """
         import asyncio
 
@@ -177,9 +177,9 @@ async def test_a_thread_with_a_loop_of_its_own_is_answered_too(stage):
         """
     )
 
-    execution, heard = await stage.begin(launch)
-    heard.answer = lambda action, data: {"value": "told"}
+    execution, sink = await harness.begin(launch)
+    sink.answer = lambda action, data: {"value": "told"}
     async with asyncio.timeout(MAX_WAIT_SECONDS):
         await execution.ended()
 
-    assert heard.results == ["told"]
+    assert sink.results == ["told"]

@@ -25,14 +25,14 @@ STUCK = """
 """
 
 
-async def pids_of(heard) -> list[int]:
+async def pids_of(sink) -> list[int]:
     """Wait until the runner is stuck. Returns its process id and those of its children."""
-    [line] = await heard.until(heard.texts)
+    [line] = await sink.until(sink.texts)
     return [int(pid) for pid in line.split()]
 
 
-async def test_cancel_is_seen_by_the_runner_where_it_waits(stage):
-    launch = stage.launch(
+async def test_cancel_interrupts_the_await_of_the_runner(harness):
+    launch = harness.launch(
         """
         import asyncio
 
@@ -45,15 +45,15 @@ async def test_cancel_is_seen_by_the_runner_where_it_waits(stage):
                 raise
         """
     )
-    execution, heard = await stage.begin(launch)
-    await heard.until(lambda: heard.results)
+    execution, sink = await harness.begin(launch)
+    await sink.until(lambda: sink.results)
     execution.cancel()
     assert (await execution.ended()).how is EndKind.CANCELLED
-    assert [result["type"] for result in heard.results] == ["started", "noticed"]
+    assert [result["type"] for result in sink.results] == ["started", "noticed"]
 
 
-async def test_cancel_reaches_a_runner_that_never_awaits(stage):
-    launch = stage.launch(
+async def test_cancel_reaches_a_runner_that_never_awaits(harness):
+    launch = harness.launch(
         """
         import asyncio
 
@@ -66,15 +66,15 @@ async def test_cancel_reaches_a_runner_that_never_awaits(stage):
                 raise
         """
     )
-    execution, heard = await stage.begin(launch)
-    await heard.until(lambda: heard.results)
+    execution, sink = await harness.begin(launch)
+    await sink.until(lambda: sink.results)
     execution.cancel()
     assert (await execution.ended()).how is EndKind.CANCELLED
-    assert heard.texts() == ["noticed at the yield"]
+    assert sink.texts() == ["noticed at the yield"]
 
 
-async def test_a_runner_may_finish_in_its_own_way_when_cancelled(stage):
-    launch = stage.launch(
+async def test_cancelled_runner_may_send_its_own_terminal_result(harness):
+    launch = harness.launch(
         """
         import asyncio
 
@@ -86,24 +86,24 @@ async def test_a_runner_may_finish_in_its_own_way_when_cancelled(stage):
                 yield {"type": "run.completed", "data": {"finish_reason": "stopped"}}
         """
     )
-    execution, heard = await stage.begin(launch)
-    await heard.until(lambda: heard.results)
+    execution, sink = await harness.begin(launch)
+    await sink.until(lambda: sink.results)
     execution.cancel()
     assert (await execution.ended()).how is EndKind.ENDED
-    assert heard.results[-1]["type"] == "run.completed"
+    assert sink.results[-1]["type"] == "run.completed"
 
 
-async def test_a_cancel_right_after_the_start_ends_the_run(stage):
-    launch = stage.launch("import asyncio\nasync def run(ctx):\n    await asyncio.sleep(3600)\n    yield 1")
-    execution, _ = await stage.begin(launch)
+async def test_a_cancel_right_after_the_start_ends_the_run(harness):
+    launch = harness.launch("import asyncio\nasync def run(ctx):\n    await asyncio.sleep(3600)\n    yield 1")
+    execution, _ = await harness.begin(launch)
     execution.cancel()
     assert (await execution.ended()).how is EndKind.CANCELLED
 
 
 @pytest.mark.parametrize("state", FOREVER)
-async def test_kill_leaves_no_process_in_any_state(stage, processes, state):
-    execution, heard = await stage.begin(stage.launch(STUCK.format(FOREVER[state])))
-    pids = await pids_of(heard)
+async def test_kill_leaves_no_process_in_any_state(harness, processes, state):
+    execution, sink = await harness.begin(harness.launch(STUCK.format(FOREVER[state])))
+    pids = await pids_of(sink)
     assert all(map(processes.lives, pids))
     if state != "awaiting":  # the others do not receive it
         execution.cancel()
@@ -115,23 +115,23 @@ async def test_kill_leaves_no_process_in_any_state(stage, processes, state):
 
 
 @pytest.mark.parametrize("state", FOREVER)
-async def test_close_leaves_no_process_in_any_state(stage, processes, state):
-    execution, heard = await stage.begin(stage.launch(STUCK.format(FOREVER[state])))
-    pids = await pids_of(heard)
-    await stage.pool.close()
+async def test_close_leaves_no_process_in_any_state(harness, processes, state):
+    execution, sink = await harness.begin(harness.launch(STUCK.format(FOREVER[state])))
+    pids = await pids_of(sink)
+    await harness.pool.close()
     assert not any(map(processes.lives, pids))
     assert (await execution.ended()).how is EndKind.LOST
 
 
-async def test_results_before_a_block_are_received(stage):
+async def test_results_before_a_block_are_received(harness):
     source = "import time\nasync def run(ctx):\n    for n in range(3):\n        yield n\n    time.sleep(3600)"
-    execution, heard = await stage.begin(stage.launch(source))
-    await heard.until(lambda: heard.results == [0, 1, 2])
+    execution, sink = await harness.begin(harness.launch(source))
+    await sink.until(lambda: sink.results == [0, 1, 2])
     await execution.kill()
 
 
-async def test_an_exception_comes_with_the_runners_own_traceback(stage):
-    launch = stage.launch(
+async def test_exception_is_reported_with_the_traceback_of_the_runner(harness):
+    launch = harness.launch(
         """
         async def run(ctx):
             yield {"type": "x"}
@@ -141,17 +141,17 @@ async def test_an_exception_comes_with_the_runners_own_traceback(stage):
             raise ValueError("no such model")
         """
     )
-    ending, heard = await stage.play(launch)
+    ending, sink = await harness.run(launch)
     assert ending.how is EndKind.RAISED
     assert ending.message == "ValueError: no such model"
     assert f'File "{launch.path}", line 4, in run' in ending.traceback
     assert f'File "{launch.path}", line 7, in deeper' in ending.traceback
     assert "engine/runtimes" not in ending.traceback
-    assert heard.results == [{"type": "x"}]
+    assert sink.results == [{"type": "x"}]
 
 
-async def test_an_exception_that_cannot_be_formatted_is_still_reported(stage):
-    launch = stage.launch(
+async def test_an_exception_that_cannot_be_formatted_is_still_reported(harness):
+    launch = harness.launch(
         """
         class Rude(Exception):
             def __str__(self):
@@ -162,14 +162,14 @@ async def test_an_exception_that_cannot_be_formatted_is_still_reported(stage):
             raise Rude
         """
     )
-    ending, _ = await stage.play(launch)
+    ending, _ = await harness.run(launch)
     assert ending.how is EndKind.RAISED
     assert ending.message == "Rude: (its text cannot be shown: OSError)"
 
 
-async def test_a_cancel_that_nobody_asked_for_is_an_exception(stage):
-    ending, _ = await stage.play(
-        stage.launch("import asyncio\nasync def run(ctx):\n    yield 1\n    raise asyncio.CancelledError('own')")
+async def test_cancelled_error_without_a_cancel_counts_as_an_exception(harness):
+    ending, _ = await harness.run(
+        harness.launch("import asyncio\nasync def run(ctx):\n    yield 1\n    raise asyncio.CancelledError('own')")
     )
     assert (ending.how, ending.message) == (EndKind.RAISED, "CancelledError: own")
 
@@ -187,8 +187,8 @@ async def test_a_cancel_that_nobody_asked_for_is_an_exception(stage):
         ("os.closerange(3, 64)\n        time.sleep(3600)", -9, "the runner closed its wire, so it was killed"),
     ],
 )
-async def test_a_runner_that_leaves_is_lost_with_its_code(stage, processes, way, code, message):
-    launch = stage.launch(
+async def test_runner_that_exits_is_lost_with_its_exit_code(harness, processes, way, code, message):
+    launch = harness.launch(
         f"""
     import os, signal, subprocess, sys, time
 
@@ -200,41 +200,41 @@ async def test_a_runner_that_leaves_is_lost_with_its_code(stage, processes, way,
         {way}
     """
     )
-    execution, heard = await stage.begin(launch)
-    heard.answer = lambda action, data: {"value": None}
+    execution, sink = await harness.begin(launch)
+    sink.answer = lambda action, data: {"value": None}
     ending = await execution.ended()
     assert (ending.how, ending.exit_code, ending.message) == (EndKind.LOST, code, message)
-    assert "last words" in heard.texts()
-    assert not any(map(processes.lives, heard.results[0]))
+    assert "last words" in sink.texts()
+    assert not any(map(processes.lives, sink.results[0]))
     if "because" in way:
-        assert "because" in heard.texts("stderr")
+        assert "because" in sink.texts("stderr")
 
 
-async def test_an_import_error_is_not_loaded_with_its_traceback(stage):
-    ending, _ = await stage.play(stage.launch("import os\nimport no_such_module_at_all\n"))
+async def test_an_import_error_is_not_loaded_with_its_traceback(harness):
+    ending, _ = await harness.run(harness.launch("import os\nimport no_such_module_at_all\n"))
     assert ending.how is EndKind.NOT_LOADED
     assert ending.message == "ModuleNotFoundError: No module named 'no_such_module_at_all'"
-    assert f'File "{stage.folder / "runner.py"}", line 2' in ending.traceback
+    assert f'File "{harness.folder / "runner.py"}", line 2' in ending.traceback
     assert "importlib" not in ending.traceback
 
 
-async def test_a_syntax_error_is_not_loaded_with_its_line(stage):
-    ending, _ = await stage.play(stage.launch("x = 1\ndef broken(:\n"))
+async def test_a_syntax_error_is_not_loaded_with_its_line(harness):
+    ending, _ = await harness.run(harness.launch("x = 1\ndef broken(:\n"))
     assert ending.how is EndKind.NOT_LOADED
     assert "SyntaxError" in ending.message
-    assert f'File "{stage.folder / "runner.py"}", line 2' in ending.traceback
+    assert f'File "{harness.folder / "runner.py"}", line 2' in ending.traceback
 
 
-async def test_a_missing_name_is_not_loaded(stage):
-    ending, _ = await stage.play(stage.launch("x = 1\n", "Nobody"))
+async def test_a_missing_name_is_not_loaded(harness):
+    ending, _ = await harness.run(harness.launch("x = 1\n", "Nobody"))
     assert (ending.how, ending.message) == (
         EndKind.NOT_LOADED,
-        f"ImportError: {stage.folder / 'runner.py'} has no `Nobody`",
+        f"ImportError: {harness.folder / 'runner.py'} has no `Nobody`",
     )
 
 
-async def test_tasks_that_the_runner_left_are_cancelled(stage):
-    launch = stage.launch(
+async def test_tasks_that_the_runner_left_are_cancelled(harness):
+    launch = harness.launch(
         """
         import asyncio
 
@@ -250,6 +250,6 @@ async def test_tasks_that_the_runner_left_are_cancelled(stage):
             yield 1
         """
     )
-    ending, heard = await stage.play(launch)
+    ending, sink = await harness.run(launch)
     assert ending.how is EndKind.ENDED
-    assert heard.texts() == ["task cancelled"]
+    assert sink.texts() == ["task cancelled"]

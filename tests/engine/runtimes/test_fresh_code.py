@@ -38,25 +38,25 @@ def edit(path: Path) -> None:
 
 
 @pytest.mark.parametrize("edited", ["runner.py", "beside.py"])
-async def test_an_edit_during_a_run_means_a_new_child_for_the_next_run(stage, edited: str):
-    stage.write("beside.py", "WORD = 'one'")
-    launch = stage.launch(WAITS.format("one"))
-    execution, heard = await stage.begin(launch)
-    gate = heard.answer = Gate()
-    await heard.until(lambda: heard.calls)
+async def test_an_edit_during_a_run_means_a_new_child_for_the_next_run(harness, edited: str):
+    harness.write("beside.py", "WORD = 'one'")
+    launch = harness.launch(WAITS.format("one"))
+    execution, sink = await harness.begin(launch)
+    gate = sink.answer = Gate()
+    await sink.until(lambda: sink.calls)
 
     source = {"runner.py": WAITS.format("two"), "beside.py": "WORD = 'two'"}[edited]
-    edit(stage.write(edited, source))
+    edit(harness.write(edited, source))
     gate.opened.set()
     assert (await execution.ended()).how is EndKind.ENDED
 
-    _, after = await stage.play(launch)
-    assert heard.results[0][1:] == ["one", "one"]
+    _, after = await harness.run(launch)
+    assert sink.results[0][1:] == ["one", "one"]
     assert "two" in after.results[0]
-    assert after.results[0][0] != heard.results[0][0]
+    assert after.results[0][0] != sink.results[0][0]
 
 
-async def test_an_edit_while_the_runner_is_being_imported_means_a_new_child(stage):
+async def test_an_edit_while_the_runner_is_being_imported_means_a_new_child(harness):
     source = """
         import os, time
         WORD = "{}"
@@ -67,51 +67,51 @@ async def test_an_edit_while_the_runner_is_being_imported_means_a_new_child(stag
         async def run(ctx):
             yield WORD
     """
-    (stage.folder / "wait").touch()
-    launch = stage.launch(source.format("one"))
-    execution, heard = await stage.begin(launch)
-    await heard.until(heard.texts)
+    (harness.folder / "wait").touch()
+    launch = harness.launch(source.format("one"))
+    execution, sink = await harness.begin(launch)
+    await sink.until(sink.texts)
 
-    edit(stage.launch(source.format("two")).path)
-    (stage.folder / "wait").unlink()
+    edit(harness.launch(source.format("two")).path)
+    (harness.folder / "wait").unlink()
     await execution.ended()
 
-    assert heard.results == ["one"]
-    assert (await stage.play(launch))[1].results == ["two"]
+    assert sink.results == ["one"]
+    assert (await harness.run(launch))[1].results == ["two"]
 
 
-async def test_after_a_renewal_no_child_that_stood_is_used_again(stage):
-    stage.write("beside.py", "WORD = 'one'")
-    launch = stage.launch(WAITS.format("one"))
-    other = stage.launch("import os\nasync def run(ctx):\n    yield os.getpid()", name="other.py")
-    idle = (await stage.play(other))[1].results
-    execution, heard = await stage.begin(launch)
-    gate = heard.answer = Gate()
-    await heard.until(lambda: heard.calls)
+async def test_after_renewal_no_earlier_child_is_reused(harness):
+    harness.write("beside.py", "WORD = 'one'")
+    launch = harness.launch(WAITS.format("one"))
+    other = harness.launch("import os\nasync def run(ctx):\n    yield os.getpid()", name="other.py")
+    idle = (await harness.run(other))[1].results
+    execution, sink = await harness.begin(launch)
+    gate = sink.answer = Gate()
+    await sink.until(lambda: sink.calls)
 
-    stage.pool.renew()
-    assert (await stage.play(other))[1].results != idle
+    harness.pool.renew()
+    assert (await harness.run(other))[1].results != idle
     gate.opened.set()
     assert (await execution.ended()).how is EndKind.ENDED, "a run at work goes on"
-    assert (await stage.play(launch))[1].results[0][0] != heard.results[0][0]
+    assert (await harness.run(launch))[1].results[0][0] != sink.results[0][0]
 
 
-async def test_a_run_knows_the_files_that_its_code_came_from(stage):
-    beside = stage.write("beside.py", "WORD = 'one'")
-    launch = stage.launch(WAITS.format("one"))
-    execution, heard = await stage.begin(launch)
-    gate = heard.answer = Gate()
-    await heard.until(lambda: heard.calls)
+async def test_run_has_the_stamps_of_its_source_files(harness):
+    beside = harness.write("beside.py", "WORD = 'one'")
+    launch = harness.launch(WAITS.format("one"))
+    execution, sink = await harness.begin(launch)
+    gate = sink.answer = Gate()
+    await sink.until(lambda: sink.calls)
 
     assert sorted(path for path, _, _ in execution.code) == sorted([str(beside), str(launch.path)])
     assert not file_stamps.have_changed(execution.code)
-    stage.write("beside.py", "WORD = 'two'")
+    harness.write("beside.py", "WORD = 'two'")
     assert file_stamps.have_changed(execution.code)
     gate.opened.set()
     await execution.ended()
 
 
-def test_a_file_that_was_just_written_is_not_taken_as_certain(tmp_path: Path):
+def test_file_that_was_just_written_does_not_count_as_unchanged(tmp_path: Path):
     path = tmp_path / "runner.py"
     path.write_text("one")
     os.utime(path, ns=(time.time_ns(), time.time_ns()))

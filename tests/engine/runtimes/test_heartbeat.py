@@ -14,7 +14,7 @@ from engine.run.live import StopReason
 from engine.runtimes.heartbeat import PING, Heartbeat, HeartbeatTimeouts
 from engine.runtimes.pool import ChildPool
 from engine.runtimes.runtime import EndKind
-from tests.support.engines import journal_of, played, send
+from tests.support.engines import journal_of, send, wait_for_run
 from tests.support.limits import MAX_WAIT_SECONDS
 
 QUICK = HeartbeatTimeouts(interval_seconds=0.02, blocked_seconds=0.1)
@@ -54,81 +54,81 @@ def timeouts() -> HeartbeatTimeouts:
     return QUICK
 
 
-def kinds(heard) -> list[str]:
-    return [kind for kind, _ in heard.silences]
+def kinds(sink) -> list[str]:
+    return [kind for kind, _ in sink.silences]
 
 
 # A real child
 
 
-async def test_a_blocked_loop_is_reported_and_again_when_it_responds(stage):
-    launch = stage.launch(BLOCKS)
-    execution, heard = await stage.begin(launch)
-    await heard.until(lambda: heard.results and kinds(heard)[-1:] == ["silent"])
-    stage.write("go", "")
-    await heard.until(lambda: kinds(heard)[-1] == "answers again")
+async def test_a_blocked_loop_is_reported_and_again_when_it_responds(harness):
+    launch = harness.launch(BLOCKS)
+    execution, sink = await harness.begin(launch)
+    await sink.until(lambda: sink.results and kinds(sink)[-1:] == ["silent"])
+    harness.write("go", "")
+    await sink.until(lambda: kinds(sink)[-1] == "answers again")
     assert (await execution.ended()).how is EndKind.ENDED
     # A slow import is a silence too; each reported silence ended before the next began.
-    assert kinds(heard) == ["silent", "answers again"] * (len(heard.silences) // 2)
-    (_, silence), (_, whole) = heard.silences[-2:]
+    assert kinds(sink) == ["silent", "answers again"] * (len(sink.silences) // 2)
+    (_, silence), (_, whole) = sink.silences[-2:]
     assert silence == pytest.approx(QUICK.blocked_seconds)
     assert whole >= silence
 
 
 @pytest.mark.parametrize("timeouts", [HeartbeatTimeouts(interval_seconds=0.01, blocked_seconds=30)])
-async def test_a_runner_that_awaits_answers_and_nothing_is_reported(stage):
-    execution, heard = await stage.begin(stage.launch(WAITS))
+async def test_runner_that_awaits_is_not_reported_as_blocked(harness):
+    execution, sink = await harness.begin(harness.launch(WAITS))
     go = asyncio.get_running_loop().create_future()
-    heard.answer = lambda action, data: asyncio.wait_for(go, MAX_WAIT_SECONDS)
-    await heard.until(lambda: heard.calls)
+    sink.answer = lambda action, data: asyncio.wait_for(go, MAX_WAIT_SECONDS)
+    await sink.until(lambda: sink.calls)
     for _ in range(5):
-        await seen(execution, lambda pulse: pulse._awaits_answer)
-        await seen(execution, lambda pulse: not pulse._awaits_answer)
+        await seen(execution, lambda heartbeat: heartbeat._awaits_answer)
+        await seen(execution, lambda heartbeat: not heartbeat._awaits_answer)
     go.set_result({"value": None})
     assert (await execution.ended()).how is EndKind.ENDED
-    assert (heard.silences, heard.faults) == ([], [])
+    assert (sink.silences, sink.faults) == ([], [])
 
 
-async def test_a_child_is_not_blamed_while_the_host_does_not_read_it_but_is_afterwards(stage):
-    execution, heard = await stage.begin(stage.launch(FLOODS))
-    await heard.until(lambda: heard.results)
-    heard.full = True
-    await heard.until(lambda: heard.waiting_for_room)
-    before = list(heard.silences)
+async def test_blocked_child_is_reported_only_while_the_host_reads_from_it(harness):
+    execution, sink = await harness.begin(harness.launch(FLOODS))
+    await sink.until(lambda: sink.results)
+    sink.full = True
+    await sink.until(lambda: sink.waiting_for_room)
+    before = list(sink.silences)
     for _ in range(10):
         began = execution._child._heartbeat._began
-        await seen(execution, lambda pulse, began=began: pulse._began != began)
-    assert heard.silences == before
-    stage.write("go", "")
-    heard.make_room()
-    await heard.until(lambda: kinds(heard)[-1:] == ["silent"])
+        await seen(execution, lambda heartbeat, began=began: heartbeat._began != began)
+    assert sink.silences == before
+    harness.write("go", "")
+    sink.make_room()
+    await sink.until(lambda: kinds(sink)[-1:] == ["silent"])
     await execution.kill()
 
 
-async def test_an_answer_between_two_runs_does_not_spoil_the_child(stage):
-    launch = stage.launch("import os\nasync def run(ctx):\n    yield os.getpid()")
-    first, heard = await stage.begin(launch)
+async def test_heartbeat_reply_between_two_runs_does_not_prevent_reuse_of_the_child(harness):
+    launch = harness.launch("import os\nasync def run(ctx):\n    yield os.getpid()")
+    first, sink = await harness.begin(launch)
     await first.ended()
-    await seen(first, lambda pulse: not pulse._awaits_answer)
+    await seen(first, lambda heartbeat: not heartbeat._awaits_answer)
     first._child._heartbeat._awaits_answer = True
     first._child._wire_in.write(PING)
-    await seen(first, lambda pulse: not pulse._awaits_answer)
+    await seen(first, lambda heartbeat: not heartbeat._awaits_answer)
     assert first._child._heartbeat._timer.cancelled()
-    _, again = await stage.play(launch)
-    assert again.results == heard.results
+    _, again = await harness.run(launch)
+    assert again.results == sink.results
     assert again.faults == []
 
 
-async def test_a_blocked_child_is_killed_and_reports_no_more(stage, processes):
-    execution, heard = await stage.begin(stage.launch(BLOCKS))
-    await heard.until(lambda: heard.results and kinds(heard)[-1:] == ["silent"])
-    before = list(heard.silences)
+async def test_a_blocked_child_is_killed_and_reports_no_more(harness, processes):
+    execution, sink = await harness.begin(harness.launch(BLOCKS))
+    await sink.until(lambda: sink.results and kinds(sink)[-1:] == ["silent"])
+    before = list(sink.silences)
     execution.cancel()
     await execution.kill()
-    assert not any(map(processes.lives, heard.results[0]["data"]["pids"]))
+    assert not any(map(processes.lives, sink.results[0]["data"]["pids"]))
     ending = await execution.ended()
     assert (ending.how, ending.exit_code) == (EndKind.LOST, -signal.SIGKILL)
-    assert heard.silences == before
+    assert sink.silences == before
     assert execution._child._heartbeat._timer.cancelled()
 
 
@@ -144,19 +144,19 @@ async def seen(execution, claim: Callable[[Heartbeat], bool]) -> None:
 
 
 @pytest.fixture
-async def engine(stage, tmp_path):
-    stage.launch(BLOCKS)
+async def engine(harness, tmp_path):
+    harness.launch(BLOCKS)
     async with await Engine.open(
-        stage.folder / "runner.py", db=tmp_path / "facts.db", runtime=ChildPool(QUICK)
+        harness.folder / "runner.py", db=tmp_path / "facts.db", runtime=ChildPool(QUICK)
     ) as engine:
         yield engine
 
 
-async def test_the_journal_records_that_the_loop_is_blocked_and_when_it_responds_again(engine, stage):
+async def test_the_journal_records_that_the_loop_is_blocked_and_when_it_responds_again(engine, harness):
     run_id = await send(engine)
     await blocked(engine, run_id)
-    stage.write("go", "")
-    run = await played(engine, run_id)
+    harness.write("go", "")
+    run = await wait_for_run(engine, run_id)
     assert run.row.status == "completed"
     assert {entry.source for entry in run.all("warning")} == {"host"}
     silent, again = run.warnings[-2:]
@@ -170,7 +170,7 @@ async def test_a_run_that_is_cancelled_while_blocked_is_killed_after_the_grace(e
     pids = await blocked(engine, run_id)
     assert all(map(processes.lives, pids))
     await engine.runs.cancel(run_id)
-    run = await played(engine, run_id)
+    run = await wait_for_run(engine, run_id)
     assert run.row.status == "cancelled"
     assert not any(map(processes.lives, pids))
 
@@ -223,112 +223,112 @@ class Timer:
             self.loop.due.remove(self)
 
 
-class Asked:
+class ManualHeartbeat:
     """A heartbeat that is moved by hand: a ping each second, and a report after three."""
 
-    def __init__(self, heard) -> None:
+    def __init__(self, sink) -> None:
         self.loop: Any = Loop()
-        self.questions: list[bytes] = []
-        self.heard = heard
-        self.pulse = Heartbeat(
-            self.questions.append, HeartbeatTimeouts(interval_seconds=1, blocked_seconds=3), self.loop
+        self.pings: list[bytes] = []
+        self.sink = sink
+        self.heartbeat = Heartbeat(
+            self.pings.append, HeartbeatTimeouts(interval_seconds=1, blocked_seconds=3), self.loop
         )
-        self.pulse.watch(heard)
+        self.heartbeat.watch(sink)
 
     @property
-    def told(self):
-        return self.heard.silences
+    def reported(self):
+        return self.sink.silences
 
 
 @pytest.fixture
-async def asked(heard) -> Asked:
-    return Asked(heard)
+async def manual(sink) -> ManualHeartbeat:
+    return ManualHeartbeat(sink)
 
 
-async def test_one_ping_is_sent_at_a_time(asked):
-    assert asked.questions == []
-    asked.loop.turn(5)
-    assert asked.questions == [PING]
-    assert asked.pulse.answered()
-    asked.loop.turn(5)
-    assert asked.questions == [PING, PING]
+async def test_one_ping_is_sent_at_a_time(manual):
+    assert manual.pings == []
+    manual.loop.turn(5)
+    assert manual.pings == [PING]
+    assert manual.heartbeat.answered()
+    manual.loop.turn(5)
+    assert manual.pings == [PING, PING]
 
 
-async def test_a_silence_is_reported_once_when_it_is_long_enough(asked):
-    asked.loop.turn(3)
-    assert asked.told == []
-    asked.loop.turn(1)
-    assert asked.told == [("silent", 3)]
-    asked.loop.turn(10)
-    assert asked.told == [("silent", 3)]
-    asked.loop.now += 0.25
-    asked.pulse.answered()
-    assert asked.told == [("silent", 3), ("answers again", 13.25)]
+async def test_a_silence_is_reported_once_when_it_is_long_enough(manual):
+    manual.loop.turn(3)
+    assert manual.reported == []
+    manual.loop.turn(1)
+    assert manual.reported == [("silent", 3)]
+    manual.loop.turn(10)
+    assert manual.reported == [("silent", 3)]
+    manual.loop.now += 0.25
+    manual.heartbeat.answered()
+    assert manual.reported == [("silent", 3), ("answers again", 13.25)]
 
 
-async def test_every_silence_is_reported(asked):
-    asked.loop.turn(4)
-    asked.pulse.answered()
-    asked.loop.turn(4)
-    assert [kind for kind, _ in asked.told] == ["silent", "answers again", "silent"]
+async def test_each_silence_is_reported(manual):
+    manual.loop.turn(4)
+    manual.heartbeat.answered()
+    manual.loop.turn(4)
+    assert [kind for kind, _ in manual.reported] == ["silent", "answers again", "silent"]
 
 
-async def test_an_answer_in_time_wipes_out_what_was_missed(asked):
+async def test_reply_in_time_resets_the_silence(manual):
     for _ in range(5):
-        asked.loop.turn(3)
-        asked.pulse.answered()
-    assert asked.told == []
+        manual.loop.turn(3)
+        manual.heartbeat.answered()
+    assert manual.reported == []
 
 
-async def test_turns_in_which_the_host_brakes_do_not_count(asked):
-    asked.loop.turn(3)
-    asked.pulse.set_throttled(True)
-    asked.loop.turn(10)
-    asked.pulse.set_throttled(False)
-    asked.loop.turn(1)  # it could answer only in a part of this tick
-    assert asked.told == []
-    asked.loop.turn(1)
-    assert asked.told == [("silent", 3)]
+async def test_ticks_while_the_host_does_not_read_do_not_count(manual):
+    manual.loop.turn(3)
+    manual.heartbeat.set_throttled(True)
+    manual.loop.turn(10)
+    manual.heartbeat.set_throttled(False)
+    manual.loop.turn(1)  # it could answer only in a part of this tick
+    assert manual.reported == []
+    manual.loop.turn(1)
+    assert manual.reported == [("silent", 3)]
 
 
-async def test_a_turn_with_a_short_brake_in_it_does_not_count(asked):
-    asked.loop.turn(3)
+async def test_tick_with_a_short_reading_stop_does_not_count(manual):
+    manual.loop.turn(3)
     for _ in range(10):
-        asked.pulse.set_throttled(True)
-        asked.pulse.set_throttled(False)
-        asked.loop.turn(1)
-    assert asked.told == []
+        manual.heartbeat.set_throttled(True)
+        manual.heartbeat.set_throttled(False)
+        manual.loop.turn(1)
+    assert manual.reported == []
 
 
-async def test_turns_that_come_late_do_not_count(asked):
-    asked.loop.turn(1)
-    asked.loop.turn(10, took=2.5)
-    assert asked.told == []
-    asked.loop.turn(3, took=1.5)
-    assert asked.told == [("silent", 3)]
+async def test_late_ticks_do_not_count(manual):
+    manual.loop.turn(1)
+    manual.loop.turn(10, took=2.5)
+    assert manual.reported == []
+    manual.loop.turn(3, took=1.5)
+    assert manual.reported == [("silent", 3)]
 
 
-async def test_an_answer_that_nobody_asked_for_is_none(asked):
-    assert not asked.pulse.answered()
-    asked.loop.turn(1)
-    assert asked.pulse.answered()
-    assert not asked.pulse.answered()
+async def test_reply_without_a_ping_is_ignored(manual):
+    assert not manual.heartbeat.answered()
+    manual.loop.turn(1)
+    assert manual.heartbeat.answered()
+    assert not manual.heartbeat.answered()
 
 
-async def test_after_a_run_nothing_is_asked_and_an_answer_that_is_owed_is_still_taken(asked):
-    asked.loop.turn(4)
-    asked.pulse.stop()
-    assert asked.loop.due == []
-    assert asked.pulse.answered()
-    assert asked.told == [("silent", 3)]
+async def test_after_a_run_no_ping_is_sent_and_an_open_reply_is_accepted(manual):
+    manual.loop.turn(4)
+    manual.heartbeat.stop()
+    assert manual.loop.due == []
+    assert manual.heartbeat.answered()
+    assert manual.reported == [("silent", 3)]
 
 
-async def test_a_silence_is_not_reported_to_the_next_run(asked, heard):
-    asked.loop.turn(4)
-    asked.pulse.stop()
-    heard.silences.clear()
-    asked.pulse.watch(heard)
-    asked.loop.turn(2)
-    assert asked.questions == [PING]
-    asked.pulse.answered()
-    assert asked.told == []
+async def test_a_silence_is_not_reported_to_the_next_run(manual, sink):
+    manual.loop.turn(4)
+    manual.heartbeat.stop()
+    sink.silences.clear()
+    manual.heartbeat.watch(sink)
+    manual.loop.turn(2)
+    assert manual.pings == [PING]
+    manual.heartbeat.answered()
+    assert manual.reported == []

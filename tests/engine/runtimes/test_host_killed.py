@@ -75,7 +75,7 @@ asyncio.run(main())
 
 
 @pytest.mark.parametrize("signalled", [signal.SIGKILL, signal.SIGTERM])
-def test_nothing_outlives_a_killed_host(tmp_path, processes, run_context, signalled):
+def test_no_process_outlives_a_killed_host(tmp_path, processes, run_context, signalled):
     (tmp_path / "runner.py").write_text(RUNNER)
     host = subprocess.Popen(
         [sys.executable, "-c", HOST, str(tmp_path), json.dumps(run_context({}))],
@@ -94,7 +94,7 @@ def sleeper() -> subprocess.Popen[bytes]:
     return subprocess.Popen(["sleep", "3600"], start_new_session=True)
 
 
-def test_the_guardian_ends_what_it_watches_and_nothing_that_was_forgotten():
+def test_guardian_kills_watched_groups_and_no_forgotten_ones():
     guardian, watched, forgotten, other = Guardian(), sleeper(), sleeper(), sleeper()
     for process in (watched, forgotten, other):
         guardian.watch(process.pid)
@@ -117,7 +117,7 @@ def ignored_soon(pid: int, signals: tuple[signal.Signals, ...]) -> bool:
     return not status.exists()
 
 
-def test_a_guardian_ignores_polite_signals_and_is_replaced_when_it_is_killed():
+def test_guardian_ignores_catchable_signals_and_is_replaced_after_a_kill():
     guardian, first, second = Guardian(), sleeper(), sleeper()
     guardian.watch(first.pid)
     shell = guardian._shell
@@ -133,16 +133,16 @@ def test_a_guardian_ignores_polite_signals_and_is_replaced_when_it_is_killed():
     assert first.wait(10) == second.wait(10) == -signal.SIGKILL
 
 
-async def test_a_child_whose_wire_ends_kills_its_own_group(stage, processes):
-    launch = stage.launch(textwrap.dedent(RUNNER))
-    execution, heard = await stage.begin(launch, state="blocked")
-    [pids] = await heard.until(lambda: heard.results)
+async def test_a_child_whose_wire_ends_kills_its_own_group(harness, processes):
+    launch = harness.launch(textwrap.dedent(RUNNER))
+    execution, sink = await harness.begin(launch, state="blocked")
+    [pids] = await sink.until(lambda: sink.results)
     execution._child._wire_in.close()
     assert (await asyncio.wait_for(execution.ended(), MAX_WAIT_SECONDS)).exit_code == -signal.SIGKILL
     assert not any(map(processes.lives, pids))
 
 
-def test_a_child_ends_its_group_by_itself_when_nobody_else_is_left_to(tmp_path, processes, run_context):
+def test_child_kills_its_own_group_if_host_and_guardian_are_gone(tmp_path, processes, run_context):
     (tmp_path / "runner.py").write_text(RUNNER)
     guardian = Guardian()
     child = spawn(Launch(tmp_path / "runner.py", None, tmp_path, tmp_path), guardian)

@@ -38,58 +38,58 @@ async def broken(ctx):
 RUNNERS = {"talker": Talker, "sleeper": sleeper, "broken": broken}
 
 
-async def begin(name, heard, run_context):
-    return await InProcessRuntime(RUNNERS).begin(launch(name), "run_1", run_context({}), heard)
+async def begin(name, sink, run_context):
+    return await InProcessRuntime(RUNNERS).begin(launch(name), "run_1", run_context({}), sink)
 
 
-async def test_results_come_as_json_would_bring_them(heard, run_context):
-    heard.answer = lambda action, data: {"value": 5}
-    execution = await begin("talker", heard, run_context)
+async def test_results_are_converted_like_json(sink, run_context):
+    sink.answer = lambda action, data: {"value": 5}
+    execution = await begin("talker", sink, run_context)
     assert (await execution.ended()).how is EndKind.ENDED
-    assert [result["type"] for result in heard.results] == ["message.delta", "state"]
-    assert heard.results[1] == {"type": "state", "data": 5}
-    assert heard.sizes[1] == len('{"type":"state","data":5}')
-    assert "NaN" in heard.faults[0][0]
+    assert [result["type"] for result in sink.results] == ["message.delta", "state"]
+    assert sink.results[1] == {"type": "state", "data": 5}
+    assert sink.sizes[1] == len('{"type":"state","data":5}')
+    assert "NaN" in sink.faults[0][0]
 
 
-async def test_cancel_and_kill_reach_the_runner(heard, run_context):
+async def test_cancel_and_kill_reach_the_runner(sink, run_context):
     for stop in ("cancel", "kill"):
-        heard.results.clear()
-        execution = await begin("sleeper", heard, run_context)
-        await heard.until(lambda: heard.results)
+        sink.results.clear()
+        execution = await begin("sleeper", sink, run_context)
+        await sink.until(lambda: sink.results)
         if stop == "cancel":
             execution.cancel()
         else:
             await execution.kill()
         assert (await execution.ended()).how is EndKind.CANCELLED
-        assert heard.results[-1] == {"type": "woken"}
+        assert sink.results[-1] == {"type": "woken"}
 
 
-async def test_an_exception_ends_the_run_with_its_traceback(heard, run_context):
-    ending = await (await begin("broken", heard, run_context)).ended()
+async def test_an_exception_ends_the_run_with_its_traceback(sink, run_context):
+    ending = await (await begin("broken", sink, run_context)).ended()
     assert (ending.how, ending.message) == (EndKind.RAISED, "ValueError: no")
     assert "test_inprocess.py" in ending.traceback
     assert "engine/runtimes/inprocess" not in ending.traceback
 
 
-async def test_a_full_sink_makes_the_runner_wait(heard, run_context):
-    heard.full = True
-    heard.answer = lambda action, data: {"value": 5}
-    execution = await begin("talker", heard, run_context)
-    await heard.until(lambda: heard.waiting_for_room)
-    assert len(heard.results) == 1
-    heard.make_room()
+async def test_a_full_sink_makes_the_runner_wait(sink, run_context):
+    sink.full = True
+    sink.answer = lambda action, data: {"value": 5}
+    execution = await begin("talker", sink, run_context)
+    await sink.until(lambda: sink.waiting_for_room)
+    assert len(sink.results) == 1
+    sink.make_room()
     assert (await execution.ended()).how is EndKind.ENDED
 
 
-async def test_closing_ends_what_runs(heard, run_context):
+async def test_closing_ends_runs_in_progress(sink, run_context):
     runtime = InProcessRuntime(RUNNERS)
-    execution = await runtime.begin(launch("sleeper"), "run_1", run_context({}), heard)
-    await heard.until(lambda: heard.results)
+    execution = await runtime.begin(launch("sleeper"), "run_1", run_context({}), sink)
+    await sink.until(lambda: sink.results)
     await runtime.close()
     assert (await execution.ended()).how is EndKind.CANCELLED
 
 
-async def test_an_unknown_runner_is_a_problem(heard, run_context):
+async def test_unknown_runner_raises_an_error(sink, run_context):
     with pytest.raises(RuntimeProblem, match="'nobody'"):
-        await begin("nobody", heard, run_context)
+        await begin("nobody", sink, run_context)

@@ -22,7 +22,7 @@ def test_any_bytes_in_any_chunks_are_the_same_lines(data, step):
 
 
 @given(st.text(st.characters(blacklist_categories=("Cs",), blacklist_characters="\r"), max_size=100))
-def test_text_comes_out_as_it_went_in(text):
+def test_output_text_is_unchanged(text):
     lines = text.split("\n")
     assert read(text.encode())[0] == (lines if lines[-1] else lines[:-1])
 
@@ -32,14 +32,14 @@ def test_a_line_of_100_kb_comes_in_two_pieces():
     assert [len(line) for line in found] == [MAX_LINE_BYTES, 100_000 - MAX_LINE_BYTES, 4]
 
 
-def test_an_endless_line_is_never_held_back_and_never_grows():
+def test_endless_line_is_passed_on_in_bounded_pieces():
     lines = OutputLines()
     found = [piece for _ in range(100) for piece in lines.feed(b"y" * 10_000)[0]]
     assert len(found) == 1_000_000 // MAX_LINE_BYTES
     assert len(lines._pending) <= MAX_LINE_BYTES
 
 
-def test_a_piece_ends_between_characters():
+def test_pieces_are_never_split_inside_a_character():
     found, _ = read("é".encode() * MAX_LINE_BYTES + b"\n", 8192)
     assert "".join(found) == "é" * MAX_LINE_BYTES
 
@@ -48,7 +48,7 @@ def test_bytes_that_are_not_utf8_are_replaced():
     assert read(b"caf\xe9 \xff\xfe\n")[0] == ["caf� ��"]
 
 
-def test_the_mark_is_found_behind_an_unfinished_line_and_not_shown():
+def test_end_marker_after_an_unfinished_line_is_found_and_not_shown():
     assert read(b"one\ntwo\0mark\n", mark=b"\0mark") == (["one", "two"], True)
     assert read(b"one\n\0mark\n", mark=b"\0mark") == (["one"], True)
     almost = b"z" * (MAX_LINE_BYTES - 3)

@@ -20,16 +20,16 @@ PID = """
 """
 
 
-async def test_a_warm_child_is_used_again_after_a_clean_end(stage):
-    launch = stage.launch(PID)
-    await stage.pool.warm(launch)
-    pids = [(await stage.play(launch))[1].results[0] for _ in range(3)]
+async def test_warm_child_is_reused_after_a_clean_end(harness):
+    launch = harness.launch(PID)
+    await harness.pool.warm(launch)
+    pids = [(await harness.run(launch))[1].results[0] for _ in range(3)]
     assert len(set(pids)) == 1
 
 
-async def test_a_child_whose_run_ended_with_a_full_sink_serves_the_next_one_at_once(stage):
-    launch = stage.launch(PID)
-    execution, held = await stage.begin(launch)
+async def test_child_whose_run_ended_with_a_full_sink_can_be_reused_at_once(harness):
+    launch = harness.launch(PID)
+    execution, held = await harness.begin(launch)
     # All output is read at once, after the marks of its end, so that nothing is left to read.
     child, came, is_whole = execution._child, bytearray(), asyncio.Event()
 
@@ -47,53 +47,53 @@ async def test_a_child_whose_run_ended_with_a_full_sink_serves_the_next_one_at_o
     assert (await execution.ended()).how is EndKind.ENDED
     assert held.waiting_for_room, "nobody has made room for it"
 
-    ending, heard = await stage.play(launch)
-    assert (ending.how, heard.results) == (EndKind.ENDED, held.results)
+    ending, sink = await harness.run(launch)
+    assert (ending.how, sink.results) == (EndKind.ENDED, held.results)
 
 
-async def test_warming_twice_starts_one_child(stage):
-    launch = stage.launch(PID)
-    await asyncio.gather(stage.pool.warm(launch), stage.pool.warm(launch))
-    await stage.pool.warm(launch)
-    assert len(stage.pool._children) == 1
+async def test_warming_twice_starts_one_child(harness):
+    launch = harness.launch(PID)
+    await asyncio.gather(harness.pool.warm(launch), harness.pool.warm(launch))
+    await harness.pool.warm(launch)
+    assert len(harness.pool._children) == 1
 
 
-async def test_a_changed_file_means_a_new_child_with_the_new_code(stage):
+async def test_a_changed_file_means_a_new_child_with_the_new_code(harness):
     source = "import os\nasync def run(ctx):\n    yield [os.getpid(), '{}']"
-    launch = stage.launch(source.format("one"))
-    first = (await stage.play(launch))[1].results[0]
+    launch = harness.launch(source.format("one"))
+    first = (await harness.run(launch))[1].results[0]
     # Same size, same second: only the nanoseconds differ.
-    stage.launch(source.format("two"))
-    second = (await stage.play(launch))[1].results[0]
+    harness.launch(source.format("two"))
+    second = (await harness.run(launch))[1].results[0]
     assert (first[1], second[1]) == ("one", "two")
     assert first[0] != second[0]
 
 
-async def test_a_changed_module_that_the_runner_imported_means_a_new_child(stage):
-    stage.write("beside.py", "WORD = 'one'")
-    launch = stage.launch(
+async def test_a_changed_module_that_the_runner_imported_means_a_new_child(harness):
+    harness.write("beside.py", "WORD = 'one'")
+    launch = harness.launch(
         """
         async def run(ctx):
             import beside
             yield beside.WORD
         """
     )
-    await stage.pool.warm(launch)
-    assert (await stage.play(launch))[1].results == ["one"]
-    stage.write("beside.py", "WORD = 'two'")
-    assert (await stage.play(launch))[1].results == ["two"]
+    await harness.pool.warm(launch)
+    assert (await harness.run(launch))[1].results == ["one"]
+    harness.write("beside.py", "WORD = 'two'")
+    assert (await harness.run(launch))[1].results == ["two"]
 
 
-async def test_a_runner_that_could_not_be_loaded_is_loaded_anew(stage):
-    launch = stage.launch("import gone_for_now\n" + "async def run(ctx):\n    yield gone_for_now.WORD")
-    await stage.pool.warm(launch)
-    assert (await stage.play(launch))[0].how is EndKind.NOT_LOADED
-    stage.write("gone_for_now.py", "WORD = 'here'")
-    assert (await stage.play(launch))[1].results == ["here"]
+async def test_runner_that_could_not_be_loaded_is_loaded_again(harness):
+    launch = harness.launch("import gone_for_now\n" + "async def run(ctx):\n    yield gone_for_now.WORD")
+    await harness.pool.warm(launch)
+    assert (await harness.run(launch))[0].how is EndKind.NOT_LOADED
+    harness.write("gone_for_now.py", "WORD = 'here'")
+    assert (await harness.run(launch))[1].results == ["here"]
 
 
-async def test_parallel_runs_get_their_own_children(stage):
-    launch = stage.launch(
+async def test_parallel_runs_get_their_own_children(harness):
+    launch = harness.launch(
         """
         import os
 
@@ -108,19 +108,19 @@ async def test_parallel_runs_get_their_own_children(stage):
         await go.wait()
         return {"value": None}
 
-    runs = [await stage.begin(launch) for _ in range(2)]
-    for _, heard in runs:
-        heard.answer = lambda action, data: answer()
-    for _, heard in runs:
-        await heard.until(lambda heard=heard: heard.calls)
+    runs = [await harness.begin(launch) for _ in range(2)]
+    for _, sink in runs:
+        sink.answer = lambda action, data: answer()
+    for _, sink in runs:
+        await sink.until(lambda sink=sink: sink.calls)
     assert runs[0][1].results != runs[1][1].results
     go.set()
     endings = [await execution.ended() for execution, _ in runs]
     assert [ending.how for ending in endings] == [EndKind.ENDED, EndKind.ENDED]
 
 
-async def test_a_child_that_left_a_process_in_its_group_is_not_used_again(stage, processes):
-    launch = stage.launch(
+async def test_child_with_a_leftover_process_is_not_reused(harness, processes):
+    launch = harness.launch(
         """
         import os, subprocess
 
@@ -128,16 +128,16 @@ async def test_a_child_that_left_a_process_in_its_group_is_not_used_again(stage,
             yield [os.getpid(), subprocess.Popen(["sleep", "3600"]).pid]
         """
     )
-    first = (await stage.play(launch))[1].results[0]
-    second = (await stage.play(launch))[1].results[0]
+    first = (await harness.run(launch))[1].results[0]
+    second = (await harness.run(launch))[1].results[0]
     assert first[0] != second[0]
-    await stage.pool.close()
+    await harness.pool.close()
     assert not any(map(processes.lives, first + second))
 
 
-async def test_a_child_with_a_thread_or_an_exception_behind_it_is_not_used_again(stage):
+async def test_child_with_a_leftover_thread_or_exception_is_not_reused(harness):
     for leftover in ("threading.Thread(target=time.sleep, args=(3600,), daemon=True).start()", "raise ValueError"):
-        launch = stage.launch(
+        launch = harness.launch(
             f"""
             import os, threading, time
 
@@ -146,64 +146,66 @@ async def test_a_child_with_a_thread_or_an_exception_behind_it_is_not_used_again
                 {leftover}
             """
         )
-        assert (await stage.play(launch))[1].results != (await stage.play(launch))[1].results
+        assert (await harness.run(launch))[1].results != (await harness.run(launch))[1].results
 
 
-async def test_a_warm_child_that_died_is_replaced(stage, processes):
-    launch = stage.launch(PID)
-    await stage.pool.warm(launch)
-    [child] = stage.pool._children
+async def test_a_warm_child_that_died_is_replaced(harness, processes):
+    launch = harness.launch(PID)
+    await harness.pool.warm(launch)
+    [child] = harness.pool._children
     os.kill(child.pid, 9)
     await asyncio.wait_for(child._watching, MAX_WAIT_SECONDS)
-    ending, heard = await stage.play(launch)
+    ending, sink = await harness.run(launch)
     assert ending.how is EndKind.ENDED
-    assert heard.results != [child.pid]
+    assert sink.results != [child.pid]
 
 
-async def test_a_caller_who_gives_up_leaves_no_process(stage):
-    launch = stage.launch(PID)
-    beginning = asyncio.create_task(stage.begin(launch))
+async def test_cancelled_start_leaves_no_process(harness):
+    launch = harness.launch(PID)
+    beginning = asyncio.create_task(harness.begin(launch))
     for _ in range(3):
         await asyncio.sleep(0)
-    assert stage.pool._children
+    assert harness.pool._children
     beginning.cancel()
     with contextlib.suppress(asyncio.CancelledError):
         await beginning
-    await stage.pool.close()
-    assert not stage.pool._children
+    await harness.pool.close()
+    assert not harness.pool._children
 
 
-async def test_closing_while_a_module_hangs_in_its_import_ends_it(stage, processes):
-    launch = stage.launch("import os, time\nopen('pid', 'w').write(str(os.getpid()))\nprint('here')\ntime.sleep(3600)")
-    execution, heard = await stage.begin(launch)
-    await heard.until(heard.texts)
-    warming = asyncio.create_task(stage.pool.warm(launch))
+async def test_closing_while_a_module_hangs_in_its_import_ends_it(harness, processes):
+    launch = harness.launch(
+        "import os, time\nopen('pid', 'w').write(str(os.getpid()))\nprint('here')\ntime.sleep(3600)"
+    )
+    execution, sink = await harness.begin(launch)
+    await sink.until(sink.texts)
+    warming = asyncio.create_task(harness.pool.warm(launch))
     await asyncio.sleep(0)
-    await stage.pool.close()
+    await harness.pool.close()
     await asyncio.gather(warming, return_exceptions=True)
     assert (await execution.ended()).how is EndKind.LOST
-    assert not processes.lives(int((stage.folder / "pid").read_text()))
+    assert not processes.lives(int((harness.folder / "pid").read_text()))
 
 
-async def test_only_so_many_children_wait_and_the_oldest_leaves_first(stage, monkeypatch):
+async def test_number_of_idle_children_is_limited_and_the_oldest_ends_first(harness, monkeypatch):
     monkeypatch.setattr(pool, "MAX_IDLE_CHILDREN", 2)
-    launches = [stage.launch(PID, name=f"runner_{number}.py") for number in range(3)]
+    launches = [harness.launch(PID, name=f"runner_{number}.py") for number in range(3)]
     for launch in launches:
-        await stage.pool.warm(launch)
-    assert list(stage.pool._idle) == launches[1:]
+        await harness.pool.warm(launch)
+    assert list(harness.pool._idle) == launches[1:]
 
 
-async def test_a_child_that_could_not_be_spawned_does_not_delay_closing(stage, monkeypatch):
+async def test_a_child_that_could_not_be_spawned_does_not_delay_closing(harness, monkeypatch):
     monkeypatch.setattr(children, "spawn", _no_descriptors)
     with pytest.raises(OSError, match="Too many open files"):
-        await stage.begin(stage.launch(PID))
+        await harness.begin(harness.launch(PID))
 
     async with asyncio.timeout(MAX_WAIT_SECONDS):
-        await stage.pool.close()
-    assert stage.pool._children == set()
+        await harness.pool.close()
+    assert harness.pool._children == set()
 
 
-def test_pipes_that_cannot_all_be_had_are_given_back(monkeypatch):
+def test_pipes_are_closed_if_not_all_can_be_created(monkeypatch):
     real, made = os.pipe, []
 
     def pipe():

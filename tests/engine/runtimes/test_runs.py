@@ -8,8 +8,8 @@ from engine.runtimes.environment import environment_of
 from engine.runtimes.runtime import EndKind
 
 
-async def test_a_class_yields_models_and_a_function_yields_dicts(stage):
-    launch = stage.launch(
+async def test_a_class_yields_models_and_a_function_yields_dicts(harness):
+    launch = harness.launch(
         """
         from engine.protocol import AgentRunner, AgentRunResult, MessageChunk
 
@@ -24,20 +24,20 @@ async def test_a_class_yields_models_and_a_function_yields_dicts(stage):
         """,
         "Polite",
     )
-    ending, heard = await stage.play(launch)
+    ending, sink = await harness.run(launch)
     assert ending.how is EndKind.ENDED
-    assert [result["type"] for result in heard.results] == ["message.delta", "run.completed"]
-    assert heard.results[0]["data"]["chunk"]["content"] == "hello"
+    assert [result["type"] for result in sink.results] == ["message.delta", "run.completed"]
+    assert sink.results[0]["data"]["chunk"]["content"] == "hello"
 
-    plain = stage.launch(launch.path.read_text(), None)
-    ending, heard = await stage.play(plain, word="hé")
+    plain = harness.launch(launch.path.read_text(), None)
+    ending, sink = await harness.run(plain, word="hé")
     assert ending.how is EndKind.ENDED
-    assert heard.results == [{"type": "message.delta", "data": {"chunk": {"content": "hé"}}}]
-    assert heard.sizes == [len('{"type":"message.delta","data":{"chunk":{"content":"hé"}}}'.encode())]
+    assert sink.results == [{"type": "message.delta", "data": {"chunk": {"content": "hé"}}}]
+    assert sink.sizes == [len('{"type":"message.delta","data":{"chunk":{"content":"hé"}}}'.encode())]
 
 
-async def test_any_json_arrives_and_other_values_are_reported_while_the_run_continues(stage):
-    launch = stage.launch(
+async def test_any_json_arrives_and_other_values_are_reported_while_the_run_continues(harness):
+    launch = harness.launch(
         """
         from engine.protocol import AgentRunResult
 
@@ -57,22 +57,22 @@ async def test_any_json_arrives_and_other_values_are_reported_while_the_run_cont
             yield None
         """
     )
-    ending, heard = await stage.play(launch)
+    ending, sink = await harness.run(launch)
     assert ending.how is EndKind.ENDED
-    text, half, model, large, nothing = heard.results
+    text, half, model, large, nothing = sink.results
     assert (text, nothing) == ("text", None)
     assert half["data"] == model["data"] == {"half": "�"}
     assert large["data"] == "y" * 1_000_000
-    reasons = [reason for reason, _ in heard.faults]
+    reasons = [reason for reason, _ in sink.faults]
     assert "NaN" in reasons[0]
     assert "Infinity" in reasons[1]
     assert "object" in reasons[2]
     assert reasons[3] == "nested deeper than 100"
-    assert heard.faults[4] == ("larger than 2097152 bytes", 3_000_022)
+    assert sink.faults[4] == ("larger than 2097152 bytes", 3_000_022)
 
 
-async def test_only_the_contract_and_the_wire_come_along(stage):
-    launch = stage.launch(
+async def test_child_can_import_only_the_contract_and_the_wire(harness):
+    launch = harness.launch(
         """
         import sys
 
@@ -86,20 +86,20 @@ async def test_only_the_contract_and_the_wire_come_along(stage):
                 yield str(error)
         """
     )
-    _, heard = await stage.play(launch)
-    names, others, path, error = heard.results
+    _, sink = await harness.run(launch)
+    names, others, path, error = sink.results
     strangers = [name for name in names if not name.startswith(("engine.protocol", "engine.runtimes.worker"))]
     assert strangers == ["engine", "engine.runtimes", "engine.runtimes.wire"]
     assert others == []
-    assert path[0] == str(stage.folder)
+    assert path[0] == str(harness.folder)
     assert not any("runtimes" in entry for entry in path)
     assert "engine.store" in error
 
 
-async def test_the_environment_is_explicit(stage, monkeypatch):
+async def test_the_environment_is_explicit(harness, monkeypatch):
     monkeypatch.setenv("TRACKSIDE_TEST_SECRET", "do not tell")
     monkeypatch.setenv("PYTHONPATH", "/nowhere")
-    launch = stage.launch(
+    launch = harness.launch(
         """
         import os
 
@@ -109,16 +109,16 @@ async def test_the_environment_is_explicit(stage, monkeypatch):
         """,
         env=(("MY_KEY", "given"),),
     )
-    _, heard = await stage.play(launch)
-    seen, cwd = heard.results
+    _, sink = await harness.run(launch)
+    seen, cwd = sink.results
     assert seen["MY_KEY"] == "given"
     assert {"TRACKSIDE_TEST_SECRET", "PYTHONPATH"}.isdisjoint(seen)
     assert set(seen) - {"LC_CTYPE"} == set(environment_of(launch)) - {"LC_CTYPE"}
-    assert cwd == str(stage.folder)
+    assert cwd == str(harness.folder)
 
 
-async def test_stdin_is_dev_null_and_the_wire_is_not_inherited(stage):
-    launch = stage.launch(
+async def test_stdin_is_dev_null_and_the_wire_is_not_inherited(harness):
+    launch = harness.launch(
         """
         import os, subprocess, sys
 
@@ -133,12 +133,12 @@ async def test_stdin_is_dev_null_and_the_wire_is_not_inherited(stage):
                 yield "pipe" in listing.stdout
         """
     )
-    _, heard = await stage.play(launch)
-    assert heard.results in ([True, "", False], [True, ""])
+    _, sink = await harness.run(launch)
+    assert sink.results in ([True, "", False], [True, ""])
 
 
-async def test_a_print_is_a_live_line(stage):
-    launch = stage.launch(
+async def test_printed_line_arrives_at_once(harness):
+    launch = harness.launch(
         """
         import asyncio
 
@@ -148,15 +148,15 @@ async def test_a_print_is_a_live_line(stage):
             yield {"type": "x"}
         """
     )
-    execution, heard = await stage.begin(launch)
-    heard.answer = lambda action, data: {"value": None}
-    await heard.until(heard.texts)
-    assert heard.texts() == ["before the await"]
+    execution, sink = await harness.begin(launch)
+    sink.answer = lambda action, data: {"value": None}
+    await sink.until(sink.texts)
+    assert sink.texts() == ["before the await"]
     assert (await execution.ended()).how is EndKind.ENDED
 
 
-async def test_every_kind_of_output_arrives_before_the_end_as_bounded_lines(stage):
-    launch = stage.launch(
+async def test_every_kind_of_output_arrives_before_the_end_as_bounded_lines(harness):
+    launch = harness.launch(
         """
         import os, sys
         print("as it is imported")
@@ -170,19 +170,19 @@ async def test_every_kind_of_output_arrives_before_the_end_as_bounded_lines(stag
             yield {"type": "x"}
         """
     )
-    ending, heard = await stage.play(launch)
+    ending, sink = await harness.run(launch)
     assert ending.how is EndKind.ENDED
-    out = heard.texts()
+    out = sink.texts()
     assert out[0] == "as it is imported"
     assert "".join(out[1:3]) == "x" * 100_000
     assert out[3] == "caf�"
     assert "".join(out[4:]) == "y" * 300_000
     assert max(map(len, out)) == 64 * 1024
-    assert heard.texts("stderr") == ["to stderr", "no newline"]
+    assert sink.texts("stderr") == ["to stderr", "no newline"]
 
 
-async def test_output_of_a_warm_child_reaches_its_first_run_only(stage):
-    launch = stage.launch(
+async def test_output_of_a_warm_child_reaches_its_first_run_only(harness):
+    launch = harness.launch(
         """
         print("imported")
 
@@ -191,13 +191,13 @@ async def test_output_of_a_warm_child_reaches_its_first_run_only(stage):
             yield {"type": "x"}
         """
     )
-    await stage.pool.warm(launch)
-    assert (await stage.play(launch))[1].texts() == ["imported", "ran"]
-    assert (await stage.play(launch))[1].texts() == ["ran"]
+    await harness.pool.warm(launch)
+    assert (await harness.run(launch))[1].texts() == ["imported", "ran"]
+    assert (await harness.run(launch))[1].texts() == ["ran"]
 
 
-async def test_garbage_on_the_wire_is_unreadable_and_never_an_exception(stage):
-    launch = stage.launch(
+async def test_garbage_on_the_wire_is_unreadable_and_never_an_exception(harness):
+    launch = harness.launch(
         """
         import os
 
@@ -230,29 +230,29 @@ async def test_garbage_on_the_wire_is_unreadable_and_never_an_exception(stage):
                 return False
         """
     )
-    ending, heard = await stage.play(launch)
+    ending, sink = await harness.run(launch)
     assert ending.how is EndKind.ENDED
-    assert heard.results == [{"type": "still here"}]
-    assert len(heard.faults) == 9
+    assert sink.results == [{"type": "still here"}]
+    assert len(sink.faults) == 9
 
 
-async def test_a_flood_is_braked_by_the_pipe(stage):
-    launch = stage.launch(
+async def test_flooding_runner_is_slowed_down_by_the_pipe(harness):
+    launch = harness.launch(
         """
         async def run(ctx):
             for number in range(50_000):
                 yield {"type": "x", "data": {"number": number, "text": "t" * 100}}
         """
     )
-    execution, heard = await stage.begin(launch)
-    heard.full = True
-    await heard.until(lambda: heard.waiting_for_room)
-    held = len(heard.results)
+    execution, sink = await harness.begin(launch)
+    sink.full = True
+    await sink.until(lambda: sink.waiting_for_room)
+    held = len(sink.results)
     await some_turns()
-    assert len(heard.results) == held < 5000
-    heard.make_room()
+    assert len(sink.results) == held < 5000
+    sink.make_room()
     assert (await execution.ended()).how is EndKind.ENDED
-    assert [result["data"]["number"] for result in heard.results] == list(range(50_000))
+    assert [result["data"]["number"] for result in sink.results] == list(range(50_000))
 
 
 async def some_turns():
@@ -269,16 +269,16 @@ async def some_turns():
         ("def run(ctx): return [1]", "returned list"),
     ],
 )
-async def test_a_runner_that_is_no_async_generator_fails_with_the_reason(stage, source, why):
-    ending, _ = await stage.play(stage.launch(source))
+async def test_a_runner_that_is_no_async_generator_fails_with_the_reason(harness, source, why):
+    ending, _ = await harness.run(harness.launch(source))
     assert ending.how is EndKind.RAISED
     assert f"runner.py:1: a runner is an `async def` that yields its results; this one {why}" in ending.message
 
 
-async def test_modules_beside_the_runner_and_relative_imports_work(stage):
-    stage.write("components/shared.py", "WORD = 'shared'")
-    stage.write("beside.py", "WORD = 'beside'")
-    launch = stage.launch(
+async def test_modules_beside_the_runner_and_relative_imports_work(harness):
+    harness.write("components/shared.py", "WORD = 'shared'")
+    harness.write("beside.py", "WORD = 'beside'")
+    launch = harness.launch(
         """
         import beside
         from . import shared
@@ -288,20 +288,20 @@ async def test_modules_beside_the_runner_and_relative_imports_work(stage):
         """,
         name="components/my_runner.py",
     )
-    ending, heard = await stage.play(launch)
+    ending, sink = await harness.run(launch)
     assert ending.message == ""
-    assert heard.results == [["beside", "shared", "components.my_runner"]]
+    assert sink.results == [["beside", "shared", "components.my_runner"]]
 
 
 @pytest.mark.parametrize("name", ["json.py", "asyncio.py", "my-runner.py", "wire.py"])
-async def test_a_file_may_have_any_name(stage, name):
-    launch = stage.launch("import json\nasync def run(ctx):\n    yield json.__name__", name=name)
-    ending, heard = await stage.play(launch)
-    assert (ending.message, heard.results) == ("", ["json"])
+async def test_a_file_may_have_any_name(harness, name):
+    launch = harness.launch("import json\nasync def run(ctx):\n    yield json.__name__", name=name)
+    ending, sink = await harness.run(launch)
+    assert (ending.message, sink.results) == ("", ["json"])
 
 
-async def test_breakpoint_raises_because_stdin_belongs_to_the_wire(stage):
-    ending, _ = await stage.play(stage.launch("async def run(ctx):\n    breakpoint()\n    yield 1"))
+async def test_breakpoint_raises_because_stdin_belongs_to_the_wire(harness):
+    ending, _ = await harness.run(harness.launch("async def run(ctx):\n    breakpoint()\n    yield 1"))
     assert ending.how is EndKind.RAISED
     assert "stdin belongs to the wire" in ending.message
     assert "debugpy" in ending.message

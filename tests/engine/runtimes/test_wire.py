@@ -38,7 +38,7 @@ def only_fault(data: bytes, limit: int = wire.MAX_FRAME) -> Fault:
 
 
 @given(st.lists(st.binary(max_size=200), max_size=20))
-def test_no_bytes_at_all_make_the_decoder_raise(chunks):
+def test_decoder_never_raises_for_any_bytes(chunks):
     decoder = Decoder(limit=300)
     for chunk in chunks:
         for item in decoder.feed(chunk):
@@ -54,14 +54,14 @@ def test_valid_frames_survive_any_chunking(sent, cuts):
 
 
 @given(st.lists(frames, min_size=1, max_size=3), st.binary(max_size=60).filter(lambda b: b"\n" not in b))
-def test_garbage_between_frames_costs_no_frame(sent, garbage):
+def test_garbage_between_frames_loses_no_frame(sent, garbage):
     data = b"".join(garbage + b"\n" + encode(frame) for frame in sent)
     assert [item[0] for item in decoded(data) if not isinstance(item, Fault)] == sent
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.integers(0, 120_000), max_size=12), st.integers(0, 3))
-def test_a_long_frame_travels_in_fragments_and_arrives_whole(cuts, shift):
+def test_long_frame_is_sent_in_fragments_and_reassembled(cuts, shift):
     frame = {"seq_id": 1, "code": 0, "data": "x" * shift + "日本語" * 6000}
     data = encode(frame)
     assert data.startswith(b'{"type":"chunk_start"')
@@ -100,7 +100,7 @@ def test_a_split_frame_over_the_limit_is_one_fault_with_its_size():
 
 
 @pytest.mark.parametrize(("offset", "total"), [(7, 30), (-1, 30), (None, 30), ("0", 30), (True, 30), (0, 3)], ids=repr)
-def test_a_wrong_offset_or_size_spoils_that_frame_only(offset, total):
+def test_wrong_offset_or_size_affects_only_that_frame(offset, total):
     data = line({"type": "chunk_start", "total_size": total})
     data += line({"type": "chunk_data", "data": "some text", "offset": offset})
     data += line({"type": "chunk_data", "data": "more", "offset": 9})
@@ -123,7 +123,7 @@ def test_a_split_frame_that_ends_too_early_is_a_fault():
     assert only_fault(data) == Fault("a split frame ended too early", 0)
 
 
-def test_a_frame_inside_a_split_frame_breaks_it_off():
+def test_frame_inside_a_split_frame_ends_the_split_frame():
     data = line({"type": "chunk_start", "total_size": 20}) + encode({"seq_id": 1, "code": 0})
     fault, (frame, _) = decoded(data)
     assert fault == Fault("a split frame was broken off", 0)
@@ -136,12 +136,12 @@ def test_more_than_4096_fragments_are_refused():
     assert only_fault(data).reason == "more than 4096 fragments"
 
 
-def test_fragments_of_nothing_are_one_fault():
+def test_empty_fragments_are_one_fault():
     data = line({"type": "chunk_data", "data": "a", "offset": 0}) * 3 + line({"type": "chunk_end"})
     assert only_fault(data).reason == "a fragment of no frame"
 
 
-def test_half_a_frame_at_the_end_is_reported():
+def test_incomplete_frame_at_the_end_is_reported():
     decoder = Decoder()
     decoder.feed(b'{"seq_id":1,"co')
     assert decoder.finish() == [Fault("the wire ended inside a frame", 15)]
@@ -153,7 +153,7 @@ def test_half_a_frame_at_the_end_is_reported():
 
 
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999", "-" + "9" * 400])
-def test_numbers_that_json_does_not_know_are_refused(number):
+def test_numbers_that_are_not_json_are_refused(number):
     assert "not JSON" in only_fault(b'{"seq_id":1,"code":0,"data":%s}\n' % number.encode()).reason
 
 
@@ -185,7 +185,7 @@ def test_a_payload_may_be_100_deep_and_no_deeper(monkeypatch, quick, opening, de
         assert item.reason == "nested deeper than 100"
 
 
-def test_many_brackets_are_not_depth():
+def test_many_brackets_side_by_side_do_not_count_as_depth():
     [(frame, _)] = decoded(encode({"seq_id": 1, "code": 0, "data": [[]] * 500}))
     assert len(frame["data"]) == 500
 
@@ -193,16 +193,16 @@ def test_many_brackets_are_not_depth():
 @pytest.mark.parametrize(
     "shape", [1, "x", [], {}, {"seq_id": "1", "code": 0}, {"seq_id": 1}, {"action": "x"}, {"type": "chunky"}], ids=repr
 )
-def test_other_shapes_are_faults(shape):
+def test_values_that_are_not_frames_are_faults(shape):
     assert only_fault(line(shape)).reason == "not a frame of the wire"
 
 
-def test_empty_lines_are_nothing():
+def test_empty_lines_are_ignored():
     assert decoded(b"\n\n  \n\r\n") == []
 
 
 @pytest.mark.parametrize("bad", [float("nan"), float("inf"), {1}, print, b"bytes", "deep", "circle", "huge"], ids=repr)
-def test_a_value_that_json_cannot_carry_is_refused_when_it_is_sent(bad):
+def test_value_that_cannot_be_encoded_as_json_is_refused_when_sent(bad):
     if bad == "deep":
         bad = []
         for _ in range(100):
@@ -216,6 +216,6 @@ def test_a_value_that_json_cannot_carry_is_refused_when_it_is_sent(bad):
         encode({"seq_id": 1, "code": 0, "data": bad})
 
 
-def test_a_frame_over_its_limit_is_refused_when_it_is_sent():
+def test_frame_over_the_limit_is_refused_when_sent():
     with pytest.raises(Unencodable, match="more than the 2097152 that fit"):
         encode({"seq_id": 1, "code": 0, "data": "x" * wire.MAX_FRAME}, wire.MAX_FRAME)

@@ -6,7 +6,7 @@ from sqlalchemy import Connection
 
 from engine.store.database import Database
 from engine.store.writer import Writer
-from tests.support.store_samples import Heard, make_writer
+from tests.support.store_samples import RecordedCallbacks, make_writer
 
 
 @pytest.fixture
@@ -28,12 +28,12 @@ def conn(database: Database) -> Iterator[Connection]:
 
 
 @pytest.fixture
-def heard() -> Heard:
-    return Heard()
+def callbacks() -> RecordedCallbacks:
+    return RecordedCallbacks()
 
 
 @pytest.fixture
-async def writer(database: Database, heard: Heard) -> AsyncIterator[Writer]:
-    opened = make_writer(database, heard)
+async def writer(database: Database, callbacks: RecordedCallbacks) -> AsyncIterator[Writer]:
+    opened = make_writer(database, callbacks)
     yield opened
     await opened.close()

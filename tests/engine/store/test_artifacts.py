@@ -33,7 +33,7 @@ def read(conn: Connection, artifact_id: str = "art_1", offset: int = 0, limit: i
     return artifacts.read_range(conn, artifact_id, offset, limit, now=5)
 
 
-def test_a_blob_has_our_size_and_digest_whatever_was_claimed(conn: Connection):
+def test_size_and_digest_of_a_blob_are_computed_by_the_host(conn: Connection):
     kept = artifacts.register(conn, row(size_bytes=7, sha256="no"), b"hello")
     assert (kept.size_bytes, kept.sha256) == (5, hashlib.sha256(b"hello").hexdigest())
     assert artifacts.get(conn, "art_1", now=5) == kept
@@ -44,7 +44,7 @@ def test_a_blob_has_our_size_and_digest_whatever_was_claimed(conn: Connection):
     [(0, 4, b"0123"), (4, 4, b"4567"), (8, 100, b"89"), (10, 5, b""), (99, 5, b""), (3, 0, b"")],
 )
 @pytest.mark.parametrize("storage", [Storage.BLOB, Storage.FILE])
-def test_a_range_is_read_and_nothing_past_the_end(
+def test_range_is_read_up_to_the_end(
     conn: Connection, root: Path, storage: Storage, offset: int, limit: int, expected: bytes
 ):
     place = {"root": str(root), "location": "deep/inside.txt"} if storage == Storage.FILE else {}
@@ -81,14 +81,14 @@ def test_an_artifact_stored_elsewhere_reads_as_no_content(conn: Connection, stor
     assert artifacts.get(conn, "art_1", now=5).location == "https://example.org/a"
 
 
-def test_an_id_that_is_taken_is_refused_and_the_first_stays(conn: Connection):
+def test_duplicate_artifact_id_is_refused_and_the_first_one_stays(conn: Connection):
     artifacts.register(conn, row(), b"first")
     with pytest.raises(ArtifactTaken, match="artifact art_1 exists already"):
         artifacts.register(conn, row(), b"second")
     assert read(conn) == b"first"
 
 
-def test_expired_is_not_found(conn: Connection):
+def test_expired_artifact_is_not_found(conn: Connection):
     artifacts.register(conn, row(expires_at=5), b"gone")
     artifacts.register(conn, row("art_2", expires_at=6), b"here")
     for look in (lambda: artifacts.get(conn, "art_1", now=5), lambda: read(conn)):
@@ -135,7 +135,7 @@ def test_a_file_outside_its_root_is_refused_at_registration_and_never_shown(
     assert artifacts.page(conn, now=5) == []
 
 
-def test_a_root_is_not_a_prefix_of_a_name(conn: Connection, root: Path):
+def test_folder_whose_name_starts_with_the_root_is_outside_it(conn: Connection, root: Path):
     beside = root.with_name("root-but-not")
     beside.mkdir()
     (beside / "file").write_bytes(b"secret")
@@ -143,7 +143,7 @@ def test_a_root_is_not_a_prefix_of_a_name(conn: Connection, root: Path):
         artifacts.register(conn, row(storage=Storage.FILE, root=str(root), location="../root-but-not/file"))
 
 
-def test_a_link_within_the_root_is_fine(conn: Connection, root: Path):
+def test_link_within_the_root_is_accepted(conn: Connection, root: Path):
     (root / "short.txt").symlink_to(root / "deep" / "inside.txt")
     artifacts.register(conn, row(storage=Storage.FILE, root=str(root), location="short.txt"))
     assert read(conn, limit=3) == b"012"
@@ -181,7 +181,7 @@ def test_a_pipe_in_place_of_a_file_does_not_hang(conn: Connection, root: Path):
         artifacts.register(conn, row(storage=Storage.FILE, root=str(root), location="pipe"))
 
 
-def test_equal_bytes_are_kept_once_and_go_with_the_last_that_names_them(conn: Connection):
+def test_equal_bytes_are_stored_once_and_deleted_with_the_last_artifact(conn: Connection):
     artifacts.register(conn, row("art_1"), b"same")
     artifacts.register(conn, row("art_2"), b"same")
     conn.exec_driver_sql("DELETE FROM artifacts WHERE artifact_id = 'art_1'")

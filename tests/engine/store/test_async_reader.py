@@ -19,23 +19,23 @@ from engine.store.event_log import EventRow
 from engine.store.row_mapping import ConversationKey
 from engine.store.scope_identity import Scope, ScopeIdentity
 from engine.store.state import ChangeOrigin
-from tests.support.store_samples import entry, item, run, said, write
+from tests.support.store_samples import entry, queue_item, run_row, text_line, write_entries
 
-TALK, THREAD = ConversationKey("talk"), ConversationKey("talk", "thread")
+CONVERSATION, THREAD = ConversationKey("talk"), ConversationKey("talk", "thread")
 SCOPE = ScopeIdentity(scope=Scope.CONVERSATION, runner_id="r", binding_id="b", conversation_id="talk")
 
 
 def fill(conn: Connection) -> None:
     conn.exec_driver_sql("BEGIN IMMEDIATE")
-    write(conn, *(entry(position) for position in range(1, 8)))
-    runs.create(conn, run("run_a", metadata={"a": [1]}, usage={"tokens": 3}))
-    for number, place in enumerate((TALK, THREAD, TALK, TALK)):
-        transcript.append(conn, said(number, f"line {number}", place, metadata={"n": number}))
+    write_entries(conn, *(entry(position) for position in range(1, 8)))
+    runs.create(conn, run_row("run_a", metadata={"a": [1]}, usage={"tokens": 3}))
+    for number, place in enumerate((CONVERSATION, THREAD, CONVERSATION, CONVERSATION)):
+        transcript.append(conn, text_line(number, f"line {number}", place, metadata={"n": number}))
         parts: dict[str, Any] = {**place.parameters()}
         row = EventRow(event_id=f"e{number}", event_type="x", source="host", created_at=number, **parts)
         event_log.append(conn, row)
     for name, more in {"a": {}, "b": {"fate": Fate.PAUSED, "run_id": "run_a"}, "c": {"fate": Fate.DROPPED}}.items():
-        queue.add(conn, item(name, **more))
+        queue.add(conn, queue_item(name, **more))
     state.put(conn, SCOPE, "mood", {"calm": True}, ChangeOrigin(editor="runner", at=1))
     conn.exec_driver_sql("COMMIT")
 
@@ -55,7 +55,7 @@ async def test_results_are_those_of_a_pooled_connection(database: Database, conn
     assert await database.fetch(queue.waiting_query()) == queue.waiting(conn)
     assert await database.fetch(state.get_query(SCOPE, "mood")) == {"calm": True}
     assert await database.fetch(state.get_query(SCOPE, "nothing")) is None
-    assert [row.event_id for row in await database.fetch(event_log.page_query(TALK, limit=2))] == ["e3", "e2"]
+    assert [row.event_id for row in await database.fetch(event_log.page_query(CONVERSATION, limit=2))] == ["e3", "e2"]
     assert [row.event_id for row in await database.fetch(event_log.page_query(THREAD))] == ["e1"]
 
 
@@ -74,7 +74,7 @@ async def test_history_pages_keep_their_edges_and_order(
 ):
     fill(conn)
 
-    found = await database.fetch(transcript.page_query(TALK, **edges))
+    found = await database.fetch(transcript.page_query(CONVERSATION, **edges))
 
     assert [line.content for line in found] == lines
     assert found[0].metadata == {"n": int(lines[0][-1])}
@@ -91,7 +91,7 @@ async def test_many_reads_at_once_open_one_connection(database: Database):
 
 async def test_read_sees_what_was_committed_before_it(database: Database, conn: Connection):
     assert await database.fetch(entries.LAST_ROW) == 0
-    write(conn, entry(1))
+    write_entries(conn, entry(1))
     assert await database.fetch(entries.LAST_ROW) == 1
 
 

@@ -27,7 +27,7 @@ from engine.store.errors import (
     StoreError,
     translate,
 )
-from tests.support.store_samples import Heard, entry, make_writer
+from tests.support.store_samples import RecordedCallbacks, entry, make_writer
 
 NOBODY = 65_534
 INDEX = {"transcript_search", "transcript_words"}
@@ -54,7 +54,7 @@ def test_a_new_database_is_made_with_its_folder_and_stamped(tmp_path: Path):
     driver.close()
 
 
-def test_migrations_arrive_at_the_metadata_and_the_metadata_at_the_migrations(tmp_path: Path):
+def test_migrations_and_metadata_give_the_same_schema(tmp_path: Path):
     new, migrated = tmp_path / "new.db", tmp_path / "migrated.db"
     Database.open(new, write=True).close()
     prepared = sqlite3.connect(migrated)
@@ -73,7 +73,7 @@ def test_migrations_arrive_at_the_metadata_and_the_metadata_at_the_migrations(tm
     driver.close()
 
 
-def test_whatever_is_a_table_is_in_the_metadata_or_the_index(database: Database):
+def test_every_table_is_in_the_metadata_or_the_search_index(database: Database):
     driver = sqlite3.connect(database.path)
     rows = driver.execute("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'").fetchall()
     driver.close()
@@ -105,7 +105,7 @@ def test_alembic_is_imported_only_to_upgrade(path: Path):
     assert subprocess.run([sys.executable, "-c", script, str(path)], check=False).returncode == 0
 
 
-def test_a_reader_makes_nothing(path: Path):
+def test_reader_does_not_create_a_database(path: Path):
     with pytest.raises(DatabaseMissing, match=r"there is no database at .*facts\.db\. `trackside run` creates one"):
         Database.open(path, write=False)
     assert not path.exists()
@@ -121,7 +121,7 @@ def test_a_reader_does_not_upgrade(path: Path):
 
 
 @pytest.mark.parametrize("write", [True, False])
-def test_a_newer_database_is_named_and_left_as_it_is(path: Path, write: bool):
+def test_newer_database_is_refused_and_left_unchanged(path: Path, write: bool):
     Database.open(path, write=True).close()
     driver = sqlite3.connect(path)
     driver.execute("UPDATE alembic_version SET version_num = '0007'")
@@ -140,7 +140,7 @@ def test_a_newer_database_is_named_and_left_as_it_is(path: Path, write: bool):
 
 @pytest.mark.parametrize("write", [True, False])
 @pytest.mark.parametrize("content", [b"hello, this is no database", os.urandom(40_000)], ids=["text", "bytes"])
-def test_a_file_that_is_no_database_is_named_and_left_as_it_is(path: Path, content: bytes, write: bool):
+def test_file_that_is_not_a_database_is_refused_and_left_unchanged(path: Path, content: bytes, write: bool):
     path.write_bytes(content)
     with pytest.raises(DatabaseDamaged, match=r"facts\.db is not a database\. The file was not changed"):
         Database.open(path, write=write)
@@ -154,7 +154,7 @@ def damage(path: Path, start: int) -> bytes:
     return bytes(content)
 
 
-def test_a_database_with_broken_pages_from_the_first_is_left_as_it_is(path: Path):
+def test_database_with_a_broken_first_page_is_left_unchanged(path: Path):
     Database.open(path, write=True).close()
     broken = damage(path, 100)
     with pytest.raises(DatabaseDamaged, match=r"facts\.db is damaged \(.+\)\. Copy it, try `sqlite3 .* \.recover`"):
@@ -162,9 +162,11 @@ def test_a_database_with_broken_pages_from_the_first_is_left_as_it_is(path: Path
     assert path.read_bytes() == broken
 
 
-async def test_broken_pages_found_later_are_reported_to_readers_and_by_the_check(path: Path, heard: Heard):
+async def test_broken_pages_found_later_are_reported_to_readers_and_by_the_check(
+    path: Path, callbacks: RecordedCallbacks
+):
     database = Database.open(path, write=True)
-    writer = make_writer(database, heard)
+    writer = make_writer(database, callbacks)
     for position in range(1, 2_000):
         writer.append(entry(position, data='"' + "x" * 200 + '"'))
     await writer.close()
@@ -178,11 +180,11 @@ async def test_broken_pages_found_later_are_reported_to_readers_and_by_the_check
     database.close()
 
 
-def test_a_sound_database_passes_its_check(database: Database):
+def test_intact_database_passes_the_check(database: Database):
     assert database.integrity() == []
 
 
-def test_a_database_of_something_else_is_left_as_it_is(path: Path):
+def test_database_of_another_program_is_left_unchanged(path: Path):
     driver = sqlite3.connect(path)
     driver.execute("CREATE TABLE recipes (name)")
     driver.close()
@@ -192,7 +194,7 @@ def test_a_database_of_something_else_is_left_as_it_is(path: Path):
     assert path.read_bytes() == before
 
 
-def test_a_folder_is_no_database(tmp_path: Path):
+def test_folder_cannot_be_opened_as_a_database(tmp_path: Path):
     with pytest.raises(DatabaseForeign, match=r"is a folder\. Name a file with --db"):
         Database.open(tmp_path, write=True)
 
@@ -209,7 +211,7 @@ def test_a_locked_database_says_who_has_it_and_what_to_do(path: Path):
     )
 
 
-def test_a_lock_does_not_keep_a_reader_out(path: Path):
+def test_lock_does_not_block_readers(path: Path):
     Database.open(path, write=True).close()
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
@@ -219,7 +221,7 @@ def test_a_lock_does_not_keep_a_reader_out(path: Path):
     other.close()
 
 
-async def test_the_version_is_another_after_a_write_of_whoever_and_the_same_without_one(path: Path):
+async def test_data_version_changes_after_any_write_and_only_then(path: Path):
     database, other = Database.open(path, write=True), sqlite3.connect(path, isolation_level=None)
     first = await database.version()
     assert await database.version() == first
@@ -276,11 +278,11 @@ def test_a_new_database_in_a_read_only_folder_raises_read_only():
                 Database.open(path, write=True)
 
 
-async def test_a_database_that_turns_read_only_loses_nothing_announced(heard: Heard):
+async def test_no_announced_entry_is_lost_if_the_database_becomes_read_only(callbacks: RecordedCallbacks):
     with unprivileged() as folder:
         path = folder / "facts.db"
         database = Database.open(path, write=True)
-        writer = make_writer(database, heard, lambda: _read_only(database))
+        writer = make_writer(database, callbacks, lambda: _read_only(database))
         with pytest.raises(DatabaseReadOnly, match=r"facts\.db cannot be written"):
             await writer.submit(lambda tx: tx.record(entry(1)))
         await writer.close()
@@ -307,27 +309,27 @@ def small_disk(folder: Path, size: str) -> Iterator[Path]:
         subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
-async def test_a_full_disk_loses_nothing_announced_and_is_written_again_when_there_is_space(
-    tmp_path: Path, heard: Heard
+async def test_no_announced_entry_is_lost_on_a_full_disk_and_writing_continues_with_space(
+    tmp_path: Path, callbacks: RecordedCallbacks
 ):
     with small_disk(tmp_path / "disk", "2m") as disk:
         database = Database.open(disk / "facts.db", write=True)
-        writer = make_writer(database, heard)
+        writer = make_writer(database, callbacks)
         filler = disk / "filler"
         filler.write_bytes(b"x" * (1 << 20))
         position = 0
-        while not heard.failed:
+        while not callbacks.failed:
             position += 1
             writer.append(entry(position, data='"' + "x" * 2_000 + '"'))
             await asyncio.sleep(0)
-        assert isinstance(heard.failed[0], DiskFull)
-        assert str(database.path) in str(heard.failed[0])
-        told = len(heard.entries)
+        assert isinstance(callbacks.failed[0], DiskFull)
+        assert str(database.path) in str(callbacks.failed[0])
+        announced = len(callbacks.entries)
 
         filler.unlink()
         await writer.submit(lambda tx: tx.record(entry(1, "run_b")))
         await writer.close()
-        assert database.read_now(lambda conn: entries.last_position(conn, "run_a")) == told
+        assert database.read_now(lambda conn: entries.last_position(conn, "run_a")) == announced
         assert database.integrity() == []
         database.close()
 
@@ -351,7 +353,7 @@ def test_a_new_database_on_a_full_disk_raises_disk_full(tmp_path: Path):
         (5, DiskFailed),
     ],
 )
-def test_every_system_error_has_words_and_the_path(number: int, kind: type[StoreError]):
+def test_every_system_error_has_a_message_and_the_path(number: int, kind: type[StoreError]):
     error = translate(OSError(number, os.strerror(number)), Path("/data/facts.db"))
     assert type(error) is kind
     assert "/data/facts.db" in str(error)
@@ -379,7 +381,7 @@ async def test_a_read_cannot_write(database: Database):
         await database.read(lambda conn: conn.execute(text("INSERT INTO storage VALUES ('a', 'b', x'00', 1)")))
 
 
-async def test_many_reads_at_a_time_each_get_their_answer(database: Database):
+async def test_concurrent_reads_each_get_their_result(database: Database):
     answers = await asyncio.gather(
         *(database.read(lambda conn, n=n: conn.scalar(text(f"SELECT {n}"))) for n in range(50))
     )

@@ -12,7 +12,7 @@ from engine.store.event_log import EventRow
 from engine.store.row_mapping import ConversationKey
 from engine.store.scope_identity import Scope, ScopeIdentity
 from engine.store.state import ChangeOrigin
-from tests.support.store_samples import entry, item, run, say, write
+from tests.support.store_samples import entry, numbered_line, queue_item, run_row, write_entries
 
 
 def rows(conn: Connection, table: str) -> int:
@@ -26,11 +26,11 @@ def furnish(conn: Connection, conversation_id: str, *, at: int = 1, status: Stat
     event_log.append(
         conn, EventRow(event_id=f"e_{conversation_id}", event_type="message.received", source="console", created_at=at)
     )
-    runs.create(conn, run(run_id, at=at, conversation_id=conversation_id, event_id=f"e_{conversation_id}"))
+    runs.create(conn, run_row(run_id, at=at, conversation_id=conversation_id, event_id=f"e_{conversation_id}"))
     if status in FINAL_STATUSES:
         runs.finish(conn, run_id, status, at=at)
-    write(conn, entry(1, run_id), entry(2, run_id))
-    transcript.append(conn, say(conversation_id, 1, at=at, run_id=run_id))
+    write_entries(conn, entry(1, run_id), entry(2, run_id))
+    transcript.append(conn, numbered_line(conversation_id, 1, at=at, run_id=run_id))
     scope = ScopeIdentity(scope=Scope.CONVERSATION, runner_id="r", binding_id="b", conversation_id=conversation_id)
     state.put(conn, scope, "kept", 1, ChangeOrigin(editor="runner", at=at))
     state.put(conn, scope, "gone", 1, ChangeOrigin(editor="runner", at=at))
@@ -48,14 +48,16 @@ def furnish(conn: Connection, conversation_id: str, *, at: int = 1, status: Stat
         ),
         conversation_id.encode(),
     )
-    queue.add(conn, item(f"q_{conversation_id}", conversation_id=conversation_id, event_id=f"e_{conversation_id}"))
+    queue.add(
+        conn, queue_item(f"q_{conversation_id}", conversation_id=conversation_id, event_id=f"e_{conversation_id}")
+    )
     return run_id
 
 
 TABLES = ("transcript", "state", "state_changes", "artifacts", "artifact_blobs", "runs", "journal", "queue")
 
 
-def test_deleting_a_session_deletes_its_facts_and_its_children_live_on(conn: Connection):
+def test_deleting_a_session_deletes_its_data_and_keeps_its_children(conn: Connection):
     furnish(conn, "one")
     before = {table: rows(conn, table) for table in TABLES}
     furnish(conn, "two")
@@ -84,7 +86,7 @@ def test_a_session_with_a_run_in_progress_is_not_deleted(conn: Connection):
     assert rows(conn, "journal") == 2
 
 
-def test_pruning_deletes_by_age_and_leaves_the_living(conn: Connection):
+def test_pruning_deletes_old_data_and_keeps_runs_in_progress(conn: Connection):
     furnish(conn, "old", at=10)
     queue.decide(conn, "q_old", Fate.DROPPED, at=10)
     furnish(conn, "new", at=60)

@@ -8,12 +8,12 @@ from sqlalchemy import Connection
 
 from engine.store import entries as journal
 from engine.store.entries import Entry
-from tests.support.store_samples import entry, write
+from tests.support.store_samples import entry, write_entries
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
 
 
-def test_a_line_has_the_keys_in_order_and_leaves_out_what_is_not_there():
+def test_line_has_its_keys_in_order_without_missing_values():
     bare = Entry("run_a", 1, 1_700_000_000_000_001, "host", "run.started", '{"a":[1,2]}', turn=7)
     assert bare.line() == (
         '{"run_id":"run_a","position":1,"at":"2023-11-14T22:13:20.000001Z","source":"host","type":"run.started",'
@@ -39,8 +39,8 @@ def test_inserts_cover_every_entry_once_and_in_order(count: int):
     assert [each for piece in pieces for each in piece] == entries
 
 
-def test_pages_go_both_ways_by_position(conn: Connection):
-    write(
+def test_journal_is_paged_by_position_in_both_directions(conn: Connection):
+    write_entries(
         conn, *(entry(position) for position in range(1, 11)), *(entry(position, "run_b") for position in range(1, 4))
     )
 
@@ -56,7 +56,7 @@ def test_pages_go_both_ways_by_position(conn: Connection):
 
 
 def test_a_global_row_orders_entries_of_all_runs(conn: Connection):
-    write(conn, entry(1), entry(1, "run_b"), entry(2))
+    write_entries(conn, entry(1), entry(1, "run_b"), entry(2))
     assert journal.since(conn, 1, 10) == [(2, entry(1, "run_b")), (3, entry(2))]
     assert journal.row_of(conn, "run_a", 2) == 3
     assert journal.row_of(conn, "run_a", 9) is None
@@ -64,23 +64,23 @@ def test_a_global_row_orders_entries_of_all_runs(conn: Connection):
     assert journal.last_position(conn, "run_x") == 0
 
 
-def test_a_row_is_never_given_twice(conn: Connection):
+def test_row_numbers_are_never_reused(conn: Connection):
     assert journal.last_row(conn) == 0
-    write(conn, entry(1), entry(2))
+    write_entries(conn, entry(1), entry(2))
     conn.exec_driver_sql("DELETE FROM journal")
     assert journal.last_row(conn) == 2
-    write(conn, entry(3))
+    write_entries(conn, entry(3))
     assert journal.row_of(conn, "run_a", 3) == 3
 
 
 def test_texts_are_the_data_of_one_type_after_a_position(conn: Connection):
-    write(conn, *(entry(position, data=str(position), kind="ab"[position % 2]) for position in range(1, 8)))
+    write_entries(conn, *(entry(position, data=str(position), kind="ab"[position % 2]) for position in range(1, 8)))
     assert list(journal.texts(conn, "run_a", "b", 2)) == ["3", "5", "7"]
 
 
 def test_deltas_are_those_between_two_positions_from_the_first(conn: Connection):
     kinds = ["run.started", *["message.delta"] * 3, "output", "message.delta", "message.completed"]
-    write(conn, *(entry(position, kind=kind) for position, kind in enumerate(kinds, start=1)))
+    write_entries(conn, *(entry(position, kind=kind) for position, kind in enumerate(kinds, start=1)))
 
     def found(after: int, before: int, limit: int = 9) -> list[int]:
         return [each.position for each in journal.deltas(conn, "run_a", after=after, before=before, limit=limit)]

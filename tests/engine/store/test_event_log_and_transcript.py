@@ -14,7 +14,7 @@ from engine.store.redact import redact
 from engine.store.row_mapping import ConversationKey
 from engine.store.transcript import TranscriptLine
 
-TALK = ConversationKey("talk")
+CONVERSATION = ConversationKey("talk")
 IMAGE = "data:image/png;base64,AAAA"
 
 
@@ -61,27 +61,27 @@ def test_events_of_one_place_come_newest_first(conn: Connection):
     places: list[dict[str, str]] = [{}, {"thread_id": "t"}, {"bot_id": "b"}, {"workspace_id": "w"}]
     for number in range(8):
         event_log.append(conn, event(f"e{number}", conversation_id="talk", **places[number % 4]))
-    found = event_log.page(conn, TALK)
+    found = event_log.page(conn, CONVERSATION)
     assert [each.event_id for each in found] == ["e4", "e0"]
-    assert [each.event_id for each in event_log.page(conn, TALK, before=found[0].seq)] == ["e0"]
+    assert [each.event_id for each in event_log.page(conn, CONVERSATION, before=found[0].seq)] == ["e0"]
     assert [each.event_id for each in event_log.page(conn, ConversationKey("talk", thread_id="t"), limit=1)] == ["e5"]
-    assert event_log.latest_seq(conn, TALK) == found[0].seq
+    assert event_log.latest_seq(conn, CONVERSATION) == found[0].seq
     assert event_log.latest_seq(conn, ConversationKey("other")) is None
 
 
-def test_the_end_of_a_place_looks_at_no_other_thread_bot_or_workspace(conn: Connection):
+def test_last_line_of_a_place_ignores_other_threads_bots_and_workspaces(conn: Connection):
     seq = transcript.append(conn, line(1))
     for number, other in enumerate(({"thread_id": "t"}, {"bot_id": "b"}, {"workspace_id": "w"}), 2):
         transcript.append(conn, line(number, **other))
-    assert transcript.latest_seq(conn, TALK) == seq
+    assert transcript.latest_seq(conn, CONVERSATION) == seq
     assert transcript.length(conn, "talk") == 4
 
 
-def test_pages_of_the_transcript_go_both_ways(conn: Connection):
+def test_transcript_is_paged_in_both_directions(conn: Connection):
     seqs = [transcript.append(conn, line(number)) for number in range(1, 6)]
 
     def numbers(**edge: Any) -> list[str]:
-        return [each.transcript_id[-1] for each in transcript.page(conn, TALK, **edge)]
+        return [each.transcript_id[-1] for each in transcript.page(conn, CONVERSATION, **edge)]
 
     assert numbers(limit=2) == ["5", "4"]
     assert numbers(before=seqs[3], limit=2) == ["3", "2"]
@@ -95,10 +95,10 @@ def test_pages_of_the_transcript_go_both_ways(conn: Connection):
 
 
 @pytest.mark.parametrize("length", [3_999, 4_000, 4_001, 9_000])
-def test_long_text_is_cut_and_the_whole_is_kept(conn: Connection, length: int):
+def test_long_text_is_cut_and_the_whole_text_is_stored(conn: Connection, length: int):
     text = "x" * length
     transcript.append(conn, line(1, content=text))
-    (kept,) = transcript.page(conn, TALK)
+    (kept,) = transcript.page(conn, CONVERSATION)
     if length <= 4_000:
         assert (kept.content, kept.content_json) == (text, None)
     else:
@@ -112,7 +112,7 @@ def test_a_line_keeps_its_message_without_inline_base64(conn: Connection):
         "content": [{"type": "image_base64", "image_base64": "AAAA"}, {"type": "text", "text": "hi"}],
     }
     transcript.append(conn, line(1, content="hi", content_json=message, artifact_refs=[{"artifact_id": "a"}]))
-    (kept,) = transcript.page(conn, TALK)
+    (kept,) = transcript.page(conn, CONVERSATION)
     assert kept.content_json["content"] == [
         {"type": "image_base64", "image_base64": None, "content_redacted": True},
         {"type": "text", "text": "hi"},
@@ -150,7 +150,7 @@ def test_a_value_without_base64_is_not_copied(value: Any):
 
 
 @given(JSON)
-def test_base64_is_found_at_any_depth_and_the_given_value_stays(value: Any):
+def test_base64_is_removed_at_any_depth_without_changing_the_input(value: Any):
     given_value = {"a": [value, [{"b": {"content_base64": "AA"}}]]}
     assert redact(given_value) == {"a": [value, [{"b": {"content_base64": None, "content_redacted": True}}]]}
     assert given_value["a"][1] == [{"b": {"content_base64": "AA"}}]

@@ -18,11 +18,11 @@ from engine.store.sessions import Session
 from engine.store.state import ChangeOrigin
 from engine.store.tables import state_changes
 from engine.store.writer import Writer
-from tests.support.store_samples import run, say
+from tests.support.store_samples import numbered_line, run_row
 
 OWNER = {"runner_id": "plugin:a/b/c", "binding_id": "agent_x"}
-TALK = ScopeIdentity(scope=Scope.CONVERSATION, conversation_id="talk", **OWNER)
-FORK = replace(TALK, conversation_id="fork")
+CONVERSATION = ScopeIdentity(scope=Scope.CONVERSATION, conversation_id="talk", **OWNER)
+FORK = replace(CONVERSATION, conversation_id="fork")
 NOW = 100
 
 
@@ -30,7 +30,7 @@ NOW = 100
 def talk(conn: Connection) -> list[int]:
     """A conversation whose three lines were written at 10, 20 and 30. Returns their seqs."""
     sessions.ensure(conn, "talk", at=1, title="Holiday")
-    return [transcript.append(conn, say("talk", number, at=number * 10)) for number in (1, 2, 3)]
+    return [transcript.append(conn, numbered_line("talk", number, at=number * 10)) for number in (1, 2, 3)]
 
 
 def names(prefix: str) -> Callable[[], str]:
@@ -44,17 +44,17 @@ def fork(
     return sessions.fork(conn, parent, child, **{"until": until, "at": NOW, "new_id": names(child)} | more)
 
 
-def put(conn: Connection, key: str, value: object, at: int, identity: ScopeIdentity = TALK) -> None:
+def put(conn: Connection, key: str, value: object, at: int, identity: ScopeIdentity = CONVERSATION) -> None:
     state.put(conn, identity, key, value, ChangeOrigin(editor="runner", at=at))
 
 
 def drop(conn: Connection, key: str, at: int) -> None:
-    state.delete(conn, TALK, key, ChangeOrigin(editor="runner", at=at))
+    state.delete(conn, CONVERSATION, key, ChangeOrigin(editor="runner", at=at))
 
 
-def test_copied_lines_name_their_original_and_are_otherwise_the_same(conn: Connection, talk: list[int]):
+def test_copied_lines_name_their_original_and_are_otherwise_equal(conn: Connection, talk: list[int]):
     rich = replace(
-        say("talk", 4, at=40, run_id="run_a"),
+        numbered_line("talk", 4, at=40, run_id="run_a"),
         role="assistant",
         thread_id="t",
         bot_id="b",
@@ -82,7 +82,7 @@ def test_copied_lines_name_their_original_and_are_otherwise_the_same(conn: Conne
 
 
 @pytest.mark.parametrize(("until", "last"), [(0, 1), (1, 2), ("talk_1", 1), ("talk_2", 2), (None, 3)])
-def test_the_line_is_named_by_its_number_or_its_id_and_is_the_last_one_otherwise(
+def test_fork_point_is_a_line_number_a_line_id_or_the_last_line(
     conn: Connection, talk: list[int], until: int | str | None, last: int
 ):
     child = fork(conn, talk[until] if isinstance(until, int) else until)
@@ -95,9 +95,9 @@ def test_the_line_is_named_by_its_number_or_its_id_and_is_the_last_one_otherwise
     assert (child.parent_session_id, child.depth, child.created_at) == ("talk", 1, NOW)
 
 
-def test_a_fork_is_called_after_its_parent_unless_it_has_a_title(conn: Connection, talk: list[int]):
+def test_fork_gets_the_title_of_its_parent_by_default(conn: Connection, talk: list[int]):
     sessions.ensure(conn, "plain", at=1)
-    transcript.append(conn, say("plain", 1))
+    transcript.append(conn, numbered_line("plain", 1))
 
     assert fork(conn).title == "Holiday (fork)"
     assert fork(conn, child="named", title="What if").title == "What if"
@@ -106,7 +106,7 @@ def test_a_fork_is_called_after_its_parent_unless_it_has_a_title(conn: Connectio
 
 @pytest.mark.parametrize("until", [999, "nowhere", "other_1", "number of other_1"])
 def test_a_line_of_another_conversation_is_not_found(conn: Connection, talk: list[int], until: int | str):
-    foreign = transcript.append(conn, say("other", 1))
+    foreign = transcript.append(conn, numbered_line("other", 1))
     until = foreign if until == "number of other_1" else until
 
     with pytest.raises(NotFound, match=rf"talk has no line {until}\. `trackside transcript talk` shows"):
@@ -134,7 +134,7 @@ def test_state_is_copied_as_it_was_at_the_line(conn: Connection, talk: list[int]
     put(conn, "deleted before", 1, 5)
     drop(conn, "deleted before", 15)
     put(conn, "later", 1, 21)
-    before = state.all_of(conn, TALK.key)
+    before = state.all_of(conn, CONVERSATION.key)
 
     fork(conn, talk[1])
 
@@ -144,10 +144,10 @@ def test_state_is_copied_as_it_was_at_the_line(conn: Connection, talk: list[int]
         "changed later": "then",
         "deleted later": "then",
     }
-    assert state.all_of(conn, TALK.key) == before
+    assert state.all_of(conn, CONVERSATION.key) == before
 
 
-def test_without_a_line_the_state_is_what_it_is_now(conn: Connection, talk: list[int]):
+def test_fork_without_a_line_copies_the_current_state(conn: Connection, talk: list[int]):
     put(conn, "summary", "short", 29)
     put(conn, "summary", "after the last words", 31)
 
@@ -155,10 +155,10 @@ def test_without_a_line_the_state_is_what_it_is_now(conn: Connection, talk: list
     fork(conn, talk[2], child="strict")
 
     assert state.all_of(conn, FORK.key) == {"summary": "after the last words"}
-    assert state.all_of(conn, replace(TALK, conversation_id="strict").key) == {"summary": "short"}
+    assert state.all_of(conn, replace(CONVERSATION, conversation_id="strict").key) == {"summary": "short"}
 
 
-def test_a_copied_value_is_marked_as_the_forks(conn: Connection, talk: list[int]):
+def test_copied_value_is_recorded_as_written_by_the_fork(conn: Connection, talk: list[int]):
     put(conn, "a", 1, 5)
     row = conn.exec_driver_sql("SELECT coalesce(max(row), 0) + 1 FROM journal").scalar_one()
 
@@ -168,18 +168,18 @@ def test_a_copied_value_is_marked_as_the_forks(conn: Connection, talk: list[int]
     assert state.browse(conn, conversation_id="fork") == [state.Kept(FORK, "a", 1, NOW, "fork")]
 
 
-def test_every_scope_of_the_conversation_is_copied_to_its_like_and_no_other_scope(conn: Connection, talk: list[int]):
+def test_only_scopes_of_the_conversation_are_copied(conn: Connection, talk: list[int]):
     alike = [
-        TALK,
-        replace(TALK, thread_id="t"),
-        replace(TALK, binding_id="agent_y"),
-        replace(TALK, bot_id="b", workspace_id="w"),
+        CONVERSATION,
+        replace(CONVERSATION, thread_id="t"),
+        replace(CONVERSATION, binding_id="agent_y"),
+        replace(CONVERSATION, bot_id="b", workspace_id="w"),
     ]
     for number, identity in enumerate(alike):
         put(conn, "a", number, 5, identity)
     put(conn, "a", "mine", 5, ScopeIdentity(scope=Scope.ACTOR, actor_type="user", actor_id="me", **OWNER))
     put(conn, "a", "the runner's", 5, ScopeIdentity(scope=Scope.RUNNER, **OWNER))
-    put(conn, "a", "another's", 5, replace(TALK, conversation_id="other"))
+    put(conn, "a", "another's", 5, replace(CONVERSATION, conversation_id="other"))
 
     fork(conn)
 
@@ -187,9 +187,9 @@ def test_every_scope_of_the_conversation_is_copied_to_its_like_and_no_other_scop
     assert copied == {replace(identity, conversation_id="fork"): number for number, identity in enumerate(alike)}
 
 
-def test_a_scope_that_is_empty_now_is_known_by_its_run(conn: Connection, talk: list[int]):
-    threaded = replace(TALK, thread_id="t")
-    runs.create(conn, run("run_a", conversation_id="talk", thread_id="t", binding_id="agent_x"))
+def test_scope_that_is_empty_now_is_found_by_its_run(conn: Connection, talk: list[int]):
+    threaded = replace(CONVERSATION, thread_id="t")
+    runs.create(conn, run_row("run_a", conversation_id="talk", thread_id="t", binding_id="agent_x"))
     put(conn, "a", 1, 5, threaded)
     state.clear(conn, threaded, ChangeOrigin(editor="user", at=15))
 
@@ -199,7 +199,7 @@ def test_a_scope_that_is_empty_now_is_known_by_its_run(conn: Connection, talk: l
 
 
 @pytest.mark.parametrize(("written", "copied"), [(20, {"a": 1}), (21, {})])
-def test_a_key_whose_changes_were_pruned_counts_as_it_is_if_it_is_as_old(
+def test_key_with_pruned_changes_is_copied_if_it_is_old_enough(
     conn: Connection, talk: list[int], written: int, copied: dict[str, int]
 ):
     put(conn, "a", 1, written)
@@ -223,12 +223,10 @@ def test_a_fork_of_a_fork_at_a_copied_line_has_the_state_at_the_original_line(co
     assert (line.content, line.metadata) == ("1", {"forked_from": "fork_1"})
     assert (second.root_session_id, second.depth, second.title) == ("talk", 2, "Holiday (fork) (fork)")
     for child in ("second", "third"):
-        assert state.all_of(conn, replace(TALK, conversation_id=child).key) == {"a": "at the first"}
+        assert state.all_of(conn, replace(CONVERSATION, conversation_id=child).key) == {"a": "at the first"}
 
 
-def test_a_fork_of_a_fork_whose_parent_is_gone_has_the_state_that_the_first_began_with(
-    conn: Connection, talk: list[int]
-):
+def test_fork_of_a_fork_without_its_parent_has_the_initial_state_of_the_first_fork(conn: Connection, talk: list[int]):
     put(conn, "a", "at the second", 15)
     fork(conn, talk[1])
     put(conn, "a", "since the fork", NOW + 1, FORK)
@@ -236,28 +234,28 @@ def test_a_fork_of_a_fork_whose_parent_is_gone_has_the_state_that_the_first_bega
 
     fork(conn, "fork_2", parent="fork", child="second", at=NOW + 3)
 
-    assert state.all_of(conn, replace(TALK, conversation_id="second").key) == {"a": "at the second"}
+    assert state.all_of(conn, replace(CONVERSATION, conversation_id="second").key) == {"a": "at the second"}
 
 
-def test_a_line_that_claims_to_be_a_copy_of_a_strangers_brings_no_state_of_it(conn: Connection, talk: list[int]):
+def test_line_with_a_forged_origin_copies_no_foreign_state(conn: Connection, talk: list[int]):
     sessions.ensure(conn, "stranger", at=1)
-    transcript.append(conn, say("stranger", 1, at=40))
-    put(conn, "a", "secret", 5, replace(TALK, conversation_id="stranger"))
-    seq = transcript.append(conn, replace(say("talk", 4, at=40), metadata={"forked_from": "stranger_1"}))
+    transcript.append(conn, numbered_line("stranger", 1, at=40))
+    put(conn, "a", "secret", 5, replace(CONVERSATION, conversation_id="stranger"))
+    seq = transcript.append(conn, replace(numbered_line("talk", 4, at=40), metadata={"forked_from": "stranger_1"}))
     put(conn, "a", "own", 35)
 
     fork(conn, seq)
     fork(conn, f"fork_{len(talk) + 1}", parent="fork", child="second", at=NOW + 1)
 
     for child in ("fork", "second"):
-        assert state.all_of(conn, replace(TALK, conversation_id=child).key) == {"a": "own"}
+        assert state.all_of(conn, replace(CONVERSATION, conversation_id=child).key) == {"a": "own"}
 
 
-async def test_a_fork_that_fails_leaves_nothing(database: Database, writer: Writer):
+async def test_failed_fork_changes_nothing(database: Database, writer: Writer):
     def furnish(conn: Connection) -> None:
         sessions.ensure(conn, "talk", at=1)
         for number in (1, 2):
-            transcript.append(conn, say("talk", number))
+            transcript.append(conn, numbered_line("talk", number))
         put(conn, "a", 1, 1)
 
     await writer.submit(lambda tx: furnish(tx.connection))

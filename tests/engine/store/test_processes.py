@@ -17,7 +17,7 @@ from engine.store import entries, hosts, runs
 from engine.store.database import Database
 from engine.store.errors import SlotTaken
 from engine.store.hosts import HostLock
-from tests.support.store_samples import Heard, entry, make_writer, run
+from tests.support.store_samples import RecordedCallbacks, entry, make_writer, run_row
 
 ROOT = Path(__file__).parents[3]
 
@@ -25,11 +25,11 @@ WRITE = """
 import asyncio, sys
 from pathlib import Path
 from engine.store.database import Database
-from tests.support.store_samples import Heard, entry, make_writer
+from tests.support.store_samples import RecordedCallbacks, entry, make_writer
 
 async def main(path, run_id, count):
-    database, heard = Database.open(Path(path), write=True), Heard()
-    writer = make_writer(database, heard)
+    database, callbacks = Database.open(Path(path), write=True), RecordedCallbacks()
+    writer = make_writer(database, callbacks)
     print("ready", flush=True)
     sys.stdin.readline()
     for position in range(1, int(count) + 1):
@@ -37,8 +37,8 @@ async def main(path, run_id, count):
         if position % 20 == 0:
             await writer.flush()
     await writer.close()
-    assert not heard.failed, heard.failed
-    print(len(heard.entries), flush=True)
+    assert not callbacks.failed, callbacks.failed
+    print(len(callbacks.entries), flush=True)
 
 asyncio.run(main(*sys.argv[1:]))
 """
@@ -65,13 +65,13 @@ import sys
 from pathlib import Path
 from engine.store import hosts, runs
 from engine.store.database import Database
-from tests.support.store_samples import run
+from tests.support.store_samples import run_row
 
 database = Database.open(Path(sys.argv[1]), write=True)
 lock = hosts.HostLock.take(database.path, sys.argv[2])
 with database.writing_connection() as conn:
     hosts.register(conn, sys.argv[2], lock, started_at=1, version="test")
-    runs.create(conn, run("run_" + sys.argv[2], host=sys.argv[2], conversation_id="talk"))
+    runs.create(conn, run_row("run_" + sys.argv[2], host=sys.argv[2], conversation_id="talk"))
 print("ready", flush=True)
 sys.stdin.readline()
 with database.writing_connection() as conn:
@@ -116,11 +116,11 @@ def go(child: subprocess.Popen[str]) -> None:
     child.stdin.flush()
 
 
-async def test_two_writers_and_a_reader_share_one_database(database: Database, heard: Heard):
+async def test_two_writers_and_a_reader_share_one_database(database: Database, callbacks: RecordedCallbacks):
     with process(WRITE, database.path, "run_other", 1_000) as other, process(READ, database.path, 3_000) as reader:
         go(reader)
         go(other)
-        writer = make_writer(database, heard)
+        writer = make_writer(database, callbacks)
         for position in range(1, 2_001):
             writer.append(entry(position))
             if position % 20 == 0:
@@ -129,13 +129,13 @@ async def test_two_writers_and_a_reader_share_one_database(database: Database, h
         assert other.communicate(timeout=30)[0] == "1000\n"
         assert int(reader.communicate(timeout=30)[0]) > 0
 
-    assert heard.failed == []
+    assert callbacks.failed == []
     rows = database.read_now(lambda conn: entries.since(conn, 0, 10_000))
     assert [row for row, _ in rows] == list(range(1, 3_001))
     for run_id, count in (("run_a", 2_000), ("run_other", 1_000)):
         assert [each.position for _, each in rows if each.run_id == run_id] == list(range(1, count + 1))
-    told = [(first + index, each) for first, group in heard.told for index, each in enumerate(group)]
-    assert told == [(row, each) for row, each in rows if each.run_id == "run_a"]
+    announced = [(first + index, each) for first, group in callbacks.announced for index, each in enumerate(group)]
+    assert announced == [(row, each) for row, each in rows if each.run_id == "run_a"]
 
 
 def test_two_processes_may_make_the_same_database(path: Path):
@@ -148,9 +148,9 @@ def test_two_processes_may_make_the_same_database(path: Path):
     opened.close()
 
 
-async def test_announced_entries_are_there_after_a_kill(path: Path):
-    script = WRITE.replace("print(len(heard.entries), flush=True)", "").replace(
-        "await writer.flush()", "await writer.flush(); print(len(heard.entries), flush=True)"
+async def test_announced_entries_are_on_disk_after_a_kill(path: Path):
+    script = WRITE.replace("print(len(callbacks.entries), flush=True)", "").replace(
+        "await writer.flush()", "await writer.flush(); print(len(callbacks.entries), flush=True)"
     )
     with process(script, path, "run_a", 100_000) as child:
         go(child)
@@ -158,10 +158,10 @@ async def test_announced_entries_are_there_after_a_kill(path: Path):
         lines = [await asyncio.to_thread(child.stdout.readline) for _ in range(20)]
         child.kill()
         lines += child.stdout.readlines()
-    told = max(int(line) for line in lines if line.endswith("\n"))
+    announced = max(int(line) for line in lines if line.endswith("\n"))
 
     database = Database.open(path, write=True)
-    assert database.read_now(lambda conn: entries.last_position(conn, "run_a")) >= told
+    assert database.read_now(lambda conn: entries.last_position(conn, "run_a")) >= announced
     assert database.integrity() == []
     database.close()
 
@@ -169,9 +169,9 @@ async def test_announced_entries_are_there_after_a_kill(path: Path):
 def test_one_live_run_per_conversation_and_thread_holds_across_processes(database: Database, conn: Connection):
     with process(HOST, database.path, "h1"):
         with pytest.raises(SlotTaken) as caught:
-            runs.create(conn, run("run_mine", conversation_id="talk"))
+            runs.create(conn, run_row("run_mine", conversation_id="talk"))
         assert caught.value.run_id == "run_h1"
-        runs.create(conn, run("run_thread", conversation_id="talk", thread_id="t"))
+        runs.create(conn, run_row("run_thread", conversation_id="talk", thread_id="t"))
 
 
 def test_a_host_is_dead_once_its_process_is_killed_and_not_before(database: Database, conn: Connection):
@@ -188,7 +188,7 @@ def test_a_host_is_dead_once_its_process_is_killed_and_not_before(database: Data
     assert list(database.path.parent.glob("*.lock")) == []
 
 
-def test_a_host_that_ends_well_leaves_nothing(database: Database, conn: Connection):
+def test_host_that_closes_properly_leaves_no_lock(database: Database, conn: Connection):
     with process(HOST, database.path, "h1") as host:
         assert len(list(database.path.parent.glob("*.lock"))) == 1
         go(host)
@@ -207,7 +207,7 @@ def test_a_child_of_a_host_does_not_hold_its_lock(database: Database, conn: Conn
         child.kill()
 
 
-def test_a_copied_database_does_not_take_the_first_ones_host_for_its_own(database: Database, tmp_path: Path):
+def test_copied_database_does_not_see_the_host_of_the_original(database: Database, tmp_path: Path):
     with process(HOST, database.path, "h1"):
         (tmp_path / "copy").mkdir()
         copy = tmp_path / "copy" / database.path.name

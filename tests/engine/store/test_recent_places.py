@@ -4,7 +4,7 @@ from engine.store import kept_settings, recent_places
 from engine.store.recent_places import MAX_RECENT_PLACES, RecentPlace
 
 
-def test_the_last_places_are_kept_newest_first_and_each_once(conn: Connection):
+def test_recent_places_are_listed_newest_first_without_duplicates(conn: Connection):
     for at in range(MAX_RECENT_PLACES + 3):
         recent_places.note(conn, f"/{at}.py", at=at)
     recent_places.note(conn, "/5.py", at=100)
@@ -21,7 +21,7 @@ def test_the_last_places_are_kept_newest_first_and_each_once(conn: Connection):
     assert recent_places.every(conn) == found[1:]
 
 
-def test_a_place_is_no_setting_of_any_runner(conn: Connection):
+def test_recent_place_is_not_listed_as_settings_of_a_runner(conn: Connection):
     recent_places.note(conn, "/x.py", at=1)
     kept_settings.put(conn, ("agent_a_r", "/x.py"), {"config": {"a": 1}}, at=2)
 

@@ -6,11 +6,11 @@ from sqlalchemy import Connection
 from engine.events import FINAL_STATUSES, Status
 from engine.store import runs
 from engine.store.errors import AlreadyFinal, Ambiguous, NotFound, SlotTaken
-from tests.support.store_samples import run
+from tests.support.store_samples import run_row
 
 
 def test_a_run_is_created_started_and_finished(conn: Connection):
-    runs.create(conn, run("run_1", authorization={"tools": ["a"]}, metadata={"k": 1}))
+    runs.create(conn, run_row("run_1", authorization={"tools": ["a"]}, metadata={"k": 1}))
     runs.start(conn, "run_1", at=2, deadline_at=300)
     ended = runs.finish(conn, "run_1", Status.COMPLETED, at=3, reason="stop", usage={"tokens": 4})
     assert ended == runs.get(conn, "run_1")
@@ -22,7 +22,7 @@ def test_a_run_is_created_started_and_finished(conn: Connection):
 @pytest.mark.parametrize("first", sorted(FINAL_STATUSES))
 @pytest.mark.parametrize("second", sorted(Status))
 def test_terminal_states_are_final(conn: Connection, first: Status, second: Status):
-    runs.create(conn, run("run_1", metadata={"a": 1}))
+    runs.create(conn, run_row("run_1", metadata={"a": 1}))
     runs.finish(conn, "run_1", first, at=2, reason="why", usage={"in": 1}, metadata={"b": 1})
     if second == first:
         merged = runs.finish(conn, "run_1", second, at=9, reason="again", usage={"out": 2}, metadata={"b": 2})
@@ -36,34 +36,34 @@ def test_terminal_states_are_final(conn: Connection, first: Status, second: Stat
 
 
 def test_a_run_starts_once(conn: Connection):
-    runs.create(conn, run("run_1"))
+    runs.create(conn, run_row("run_1"))
     runs.start(conn, "run_1", at=2)
     with pytest.raises(AlreadyFinal):
         runs.start(conn, "run_1", at=3)
 
 
 def test_a_slot_is_one_conversation_and_thread_and_free_after_the_end(conn: Connection):
-    runs.create(conn, run("run_1", conversation_id="talk"))
-    runs.create(conn, run("run_2", conversation_id="talk", thread_id="t"))
-    runs.create(conn, run("run_3"))
-    runs.create(conn, run("run_4"))
+    runs.create(conn, run_row("run_1", conversation_id="talk"))
+    runs.create(conn, run_row("run_2", conversation_id="talk", thread_id="t"))
+    runs.create(conn, run_row("run_3"))
+    runs.create(conn, run_row("run_4"))
     for status in ("created", "running"):
         with pytest.raises(SlotTaken, match="session talk is busy with run run_1") as caught:
-            runs.create(conn, run("run_5", conversation_id="talk"))
+            runs.create(conn, run_row("run_5", conversation_id="talk"))
         assert caught.value.run_id == "run_1"
         if status == "created":
             runs.start(conn, "run_1", at=2)
     runs.finish(conn, "run_1", Status.FAILED, at=3)
-    runs.create(conn, run("run_5", conversation_id="talk"))
+    runs.create(conn, run_row("run_5", conversation_id="talk"))
     holder = runs.holder(conn, "talk", None)
     assert holder is not None
     assert holder.run_id == "run_5"
 
 
-def test_cancelling_writes_the_intent_once_and_its_host_finds_it(conn: Connection):
-    runs.create(conn, run("run_1", host="h1"))
-    runs.create(conn, run("run_2", host="h1"))
-    runs.create(conn, run("run_3", host="h2"))
+def test_cancel_request_is_stored_once_and_found_by_the_host(conn: Connection):
+    runs.create(conn, run_row("run_1", host="h1"))
+    runs.create(conn, run_row("run_2", host="h1"))
+    runs.create(conn, run_row("run_3", host="h2"))
     runs.request_cancel(conn, "run_1", at=5)
     assert runs.request_cancel(conn, "run_1", at=6).cancel_requested_at == 5
     runs.request_cancel(conn, "run_3", at=5)
@@ -79,7 +79,7 @@ def test_a_run_is_found_by_a_unique_prefix_or_last(conn: Connection):
     with pytest.raises(NotFound, match="there is no run yet"):
         runs.find(conn, "last")
     for at, name in enumerate(("run_ab", "run_abc", "run_x_y", "run_xzy"), 1):
-        runs.create(conn, run(name, at=at))
+        runs.create(conn, run_row(name, at=at))
     assert runs.find(conn, "last").run_id == "run_xzy"
     assert runs.find(conn, "run_abc").run_id == "run_abc"
     assert runs.find(conn, "run_ab").run_id == "run_ab"
@@ -93,7 +93,7 @@ def test_a_run_is_found_by_a_unique_prefix_or_last(conn: Connection):
 
 def test_pages_of_runs_are_newest_first_and_filtered(conn: Connection):
     for number in range(1, 7):
-        runs.create(conn, run(f"run_{number}", at=10 - number // 2, conversation_id=f"c{number}"))
+        runs.create(conn, run_row(f"run_{number}", at=10 - number // 2, conversation_id=f"c{number}"))
     runs.finish(conn, "run_3", Status.TIMEOUT, at=20)
     order = [each.run_id for each in runs.page(conn)]
     assert order == ["run_1", "run_3", "run_2", "run_5", "run_4", "run_6"]

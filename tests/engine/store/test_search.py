@@ -12,11 +12,11 @@ from engine.store.database import Database
 from engine.store.deletion import delete_session
 from engine.store.row_mapping import ConversationKey
 from engine.store.writer import Transaction
-from tests.support.store_samples import Heard, found, make_writer, said, sound
+from tests.support.store_samples import RecordedCallbacks, find_texts, is_index_consistent, make_writer, text_line
 
-TALK = ConversationKey("talk")
+CONVERSATION = ConversationKey("talk")
 PLACES = [
-    TALK,
+    CONVERSATION,
     ConversationKey("other"),
     ConversationKey("talk", thread_id="t"),
     ConversationKey("talk", bot_id="b"),
@@ -26,10 +26,10 @@ PLACES = [
 ]
 
 
-def write(conn: Connection, *contents: str, place: ConversationKey = TALK) -> None:
+def write(conn: Connection, *contents: str, place: ConversationKey = CONVERSATION) -> None:
     for content in contents:
         number = conn.execute(text("SELECT count(*) FROM transcript")).scalar_one()
-        transcript.append(conn, said(number, content, place))
+        transcript.append(conn, text_line(number, content, place))
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def write(conn: Connection, *contents: str, place: ConversationKey = TALK) -> No
 )
 def test_the_query_finds_the_line(conn: Connection, query: str, line: str):
     write(conn, "something else altogether", line, "完全不同")
-    assert found(conn, query) == [line]
+    assert find_texts(conn, query) == [line]
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_the_query_finds_the_line(conn: Connection, query: str, line: str):
 )
 def test_the_query_does_not_find_the_line(conn: Connection, query: str, line: str):
     write(conn, line)
-    assert found(conn, query) == []
+    assert find_texts(conn, query) == []
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_the_query_does_not_find_the_line(conn: Connection, query: str, line: st
         ("the 京都", search.Reach.ANYWHERE),
     ],
 )
-def test_the_match_of_the_last_word_is_known_before_the_search(query: str, reach: search.Reach):
+def test_match_of_the_last_word_is_decided_before_the_search(query: str, reach: search.Reach):
     assert search.reach(query) is reach
 
 
@@ -160,9 +160,9 @@ def test_only_punctuation_finds_nothing(conn: Connection, query: str):
 @pytest.mark.parametrize(
     "query", ['"train', "train'", "(train", "train)", "train*", "*train", "tra*", "^train", "+train"]
 )
-def test_characters_around_a_word_are_no_operators(conn: Connection, query: str):
+def test_special_characters_around_a_word_are_not_operators(conn: Connection, query: str):
     write(conn, "the train", "no tower")
-    assert found(conn, query) == ["the train"]
+    assert find_texts(conn, query) == ["the train"]
 
 
 @pytest.mark.parametrize(
@@ -176,104 +176,106 @@ def test_characters_around_a_word_are_no_operators(conn: Connection, query: str)
     ],
     ids=lambda query: f"{query[:5]}…",
 )
-def test_ten_thousand_characters_may_be_typed(conn: Connection, query: str):
+def test_query_of_ten_thousand_characters_is_accepted(conn: Connection, query: str):
     write(conn, "a train", "天", "or near")
-    lines, total = search.find(conn, query, TALK)
+    lines, total = search.find(conn, query, CONVERSATION)
     assert total == len(lines) <= 1
 
 
-def test_a_whole_paragraph_finds_itself(conn: Connection):
+def test_whole_paragraph_can_be_searched(conn: Connection):
     paragraph = " ".join(f"word{number}" for number in range(200))
     write(conn, paragraph, paragraph.replace("word7 ", "other "))
-    assert found(conn, paragraph) == [paragraph]
+    assert find_texts(conn, paragraph) == [paragraph]
 
 
-def test_a_beginning_that_many_words_share_finds_each_of_them(conn: Connection):
+def test_prefix_finds_every_word_that_starts_with_it(conn: Connection):
     for number in range(search.COMPLETIONS + 8):
         write(conn, f"word{number:03}")
-        assert len(found(conn, "word", limit=100)) == number + 1
-        assert len(found(conn, "wor", limit=100)) == number + 1
+        assert len(find_texts(conn, "word", limit=100)) == number + 1
+        assert len(find_texts(conn, "wor", limit=100)) == number + 1
 
 
 def test_lines_come_newest_first_and_hits_are_counted_to_a_thousand(conn: Connection):
     conn.exec_driver_sql("BEGIN")
     for number in range(1_005):
-        transcript.append(conn, said(number, f"train {number}"))
-    lines, total = search.find(conn, "train", TALK, limit=3)
+        transcript.append(conn, text_line(number, f"train {number}"))
+    lines, total = search.find(conn, "train", CONVERSATION, limit=3)
     assert ([line.content for line in lines], total) == (["train 1004", "train 1003", "train 1002"], 1_000)
     assert [line.seq for line in lines] == sorted((line.seq for line in lines), reverse=True)
     assert len(search.find(conn, "train", None)[0]) == 10
-    assert search.find(conn, "train 77", TALK, limit=1)[1] == 1
+    assert search.find(conn, "train 77", CONVERSATION, limit=1)[1] == 1
 
 
-def test_a_line_comes_back_as_it_was_written(conn: Connection):
-    whole = said(1, "train", content_json={"content": "train"}, artifact_refs=[{"artifact_id": "a"}], metadata={"a": 1})
+def test_found_line_has_its_original_text(conn: Connection):
+    whole = text_line(
+        1, "train", content_json={"content": "train"}, artifact_refs=[{"artifact_id": "a"}], metadata={"a": 1}
+    )
     seq = transcript.append(conn, whole)
-    ((line,), total) = search.find(conn, "train", TALK)
-    assert (line, total) == (transcript.page(conn, TALK)[0], 1)
+    ((line,), total) = search.find(conn, "train", CONVERSATION)
+    assert (line, total) == (transcript.page(conn, CONVERSATION)[0], 1)
     assert (line.seq, line.artifact_refs, line.metadata) == (seq, [{"artifact_id": "a"}], {"a": 1})
 
 
-def test_a_place_is_met_exactly_and_nothing_equals_only_nothing(conn: Connection):
+def test_conversation_key_matches_exactly_and_a_missing_part_only_a_missing_part(conn: Connection):
     for number, place in enumerate(PLACES):
-        transcript.append(conn, said(number, f"train {number}", place))
+        transcript.append(conn, text_line(number, f"train {number}", place))
     for number, place in enumerate(PLACES):
-        assert found(conn, "train", place) == [f"train {number}"]
-    assert len(found(conn, "train", None)) == len(PLACES)
-    assert found(conn, "train", ConversationKey("nowhere")) == []
-    assert found(conn, "train", ConversationKey(None)) == []
+        assert find_texts(conn, "train", place) == [f"train {number}"]
+    assert len(find_texts(conn, "train", None)) == len(PLACES)
+    assert find_texts(conn, "train", ConversationKey("nowhere")) == []
+    assert find_texts(conn, "train", ConversationKey(None)) == []
 
 
-def test_no_mark_of_a_place_can_be_typed(conn: Connection):
+def test_internal_place_token_cannot_be_searched(conn: Connection):
     write(conn, "train")
     (row,) = conn.execute(text("SELECT words FROM transcript_search")).scalars()
     marks = row.split()[:-1]
     assert len(marks) == 3
     for mark in [*marks, *(mark[:4] for mark in marks), *(mark[1:] for mark in marks)]:
-        assert found(conn, mark, None) == []
+        assert find_texts(conn, mark, None) == []
 
 
-def test_a_mark_that_two_places_share_by_chance_lets_nothing_through(conn: Connection):
+def test_colliding_place_tokens_reveal_no_foreign_line(conn: Connection):
     write(conn, "train", place=ConversationKey("other"))
-    own = search._of_place(TALK)
+    own = search._of_place(CONVERSATION)
     conn.execute(text("UPDATE transcript_search SET words = :words"), {"words": f"{own} train"})
-    assert found(conn, "train", TALK) == []
+    assert find_texts(conn, "train", CONVERSATION) == []
 
 
-def test_roles_and_types_narrow_it_down(conn: Connection):
+def test_search_is_filtered_by_roles_and_types(conn: Connection):
     kinds = [("user", "message"), ("assistant", "message"), ("assistant", "tool_call"), ("tool", "message")]
     for number, (role, kind) in enumerate(kinds):
-        transcript.append(conn, said(number, f"train {number}", role=role, item_type=kind))
-    assert found(conn, "train", roles=["assistant"]) == ["train 2", "train 1"]
-    assert found(conn, "train", roles=["assistant", "tool"], item_types=["message"]) == ["train 3", "train 1"]
-    assert found(conn, "train", None, item_types=["tool_call"]) == ["train 2"]
-    assert found(conn, "train", roles=["nobody"]) == []
-    assert len(found(conn, "train", roles=[], item_types=[])) == 4
+        transcript.append(conn, text_line(number, f"train {number}", role=role, item_type=kind))
+    assert find_texts(conn, "train", roles=["assistant"]) == ["train 2", "train 1"]
+    assert find_texts(conn, "train", roles=["assistant", "tool"], item_types=["message"]) == ["train 3", "train 1"]
+    assert find_texts(conn, "train", None, item_types=["tool_call"]) == ["train 2"]
+    assert find_texts(conn, "train", roles=["nobody"]) == []
+    assert len(find_texts(conn, "train", roles=[], item_types=[])) == 4
 
 
-def test_any_number_of_roles_and_types_of_any_text_may_be_named(conn: Connection):
-    transcript.append(conn, said(1, "train", role='it\'s "me"'))
-    transcript.append(conn, said(2, "train", role="user"))
+def test_filters_accept_any_number_of_roles_and_types(conn: Connection):
+    transcript.append(conn, text_line(1, "train", role='it\'s "me"'))
+    transcript.append(conn, text_line(2, "train", role="user"))
     many = [f"role {number}" for number in range(100_000)]
-    assert found(conn, "train", roles=['it\'s "me"']) == ["train"]
-    assert found(conn, "train", roles=many, item_types=[*many, "message"]) == []
-    assert len(found(conn, "train", roles=[*many, "user"], item_types=["message", "\ud800", "%", "\x00"])) == 1
+    assert find_texts(conn, "train", roles=['it\'s "me"']) == ["train"]
+    assert find_texts(conn, "train", roles=many, item_types=[*many, "message"]) == []
+    assert len(find_texts(conn, "train", roles=[*many, "user"], item_types=["message", "\ud800", "%", "\x00"])) == 1
 
 
-def test_lines_without_words_are_no_trouble(conn: Connection):
+def test_lines_without_words_are_ignored(conn: Connection):
     for number, content in enumerate((None, "", "…", "train")):
-        transcript.append(conn, said(number, content))
-    assert found(conn, "train") == ["train"]
-    assert sound(conn)
+        transcript.append(conn, text_line(number, content))
+    assert find_texts(conn, "train") == ["train"]
+    assert is_index_consistent(conn)
 
 
-def test_a_cut_line_is_found_by_what_is_left_of_it(conn: Connection):
+def test_cut_line_is_found_by_its_remaining_text(conn: Connection):
     write(conn, "begin " + "x " * 3_000 + "finish")
-    assert len(found(conn, "begin")) == 1
-    assert found(conn, "finish") == []
+    assert len(find_texts(conn, "begin")) == 1
+    assert find_texts(conn, "finish") == []
 
 
-def test_deleted_lines_are_found_no_more(conn: Connection):
+def test_deleted_lines_are_not_found(conn: Connection):
     sessions.ensure(conn, "talk", at=1)
     write(conn, "train one", "今天")
     write(conn, "train two", place=ConversationKey("other"))
@@ -281,39 +283,39 @@ def test_deleted_lines_are_found_no_more(conn: Connection):
 
     deleted = delete_session(conn, "talk", at=9, event_id="audit")
     assert deleted.transcript == 2
-    assert found(conn, "train", None) == ["train three", "train two"]
-    assert found(conn, "今天", None) == []
+    assert find_texts(conn, "train", None) == ["train three", "train two"]
+    assert find_texts(conn, "今天", None) == []
 
     assert deletion.prune(conn, 3, 9, event_id="audit2").transcript == 1
-    assert found(conn, "train", None) == ["train three"]
-    assert sound(conn)
+    assert find_texts(conn, "train", None) == ["train three"]
+    assert is_index_consistent(conn)
 
 
-async def test_an_operation_that_fails_leaves_no_line_behind(database: Database, heard: Heard):
-    writer = make_writer(database, heard)
+async def test_failed_operation_leaves_no_line_in_the_index(database: Database, callbacks: RecordedCallbacks):
+    writer = make_writer(database, callbacks)
 
     def fail(tx: Transaction) -> None:
-        transcript.append(tx.connection, said(2, "train two"))
+        transcript.append(tx.connection, text_line(2, "train two"))
         raise LookupError
 
-    one = writer.submit(lambda tx: transcript.append(tx.connection, said(1, "train one")))
+    one = writer.submit(lambda tx: transcript.append(tx.connection, text_line(1, "train one")))
     two = writer.submit(fail)
-    three = writer.submit(lambda tx: transcript.append(tx.connection, said(3, "train three")))
+    three = writer.submit(lambda tx: transcript.append(tx.connection, text_line(3, "train three")))
     with pytest.raises(LookupError):
         await two
     assert await one < await three
     await writer.close()
-    assert database.read_now(lambda conn: found(conn, "train", None)) == ["train three", "train one"]
+    assert database.read_now(lambda conn: find_texts(conn, "train", None)) == ["train three", "train one"]
     with database.writing_connection() as conn:
-        assert sound(conn)
+        assert is_index_consistent(conn)
 
 
-def test_a_fork_finds_what_it_was_given(conn: Connection):
+def test_copied_lines_of_a_fork_are_found(conn: Connection):
     sessions.ensure(conn, "talk", at=1)
     write(conn, "train one", "train two")
-    first = transcript.page(conn, TALK)[-1].seq
+    first = transcript.page(conn, CONVERSATION)[-1].seq
     sessions.fork(conn, "talk", "child", until=first, at=2, new_id=iter(["copy"]).__next__)
-    assert found(conn, "train", ConversationKey("child")) == ["train one"]
+    assert find_texts(conn, "train", ConversationKey("child")) == ["train one"]
 
 
 @pytest.fixture(scope="module")
@@ -336,9 +338,7 @@ def furnished(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Connection]:
 )
 @example("a\x00b", None)
 @example("\ud83d", None)
-def test_whatever_is_typed_never_fails_and_never_finds_a_line_of_elsewhere(
-    furnished: Connection, query: str, place: ConversationKey | None
-):
+def test_no_query_fails_or_finds_a_foreign_line(furnished: Connection, query: str, place: ConversationKey | None):
     lines, total = search.find(furnished, query, place, limit=100)
     assert total == len(lines)
     for line in lines:
@@ -350,11 +350,11 @@ CHARACTERS = st.text(st.sampled_from("今天气好雨，a "), max_size=8)
 
 @settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(line=CHARACTERS, query=st.text(st.sampled_from("今天气好雨"), min_size=1, max_size=4))
-def test_chinese_is_found_exactly_where_it_stands_in_the_line(database: Database, line: str, query: str):
+def test_chinese_query_finds_exactly_the_lines_that_contain_it(database: Database, line: str, query: str):
     with database.writing_connection() as conn:
         conn.exec_driver_sql("BEGIN")
         write(conn, line)
-        assert found(conn, query) == ([line] if query in line else [])
+        assert find_texts(conn, query) == ([line] if query in line else [])
         conn.exec_driver_sql("ROLLBACK")
 
 

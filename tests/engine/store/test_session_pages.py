@@ -10,14 +10,14 @@ from engine.store import runs, sessions, transcript
 from engine.store import sessions as session_pages
 from engine.store.deletion import delete_session
 from engine.store.sessions import SessionRow
-from tests.support.store_samples import run, say
+from tests.support.store_samples import numbered_line, run_row
 
 
 def ids(rows: list[SessionRow]) -> list[str]:
     return [row.session.session_id for row in rows]
 
 
-def test_pages_meet_every_session_once_the_last_active_first(conn: Connection):
+def test_pages_return_every_session_once_last_active_first(conn: Connection):
     for number in range(9):
         sessions.ensure(conn, f"s{number}", at=number // 3)
 
@@ -28,7 +28,7 @@ def test_pages_meet_every_session_once_the_last_active_first(conn: Connection):
     assert ids(met) == [f"s{number}" for number in (8, 7, 6, 5, 4, 3, 2, 1, 0)]
 
 
-def test_a_page_goes_on_where_its_last_row_was_though_that_is_active_again_or_gone(conn: Connection):
+def test_next_page_continues_if_its_last_session_was_active_or_deleted_meanwhile(conn: Connection):
     for number in range(4):
         sessions.ensure(conn, f"s{number}", at=number)
     first = session_pages.browse_page(conn, limit=2)
@@ -43,11 +43,11 @@ def test_a_row_has_the_status_and_the_size_of_its_session(conn: Connection):
     sessions.ensure(conn, "s", at=1, title="Trip", metadata={"a": 1})
     sessions.ensure(conn, "empty", at=0)
     for number in range(3):
-        transcript.append(conn, say("s", number))
-    runs.create(conn, run("run_b", conversation_id="s", at=1))
+        transcript.append(conn, numbered_line("s", number))
+    runs.create(conn, run_row("run_b", conversation_id="s", at=1))
     runs.finish(conn, "run_b", Status.COMPLETED, at=2)
     # Its id sorts before the first one: the order is that of creation.
-    runs.create(conn, run("run_a", conversation_id="s", at=3))
+    runs.create(conn, run_row("run_a", conversation_id="s", at=3))
 
     full, empty = session_pages.browse_page(conn)
 
@@ -58,10 +58,10 @@ def test_a_row_has_the_status_and_the_size_of_its_session(conn: Connection):
     assert (ended.live_run, ended.last_status, ended.last_reason) == (None, "failed", "runner.error")
 
 
-def test_counts_end_where_nobody_reads_them_any_more(conn: Connection, monkeypatch: pytest.MonkeyPatch):
+def test_counts_have_an_upper_limit(conn: Connection, monkeypatch: pytest.MonkeyPatch):
     sessions.ensure(conn, "s", at=1)
     for number in range(4):
-        transcript.append(conn, say("s", number))
+        transcript.append(conn, numbered_line("s", number))
     monkeypatch.setattr(session_pages, "_PAGE", session_pages._PAGE.replace(str(session_pages.MAX_COUNTED), "3"))
 
     assert session_pages.browse_page(conn)[0].lines == 3
@@ -70,7 +70,7 @@ def test_counts_end_where_nobody_reads_them_any_more(conn: Connection, monkeypat
 def test_children_are_counted_and_listed_as_forked_or_spawned(conn: Connection):
     numbers = count()
     sessions.ensure(conn, "root", at=1)
-    transcript.append(conn, say("root", 1))
+    transcript.append(conn, numbered_line("root", 1))
     sessions.spawn(conn, "root", "spawned", at=2)
     sessions.fork(conn, "root", "forked", until=None, at=3, new_id=lambda: f"copy_{next(numbers)}")
 
@@ -100,7 +100,7 @@ def test_children_are_counted_and_listed_as_forked_or_spawned(conn: Connection):
         ("", ["untitled-1", "d", "c", "b", "a"]),
     ],
 )
-def test_a_session_is_found_by_pieces_of_its_title_or_id_in_any_order_taken_literally(
+def test_session_is_found_by_literal_parts_of_its_title_or_id_in_any_order(
     conn: Connection, text: str, found: list[str]
 ):
     titles = {"a": "A day in Kyoto", "b": "l'école", "c": "京都之旅", "d": "100% sure", "untitled-1": None}
@@ -110,7 +110,7 @@ def test_a_session_is_found_by_pieces_of_its_title_or_id_in_any_order_taken_lite
     assert ids(session_pages.browse_page(conn, text=text)) == found
 
 
-def test_a_text_and_a_page_go_together(conn: Connection):
+def test_search_results_are_paged(conn: Connection):
     for number in range(6):
         sessions.ensure(conn, f"s{number}", at=number, title=f"trip {number}" if number % 2 else "other")
     (first,) = session_pages.browse_page(conn, text="trip", limit=1)
@@ -118,7 +118,7 @@ def test_a_text_and_a_page_go_together(conn: Connection):
     assert ids(session_pages.browse_page(conn, text="trip", before=first)) == ["s3", "s1"]
 
 
-def test_sessions_are_given_by_their_ids_as_far_as_they_are_there(conn: Connection):
+def test_existing_sessions_are_returned_by_id(conn: Connection):
     for number in range(4):
         sessions.ensure(conn, f"s{number}", at=number)
 

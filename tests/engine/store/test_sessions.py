@@ -9,21 +9,21 @@ from sqlalchemy import Connection
 from engine.store import sessions, transcript
 from engine.store.errors import NotFound, SessionRefused
 from engine.store.row_mapping import ConversationKey
-from tests.support.store_samples import say
+from tests.support.store_samples import numbered_line
 
 
 @pytest.mark.parametrize("session_id", ["a", "A.b_c:d-9", "x" * 128])
-def test_a_session_id_may_be(conn: Connection, session_id: str):
+def test_valid_session_ids_are_accepted(conn: Connection, session_id: str):
     assert sessions.ensure(conn, session_id, at=1).root_session_id == session_id
 
 
 @pytest.mark.parametrize("session_id", ["", "x" * 129, "a b", "a/b", "é", "a\n", "../x"])
-def test_a_session_id_may_not_be(conn: Connection, session_id: str):
+def test_invalid_session_ids_are_refused(conn: Connection, session_id: str):
     with pytest.raises(SessionRefused, match=r"is not a valid session id\. Use 1 to 128 letters"):
         sessions.ensure(conn, session_id, at=1)
 
 
-def test_a_session_is_made_once(conn: Connection):
+def test_session_is_created_once(conn: Connection):
     made = sessions.ensure(conn, "s", at=1, user_id="me", title="first", metadata={"a": 1})
     assert sessions.ensure(conn, "s", at=9, user_id="you", title="second") == made
 
@@ -43,10 +43,10 @@ def test_root_depth_and_user_of_a_child_follow_from_its_parent(conn: Connection)
 
 def test_a_fork_starts_with_the_transcript_up_to_a_line(conn: Connection):
     sessions.ensure(conn, "root", at=1)
-    seqs = [transcript.append(conn, say("root", number)) for number in range(4)]
+    seqs = [transcript.append(conn, numbered_line("root", number)) for number in range(4)]
     numbers: Iterator[int] = count()
     sessions.fork(conn, "root", "fork", until=seqs[2], at=5, new_id=lambda: f"copy_{next(numbers)}")
-    transcript.append(conn, say("fork", 9))
+    transcript.append(conn, numbered_line("fork", 9))
     assert [line.content for line in transcript.page(conn, ConversationKey("fork"))] == ["9", "2", "1", "0"]
     assert sessions.summary(conn, "root").history_length == 4
 

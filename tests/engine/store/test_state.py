@@ -14,10 +14,10 @@ from engine.store.memory_state import MemoryState
 from engine.store.scope_identity import PARTS, Scope, ScopeIdentity, identify, scope_key
 from engine.store.state import ChangeOrigin, Written
 from engine.store.tables import metadata
-from tests.support.store_samples import entry, write
+from tests.support.store_samples import entry, write_entries
 
 OWNER = {"runner_id": "plugin:a/b/c", "binding_id": "agent_x"}
-TALK = ScopeIdentity(scope=Scope.CONVERSATION, conversation_id="talk", **OWNER)
+CONVERSATION = ScopeIdentity(scope=Scope.CONVERSATION, conversation_id="talk", **OWNER)
 ME = ScopeIdentity(scope=Scope.ACTOR, actor_type="user", actor_id="me", **OWNER)
 
 # A careless key would collide at separators, quotes and look-alikes.
@@ -64,7 +64,7 @@ def test_a_scope_whose_identity_the_event_lacks_has_no_key():
     assert identify(Scope.RUNNER, **OWNER) == ScopeIdentity(scope=Scope.RUNNER, **OWNER)
 
 
-def test_an_identity_holds_only_what_makes_its_key_and_the_default_types():
+def test_identity_has_only_the_parts_of_its_key_and_default_types():
     everything = {"conversation_id": "talk", "thread_id": "t", "actor_id": "me", "subject_id": "it", **OWNER}
     talk = identify(Scope.CONVERSATION, **everything)
     actor = identify(Scope.ACTOR, **everything)
@@ -74,121 +74,121 @@ def test_an_identity_holds_only_what_makes_its_key_and_the_default_types():
     assert subject == ScopeIdentity(scope=Scope.SUBJECT, subject_type="unknown", subject_id="it", **OWNER)
 
 
-def test_a_write_replaces_and_a_missing_key_reads_as_nothing(store: Any):
-    assert store.get(TALK, "a") is None
-    store.put(TALK, "a", {"n": [1, None]}, by())
-    store.put(TALK, "a", "second", by())
+def test_write_replaces_the_value_and_a_missing_key_reads_as_none(store: Any):
+    assert store.get(CONVERSATION, "a") is None
+    store.put(CONVERSATION, "a", {"n": [1, None]}, by())
+    store.put(CONVERSATION, "a", "second", by())
     store.put(ME, "a", "mine", by())
-    assert store.get(TALK, "a") == "second"
-    assert store.all_of(TALK.key) == {"a": "second"}
+    assert store.get(CONVERSATION, "a") == "second"
+    assert store.all_of(CONVERSATION.key) == {"a": "second"}
 
 
 def test_null_is_a_value(store: Any):
-    store.put(TALK, "a", None, by(1))
-    assert store.all_of(TALK.key) == {"a": None}
-    assert store.at([TALK.key], 1)[TALK.key]["a"].value is None
-    assert store.delete(TALK, "a", by(2))
+    store.put(CONVERSATION, "a", None, by(1))
+    assert store.all_of(CONVERSATION.key) == {"a": None}
+    assert store.at([CONVERSATION.key], 1)[CONVERSATION.key]["a"].value is None
+    assert store.delete(CONVERSATION, "a", by(2))
 
 
 def test_delete_returns_whether_the_key_existed(store: Any):
-    store.put(TALK, "a", 1, by())
-    assert store.delete(TALK, "a", by()) is True
-    assert store.delete(TALK, "a", by()) is False
-    assert store.all_of(TALK.key) == {}
+    store.put(CONVERSATION, "a", 1, by())
+    assert store.delete(CONVERSATION, "a", by()) is True
+    assert store.delete(CONVERSATION, "a", by()) is False
+    assert store.all_of(CONVERSATION.key) == {}
 
 
 def test_clearing_empties_one_scope(store: Any):
     for key in "abc":
-        store.put(TALK, key, 1, by())
+        store.put(CONVERSATION, key, 1, by())
     store.put(ME, "a", 1, by())
-    assert store.clear(TALK, by()) == 3
-    assert store.all_of(TALK.key) == {}
+    assert store.clear(CONVERSATION, by()) == 3
+    assert store.all_of(CONVERSATION.key) == {}
     assert store.all_of(ME.key) == {"a": 1}
 
 
 def test_a_cleared_scope_is_empty_from_that_entry_on_and_not_before(store: Any):
-    store.put(TALK, "a", 1, by(1))
-    store.clear(TALK, by(2, run_id="run_a", position=5))
+    store.put(CONVERSATION, "a", 1, by(1))
+    store.clear(CONVERSATION, by(2, run_id="run_a", position=5))
 
-    assert list(store.at([TALK.key], 1)[TALK.key]) == ["a"]
-    assert store.at([TALK.key], 2)[TALK.key] == {}
+    assert list(store.at([CONVERSATION.key], 1)[CONVERSATION.key]) == ["a"]
+    assert store.at([CONVERSATION.key], 2)[CONVERSATION.key] == {}
 
 
 def test_keys_are_sorted_and_a_prefix_is_taken_literally(store: Any):
     for key in ("b", "a%1", "a_2", "a3", "A4", "é"):
-        store.put(TALK, key, 1, by())
-    assert store.keys(TALK) == (["A4", "a%1", "a3", "a_2", "b", "é"], False)
-    assert store.keys(TALK, prefix="a%") == (["a%1"], False)
-    assert store.keys(TALK, prefix="a_") == (["a_2"], False)
-    assert store.keys(TALK, prefix="a", limit=2) == (["a%1", "a3"], True)
-    assert store.keys(TALK, prefix="a", limit=2, after="a3") == (["a_2"], False)
+        store.put(CONVERSATION, key, 1, by())
+    assert store.keys(CONVERSATION) == (["A4", "a%1", "a3", "a_2", "b", "é"], False)
+    assert store.keys(CONVERSATION, prefix="a%") == (["a%1"], False)
+    assert store.keys(CONVERSATION, prefix="a_") == (["a_2"], False)
+    assert store.keys(CONVERSATION, prefix="a", limit=2) == (["a%1", "a3"], True)
+    assert store.keys(CONVERSATION, prefix="a", limit=2, after="a3") == (["a_2"], False)
 
 
-def test_the_alias_reads_as_the_conversation_until_it_is_set(store: Any):
-    assert store.get(TALK, "conversation_id") == "talk"
-    assert store.get(TALK, "external.conversation_id") == "talk"
+def test_alias_conversation_id_reads_as_the_conversation_until_it_is_set(store: Any):
+    assert store.get(CONVERSATION, "conversation_id") == "talk"
+    assert store.get(CONVERSATION, "external.conversation_id") == "talk"
     assert store.get(ME, "conversation_id") is None
-    store.put(TALK, "conversation_id", "remote-7", by())
-    assert store.get(TALK, "external.conversation_id") == "remote-7"
-    assert store.keys(TALK) == (["external.conversation_id"], False)
-    assert store.delete(TALK, "conversation_id", by())
-    assert store.get(TALK, "conversation_id") == "talk"
+    store.put(CONVERSATION, "conversation_id", "remote-7", by())
+    assert store.get(CONVERSATION, "external.conversation_id") == "remote-7"
+    assert store.keys(CONVERSATION) == (["external.conversation_id"], False)
+    assert store.delete(CONVERSATION, "conversation_id", by())
+    assert store.get(CONVERSATION, "conversation_id") == "talk"
 
 
-def test_limits_of_keys_and_values_hold_to_the_byte(store: Any):
-    store.put(TALK, "k" * 255, "x" * (256 * 1024 - 2), by())
+def test_limits_of_keys_and_values_are_exact(store: Any):
+    store.put(CONVERSATION, "k" * 255, "x" * (256 * 1024 - 2), by())
     with pytest.raises(StateRefused, match="1 to 255 characters; this one has 256"):
-        store.put(TALK, "k" * 256, 1, by())
+        store.put(CONVERSATION, "k" * 256, 1, by())
     with pytest.raises(StateRefused, match="this one has 0"):
-        store.put(TALK, "", 1, by())
+        store.put(CONVERSATION, "", 1, by())
     with pytest.raises(StateRefused, match="has 262145 bytes; the limit is 262144"):
-        store.put(TALK, "a", "x" * (256 * 1024 - 1), by())
+        store.put(CONVERSATION, "a", "x" * (256 * 1024 - 1), by())
     with pytest.raises(StateRefused, match="262145"):
-        store.put(TALK, "a", "é" * (128 * 1024 - 1) + "x", by())
+        store.put(CONVERSATION, "a", "é" * (128 * 1024 - 1) + "x", by())
     with pytest.raises(StateRefused, match="is not JSON"):
-        store.put(TALK, "a", {1, 2}, by())
-    assert store.keys(TALK) == (["k" * 255], False)
+        store.put(CONVERSATION, "a", {1, 2}, by())
+    assert store.keys(CONVERSATION) == (["k" * 255], False)
 
 
-def test_a_scope_can_be_read_as_of_any_entry_with_who_wrote_it(store: Any):
-    store.put(TALK, "a", 1, by(3, run_id="run_a", position=2))
-    store.put(TALK, "b", 1, by(5, run_id="run_a", position=4))
-    store.put(TALK, "a", 2, by(5, run_id="run_a", position=4))
-    store.delete(TALK, "b", by(8, run_id="run_b", position=1))
+def test_scope_can_be_read_as_of_any_entry_with_the_writer_of_each_value(store: Any):
+    store.put(CONVERSATION, "a", 1, by(3, run_id="run_a", position=2))
+    store.put(CONVERSATION, "b", 1, by(5, run_id="run_a", position=4))
+    store.put(CONVERSATION, "a", 2, by(5, run_id="run_a", position=4))
+    store.delete(CONVERSATION, "b", by(8, run_id="run_b", position=1))
     store.put(ME, "a", "mine", by(4))
 
     def values_at(row: int) -> dict[str, Any]:
-        return {key: written.value for key, written in store.at([TALK.key], row)[TALK.key].items()}
+        return {key: written.value for key, written in store.at([CONVERSATION.key], row)[CONVERSATION.key].items()}
 
     assert values_at(2) == {}
     assert values_at(3) == values_at(4) == {"a": 1}
     assert values_at(5) == values_at(7) == {"a": 2, "b": 1}
     assert values_at(8) == {"a": 2}
-    assert store.at([TALK.key, ME.key], 4) == {
-        TALK.key: {"a": Written(1, "run_a", 2, 3, "runner", 1)},
+    assert store.at([CONVERSATION.key, ME.key], 4) == {
+        CONVERSATION.key: {"a": Written(1, "run_a", 2, 3, "runner", 1)},
         ME.key: {"a": Written("mine", None, None, 4, "runner", 1)},
     }
 
 
 def test_an_edit_by_the_user_comes_before_the_next_entry(conn: Connection):
-    write(conn, entry(1), entry(2))
-    state.put(conn, TALK, "a", "edited", ChangeOrigin(editor="user", at=9))
-    assert state.at(conn, [TALK.key], 2)[TALK.key] == {}
-    assert state.at(conn, [TALK.key], 3)[TALK.key] == {"a": Written("edited", None, None, 3, "user", 9)}
+    write_entries(conn, entry(1), entry(2))
+    state.put(conn, CONVERSATION, "a", "edited", ChangeOrigin(editor="user", at=9))
+    assert state.at(conn, [CONVERSATION.key], 2)[CONVERSATION.key] == {}
+    assert state.at(conn, [CONVERSATION.key], 3)[CONVERSATION.key] == {"a": Written("edited", None, None, 3, "user", 9)}
 
 
 def test_every_change_of_a_key_is_kept(conn: Connection):
-    state.put(conn, TALK, "a", 1, by(1))
-    state.delete(conn, TALK, "a", by(2))
-    state.put(conn, TALK, "a", 3, by(3))
-    assert [change.glimpse for change in state_pages.changes(conn, TALK, "a")] == ["3", None, "1"]
+    state.put(conn, CONVERSATION, "a", 1, by(1))
+    state.delete(conn, CONVERSATION, "a", by(2))
+    state.put(conn, CONVERSATION, "a", 3, by(3))
+    assert [change.glimpse for change in state_pages.changes(conn, CONVERSATION, "a")] == ["3", None, "1"]
 
 
-def test_rows_remember_whose_they_are(conn: Connection):
-    state.put(conn, TALK, "a", [1], ChangeOrigin(editor="runner", at=7))
+def test_rows_have_their_owner(conn: Connection):
+    state.put(conn, CONVERSATION, "a", [1], ChangeOrigin(editor="runner", at=7))
     state.put(conn, ME, "b", 2, by())
-    assert state.browse(conn, conversation_id="talk") == [state.Kept(TALK, "a", [1], 7, "runner")]
-    assert [kept.identity for kept in state.browse(conn, runner_id=TALK.runner_id)] == [ME, TALK]
+    assert state.browse(conn, conversation_id="talk") == [state.Kept(CONVERSATION, "a", [1], 7, "runner")]
+    assert [kept.identity for kept in state.browse(conn, runner_id=CONVERSATION.runner_id)] == [ME, CONVERSATION]
     assert state.browse(conn, runner_id="plugin:x/y/z") == []
 
 

@@ -15,7 +15,7 @@ from engine.store.state import ChangeOrigin
 from engine.store.state_edits import EditOrigin
 
 OWNER = {"runner_id": "plugin:a/b/c", "binding_id": "agent_x"}
-TALK = ScopeIdentity(scope=Scope.CONVERSATION, conversation_id="talk", **OWNER)
+CONVERSATION = ScopeIdentity(scope=Scope.CONVERSATION, conversation_id="talk", **OWNER)
 ANN = ScopeIdentity(scope=Scope.ACTOR, actor_type="user", actor_id="ann", **OWNER)
 _numbers = count(1)
 
@@ -24,36 +24,38 @@ def hand() -> EditOrigin:
     return EditOrigin(f"edit_{next(_numbers)}", 9)
 
 
-def runner_puts(conn: Connection, key: str, value: object, identity: ScopeIdentity = TALK, *, at: int = 1) -> None:
+def runner_puts(
+    conn: Connection, key: str, value: object, identity: ScopeIdentity = CONVERSATION, *, at: int = 1
+) -> None:
     state.put(conn, identity, key, value, ChangeOrigin(editor="runner", at=at, run_id="run_a", position=2))
 
 
 def held(conn: Connection) -> dict[str, object]:
-    return state.all_of(conn, TALK.key)
+    return state.all_of(conn, CONVERSATION.key)
 
 
 def noted(conn: Connection) -> list[str]:
     return list(conn.execute(select(tables.events.c.event_type).order_by(tables.events.c.seq)).scalars())
 
 
-def test_an_edit_is_noted_with_who_what_and_where(conn: Connection):
-    edit = state_edits.put(conn, TALK, "conversation_id", "remote", hand())
+def test_edit_is_recorded_with_user_change_and_scope(conn: Connection):
+    edit = state_edits.put(conn, CONVERSATION, "conversation_id", "remote", hand())
 
     row = event_log.get(conn, edit.edit_id)
     assert (row.event_type, row.source, row.actor_type, row.actor_id) == ("state.set", "user", "user", "local")
     assert row.metadata == {
         "scope": {"scope": "conversation", "conversation_id": "talk", **OWNER},
-        "scope_key": TALK.key,
+        "scope_key": CONVERSATION.key,
         "changes": [1, 1],
         "count": 1,
         "key": "external.conversation_id",
     }
-    (change,) = state_pages.changes(conn, TALK, "conversation_id")
+    (change,) = state_pages.changes(conn, CONVERSATION, "conversation_id")
     assert (change.editor, change.at) == ("user", 9)
 
 
 def test_no_runner_can_read_the_users_edits_of_state(conn: Connection):
-    state_edits.put(conn, TALK, "a", 1, hand())
+    state_edits.put(conn, CONVERSATION, "a", 1, hand())
 
     assert event_log.page(conn, ConversationKey("talk")) == []
 
@@ -61,11 +63,11 @@ def test_no_runner_can_read_the_users_edits_of_state(conn: Connection):
 @pytest.mark.parametrize(
     ("identity", "key", "value", "words"),
     [
-        (TALK, "k" * 256, 1, "1 to 255 characters; this one has 256"),
-        (TALK, "", 1, "1 to 255 characters; this one has 0"),
-        (TALK, "\ud800", 1, "contains half of a surrogate pair"),
-        (TALK, "a", "x" * (256 << 10), "has 262146 bytes; the limit is 262144"),
-        (TALK, "a", {1}, "is not JSON"),
+        (CONVERSATION, "k" * 256, 1, "1 to 255 characters; this one has 256"),
+        (CONVERSATION, "", 1, "1 to 255 characters; this one has 0"),
+        (CONVERSATION, "\ud800", 1, "contains half of a surrogate pair"),
+        (CONVERSATION, "a", "x" * (256 << 10), "has 262146 bytes; the limit is 262144"),
+        (CONVERSATION, "a", {1}, "is not JSON"),
         (ScopeIdentity(scope=Scope.ACTOR, **OWNER), "a", 1, "the actor scope needs its actor_id"),
     ],
     ids=["long key", "no key", "half a character", "large", "no JSON", "nobody's"],
@@ -81,9 +83,9 @@ def test_an_invalid_value_is_refused_and_no_edit_is_recorded(
 
 def test_a_missing_key_or_scope_cannot_be_deleted_or_cleared(conn: Connection):
     with pytest.raises(NotFound, match="the scope has no key 'a'"):
-        state_edits.delete(conn, TALK, "a", hand())
+        state_edits.delete(conn, CONVERSATION, "a", hand())
     with pytest.raises(NotFound, match="the conversation scope has no keys"):
-        state_edits.clear(conn, TALK, hand())
+        state_edits.clear(conn, CONVERSATION, hand())
     assert noted(conn) == []
 
 
@@ -98,13 +100,13 @@ def test_an_unexpected_value_is_neither_overwritten_nor_deleted(conn: Connection
     before = held(conn)
 
     with pytest.raises(StateConflict) as moved:
-        state_edits.put(conn, TALK, "a", "mine", hand(), expected=expected)
+        state_edits.put(conn, CONVERSATION, "a", "mine", hand(), expected=expected)
     with pytest.raises(StateConflict):
-        state_edits.delete(conn, TALK, "a", hand(), expected=expected)
+        state_edits.delete(conn, CONVERSATION, "a", hand(), expected=expected)
 
     assert (moved.value.now, held(conn), noted(conn)) == (kept, before, [])
-    state_edits.put(conn, TALK, "a", "mine", hand(), expected=moved.value.now)
-    state_edits.delete(conn, TALK, "a", hand(), expected="mine")
+    state_edits.put(conn, CONVERSATION, "a", "mine", hand(), expected=moved.value.now)
+    state_edits.delete(conn, CONVERSATION, "a", hand(), expected="mine")
     assert held(conn) == {}
 
 
@@ -114,32 +116,32 @@ def test_a_listed_row_can_be_the_expected_value(conn: Connection):
     runner_puts(conn, "a", "é" * 301)
 
     with pytest.raises(StateConflict):
-        state_edits.delete(conn, TALK, "a", hand(), expected=row)
+        state_edits.delete(conn, CONVERSATION, "a", hand(), expected=row)
 
     (row,) = state_pages.page(conn)
-    state_edits.delete(conn, TALK, "a", hand(), expected=row)
+    state_edits.delete(conn, CONVERSATION, "a", hand(), expected=row)
     assert held(conn) == {}
 
 
 def test_a_conflict_names_the_other_writer_if_it_is_known(conn: Connection):
     runner_puts(conn, "a", 1)
     with pytest.raises(StateConflict, match="'a' was changed in the meantime") as moved:
-        state_edits.put(conn, TALK, "a", 3, hand(), expected=2)
+        state_edits.put(conn, CONVERSATION, "a", 3, hand(), expected=2)
     assert moved.value.change is not None
     assert (moved.value.change.run_id, moved.value.change.glimpse) == ("run_a", "1")
 
     conn.exec_driver_sql("DELETE FROM state_changes")
 
     with pytest.raises(StateConflict) as moved:
-        state_edits.put(conn, TALK, "a", 3, hand(), expected=2)
+        state_edits.put(conn, CONVERSATION, "a", 3, hand(), expected=2)
     assert moved.value.change is None
 
 
-def test_an_edit_that_is_taken_back_leaves_what_was_before(conn: Connection):
+def test_undone_edit_restores_the_previous_value(conn: Connection):
     runner_puts(conn, "old", {"n": None})
-    changed = state_edits.put(conn, TALK, "old", 2, hand())
-    made = state_edits.put(conn, TALK, "new", 1, hand())
-    deleted = state_edits.delete(conn, TALK, "old", hand())
+    changed = state_edits.put(conn, CONVERSATION, "old", 2, hand())
+    made = state_edits.put(conn, CONVERSATION, "new", 1, hand())
+    deleted = state_edits.delete(conn, CONVERSATION, "old", hand())
     assert held(conn) == {"new": 1}
 
     assert state_edits.restore(conn, deleted.edit_id, hand()).count == 1
@@ -151,23 +153,23 @@ def test_an_edit_that_is_taken_back_leaves_what_was_before(conn: Connection):
     assert noted(conn) == ["state.set", "state.set", "state.deleted", "state.restored", "state.restored"]
 
 
-def test_a_scope_that_was_cleared_comes_back_whole_and_others_were_never_touched(conn: Connection):
+def test_undoing_a_clear_restores_the_whole_scope_and_no_other(conn: Connection):
     for number in range(50):
         runner_puts(conn, f"k{number:02}", number)
     runner_puts(conn, "mine", 1, ANN)
     before = held(conn)
 
-    cleared = state_edits.clear(conn, TALK, hand())
+    cleared = state_edits.clear(conn, CONVERSATION, hand())
     assert (cleared.count, held(conn), state.all_of(conn, ANN.key)) == (50, {}, {"mine": 1})
     back = state_edits.restore(conn, cleared.edit_id, hand())
 
     assert (back.count, held(conn)) == (50, before)
-    assert [change.editor for change in state_pages.changes(conn, TALK, "k07")] == ["user", "user", "runner"]
+    assert [change.editor for change in state_pages.changes(conn, CONVERSATION, "k07")] == ["user", "user", "runner"]
 
 
-def test_taking_back_can_be_taken_back(conn: Connection):
+def test_undo_can_be_undone(conn: Connection):
     runner_puts(conn, "a", 1)
-    edit = state_edits.put(conn, TALK, "a", 2, hand())
+    edit = state_edits.put(conn, CONVERSATION, "a", 2, hand())
     back = state_edits.restore(conn, edit.edit_id, hand())
 
     state_edits.restore(conn, back.edit_id, hand())
@@ -175,10 +177,10 @@ def test_taking_back_can_be_taken_back(conn: Connection):
     assert held(conn) == {"a": 2}
 
 
-def test_a_restore_leaves_keys_that_a_runner_wrote_since(conn: Connection):
+def test_undo_keeps_keys_that_a_runner_wrote_since(conn: Connection):
     for key in "ab":
         runner_puts(conn, key, 1)
-    cleared = state_edits.clear(conn, TALK, hand())
+    cleared = state_edits.clear(conn, CONVERSATION, hand())
     runner_puts(conn, "b", "fresh")
 
     back = state_edits.restore(conn, cleared.edit_id, hand())
@@ -186,8 +188,8 @@ def test_a_restore_leaves_keys_that_a_runner_wrote_since(conn: Connection):
     assert (back.count, back.left, held(conn)) == (1, ("b",), {"a": 1, "b": "fresh"})
 
 
-def test_only_the_users_edit_of_state_can_be_taken_back(conn: Connection):
-    edit = state_edits.put(conn, TALK, "a", 1, hand())
+def test_only_edits_of_the_user_can_be_undone(conn: Connection):
+    edit = state_edits.put(conn, CONVERSATION, "a", 1, hand())
     event_log.append(conn, EventRow(event_id="other", event_type="message.received", source="x", created_at=1))
     for name in ("nothing", "other"):
         with pytest.raises(NotFound, match=f"no edit of state {name} by the user"):
@@ -199,20 +201,20 @@ def test_only_the_users_edit_of_state_can_be_taken_back(conn: Connection):
         state_edits.restore(conn, edit.edit_id, hand())
 
 
-def test_of_a_long_value_also_what_no_list_shows_is_as_it_was(conn: Connection):
+def test_expected_long_value_is_compared_completely(conn: Connection):
     runner_puts(conn, "a", "x" * 300 + "old", at=1)
     (row,) = state_pages.page(conn)
     runner_puts(conn, "a", "x" * 300 + "new", at=2)
 
     with pytest.raises(StateConflict) as moved:
-        state_edits.delete(conn, TALK, "a", hand(), expected=row)
+        state_edits.delete(conn, CONVERSATION, "a", hand(), expected=row)
     assert moved.value.now == "x" * 300 + "new"
 
 
-def test_a_short_value_that_was_written_again_as_it_was_can_be_deleted(conn: Connection):
+def test_value_rewritten_unchanged_can_be_deleted(conn: Connection):
     runner_puts(conn, "a", "x", at=1)
     (row,) = state_pages.page(conn)
     runner_puts(conn, "a", "x", at=2)
 
-    state_edits.delete(conn, TALK, "a", hand(), expected=row)
+    state_edits.delete(conn, CONVERSATION, "a", hand(), expected=row)
     assert held(conn) == {}

@@ -9,10 +9,10 @@ from engine.store.event_log import EventRow
 from engine.store.scope_identity import Scope, ScopeIdentity
 from engine.store.state import ChangeOrigin
 from engine.store.state_pages import StateChange, StateRow
-from tests.support.store_samples import run
+from tests.support.store_samples import run_row
 
 OWNER = {"runner_id": "plugin:a/b/c", "binding_id": "agent_x"}
-TALK = ScopeIdentity(scope=Scope.CONVERSATION, conversation_id="talk", **OWNER)
+CONVERSATION = ScopeIdentity(scope=Scope.CONVERSATION, conversation_id="talk", **OWNER)
 OTHER = ScopeIdentity(scope=Scope.CONVERSATION, conversation_id="other", runner_id="plugin:x/y/z", binding_id="agent_y")
 ANN = ScopeIdentity(scope=Scope.ACTOR, actor_type="user", actor_id="Ann", **OWNER)
 
@@ -25,8 +25,8 @@ def keys(rows: list[StateRow]) -> list[tuple[str, str]]:
     return [(row.identity.conversation_id or row.identity.actor_id or "", row.key) for row in rows]
 
 
-def test_pages_meet_every_key_once_and_those_of_one_scope_side_by_side(conn: Connection):
-    for identity in (TALK, OTHER, ANN):
+def test_pages_return_every_key_once_grouped_by_scope(conn: Connection):
+    for identity in (CONVERSATION, OTHER, ANN):
         for number in range(7):
             put(conn, identity, f"k{number}")
 
@@ -39,22 +39,22 @@ def test_pages_meet_every_key_once_and_those_of_one_scope_side_by_side(conn: Con
     assert [row.key for row in met] == [f"k{number}" for number in range(7)] * 3
 
 
-def test_a_page_goes_on_where_its_last_row_was_though_that_is_gone(conn: Connection):
+def test_next_page_continues_if_its_last_row_was_deleted(conn: Connection):
     for key in "abc":
-        put(conn, TALK, key)
+        put(conn, CONVERSATION, key)
     (first,) = state_pages.page(conn, limit=1)
-    state.delete(conn, TALK, "a", ChangeOrigin(editor="runner", at=2))
+    state.delete(conn, CONVERSATION, "a", ChangeOrigin(editor="runner", at=2))
 
     assert [row.key for row in state_pages.page(conn, after=first)] == ["b", "c"]
 
 
-def test_a_row_has_the_beginning_of_its_value_its_size_and_who_wrote_it(conn: Connection):
-    put(conn, TALK, "a", "é" * 1_000, at=5, run_id="run_a", position=7)
+def test_row_has_the_start_of_its_value_its_size_and_its_writer(conn: Connection):
+    put(conn, CONVERSATION, "a", "é" * 1_000, at=5, run_id="run_a", position=7)
 
     (row,) = state_pages.page(conn)
 
-    assert row == StateRow(TALK, "a", '"' + "é" * (state_pages.GLIMPSE - 1), 2_002, 5, "runner", "run_a", 7)
-    assert state_pages.value(conn, TALK, "a") == "é" * 1_000
+    assert row == StateRow(CONVERSATION, "a", '"' + "é" * (state_pages.GLIMPSE - 1), 2_002, 5, "runner", "run_a", 7)
+    assert state_pages.value(conn, CONVERSATION, "a") == "é" * 1_000
 
 
 @pytest.mark.parametrize(
@@ -76,65 +76,67 @@ def test_rows_are_found_by_scope_runner_conversation_and_text(
     conn: Connection, wanted: dict, found: list[tuple[str, str]]
 ):
     put(conn, ANN, "Mood")
-    put(conn, TALK, "b_")
+    put(conn, CONVERSATION, "b_")
     put(conn, OTHER, "c%")
 
     assert sorted(keys(state_pages.page(conn, **wanted))) == found
 
 
 def test_the_changes_of_a_key_come_in_pages_with_their_editors(conn: Connection):
-    put(conn, TALK, "a", 1, run_id="run_a", position=3)
-    put(conn, TALK, "b")
-    state.delete(conn, TALK, "a", ChangeOrigin(editor="user", at=2))
-    put(conn, TALK, "a", [3], editor="fork", at=3)
+    put(conn, CONVERSATION, "a", 1, run_id="run_a", position=3)
+    put(conn, CONVERSATION, "b")
+    state.delete(conn, CONVERSATION, "a", ChangeOrigin(editor="user", at=2))
+    put(conn, CONVERSATION, "a", [3], editor="fork", at=3)
 
-    newest = state_pages.changes(conn, TALK, "a", limit=2)
-    oldest = state_pages.changes(conn, TALK, "a", before=newest[-1].number)
+    newest = state_pages.changes(conn, CONVERSATION, "a", limit=2)
+    oldest = state_pages.changes(conn, CONVERSATION, "a", before=newest[-1].number)
 
     assert newest == [
         StateChange(4, "[3]", 3, "fork", None, None, 3),
         StateChange(3, None, 0, "user", None, None, 2),
     ]
     assert oldest == [StateChange(1, "1", 1, "runner", "run_a", 3, 1)]
-    assert state_pages.value(conn, TALK, "a", change=1) == 1
+    assert state_pages.value(conn, CONVERSATION, "a", change=1) == 1
     with pytest.raises(NotFound, match="has no value for 'a'"):
-        state_pages.value(conn, TALK, "a", change=3)
+        state_pages.value(conn, CONVERSATION, "a", change=3)
     with pytest.raises(NotFound, match="change 2 has no value"):
-        state_pages.value(conn, TALK, "a", change=2)
+        state_pages.value(conn, CONVERSATION, "a", change=2)
 
 
-def test_the_scopes_of_a_run_are_known_before_anything_is_kept_in_them(conn: Connection):
-    granted = {"state_scopes": {"conversation": TALK.key, "actor": ANN.key}}
-    runs.create(conn, run("run_a", event_id="e", binding_id="agent_x", conversation_id="talk", authorization=granted))
+def test_scopes_of_a_run_are_listed_before_anything_is_stored_in_them(conn: Connection):
+    granted = {"state_scopes": {"conversation": CONVERSATION.key, "actor": ANN.key}}
+    runs.create(
+        conn, run_row("run_a", event_id="e", binding_id="agent_x", conversation_id="talk", authorization=granted)
+    )
     event_log.append(conn, EventRow(event_id="e", event_type="x", source="x", created_at=1, actor_id="Ann"))
 
-    assert state_pages.scopes_of_run(conn, "run_a") == {Scope.CONVERSATION: TALK, Scope.ACTOR: ANN}
+    assert state_pages.scopes_of_run(conn, "run_a") == {Scope.CONVERSATION: CONVERSATION, Scope.ACTOR: ANN}
 
 
-def test_a_scope_whose_event_is_gone_is_known_by_what_is_kept_in_it(conn: Connection):
-    granted = {"state_scopes": {"conversation": TALK.key, "actor": ANN.key}}
-    runs.create(conn, run("run_a", binding_id="agent_x", conversation_id="talk", authorization=granted))
-    assert state_pages.scopes_of_run(conn, "run_a") == {Scope.CONVERSATION: TALK}
+def test_scope_with_a_deleted_event_is_found_by_its_stored_keys(conn: Connection):
+    granted = {"state_scopes": {"conversation": CONVERSATION.key, "actor": ANN.key}}
+    runs.create(conn, run_row("run_a", binding_id="agent_x", conversation_id="talk", authorization=granted))
+    assert state_pages.scopes_of_run(conn, "run_a") == {Scope.CONVERSATION: CONVERSATION}
 
     put(conn, ANN, "a")
 
     assert state_pages.scopes_of_run(conn, "run_a")[Scope.ACTOR] == ANN
 
 
-def test_a_scope_that_the_run_was_not_given_is_none_of_its_scopes(conn: Connection):
+def test_scope_that_was_not_granted_to_the_run_is_not_listed(conn: Connection):
     granted = {"state_scopes": {"actor": ANN.key}}
-    runs.create(conn, run("run_a", event_id="e", binding_id="agent_x", authorization=granted))
+    runs.create(conn, run_row("run_a", event_id="e", binding_id="agent_x", authorization=granted))
     event_log.append(conn, EventRow(event_id="e", event_type="x", source="x", created_at=1, actor_id="Bob"))
 
     assert state_pages.scopes_of_run(conn, "run_a") == {}
 
 
-def test_a_scope_is_found_by_the_beginning_of_its_key(conn: Connection):
-    put(conn, TALK, "a")
-    put(conn, TALK, "b")
+def test_scope_is_found_by_the_start_of_its_key(conn: Connection):
+    put(conn, CONVERSATION, "a")
+    put(conn, CONVERSATION, "b")
     put(conn, OTHER, "a")
 
-    assert state_pages.find_scope(conn, TALK.key[:30]) == TALK
+    assert state_pages.find_scope(conn, CONVERSATION.key[:30]) == CONVERSATION
     with pytest.raises(Ambiguous, match="matches several scopes"):
         state_pages.find_scope(conn, "conversation:v2:")
     with pytest.raises(NotFound, match="no scope 'actor:'"):

@@ -17,9 +17,9 @@ from engine.store import deletion, entries, kept_settings, migrations, queue, ru
 from engine.store.database import Database
 from engine.store.errors import DatabaseOlder, StoreError
 from engine.store.row_mapping import ConversationKey
-from tests.support.store_samples import found, run, said, sound
+from tests.support.store_samples import find_texts, is_index_consistent, run_row, text_line
 
-TALK, OTHER = ConversationKey("talk"), ConversationKey("other")
+CONVERSATION, OTHER = ConversationKey("talk"), ConversationKey("other")
 OLDER = ("0001", "0002", "0003")
 Fill = Callable[[Connection], None]
 
@@ -40,7 +40,7 @@ def add_lines(conn: Connection) -> None:
     columns = tables.transcript.columns.keys()
     for number in range(search.BATCH + 5):
         content = {0: "the train at midnight", 1: "今天天气很好", 2: None}.get(number, f"line {number}")
-        line = said(number, content, (TALK, OTHER)[number % 2], metadata={}, artifact_refs=[])
+        line = text_line(number, content, (CONVERSATION, OTHER)[number % 2], metadata={}, artifact_refs=[])
         conn.execute(insert(tables.transcript).values({name: getattr(line, name) for name in columns if name != "seq"}))
 
 
@@ -84,7 +84,7 @@ RENAMED: tuple[tuple[str, str, dict[str, Any]], ...] = (
 
 def add_old_words(conn: Connection) -> None:
     """A paused and steered run, in the words that were stored before revision 0004."""
-    runs.create(conn, run("run_1", at=5))
+    runs.create(conn, run_row("run_1", at=5))
     for position, (source, kind, data) in enumerate(ENTRIES, start=1):
         conn.exec_driver_sql(
             "INSERT INTO journal (row, run_id, position, at, source, type, data, turn) VALUES (?, ?, ?, ?, ?, ?, ?, 1)",
@@ -135,17 +135,17 @@ def test_older_database_is_upgraded_and_its_lines_are_found(old: Path):
 
     database = Database.open(old, write=True)
     with database.writing_connection() as conn:
-        assert found(conn, "mid") == ["the train at midnight"]
-        assert found(conn, "天气", OTHER) == ["今天天气很好"]
-        assert found(conn, "天气", TALK) == []
-        assert found(conn, f"line {search.BATCH + 4}", None) == [f"line {search.BATCH + 4}"]
+        assert find_texts(conn, "mid") == ["the train at midnight"]
+        assert find_texts(conn, "天气", OTHER) == ["今天天气很好"]
+        assert find_texts(conn, "天气", CONVERSATION) == []
+        assert find_texts(conn, f"line {search.BATCH + 4}", None) == [f"line {search.BATCH + 4}"]
         assert search.find(conn, "line", None)[1] == 1_000
-        assert sound(conn)
-        transcript.append(conn, said(9_999, "midnight again"))
-        assert found(conn, "midnight") == ["midnight again", "the train at midnight"]
+        assert is_index_consistent(conn)
+        transcript.append(conn, text_line(9_999, "midnight again"))
+        assert find_texts(conn, "midnight") == ["midnight again", "the train at midnight"]
         deletion.prune(conn, 10_000, 10_000, event_id="audit")
-        assert found(conn, "midnight", None) == []
-        assert sound(conn)
+        assert find_texts(conn, "midnight", None) == []
+        assert is_index_consistent(conn)
     assert database.integrity() == []
     database.close()
 
@@ -171,7 +171,7 @@ def test_failed_upgrade_leaves_the_database_as_it_was_and_names_its_copy(old: Pa
 
 
 def test_database_without_settings_gets_them_and_keeps_its_runs(path: Path):
-    make_database(path, "0002", lambda conn: runs.create(conn, run("run_1", at=5)))
+    make_database(path, "0002", lambda conn: runs.create(conn, run_row("run_1", at=5)))
 
     with pytest.raises(DatabaseOlder, match="was written by an older Trackside"):
         Database.open(path, write=False)

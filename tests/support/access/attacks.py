@@ -1,17 +1,17 @@
-"""The attack table, first half: others' places, files and names, the code of each refusal and how its reason begins."""
+"""Attacks on foreign conversations, files and names, with the code and the reason of each refusal."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
-from tests.support.own_and_foreign_data import OTHERS, raw
+from tests.support.own_and_foreign_data import FOREIGN_PLACES, raw_call
 
 Ids = dict[str, dict[str, str]]
 
 
 @dataclass(frozen=True)
-class Scene:
-    """What an attack knows: its own context, and ids of everyone else's things."""
+class AttackInput:
+    """The input of an attack: the context of its run, and the ids of foreign data."""
 
     ctx: Any
     others: Ids
@@ -24,19 +24,19 @@ class Scene:
     def theirs(self) -> dict[str, str]:
         return self.others["conversation"]
 
-    def raw(self, action: str, **data: Any) -> Awaitable[Any]:
-        return raw(self.ctx, action, **data)
+    def raw_call(self, action: str, **data: Any) -> Awaitable[Any]:
+        return raw_call(self.ctx, action, **data)
 
 
 @dataclass(frozen=True)
 class Attack:
     name: str
-    make: Callable[[Scene], Awaitable[Any]]
+    make: Callable[[AttackInput], Awaitable[Any]]
     code: str
     words: str
     """How the reason begins."""
     where: str = "call.decided"
-    """The entry that records it: the gate's decision, or the answer that failed. `child`: it never left the child."""
+    """The entry that records it: the gate's decision, or the failed reply. `child`: the call never left the child."""
 
 
 UNAUTHORIZED, INVALID, NOT_FOUND, TOO_LARGE = "unauthorized", "invalid_argument", "not_found", "payload_too_large"
@@ -57,7 +57,7 @@ PLACES = [
             UNAUTHORIZED,
             FOREIGN_CURSOR,
         )
-        for name in OTHERS
+        for name in FOREIGN_PLACES
     ),
     Attack(
         "conversation by cursor, forward",
@@ -101,13 +101,13 @@ PLACES = [
         )
     ),
     Attack(
-        "a filter that there is not",
+        "unknown filter",
         lambda s: s.api.history_search("walnut", {"run_id": s.theirs["run_id"]}),
         INVALID,
         "filters.run_id is unknown; use roles or item_types",
     ),
     Attack(
-        "a filter that is no list",
+        "filter that is not a list",
         lambda s: s.api.history_search("walnut", {"roles": {"$ne": 1}}),
         INVALID,
         "filters.roles must be a list of strings",
@@ -119,7 +119,7 @@ PLACES = [
             UNAUTHORIZED,
             "event 'said-",
         )
-        for name in OTHERS
+        for name in FOREIGN_PLACES
     ),
     *(
         Attack(
@@ -129,7 +129,7 @@ PLACES = [
             f"artifact 'art-{name}' does not belong to this run's conversation",
         )
         for name, call in (
-            *((name, "artifact_metadata") for name in OTHERS),
+            *((name, "artifact_metadata") for name in FOREIGN_PLACES),
             ("conversation", "artifact_read"),
             ("conversation", "artifact_read_range"),
             ("thread", "artifact_read"),
@@ -142,7 +142,7 @@ ARTIFACTS = [
         "expired artifact", lambda s: s.api.artifact_metadata("expired"), NOT_FOUND, "no artifact expired", ANSWERED
     ),
     Attack("expired artifact, read", lambda s: s.api.artifact_read("expired"), NOT_FOUND, "no artifact", ANSWERED),
-    Attack("artifact that never was", lambda s: s.api.artifact_read("%"), NOT_FOUND, "no artifact %", ANSWERED),
+    Attack("unknown artifact", lambda s: s.api.artifact_read("%"), NOT_FOUND, "no artifact %", ANSWERED),
     Attack(
         "the host's own artifact",
         lambda s: s.api.artifact_read("large-reply"),
@@ -176,7 +176,7 @@ ARTIFACTS = [
         "file by absolute path", lambda s: s.api.get_file("/etc/hostname"), UNAUTHORIZED, "file '/etc/hostname' was"
     ),
     Attack(
-        "file that is a link by now",
+        "file replaced by a link",
         lambda s: s.api.get_file("notes.txt"),
         UNAUTHORIZED,
         "file 'notes.txt' was not granted",
@@ -187,7 +187,7 @@ IDENTITIES = [
     *(
         Attack(
             f"plugin identity {identity!r} as {key}",
-            lambda s, k=key, i=identity: s.raw("get_plugin_storage", run_id=s.ctx.run_id, key="k", **{k: i}),
+            lambda s, k=key, i=identity: s.raw_call("get_plugin_storage", run_id=s.ctx.run_id, key="k", **{k: i}),
             UNAUTHORIZED,
             ANOTHER_PLUGIN,
         )
@@ -201,39 +201,39 @@ IDENTITIES = [
     ),
     Attack(
         "a plugin named as an argument",
-        lambda s: s.raw("get_plugin_storage", run_id=s.ctx.run_id, key="k", owner="plugin:local/other"),
+        lambda s: s.raw_call("get_plugin_storage", run_id=s.ctx.run_id, key="k", owner="plugin:local/other"),
         INVALID,
         "get_plugin_storage.owner: unknown key",
     ),
-    Attack("no run id", lambda s: s.raw("run_get"), UNAUTHORIZED, "the call has no run_id"),
-    Attack("null run id", lambda s: s.raw("run_get", run_id=None), UNAUTHORIZED, "the call has no run_id"),
+    Attack("no run id", lambda s: s.raw_call("run_get"), UNAUTHORIZED, "the call has no run_id"),
+    Attack("null run id", lambda s: s.raw_call("run_get", run_id=None), UNAUTHORIZED, "the call has no run_id"),
     Attack(
-        "run id that is no text",
-        lambda s: s.raw("run_get", run_id=[s.ctx.run_id]),
+        "run id that is not text",
+        lambda s: s.raw_call("run_get", run_id=[s.ctx.run_id]),
         UNAUTHORIZED,
         "the call has the run_id of another",
     ),
     Attack(
         "an ended run's id",
-        lambda s: s.raw("state_get", run_id=s.theirs["run_id"], scope="conversation", key="k"),
+        lambda s: s.raw_call("state_get", run_id=s.theirs["run_id"], scope="conversation", key="k"),
         UNAUTHORIZED,
         "the call has the run_id of another run",
     ),
     Attack(
-        "a call that there is not",
-        lambda s: s.raw("format_disk", run_id=s.ctx.run_id),
+        "unknown call",
+        lambda s: s.raw_call("format_disk", run_id=s.ctx.run_id),
         NOT_FOUND,
         "'format_disk' is no",
     ),
     Attack(
-        "an argument that there is not",
-        lambda s: s.raw("run_get", run_id=s.ctx.run_id, all_runs=True),
+        "unknown argument",
+        lambda s: s.raw_call("run_get", run_id=s.ctx.run_id, all_runs=True),
         INVALID,
         "run_get.all_runs: unknown key",
     ),
     Attack(
-        "an argument left out",
-        lambda s: s.raw("state_get", run_id=s.ctx.run_id, scope="actor"),
+        "missing argument",
+        lambda s: s.raw_call("state_get", run_id=s.ctx.run_id, scope="actor"),
         INVALID,
         "state_get.key: field required",
     ),

@@ -1,9 +1,9 @@
-"""The attack table, second half: operations that were not granted, and arguments that cannot be right."""
+"""Attacks with operations that were not granted, and with invalid arguments."""
 
 from typing import Any
 
 from tests.support.access.attacks import ANSWERED, CHILD, INVALID, NOT_FOUND, TOO_LARGE, UNAUTHORIZED, Attack
-from tests.support.own_and_foreign_data import collected
+from tests.support.own_and_foreign_data import collect
 
 
 def deep(levels: int) -> list[Any]:
@@ -16,7 +16,7 @@ def deep(levels: int) -> list[Any]:
 HELLO = [{"role": "user", "content": "hi"}]
 OPERATIONS = [
     Attack("model not granted", lambda s: s.api.invoke_llm("m2", HELLO), UNAUTHORIZED, "model 'm2' was not granted"),
-    Attack("model that never was", lambda s: s.api.invoke_llm("m*", HELLO), UNAUTHORIZED, "model 'm*' was not granted"),
+    Attack("unknown model", lambda s: s.api.invoke_llm("m*", HELLO), UNAUTHORIZED, "model 'm*' was not granted"),
     Attack(
         "rerank by a language model",
         lambda s: s.api.invoke_rerank("m", "q", ["d"]),
@@ -31,7 +31,7 @@ OPERATIONS = [
     ),
     Attack(
         "stream by a rerank model",
-        lambda s: collected(s.api.invoke_llm_stream("rank", HELLO)),
+        lambda s: collect(s.api.invoke_llm_stream("rank", HELLO)),
         UNAUTHORIZED,
         "model 'rank' was granted without stream",
     ),
@@ -90,9 +90,9 @@ STATE = [
         UNAUTHORIZED,
         "the event has no subject",
     ),
-    Attack("a scope that there is not", lambda s: s.api.state_get("bot", "k"), INVALID, "'bot' is not a state scope"),
+    Attack("unknown scope", lambda s: s.api.state_get("bot", "k"), INVALID, "'bot' is not a state scope"),
     Attack(
-        "a scope key for a scope",
+        "scope key as a scope",
         lambda s: s.api.state_get("conversation:v2:" + "0" * 64, "k"),
         INVALID,
         "'conversation:v2:",
@@ -125,15 +125,15 @@ STATE = [
         CHILD,
     ),
     Attack(
-        "NaN past the child's own look",
-        lambda s: s.raw("state_set", run_id=s.ctx.run_id, scope="actor", key="k", value=float("nan")),
+        "NaN without the child's check",
+        lambda s: s.raw_call("state_set", run_id=s.ctx.run_id, scope="actor", key="k", value=float("nan")),
         INVALID,
         "state_set: not JSON",
         CHILD,
     ),
     Attack(
-        "10,000 levels past it",
-        lambda s: s.raw("state_set", run_id=s.ctx.run_id, scope="actor", key="k", value=deep(10_000)),
+        "10,000 levels without the child's check",
+        lambda s: s.raw_call("state_set", run_id=s.ctx.run_id, scope="actor", key="k", value=deep(10_000)),
         INVALID,
         "state_set: nested deeper",
         CHILD,
@@ -211,7 +211,7 @@ STORAGE = [
     ),
     Attack(
         "value that is not base64",
-        lambda s: s.raw("set_plugin_storage", run_id=s.ctx.run_id, key="k", value_base64="é"),
+        lambda s: s.raw_call("set_plugin_storage", run_id=s.ctx.run_id, key="k", value_base64="é"),
         INVALID,
         "value_base64 is not",
         ANSWERED,

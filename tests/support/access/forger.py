@@ -1,4 +1,4 @@
-"""A runner that writes to the wire behind its own API's back; the message names what. It tells what came back."""
+"""A runner that writes raw frames to the wire. The message names the attack; the runner sends the replies it got."""
 
 import asyncio
 import json
@@ -16,7 +16,7 @@ permissions = {"history": ["page"]}
 
 
 class Forger:
-    """Raw frames out, replies back."""
+    """Writes raw frames and reads the replies."""
 
     def __init__(self, ctx: Any) -> None:
         self.api = ctx.api
@@ -32,7 +32,7 @@ class Forger:
             type(self._calls).replied(self._calls, frame)
 
     def write(self, *lines: bytes) -> None:
-        # Line by line: what fits a pipe's own buffer is never mixed with what the worker writes meanwhile.
+        # Line by line: a write that fits the pipe's buffer is atomic, so it is never mixed with what the worker writes.
         for line in lines:
             left = memoryview(line)
             while left:
@@ -47,7 +47,7 @@ class Forger:
         return self._waiting.setdefault(number, asyncio.Queue())
 
     async def replies(self, number: int, count: int) -> list[str]:
-        """Codes of what comes back to a number, `ok` for an answer."""
+        """Return the codes of the replies to a number; `ok` is a successful reply."""
         frames = [await self.listen(number).get() for _ in range(count)]
         return ["ok" if frame["code"] == 0 else frame["data"]["code"] for frame in frames]
 
@@ -169,7 +169,7 @@ ATTACKS: dict[str, Callable[[Forger], Awaitable[list[str]]]] = {
 
 
 async def go_on(ctx: Any, name: str) -> None:
-    """An honest call after the attack, as soon as the rate allows it."""
+    """Make a valid call after the attack, as soon as the rate limit allows it."""
     while True:
         try:
             await ctx.api.state_set("conversation", "after", name)
@@ -182,8 +182,8 @@ async def go_on(ctx: Any, name: str) -> None:
 
 async def run(ctx: Any):
     name = ctx.input.to_text()
-    told = await ATTACKS[name](Forger(ctx))
+    replies = await ATTACKS[name](Forger(ctx))
     if name != "replies never awaited":
         await go_on(ctx, name)
-    yield {"type": "message.completed", "data": {"message": {"role": "assistant", "content": json.dumps(told)}}}
+    yield {"type": "message.completed", "data": {"message": {"role": "assistant", "content": json.dumps(replies)}}}
     yield {"type": "run.completed", "data": {"finish_reason": "stop"}}

@@ -8,7 +8,7 @@ from console.launch import LaunchOptions
 from console.ui.shared.browser import Browser
 from engine.api import Engine, RunOptions, message
 from tests.support.console.pilot import until
-from tests.support.console.recorded_toasts import Telling
+from tests.support.console.recorded_toasts import RecordingConsole
 from tests.support.engines import Engines, declares, done, said
 
 
@@ -30,7 +30,7 @@ async def talked(engine: Engine, session: str, *texts: str, runner: str = "parro
     return runs
 
 
-def browsing(open_engine: Engines, *sessions: tuple[str, tuple[str, ...]], runner: Any = parrot) -> Telling:
+def browsing(open_engine: Engines, *sessions: tuple[str, tuple[str, ...]], runner: Any = parrot) -> RecordingConsole:
     """Make a console on a database with these sessions and messages, a minute apart."""
 
     async def opened() -> Engine:
@@ -40,10 +40,10 @@ def browsing(open_engine: Engines, *sessions: tuple[str, tuple[str, ...]], runne
             open_engine.clock.advance(60)
         return engine
 
-    return Telling(LaunchOptions(), opened)
+    return RecordingConsole(LaunchOptions(), opened)
 
 
-async def begun(pilot: Pilot[Any], app: Telling) -> None:
+async def begun(pilot: Pilot[Any], app: RecordingConsole) -> None:
     """Wait until the console shows its first session; then it can open another."""
     await until(pilot, lambda: app.controllers.drafts.is_open)
 

@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from tests.support.faults.faults import ROOT, line_of, other_process
-from tests.support.faults.faults import say as send_line
+from tests.support.faults.faults import ROOT, other_process, read_line
+from tests.support.faults.faults import write_line as send_line
 
 LOCK_SCRIPT = ROOT / "tests" / "support" / "faults" / "lock_database.py"
 
@@ -15,7 +15,7 @@ LOCK_SCRIPT = ROOT / "tests" / "support" / "faults" / "lock_database.py"
 async def locked_database(db: Path) -> AsyncIterator[Callable[[], Awaitable[None]]]:
     """Lock a database until the block ends. Yields a function that releases the lock earlier."""
     with other_process(LOCK_SCRIPT, db) as process:
-        assert await asyncio.to_thread(line_of, process) == "locked"
+        assert await asyncio.to_thread(read_line, process) == "locked"
 
         async def release() -> None:
             if process.poll() is None:

@@ -8,10 +8,10 @@ from textual.pilot import Pilot
 
 from console.ui.settings_form.screen import FormScreen
 from tests.support.console.pilot import WIDE, at_the_screen, until
-from tests.support.console.recorded_toasts import Telling
+from tests.support.console.recorded_toasts import RecordingConsole
 
 
-async def to_the_form(pilot: Pilot[None], app: Telling) -> FormScreen:
+async def to_the_form(pilot: Pilot[None], app: RecordingConsole) -> FormScreen:
     await pilot.press("f12")
     await until(pilot, lambda: isinstance(app.screen, FormScreen) and app.screen.list.size.height > 0)
     assert isinstance(app.screen, FormScreen)
@@ -19,7 +19,9 @@ async def to_the_form(pilot: Pilot[None], app: Telling) -> FormScreen:
 
 
 @asynccontextmanager
-async def at_the_form(app: Telling, size: tuple[int, int] = WIDE) -> AsyncIterator[tuple[Pilot[None], FormScreen]]:
+async def at_the_form(
+    app: RecordingConsole, size: tuple[int, int] = WIDE
+) -> AsyncIterator[tuple[Pilot[None], FormScreen]]:
     """Start the app and open the form of its runner."""
     async with at_the_screen(app, size) as pilot:
         yield pilot, await to_the_form(pilot, app)
@@ -31,7 +33,7 @@ async def to_field(pilot: Pilot[None], form: FormScreen, name: str) -> None:
     await until(pilot, lambda: form.field is not None and form.field.name == name and not form.has_class("-searching"))
 
 
-async def kept(app: Telling) -> dict[str, Any]:
+async def kept(app: RecordingConsole) -> dict[str, Any]:
     """Return the stored settings of the chosen runner."""
     settings = await app.active_session.engine.settings.get(app.active_session.runner_choice)
     return {} if settings is None else settings.to_json()

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 from console.launch import LaunchOptions
-from tests.support.console.recorded_toasts import Telling
+from tests.support.console.recorded_toasts import RecordingConsole
 from tests.support.engines import Engines, declares, done, said
 
 MODELS = [{"id": name, "kind": "scripted", "replies": [{"text": "x"}]} for name in ("small", "large")]
@@ -39,6 +39,6 @@ async def needs(ctx: Any) -> AsyncIterator[Any]:
     yield done()
 
 
-def console_with_form(open_engine: Engines, runner: Any = asks) -> Telling:
+def console_with_form(open_engine: Engines, runner: Any = asks) -> RecordingConsole:
     """Make a console on a runner with settings."""
-    return Telling(LaunchOptions(), lambda: open_engine(runner, models=MODELS, tools=TOOLS))
+    return RecordingConsole(LaunchOptions(), lambda: open_engine(runner, models=MODELS, tools=TOOLS))

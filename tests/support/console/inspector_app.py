@@ -14,7 +14,7 @@ from console.ui.inspector.pane import Inspector
 from console.ui.shared.list import RowList
 from engine.api import Engine, RunOptions, message
 from tests.support.console.single_pane_app import SinglePaneApp
-from tests.support.engines import until
+from tests.support.engines import wait_for_entry
 from tests.support.limits import MAX_WAIT_SECONDS
 
 SESSION = "ses_look"
@@ -38,7 +38,7 @@ async def run(ctx):
 """
 
 
-class Recorded:
+class RecordedRuns:
     """A database with a steered rehearsal, a run of the prober, and a run of a runner that prints and fails."""
 
     def __init__(self, folder: Path) -> None:
@@ -54,7 +54,7 @@ class Recorded:
             ticket = await engine.runs.submit(message("evt_1", "Kyoto", conversation_id=SESSION), rehearsal)
             run_id = await ticket.started
             await engine.breakpoints.set(run_id, "steering", once=True)
-            await until(engine, run_id, "pause.started")
+            await wait_for_entry(engine, run_id, "pause.started")
             await engine.runs.submit(message("evt_2", "use Fahrenheit", conversation_id=SESSION), rehearsal)
             await engine.runs.continue_run(run_id)
             await engine.runs.wait_for_end(run_id)
@@ -67,17 +67,17 @@ class Recorded:
         return runs[0], runs[1], runs[2]
 
 
-class Looking(SinglePaneApp):
+class InspectorApp(SinglePaneApp):
     """Replies to the inspector as the console does, and records its messages."""
 
     ENABLE_COMMAND_PALETTE = False
 
     def __init__(self, engine: Engine | None = None, css: str = "") -> None:
         super().__init__()
-        self.stylesheet.add_source(css or "Screen { }", read_from=("looking", ""))
+        self.stylesheet.add_source(css or "Screen { }", read_from=("inspector", ""))
         self.inspector = Inspector()
-        self.gathering = None if engine is None else InspectorLoader(engine)
-        self.heard: list[Message] = []
+        self.loader = None if engine is None else InspectorLoader(engine)
+        self.messages: list[Message] = []
 
     def compose(self) -> ComposeResult:
         yield self.inspector
@@ -90,38 +90,38 @@ class Looking(SinglePaneApp):
         return self.inspector.query_one(RowList)
 
     async def on_inspector_need(self, event: Inspector.Need) -> None:
-        self.heard.append(event)
-        if self.gathering is not None:
-            facts = await self.gathering.load_tab(event.tab, event.run_id, event.position)
+        self.messages.append(event)
+        if self.loader is not None:
+            facts = await self.loader.load_tab(event.tab, event.run_id, event.position)
             self.inspector.show(event.tab, facts, event.number)
 
     async def on_inspector_need_call(self, event: Inspector.NeedCall) -> None:
-        self.heard.append(event)
-        if self.gathering is not None:
-            self.inspector.show_call(await self.gathering.load_call(event.run_id, event.number, event.positions))
+        self.messages.append(event)
+        if self.loader is not None:
+            self.inspector.show_call(await self.loader.load_call(event.run_id, event.number, event.positions))
 
     def on_inspector_copy(self, event: Inspector.Copy) -> None:
-        self.heard.append(event)
+        self.messages.append(event)
 
     def on_inspector_jump(self, event: Inspector.Jump) -> None:
-        self.heard.append(event)
+        self.messages.append(event)
 
-    def said(self, kind: type[Any]) -> list[Any]:
-        return [each for each in self.heard if isinstance(each, kind)]
+    def posted(self, kind: type[Any]) -> list[Any]:
+        return [each for each in self.messages if isinstance(each, kind)]
 
     async def asked(self, pilot: Pilot[None], count: int) -> None:
         """Wait until the inspector has asked this many times in total."""
         async with asyncio.timeout(MAX_WAIT_SECONDS):
-            while len(self.said(Inspector.Need)) < count:
+            while len(self.posted(Inspector.Need)) < count:
                 await pilot.pause(0.01)
 
     async def answered(self, pilot: Pilot[None], count: int) -> None:
         """Wait like `asked`, and reply to the last question."""
         await self.asked(pilot, count)
-        need = self.said(Inspector.Need)[-1]
+        need = self.posted(Inspector.Need)[-1]
         self.inspector.show(need.tab, Unknown(run_id=need.run_id, position=need.position, words="no"), need.number)
 
-    async def put_off(self, pilot: Pilot[None]) -> None:
+    async def wait_until_postponed(self, pilot: Pilot[None]) -> None:
         """Wait until a question was due, and was not asked."""
         asking = self.inspector._refresh_timer
         planned = asking._timer
@@ -141,7 +141,7 @@ class Looking(SinglePaneApp):
     def text(self) -> str:
         return "\n".join(self.rows())
 
-    def everything(self) -> str:
+    def all_text(self) -> str:
         """All rows of the list, also those outside the visible part."""
         view = self.sheet.view
         assert view is not None
@@ -159,6 +159,6 @@ class Looking(SinglePaneApp):
     async def settled(self, pilot: Pilot[None]) -> None:
         """Wait until everything requested is shown. Returns at once if there is no engine."""
         async with asyncio.timeout(MAX_WAIT_SECONDS):
-            while self.inspector.is_waiting and self.gathering is not None:
+            while self.inspector.is_waiting and self.loader is not None:
                 await pilot.pause(0.01)
         await pilot.pause()

@@ -9,7 +9,7 @@ from textual.pilot import Pilot
 from console.app import Trackside
 from engine.api import Engine
 from tests.support.console.pilot import MAX_WAIT_SECONDS, Cue, say, sees, until
-from tests.support.engines import Engines, declares, message, perform, said
+from tests.support.engines import Engines, declares, message, run_event, said
 
 
 async def echoes(ctx: Any):
@@ -37,7 +37,7 @@ async def engine_with_two_sessions(open_engine: Engines) -> Engine:
     engine = await open_engine(echoes)
     for session, texts in (("old", ["alpha", "beta"]), ("new", ["gamma"])):
         for text in texts:
-            await perform(engine, message(text, session))
+            await run_event(engine, message(text, session))
             open_engine.clock.advance(1)
     return engine
 

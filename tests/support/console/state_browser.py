@@ -10,7 +10,7 @@ from console.app import Trackside
 from console.ui.state.edit import EditValue
 from console.ui.state.screen import StateScreen
 from tests.support.console.pilot import until
-from tests.support.engines import declares, done, kept, said
+from tests.support.engines import declares, done, said, state_updated
 
 SESSION_WITH_STATE = (("kyoto", ("first", "second")),)
 """Sessions and their messages. With `parrot` as runner, the last message is stored under `said`."""
@@ -20,8 +20,8 @@ SESSION_WITH_STATE = (("kyoto", ("first", "second")),)
 async def parrot(ctx: Any):
     """A runner that repeats its input and stores it."""
     text = ctx.input.to_text()
-    yield kept("said", {"text": text})
-    yield kept("mood", "calm", "actor")
+    yield state_updated("said", {"text": text})
+    yield state_updated("mood", "calm", "actor")
     yield said(f"You said: {text}")
     yield done()
 

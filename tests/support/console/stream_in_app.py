@@ -6,7 +6,7 @@ from textual.pilot import Pilot
 
 from console.app import Trackside
 from tests.support.console.pilot import Cue, go_to, say, sees, shown
-from tests.support.engines import done, kept, said
+from tests.support.engines import done, said, state_updated
 
 
 def traveller(cue: Cue) -> Any:
@@ -20,7 +20,7 @@ def traveller(cue: Cue) -> Any:
         ):
             call = {"tool_call_id": call_id, "tool_name": "look"}
             yield {"type": "tool.call.started", "data": {**call, "parameters": {}}}
-            yield kept("trip", {"city": city, "hotels": hotels})
+            yield state_updated("trip", {"city": city, "hotels": hotels})
             yield {"type": "tool.call.completed", "data": {**call, "result": "rain"}}
         yield said("Three times rain.")
         await cue.wait()

@@ -1,7 +1,8 @@
-"""A process that hosts: `hosting.py DB RUNNER MESSAGE SETTINGS`. Prints every told entry, as it is told.
+"""A host in its own process: `fault_host.py DB RUNNER MESSAGE SETTINGS`. Prints every entry when it is announced.
 
-RUNNER is a file or a name; SETTINGS is JSON: `runs` in sequence (none: until it is killed), `children` (false runs
-the streamer in this process), `session`, `config`, and `waits`: after the runs, stay until a line comes in.
+RUNNER is a file or a name. SETTINGS is a JSON object: `runs` (the number of runs, one after the other; without it,
+until killed), `children` (false: run the streamer in this process), `session`, `config`, and `waits` (after the runs,
+wait for a line of input).
 """
 
 import asyncio
@@ -16,7 +17,7 @@ from engine.api import Engine, RunOptions, message
 from engine.runtimes.inprocess import InProcessRuntime
 from engine.runtimes.pool import ChildPool
 from tests.support.faults import streamer
-from tests.support.faults.faults import MARK
+from tests.support.faults.faults import MARK_VARIABLE
 
 
 def write(text: str) -> None:
@@ -25,35 +26,35 @@ def write(text: str) -> None:
         left = left[os.write(1, left) :]
 
 
-async def tell(engine: Engine, since: int) -> None:
+async def print_entries(engine: Engine, since: int) -> None:
     async with engine.subscribe(since) as news:
         async for batch in news:
-            write("".join(f"{told.entry.line()}\n" for told in batch))
+            write("".join(f"{announced.entry.line()}\n" for announced in batch))
 
 
 async def main(db: str, runner: str, text: str, settings: dict[str, Any]) -> None:
     target = Path(runner) if runner.endswith(".py") else None
     runtime = ChildPool() if settings.get("children", True) else InProcessRuntime({"streamer": streamer.run})
-    choice = RunOptions(None if target else runner, settings.get("config", {}), env=(MARK,))
+    choice = RunOptions(None if target else runner, settings.get("config", {}), env=(MARK_VARIABLE,))
     async with await Engine.open(target, db=Path(db), runtime=runtime) as engine:
-        telling = asyncio.ensure_future(tell(engine, await engine.last_row()))
-        begun = 0
-        while settings.get("runs") is None or begun < settings["runs"]:
-            begun += 1
+        printing = asyncio.ensure_future(print_entries(engine, await engine.last_row()))
+        started = 0
+        while settings.get("runs") is None or started < settings["runs"]:
+            started += 1
             envelope = message(engine.ids.new("evt"), text, conversation_id=settings.get("session", "s"))
             ticket = await engine.runs.submit(envelope, choice)
             await engine.runs.wait_for_end(await ticket.started)
         if settings.get("waits"):
             write("waiting\n")
             await asyncio.to_thread(sys.stdin.readline)
-        telling.cancel()
+        printing.cancel()
 
 
-def host(told: Connection, mark: str, arguments: tuple[str, str, str], settings: dict[str, Any]) -> None:
-    """The same in a process that was forked with everything imported: a start costs a tenth."""
-    os.dup2(told.fileno(), 1)
-    told.close()
-    os.environ[MARK] = mark
+def host(output: Connection, mark: str, arguments: tuple[str, str, str], settings: dict[str, Any]) -> None:
+    """Run `main` in a forked process that has everything imported: it starts ten times as fast."""
+    os.dup2(output.fileno(), 1)
+    output.close()
+    os.environ[MARK_VARIABLE] = mark
     asyncio.run(main(*arguments, settings))
 
 

@@ -1,8 +1,9 @@
-"""Playing a run to its end, looking for processes, and hosting in another process."""
+"""Runs with real child processes: start them, wait for them, and find the processes that they leave."""
 
 import asyncio
 import json
 import os
+import secrets
 import signal
 import subprocess
 import sys
@@ -18,12 +19,12 @@ from engine.runtimes.pool import ChildPool
 from tests.support.limits import MAX_PROCESS_SECONDS, Limit
 
 ROOT = Path(__file__).resolve().parents[3]
-MARK = "TRACKSIDE_FAULTS_MARK"
-"""Passed on to every child, which passes it on to its own."""
+MARK_VARIABLE = "TRACKSIDE_FAULTS_MARK"
+"""An environment variable that every child inherits and passes on, so that its processes can be found."""
 
 
 @dataclass(frozen=True)
-class Played:
+class FinishedRun:
     """A run that has ended, with its whole journal."""
 
     run: RunRow
@@ -33,15 +34,15 @@ class Played:
     def last(self) -> dict[str, Any]:
         return json.loads(self.entries[-1].data)
 
-    def of(self, kind: str, outcome: str | None = None) -> list[Entry]:
+    def entries_of(self, kind: str, outcome: str | None = None) -> list[Entry]:
         return [entry for entry in self.entries if entry.type == kind and entry.outcome == outcome]
 
     def output(self, stream: str) -> list[str]:
-        told = (json.loads(entry.data) for entry in self.of("output"))
-        return [each["text"] for each in told if each["stream"] == stream]
+        lines = (json.loads(entry.data) for entry in self.entries_of("output"))
+        return [each["text"] for each in lines if each["stream"] == stream]
 
-    def check_whole(self) -> None:
-        """What holds for every run, however it went."""
+    def check_journal(self) -> None:
+        """Check the rules that apply to the journal of every run, however it ended."""
         assert [entry.position for entry in self.entries] == list(range(1, len(self.entries) + 1))
         assert [entry.position for entry in self.entries if entry.type == "run.finished"] == [len(self.entries)]
         assert self.entries[-1].source == "host"
@@ -51,18 +52,18 @@ class Played:
             assert self.run.finished_at - self.run.deadline_at <= 1_000_000
 
 
-class Stage:
-    """An engine with its child pool, and a short way to play runs on it."""
+class PooledEngine:
+    """An engine with its child pool, and shortcuts to start runs and wait for them."""
 
     def __init__(self, engine: Engine, pool: ChildPool) -> None:
         self.engine = engine
         self.pool = pool
 
-    async def begin(
+    async def start_run(
         self, runner: str | None, text: str = "", *, session: str | None = "faults", warm: bool = False, **config: Any
     ) -> str:
-        """Start a run and give its id. `warm` keeps the child's start out of the run's time."""
-        choice = RunOptions(runner=runner, config=config, env=(MARK,))
+        """Start a run and return its id. With `warm`, the child is started first, outside the run's deadline."""
+        choice = RunOptions(runner=runner, config=config, env=(MARK_VARIABLE,))
         event_id = self.engine.ids.new("evt")
         order = self.engine.runs.prepare(message(event_id, text, conversation_id=session), choice)
         if warm:
@@ -71,38 +72,38 @@ class Stage:
             ticket = await self.engine.runs.submit(order)
             return await ticket.started
 
-    async def ended(self, run_id: str) -> Played:
+    async def wait_for_end(self, run_id: str) -> FinishedRun:
         async with asyncio.timeout(MAX_PROCESS_SECONDS):
             run = await self.engine.runs.wait_for_end(run_id)
-        return Played(run, [entry async for entry in self.engine.runs.entries(run_id)])
+        return FinishedRun(run, [entry async for entry in self.engine.runs.entries(run_id)])
 
-    async def play(self, runner: str | None, text: str = "", **config: Any) -> Played:
-        played = await self.ended(await self.begin(runner, text, **config))
-        played.check_whole()
+    async def run(self, runner: str | None, text: str = "", **config: Any) -> FinishedRun:
+        played = await self.wait_for_end(await self.start_run(runner, text, **config))
+        played.check_journal()
         return played
 
-    async def told(self, run_id: str, kind: str) -> Entry:
-        """The first entry of this kind, as soon as it is told."""
+    async def wait_for_entry(self, run_id: str, kind: str) -> Entry:
+        """Return the first entry of this kind, as soon as it is announced."""
         async with asyncio.timeout(MAX_PROCESS_SECONDS), self.engine.subscribe(run_id=run_id) as news:
             async for batch in news:
-                for told in batch:
-                    if told.entry.type == kind:
-                        return told.entry
-        raise AssertionError(f"{run_id} told no {kind}")
+                for announced in batch:
+                    if announced.entry.type == kind:
+                        return announced.entry
+        raise AssertionError(f"{run_id} has no entry {kind}")
 
     async def check_normal(self) -> None:
-        """The host is well: a run of another runner goes as it should."""
-        played = await self.play("echo", "still there?", session=None)
+        """Check that a run of another runner still completes."""
+        played = await self.run("echo", "still there?", session=None)
         assert (played.run.status, played.run.status_reason) == ("completed", "stop")
-        assert "still there?" in played.of("message.completed")[0].data
+        assert "still there?" in played.entries_of("message.completed")[0].data
 
 
 @asynccontextmanager
-async def stage(db: Path, target: Path | None = None) -> AsyncIterator[Stage]:
-    """A hosting engine with real children."""
+async def open_pooled_engine(db: Path, target: Path | None = None) -> AsyncIterator[PooledEngine]:
+    """Open an engine as host, with real child processes."""
     pool = ChildPool()
     async with await Engine.open(target, db=db, runtime=pool) as engine:
-        yield Stage(engine, pool)
+        yield PooledEngine(engine, pool)
 
 
 # Waiting
@@ -130,19 +131,19 @@ def wait_until(holds: Callable[[], Any], seconds: float = MAX_PROCESS_SECONDS) -
 
 
 def _states() -> Iterator[tuple[int, int, int]]:
-    """Process, parent and group of everything that lives."""
+    """Yield process id, parent and process group of every process that is alive."""
     for folder in Path("/proc").iterdir():
         if folder.name.isdecimal():
             try:
                 fields = (folder / "stat").read_bytes().rpartition(b")")[2].split()
-            except OSError:  # it ended while we looked
+            except OSError:  # the process ended meanwhile
                 continue
             if fields[0] not in (b"Z", b"X"):
                 yield int(folder.name), int(fields[1]), int(fields[2])
 
 
 def descendants(pid: int) -> set[int]:
-    """Living processes below this one."""
+    """Return the living descendants of a process."""
     children: dict[int, list[int]] = {}
     for child, parent, _ in _states():
         children.setdefault(parent, []).append(child)
@@ -159,9 +160,23 @@ def alive(pids: set[int]) -> set[int]:
     return {pid for pid, _, _ in _states()} & pids
 
 
-def marked(mark: str) -> set[int]:
-    """Living processes that carry the mark in their environment, wherever they have gone; not this one."""
-    wanted = f"{MARK}={mark}".encode()
+@contextmanager
+def process_mark() -> Iterator[str]:
+    """Mark the processes that are started meanwhile with a value of their own, so that no other test finds them."""
+    before = os.environ.get(MARK_VARIABLE)
+    os.environ[MARK_VARIABLE] = mark = secrets.token_hex(8)
+    try:
+        yield mark
+    finally:
+        if before is None:
+            del os.environ[MARK_VARIABLE]
+        else:
+            os.environ[MARK_VARIABLE] = before
+
+
+def marked_processes(mark: str) -> set[int]:
+    """Return the living processes with the mark in their environment, also reparented ones; without this process."""
+    wanted = f"{MARK_VARIABLE}={mark}".encode()
     found: set[int] = set()
     for pid, _, _ in _states():
         if pid != os.getpid():
@@ -178,7 +193,7 @@ def marked(mark: str) -> set[int]:
 def other_process(
     script: Path, *arguments: object, environment: Mapping[str, str] | None = None
 ) -> Iterator["subprocess.Popen[str]"]:
-    """A Python process on a script, its lines on a pipe; killed at the end if it still lives."""
+    """Run a Python script in another process with piped input and output; kill it at the end if it is still alive."""
     process = subprocess.Popen(
         [sys.executable, str(script), *map(str, arguments)],
         cwd=ROOT,
@@ -195,15 +210,15 @@ def other_process(
                 process.send_signal(signal.SIGKILL)
 
 
-def line_of(process: "subprocess.Popen[str]") -> str:
-    """The next line it prints, without its newline."""
+def read_line(process: "subprocess.Popen[str]") -> str:
+    """Return the next line of the output, without its newline."""
     assert process.stdout is not None
     line = process.stdout.readline()
-    assert line.endswith("\n"), f"it ended with {process.poll()}: {line!r}"
+    assert line.endswith("\n"), f"the process ended with {process.poll()}: {line!r}"
     return line[:-1]
 
 
-def say(process: "subprocess.Popen[str]", line: str = "") -> None:
+def write_line(process: "subprocess.Popen[str]", line: str = "") -> None:
     assert process.stdin is not None
     process.stdin.write(f"{line}\n")
     process.stdin.flush()

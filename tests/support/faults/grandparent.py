@@ -1,4 +1,4 @@
-"""A runner that starts another process, says so, and waits."""
+"""A runner that starts another process, sends its process id, and waits."""
 
 import asyncio
 import subprocess

@@ -1,4 +1,4 @@
-"""A runner that writes raw bytes to the wire behind the worker's back; the message names which."""
+"""A runner that writes raw bytes to the wire, without the worker. The message names the attack."""
 
 import base64
 import json
@@ -24,7 +24,7 @@ def frame(result: bytes | str | dict, status: str = "continue") -> bytes:
 
 
 def state(value: str) -> bytes:
-    """A state.updated with this JSON text as its value."""
+    """Return a state.updated frame with this JSON text as its value."""
     return frame('{"type":"state.updated","data":{"scope":"conversation","key":"k","value":' + value + "}}")
 
 

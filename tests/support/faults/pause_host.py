@@ -1,4 +1,7 @@
-"""A process that hosts a held run with a message in it: `holding.py DB FOLDER`. Prints the run, lives until killed."""
+"""A host with a paused run that has queued messages: `pause_host.py DB FOLDER`. Prints the run id.
+
+The process runs until it is killed.
+"""
 
 import asyncio
 import sys
@@ -15,7 +18,7 @@ async def main(db: Path, folder: Path) -> None:
         run_id = await (await engine.runs.submit(order)).started
         async with engine.subscribe(run_id=run_id) as news:
             async for batch in news:
-                if any(told.entry.type == "pause.started" for told in batch):
+                if any(announced.entry.type == "pause.started" for announced in batch):
                     break
         for number, text in enumerate(("in metres", "in short")):
             await engine.runs.submit(message(f"more-{number}", text, conversation_id="s"), RunOptions("held"))

@@ -1,4 +1,4 @@
-"""A runner for holds: does what the message says, and tells its process first."""
+"""A runner for tests of pauses. It first sends its process id, and then does what the message says."""
 
 import os
 
@@ -13,7 +13,7 @@ def said(text: str) -> dict:
 
 
 async def run(ctx: AgentRunContext):
-    """`ask` calls the tool, `pull` pulls, `speak` says three things and then calls the tool."""
+    """`ask` calls the tool, `pull` pulls, `speak` sends three messages and then calls the tool."""
     yield {"type": "message.delta", "data": {"chunk": {"role": "assistant", "content": str(os.getpid())}}}
     match ctx.input.to_text():
         case "ask":

@@ -1,4 +1,4 @@
-"""A runner that streams: mostly deltas, now and then something with an effect, and a message at the end."""
+"""A runner that streams deltas, sends a state update after every 50th of them, and a message at the end."""
 
 import asyncio
 

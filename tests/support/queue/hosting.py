@@ -1,6 +1,6 @@
-"""A process that hosts, with children: `hosting.py DB PROJECT`. Each line that comes in is an act, each answer a line.
+"""A host process with children: `hosting.py DB PROJECT`. Each input line is an action, each output line an answer.
 
-Acts are done as they come, side by side; `{"settle": true}` is answered when nothing is on its way.
+Actions are done concurrently. `{"settle": true}` is answered when nothing is in progress.
 """
 
 import asyncio
@@ -13,46 +13,46 @@ from typing import Any
 
 from engine.api import Engine
 from tests.support.queue import queue_actions
-from tests.support.queue.action_runner import Asking
-from tests.support.queue.queue_actions import OK, Act, End
+from tests.support.queue.action_runner import ActionRunner
+from tests.support.queue.queue_actions import OK, Action, End
 
 
-def read(told: dict[str, Any]) -> Act:
-    """An act as it was written."""
-    given = {name: tuple(value) if isinstance(value, list) else value for name, value in told["given"].items()}
-    return getattr(queue_actions, told["kind"])(**given)
+def read_action(order: dict[str, Any]) -> Action:
+    """Make the action that an input line describes."""
+    given = {name: tuple(value) if isinstance(value, list) else value for name, value in order["given"].items()}
+    return getattr(queue_actions, order["kind"])(**given)
 
 
-async def answer(asking: Asking, number: int, order: dict[str, Any]) -> None:
+async def answer(action_runner: ActionRunner, number: int, order: dict[str, Any]) -> None:
     if "settle" in order:
-        await asking.settled()
-        told = OK
-    elif isinstance(act := read(order), End):
-        await asking.engine.runs.wait_for_end(asking.witness.run_of(act.run))
-        told = OK
+        await action_runner.settled()
+        result = OK
+    elif isinstance(action := read_action(order), End):
+        await action_runner.engine.runs.wait_for_end(action_runner.database.run_of(action.run))
+        result = OK
     else:
-        told = await asking.act(act)
-    print(json.dumps({"number": number, "answer": told}), flush=True)
+        result = await action_runner.do(action)
+    print(json.dumps({"number": number, "answer": result}), flush=True)
 
 
-def answered(task: "asyncio.Task[None]") -> None:
+def exit_on_error(task: "asyncio.Task[None]") -> None:
     if (error := task.exception()) is not None:
         print_exception(error)
-        os._exit(1)  # whoever waits for the answer hears that there is none
+        os._exit(1)  # so that the test does not wait for an answer
 
 
 async def main(db: Path, project: Path) -> None:
     engine = await Engine.open(project, db=db)
-    asking = Asking(engine, {"folder": str(project.parent)})
+    action_runner = ActionRunner(engine, {"folder": str(project.parent)})
     print(json.dumps({"recovered": list(engine.recovered_runs)}), flush=True)
-    doing: set[asyncio.Task[None]] = set()
+    tasks: set[asyncio.Task[None]] = set()
     while line := await asyncio.to_thread(sys.stdin.readline):
         order = json.loads(line)
-        task = asyncio.create_task(answer(asking, order["number"], order))
-        doing.add(task)
-        task.add_done_callback(doing.discard)
-        task.add_done_callback(answered)
-    asking.witness.close()
+        task = asyncio.create_task(answer(action_runner, order["number"], order))
+        tasks.add(task)
+        task.add_done_callback(tasks.discard)
+        task.add_done_callback(exit_on_error)
+    action_runner.database.close()
     await engine.close()
 
 

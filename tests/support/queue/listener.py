@@ -1,10 +1,10 @@
-"""A runner for real children. Its message says what it does; `go` in its config names a file that it waits for.
+"""A runner for tests with child processes. The message is a command; `go` in its config is the path of a file.
 
-tool    makes a tool call of a second and a half, then pulls and answers with all it was told
-listen  waits for its file, then pulls until nothing comes, and answers
-resign  waits for its file, pulls and takes the pull back, waits for the file's end, and listens
-wait    says its process id and waits for ever
-Anything else it answers at once, together with what one pull brings.
+tool    makes a tool call of 1.5 seconds, then pulls until nothing is left, and answers with the pulled messages
+listen  waits until the file exists, then pulls until nothing is left, and answers
+resign  waits until the file exists, pulls and cancels the pull, waits until the file is deleted, and then listens
+wait    waits forever
+Any other message is answered at once, together with the messages of one pull.
 """
 
 import asyncio
@@ -30,23 +30,23 @@ async def run(ctx):
     if word == "resign":
         pulling = asyncio.ensure_future(ctx.api.steering_pull())
         await asyncio.sleep(0)
-        await ctx.api.get_langbot_version()  # answered after the pull was taken up
+        await ctx.api.get_langbot_version()  # answered after the host has started the pull
         pulling.cancel()
         await asyncio.wait({pulling})
         await _until(lambda: not Path(ctx.config["go"]).exists())
-    heard = []
+    received = []
     while items := (await ctx.api.steering_pull()).items:
-        heard += [item.input.to_text() for item in items]
+        received += [item.input.to_text() for item in items]
         if not listens:
             break
     if listens:
-        answer = "heard: " + ", ".join(f"{text[:20]} ({len(text)})" for text in heard)
+        answer = "heard: " + ", ".join(f"{text[:20]} ({len(text)})" for text in received)
     else:
-        answer = " ".join(f"{text}." for text in (ctx.input.to_text(), *heard))
-    said = {"role": "assistant", "content": answer}
-    yield {"type": "run.completed", "data": {"finish_reason": "stop", "message": said}}
+        answer = " ".join(f"{text}." for text in (ctx.input.to_text(), *received))
+    reply = {"role": "assistant", "content": answer}
+    yield {"type": "run.completed", "data": {"finish_reason": "stop", "message": reply}}
 
 
 async def _until(holds):
-    while not holds():  # noqa: ASYNC110  (it is another process that makes it so)
+    while not holds():  # noqa: ASYNC110  (another process makes it true)
         await asyncio.sleep(0.005)

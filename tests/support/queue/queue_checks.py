@@ -1,4 +1,4 @@
-"""What the database itself says of a queue, read past the engine, and what must hold of it whatever was done."""
+"""Reads the queue from the database without the engine, and checks the rules that always apply."""
 
 import json
 import sqlite3
@@ -6,16 +6,16 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from tests.support.queue.queue_model import BEGAN, OPEN, Seen, Slot, World
+from tests.support.queue.queue_model import BEGAN, OPEN, QueueModel, QueueSnapshot, Slot
 
 LIVE = ("created", "running")
 AUDITED = ("injected", "dropped", "withdrawn")
-"""Fates that have a row of their own in the event log; one that became a run has its event's."""
+"""Fates with their own row in the event log. A message that became a run has the row of its event."""
 AUDITS = "SELECT substr(event_type, 10), count(*) FROM events WHERE event_type LIKE 'steering.%' GROUP BY 1"
 
 
-class Witness:
-    """A connection of its own that only looks."""
+class QueueDatabase:
+    """A read-only connection to the database of an engine."""
 
     def __init__(self, path: Path) -> None:
         self._connection = sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, isolation_level=None)
@@ -38,15 +38,15 @@ class Witness:
         (found,) = self.all("SELECT event_id FROM runs WHERE run_id = ?", run_id)
         return found[0]
 
-    def sees(self) -> Seen:
-        """The facts as the world tells them."""
+    def snapshot(self) -> QueueSnapshot:
+        """Return the state of the queue, to be compared with the model."""
         self._connection.execute("BEGIN")
         try:
-            return self._seen()
+            return self._read_snapshot()
         finally:
             self._connection.execute("COMMIT")
 
-    def _seen(self) -> Seen:
+    def _read_snapshot(self) -> QueueSnapshot:
         runs = {run: (event, status) for run, event, status in self.all("SELECT run_id, event_id, status FROM runs")}
         items = self.all(
             "SELECT event_id, fate, reason, text, mode, run_id, own_run_id, conversation_id, "
@@ -63,7 +63,7 @@ class Witness:
         said = "SELECT conversation_id, thread_id, event_id, content FROM transcript WHERE role = 'user' ORDER BY seq"
         for conversation, thread, event, text in self.all(said):
             lines.setdefault((conversation, thread), []).append((event, text))
-        return Seen(
+        return QueueSnapshot(
             fates={row[0]: (row[1], row[2] if row[1] == "dropped" else None) for row in items},
             texts={row[0]: row[3] for row in items},
             claims=claims,
@@ -71,17 +71,17 @@ class Witness:
             order={conversation: tuple(events) for conversation, events in order.items()},
             lines={slot: tuple(each) for slot, each in lines.items()},
             runs={event: "live" if status in LIVE else status for event, status in runs.values()},
-            noted=dict(self.all(AUDITS)),
+            audits=dict(self.all(AUDITS)),
         )
 
-    # What holds at the end
+    # Rules at the end
 
-    def check_whole(self, world: World) -> None:
-        """Every message has one fate and its audit, every run a whole journal."""
+    def check_consistency(self, model: QueueModel) -> None:
+        """Check that every message has one fate and its row in the event log, and every run a complete journal."""
         for run, status in self.all("SELECT run_id, status FROM runs"):
             self._check_journal(run, status)
         self._check_audits()
-        self._check_lines(world)
+        self._check_lines(model)
         assert self.all("PRAGMA quick_check") == [("ok",)]
 
     def _check_journal(self, run: str, status: str) -> None:
@@ -92,37 +92,37 @@ class Witness:
         assert kinds[-1] == "run.finished"
         assert status not in LIVE
         done = [(kind, json.loads(data)) for _, kind, data, outcome in entries if outcome != "refused"]
-        in_hand: list[str] = []
+        pulled: list[str] = []
         ends: Counter[str] = Counter()
         for kind, data in done:
             match kind:
                 case "steering.pulled":
-                    in_hand += data["items"]
+                    pulled += data["items"]
                 case "steering.returned":
-                    in_hand = [item for item in in_hand if item not in data["items"]]
+                    pulled = [item for item in pulled if item not in data["items"]]
                 case "steering.injected":
-                    assert data["item_id"] in in_hand
+                    assert data["item_id"] in pulled
                     ends[data["item_id"]] += 1
                 case "steering.dropped" | "steering.withdrawn":
                     ends[data["item_id"]] += 1
         assert set(ends.values()) <= {1}, (run, ends)
         for item, fate in self.all("SELECT item_id, fate FROM queue WHERE run_id = ? AND mode = 'steer'", run):
             assert ends[item] == 1
-            assert (item in in_hand) >= (fate == "injected")
+            assert (item in pulled) >= (fate == "injected")
 
     def _check_audits(self) -> None:
         log = self.all("SELECT event_type, json_extract(metadata, '$.steering.source_event_id') FROM events")
-        noted = Counter(log)
+        audits = Counter(log)
         for event, fate, own_run in self.all("SELECT event_id, fate, own_run_id FROM queue"):
             assert fate not in OPEN
             for decided in AUDITED:
-                assert noted[f"steering.{decided}", event] == (fate == decided), (event, fate)
+                assert audits[f"steering.{decided}", event] == (fate == decided), (event, fate)
             if own_run is not None:
                 assert self.all("SELECT run_id FROM events WHERE event_id = ?", event) == [(own_run,)]
 
-    def _check_lines(self, world: World) -> None:
-        """What was said is one line; what was withdrawn is none."""
+    def _check_lines(self, model: QueueModel) -> None:
+        """Check that each delivered or dropped message has one line, and a withdrawn one has none."""
         lines = Counter(event for (event,) in self.all("SELECT event_id FROM transcript WHERE role = 'user'"))
-        for message in world.messages.values():
+        for message in model.messages.values():
             said = message.is_message and message.fate in (BEGAN, "own_run", "injected", "dropped")
             assert lines[message.event] == said, message

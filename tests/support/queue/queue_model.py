@@ -1,7 +1,8 @@
-"""What steering should do, in plain lists: one message after the other, nothing at the same time.
+"""A model of the queue in plain lists, without concurrency. Tests compare it with the engine.
 
-A change is a small method; several of them make an act (see acts.py). What is open is in `order`, what was said in
-`lines`. Messages and runs go by the id of their event, since only the engine knows the ids that it gives.
+Each method is one change; an action makes several of them (see queue_actions.py). `order` has the messages without a
+final fate, `lines` those in the transcript. Messages and runs are named by their event id, because only the engine
+knows the other ids.
 """
 
 from collections import Counter
@@ -9,20 +10,20 @@ from dataclasses import dataclass, field, replace
 
 Slot = tuple[str, str | None]
 BEGAN = "began"
-"""The fate of a message that never had to wait."""
+"""The fate of a message that started its run at once."""
 OPEN = ("queued", "paused", "pulled")
 EDITABLE = ("queued", "paused")
-MOST = 100
-"""Messages that may wait in one run, and that one pull gives."""
+MAX_ITEMS = 100
+"""The maximum number of messages that are queued for one run, and that one pull returns."""
 
 
 class Refused(Exception):
-    """The engine has to refuse this, with an error of this name."""
+    """The engine must refuse the action with an error of this name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """Something that came in: a message or another event."""
+    """An accepted event, usually a message."""
 
     event: str
     slot: Slot
@@ -33,7 +34,7 @@ class Message:
     mode: str | None = None
     reason: str | None = None
     run: str | None = None
-    """The run that has claimed it."""
+    """The run that claimed the message."""
     sent_again: bool = False
 
 
@@ -44,80 +45,80 @@ class Run:
     runner: str
     status: str = "live"
     closing: str | None = None
-    """How it will end, once that is sure: from here on it claims nothing."""
+    """The final status once it is decided; from then on the run claims nothing."""
 
 
 @dataclass(slots=True)
-class World:
-    """All conversations of one database."""
+class QueueModel:
+    """The queue and the runs of all conversations in one database."""
 
-    steers: frozenset[str] = frozenset()
+    steerable: frozenset[str] = frozenset()
     """Runners that can be steered."""
     messages: dict[str, Message] = field(default_factory=dict)
     runs: dict[str, Run] = field(default_factory=dict)
     order: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    """By conversation, the messages whose fate is open, as they will be said."""
+    """The messages without a final fate by conversation, in the order of their delivery."""
     lines: dict[Slot, tuple[tuple[str, str], ...]] = field(default_factory=dict)
-    """What a person has said, with the words that count."""
-    noted: Counter[str] = field(default_factory=Counter)
-    """How many audits of each kind there must be."""
+    """Event id and final text of each user line in the transcript."""
+    audits: Counter[str] = field(default_factory=Counter)
+    """The expected number of rows of each kind in the event log."""
 
-    def copy(self) -> "World":
+    def copy(self) -> "QueueModel":
         messages, runs, order = self.messages.copy(), self.runs.copy(), self.order.copy()
-        return World(self.steers, messages, runs, order, self.lines.copy(), self.noted.copy())
+        return QueueModel(self.steerable, messages, runs, order, self.lines.copy(), self.audits.copy())
 
-    # Looking
+    # Queries
 
     def open(self, *fates: str, mode: str | None = None) -> list[Message]:
-        """Messages whose fate is open."""
+        """Return the messages without a final fate."""
         found = (self.messages[event] for order in self.order.values() for event in order)
         return [each for each in found if each.fate in (fates or OPEN) and mode in (None, each.mode)]
 
     def live(self) -> list[Run]:
         return [run for run in self.runs.values() if run.status == "live"]
 
-    def at_work(self, slot: Slot) -> Run | None:
+    def active_run(self, slot: Slot) -> Run | None:
         return next((run for run in self.live() if run.slot == slot), None)
 
-    def line(self, slot: Slot) -> list[Message]:
-        """Those that wait for the slot, the next one first."""
+    def waiting_for_slot(self, slot: Slot) -> list[Message]:
+        """Return the messages that wait for the slot, the next one first."""
         return [each for each in self.open("queued") if each.slot == slot and each.mode != "steer"]
 
     def claimed(self, run: str, *fates: str) -> list[Message]:
         return [each for each in self.open(*fates, mode="steer") if each.run == run]
 
     def run_of(self, event: str) -> str | None:
-        """The run that an event got: its own, or the one that claimed it."""
+        """Return the run of an event: its own, or the one that claimed it."""
         message = self.messages[event]
         return event if message.fate in (BEGAN, "own_run") else message.run if message.mode == "steer" else None
 
     def can_claim(self, run: Run | None, message: Message) -> bool:
         if run is None or run.closing is not None or not message.is_message:
             return False
-        return run.runner == message.runner and run.runner in self.steers
+        return run.runner == message.runner and run.runner in self.steerable
 
     def is_full(self, run: Run) -> bool:
-        return len(self.claimed(run.event)) >= MOST
+        return len(self.claimed(run.event)) >= MAX_ITEMS
 
-    # Coming in
+    # New events
 
-    def come_in(self, message: Message, *, after: bool) -> str:
-        """Begin a run, go into the one at work, or wait; says which."""
-        run = self.at_work(message.slot)
+    def accept(self, message: Message, *, after: bool) -> str:
+        """Start a run, queue the event for the active run, or queue it for the slot. Returns which of them."""
+        run = self.active_run(message.slot)
         if run is not None and not after and self.can_claim(run, message) and not self.is_full(run):
             self._enqueue(replace(message, mode="steer", run=run.event))
             return "claimed"
-        if run is not None or self.line(message.slot):
+        if run is not None or self.waiting_for_slot(message.slot):
             self._enqueue(replace(message, mode="after" if after else "slot"))
             return "waits"
         self._begin(message)
         return "began"
 
     def start_next(self, slot: Slot) -> None:
-        """A free slot goes to the first that waits for it."""
-        line = self.line(slot)
-        if line and self.at_work(slot) is None:
-            self._begin(self._close(line[0], "own_run"))
+        """Start the first queued event if the slot is free."""
+        waiting = self.waiting_for_slot(slot)
+        if waiting and self.active_run(slot) is None:
+            self._begin(self._close(waiting[0], "own_run"))
 
     def _enqueue(self, message: Message) -> None:
         self.messages[message.event] = replace(message, fate="queued")
@@ -127,19 +128,19 @@ class World:
     def _begin(self, message: Message) -> None:
         self.messages[message.event] = message
         self.runs[message.event] = Run(message.event, message.slot, message.runner)
-        self._say(message)
+        self._add_line(message)
 
-    def _say(self, message: Message) -> None:
+    def _add_line(self, message: Message) -> None:
         lines = self.lines.get(message.slot, ())
         if message.is_message and message.event not in (event for event, _ in lines):
             self.lines[message.slot] = (*lines, (message.event, message.text))
 
     def _close(self, message: Message, fate: str, reason: str | None = None) -> Message:
-        """Its fate is decided; it waits no more."""
+        """Set the final fate of a message and remove it from the order."""
         conversation = message.slot[0]
         self.order[conversation] = tuple(each for each in self.order[conversation] if each != message.event)
         closed = self.messages[message.event] = replace(message, fate=fate, reason=reason)
-        self.noted[fate] += 1
+        self.audits[fate] += 1
         return closed
 
     # Pulls
@@ -148,7 +149,7 @@ class World:
         taken = self.claimed(run, "queued")[:limit]
         for message in taken:
             self.messages[message.event] = replace(message, fate="pulled")
-            self._say(message)
+            self._add_line(message)
         return taken
 
     def inject(self, taken: list[Message]) -> None:
@@ -156,18 +157,18 @@ class World:
             self._close(message, "injected")
 
     def put_back(self, taken: list[Message]) -> None:
-        """Never said after all; their places in the order are as they were."""
+        """Return messages of a cancelled pull to the queue; they keep their places in the order."""
         for message in taken:
             self.messages[message.event] = replace(message, fate="queued")
             lines = self.lines[message.slot]
             self.lines[message.slot] = tuple(line for line in lines if line[0] != message.event)
-            self.noted["returned"] += 1
+            self.audits["returned"] += 1
 
-    # A person's changes
+    # Changes by the user
 
     def edit(self, event: str, text: str) -> None:
         self.messages[event] = replace(self._editable(event), text=text)
-        self.noted["edited"] += 1
+        self.audits["edited"] += 1
 
     def move(self, event: str, before: str | None) -> None:
         conversation = self._editable(event).slot[0]
@@ -176,35 +177,35 @@ class World:
             raise Refused("NotFound")
         index = len(others) if before is None else others.index(before)
         self.order[conversation] = (*others[:index], event, *others[index:])
-        self.noted["moved"] += 1
+        self.audits["moved"] += 1
 
-    def hold(self, event: str) -> None:
+    def pause(self, event: str) -> None:
         self._turn(event, "queued", "paused")
-        self.noted["paused"] += 1
+        self.audits["paused"] += 1
 
-    def release(self, event: str) -> None:
+    def resume(self, event: str) -> None:
         self._turn(event, "paused", "queued")
-        self.noted["resumed"] += 1
+        self.audits["resumed"] += 1
 
     def withdraw(self, event: str) -> None:
         self._close(self._editable(event), "withdrawn")
 
-    def keep_for_after(self, event: str) -> None:
+    def set_after(self, event: str) -> None:
         if self.messages[event].mode == "steer":
             self.messages[event] = replace(self._editable(event), mode="after")
-            self.noted["turned"] += 1
+            self.audits["turned"] += 1
 
-    def offer_to_the_run(self, event: str) -> None:
+    def set_steer(self, event: str) -> None:
         message = self.messages[event]
         if message.mode == "steer":
             return
-        run = self.at_work(message.slot)
+        run = self.active_run(message.slot)
         if message.fate not in EDITABLE or run is None or not self.can_claim(run, message):
             raise Refused("CannotSteer")
         if self.is_full(run):
             raise Refused("QueueFull")
         self.messages[event] = replace(message, mode="steer", run=run.event)
-        self.noted["turned"] += 1
+        self.audits["turned"] += 1
 
     def mark_sent_again(self, event: str) -> Message:
         message = self.messages[event]
@@ -228,30 +229,30 @@ class World:
     # Ends
 
     def decide_end(self, run: str, status: str) -> None:
-        """The first that says how a run ends is right."""
+        """Set the final status of a run. The first one stands."""
         known = self.runs[run]
         if known.closing is None:
             self.runs[run] = replace(known, closing=status)
 
     def finish(self, run: str, reason: str | None = None) -> None:
-        """What still waits in it is dropped, in its order."""
+        """End a run and drop the messages that are still queued for it, in order."""
         known = self.runs[run]
         if known.status != "live":
             return
         status = known.closing or "failed"
         for message in self.claimed(run):
-            self._say(self._close(message, "dropped", reason or status))
+            self._add_line(self._close(message, "dropped", reason or status))
         self.runs[run] = replace(known, status=status)
 
     def recover(self) -> None:
-        """The host died: the next one closes all that it left."""
+        """Close the runs and drop the messages of a host that died, as the next host does."""
         for run in self.live():
             self.runs[run.event] = replace(run, closing="failed")
             self.finish(run.event, "host_restarted")
         self._drop_all("host_restarted")
 
-    def shut(self) -> None:
-        """The host was closed as it should be."""
+    def close(self) -> None:
+        """Cancel all runs and drop all messages, as a host does when it is closed."""
         for run in self.live():
             self.decide_end(run.event, "cancelled")
             self.finish(run.event)
@@ -259,13 +260,13 @@ class World:
 
     def _drop_all(self, reason: str) -> None:
         for message in self.open():
-            self._say(self._close(message, "dropped", reason))
+            self._add_line(self._close(message, "dropped", reason))
 
-    # What can be seen of it
+    # Comparison
 
-    def seen(self) -> "Seen":
+    def snapshot(self) -> "QueueSnapshot":
         queued = [each for each in self.messages.values() if each.mode is not None]
-        return Seen(
+        return QueueSnapshot(
             fates={each.event: (each.fate, each.reason) for each in queued},
             texts={each.event: each.text for each in queued},
             claims={each.event: each.run if each.mode == "steer" else each.mode for each in queued},
@@ -273,26 +274,26 @@ class World:
             order={conversation: order for conversation, order in self.order.items() if order},
             lines={slot: lines for slot, lines in self.lines.items() if lines},
             runs={run.event: run.status for run in self.runs.values()},
-            noted={kind: times for kind, times in self.noted.items() if kind != "own_run"},
+            audits={kind: times for kind, times in self.audits.items() if kind != "own_run"},
         )
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
-    """The same of the world and of the database, to be compared."""
+class QueueSnapshot:
+    """The state of the queue in a form that the model and the database have in common."""
 
     fates: dict[str, tuple[str, str | None]]
     texts: dict[str, str]
     claims: dict[str, str | None]
-    """The run that has it, or what else it waits for."""
+    """The run that claimed the message, or the mode in which it waits."""
     sent_again: frozenset[str]
     order: dict[str, tuple[str, ...]]
     lines: dict[Slot, tuple[tuple[str, str], ...]]
     runs: dict[str, str]
-    noted: dict[str, int]
+    audits: dict[str, int]
 
-    def differences(self, other: "Seen") -> str:
-        """What is not the same, for a person."""
+    def differences(self, other: "QueueSnapshot") -> str:
+        """Describe the differences for the error message of a test."""
         found: list[str] = []
         for name in self.__slots__:
             one, two = getattr(self, name), getattr(other, name)

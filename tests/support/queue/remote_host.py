@@ -1,4 +1,4 @@
-"""A host in another process with its runners in children, and the database between us; it can be killed."""
+"""A host in another process, with runners in child processes; a test can kill it and read its database."""
 
 import json
 import shutil
@@ -9,15 +9,15 @@ from itertools import count, product
 from pathlib import Path
 from typing import Any
 
-from tests.support.faults.faults import alive, descendants, line_of, other_process, say, wait_until
-from tests.support.queue.queue_actions import NOT_TOLD, OK, UNASKED, UNHEARD, Act, End, Pull
-from tests.support.queue.queue_checks import Witness
+from tests.support.faults.faults import alive, descendants, other_process, read_line, wait_until, write_line
+from tests.support.queue.queue_actions import NO_ANSWER, OK, PULL_NOT_STARTED, REPLY_UNREAD, Action, End, Pull
+from tests.support.queue.queue_checks import QueueDatabase
 
 HERE = Path(__file__).resolve().parent
 
 
-class Theatre:
-    """One database through the lives of its hosts."""
+class RemoteHost:
+    """One database and its successive host processes."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
@@ -27,109 +27,111 @@ class Theatre:
         (root / "project" / "trackside.yaml").write_text("{}")
         self._open_hosts = ExitStack()
         self.recovered: list[str] = []
-        """Runs that the newest host had to close when it opened."""
+        """Runs of the previous host that the current one closed when it was opened."""
         self._open()
-        self.witness = Witness(self._db)
+        self.database = QueueDatabase(self._db)
 
     def _open(self) -> None:
         hosting = other_process(HERE / "hosting.py", self._db, self._root / "project")
         self._host = self._open_hosts.enter_context(hosting)
-        self.recovered = json.loads(line_of(self._host))["recovered"]
+        self.recovered = json.loads(read_line(self._host))["recovered"]
 
-    # Acting
+    # Actions
 
-    def perform(self, acts: list[Act]) -> list[Any]:
-        """Do all of this at the same time, and wait until nothing moves; gives the answers."""
-        numbers = [self._begin(act) for act in acts]
-        asked = {number for act, number in zip(acts, numbers, strict=True) if not isinstance(act, Pull)}
-        told = self._hear(asked)
-        for act, number in zip(acts, numbers, strict=True):
-            if isinstance(act, Pull):
-                (told[number],) = wait_until(lambda act=act, number=number: self._pulled(act, number))
+    def perform(self, actions: list[Action]) -> list[Any]:
+        """Do the actions concurrently, wait until nothing is in progress, and return their answers."""
+        numbers = [self._begin(action) for action in actions]
+        expected = {number for action, number in zip(actions, numbers, strict=True) if not isinstance(action, Pull)}
+        observed = self._read_answers(expected)
+        for action, number in zip(actions, numbers, strict=True):
+            if isinstance(action, Pull):
+                (observed[number],) = wait_until(lambda action=action, number=number: self._pull_answer(action, number))
         self._settle()
-        return [told[number] for number in numbers]
+        return [observed[number] for number in numbers]
 
-    def kill(self, acts: list[Act], wait: Any) -> list[Any]:
-        """Begin these, and kill the host after a while; gives what was answered by then."""
-        numbers = [self._begin(act) for act in acts]
+    def kill(self, actions: list[Action], wait: Any) -> list[Any]:
+        """Start the actions and kill the host after `wait()`. Returns the answers that were given by then."""
+        numbers = [self._begin(action) for action in actions]
         wait()
         family = descendants(self._host.pid)
         self._host.kill()
         assert self._host.stdout is not None
         answers = [json.loads(line) for line in self._host.stdout if line.endswith("\n")]
-        told = {answer["number"]: answer["answer"] for answer in answers}
+        observed = {answer["number"]: answer["answer"] for answer in answers}
         wait_until(lambda: not alive(family))
-        for act, number in zip(acts, numbers, strict=True):
-            got = self._told(act.run).get(number) if isinstance(act, Pull) else None
-            if isinstance(got, list):
-                told[number] = got
-        return [told.get(number, NOT_TOLD) for number in numbers]
+        for action, number in zip(actions, numbers, strict=True):
+            received = self._runner_answers(action.run).get(number) if isinstance(action, Pull) else None
+            if isinstance(received, list):
+                observed[number] = received
+        return [observed.get(number, NO_ANSWER) for number in numbers]
 
     def reopen(self) -> None:
-        """What the dead host left is closed by the next one."""
+        """Start the next host, which closes the runs of the dead one."""
         self._open()
 
     def close(self) -> None:
-        """Let the host close as it should, and wait for it."""
+        """Close the host properly, and wait for its end."""
         assert self._host.stdin is not None
         self._host.stdin.close()
         assert self._host.wait(60) == 0
 
-    def over(self) -> None:
-        self.witness.close()
+    def close_all(self) -> None:
+        self.database.close()
         self._open_hosts.close()
 
-    def _begin(self, act: Act) -> int:
+    def _begin(self, action: Action) -> int:
         number = next(self._numbers)
-        if isinstance(act, Pull):
-            after = None if act.cancelled is None else float(act.cancelled)
-            self._tell_runner(act.run, {"number": number, "do": "pull", "limit": act.limit, "cancel_after": after})
+        if isinstance(action, Pull):
+            after = None if action.cancelled is None else float(action.cancelled)
+            self._tell_runner(
+                action.run, {"number": number, "do": "pull", "limit": action.limit, "cancel_after": after}
+            )
             return number
-        if isinstance(act, End):
-            self._tell_runner(act.run, {"number": number, "do": "die" if act.reason else act.status})
-        say(self._host, json.dumps({"number": number, "kind": type(act).__name__, "given": asdict(act)}))
+        if isinstance(action, End):
+            self._tell_runner(action.run, {"number": number, "do": "die" if action.reason else action.status})
+        write_line(self._host, json.dumps({"number": number, "kind": type(action).__name__, "given": asdict(action)}))
         return number
 
     def _tell_runner(self, run: str, order: dict[str, Any]) -> None:
-        with (self._root / f"{self.witness.run_of(run)}.todo").open("a") as todo:
+        with (self._root / f"{self.database.run_of(run)}.todo").open("a") as todo:
             todo.write(json.dumps(order) + "\n")
 
-    # Hearing
+    # Answers
 
-    def _hear(self, numbers: set[int]) -> dict[int, Any]:
-        told: dict[int, Any] = {}
-        while told.keys() < numbers:
-            answer = json.loads(line_of(self._host))
-            told[answer["number"]] = answer["answer"]
-        return told
+    def _read_answers(self, numbers: set[int]) -> dict[int, Any]:
+        observed: dict[int, Any] = {}
+        while observed.keys() < numbers:
+            answer = json.loads(read_line(self._host))
+            observed[answer["number"]] = answer["answer"]
+        return observed
 
-    def _told(self, run: str) -> dict[int, Any]:
-        """What a runner has answered; a line that it died over is none."""
-        told = self._root / f"{self.witness.run_of(run)}.told"
-        lines = told.read_text().split("\n")[:-1] if told.exists() else []
+    def _runner_answers(self, run: str) -> dict[int, Any]:
+        """Return the answers of a runner. An incomplete last line is ignored."""
+        file = self._root / f"{self.database.run_of(run)}.answers"
+        lines = file.read_text().split("\n")[:-1] if file.exists() else []
         return {answer["number"]: answer["answer"] for answer in map(json.loads, lines)}
 
-    def _pulled(self, act: Pull, number: int) -> tuple[Any] | None:
-        """The runner's answer, or that its run was over before it gave one; nothing where it may yet come."""
-        is_over = self.witness.sees().runs[act.run] != "live"
-        told = self._told(act.run)
-        return (told[number],) if number in told else (NOT_TOLD,) if is_over else None
+    def _pull_answer(self, action: Pull, number: int) -> tuple[Any] | None:
+        """Return the runner's answer, NO_ANSWER if its run ended without one, or None if it may still come."""
+        is_over = self.database.snapshot().runs[action.run] != "live"
+        observed = self._runner_answers(action.run)
+        return (observed[number],) if number in observed else (NO_ANSWER,) if is_over else None
 
     def _settle(self) -> None:
-        """Nothing is on its way, and the runner of every run is at work."""
+        """Wait until nothing is in progress and every runner has started."""
         number = next(self._numbers)
-        say(self._host, json.dumps({"number": number, "settle": True}))
-        assert self._hear({number}) == {number: OK}
-        live = [run for run, status in self.witness.sees().runs.items() if status == "live"]
+        write_line(self._host, json.dumps({"number": number, "settle": True}))
+        assert self._read_answers({number}) == {number: OK}
+        live = [run for run, status in self.database.snapshot().runs.items() if status == "live"]
         for run in live:
-            wait_until(lambda run=run: 0 in self._told(run))
+            wait_until(lambda run=run: 0 in self._runner_answers(run))
 
 
-def readings(acts: list[Act], told: list[Any]) -> Iterator[list[Any]]:
-    """What the answers can mean: whether a reply reached a runner that had stopped to listen, only the host knows."""
+def possible_answers(actions: list[Action], observed: list[Any]) -> Iterator[list[Any]]:
+    """Yield all readings of the answers. Only the host knows whether a runner that stopped waiting got the reply."""
 
-    def means(act: Act, answer: Any) -> list[Any]:
-        is_open = isinstance(act, Pull) and isinstance(answer, str)
-        return [answer, "refused", UNHEARD, UNASKED] if is_open else [answer]
+    def means(action: Action, answer: Any) -> list[Any]:
+        is_open = isinstance(action, Pull) and isinstance(answer, str)
+        return [answer, "refused", REPLY_UNREAD, PULL_NOT_STARTED] if is_open else [answer]
 
-    yield from map(list, product(*(means(act, answer) for act, answer in zip(acts, told, strict=True))))
+    yield from map(list, product(*(means(action, answer) for action, answer in zip(actions, observed, strict=True))))

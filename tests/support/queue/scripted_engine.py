@@ -1,4 +1,4 @@
-"""An engine in this process whose runners do what a test says, step by step, and that can die at any step."""
+"""An engine in this process whose runners a test controls step by step, and that can crash at any step."""
 
 import asyncio
 import shutil
@@ -15,135 +15,135 @@ from engine.protocol import AgentAPIException
 from engine.runtimes.inprocess import InProcessRuntime
 from tests.support.engines import CountingIds, FakeClock, declares, done, failed, write_runner
 from tests.support.limits import MAX_PROCESS_SECONDS
-from tests.support.queue.action_runner import Asking
-from tests.support.queue.queue_actions import NOT_TOLD, OK, Act, End, Pull
-from tests.support.queue.queue_checks import Witness
-from tests.support.queue.queue_model import EDITABLE, Seen, World
+from tests.support.queue.action_runner import ActionRunner
+from tests.support.queue.queue_actions import NO_ANSWER, OK, Action, End, Pull
+from tests.support.queue.queue_checks import QueueDatabase
+from tests.support.queue.queue_model import EDITABLE, QueueModel, QueueSnapshot
 
-WHEN = ("before it is decided", "when it is decided", "when it is told")
-"""When a pull is cancelled: its writer is busy, has written and not said so, or has just said so."""
+CANCEL_TIMES = ("before the decision", "after the decision", "after the reply")
+"""When a pull is cancelled: the writer is still busy, has committed, or has just resolved its future."""
 
 
 @dataclass(frozen=True, slots=True)
-class AtWork:
-    """A run whose runner waits for what it is told."""
+class WaitingRunner:
+    """A runner that waits until the test ends its run."""
 
     ctx: Any
     end: asyncio.Future[Any]
 
 
-class Cast:
-    """The runners of a house: each works until it is told how to end. One can be steered, the other not."""
+class ScriptedRunners:
+    """Two runners that wait until the test ends their run: `obeys` can be steered, `deaf` cannot."""
 
     def __init__(self) -> None:
-        self.at_work: dict[str, AtWork] = {}
+        self.waiting: dict[str, WaitingRunner] = {}
 
         @declares(capabilities={"steering": True})
         async def obeys(ctx: Any) -> AsyncIterator[Any]:
-            yield await self._works(ctx)
+            yield await self._wait_for_end(ctx)
 
         async def deaf(ctx: Any) -> AsyncIterator[Any]:
-            yield await self._works(ctx)
+            yield await self._wait_for_end(ctx)
 
         self.runners = {runner.__name__: runner for runner in (obeys, deaf)}
 
-    async def _works(self, ctx: Any) -> Any:
+    async def _wait_for_end(self, ctx: Any) -> Any:
         end: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        self.at_work[ctx.run_id] = AtWork(ctx, end)
+        self.waiting[ctx.run_id] = WaitingRunner(ctx, end)
         try:
             return await end
         finally:
-            del self.at_work[ctx.run_id]
+            del self.waiting[ctx.run_id]
 
 
-class House:
-    """One database through the lives of its hosts. All of it belongs to the test's thread and its loop."""
+class ScriptedEngine:
+    """One database and its successive hosts. Everything runs in the test's thread and event loop."""
 
     def __init__(self, root: Path, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
-        self._cast = Cast()
+        self._runners = ScriptedRunners()
         self._ids, self._clock = CountingIds(), FakeClock()
         self._root = root
-        self._lives = 0
+        self._host_number = 0
         self._gates = 0
-        """How many keep the writer busy."""
+        """The number of operations that block the writer."""
         (root / "project").mkdir(parents=True)
         (root / "project" / "trackside.yaml").write_text("{}")
-        for runner in self._cast.runners.values():
+        for runner in self._runners.runners.values():
             write_runner(root / "project", runner)
-        self.asking = self._open()
+        self.action_runner = self._open()
 
     @property
-    def witness(self) -> Witness:
-        return self.asking.witness
+    def database(self) -> QueueDatabase:
+        return self.action_runner.database
 
     @property
     def _folder(self) -> Path:
-        return self._root / f"life-{self._lives}"
+        return self._root / f"host-{self._host_number}"
 
-    def _open(self) -> Asking:
+    def _open(self) -> ActionRunner:
         opening = Engine.open(
             self._root / "project",
             db=self._folder / "facts.db",
-            runtime=InProcessRuntime(self._cast.runners),
+            runtime=InProcessRuntime(self._runners.runners),
             clock=self._clock,
             ids=self._ids,
         )
-        return Asking(self._loop.run_until_complete(opening))
+        return ActionRunner(self._loop.run_until_complete(opening))
 
-    # Acting
+    # Actions
 
-    def perform(self, acts: list[Act]) -> list[Any]:
-        """Do all of this at the same time, and wait until nothing moves; gives the answers."""
+    def perform(self, actions: list[Action]) -> list[Any]:
+        """Do the actions concurrently, wait until nothing is in progress, and return their answers."""
 
-        async def all_of_it() -> list[Any]:
+        async def do_all() -> list[Any]:
             async with asyncio.timeout(MAX_PROCESS_SECONDS):
-                told = await asyncio.gather(*(self._act(act) for act in acts))
+                observed = await asyncio.gather(*(self._do(action) for action in actions))
                 await self._settled()
-                return told
+                return observed
 
-        return self._loop.run_until_complete(all_of_it())
+        return self._loop.run_until_complete(do_all())
 
-    async def _act(self, act: Act) -> Any:
-        match act:
+    async def _do(self, action: Action) -> Any:
+        match action:
             case Pull():
-                return await self._pull(act)
+                return await self._pull(action)
             case End():
-                return await self._end(act)
+                return await self._end(action)
             case _:
-                return await self.asking.act(act)
+                return await self.action_runner.do(action)
 
-    async def _end(self, act: End) -> str:
-        run_id = self.witness.run_of(act.run)
-        if run_id in self._cast.at_work and not (end := self._cast.at_work[run_id].end).done():
-            end.set_result(done() if act.status == "completed" else failed())
-        await self.asking.engine.runs.wait_for_end(run_id)
+    async def _end(self, action: End) -> str:
+        run_id = self.database.run_of(action.run)
+        if run_id in self._runners.waiting and not (end := self._runners.waiting[run_id].end).done():
+            end.set_result(done() if action.status == "completed" else failed())
+        await self.action_runner.engine.runs.wait_for_end(run_id)
         return OK
 
     async def _settled(self) -> None:
-        """Nothing is on its way, and the runner of every run is at work."""
-        await self.asking.settled()
-        while self.asking.host.orchestrator.live.keys() != self._cast.at_work.keys():
-            await self.asking.settled()
+        """Wait until nothing is in progress and the runner of every run waits."""
+        await self.action_runner.settled()
+        while self.action_runner.host.orchestrator.live.keys() != self._runners.waiting.keys():
+            await self.action_runner.settled()
 
-    def check_tickets(self, world: World) -> None:
-        """Whoever sent a message hears of its run, once it has one, and of its withdrawal."""
-        for name, ticket in self.asking.tickets.items():
-            message, run = world.messages[name], world.run_of(name)
+    def check_tickets(self, model: QueueModel) -> None:
+        """Check that each ticket is resolved once its message has a run or was withdrawn."""
+        for name, ticket in self.action_runner.tickets.items():
+            message, run = model.messages[name], model.run_of(name)
             if run is not None:
-                assert ticket.started.result() == self.witness.run_of(run), message
+                assert ticket.started.result() == self.database.run_of(run), message
             else:
                 assert ticket.started.done() == (message.fate not in EDITABLE), message
 
     # Pulls
 
-    async def _pull(self, act: Pull) -> Any:
-        at_work = self._cast.at_work.get(self.witness.run_of(act.run))
-        if at_work is None:
+    async def _pull(self, action: Pull) -> Any:
+        waiting = self._runners.waiting.get(self.database.run_of(action.run))
+        if waiting is None:
             return "refused"
-        pulling = asyncio.ensure_future(_pulled(at_work, act.limit))
-        if act.cancelled is not None:
-            await self._wait_to_cancel(act.cancelled)
+        pulling = asyncio.ensure_future(_pull_items(waiting, action.limit))
+        if action.cancelled is not None:
+            await self._wait_to_cancel(action.cancelled)
             pulling.cancel()
         try:
             return await pulling
@@ -151,19 +151,19 @@ class House:
             return "cancelled"
 
     async def _wait_to_cancel(self, when: str) -> None:
-        with self._busy(when == WHEN[0]):
+        with self._busy(when == CANCEL_TIMES[0]):
             await asyncio.sleep(0)
-        if when != WHEN[0]:
+        if when != CANCEL_TIMES[0]:
             self._drain()
-        if when == WHEN[2]:
+        if when == CANCEL_TIMES[2]:
             await asyncio.sleep(0)
 
     @contextmanager
     def _busy(self, is_busy: bool) -> Iterator[None]:
-        """While this lasts the writer decides nothing that is asked of it."""
+        """Block the writer meanwhile, so that it decides nothing."""
         free = threading.Event()
         if is_busy:
-            self.asking.writer.submit(lambda _: free.wait(MAX_PROCESS_SECONDS))
+            self.action_runner.writer.submit(lambda _: free.wait(MAX_PROCESS_SECONDS))
             self._gates += 1
         try:
             yield
@@ -172,62 +172,62 @@ class House:
             free.set()
 
     def _drain(self) -> None:
-        """Let the writer write all that it was given, while the loop stands still and hears nothing of it."""
-        writer, until = self.asking.writer, time.monotonic() + MAX_PROCESS_SECONDS
+        """Wait until the writer has written everything, without running the event loop."""
+        writer, until = self.action_runner.writer, time.monotonic() + MAX_PROCESS_SECONDS
         while not self._gates and writer._wake_at != writer._added + 1:
             assert time.monotonic() < until
             time.sleep(0.0001)
 
     # Ends
 
-    def die(self, under_way: list[Act], turns: int, *, unwritten: bool) -> tuple[list[Any], Seen]:
-        """Begin these, and be killed after so many turns of the loop; gives what was answered and what is on disk.
+    def crash_host(self, unfinished: list[Action], turns: int, *, unwritten: bool) -> tuple[list[Any], QueueSnapshot]:
+        """Start the actions and crash after this many turns of the loop. Returns the answers and the state on disk.
 
-        The next host finds the files as they lie there now. What this one still does to its own, nobody will read.
+        The next host gets a copy of the files at that moment. The old host is closed on files that nobody reads.
         """
-        acting = [self._loop.create_task(self._act(act)) for act in under_way]
+        tasks = [self._loop.create_task(self._do(action)) for action in unfinished]
         for _ in range(turns):
             self._turn()
             self._drain()
         with self._busy(unwritten):
             if unwritten:
                 self._turn()
-            told = [each.result() if each.done() else NOT_TOLD for each in acting]
-            seen = self.witness.sees()
+            observed = [each.result() if each.done() else NO_ANSWER for each in tasks]
+            snapshot = self.database.snapshot()
             dead = self._folder
-            self._lives += 1
+            self._host_number += 1
             self._folder.mkdir()
             for file in dead.iterdir():
                 if not file.name.endswith("-shm"):
                     shutil.copy(file, self._folder)
         self.close()
-        self._loop.run_until_complete(_over(acting))
-        self.asking = self._open()
-        return told, seen
+        self._loop.run_until_complete(_wait_for_all(tasks))
+        self.action_runner = self._open()
+        return observed, snapshot
 
     def close(self) -> None:
-        """Close the engine, and the runs in it, as it should be done."""
-        self.witness.close()
-        self._loop.run_until_complete(self.asking.engine.close())
+        """Close the engine and its runs properly."""
+        self.database.close()
+        self._loop.run_until_complete(self.action_runner.engine.close())
 
-    def looking(self) -> "closing[Witness]":
-        """At what is left when all is closed."""
-        return closing(Witness(self.asking.engine.database_path))
+    def open_database(self) -> "closing[QueueDatabase]":
+        """Open the database after everything is closed."""
+        return closing(QueueDatabase(self.action_runner.engine.database_path))
 
     def _turn(self) -> None:
         self._loop.call_soon(self._loop.stop)
         self._loop.run_forever()
 
 
-async def _pulled(at_work: AtWork, limit: int) -> Any:
+async def _pull_items(waiting: WaitingRunner, limit: int) -> Any:
     mode = "one-at-a-time" if limit == 1 else "all"
     try:
-        reply = await at_work.ctx.api.steering_pull(mode=mode)
+        reply = await waiting.ctx.api.steering_pull(mode=mode)
     except AgentAPIException:
         return "refused"
     return [[item.event.event_id, item.input.to_text()] for item in reply.items]
 
 
-async def _over(acting: list[asyncio.Task[Any]]) -> None:
-    """What came of these is nobody's business any more."""
-    await asyncio.gather(*acting, return_exceptions=True)
+async def _wait_for_all(tasks: list[asyncio.Task[Any]]) -> None:
+    """Wait for the tasks and ignore their results."""
+    await asyncio.gather(*tasks, return_exceptions=True)

@@ -1,4 +1,4 @@
-"""A run that the test conducts step by step, and the books that must balance when all is over."""
+"""Runs that a test controls step by step, and checks of the stored data when all engines are closed."""
 
 import asyncio
 import json
@@ -22,10 +22,21 @@ from engine.store.database import Database
 from engine.store.event_log import EventRow
 from engine.store.row_mapping import every
 from engine.store.transcript import TranscriptLine
-from tests.support.engines import Engines, Played, Runner, declares, delta, done, facts, message, played, until
+from tests.support.engines import (
+    Engines,
+    FinishedRun,
+    Runner,
+    declares,
+    delta,
+    done,
+    message,
+    read_database,
+    wait_for_entry,
+    wait_for_run,
+)
 from tests.support.limits import MAX_WAIT_SECONDS
 
-STEERS: dict[str, Any] = {
+STEERING_MANIFEST: dict[str, Any] = {
     "capabilities": {"steering": True},
     "permissions": {"history": ["page"], "artifacts": ["metadata", "read"], "events": ["page"]},
     "config": [{"name": "api_key", "type": "string"}],
@@ -33,13 +44,13 @@ STEERS: dict[str, Any] = {
 Work = Callable[[Any], Awaitable[Any]]
 
 
-class Puppets:
-    """Runners that do what a test tells them, if they are told `go …`; anything else they answer at once."""
+class ControlledRunners:
+    """Runners that wait for orders of the test if their message starts with `go`, and reply at once otherwise."""
 
     def __init__(self) -> None:
         self._orders: defaultdict[str, asyncio.Queue[tuple[Work, asyncio.Future[Any]]]] = defaultdict(asyncio.Queue)
 
-    def runner(self, name: str = "puppet", **declared: Any) -> Runner:
+    def runner(self, name: str = "controlled", **declared: Any) -> Runner:
         async def play(ctx: Any) -> AsyncIterator[Any]:
             text = ctx.input.to_text()
             if not text.startswith("go"):
@@ -47,54 +58,54 @@ class Puppets:
                 return
             yield delta()
             while True:
-                work, told = await self._orders[ctx.run_id].get()
+                work, result = await self._orders[ctx.run_id].get()
                 try:
                     outcome = await work(ctx)
                 except AgentAPIException as refusal:
-                    told.set_exception(refusal)
+                    result.set_exception(refusal)
                     continue
                 except BaseException:
-                    told.cancel()
+                    result.cancel()
                     raise
-                if isinstance(outcome, _Says):
+                if isinstance(outcome, _YieldResult):
                     if outcome.result is not None:
                         yield outcome.result
-                    told.set_result(None)
+                    result.set_result(None)
                     if outcome.is_last:
                         return
-                elif not told.done():
-                    told.set_result(outcome)
+                elif not result.done():
+                    result.set_result(outcome)
 
         play.__name__ = name
-        return declares(**STEERS | declared)(play)
+        return declares(**STEERING_MANIFEST | declared)(play)
 
-    def tell(self, run_id: str, work: Work) -> "asyncio.Future[Any]":
-        """Have a run do this next; the future gives what came of it."""
-        told: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        self._orders[run_id].put_nowait((work, told))
-        return told
+    def do_next(self, run_id: str, work: Work) -> "asyncio.Future[Any]":
+        """Queue work for a run. The future resolves to its result."""
+        result: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._orders[run_id].put_nowait((work, result))
+        return result
 
 
 @dataclass(frozen=True)
-class _Says:
+class _YieldResult:
     result: Any
     is_last: bool
 
 
-class Conducted:
-    """A run that does what the test says."""
+class ControlledRun:
+    """A run that a test controls."""
 
-    def __init__(self, engine: Engine, puppets: Puppets, run_id: str) -> None:
+    def __init__(self, engine: Engine, runners: ControlledRunners, run_id: str) -> None:
         self.engine = engine
         self.run_id = run_id
-        self._puppets = puppets
+        self._runners = runners
 
     def do(self, work: Work) -> "asyncio.Future[Any]":
-        """Do this inside the run."""
-        return self._puppets.tell(self.run_id, work)
+        """Do work inside the run. The future resolves to its result."""
+        return self._runners.do_next(self.run_id, work)
 
-    def pulled(self, *arguments: Any, **more: Any) -> "asyncio.Future[Any]":
-        """The items of one pull."""
+    def pull_items(self, *arguments: Any, **more: Any) -> "asyncio.Future[Any]":
+        """Pull once. The future resolves to the items."""
 
         async def pull(ctx: Any) -> Any:
             return (await ctx.api.steering_pull(*arguments, **more)).items
@@ -102,92 +113,94 @@ class Conducted:
         return self.do(pull)
 
     async def pull(self, *arguments: Any, **more: Any) -> list[str]:
-        """What one pull brought, as text; that it did is on disk by then."""
-        items = await self.pulled(*arguments, **more)
+        """Pull once and return the texts, after the delivery is committed."""
+        items = await self.pull_items(*arguments, **more)
         await self.engine._core.host.writer.flush()
         return [item.input.to_text() for item in items]
 
     async def yields(self, result: Any) -> None:
-        async def say(ctx: Any) -> _Says:
-            return _Says(result, is_last=False)
+        async def yield_result(ctx: Any) -> _YieldResult:
+            return _YieldResult(result, is_last=False)
 
-        await self.do(say)
+        await self.do(yield_result)
 
-    async def end(self, result: Any = None) -> Played:
-        """Let it end with this result, or without a word."""
+    async def end(self, result: Any = None) -> FinishedRun:
+        """End the run with this result, or without one."""
 
-        async def say(ctx: Any) -> _Says:
-            return _Says(result, is_last=True)
+        async def yield_result(ctx: Any) -> _YieldResult:
+            return _YieldResult(result, is_last=True)
 
-        await self.do(say)
-        return await self.over()
+        await self.do(yield_result)
+        return await self.wait_for_end()
 
-    async def over(self) -> Played:
-        return await played(self.engine, self.run_id)
+    async def wait_for_end(self) -> FinishedRun:
+        return await wait_for_run(self.engine, self.run_id)
 
 
-class Talk:
-    """An engine with a conducted runner, `puppet`, and a short way to speak to it."""
+class SteeringHarness:
+    """An engine with a runner that the test controls, and shortcuts to send messages to it."""
 
-    def __init__(self, engine: Engine, puppets: Puppets) -> None:
+    def __init__(self, engine: Engine, runners: ControlledRunners) -> None:
         self.engine = engine
-        self.puppets = puppets
+        self.runners = runners
 
-    async def start(self, text: str = "go", **fields: Any) -> Conducted:
-        """A run at work."""
-        choice = RunOptions(runner=fields.pop("runner", "puppet"), config=fields.pop("config", {}))
+    async def start(self, text: str = "go", **fields: Any) -> ControlledRun:
+        """Start a run and wait for its first result."""
+        choice = RunOptions(runner=fields.pop("runner", "controlled"), config=fields.pop("config", {}))
         ticket = await self.engine.runs.submit(message(text, **fields), choice)
-        run = Conducted(self.engine, self.puppets, await ticket.started)
-        await until(self.engine, run.run_id, "message.delta")
+        run = ControlledRun(self.engine, self.runners, await ticket.started)
+        await wait_for_entry(self.engine, run.run_id, "message.delta")
         return run
 
-    async def say(self, text: str, *, after: bool = False, runner: str = "puppet", **fields: Any) -> Ticket:
+    async def send(self, text: str, *, after: bool = False, runner: str = "controlled", **fields: Any) -> Ticket:
         return await self.engine.runs.submit(message(text, **fields), RunOptions(runner=runner), after=after)
 
-    async def claimed(self, *texts: str, **fields: Any) -> list[str]:
-        """Messages that the run at work takes in; their item ids."""
-        tickets = [await self.say(text, **fields) for text in texts]
+    async def send_claimed(self, *texts: str, **fields: Any) -> list[str]:
+        """Send messages that the run in progress must claim. Returns their item ids."""
+        tickets = [await self.send(text, **fields) for text in texts]
         assert all(ticket.claimed_by for ticket in tickets), tickets
         return [str(ticket.item_id) for ticket in tickets]
 
     def item(self, item_id: str | None) -> QueueItem:
-        return next(item for item in items_of(self.engine) if item.item_id == item_id)
+        return next(item for item in queue_items(self.engine) if item.item_id == item_id)
 
-    async def waiting(self, session: str = "s") -> list[str | None]:
-        """The texts that wait, in their order."""
+    async def queued_texts(self, session: str = "s") -> list[str | None]:
+        """Return the texts of the queued messages, in order."""
         return [item.text for item in await self.engine.queue.list(session)]
 
 
-async def open_talk(engines: Engines, *others: Runner, **project: Any) -> Talk:
-    puppets = Puppets()
-    return Talk(await engines(puppets.runner(), *others, **project), puppets)
+async def open_steering(engines: Engines, *others: Runner, **project: Any) -> SteeringHarness:
+    runners = ControlledRunners()
+    return SteeringHarness(await engines(runners.runner(), *others, **project), runners)
 
 
-def items_of(engine: Engine) -> list[QueueItem]:
-    """All that ever waited, as it came."""
-    return facts(engine, lambda conn: every(conn, select(tables.queue).order_by(tables.queue.c.item_id), QueueItem))
+def queue_items(engine: Engine) -> list[QueueItem]:
+    """Return all queue items, oldest first."""
+    return read_database(
+        engine, lambda conn: every(conn, select(tables.queue).order_by(tables.queue.c.item_id), QueueItem)
+    )
 
 
-def log_of(engine: Engine, event_type: str) -> list[dict[str, Any]]:
-    """The steering notes of the event log, for one type of event."""
+def steering_log(engine: Engine, event_type: str) -> list[dict[str, Any]]:
+    """Return the steering metadata in the event log for one type of event."""
     query = select(tables.events).where(tables.events.c.event_type == event_type).order_by(tables.events.c.seq)
-    rows = facts(engine, lambda conn: every(conn, query, EventRow))
+    rows = read_database(engine, lambda conn: every(conn, query, EventRow))
     return [row.metadata["steering"] for row in rows if "steering" in row.metadata]
 
 
-# Getting in the way
+# Conditions and failures
 
 
-async def comes_true(claim: Callable[[], Any]) -> None:
-    """Let the loop turn until this holds."""
+async def wait_until(condition: Callable[[], Any]) -> None:
+    """Run the event loop until the condition is true."""
     async with asyncio.timeout(MAX_WAIT_SECONDS):
-        while not claim():  # noqa: ASYNC110  (a turn of the loop is just what is waited for)
+        while not condition():  # noqa: ASYNC110  (each turn of the loop counts)
             await asyncio.sleep(0)
 
 
 @contextmanager
-def pen_held(engine: Engine) -> Iterator[None]:
-    """Nothing is written meanwhile; what is asked for is decided afterwards, in the order in which it was asked."""
+def writer_blocked(engine: Engine) -> Iterator[None]:
+    """Block the writer meanwhile. Operations are decided afterwards, in their order."""
     released = threading.Event()
     engine._core.host.writer.submit(lambda _: released.wait(20))
     try:
@@ -197,32 +210,32 @@ def pen_held(engine: Engine) -> Iterator[None]:
 
 
 @contextmanager
-def trigger(engine: Engine, when: str, name: str = "in_the_way") -> Iterator[None]:
-    """SQLite refuses such a statement with `not today`, as another program's trigger might."""
+def failing_trigger(engine: Engine, when: str, name: str = "in_the_way") -> Iterator[None]:
+    """Make SQLite refuse matching statements with `not today`, by a trigger."""
     with closing(sqlite3.connect(engine.database_path, isolation_level=None)) as other:
         other.execute(f"CREATE TRIGGER {name} {when} BEGIN SELECT RAISE(ABORT, 'not today'); END")
         yield
         other.execute(f"DROP TRIGGER {name}")
 
 
-# The books
+# Checks of the stored data
 
 
-def check_books(path: Path) -> None:
-    """What holds for every database whose hosts are gone: each message in one fate, each journal without a gap."""
+def check_stored_data(path: Path) -> None:
+    """Check a database without hosts: each message has one fate, and no journal has a gap."""
     database = Database.open(path, write=False)
     try:
-        books = database.read_now(_books)
+        stored = database.read_now(_read_stored_data)
     finally:
         database.close()
-    for run in books.runs:
-        check_journal(run, [entry for entry in books.journal if entry["run_id"] == run.run_id])
-    check_fates(books)
+    for run in stored.runs:
+        check_journal(run, [entry for entry in stored.journal if entry["run_id"] == run.run_id])
+    check_fates(stored)
 
 
 @dataclass(frozen=True)
-class Books:
-    """All that the facts say of who said what and what became of it."""
+class StoredData:
+    """The tables that record messages and their fates."""
 
     runs: list[RunRow]
     journal: list[dict[str, Any]]
@@ -231,11 +244,11 @@ class Books:
     lines: list[TranscriptLine]
 
 
-def _books(conn: Connection) -> Books:
+def _read_stored_data(conn: Connection) -> StoredData:
     columns = ("run_id", "position", "type", "data", "outcome")
     rows = conn.exec_driver_sql(f"SELECT {', '.join(columns)} FROM journal ORDER BY run_id, position")
     entries = [dict(zip(columns, row, strict=True)) for row in rows]
-    return Books(
+    return StoredData(
         every(conn, select(tables.runs), RunRow),
         [entry | {"data": json.loads(entry["data"])} for entry in entries],
         every(conn, select(tables.queue), QueueItem),
@@ -250,13 +263,13 @@ def check_journal(run: RunRow, entries: list[dict[str, Any]]) -> None:
     assert [entry["position"] for entry in entries if entry["type"] == "run.finished"] == [len(entries)], run
 
 
-def check_fates(books: Books) -> None:
-    """Injected, dropped, withdrawn or a run of its own: never two, never none; and said once, or not at all."""
-    by_event = {item.event_id: item for item in books.items}
-    assert len(by_event) == len(books.items), "a message waits once"
-    runs_of = Counter(run.event_id for run in books.runs)
-    said = Counter(line.event_id for line in books.lines if line.role == "user")
-    for event in books.events:
+def check_fates(stored: StoredData) -> None:
+    """Check that each message has exactly one final fate, and one transcript line unless it was withdrawn."""
+    by_event = {item.event_id: item for item in stored.items}
+    assert len(by_event) == len(stored.items), "a message waits once"
+    runs_of = Counter(run.event_id for run in stored.runs)
+    said = Counter(line.event_id for line in stored.lines if line.role == "user")
+    for event in stored.events:
         if event.event_type != "message.received" or event.conversation_id is None:
             continue
         item = by_event.get(event.event_id)
@@ -267,24 +280,24 @@ def check_fates(books: Books) -> None:
         assert item.decided_at is not None, item
         assert runs_of[event.event_id] == (item.fate == Fate.OWN_RUN), item
         assert said[event.event_id] == (item.fate != Fate.WITHDRAWN), item
-        _check_notes(item, books)
+        _check_records(item, stored)
 
 
-def _check_notes(item: QueueItem, books: Books) -> None:
-    """The end of every item is noted once in the log, and once in the journal of the run that had it."""
+def _check_records(item: QueueItem, stored: StoredData) -> None:
+    """Check that the fate of an item is recorded once in the event log, and once in the journal of its run."""
     ends = {"steering.injected": Fate.INJECTED, "steering.dropped": Fate.DROPPED, "steering.withdrawn": Fate.WITHDRAWN}
-    logged = [e.event_type for e in books.events if e.event_type in ends and _source_of(e) == item.event_id]
+    logged = [e.event_type for e in stored.events if e.event_type in ends and _source_of(e) == item.event_id]
     assert [ends[kind] for kind in logged] == [fate for fate in ends.values() if fate == item.fate], item
-    noted = [
+    recorded = [
         entry["type"]
-        for entry in books.journal
+        for entry in stored.journal
         if entry["type"] in ends and entry["data"].get("item_id") == item.item_id and entry["outcome"] is None
     ]
     if item.mode == Mode.STEER:
-        assert noted == logged, item
+        assert recorded == logged, item
     else:
         assert item.fate in (Fate.OWN_RUN, Fate.DROPPED, Fate.WITHDRAWN), item
-        assert noted == [], item
+        assert recorded == [], item
 
 
 def _source_of(event: EventRow) -> str | None:

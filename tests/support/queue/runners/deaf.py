@@ -1,4 +1,4 @@
-"""The same runner, but what is said while it works does not reach it."""
+"""The runner of obeys.py without the capability to be steered."""
 
 import obeys
 

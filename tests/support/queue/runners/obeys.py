@@ -1,4 +1,4 @@
-"""A runner that does what a test writes: each line of the run's `.todo` is an order, each of its `.told` an answer."""
+"""A runner that a test controls by files: each line of `RUN.todo` is an order, each line of `RUN.answers` an answer."""
 
 import asyncio
 import json
@@ -8,17 +8,16 @@ from pathlib import Path
 from engine.protocol import AgentAPIException, AgentRunResult
 
 capabilities = {"steering": True}
-LOOK = 0.002
-"""Seconds between looks for new orders."""
+POLL_SECONDS = 0.002
 
 
 async def run(ctx):
     folder = Path(ctx.config["folder"])
     todo = folder / f"{ctx.run_id}.todo"
-    doing = set()
+    tasks = set()
     done = 0
-    with (folder / f"{ctx.run_id}.told").open("a", buffering=1) as told:
-        print(json.dumps({"number": 0, "answer": "at work"}), file=told)
+    with (folder / f"{ctx.run_id}.answers").open("a", buffering=1) as answers:
+        print(json.dumps({"number": 0, "answer": "at work"}), file=answers)
         while True:
             written = todo.read_text() if todo.exists() else ""
             orders = written[: written.rfind("\n") + 1].splitlines()
@@ -32,16 +31,16 @@ async def run(ctx):
                 if order["do"] == "failed":
                     yield AgentRunResult.run_failed(ctx.run_id, "as told")
                     return
-                task = asyncio.create_task(pull(ctx, order, told))
-                doing.add(task)
-                task.add_done_callback(doing.discard)
+                task = asyncio.create_task(pull(ctx, order, answers))
+                tasks.add(task)
+                task.add_done_callback(tasks.discard)
             done = len(orders)
-            await asyncio.sleep(LOOK)
+            await asyncio.sleep(POLL_SECONDS)
 
 
-async def pull(ctx, order, told):
+async def pull(ctx, order, answers):
     answer = await pulled(ctx, order)
-    print(json.dumps({"number": order["number"], "answer": answer}), file=told)
+    print(json.dumps({"number": order["number"], "answer": answer}), file=answers)
 
 
 async def pulled(ctx, order):
@@ -57,7 +56,7 @@ async def pulled(ctx, order):
     except asyncio.CancelledError:
         if not pulling.cancelled() or asyncio.current_task().cancelling():
             raise
-        # What is asked after the cancel is answered after it: the host knows of it by then.
+        # Calls are answered in order: when this one is answered, the host has seen the cancel.
         try:
             await ctx.api.run_get()
         except AgentAPIException:

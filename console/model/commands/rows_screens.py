@@ -83,8 +83,8 @@ OPEN_RUNNERS: Final = in_group(
 RUNNERS: Final = (
     Command("runners.take", "enter", "use", "Use this runner from the next run on.", rank=1),
     Command("runners.complete", "tab", "complete", "Complete the path as far as it is unambiguous.", rank=4),
-    Command("runners.more", "alt+down", "scroll down", "Scroll the details down.", action="scroll_details(1)", rank=2),
-    Command("runners.less", "alt+up", "scroll up", "Scroll the details up.", action="scroll_details(-1)", rank=3),
+    Command("runners.more", "alt+down", "more", "Scroll the details down.", action="scroll_details(1)", rank=2),
+    Command("runners.less", "alt+up", "back up", "Scroll the details up.", action="scroll_details(-1)", rank=3),
     Command("runners.up", "up", "up", "One row up.", action="move(-1)"),
     Command("runners.down", "down", "down", "One row down.", action="move(1)"),
     Command("runners.page_up", "pageup", "page up", "One page up.", action="page(-1)"),
@@ -97,8 +97,8 @@ FORM: Final = (
         Command("form.edit", "enter,space", "edit", "Edit the value; a switch is toggled at once.", rank=1),
         Command("form.reset", "r", "reset", "Reset to the value of trackside.yaml or to the default.", rank=3),
         Command("form.undo", "u", "undo", "Undo the last change.", rank=4),
-        Command("form.more", "alt+down", "scroll down", "Scroll the details down.", action="scroll_details(1)", rank=2),
-        Command("form.less", "alt+up", "scroll up", "Scroll the details up.", action="scroll_details(-1)", rank=10),
+        Command("form.more", "alt+down", "more", "Scroll the details down.", action="scroll_details(1)", rank=2),
+        Command("form.less", "alt+up", "back up", "Scroll the details up.", action="scroll_details(-1)", rank=10),
     ),
     *in_group(
         "The form",

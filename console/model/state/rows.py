@@ -118,10 +118,10 @@ def _faint(words: str) -> Text:
 
 
 def conflict_text(conflict: "StateConflict", now: int) -> str:
-    """What happened to a value that the user has not seen: `the stored value is now "wild" (user, just now)`."""
+    """What happened to a value that the user has not seen: `it is now "wild" (user, just now)`."""
     change = conflict.change
     writer = f" ({writer_of(change)}, {ago(now - change.at)})" if change is not None else ""
     if conflict.now is Expected.NOTHING:
         return f"the key was deleted{writer}"
     value = one_line(json.dumps(conflict.now, ensure_ascii=False), MAX_CONFLICT_CHARS)
-    return f"the stored value is now {value}{writer}"
+    return f"it is now {value}{writer}"

@@ -69,7 +69,7 @@ async def test_editor_is_not_started_without_a_terminal(open_engine: Engines):
     app = recording_console(open_engine)
     async with at_the_screen(app, WIDE) as pilot:
         await pilot.press(*"this", "ctrl+g")
-        await until(pilot, lambda: any("no terminal here" in told for told in app.toasts))
+        await until(pilot, lambda: any("needs a terminal" in told for told in app.toasts))
         assert app.main.prompt.text == "this"
 
 

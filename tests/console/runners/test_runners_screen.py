@@ -451,14 +451,14 @@ async def able(ctx: Any) -> AsyncIterator[Any]:
 
 async def scroll_through_details(pilot: Any, app: RecordingConsole, screen: RunnersScreen) -> str:
     """Everything that is visible while the details are scrolled to their end."""
-    await sees(pilot, "alt+down scroll down")
+    await sees(pilot, "alt+down more")
     seen = shown(app)
     while screen.details.can_page(1):
         top = screen.details.top
         await pilot.press("alt+down")
         await until(pilot, lambda top=top: screen.details.top > top)
         seen += shown(app)
-    await until(pilot, lambda: "alt+down scroll down" not in shown(app) and "alt+up scroll up" in shown(app))
+    await until(pilot, lambda: "alt+down more" not in shown(app) and "alt+up back up" in shown(app))
     return seen
 
 

@@ -37,7 +37,7 @@ def make_console(open_engine: Engines, runner: Any = asks) -> RecordingConsole:
 async def test_details_of_a_field_can_be_scrolled(open_engine: Engines, size: tuple[int, int]):
     app = make_console(open_engine, tells)
     async with at_the_form(app, size) as (pilot, form):
-        await sees(pilot, "word0 ", "alt+down scroll down")
+        await sees(pilot, "word0 ", "alt+down more")
         seen = shown(app)
         assert "The last of it." not in seen
         while form.details.can_page(1):
@@ -46,7 +46,7 @@ async def test_details_of_a_field_can_be_scrolled(open_engine: Engines, size: tu
             await until(pilot, lambda top=top: form.details.top > top)
             seen += shown(app)
         assert all(word in seen for word in (*LONG.split(), "The last of it.", "value"))
-        await until(pilot, lambda: "alt+down scroll down" not in shown(app))
+        await until(pilot, lambda: "alt+down more" not in shown(app))
         await pilot.press("alt+down")
         await until(pilot, lambda: "This is the end of the details." in app.toasts)
         await pilot.press(*["alt+up"] * 12)
@@ -56,7 +56,7 @@ async def test_details_of_a_field_can_be_scrolled(open_engine: Engines, size: tu
 async def test_details_of_another_field_start_at_the_top(open_engine: Engines):
     app = make_console(open_engine)
     async with at_the_form(app, (60, 15)) as (pilot, form):
-        await sees(pilot, "alt+down scroll down")
+        await sees(pilot, "alt+down more")
         await pilot.press("alt+down")
         await until(pilot, lambda: form.details.top > 0)
         await pilot.press("down")
@@ -71,7 +71,7 @@ async def test_grants_use_the_whole_screen(open_engine: Engines):
         await sees(pilot, "Granted on message.received", "scope subject is not in")
         assert form.grants.region.bottom == form.footer.region.y
         await pilot.press("g")
-        await sees(pilot, "City", "alt+down scroll down")
+        await sees(pilot, "City", "alt+down more")
 
 
 async def test_title_is_complete_beside_the_number_of_problems(open_engine: Engines):

@@ -192,8 +192,8 @@ async def test_event_that_is_being_sent_cannot_be_left_or_sent_twice(
         await pilot.press(*"once")
         submit, may_return = app.active_session.submit, asyncio.Event()
 
-        async def submit_slowly(envelope: Any) -> Any:
-            ticket = await submit(envelope)
+        async def submit_slowly(envelope: Any, **options: Any) -> Any:
+            ticket = await submit(envelope, **options)
             await may_return.wait()
             return ticket
 

@@ -46,9 +46,7 @@ async def test_value_written_by_a_run_is_overwritten_only_after_confirmation(
         (run_id,) = await talked(app.active_session.engine, "kyoto", "third")
         open_engine.clock.advance(120)
         await pilot.press("f4")
-        await sees(
-            pilot, 'the stored value is now {"text": "third"}', f"run {run_id}", "2 min", "overwrites it", "mine"
-        )
+        await sees(pilot, 'it is now {"text": "third"}', f"run {run_id}", "2 min", "overwrites it", "mine")
         assert await stored_value(app, "said") == {"text": "third"}
 
         await pilot.press("f4")
@@ -65,7 +63,7 @@ async def test_second_save_overwrites_any_value_and_undo_restores_it(open_engine
         screen = await open_editor_with(pilot, app, "mood", '"mine"')
         await write_elsewhere(app, "mood", "wild")
         await pilot.press("f4")
-        await sees(pilot, 'the stored value is now "wild" (user, just now)')
+        await sees(pilot, 'it is now "wild" (user, just now)')
         await write_elsewhere(app, "mood", "sad")
         await pilot.press("f4")
         await until(pilot, lambda: app.screen is screen)
@@ -80,11 +78,11 @@ async def test_conflict_stays_visible_while_the_user_types_and_esc_asks(open_eng
         screen = await open_editor_with(pilot, app, "mood", '"mine"')
         await write_elsewhere(app, "mood", "wild")
         await pilot.press("f4")
-        await sees(pilot, 'the stored value is now "wild"')
+        await sees(pilot, 'it is now "wild"')
         await pilot.press("escape")
         await sees(pilot, "esc again discards them")
         await pilot.press("space")
-        await sees(pilot, 'the stored value is now "wild"')
+        await sees(pilot, 'it is now "wild"')
         await pilot.press("escape", "escape")
         await until(pilot, lambda: app.screen is screen)
         assert await stored_value(app, "mood") == "wild"
@@ -97,7 +95,7 @@ async def test_deleted_key_is_written_again_only_after_confirmation(open_engine:
         assert screen.row is not None
         await app.active_session.engine.state.delete(screen.row.identity, "mood")
         await pilot.press("f4")
-        await sees(pilot, "it is now deleted (user, just now)", "f4 again")
+        await sees(pilot, "the key was deleted (user, just now)", "f4 again")
         assert await stored_value(app, "mood") is None
         await pilot.press("f4")
         await until(pilot, lambda: app.screen is screen)
@@ -122,7 +120,7 @@ async def test_new_key_does_not_overwrite_an_existing_one(open_engine: Engines):
         await pilot.press("n", *"said", "enter")
         await wait_for_editor(pilot, app)
         await pilot.press("f4")
-        await sees(pilot, 'the stored value is now {"text": "second"}')
+        await sees(pilot, 'it is now {"text": "second"}')
         assert isinstance(app.screen, EditValue)
         assert await stored_value(app, "said") == {"text": "second"}
 
@@ -138,7 +136,7 @@ async def test_value_from_the_history_replaces_only_the_value_that_was_seen(open
         await wait_for_editor(pilot, app)
         await write_elsewhere(app, "said", "other")
         await pilot.press("f4")
-        await sees(pilot, 'the stored value is now "other"')
+        await sees(pilot, 'it is now "other"')
         await pilot.press("f4")
         await becomes(pilot, lambda: stored_value(app, "said"), {"text": "first"})
 

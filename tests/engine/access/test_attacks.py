@@ -143,8 +143,8 @@ async def test_without_a_conversation_a_run_reads_its_own_artifacts_and_event_on
     refused = await world.ask(lambda ctx: ctx.api.artifact_read("nobodys"), alone)
     assert refused.error is not None
     assert (refused.error.code, refused.error.message) == (
-        "unauthorized",
-        "artifact 'nobodys' does not belong to this run",
+        "not_found",
+        "this run can read no artifact 'nobodys'",
     )
 
     alone = own("alone", conversation_id=None, thread_id=None, bot_id=None, workspace_id=None)

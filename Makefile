@@ -5,7 +5,7 @@ READY := .venv/.ready
 
 WORKERS ?= 3
 
-.PHONY: help run test test-long test-peers check format bench mutants pictures stable stable-pictures stable-tests wheel clean
+.PHONY: help run test test-long test-peers check format bench mutants pictures stable stable-pictures stable-tests soak kills wheel clean
 
 help:
 	@echo "make run              open the console on the bundled runner rehearsal"
@@ -20,6 +20,8 @@ help:
 	@echo "make stable-pictures  draw every picture twenty times; each must come out the same"
 	@echo "make stable-tests     run every test that depends on timing twenty times beside two busy loops"
 	@echo "make stable           both"
+	@echo "make soak             two hosts act at random for ten minutes, then the database is checked"
+	@echo "make kills            kill a thousand hosts, then check that nothing is lost"
 	@echo "make wheel            build the wheel in dist/"
 
 $(READY): pyproject.toml constraints.txt
@@ -68,6 +70,12 @@ stable-pictures: $(READY)
 
 stable-tests: $(READY)
 	@$(BIN)/python -m tests.stable
+
+soak: $(READY)
+	@$(BIN)/python -m tests.soak --minutes 10
+
+kills: $(READY)
+	@$(BIN)/python -m tests.soak --kills 1000 --hosts 3
 
 wheel: $(READY)
 	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps -w dist .

@@ -29,8 +29,20 @@ def read_cursor(read: Callable[[ConversationKey, str], int], place: Conversation
 
 def check_ownership(run: LiveRun, kind: str, ident: str, place: ConversationKey, *, run_id: str | None) -> None:
     """Raise CallRefused unless a row is of the run's own conversation; without a conversation, of the run itself."""
-    own, what, resource = conversation_key_of_run(run), f"{kind} {ident!r:.80}", f"{kind}:{ident:.80}"
+    own = conversation_key_of_run(run)
     if own.conversation_id is None and run_id != run.order.run_id:
-        raise CallRefused(Decision(False, f"{what} does not belong to this run", resource=resource))
+        raise not_found(kind, ident)
     if place != own:
-        raise CallRefused(Decision(False, f"{what} does not belong to this run's conversation", resource=resource))
+        raise not_found(kind, ident)
+
+
+def not_found(kind: str, ident: str) -> CallRefused:
+    """Return the refusal for a row that does not exist or belongs to others.
+
+    It is the same for both, in the reply and in the journal, which a runner can read: nobody learns which ids exist.
+    """
+    return CallRefused(
+        Decision(
+            False, f"this run can read no {kind} {ident!r:.80}", ErrorCode.NOT_FOUND, resource=f"{kind}:{ident:.80}"
+        )
+    )

@@ -6,8 +6,11 @@ from enum import StrEnum
 from functools import partial
 from typing import Any, Final, Protocol, cast
 
+import orjson
+
 from engine.clock import Clock
-from engine.events import Outcome, Source
+from engine.events import EntryKind, Outcome, Source
+from engine.journal.delta_mask import DeltaMask
 from engine.journal.recorder import JOURNAL_LIMIT, Recorder
 from engine.protocol.results import ResultType
 from engine.run.breakpoints import PauseControl
@@ -87,6 +90,7 @@ class LiveRun:
         self._writer = writer
         self._calls = calls
         self._normaliser = Normaliser(order.run_id)
+        self._delta_mask = DeltaMask(order.secret_mask)
         self._has_message = False
         self._last_message: tuple[Any, Any] | None = None
         self._pending_operations = 0
@@ -224,6 +228,8 @@ class LiveRun:
         if checked.applies:
             if (usage := cast("dict[str, Any]", result).get("usage")) is not None:
                 self.add_usage(usage)
+            if self._delta_mask.holds_text and checked.kind != ResultType.MESSAGE_DELTA:
+                self._end_deltas(checked)
             self._handlers.get(checked.kind, self._record)(checked)
         else:
             self._record(checked)
@@ -252,11 +258,25 @@ class LiveRun:
         )
 
     def _apply_delta(self, checked: CheckedResult) -> None:
-        if self.pending_deltas_after is None:
-            chunk = checked.payload["chunk"]
-            if chunk.get("content") or chunk.get("all_content"):
-                self.pending_deltas_after = self.recorder.position
+        chunk = checked.data["chunk"]
+        if self.pending_deltas_after is None and (chunk.get("content") or chunk.get("all_content")):
+            self.pending_deltas_after = self.recorder.position
+        if (covered := self._delta_mask.cover(chunk)) is not chunk:
+            data = {**checked.data, "chunk": covered}
+            checked = checked._replace(data=data, text=orjson.dumps(data).decode())
         self._record(checked)
+
+    def _end_deltas(self, checked: CheckedResult) -> None:
+        """Record the end of the streamed text before another result, unless that contains the whole message."""
+        if checked.payload.get("message") is None:
+            self.record_held_text()
+        else:
+            self._delta_mask.take_held()
+
+    def record_held_text(self) -> None:
+        """Record the end of the streamed text that was held back because it might have begun a secret."""
+        if (chunk := self._delta_mask.take_held()) is not None:
+            self.recorder.record(Source.RUNNER, EntryKind.MESSAGE_DELTA, {"chunk": chunk})
 
     def _apply_message(self, checked: CheckedResult) -> None:
         message = checked.payload["message"]

@@ -102,13 +102,13 @@ class Normaliser:
     def check(self, result: Any) -> CheckedResult:
         """Return what to record of this result and whether to apply it."""
         if not isinstance(result, dict):
-            shown = {"value": _shortened(result)}
+            shown = {"value": _shortened(redact(result))}
             return self._refuse(UNTYPED, shown, None, f"a result must be an object, not {_json_name(result)}")
         envelope = cast("dict[str, Any]", result)
         kind, data, sequence = envelope.get("type"), envelope.get("data"), envelope.get("sequence")
         number = sequence if type(sequence) is int and abs(sequence) <= _MAX_INTEGER else None
         if not isinstance(kind, str) or not kind:
-            return self._refuse(UNTYPED, {"value": _shortened(data)}, number, "a result must have a type")
+            return self._refuse(UNTYPED, {"value": _shortened(redact(data))}, number, "a result must have a type")
         kind = kind[:_MAX_TYPE_LENGTH]
         if kind not in _KNOWN and _is_host_type(kind):
             # A reader of the journal must not take it for an entry of the host.

@@ -204,6 +204,7 @@ class Orchestrator:
         """Write the last entry. If that fails, this host tries again later, or the next host closes the run."""
         if ending.traceback:
             live.recorder.output("traceback", ending.traceback)
+        live.record_held_text()
         live.recorder.close_output()
         verdict = decide_verdict(live, ending)
         finish = partial(self._finish, live=live, line_id=self._ids.new("line"))

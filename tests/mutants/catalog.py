@@ -19,6 +19,7 @@ AREAS: Final = (
     "grants",
     "context",
     "run_lifecycle",
+    "secrets",
     "steering",
     "queue_items",
     "breakpoints",

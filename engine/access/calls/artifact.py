@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final
 from pydantic import Field
 
 from engine.access.call import Arguments, CallRefused, CallType, Decision
-from engine.access.ownership import check_ownership
+from engine.access.ownership import check_ownership, not_found
 from engine.access.services import Services, format_time, is_internal
 from engine.protocol.errors import AgentAPIException, ErrorCode
 from engine.run.live import LiveRun
@@ -95,10 +95,10 @@ async def _get_own(services: Services, run: LiveRun, artifact_id: str) -> Artifa
     """Return an artifact that exists, has not expired and belongs to the run's conversation; not one of the host."""
     try:
         row = await services.read(run, lambda conn: artifacts.get(conn, artifact_id, now=services.clock.now()))
-    except NotFound as error:
-        raise AgentAPIException.of(ErrorCode.NOT_FOUND, str(error)) from None
+    except NotFound:
+        raise not_found("artifact", artifact_id) from None
     if is_internal(row):
-        raise AgentAPIException.of(ErrorCode.NOT_FOUND, f"no artifact {artifact_id!r:.80}")
+        raise not_found("artifact", artifact_id)
     place = ConversationKey(row.conversation_id, row.thread_id, row.bot_id, row.workspace_id)
     check_ownership(run, "artifact", artifact_id, place, run_id=row.run_id)
     return row

@@ -4,10 +4,9 @@ from functools import partial
 from typing import Any
 
 from engine.access.call import Arguments, CallType
-from engine.access.ownership import check_ownership, conversation_key_of_run, read_cursor
+from engine.access.ownership import check_ownership, conversation_key_of_run, not_found, read_cursor
 from engine.access.paging import Limit, build_page, clamp_limit
 from engine.access.services import Services, format_time
-from engine.protocol.errors import AgentAPIException, ErrorCode
 from engine.run.live import LiveRun
 from engine.store import cursors, event_log
 from engine.store.event_log import EventRow
@@ -26,7 +25,7 @@ class PageArguments(Arguments):
 async def get(services: Services, run: LiveRun, arguments: GetArguments) -> dict[str, Any]:
     row = await services.read(run, lambda conn: event_log.seen(conn, arguments.event_id))
     if row is None:
-        raise AgentAPIException.of(ErrorCode.NOT_FOUND, f"no event {arguments.event_id!r:.80}")
+        raise not_found("event", arguments.event_id)
     place = ConversationKey(row.conversation_id, row.thread_id, row.bot_id, row.workspace_id)
     check_ownership(run, "event", arguments.event_id, place, run_id=row.run_id)
     return _event_data(place, row)

@@ -152,8 +152,8 @@ async def test_run_without_conversation_reads_only_its_own_artifacts_and_event(h
     refused = await harness.try_in_run(lambda ctx: ctx.api.artifact_read("nobodys"), alone)
     assert refused.error is not None
     assert (refused.error.code, refused.error.message) == (
-        "unauthorized",
-        "artifact 'nobodys' does not belong to this run",
+        "not_found",
+        "this run can read no artifact 'nobodys'",
     )
 
     alone = own_message("alone", conversation_id=None, thread_id=None, bot_id=None, workspace_id=None)

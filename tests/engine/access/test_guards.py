@@ -152,9 +152,23 @@ async def test_run_without_conversation_cannot_read_artifacts_of_another_such_ru
         )
         assert outcome.error is not None
         assert (outcome.error.code, outcome.error.message) == (
-            "unauthorized",
-            "artifact 'elsewhere' does not belong to this run",
+            "not_found",
+            "this run can read no artifact 'elsewhere'",
         )
+
+
+async def test_a_foreign_id_and_one_that_does_not_exist_look_the_same(world: World):
+    """Neither the reply nor the journal, which a runner can read, tells whether an id exists."""
+    await world.keep("art-there", HIDDEN.encode(), OTHERS["conversation"])
+
+    async def look(ctx: Any, artifact_id: str) -> Any:
+        with pytest.raises(AgentAPIException) as refusal:
+            await ctx.api.artifact_read(artifact_id)
+        entries = (await ctx.api.run_events_page(limit=100)).items
+        told = [(entry.type, entry.data) for entry in entries if entry.type in ("call.decided", "call.replied")]
+        return str((refusal.value.error.model_dump(), told)).replace(artifact_id, "ID").replace(ctx.run_id, "RUN")
+
+    assert await world.give(lambda ctx: look(ctx, "art-there")) == await world.give(lambda ctx: look(ctx, "art-never"))
 
 
 @pytest.mark.parametrize("more", ["x", " ", "\n", "f" * 20])

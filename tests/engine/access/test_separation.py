@@ -148,7 +148,7 @@ async def _refused(call: Any) -> bool:
     try:
         await call
     except AgentAPIException as refusal:
-        return refusal.error.code == "unauthorized"
+        return refusal.error.code in ("unauthorized", "not_found")
     return False
 
 

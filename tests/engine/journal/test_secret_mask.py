@@ -127,3 +127,53 @@ def test_text_without_a_secret_is_unchanged():
     text = '{"a":  "spaced"}'
 
     assert SecretMask({"zzzz": "key"}).cover(text) is text
+
+
+async def test_a_number_of_the_config_is_masked_wherever_it_is_recorded(play: Stage):
+    config = {"password": 9876543210, "max_tokens": 128000}
+    run = await play(
+        said("9876543210 with 128000"), {"type": "x", "data": {"n": 9876543210, "m": 19876543210}}, config=config
+    )
+
+    assert run.context["config"] == {"password": "‹secret password›", "max_tokens": 128000}
+    assert run.one("message.completed").data["message"]["content"] == "‹secret password› with 128000"
+    assert run.one("x").data == {"n": "‹secret password›", "m": 19876543210}
+
+
+@pytest.mark.parametrize(
+    ("value", "secret"),
+    [
+        ("postgres://user:PASSWORD@host/db", "PASSWORD"),
+        ("postgres://user:p%40ss%2Fword@host/db", "p@ss/word"),
+        ("redis://:s3cret@host:6379/0", "s3cret"),
+        ("Server=db;User Id=sa;Password=Pa55w0rd;", "Pa55w0rd"),
+        ("https://api.example/v1?api_key=Zy12-98&page=1", "Zy12-98"),
+        ("Authorization: Bearer abc123.def-456", "abc123.def-456"),
+        ("sk-proj-0123456789abcdef", "sk-proj-0123456789abcdef"),
+    ],
+)
+def test_a_credential_inside_a_value_is_a_secret_whatever_its_name(value: str, secret: str):
+    assert secret in secrets_in([("PLACE", value)])
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "https://example.com:8080/a@b",
+        "Answer as key=value",
+        "Basic knowledge of tokens",
+        "mail me@example.com",
+        "a:b@c",
+    ],
+)
+def test_ordinary_text_holds_no_secret(value: str):
+    assert secrets_in([("prompt", value)]) == {}
+
+
+async def test_a_password_in_an_address_of_the_environment_is_masked(play: Stage, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("DATABASE", "postgres://user:open-sesame-1@host/db")
+
+    run = await play(said("connecting to postgres://user:open-sesame-1@host/db"), env=("DATABASE",))
+
+    content = run.one("message.completed").data["message"]["content"]
+    assert content == "connecting to postgres://user:‹secret DATABASE›@host/db"

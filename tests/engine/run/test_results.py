@@ -109,6 +109,14 @@ async def test_result_without_a_type_fails_the_run_as_protocol_error(run_script:
     assert await lines_of(run_script.engine) == [("user", "hi")]
 
 
+@pytest.mark.parametrize("result", [{"data": {"content_base64": "QUJD"}}, [{"content_base64": "QUJD"}]])
+async def test_a_result_without_a_type_is_recorded_without_inline_base64(play: Stage, result: object):
+    run = await play(result)
+
+    value = run.one("result.untyped").data["value"]
+    assert (value if isinstance(value, dict) else value[0]) == {"content_base64": None, "content_redacted": True}
+
+
 @pytest.mark.parametrize(
     ("result", "name"), [("text", "a string"), (5, "a number"), (None, "null"), ([], "an array"), (True, "a boolean")]
 )

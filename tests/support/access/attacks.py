@@ -116,8 +116,8 @@ PLACES = [
         Attack(
             f"event of another {name}",
             lambda s, n=name: s.api.event_get(s.others[n]["event_id"]),
-            UNAUTHORIZED,
-            "event 'said-",
+            NOT_FOUND,
+            "this run can read no event 'said-",
         )
         for name in FOREIGN_PLACES
     ),
@@ -125,8 +125,8 @@ PLACES = [
         Attack(
             f"artifact of another {name}: {call}",
             lambda s, n=name, c=call: getattr(s.api, c)(s.others[n]["artifact"]),
-            UNAUTHORIZED,
-            f"artifact 'art-{name}' does not belong to this run's conversation",
+            NOT_FOUND,
+            f"this run can read no artifact 'art-{name}'",
         )
         for name, call in (
             *((name, "artifact_metadata") for name in FOREIGN_PLACES),
@@ -139,16 +139,16 @@ PLACES = [
 
 ARTIFACTS = [
     Attack(
-        "expired artifact", lambda s: s.api.artifact_metadata("expired"), NOT_FOUND, "no artifact expired", ANSWERED
+        "expired artifact", lambda s: s.api.artifact_metadata("expired"), NOT_FOUND, "this run can read no artifact 'ex"
     ),
-    Attack("expired artifact, read", lambda s: s.api.artifact_read("expired"), NOT_FOUND, "no artifact", ANSWERED),
-    Attack("unknown artifact", lambda s: s.api.artifact_read("%"), NOT_FOUND, "no artifact %", ANSWERED),
+    Attack("expired artifact, read", lambda s: s.api.artifact_read("expired"), NOT_FOUND, "this run can read no art"),
+    Attack("unknown artifact", lambda s: s.api.artifact_read("%"), NOT_FOUND, "this run can read no artifact '%'"),
+    Attack("event that never was", lambda s: s.api.event_get("%"), NOT_FOUND, "this run can read no event '%'"),
     Attack(
         "the host's own artifact",
         lambda s: s.api.artifact_read("large-reply"),
         NOT_FOUND,
-        "no artifact 'large-reply'",
-        ANSWERED,
+        "this run can read no artifact 'large-reply'",
     ),
     Attack(
         "file swapped for a link",

@@ -148,8 +148,8 @@ MUTANTS: Final = (
     ),
     Mutant(
         "engine/intake/attachments.py",
-        "if path.is_relative_to(real) and path.is_file():",
-        "if path.is_file():",
+        'if is_file_in_root(root, attachment.id or "")',
+        'if (root / (attachment.id or "")).is_file()',
         "what leads out of a root is not there",
         "tests/engine/intake/test_attachments.py::test_a_file_that_left_its_root_is_refused_before_anything_is_recorded",
     ),

@@ -137,7 +137,7 @@ def test_unknown_command_is_refused(trackside: Trackside):
 
     assert trackside.error("dance") == (
         "no command and no file called 'dance'. Commands: run, runs, show, receipts, stop, sessions, "
-        "transcript, search, state, artifacts, doctor, new, schema, keys, prune."
+        "transcript, search, state, artifacts, doctor, new, schema, keys, prune, backup."
     )
     no_terminal = "the console needs a terminal. `trackside run` works without one."
     assert trackside.error(str(file)) == trackside.error("-c") == no_terminal

@@ -13,6 +13,13 @@ _GUARDS: Final = "tests/engine/queue/test_guards.py"
 _DELETED: Final = "tests/engine/queue/test_deleted_session.py"
 
 MUTANTS: Final = (
+    Mutant(
+        "engine/queue/dispatch.py",
+        "text = order.secret_mask.cover_words(envelope.input.to_text())",
+        "text = envelope.input.to_text()",
+        "the title of a session holds no secret",
+        "tests/engine/journal/test_secret_mask.py::test_no_secret_is_left_in_the_database",
+    ),
     # A deleted session
     Mutant(
         "engine/store/deletion.py",

@@ -117,7 +117,7 @@ def _openat2(folder: int, name: str, flags: int) -> int:
 
     how = (ctypes.c_uint64 * 3)(flags, 0, _RESOLVE)
     arguments = (ctypes.c_int(folder), os.fsencode(name), ctypes.byref(how), ctypes.c_size_t(_OPEN_HOW_BYTES))
-    libc = ctypes.CDLL(None, use_errno=True)
+    libc, code = ctypes.CDLL(None, use_errno=True), errno.EAGAIN
     for _ in range(_MAX_TRIES):
         descriptor = libc.syscall(ctypes.c_long(_OPENAT2), *arguments)
         if descriptor >= 0:

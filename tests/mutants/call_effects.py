@@ -193,7 +193,7 @@ MUTANTS: Final = (
     Mutant(
         "engine/rooted_files.py",
         "if not path.is_relative_to(real_root):",
-        "if (real_root / name).is_symlink():",
+        'if not path.is_relative_to(real_root := path.parent if ".." in name else real_root):',
         "no way up leads to a file outside the roots",
         f"{_ATTACK}[file by .. that the config names]",
     ),

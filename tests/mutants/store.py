@@ -217,7 +217,7 @@ MUTANTS: Final = (
         "        os.fchmod(descriptor, FILE_MODE)\n    finally:",
         "        os.fchmod(descriptor, 0o644)\n    finally:",
         "every file is private",
-        "tests/engine/store/test_private_files.py::test_a_new_database_and_its_folder_are_private",
+        "tests/engine/store/test_private_files.py::test_a_new_file_is_private_before_anything_is_in_it",
     ),
     Mutant(
         "engine/store/private_files.py",
@@ -250,10 +250,10 @@ MUTANTS: Final = (
     ),
     Mutant(
         "engine/store/backup.py",
-        "    if os.path.lexists(target) and not overwrite:",
-        "    if os.path.lexists(target) and overwrite is None:",
+        "    if overwrite:\n        copy.replace",
+        "    if not os.path.islink(target):\n        copy.replace",
         "a backup overwrites only what it is told to",
-        "tests/engine/store/test_backup.py::test_a_backup_overwrites_only_what_it_is_told_to",
+        "tests/engine/store/test_backup.py::test_a_file_that_appears_during_the_backup_is_kept",
     ),
     Mutant(
         "engine/store/backup.py",

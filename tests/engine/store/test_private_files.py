@@ -9,7 +9,7 @@ import pytest
 from engine.api import Engine
 from engine.store.database import Database
 from engine.store.health import examine
-from engine.store.private_files import files_beside, make_private_folder, open_to_others
+from engine.store.private_files import create_private_file, files_beside, make_private_folder, open_to_others
 from tests.support.engines import Engines, done, perform
 from tests.support.store_samples import entry, write
 
@@ -36,6 +36,15 @@ def test_a_new_database_and_its_folder_are_private(tmp_path: Path):
 
     assert found == {"facts.db": 0o600, "facts.db-wal": 0o600, "facts.db-shm": 0o600}
     assert [mode(folder) for folder in (path.parent, path.parent.parent)] == [0o700, 0o700]
+
+
+@pytest.mark.usefixtures("umask")
+def test_a_new_file_is_private_before_anything_is_in_it(tmp_path: Path):
+    create_private_file(tmp_path / "new")
+
+    assert mode(tmp_path / "new") == 0o600
+    with pytest.raises(FileExistsError):
+        create_private_file(tmp_path / "new")
 
 
 @pytest.mark.usefixtures("umask")

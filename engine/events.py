@@ -106,7 +106,7 @@ class EndReason(StrEnum):
 
 
 class DropReason(StrEnum):
-    """Why a message was dropped: how its run ended, or what happened to the host."""
+    """Why a message was dropped: how its run ended, or what happened to the host or the session."""
 
     COMPLETED = "completed"
     FAILED = "failed"
@@ -115,6 +115,7 @@ class DropReason(StrEnum):
     RUNNER_LOST = "runner_lost"
     HOST_RESTARTED = "host_restarted"
     HOST_CLOSED = "host_closed"
+    SESSION_DELETED = "session_deleted"
 
 
 class Outcome(StrEnum):

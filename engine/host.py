@@ -9,6 +9,7 @@ from engine.clock import Clock, Ids
 from engine.events import EntryKind, Hub, Source, Status
 from engine.protocol.results import FailureCode
 from engine.queue.claims import ClaimedEvents
+from engine.queue.decided_elsewhere import fail_decided_elsewhere
 from engine.queue.dispatch import Dispatcher
 from engine.queue.leftovers import Resend, drop_leftovers, drop_pending
 from engine.queue.ticket import Ticket
@@ -115,6 +116,10 @@ class Host:
         """Close the runs of hosts that have died since the start. Returns the ids of those runs."""
         return await self.writer.submit(self._recover)
 
+    async def follow_decisions(self) -> None:
+        """Fail the tickets of queued messages that were dropped or deleted by another process or with their session."""
+        await fail_decided_elsewhere(self.dispatcher.pending, self._database)
+
     async def check_writable(self) -> None:
         """Make a write that changes nothing. Raises StoreError if it fails."""
         await self.writer.submit(lambda tx: hosts.touch(tx.connection, self.host_id))
@@ -172,14 +177,16 @@ class Host:
             live.request_stop(StopReason.CANCELLED)
 
     async def _poll(self) -> None:
-        """Check for stop requests of this host's runs and for entries that other processes wrote."""
+        """Check for stop requests of this host's runs, and for decisions and entries that other processes wrote."""
         last = 0
         while True:
             await asyncio.sleep(POLL_SECONDS)
             await self.orchestrator.write_pending_ends()
-            if not self.orchestrator.live and not self._hub.has_subscribers:
+            is_idle = not self.orchestrator.live and not self._hub.has_subscribers
+            if is_idle and not self.dispatcher.pending:
                 continue
             try:
+                await self.follow_decisions()
                 cancelled = await self._database.fetch(runs.cancel_requested_query(self.host_id))
                 newest = await self._database.fetch(entries.LAST_ROW)
             except Exception as error:  # noqa: BLE001  (a failed read must not end the loop)

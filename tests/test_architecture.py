@@ -30,6 +30,7 @@ ENGINE_LEAVES = {
     "engine.events",
     "engine.intake.mime",
     "engine.protocol",
+    "engine.rooted_files",
 }
 WITHOUT_LEAVES = {"engine.protocol", "engine.journal.kinds", "engine.journal.delta_text"}
 COMMANDS = """
@@ -54,6 +55,7 @@ typed = [
     ["keys"],
     ["prune", "--older-than", "30d", "--yes", *database],
     ["stop", "last", *database],
+    ["backup", "copy.db", *database],
 ]
 codes = {line[0]: main(line) for line in typed}
 said = [codes, sorted(set(COMMANDS) - codes.keys())]

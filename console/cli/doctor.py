@@ -3,6 +3,7 @@
 import argparse
 import os
 import platform
+import shlex
 import shutil
 import sqlite3
 import subprocess
@@ -28,6 +29,7 @@ from engine.api import (
     AgentConfig,
     ConfigError,
     ConfigForm,
+    DatabaseHealth,
     Project,
     Registry,
     RunnersError,
@@ -201,7 +203,7 @@ def _check_interpreter(python: str) -> Finding:
 
 
 def _check_database(path: Path) -> Iterator[Finding]:
-    health = examine(path)
+    health = examine(path, data_folder=default_database().parent)
     if not health.exists:
         yield Finding("Database", Severity.OK, f"{health.path} does not exist yet; `trackside run` creates it")
         return
@@ -211,6 +213,7 @@ def _check_database(path: Path) -> Iterator[Finding]:
         return
     details = f"{size(health.size_bytes)}, schema {health.schema}, no damage"
     yield Finding("Database", Severity.OK, f"{health.path}  {details}")
+    yield from _check_permissions(health)
     for host in health.hosts:
         runs = number(host.live_runs, "run") + " in progress"
         if host.is_alive:
@@ -219,3 +222,14 @@ def _check_database(path: Path) -> Iterator[Finding]:
         else:
             text = f"process {host.pid} is gone and left {runs}."
             yield Finding("Database", Severity.WARNING, text, "The next `trackside run` closes every run that is left.")
+
+
+def _check_permissions(health: DatabaseHealth) -> Iterator[Finding]:
+    """Warn of data that other users of this machine can read."""
+    if health.wide_folder is not None:
+        text = f"other users can enter {health.wide_folder}."
+        yield Finding("Database", Severity.WARNING, text, f"Run: chmod 700 {shlex.quote(str(health.wide_folder))}")
+    if health.wide_files:
+        names = ", ".join(path.name for path in health.wide_files)
+        fix = f"Run: chmod 600 {shlex.join(map(str, health.wide_files))}"
+        yield Finding("Database", Severity.WARNING, f"other users can read {names}.", fix)

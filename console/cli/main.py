@@ -29,6 +29,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "schema": "print the JSON Schema of trackside.yaml",
     "keys": "print the console's commands and keys",
     "prune": "delete events, transcript and runs older than an age",
+    "backup": "copy the database to a file, also while it is in use",
 }
 """Each command with its summary. The module of the same name defines its arguments and runs it."""
 

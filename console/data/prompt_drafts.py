@@ -84,6 +84,7 @@ class PromptDrafts:
             return
         if self._file is None:
             self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            os.fchmod(self._file, 0o600)  # whatever the umask
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         # Overwrite, then cut: between the two the file is too long, but never empty.
         os.pwrite(self._file, data, 0)

@@ -36,6 +36,7 @@ from engine.runners.form_fields import Field, Option
 from engine.runners.registry import Registry
 from engine.runners.summaries import RunnerSummary
 from engine.store.artifacts import ArtifactRow
+from engine.store.backup import back_up
 from engine.store.deletion import Deleted
 from engine.store.errors import (
     AlreadyDecided,
@@ -152,6 +153,7 @@ __all__ = [
     "TranscriptLine",
     "Workspace",
     "Written",
+    "back_up",
     "default_database",
     "default_draft",
     "draft_of",

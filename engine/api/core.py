@@ -123,7 +123,8 @@ class EngineCore:
         if self.host is not None:
             await self.host.close()
         if self._reader_edits is not None:
-            writable, writer = self._reader_edits
-            await writer.close()
-            await asyncio.to_thread(writable.close)
+            await self._reader_edits[1].close()
         await asyncio.to_thread(self.database.close)
+        if self._reader_edits is not None:
+            # Last: it folds in the WAL, which a reader of this process would prevent.
+            await asyncio.to_thread(self._reader_edits[0].close)

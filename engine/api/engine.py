@@ -34,6 +34,7 @@ from engine.store.database import Database
 from engine.store.deletion import Deleted
 from engine.store.errors import DatabaseMissing, StoreError
 from engine.store.health import HostStatus, hosts_seen
+from engine.store.private_files import tighten
 
 FOLLOW_SECONDS: Final = 0.1
 """How often a reader with subscribers looks for entries of other processes."""
@@ -107,6 +108,8 @@ class Engine:
             await asyncio.to_thread(workspace.registry.look)
         # Last, so that no error before this leaves the database open.
         database = await asyncio.to_thread(Database.open, path, write=hosting, synchronous=synchronous)
+        if hosting and path.parent == default_database().parent:
+            tighten([path.parent])
         engine = cls(workspace, database, clock)
         if hosting:
             core = engine._core

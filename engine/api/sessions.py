@@ -1,12 +1,14 @@
 """Sessions and their transcripts."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from itertools import count
 from typing import Any
 
 from engine.api.core import EngineCore
 from engine.store import sessions, transcript
 from engine.store.deletion import Deleted, delete_session
+from engine.store.errors import StoreError
 from engine.store.sessions import Session, SessionRow, Summary
 from engine.store.transcript import TranscriptLine
 
@@ -55,9 +57,16 @@ class SessionsApi:
         )
 
     async def delete(self, session_id: str) -> Deleted:
-        """Delete a session with its transcript, conversation state, artifacts and runs, but not its children."""
+        """Delete a session with its transcript, conversation state, artifacts and runs, but not its children.
+
+        Its queued messages are dropped, and their tickets fail with SessionDeleted, also in other processes.
+        """
         event_id, now = self._core.ids.new("evt"), self._core.now()
-        return await self._core.edit(lambda tx: delete_session(tx.connection, session_id, at=now, event_id=event_id))
+        deleted = await self._core.edit(lambda tx: delete_session(tx.connection, session_id, at=now, event_id=event_id))
+        if self._core.host is not None:
+            with suppress(StoreError):  # the session is deleted; the host follows again at its next poll
+                await self._core.host.follow_decisions()
+        return deleted
 
     async def transcript(
         self, conversation_id: str, *, before: int | None = None, after: int | None = None, limit: int = 100

@@ -85,13 +85,14 @@ class StateApi:
     async def set(
         self, scope: ScopeIdentity, key: str, value: object, *, expected: object = Expected.ANYTHING
     ) -> StateEdit:
-        """Write a value; raises StateRefused if a key or value is over its limit.
+        """Write a value; raises StateRefused if a key, a value or the scope is over its limit.
 
         `expected` is the value that the user has seen, a listed row, or `Expected.NOTHING`. Raises StateConflict, and
         writes nothing, if the stored value is no longer `expected`.
         """
+        limits = self._core.workspace.project.state_limits()
         return await self._edit(
-            lambda conn, origin: state_edits.put(conn, scope, key, value, origin, expected=expected)
+            lambda conn, origin: state_edits.put(conn, scope, key, value, origin, expected=expected, limits=limits)
         )
 
     async def delete(self, scope: ScopeIdentity, key: str, *, expected: object = Expected.ANYTHING) -> StateEdit:
@@ -107,7 +108,8 @@ class StateApi:
 
         Values that were written since the edit stay; raises StateRefused if nothing is left to undo.
         """
-        return await self._edit(lambda conn, origin: state_edits.restore(conn, edit_id, origin))
+        limits = self._core.workspace.project.state_limits()
+        return await self._edit(lambda conn, origin: state_edits.restore(conn, edit_id, origin, limits=limits))
 
     async def _edit(self, change: Callable[[Connection, EditOrigin], StateEdit]) -> StateEdit:
         origin = EditOrigin(self._core.ids.new("evt"), self._core.now())

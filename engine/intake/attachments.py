@@ -16,6 +16,7 @@ from engine.intake.envelope import EventEnvelope, EventProblem
 from engine.intake.errors import IntakeError
 from engine.intake.mime import mime_type_of
 from engine.protocol.content import Attachment
+from engine.rooted_files import is_file_in_root
 
 INLINE_LIMIT: Final = 1024 * 1024
 FILE_ROOT: Final = "file_root"
@@ -31,15 +32,7 @@ def is_file_reference(attachment: Attachment) -> bool:
 
 def find_root(attachment: Attachment, roots: tuple[Path, ...]) -> Path | None:
     """Return the file root that holds the attachment's file, or None. A path that leaves its root does not count."""
-    for root in roots:
-        real = root.resolve()
-        try:
-            path = (real / (attachment.id or "")).resolve()
-            if path.is_relative_to(real) and path.is_file():
-                return real
-        except (OSError, RuntimeError, ValueError):
-            continue
-    return None
+    return next((root.resolve() for root in roots if is_file_in_root(root, attachment.id or "")), None)
 
 
 def decode_content(attachment: Attachment) -> bytes | None:

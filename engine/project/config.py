@@ -19,6 +19,7 @@ from engine.runners.document import KeyPath, dotted
 from engine.runners.errors import InvalidFile, RunnersError, TargetNotFound
 from engine.runners.registry import Registry
 from engine.runners.validation_text import faults
+from engine.store.state import MAX_SCOPE_BYTES, MAX_SCOPE_KEYS, StateLimits
 from engine.yaml_model import PathText, YamlModel
 
 if TYPE_CHECKING:
@@ -51,6 +52,15 @@ class DatabaseSection(YamlModel):
     """Relative to this file. Default: in the user's data folder."""
     synchronous: Literal["NORMAL", "FULL"] = "NORMAL"
     """NORMAL survives a killed process; FULL also survives a power cut."""
+
+
+class LimitsSection(YamlModel):
+    """How much runners may store."""
+
+    state_bytes: int = Field(MAX_SCOPE_BYTES, ge=1)
+    """UTF-8 bytes of the keys and values of one state scope."""
+    state_keys: int = Field(MAX_SCOPE_KEYS, ge=1)
+    """Keys of one state scope."""
 
 
 class AgentEntry(YamlModel):
@@ -90,6 +100,8 @@ class ProjectConfig(YamlModel):
     database: DatabaseSection = Field(default_factory=DatabaseSection)
     file_roots: list[PathText] = Field(default_factory=list[PathText])
     """Folders whose files can be chosen in file fields and become artifacts; relative to this file."""
+    # Not validated: without a config, the section's validator need not be built.
+    limits: LimitsSection = Field(default_factory=LimitsSection.model_construct)
 
 
 def json_schema() -> dict[str, Any]:
@@ -149,6 +161,10 @@ class Project:
     def file_roots(self) -> tuple[Path, ...]:
         """Folders whose files may become artifacts."""
         return tuple(self.path_of(text) for text in self.config.file_roots)
+
+    def state_limits(self) -> StateLimits:
+        """The limits of each state scope."""
+        return StateLimits(self.config.limits.state_bytes, self.config.limits.state_keys)
 
     def files(self) -> tuple[Path, ...]:
         """The files that the project was read from: trackside.yaml and the files of its resources."""

@@ -235,7 +235,8 @@ class Dispatcher:
             return _Accepted(_Acceptance.REPEATED, run_id=_run_of_event(conn, known))
         if envelope.conversation_id is not None:
             user = envelope.actor.actor_id if envelope.actor else None
-            title = envelope.input.to_text().strip().partition("\n")[0][:80] or envelope.event_type
+            text = order.secret_mask.cover_words(envelope.input.to_text())
+            title = text.strip().partition("\n")[0][:80] or envelope.event_type
             sessions.ensure(conn, envelope.conversation_id, at=now, user_id=user, title=title)
             sessions.touch(conn, envelope.conversation_id, at=now)
         item = replace(item, created_at=now)

@@ -12,7 +12,7 @@ class Ticket:
 
     event_id: str
     started: asyncio.Future[str]
-    """The run id. Fails if the run cannot be created; cancelled if the event is withdrawn."""
+    """The run id. Fails if the run cannot be created or the session is deleted; cancelled if the event is withdrawn."""
     is_repeat: bool = False
     """The event id was seen before; the run is that of the first event."""
     item_id: str | None = None

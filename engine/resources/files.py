@@ -1,11 +1,11 @@
 """Reads files under the project's file roots. A path that leaves its root is refused."""
 
 import os
-import stat
 from pathlib import Path
 from typing import Final
 
 from engine.protocol.errors import ErrorCode
+from engine.rooted_files import NotRegular, OutsideRoot, RootedFile, open_folder_in_root, open_in_root
 
 MAX_FILE_BYTES: Final = 10 << 20
 
@@ -20,53 +20,57 @@ class FileProblem(Exception):
 
 def read_file(key: str, roots: tuple[Path, ...]) -> bytes:
     """Read the file that a key names: a path relative to one of the roots."""
-    return _read(_resolve(key, roots), key)
+    opened = _open(key, roots)
+    with os.fdopen(opened.descriptor, "rb") as file:
+        if opened.status.st_size > MAX_FILE_BYTES:
+            raise FileProblem(ErrorCode.PAYLOAD_TOO_LARGE, f"file {key!r:.80} has more than {MAX_FILE_BYTES} bytes")
+        return file.read(MAX_FILE_BYTES)
 
 
 def file_exists(key: str, roots: tuple[Path, ...]) -> bool:
     """Whether a key names an existing file under one of the roots."""
     try:
-        _resolve(key, roots)
-    except (FileProblem, OSError, RuntimeError, ValueError):  # also circular links and invalid paths
+        os.close(_open(key, roots).descriptor)
+    except (FileProblem, OSError):
         return False
     return True
-
-
-def _resolve(key: str, roots: tuple[Path, ...]) -> Path:
-    for root in roots:
-        real_root = root.resolve()
-        path = (real_root / key).resolve()
-        if not path.is_relative_to(real_root):
-            raise FileProblem(ErrorCode.UNAUTHORIZED, f"file {key!r:.80} is outside the file roots")
-        if path.is_file():
-            return path
-    raise FileProblem(ErrorCode.NOT_FOUND, f"no file {key!r:.80} under the project's file_roots")
 
 
 def list_file_keys(roots: tuple[Path, ...], limit: int = 1_000) -> list[str]:
     """Return the keys of files under the roots, sorted. Hidden and linked files are left out."""
     found: set[str] = set()
-    for root in (root.resolve() for root in roots):
-        waiting = [root]
+    for root in roots:
+        waiting = [Path()]
         while waiting and len(found) < limit:
+            folder = waiting.pop(0)
             try:
-                with os.scandir(waiting.pop(0)) as listed:
-                    entries = sorted(listed, key=lambda entry: entry.name)
-            except OSError:
+                files, folders = _list_folder(root, folder)
+            except (OutsideRoot, OSError):
                 continue
-            seen = [entry for entry in entries if not entry.name.startswith(".")]
-            waiting += [Path(entry.path) for entry in seen if entry.is_dir(follow_symlinks=False)]
-            found |= {str(Path(entry.path).relative_to(root)) for entry in seen if entry.is_file(follow_symlinks=False)}
+            waiting += [folder / name for name in folders]
+            found |= {str(folder / name) for name in files}
     return sorted(found)[:limit]
 
 
-def _read(path: Path, key: str) -> bytes:
-    # O_NOFOLLOW: the path was resolved, so a link here was put in since.
-    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    with os.fdopen(descriptor, "rb") as file:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            raise FileProblem(ErrorCode.NOT_FOUND, f"{key!r:.80} is not a regular file")
-        if status.st_size > MAX_FILE_BYTES:
-            raise FileProblem(ErrorCode.PAYLOAD_TOO_LARGE, f"file {key!r:.80} has more than {MAX_FILE_BYTES} bytes")
-        return file.read(MAX_FILE_BYTES)
+def _open(key: str, roots: tuple[Path, ...]) -> RootedFile:
+    for root in roots:
+        try:
+            return open_in_root(root, key)
+        except OutsideRoot:
+            raise FileProblem(ErrorCode.UNAUTHORIZED, f"file {key!r:.80} is outside the file roots") from None
+        except (FileNotFoundError, NotADirectoryError, NotRegular):
+            continue
+    raise FileProblem(ErrorCode.NOT_FOUND, f"no file {key!r:.80} under the project's file_roots")
+
+
+def _list_folder(root: Path, folder: Path) -> tuple[list[str], list[str]]:
+    """Return the names of the files and of the folders in a folder, without hidden ones and links."""
+    descriptor = open_folder_in_root(root, str(folder))
+    try:
+        with os.scandir(descriptor) as listed:
+            entries = [entry for entry in listed if not entry.name.startswith(".")]
+            files = [entry.name for entry in entries if entry.is_file(follow_symlinks=False)]
+            folders = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
+    finally:
+        os.close(descriptor)
+    return files, sorted(folders)

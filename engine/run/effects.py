@@ -114,7 +114,7 @@ class Effects:
             change = ChangeOrigin(
                 editor="runner", at=entry.at, run_id=entry.run_id, position=entry.position, journal_row=row
             )
-            state.put(tx.connection, identity, key, payload["value"], change)
+            state.put(tx.connection, identity, key, payload["value"], change, self._order.state_limits)
 
         return self._or_drop(entry, write)
 

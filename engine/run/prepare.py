@@ -102,6 +102,7 @@ def prepare(
         breakpoints=tuple(dict.fromkeys(BreakpointLocation.parse(words) for words in options.breakpoints)),
         resource_set=workspace.resources,
         file_roots=project.file_roots(),
+        state_limits=project.state_limits(),
         uses_kept_settings=options.kept,
         warnings=(*warnings, *left_out),
     )

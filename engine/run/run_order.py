@@ -13,6 +13,7 @@ from engine.run.breakpoints import BreakpointLocation
 from engine.run.grants import Grants
 from engine.runtimes.runtime import Launch
 from engine.store.row_mapping import ConversationKey
+from engine.store.state import DEFAULT_LIMITS, StateLimits
 
 Slot = tuple[str, str | None]
 """A conversation and, if any, its thread."""
@@ -47,6 +48,8 @@ class RunOrder:
     """The resources behind the grants, as of this order; a reload does not change them."""
     file_roots: tuple[Path, ...] = ()
     """Folders whose files the config may name."""
+    state_limits: StateLimits = DEFAULT_LIMITS
+    """The limits of each state scope that the run writes to."""
     uses_kept_settings: bool = False
     """Whether the user's saved settings were applied, if there are any."""
     warnings: tuple[str, ...] = ()

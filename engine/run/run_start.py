@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from engine.clock import Clock, rfc3339
+from engine.clock import Clock, SystemClock, rfc3339
 from engine.intake.envelope import EventEnvelope
 from engine.protocol.content import Attachment, RunnerInput
 from engine.protocol.context import AdapterContext, AgentRunContext, ContextAccess, RuntimeContext, StateSnapshot
@@ -17,7 +17,9 @@ from engine.protocol.event import (
     trigger_source,
 )
 from engine.run.run_order import RunOrder
+from engine.run.state_snapshot import Snapshot, is_small, read_snapshot, state_budget
 from engine.run.store_event import store_attachments, store_raw
+from engine.runtimes import wire
 from engine.store import cursors, event_log, runs, state, transcript
 from engine.store.batch import Transaction
 from engine.store.runs import RunRow
@@ -161,13 +163,14 @@ def start_run(tx: Transaction, order: RunOrder, *, now: int) -> StartFacts:
     before = None
     if envelope.conversation_id is not None:
         before = transcript.latest_seq(tx.connection, order.conversation_key, before_line=user_line_id(order.run_id))
+    snapshot = _read_state(tx, order)
     return StartFacts(
         event_seq=event.seq,
         transcript_seq=before,
         latest_cursor=None if before is None else cursors.history(order.conversation_key, before + 1),
-        state=_read_state(tx, order),
+        state=snapshot.values,
         deadline_at=deadline_at,
-        warnings=warnings,
+        warnings=(*warnings, *snapshot.warnings),
     )
 
 
@@ -176,10 +179,16 @@ def user_line_id(run_id: str) -> str:
     return f"{run_id}:user"
 
 
-def _read_state(tx: Transaction, order: RunOrder) -> dict[str, dict[str, Any]]:
-    found: dict[str, dict[str, Any]] = {
-        scope: state.all_of(tx.connection, identity.key) for scope, identity in order.grants.state_scopes.items()
-    }
-    if "conversation" in found:
-        found["conversation"].setdefault(state.EXTERNAL, order.envelope.conversation_id)
-    return found
+def _read_state(tx: Transaction, order: RunOrder) -> Snapshot:
+    scopes = order.grants.state_scopes
+    budget = None if is_small(tx.connection, scopes) else state_budget(_bytes_without_state(order))
+    snapshot = read_snapshot(tx.connection, scopes, budget)
+    if "conversation" in snapshot.values:
+        snapshot.values["conversation"].setdefault(state.EXTERNAL, order.envelope.conversation_id)
+    return snapshot
+
+
+def _bytes_without_state(order: RunOrder) -> int:
+    """Return the size of the context without state. Its times and sequence numbers have no final values yet."""
+    facts = StartFacts(event_seq=0, transcript_seq=None, latest_cursor=None, state={}, deadline_at=None)
+    return len(wire.dumps(build_context(order, facts, SystemClock())))

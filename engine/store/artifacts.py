@@ -2,16 +2,16 @@
 
 import hashlib
 import os
-import stat
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from sqlalchemy import Connection, delete, func, insert, or_, select, tuple_
 from sqlalchemy.dialects.sqlite import insert as insert_or
 
+from engine.rooted_files import NotRegular, OutsideRoot, RootedFile, open_in_root
 from engine.store.errors import ArtifactTaken, NotFound, PathEscapes
 from engine.store.redact import redact
 from engine.store.row_mapping import driver_of, every, first, teach_folding, values
@@ -75,11 +75,9 @@ def register(conn: Connection, row: ArtifactRow, content: bytes | None = None) -
         row = replace(row, size_bytes=len(content), sha256=digest, blob_key=digest)
         conn.execute(insert_or(artifact_blobs).values(blob_key=digest, content=content).on_conflict_do_nothing())
     elif row.storage == Storage.FILE:
-        descriptor = _open_file(row)
-        try:
-            row = replace(row, size_bytes=os.fstat(descriptor).st_size, location=str(_real(row)))
-        finally:
-            os.close(descriptor)
+        opened = _open_file(row)
+        os.close(opened.descriptor)
+        row = replace(row, size_bytes=opened.status.st_size, location=str(opened.path))
     row = replace(row, metadata=redact(dict(row.metadata)))
     conn.execute(insert(artifacts), values(row))
     return row
@@ -159,48 +157,21 @@ def _read_blob(conn: Connection, row: ArtifactRow, offset: int, limit: int) -> b
 
 
 def _read_file(row: ArtifactRow, offset: int, limit: int) -> bytes:
-    descriptor = _open_file(row)
-    with os.fdopen(descriptor, "rb") as file:
-        if offset >= os.fstat(descriptor).st_size:
+    opened = _open_file(row)
+    with os.fdopen(opened.descriptor, "rb") as file:
+        if offset >= opened.status.st_size:
             return b""
         file.seek(offset)
         return file.read(limit)
 
 
-def _open_file(row: ArtifactRow) -> int:
-    """Open the file and return its descriptor. Raises PathEscapes if the file is not inside its root.
-
-    The check is made on the opened file, so a symbolic link that is swapped in meanwhile is detected.
-    """
+def _open_file(row: ArtifactRow) -> RootedFile:
+    """Open the file of an artifact. Raises PathEscapes if the file is not inside its root, or not a regular file."""
     if row.location is None or row.root is None:
         raise PathEscapes(f"artifact {row.artifact_id} has no file path.")
     try:
-        descriptor = os.open(_path(row), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        return open_in_root(Path(row.root), row.location)
+    except (OutsideRoot, NotRegular) as error:
+        raise PathEscapes(f"the file of artifact {row.artifact_id} is outside its root.") from error
     except OSError as error:
         raise NotFound(f"the file of artifact {row.artifact_id} is gone or cannot be read.") from error
-    try:
-        _check(row, os.fstat(descriptor))
-    except BaseException:
-        os.close(descriptor)
-        raise
-    return descriptor
-
-
-def _check(row: ArtifactRow, opened: os.stat_result) -> None:
-    try:
-        real = _real(row)
-        root = Path(cast(str, row.root)).resolve(strict=True)
-        same = os.path.samestat(opened, real.lstat())
-    except (OSError, RuntimeError) as error:
-        raise NotFound(f"the file of artifact {row.artifact_id} is gone or cannot be read.") from error
-    if not real.is_relative_to(root) or not same or not stat.S_ISREG(opened.st_mode):
-        raise PathEscapes(f"the file of artifact {row.artifact_id} is outside its root.")
-
-
-def _path(row: ArtifactRow) -> Path:
-    """Return the path as it was given; a relative path starts at the root."""
-    return Path(cast(str, row.root)) / cast(str, row.location)
-
-
-def _real(row: ArtifactRow) -> Path:
-    return _path(row).resolve(strict=True)

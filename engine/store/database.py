@@ -1,11 +1,11 @@
 """A SQLite database file: opening and upgrading it, its connections, and short reads in threads."""
 
 import asyncio
-import shutil
 import sqlite3
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Final, Literal, TypeVar, cast
 
@@ -24,10 +24,11 @@ from engine.store.errors import (
     sqlite_code,
     translate,
 )
+from engine.store.private_files import create_private_file, make_private_folder, sqlite_files, tighten
 
 T = TypeVar("T")
 Synchronous = Literal["NORMAL", "FULL"]
-_Mode = Literal["ro", "rw", "rwc", "ro&immutable=1"]
+Mode = Literal["ro", "rw", "ro&immutable=1"]
 
 BUSY_SECONDS: Final = 5.0
 READERS: Final = 3
@@ -47,9 +48,10 @@ _NO_PLACE: Final = frozenset({sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN})
 class Database:
     """An open database. Writes go through a `Writer` on `writing_connection`; each read sees one snapshot."""
 
-    def __init__(self, path: Path, *, synchronous: Synchronous, busy: float, reading: _Mode) -> None:
+    def __init__(self, path: Path, *, synchronous: Synchronous, busy: float, reading: Mode, write: bool) -> None:
         self.path = path
-        self._mode: _Mode = reading
+        self._is_written = write
+        self._mode: Mode = reading
         self._synchronous = synchronous
         self._busy = busy
         # The driver is always in autocommit mode, so that every BEGIN is explicit and states its kind.
@@ -71,17 +73,18 @@ class Database:
         path = path.expanduser().absolute()
         try:
             if write:
-                path.parent.mkdir(parents=True, exist_ok=True)
-            mode, found = _look(path, busy)
+                make_private_folder(path.parent)
+            mode, found = look(path, busy)
             if found is None and not write:
                 raise missing(path)
             if found != tables.SCHEMA_VERSION and not write:
                 raise DatabaseOlder(
                     f"{path} was written by an older Trackside. `trackside run --db {path}` upgrades it."
                 )
-            database = cls(path, synchronous=synchronous, busy=busy, reading=mode)
+            database = cls(path, synchronous=synchronous, busy=busy, reading=mode, write=write)
             if write:
                 database._prepare(current=found == tables.SCHEMA_VERSION)
+                tighten(sqlite_files(path))
         except (DBAPIError, sqlite3.Error, OSError) as error:
             raise translate(error, path) from error
         return database
@@ -133,18 +136,32 @@ class Database:
         return [] if found == ["ok"] else found
 
     def close(self) -> None:
+        """Close all connections. If the database was opened to write, fold the WAL into its file."""
         self._async_reader.close()
         self._threads.shutdown()
         if self._sign is not None:
             self._sign.close()
         self._reading.dispose()
         self._writing.dispose()
+        if self._is_written:
+            self._fold_in_wal()
+
+    def _fold_in_wal(self) -> None:
+        """Write the changes in the WAL to the database file, so that a copy of this file alone is complete.
+
+        SQLite does so when the last connection is closed, but not if that one can only read. Never waits: while
+        another process reads or writes, the WAL stays, and the last process that closes the database folds it in.
+        """
+        with suppress(sqlite3.Error), closing(connect(self.path, "rw", 0)) as driver:
+            # The first one keeps no other process from writing, and leaves little to do for the second.
+            driver.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+            driver.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
 
     def _connect_to_read(self) -> sqlite3.Connection:
-        return _connect(self.path, self._mode, self._busy)
+        return connect(self.path, self._mode, self._busy)
 
     def _connect_to_write(self) -> sqlite3.Connection:
-        driver = _connect(self.path, "rw", self._busy)
+        driver = connect(self.path, "rw", self._busy)
         driver.execute(f"PRAGMA synchronous = {self._synchronous}")
         driver.execute(f"PRAGMA journal_size_limit = {_WAL_LIMIT}")
         driver.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT_PAGES}")
@@ -153,7 +170,8 @@ class Database:
     def _prepare(self, *, current: bool) -> None:
         """Check that the file is writable, switch it to WAL mode, and create or upgrade its tables."""
         if not self.path.exists():
-            _connect(self.path, "rwc", self._busy).close()
+            with suppress(FileExistsError):  # another process was first
+                create_private_file(self.path.resolve())
         with self.writing_connection() as connection:
             self._into_wal(connection)
             connection.exec_driver_sql("BEGIN IMMEDIATE")
@@ -212,9 +230,9 @@ class Database:
         """Copy the database with all committed changes, including those in the WAL. Returns the path of the copy."""
         backup = self.path.with_name(f"{self.path.name}.backup-v{int(found or 0)}")
         backup.unlink(missing_ok=True)  # from an upgrade that failed before; the database has not changed since
+        create_private_file(backup)
         source, target = self._connect_to_read(), sqlite3.connect(backup)
         try:
-            shutil.copymode(self.path, backup)
             source.backup(target)
         except BaseException:
             backup.unlink(missing_ok=True)
@@ -225,14 +243,15 @@ class Database:
         return backup
 
 
-def _connect(path: Path, mode: _Mode, busy: float) -> sqlite3.Connection:
+def connect(path: Path, mode: Mode, busy: float) -> sqlite3.Connection:
+    """Open a connection in autocommit mode. It waits `busy` seconds for a lock."""
     address = f"{path.as_uri()}?mode={mode}"
     driver = sqlite3.connect(address, uri=True, timeout=busy, isolation_level=None, check_same_thread=False)
     driver.execute("PRAGMA temp_store = MEMORY")
     return driver
 
 
-def _look(path: Path, busy: float) -> tuple[_Mode, str | None]:
+def look(path: Path, busy: float) -> tuple[Mode, str | None]:
     """Return the mode to read the database with, and its version; None if the file is missing or empty.
 
     Does not change the file.
@@ -250,8 +269,8 @@ def _look(path: Path, busy: float) -> tuple[_Mode, str | None]:
         return "ro&immutable=1", _stamp(path, "ro&immutable=1", busy)
 
 
-def _stamp(path: Path, mode: _Mode, busy: float) -> str | None:
-    driver = _connect(path, mode, busy)
+def _stamp(path: Path, mode: Mode, busy: float) -> str | None:
+    driver = connect(path, mode, busy)
     try:
         return _stamp_of(driver, path)
     finally:

@@ -6,8 +6,9 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Table, and_, delete, or_, select
 
-from engine.events import FINAL_FATES, FINAL_STATUSES, LIVE_STATUSES, Source
+from engine.events import FINAL_FATES, FINAL_STATUSES, LIVE_STATUSES, DropReason, EntryKind, Fate, Source
 from engine.store import event_log
+from engine.store import queue as queue_items
 from engine.store.artifacts import delete_orphans
 from engine.store.errors import SessionRefused
 from engine.store.event_log import EventRow
@@ -96,7 +97,8 @@ def audit(
 def delete_session(conn: Connection, session_id: str, *, at: int, event_id: str) -> Deleted:
     """Delete a session with its transcript, conversation state, artifacts and runs. Children are kept.
 
-    Raises SessionRefused if a run of the session is in progress.
+    Queued messages are dropped first, each with an entry in the event log. Raises SessionRefused if a run of the
+    session is in progress.
     """
     get_session(conn, session_id)
     own = select(runs.c.run_id).where(runs.c.conversation_id == session_id)
@@ -105,6 +107,7 @@ def delete_session(conn: Connection, session_id: str, *, at: int, event_id: str)
         raise SessionRefused(
             f"session {session_id} is busy with run {run_id}; stop it first: `trackside stop {run_id}`."
         )
+    _drop_waiting(conn, session_id, at=at)
     its_artifacts = or_(artifacts.c.conversation_id == session_id, artifacts.c.run_id.in_(own))
     deleted = Deleted(
         journal=delete_where(conn, journal, journal.c.run_id.in_(own)),
@@ -119,3 +122,33 @@ def delete_session(conn: Connection, session_id: str, *, at: int, event_id: str)
     delete_where(conn, sessions, sessions.c.session_id == session_id)
     audit(conn, "session.deleted", event_id, at, {"deleted": asdict(deleted)}, conversation_id=session_id)
     return deleted
+
+
+def _drop_waiting(conn: Connection, session_id: str, *, at: int) -> None:
+    """Drop the queued messages of a session, of all hosts, and record the fate of each in the event log.
+
+    The event log keeps the fate after the rows are deleted. The hosts notice it in the database and tell the senders.
+    """
+    for item in queue_items.waiting(conn, conversation_id=session_id):
+        reason = DropReason.SESSION_DELETED
+        queue_items.decide(conn, item.item_id, Fate.DROPPED, at=at, reason=reason)
+        steering = {
+            "status": Fate.DROPPED,
+            "reason": reason,
+            "item_id": item.item_id,
+            "source_event_id": item.event_id,
+        }
+        event_log.append(
+            conn,
+            EventRow(
+                event_id=f"{item.item_id}:{Fate.DROPPED}",
+                event_type=EntryKind.STEERING_DROPPED,
+                source="host",
+                created_at=at,
+                conversation_id=session_id,
+                thread_id=item.thread_id,
+                bot_id=item.bot_id,
+                workspace_id=item.workspace_id,
+                metadata={"steering": steering},
+            ),
+        )

@@ -59,6 +59,10 @@ class DiskFailed(StoreError):
     """Raised if the disk failed to read or write."""
 
 
+class BackupRefused(StoreError):
+    """Raised if a backup cannot be written to its target."""
+
+
 class WriterClosed(StoreError):
     """Raised by writes after the writer was closed."""
 
@@ -132,6 +136,10 @@ class StateRefused(StoreError):
 
 class StateTooLarge(StateRefused):
     """Raised if a state value has too many bytes."""
+
+
+class StateFull(StateRefused):
+    """Raised if a write would exceed the limits of a state scope."""
 
 
 class StateConflict(StoreError):

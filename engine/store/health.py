@@ -1,8 +1,7 @@
 """Examines a database without changing it: version, integrity, size and hosts."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
 
 from sqlalchemy import Connection, func, select
 
@@ -10,8 +9,7 @@ from engine.events import LIVE_STATUSES
 from engine.store import hosts, tables
 from engine.store.database import Database
 from engine.store.errors import StoreError
-
-_BESIDE: Final = ("", "-wal", "-shm")
+from engine.store.private_files import files_beside, open_to_others, sqlite_files
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +35,29 @@ class DatabaseHealth:
     faults: tuple[str, ...] = ()
     """Reasons why the database cannot be used; each says what to do."""
     hosts: tuple[HostStatus, ...] = ()
+    wide_files: tuple[Path, ...] = ()
+    """Files of the database that other users may read or write."""
+    wide_folder: Path | None = None
+    """The folder of Trackside's own data, if other users may enter it."""
 
 
-def examine(path: Path) -> DatabaseHealth:
-    """Examine a database. Problems are part of the result. Blocks for a time that grows with the size of the file."""
+def examine(path: Path, *, data_folder: Path | None = None) -> DatabaseHealth:
+    """Examine a database. Problems are part of the result. Blocks for a time that grows with the size of the file.
+
+    `data_folder` is the folder that holds only data of Trackside; the permissions of other folders are not examined.
+    """
     path = path.expanduser().absolute()
     if not path.exists():
         return DatabaseHealth(path, exists=False)
-    size = sum(file.stat().st_size for suffix in _BESIDE if (file := path.with_name(path.name + suffix)).exists())
+    folders = [path.parent] if path.parent == data_folder else []
+    health = _examine_content(path)
+    # After the database was opened: SQLite creates files beside it, with the mode of the database.
+    wide_files, wide_folders = open_to_others(files_beside(path)), open_to_others(folders)
+    return replace(health, wide_files=tuple(wide_files), wide_folder=wide_folders[0] if wide_folders else None)
+
+
+def _examine_content(path: Path) -> DatabaseHealth:
+    size = sum(file.stat().st_size for file in sqlite_files(path) if file.exists())
     try:
         database = Database.open(path, write=False)
     except StoreError as error:

@@ -8,6 +8,7 @@ from typing import Final
 from sqlalchemy import Connection, delete, insert, select, update
 
 from engine.store.errors import translate
+from engine.store.private_files import FILE_MODE
 from engine.store.tables import hosts
 
 _SUFFIX: Final = ".lock"
@@ -26,7 +27,8 @@ class HostLock:
         path = lock_path(database, host_id)
         try:
             # Python's descriptors are not inherited by children, so a runner that outlives this process holds no lock.
-            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
+            os.fchmod(descriptor, FILE_MODE)
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             raise translate(error, path) from error

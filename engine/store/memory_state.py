@@ -5,7 +5,7 @@ from typing import Any
 
 from engine.store.json_text import decode
 from engine.store.scope_identity import ScopeIdentity
-from engine.store.state import ChangeOrigin, Written, canonical, checked, fallback
+from engine.store.state import DEFAULT_LIMITS, ChangeOrigin, StateLimits, Written, canonical, checked, fallback
 
 
 class MemoryState:
@@ -16,8 +16,25 @@ class MemoryState:
         self._changes: list[tuple[str, str, str | None, int, ChangeOrigin]] = []
         self._last_row = 0
 
-    def put(self, identity: ScopeIdentity, key: str, value: object, change: ChangeOrigin) -> None:
+    def put(
+        self,
+        identity: ScopeIdentity,
+        key: str,
+        value: object,
+        change: ChangeOrigin,
+        limits: StateLimits | None = DEFAULT_LIMITS,
+    ) -> None:
         key, text = checked(key, value)
+        held = self._values.get(identity.key, {})
+        if limits is not None:
+            sizes = {name: len(name.encode()) + len(stored.encode()) for name, stored in held.items()}
+            limits.check(
+                identity.scope,
+                total_bytes=sum(sizes.values()),
+                keys=len(held),
+                added_bytes=len(key.encode()) + len(text.encode()) - sizes.get(key, 0),
+                is_new=key not in held,
+            )
         self._values.setdefault(identity.key, {})[key] = text
         self._note(identity, key, text, change)
 

@@ -1,6 +1,6 @@
 """The queue: messages for the run in progress or for the next free slot, in their order."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, Final
@@ -8,8 +8,9 @@ from typing import Any, Final
 from sqlalchemy import Connection, Integer, Select, and_, bindparam, func, insert, literal_column, or_, select
 
 from engine.events import FINAL_FATES, Fate, Mode
-from engine.store.async_reader import PreparedSelect, Query, run_query
+from engine.store.async_reader import PreparedSelect, Query, Row, run_query
 from engine.store.errors import AlreadyDecided, NotFound
+from engine.store.json_text import encode
 from engine.store.row_mapping import driver_of, every, first, one, saving, values
 from engine.store.tables import queue
 
@@ -86,6 +87,8 @@ _COUNT_CLAIMED: Final = (
     f"SELECT count(*) FROM queue WHERE conversation_id IS ? AND fate IN ({_OPEN_WORDS})"  # noqa: S608
     f" AND run_id = ? AND mode = '{Mode.STEER}'"
 )
+
+_FATES: Final = "SELECT item_id, fate, reason FROM queue WHERE item_id IN (SELECT value FROM json_each(?))"
 
 
 def advance(item: QueueItem, to: Fate, *, reason: str | None = None) -> QueueItem:
@@ -271,6 +274,15 @@ def find_query(item_id: str) -> Query[list[QueueItem]]:
 @cache
 def _find() -> PreparedSelect[QueueItem]:
     return PreparedSelect(_GET, QueueItem)
+
+
+def fates_query(item_ids: Iterable[str]) -> Query[dict[str, tuple[Fate, str | None]]]:
+    """Return the query for the fate and reason of these items; an item that is no longer stored is missing."""
+
+    def fates_of(rows: Sequence[Row]) -> dict[str, tuple[Fate, str | None]]:
+        return {item_id: (Fate(fate), reason) for item_id, fate, reason in rows}
+
+    return Query(_FATES, (encode(list(item_ids)),), fates_of)
 
 
 def move(conn: Connection, item_id: str, before: str | None) -> QueueItem:

@@ -2,14 +2,14 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, cast
 
 from sqlalchemy import ColumnElement, Connection, func, or_, select, true, union
 from sqlalchemy import delete as delete_from
 
 from engine.store.async_reader import Query, Row, run_query
 from engine.store.entries import last_row
-from engine.store.errors import StateRefused, StateTooLarge
+from engine.store.errors import StateFull, StateRefused, StateTooLarge
 from engine.store.json_text import decode, encode
 from engine.store.row_mapping import driver_of, values
 from engine.store.scope_identity import PARTS, Scope, ScopeIdentity
@@ -17,6 +17,10 @@ from engine.store.tables import runs, state, state_changes
 
 MAX_KEY_CHARACTERS: Final = 255
 MAX_VALUE_BYTES: Final = 256 << 10
+MAX_VALUE_DEPTH: Final = 90
+"""Levels of lists and objects in a value. A context has at most 100, and the values are five levels down in it."""
+MAX_SCOPE_BYTES: Final = 16 << 20
+MAX_SCOPE_KEYS: Final = 10_000
 ALIAS: Final = "conversation_id"
 EXTERNAL: Final = "external.conversation_id"
 
@@ -31,10 +35,48 @@ _PUT: Final = (
 _NOTE: Final = (
     f"INSERT INTO state_changes ({', '.join(_CHANGE_COLUMNS)}) VALUES ({', '.join('?' * len(_CHANGE_COLUMNS))})"  # noqa: S608
 )
+_TOTAL: Final = """
+    SELECT bytes, keys, (SELECT length(CAST(value AS BLOB)) FROM state WHERE scope_key = ?1 AND state_key = ?2)
+    FROM state_totals WHERE scope_key = ?1
+"""
+"""The size of a scope, and of one of its values. Costs two rows, however large the scope is."""
+_TOTAL_BYTES: Final = (
+    "SELECT coalesce(sum(bytes), 0) FROM state_totals WHERE scope_key IN (SELECT value FROM json_each(?))"
+)
+_SIZES: Final = "SELECT state_key, length(CAST(value AS BLOB)) FROM state WHERE scope_key = ?"
+_ALL: Final = """
+    SELECT state_key, value FROM state
+    WHERE scope_key = ? AND state_key NOT IN (SELECT value FROM json_each(?)) ORDER BY state_key
+"""
 _NOTE_ALL: Final = """
     INSERT INTO state_changes (scope_key, state_key, value, conversation_id, run_id, position, journal_row, editor, at)
     SELECT scope_key, state_key, NULL, conversation_id, ?, ?, ?, ?, ? FROM state WHERE scope_key = ? ORDER BY state_key
 """
+
+
+@dataclass(frozen=True, slots=True)
+class StateLimits:
+    """The limits of one scope."""
+
+    max_bytes: int = MAX_SCOPE_BYTES
+    """UTF-8 bytes of all keys and values, as JSON."""
+    max_keys: int = MAX_SCOPE_KEYS
+
+    def check(self, scope: str, *, total_bytes: int, keys: int, added_bytes: int, is_new: bool) -> None:
+        """Raise StateFull if a write exceeds a limit. A write that makes the scope smaller is always allowed."""
+        if is_new and keys + 1 > self.max_keys:
+            raise StateFull(
+                f"the {scope} scope has {keys:,} keys, and the limit is {self.max_keys:,}. "
+                "Delete keys, or raise `limits.state_keys` in trackside.yaml."
+            )
+        if added_bytes > 0 and total_bytes + added_bytes > self.max_bytes:
+            raise StateFull(
+                f"the {scope} scope would hold {total_bytes + added_bytes:,} bytes, and the limit is "
+                f"{self.max_bytes:,}. Delete keys, or raise `limits.state_bytes` in trackside.yaml."
+            )
+
+
+DEFAULT_LIMITS: Final = StateLimits()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +133,28 @@ def checked(key: str, value: object) -> tuple[str, str]:
         raise StateRefused(f"the value of state key {key!r} is not JSON: {error}") from error
     if size > MAX_VALUE_BYTES:
         raise StateTooLarge(f"the value of state key {key!r} has {size} bytes; the limit is {MAX_VALUE_BYTES}.")
+    if text.count("{") + text.count("[") > MAX_VALUE_DEPTH and _is_deeper(value, MAX_VALUE_DEPTH):
+        raise StateRefused(f"the value of state key {key!r} is nested deeper than {MAX_VALUE_DEPTH} levels.")
     return key, text
+
+
+def _is_deeper(value: object, levels: int) -> bool:
+    """Return whether lists and objects are nested deeper. Level by level: the stack does not limit the depth."""
+    level: list[object] = [value]
+    for _ in range(levels + 1):
+        inner: list[object] = []
+        containers = 0
+        for one in level:
+            if isinstance(one, dict):
+                containers += 1
+                inner.extend(cast("dict[str, object]", one).values())
+            elif isinstance(one, list | tuple):
+                containers += 1
+                inner.extend(cast("list[object]", one))
+        if not containers:
+            return False
+        level = inner
+    return True
 
 
 def is_text(text: str) -> bool:
@@ -108,9 +171,21 @@ def fallback(identity: ScopeIdentity, key: str) -> str | None:
     return identity.conversation_id if identity.scope == Scope.CONVERSATION and key == EXTERNAL else None
 
 
-def put(conn: Connection, identity: ScopeIdentity, key: str, value: object, change: ChangeOrigin) -> None:
-    """Store a value and log the change."""
+def put(
+    conn: Connection,
+    identity: ScopeIdentity,
+    key: str,
+    value: object,
+    change: ChangeOrigin,
+    limits: StateLimits | None = DEFAULT_LIMITS,
+) -> None:
+    """Store a value and log the change. Raises StateFull if the scope would exceed its limits.
+
+    `limits` is None for a copy of a scope, which is not larger than its original.
+    """
     key, text = checked(key, value)
+    if limits is not None:
+        _require_room(conn, identity, key, text, limits)
     row = values(identity) | {
         "scope_key": identity.key,
         "state_key": key,
@@ -119,6 +194,13 @@ def put(conn: Connection, identity: ScopeIdentity, key: str, value: object, chan
     }
     driver_of(conn).execute(_PUT, tuple(row[name] for name in _COLUMNS))
     _note(conn, identity, key, text, change)
+
+
+def _require_room(conn: Connection, identity: ScopeIdentity, key: str, text: str, limits: StateLimits) -> None:
+    found = driver_of(conn).execute(_TOTAL, (identity.key, key)).fetchone()
+    total_bytes, keys, replaced = found or (0, 0, None)
+    added = len(text.encode()) - replaced if replaced is not None else len(key.encode()) + len(text.encode())
+    limits.check(identity.scope, total_bytes=total_bytes, keys=keys, added_bytes=added, is_new=replaced is None)
 
 
 def delete(conn: Connection, identity: ScopeIdentity, key: str, change: ChangeOrigin) -> bool:
@@ -168,10 +250,20 @@ def keys(
     return found[:limit], len(found) > limit
 
 
-def all_of(conn: Connection, scope_key: str) -> dict[str, Any]:
-    """Return all values of a scope by key."""
-    query = select(state.c.state_key, state.c.value).where(state.c.scope_key == scope_key)
-    return {key: decode(text) for key, text in conn.execute(query.order_by(state.c.state_key))}
+def total_bytes(conn: Connection, scope_keys: Iterable[str]) -> int:
+    """Return the size of several scopes together, from one row for each."""
+    return driver_of(conn).execute(_TOTAL_BYTES, (encode(list(scope_keys)),)).fetchone()[0]
+
+
+def sizes(conn: Connection, scope_key: str) -> dict[str, int]:
+    """Return the bytes of each value of a scope by key."""
+    return dict(driver_of(conn).execute(_SIZES, (scope_key,)).fetchall())
+
+
+def all_of(conn: Connection, scope_key: str, *, without: Iterable[str] = ()) -> dict[str, Any]:
+    """Return the values of a scope by key; `without` are keys to leave out, whose values are not read."""
+    rows = driver_of(conn).execute(_ALL, (scope_key, encode(list(without))))
+    return {key: decode(text) for key, text in rows}
 
 
 def at(conn: Connection, scope_keys: Iterable[str], journal_row: int) -> dict[str, dict[str, Written]]:
@@ -216,7 +308,7 @@ def copy(conn: Connection, source: str, target: str, *, until: int, change: Chan
     # If a scope is empty now and its runs were pruned, its identity is unknown: it cannot be derived from the key.
     for (scope_key, key), text in sorted(held.items()):
         if text is not None and scope_key in whose:
-            put(conn, replace(whose[scope_key], conversation_id=target), key, decode(text), change)
+            put(conn, replace(whose[scope_key], conversation_id=target), key, decode(text), change, limits=None)
 
 
 def _identities(conn: Connection, conversation_id: str) -> dict[str, ScopeIdentity]:

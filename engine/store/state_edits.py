@@ -13,7 +13,7 @@ from engine.store.event_log import EventRow
 from engine.store.json_text import decode, encode
 from engine.store.row_mapping import values
 from engine.store.scope_identity import NEEDED, Scope, ScopeIdentity
-from engine.store.state import ChangeOrigin
+from engine.store.state import DEFAULT_LIMITS, ChangeOrigin, StateLimits
 from engine.store.state_pages import StateRow
 
 EDITOR: Final = "user"
@@ -70,10 +70,11 @@ def put(
     hand: EditOrigin,
     *,
     expected: object = Expected.ANYTHING,
+    limits: StateLimits = DEFAULT_LIMITS,
 ) -> StateEdit:
     """Store a value. Raises StateConflict if the stored value is not the expected one.
 
-    Raises StateRefused if the value is over its limits, or if no run could ever read the scope.
+    Raises StateRefused if the value or its scope is over its limits, or if no run could ever read the scope.
     """
     needed = NEEDED.get(identity.scope)
     if needed is not None and not getattr(identity, needed):
@@ -81,7 +82,7 @@ def put(
 
     def write() -> int:
         _expect(conn, identity, key, expected)
-        state.put(conn, identity, key, value, hand.change)
+        state.put(conn, identity, key, value, hand.change, limits)
         return 1
 
     return _noted(conn, SET, identity, hand, write, key=state.canonical(key))
@@ -112,10 +113,10 @@ def clear(conn: Connection, identity: ScopeIdentity, hand: EditOrigin) -> StateE
     return _noted(conn, CLEARED, identity, hand, write)
 
 
-def restore(conn: Connection, edit_id: str, hand: EditOrigin) -> StateEdit:
+def restore(conn: Connection, edit_id: str, hand: EditOrigin, *, limits: StateLimits = DEFAULT_LIMITS) -> StateEdit:
     """Undo an edit by writing the earlier values again. Keys that were changed since are left as they are.
 
-    Raises NotFound if there is no such edit, and StateRefused if all its keys were changed since.
+    Raises NotFound if there is no such edit, and StateRefused if all its keys were changed since or do not fit.
     """
     noted = event_log.seen(conn, edit_id)
     if noted is None or noted.event_type not in _KINDS:
@@ -140,7 +141,7 @@ def restore(conn: Connection, edit_id: str, hand: EditOrigin) -> StateEdit:
             if former is None:
                 state.delete(conn, identity, key, hand.change)
             else:
-                state.put(conn, identity, key, decode(former), hand.change)
+                state.put(conn, identity, key, decode(former), hand.change, limits)
         return len(changed) - len(left)
 
     return _noted(conn, RESTORED, identity, hand, write, left=left, restores=edit_id)

@@ -23,7 +23,7 @@ from sqlalchemy import (
 from engine.events import LIVE_STATUSES
 from engine.store.json_text import decode, encode
 
-SCHEMA_VERSION: Final = "0004"
+SCHEMA_VERSION: Final = "0005"
 """The revision of the newest migration. Versions have four digits, so they can be compared as text."""
 
 metadata: Final = MetaData()
@@ -213,6 +213,34 @@ state: Final = Table(
     PrimaryKeyConstraint("scope_key", "state_key", name="state_place"),
 )
 Index("state_conversation", state.c.conversation_id)
+
+state_totals: Final = Table(
+    "state_totals",
+    metadata,
+    Column("scope_key", Text, primary_key=True),
+    _number("bytes"),
+    _number("keys"),
+)
+"""The size of each scope: the UTF-8 bytes of its keys and values, and the number of its keys."""
+
+STATE_TOTALS: Final = (
+    # Triggers, so that the totals are right whatever statement or process changes the state.
+    "CREATE TRIGGER state_inserted AFTER INSERT ON state BEGIN "
+    "INSERT INTO state_totals (scope_key, bytes, keys) "
+    "VALUES (new.scope_key, length(CAST(new.state_key AS BLOB)) + length(CAST(new.value AS BLOB)), 1) "
+    "ON CONFLICT (scope_key) DO UPDATE SET bytes = bytes + excluded.bytes, keys = keys + 1; END",
+    "CREATE TRIGGER state_updated AFTER UPDATE OF value ON state BEGIN "
+    "UPDATE state_totals SET bytes = bytes + length(CAST(new.value AS BLOB)) - length(CAST(old.value AS BLOB)) "
+    "WHERE scope_key = new.scope_key; END",
+    "CREATE TRIGGER state_deleted AFTER DELETE ON state BEGIN "
+    "UPDATE state_totals "
+    "SET bytes = bytes - length(CAST(old.state_key AS BLOB)) - length(CAST(old.value AS BLOB)), keys = keys - 1 "
+    "WHERE scope_key = old.scope_key; "
+    "DELETE FROM state_totals WHERE scope_key = old.scope_key AND keys = 0; END",
+)
+"""Keep `state_totals` up to date. A write costs one more row, and none of the scope's other rows is read."""
+for _statement in STATE_TOTALS:
+    event.listen(state, "after_create", DDL(_statement))
 
 state_changes: Final = Table(
     "state_changes",

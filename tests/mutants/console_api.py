@@ -148,8 +148,8 @@ MUTANTS: Final = (
     ),
     Mutant(
         "engine/intake/attachments.py",
-        "if path.is_relative_to(real) and path.is_file():",
-        "if path.is_file():",
+        'if is_file_in_root(root, attachment.id or "")',
+        'if (root / (attachment.id or "")).is_file()',
         "a file outside the roots is refused",
         "tests/engine/intake/test_attachments.py::test_file_missing_or_outside_the_roots_is_refused_before_anything_is_recorded",
     ),

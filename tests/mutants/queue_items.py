@@ -10,7 +10,38 @@ _LEFTOVERS: Final = "tests/engine/queue/test_leftovers.py"
 _RECEIPTS: Final = "tests/engine/queue/test_receipts.py"
 _GUARDS: Final = "tests/engine/queue/test_guards.py"
 
+_DELETED: Final = "tests/engine/queue/test_deleted_session.py"
+
 MUTANTS: Final = (
+    Mutant(
+        "engine/queue/dispatch.py",
+        "text = order.secret_mask.cover_words(envelope.input.to_text())",
+        "text = envelope.input.to_text()",
+        "the title of a session holds no secret",
+        "tests/engine/journal/test_secret_mask.py::test_no_secret_is_left_in_the_database",
+    ),
+    # A deleted session
+    Mutant(
+        "engine/store/deletion.py",
+        "    _drop_waiting(conn, session_id, at=at)\n",
+        "    _drop_waiting(conn, run_id or '', at=at)\n",
+        "a queued message of a deleted session has a fate in the event log",
+        f"{_DELETED}::test_a_paused_message_of_a_deleted_session_is_dropped_with_the_reason",
+    ),
+    Mutant(
+        "engine/queue/decided_elsewhere.py",
+        "if fate in (None, Fate.DROPPED) and",
+        "if fate is Fate.DROPPED and",
+        "the sender of a message whose session was deleted does not wait for ever",
+        f"{_DELETED}::test_a_paused_message_of_a_deleted_session_is_dropped_with_the_reason",
+    ),
+    Mutant(
+        "engine/host.py",
+        "            if is_idle and not self.dispatcher.pending:\n",
+        "            if is_idle:\n",
+        "an idle host follows what other processes decide about its queued messages",
+        f"{_DELETED}::test_a_message_of_a_session_that_another_process_deletes_is_dropped",
+    ),
     # Edits
     Mutant(
         "engine/queue/dispatch.py",

@@ -9,6 +9,9 @@ _OWNER: Final = '_OWNER: Final = ("runner_id", "binding_id", "bot_id", "workspac
 _IDENTITY: Final = "tests/engine/run/test_state.py::test_scopes_with_different_identities_are_separate"
 _KEY: Final = "tests/engine/run/test_state.py::test_the_key_of_a_scope_is_a_hash_over_sorted_compact_json"
 
+_LIMITS: Final = "tests/engine/store/test_state_limits.py"
+_RUN_LIMITS: Final = "tests/engine/run/test_state_limits.py"
+
 MUTANTS: Final = (
     # The parts of a scope's key
     Mutant(
@@ -103,6 +106,48 @@ MUTANTS: Final = (
         "MAX_KEY_CHARACTERS: Final = 256",
         "a state key has at most 255 characters",
         "tests/engine/store/test_state.py::test_limits_of_keys_and_values_are_exact",
+    ),
+    Mutant(
+        "engine/store/state.py",
+        "        if added_bytes > 0 and total_bytes + added_bytes > self.max_bytes:",
+        "        if added_bytes > 0 and total_bytes > self.max_bytes:",
+        "a state scope is limited to the byte",
+        f"{_LIMITS}::test_a_scope_is_limited_to_the_byte_and_refuses_what_exceeds_it",
+    ),
+    Mutant(
+        "engine/store/state.py",
+        "        if is_new and keys + 1 > self.max_keys:",
+        "        if is_new and keys > self.max_keys:",
+        "a state scope is limited to a number of keys",
+        f"{_LIMITS}::test_a_scope_is_limited_to_a_number_of_keys",
+    ),
+    Mutant(
+        "engine/run/effects.py",
+        'state.put(tx.connection, identity, key, payload["value"], change, self._order.state_limits)',
+        'state.put(tx.connection, identity, key, payload["value"], change, None)',
+        "a result cannot exceed the limits of its scope",
+        f"{_RUN_LIMITS}::test_a_write_that_exceeds_a_scope_is_refused_to_calls_results_and_the_user",
+    ),
+    Mutant(
+        "engine/access/calls/state.py",
+        "state.put(tx.connection, identity, key, value, change, limits)",
+        "state.put(tx.connection, identity, key, value, change, None)",
+        "a call cannot exceed the limits of its scope",
+        f"{_RUN_LIMITS}::test_a_write_that_exceeds_a_scope_is_refused_to_calls_results_and_the_user",
+    ),
+    Mutant(
+        "engine/run/state_snapshot.py",
+        "key=lambda value: (-value.size, value.scope, value.key)",
+        "key=lambda value: (value.size, value.scope, value.key)",
+        "a snapshot that is too large is sent without its largest values",
+        f"{_RUN_LIMITS}::test_a_snapshot_that_is_too_large_is_sent_without_its_largest_values",
+    ),
+    Mutant(
+        "engine/store/state.py",
+        "_is_deeper(value, MAX_VALUE_DEPTH):",
+        "_is_deeper(value, 200):",
+        "a state value is not nested deeper than a context can carry",
+        f"{_LIMITS}::test_a_value_is_not_nested_deeper_than_a_context_can_carry",
     ),
     Mutant(
         "engine/store/state.py",

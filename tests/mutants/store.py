@@ -5,35 +5,53 @@ from typing import Final
 from tests.mutants.mutant import Mutant
 
 _ARTIFACTS: Final = "engine/store/artifacts.py"
+_ROOTED: Final = "engine/rooted_files.py"
+_SWAPPED: Final = (
+    "tests/engine/test_rooted_files.py::test_a_folder_swapped_for_a_link_after_the_path_was_resolved_is_refused"
+)
 
 MUTANTS: Final = (
     # Artifacts
     Mutant(
-        _ARTIFACTS,
-        "if not real.is_relative_to(root) or",
-        "if not str(real).startswith(str(root)) or",
+        _ROOTED,
+        "if not path.is_relative_to(real_root):",
+        "if not str(path).startswith(str(real_root)):",
         "a file artifact must be under its root",
         "tests/engine/store/test_artifacts.py::test_folder_whose_name_starts_with_the_root_is_outside_it",
     ),
     Mutant(
         _ARTIFACTS,
-        "_check(row, os.fstat(descriptor))",
-        "row.blob_key is None and row.sha256 is not None and _check(row, os.fstat(descriptor))",
+        "        opened = _open_file(row)\n        os.close",
+        "        opened = open_in_root(Path('/'), f'{row.root}/{row.location}')\n        os.close",
         "a file artifact's real path is checked at registration",
         "tests/engine/store/test_artifacts.py::test_a_file_outside_its_root_is_refused_at_registration_and_never_shown",
     ),
     Mutant(
         _ARTIFACTS,
-        "def _read_file(row: ArtifactRow, offset: int, limit: int) -> bytes:\n    descriptor = _open_file(row)",
-        "def _read_file(row: ArtifactRow, offset: int, limit: int) -> bytes:\n    descriptor = os.open(_path(row), 0)",
+        "    opened = _open_file(row)\n    with",
+        "    opened = open_in_root(Path('/'), f'{row.location}')\n    with",
         "a file artifact's real path is checked again at every read",
         "tests/engine/store/test_artifacts.py::test_a_file_swapped_for_a_link_after_registration_is_refused",
+    ),
+    Mutant(
+        _ROOTED,
+        "_RESOLVE: Final = 0x02 | 0x04 | 0x08",
+        "_RESOLVE: Final = 0",
+        "a folder that is swapped for a link during a read leads nowhere",
+        _SWAPPED,
+    ),
+    Mutant(
+        _ROOTED,
+        "            folder = os.open(part, _FOLDER | os.O_NOFOLLOW, dir_fd=folder)",
+        "            folder = os.open(part, _FOLDER, dir_fd=folder)",
+        "without openat2, too, a folder that is swapped for a link during a read leads nowhere",
+        _SWAPPED,
     ),
     Mutant(
         _ARTIFACTS,
         "limit = min(limit, MAX_READ_BYTES)",
         "limit = max(limit, READ)",
-        "a read returns at most 10 MiB",
+        "one read has at most 10 MiB",
         "tests/engine/store/test_artifacts.py::test_a_read_returns_one_mebibyte_by_default_and_ten_at_most",
     ),
     Mutant(
@@ -178,5 +196,70 @@ MUTANTS: Final = (
         "if found is None and not path.parent.exists():",
         "a reader requires an existing database",
         "tests/engine/api/test_engine.py::test_reader_requires_existing_database",
+    ),
+    Mutant(
+        "engine/store/database.py",
+        "        if self._is_written:\n            self._fold_in_wal()",
+        "        if not self._is_written:\n            self._fold_in_wal()",
+        "a closed database is complete without its log",
+        "tests/engine/store/test_private_files.py::test_a_closed_database_is_complete_without_its_log",
+    ),
+    Mutant(
+        "engine/store/database.py",
+        'closing(connect(self.path, "rw", 0)) as driver:',
+        'closing(connect(self.path, "rw", 600)) as driver:',
+        "closing a database never waits for other processes",
+        "tests/engine/store/test_backup.py::test_the_last_close_folds_the_log_into_the_file_and_never_waits_for_readers",
+    ),
+    # Permissions
+    Mutant(
+        "engine/store/private_files.py",
+        "        os.fchmod(descriptor, FILE_MODE)\n    finally:",
+        "        os.fchmod(descriptor, 0o644)\n    finally:",
+        "every file is private",
+        "tests/engine/store/test_private_files.py::test_a_new_file_is_private_before_anything_is_in_it",
+    ),
+    Mutant(
+        "engine/store/private_files.py",
+        "            folder.chmod(FOLDER_MODE)",
+        "            folder.chmod(0o755)",
+        "the data folder is private",
+        "tests/engine/store/test_private_files.py::test_a_new_database_and_its_folder_are_private",
+    ),
+    Mutant(
+        "engine/store/database.py",
+        "                tighten(sqlite_files(path))\n",
+        "                tighten(())\n",
+        "files of earlier versions are tightened",
+        "tests/engine/store/test_private_files.py::test_an_existing_database_is_tightened_and_an_existing_folder_is_not",
+    ),
+    Mutant(
+        "console/cli/doctor.py",
+        "    yield from _check_permissions(health)\n",
+        "    yield from ()\n",
+        "doctor reports files that others can read",
+        "tests/console/cli/test_backup.py::test_doctor_reports_files_that_others_can_read_with_the_command",
+    ),
+    # Backups
+    Mutant(
+        "engine/store/backup.py",
+        '        source.execute("BEGIN")\n',
+        '        source.execute("SELECT 1")\n',
+        "a backup is complete while another process writes",
+        "tests/engine/store/test_backup.py::test_a_backup_is_complete_while_another_process_writes",
+    ),
+    Mutant(
+        "engine/store/backup.py",
+        "    if overwrite:\n        copy.replace",
+        "    if not os.path.islink(target):\n        copy.replace",
+        "a backup overwrites only what it is told to",
+        "tests/engine/store/test_backup.py::test_a_file_that_appears_during_the_backup_is_kept",
+    ),
+    Mutant(
+        "engine/store/backup.py",
+        "    if in_use:",
+        "    if in_use and not overwrite:",
+        "a backup does not replace a database in use",
+        "tests/engine/store/test_backup.py::test_a_backup_does_not_replace_a_database_in_use",
     ),
 )

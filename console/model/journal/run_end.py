@@ -28,6 +28,7 @@ _RUN_ENDS: Final[Mapping[str, str]] = {
 _HOST_ENDS: Final[Mapping[str, str]] = {
     DropReason.HOST_RESTARTED: _HOST_LOST,
     DropReason.HOST_CLOSED: "the process that queued it was closed",
+    DropReason.SESSION_DELETED: "its session was deleted",
 }
 _USUAL_REASONS: Final = ("", EndReason.STOP, EndReason.ENDED)
 _LONGER_THAN: Final = re.compile(r"the run took longer than (.{1,20} s)")

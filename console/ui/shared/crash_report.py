@@ -16,11 +16,19 @@ def write_crash_report(crash: FailureReport, database: Path | None) -> Path | No
         paths.insert(0, database.with_name(f"{database.name}.{name}"))
     for path in paths:
         try:
-            path.write_text(crash.report, encoding="utf-8")
+            _write_private(path, crash.report)
         except OSError:
             continue
         return path
     return None
+
+
+def _write_private(path: Path, text: str) -> None:
+    """Write a new file that only its owner may read: a report contains paths, and may contain texts of a session."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace") as file:
+        os.fchmod(descriptor, 0o600)
+        file.write(text)
 
 
 def crash_messages(crash: FailureReport, report: Path | None, *, has_draft: bool) -> tuple[str, ...]:

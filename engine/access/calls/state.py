@@ -9,7 +9,7 @@ from engine.access.services import Services
 from engine.protocol.errors import AgentAPIException, ErrorCode
 from engine.run.live import LiveRun
 from engine.store import state
-from engine.store.errors import StateRefused, StateTooLarge
+from engine.store.errors import StateFull, StateRefused, StateTooLarge
 from engine.store.scope_identity import ScopeIdentity
 from engine.store.state import ChangeOrigin
 
@@ -38,16 +38,17 @@ async def get(services: Services, run: LiveRun, arguments: KeyArguments) -> dict
 
 
 async def put(services: Services, run: LiveRun, arguments: SetArguments) -> dict[str, Any]:
-    identity = _identity(run, arguments.scope)
+    identity, limits = _identity(run, arguments.scope), run.order.state_limits
+    key, value = arguments.key, arguments.value
     try:
-        state.checked(arguments.key, arguments.value)
+        state.checked(key, value)
+        change = _change_origin(services, run)
+        await services.write(lambda tx: state.put(tx.connection, identity, key, value, change, limits))
     except StateRefused as error:
-        too_large = isinstance(error, StateTooLarge)
+        too_large = isinstance(error, StateTooLarge | StateFull)
         raise AgentAPIException.of(
             ErrorCode.PAYLOAD_TOO_LARGE if too_large else ErrorCode.INVALID_ARGUMENT, str(error)
         ) from None
-    change = _change_origin(services, run)
-    await services.write(lambda tx: state.put(tx.connection, identity, arguments.key, arguments.value, change))
     return {}
 
 

@@ -139,7 +139,7 @@ def test_unknown_command_is_refused(trackside: Trackside):
 
     assert trackside.error("dance") == (
         "No command and no file called 'dance'. Commands: run, runs, show, receipts, stop, sessions, "
-        "transcript, search, state, artifacts, doctor, new, schema, keys, prune."
+        "transcript, search, state, artifacts, doctor, new, schema, keys, prune, backup."
     )
     no_terminal = "The console needs a terminal. `trackside run` works without one."
     assert trackside.error(str(file)) == trackside.error("-c") == no_terminal

@@ -235,6 +235,7 @@ def test_crash_is_reported_in_two_lines(tmp_path: Path):
     (report,) = tmp_path.glob("facts.db.crash-*.txt")
     assert str(report) in output
     assert "Traceback" in report.read_text("utf-8")
+    assert {path.stat().st_mode & 0o777 for path in tmp_path.glob("facts.db*")} == {0o600}
     assert draft_of(db).startswith("k")
     assert list(tmp_path.glob("*.lock")) == []
 

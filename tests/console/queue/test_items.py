@@ -94,6 +94,7 @@ def test_pulled_message_cannot_be_changed():
         ("runner_lost", "runner was lost before T4"),
         ("host_restarted", "the process that hosted the run was lost"),
         ("host_closed", "the process that queued it was closed"),
+        ("session_deleted", "its session was deleted"),
         ("a new reason", "a new reason"),
         (None, "no reason given"),
     ],

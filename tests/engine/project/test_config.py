@@ -199,6 +199,6 @@ def test_schema_has_every_key():
     assert schema["title"] == "trackside.yaml"
     assert set(schema["properties"]) == {
         "runners", "agents", "models", "tools", "knowledge_bases", "allowed_plugins", "env", "python", "database",
-        "file_roots",
+        "file_roots", "limits",
     }  # fmt: skip
     assert schema["additionalProperties"] is False

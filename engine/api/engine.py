@@ -147,6 +147,10 @@ class Engine:
         """The engine's time, in microseconds since 1970, UTC."""
         return self._core.now()
 
+    def monotonic(self) -> int:
+        """Microseconds since some moment, for durations: a change of the machine's time does not affect them."""
+        return self._core.clock.monotonic()
+
     # The database
 
     @property

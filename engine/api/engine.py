@@ -111,7 +111,13 @@ class Engine:
         if hosting:
             core = engine._core
             try:
-                core.host = Host(database, runtime or ChildPool(), core.hub, clock, core.ids)
+                core.host = Host(
+                    database,
+                    runtime or ChildPool(max_starts=project.config.limits.child_starts),
+                    core.hub,
+                    clock,
+                    core.ids,
+                )
                 engine.recovered_runs = await core.host.start()
                 workspace.kept = await database.read(kept_settings.every)
             except BaseException:

@@ -53,6 +53,13 @@ class DatabaseSection(YamlModel):
     """NORMAL survives a killed process; FULL also survives a power cut."""
 
 
+class LimitsSection(YamlModel):
+    """Limits of one process that hosts runs."""
+
+    child_starts: int = Field(8, ge=1, le=1_000)
+    """Processes of runners that start at the same time; other runs wait for their turn."""
+
+
 class AgentEntry(YamlModel):
     """A runner with its config and policies, under a name."""
 
@@ -88,6 +95,7 @@ class ProjectConfig(YamlModel):
     python: PathText | None = None
     """The interpreter of runners, relative to this file. Default: the folder's .venv, else Trackside's own."""
     database: DatabaseSection = Field(default_factory=DatabaseSection)
+    limits: LimitsSection = Field(default_factory=LimitsSection)
     file_roots: list[PathText] = Field(default_factory=list[PathText])
     """Folders whose files can be chosen in file fields and become artifacts; relative to this file."""
 

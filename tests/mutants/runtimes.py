@@ -28,8 +28,8 @@ MUTANTS: Final = (
     ),
     Mutant(
         "engine/runtimes/processes.py",
-        'if group in of and pid != group and state not in "ZX"]',
-        'if group == of[0] and pid != group and state not in "ZX"]',
+        "group in (process.group, process.session)",
+        "group == process.group",
         "a killed runner takes along what left its group",
         "tests/engine/runtimes/test_ends.py::test_kill_leaves_no_process_in_any_state[awaiting]",
     ),
@@ -63,8 +63,8 @@ MUTANTS: Final = (
     ),
     Mutant(
         "engine/runtimes/pool.py",
-        "if child.state is State.IDLE and not await asyncio.to_thread(others, child.pid):",
-        "if child.state is State.IDLE:",
+        "is_alone = child.state is State.IDLE and not await asyncio.to_thread(others, child.pid, child.mark)",
+        "is_alone = child.state is State.IDLE",
         "a child that left a process behind is not used again",
         "tests/engine/runtimes/test_pool.py::test_a_child_that_left_a_process_in_its_group_is_not_used_again",
     ),

@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from engine.runtimes import pool, resource_shortage, spawn
-from engine.runtimes.resource_shortage import OutOfResources, shortage_of
-from engine.runtimes.runtime import EndKind
+from engine.runtimes.guardian import Guardian
+from engine.runtimes.resource_shortage import DESCRIPTORS_PER_START, OutOfResources, shortage_of
+from engine.runtimes.runtime import EndKind, Launch
 from tests.support.limits import MAX_WAIT_SECONDS
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -225,6 +226,13 @@ def test_run_that_can_never_start_names_the_limit(tmp_path):
     assert (status, reason) == ("failed", "runner.not_loaded")
     assert f"the limit of open files, {told['limit']}, is reached" in error
     assert "`ulimit -n " in error
+
+
+def test_children_leave_descriptors_for_the_rest_of_the_host(tmp_path, monkeypatch):
+    launch = Launch(tmp_path / "slow.py", None, tmp_path, tmp_path)
+    monkeypatch.setattr(spawn, "free_descriptors", lambda: DESCRIPTORS_PER_START + 9)
+    with pytest.raises(OutOfResources, match="open files"):
+        spawn.spawn(launch, Guardian(), "mark", reserved=10)
 
 
 @pytest.mark.parametrize(

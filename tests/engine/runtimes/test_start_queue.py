@@ -148,7 +148,8 @@ async def test_module_that_hangs_in_its_import_does_not_stop_other_starts(stage,
     hanging = stage.launch(BLOCKED, name="a.py")
     await line.begin(hanging, until_waiting=False)
     await line.started(1)
-    ending, _ = await stage.play(stage.launch("async def run(ctx):\n    yield 1", name="b.py"))
+    async with asyncio.timeout(MAX_WAIT_SECONDS):
+        ending, _ = await stage.play(stage.launch("async def run(ctx):\n    yield 1", name="b.py"))
     assert ending.how is EndKind.ENDED
     line.go_on()
     await line.ends()
@@ -231,6 +232,7 @@ def test_run_that_can_never_start_names_the_limit(tmp_path):
 def test_children_leave_descriptors_for_the_rest_of_the_host(tmp_path, monkeypatch):
     launch = Launch(tmp_path / "slow.py", None, tmp_path, tmp_path)
     monkeypatch.setattr(spawn, "free_descriptors", lambda: DESCRIPTORS_PER_START + 9)
+    monkeypatch.setattr(spawn, "_pipes", lambda count: pytest.fail("it opened them"))
     with pytest.raises(OutOfResources, match="open files"):
         spawn.spawn(launch, Guardian(), "mark", reserved=10)
 

@@ -19,21 +19,25 @@ while read -r sign group; do
         -) groups="${groups%% $group *} ${groups#* $group }" ;;
     esac
 done
-for group in $groups; do kill -9 "-$group"; done
-case $groups in *[0-9]*) ;; *) exit ;; esac
-sed -n 's/^\([0-9]*\) .*) . [0-9]* [0-9]* \([0-9]*\) .*/\1 \2/p' /proc/[0-9]*/stat |
-while read -r process session; do
-    case $groups in *" $session "*) kill -9 "$process" ;; esac
-done
-for try in 1 2 3 4 5 6 7 8 9; do
+sessions=
+for group in $groups; do kill -9 "-$group"; sessions="$sessions|$group"; done
+case $sessions in '') exit ;; esac
+kill_marked() {
     marked=$(grep -l -F "$1" /proc/[0-9]*/environ)
-    case $marked in '') exit ;; esac
+    case $marked in '') return 1 ;; esac
     for path in $marked; do path=${path#/proc/}; kill -9 "${path%/environ}"; done
+    true
+}
+kill_marked "$1" &
+for process in $(sed -n -E "s/^([0-9]+) .*\) . [0-9]+ [0-9]+ (${sessions#|}) .*/\1/p" /proc/[0-9]*/stat); do
+    kill -9 "$process"
 done
+wait $! || exit
+for try in 1 2 3 4 5 6 7 8; do kill_marked "$1" || exit; done
 """
 """End of input means that the host is gone. The script kills the groups first, then, if there is a /proc, processes
 that made a group of their own within their sessions, and processes of any session with the mark of this host's
-children; these may fork meanwhile, so it looks again. A shell reads byte by byte, so sed shortens /proc first.
+children; these may fork meanwhile, so it looks again. A shell reads byte by byte, so sed and grep choose the processes.
 """
 
 

@@ -58,19 +58,13 @@ def _open_files_cause() -> str:
     enough = max(_ENOUGH_FILES, 2 * soft)
     if hard != resource.RLIM_INFINITY and soft < hard:
         enough = min(enough, hard)
-    return (
-        f"the limit of open files, {soft}, is reached. "
-        f"Raise it with `ulimit -n {enough}` {_AGAIN}"
-    )
+    return f"the limit of open files, {soft}, is reached. Raise it with `ulimit -n {enough}` {_AGAIN}"
 
 
 def _system_files_cause() -> str:
     value = _first_line("/proc/sys/fs/file-max")
     now = f", {value}," if value else ""
-    return (
-        f"the system's limit of open files{now} is reached. "
-        f"Raise it with `sysctl -w fs.file-max=NUMBER` {_AGAIN}"
-    )
+    return f"the system's limit of open files{now} is reached. Raise it with `sysctl -w fs.file-max=NUMBER` {_AGAIN}"
 
 
 def _processes_cause() -> str:
@@ -85,10 +79,7 @@ def _processes_cause() -> str:
         )
     if soft == resource.RLIM_INFINITY:
         return f"the system refuses another one. End other programs {_AGAIN}"
-    return (
-        f"the limit of processes of this user, {soft}, is reached. "
-        f"Raise it with `ulimit -u {2 * soft}` {_AGAIN}"
-    )
+    return f"the limit of processes of this user, {soft}, is reached. Raise it with `ulimit -u {2 * soft}` {_AGAIN}"
 
 
 def _memory_cause() -> str:
@@ -97,10 +88,7 @@ def _memory_cause() -> str:
     soft = resource.getrlimit(resource.RLIMIT_AS)[0]
     if soft == resource.RLIM_INFINITY:
         return f"the machine has no memory left for it. End other programs {_AGAIN}"
-    return (
-        f"the limit of memory, {soft // 1024} KiB, is reached. "
-        f"Raise it with `ulimit -v unlimited` {_AGAIN}"
-    )
+    return f"the limit of memory, {soft // 1024} KiB, is reached. Raise it with `ulimit -v unlimited` {_AGAIN}"
 
 
 def _first_line(path: str) -> str:

@@ -56,7 +56,7 @@ class DatabaseSection(YamlModel):
 class LimitsSection(YamlModel):
     """Limits of one process that hosts runs."""
 
-    child_starts: int = Field(8, ge=1, le=1_000)
+    child_starts: Annotated[int, Field(ge=1, le=1_000)] = 8
     """Processes of runners that start at the same time; other runs wait for their turn."""
 
 

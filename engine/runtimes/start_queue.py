@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -77,7 +77,7 @@ class StartQueue:
         return True
 
     @contextmanager
-    def blocked(self, on_wait: OnWait, reason: str) -> Iterator[None]:
+    def blocked(self, on_wait: OnWait, reason: str) -> Generator[None]:
         """Count a start that has its turn as waiting for resources of the system."""
         place = object()
         self._blocked[place] = None

@@ -221,6 +221,7 @@ class Trackside(MessageGuard, ActionGuard, KeyOrder, OneLinePaste):
             is_elsewhere=situation.is_elsewhere,
             is_loading=not session.is_open,
             is_past=updater.is_past,
+            starts_before=session.engine.runs.starts_before(view.run_id) if view else None,
             code=self.controllers.code_watch.header_text,
         )
         is_built_in = session.runner_id == REHEARSAL and session.agent_id is None

@@ -21,7 +21,11 @@ class Clock(Protocol):
     """Time stamps and deadlines. The writer and the process watchdogs use real time instead."""
 
     def now(self) -> int:
-        """Return microseconds since 1970, UTC."""
+        """Return microseconds since 1970, UTC. For time stamps only: the user may set this clock."""
+        ...
+
+    def monotonic(self) -> int:
+        """Return microseconds since some moment. For durations: nobody can set this clock."""
         ...
 
     def later(self, seconds: float, call: Callable[[], None]) -> Timer:
@@ -46,6 +50,9 @@ class SystemClock:
     def now(self) -> int:
         self._last = max(self._last, time.time_ns() // 1000)
         return self._last
+
+    def monotonic(self) -> int:
+        return time.monotonic_ns() // 1000
 
     def later(self, seconds: float, call: Callable[[], None]) -> Timer:
         return asyncio.get_running_loop().call_later(seconds, call)

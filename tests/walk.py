@@ -406,9 +406,9 @@ def watched() -> Iterator[Watch]:
         if watch.trace is not None:
             watch.trace.operations.update((id(entry), operation.future) for entry in self.entries[before:])
 
-    def note_pool(self: ChildPool, *arguments: Any) -> None:
+    def note_pool(self: ChildPool, *arguments: Any, **options: Any) -> None:
         watch.pool = self
-        make_pool(self, *arguments)
+        make_pool(self, *arguments, **options)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(MessagePump, "post_message", post_message)

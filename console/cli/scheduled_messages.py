@@ -227,9 +227,11 @@ class MessageScheduler:
                 timing.cancel()
 
     async def _send_timed(self, started: Entry) -> None:
+        # The entry was written a moment ago; from here on only the monotonic clock counts.
+        began = self._engine.monotonic() - max(0, self._engine.now() - started.at)
         timed = [(it.send_time.seconds, it) for it in self._scheduled if it.send_time.seconds is not None]
         for seconds, scheduled in sorted(timed, key=lambda one: one[0]):
-            passed = (self._engine.now() - started.at) / 1_000_000
+            passed = (self._engine.monotonic() - began) / 1_000_000
             await asyncio.sleep(max(0.0, seconds - passed))
             self._send_due([scheduled])
 

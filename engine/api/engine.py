@@ -114,7 +114,13 @@ class Engine:
         if hosting:
             core = engine._core
             try:
-                core.host = Host(database, runtime or ChildPool(), core.hub, clock, core.ids)
+                core.host = Host(
+                    database,
+                    runtime or ChildPool(max_starts=project.config.limits.child_starts),
+                    core.hub,
+                    clock,
+                    core.ids,
+                )
                 engine.recovered_runs = await core.host.start()
                 workspace.kept = await database.read(kept_settings.every)
             except BaseException:
@@ -149,6 +155,10 @@ class Engine:
     def now(self) -> int:
         """The engine's time, in microseconds since 1970, UTC."""
         return self._core.now()
+
+    def monotonic(self) -> int:
+        """Microseconds since some moment, for durations: a change of the machine's time does not affect them."""
+        return self._core.clock.monotonic()
 
     # The database
 

@@ -83,6 +83,11 @@ class RunsApi:
         host = self._core.host
         return host is not None and host.dispatcher.run_task(run_id) is not None
 
+    def starts_before(self, run_id: str) -> int | None:
+        """How many runs get a process before this one; None if the run does not wait for a process here."""
+        live = self._core.live_run(run_id)
+        return None if live is None or live.starts_before is None else live.starts_before()
+
     async def wait_for_end(self, run_id: str) -> RunRow:
         """The run, as soon as it has ended in this process."""
         await self._core.require_host().wait_for_end(run_id)

@@ -55,8 +55,10 @@ class DatabaseSection(YamlModel):
 
 
 class LimitsSection(YamlModel):
-    """How much runners may store."""
+    """Limits of one process that hosts runs, and of what runners store."""
 
+    child_starts: Annotated[int, Field(ge=1, le=1_000)] = 8
+    """Processes of runners that start at the same time; other runs wait for their turn."""
     state_bytes: int = Field(MAX_SCOPE_BYTES, ge=1)
     """UTF-8 bytes of the keys and values of one state scope."""
     state_keys: int = Field(MAX_SCOPE_KEYS, ge=1)

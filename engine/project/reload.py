@@ -7,7 +7,8 @@ from engine.project.workspace import Workspace
 from engine.runners.descriptor import Problem
 from engine.runners.source_files import changed, made_of
 
-DATABASE_CHANGED_NOTE: Final = "database in trackside.yaml has changed; open Trackside again to use it"
+SECTIONS_OF_START: Final = ("database", "limits")
+"""Sections of trackside.yaml that are read only when Trackside is opened."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,5 +42,9 @@ def compare_workspaces(before: Workspace, now: Workspace) -> Reloaded:
         changed=tuple(name for name in new if name in old and (new[name] != old[name] or name in edited)),
         is_project_changed=old_config != new_config or not set(written).isdisjoint(now.project.files()),
         problems=now.registry.problems(),
-        notes=(DATABASE_CHANGED_NOTE,) if old_config.database != new_config.database else (),
+        notes=tuple(
+            f"{name} in trackside.yaml has changed; open Trackside again to use it"
+            for name in SECTIONS_OF_START
+            if getattr(old_config, name) != getattr(new_config, name)
+        ),
     )

@@ -164,6 +164,8 @@ class _PausedItem:
     on_continue: Callable[[ContinueMode], None]
     on_end: Callable[[], None]
     edit_reply: ReplyEditor | None = None
+    began: int = 0
+    """When the pause began, by the monotonic clock."""
 
 
 class PauseControl:
@@ -303,12 +305,13 @@ class PauseControl:
     def _start_pause(self, item: _PausedItem) -> None:
         self._is_stepping = False
         self._deadline.pause()
+        item.began = self._clock.monotonic()
         item.pause = replace(item.pause, since=self._clock.now(), time_left=self._deadline.seconds_left)
         self._paused.append(item)
         self._recorder.record(Source.HOST, EntryKind.PAUSE_STARTED, item.pause.entry_data())
 
     def _end_pause(self, item: _PausedItem, mode: ContinueMode) -> None:
-        seconds = (self._clock.now() - item.pause.since) / 1_000_000
+        seconds = (self._clock.monotonic() - item.began) / 1_000_000
         self._remove(item)
         if mode is ContinueMode.STEP and not item.pause.steps_to_reply:
             self.pause_at_next_boundary()

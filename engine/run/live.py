@@ -24,6 +24,8 @@ from engine.store.batch import Transaction
 from engine.store.entries import Entry
 from engine.store.writer import Writer
 
+REPORTED_WAIT_SECONDS: Final = 1.0
+"""A wait for a process is recorded if it takes longer."""
 LINGER_SECONDS: Final = 1.0
 """How long a runner may go on after its terminal result before it is stopped."""
 _MAX_USAGE: Final = 2**53
@@ -67,6 +69,9 @@ class LiveRun:
         """The runner is gone and the last entry is due: from here on no call is answered and nothing is recorded."""
         self.execution: Execution | None = None
         """The runner's execution, once it was started."""
+        self.starts_before: Callable[[], int] | None = None
+        """Counts the runs that get a process before this one; None if the run does not wait for one."""
+        self._waits_since = 0
         self.final_result: dict[str, Any] | None = None
         """The data of the terminal result, once one came."""
         self.active_calls: set[asyncio.Task[Any]] = set()
@@ -87,6 +92,7 @@ class LiveRun:
         self.deadline = Deadline(clock, order.timeout, partial(self.request_stop, StopReason.DEADLINE, timeout_text))
         self.pause_control = PauseControl(self.recorder, clock, self.deadline)
         self._held_results = HeldResults(self.pause_control, writer.when_room)
+        self._clock = clock
         self._writer = writer
         self._calls = calls
         self._normaliser = Normaliser(order.run_id)
@@ -111,6 +117,22 @@ class LiveRun:
 
     def when_room(self, call: Callable[[], None]) -> None:
         self._held_results.when_room(call)
+
+    def waiting(self, before: Callable[[], int] | None, reason: str = "") -> None:
+        """Note that the run waits for a process. Its deadline stands still meanwhile."""
+        if self.has_ended:
+            return
+        if before is not None and self.starts_before is None:
+            self.deadline.pause()
+            self._waits_since = self._clock.monotonic()
+        elif before is None and self.starts_before is not None:
+            self.deadline.resume()
+            seconds = (self._clock.monotonic() - self._waits_since) / 1_000_000
+            if seconds >= REPORTED_WAIT_SECONDS:
+                self.recorder.warn(f"The run has waited {seconds:.1f} s for a process.")
+        self.starts_before = before
+        if reason:
+            self.recorder.warn(f"The run waits until another run has ended: {reason}")
 
     def result(self, result: object, size: int) -> None:  # noqa: ARG002  (the data is measured as it is recorded)
         """Handle a result, or hold it back if it reaches a breakpoint or comes after one that did.

@@ -1,6 +1,7 @@
 """The host's side of one child process, which serves one run at a time."""
 
 import asyncio
+import errno
 import secrets
 import signal
 from collections import deque
@@ -9,13 +10,21 @@ from typing import Any, Final, cast
 
 from engine.runtimes import wire
 from engine.runtimes.answers import Answers
+from engine.runtimes.child_reports import (
+    MAX_MESSAGE_CHARS,
+    MAX_TRACEBACK_CHARS,
+    read_files,
+    read_size,
+    read_text,
+)
 from engine.runtimes.guardian import Guardian
 from engine.runtimes.heartbeat import Heartbeat, HeartbeatTimeouts
 from engine.runtimes.output import OutputLines
 from engine.runtimes.pipes import ReadPipe, WritePipe
 from engine.runtimes.processes import ProcessGroup
+from engine.runtimes.resource_shortage import shortage_of
 from engine.runtimes.runtime import Ending, EndKind, Launch, RuntimeProblem, Sink
-from engine.runtimes.spawn import StartedProcess, interpreter_problem, python_of, spawn
+from engine.runtimes.spawn import StartedProcess, abandon, interpreter_problem, python_of, spawn
 from engine.runtimes.worker.file_stamps import Stamp
 
 READY_TIMEOUT_SECONDS: Final = 10.0
@@ -44,6 +53,8 @@ class Child:
 
     def __init__(self, launch: Launch, guardian: Guardian, timeouts: HeartbeatTimeouts | None = None) -> None:
         self.launch = launch
+        self.mark = guardian.new_mark()
+        """Its value in the environment of this child and of everything it starts."""
         self.state = State.STARTING
         self.is_old = False
         """Whether newer code was requested: the child may finish its run but gets no other."""
@@ -68,10 +79,18 @@ class Child:
         self._closed_its_wire = False
         self._watching: asyncio.Task[None] | None = None
 
-    async def start(self) -> None:
-        """Wait until the child is ready. Raises RuntimeProblem if it never will be."""
-        spawned = await asyncio.to_thread(spawn, self.launch, self._guardian)
-        self._group = ProcessGroup(spawned.process, asyncio.get_running_loop())
+    async def start(self, reserved: int = 0) -> None:
+        """Wait until the child is ready. Raises RuntimeProblem if it never will be.
+
+        Raises OutOfResources if the system allows no further process; `reserved` descriptors stay free.
+        """
+        try:
+            spawned = await asyncio.to_thread(self._spawn, reserved)
+            self._group = self._watch_process(spawned)
+        except RuntimeError as error:
+            if "thread" not in str(error):
+                raise
+            raise shortage_of(errno.EAGAIN) from error  # threads count as processes
         if self._was_killed:  # the host was closed meanwhile
             self._group.kill()
         await self._connect(spawned)
@@ -90,6 +109,18 @@ class Child:
             raise RuntimeProblem(problem)
         if self.state is State.STARTING:
             self.state = State.IDLE
+
+    def _spawn(self, reserved: int) -> StartedProcess:
+        if self._was_killed:  # given up before a thread was free
+            raise RuntimeProblem("The start was given up.")
+        return spawn(self.launch, self._guardian, self.mark, reserved)
+
+    def _watch_process(self, spawned: StartedProcess) -> ProcessGroup:
+        try:
+            return ProcessGroup(spawned.process, self.mark, asyncio.get_running_loop())
+        except RuntimeError:  # no thread can be started
+            abandon(spawned, self._guardian)
+            raise
 
     @property
     def pid(self) -> int:
@@ -154,7 +185,8 @@ class Child:
         action, data = frame["action"], frame.get("data")
         if action == "ready" and not self._ready.done():
             problem = cast("dict[str, Any]", data).get("problem") if isinstance(data, dict) else None
-            self._ready.set_result(None if problem is None else interpreter_problem(self.launch, str(problem)))
+            told = read_text(problem, MAX_MESSAGE_CHARS) or "reported a problem"
+            self._ready.set_result(None if problem is None else interpreter_problem(self.launch, told))
         elif action == "loaded" and not self.loaded.done():
             self.loaded.set_result(self._take_files(data) and cast("dict[str, Any]", data).get("failed") is False)
         elif self._run is not None and self._run.is_open and type(action) is str:
@@ -172,8 +204,9 @@ class Child:
         if run is None or not run.is_open or frame["seq_id"] != run.number or status not in {"end", "unreadable"}:
             self._unreadable("a response without a request", size)
         elif status == "unreadable":
-            reported = data.get("size")
-            run.sink.unreadable(str(data.get("reason"))[:500], reported if isinstance(reported, int) else size)
+            run.sink.unreadable(
+                read_text(data.get("reason"), 500) or "no reason given", read_size(data.get("size"), size)
+            )
         else:
             ending = _ending(data) if frame.get("code") != 0 else Ending(EndKind.ENDED)
             reusable = self._take_files(data) and data.get("clean") is True and ending.how is EndKind.ENDED
@@ -214,11 +247,10 @@ class Child:
             self.state = State.SPENT
 
     def _take_files(self, data: object) -> bool:
-        files = cast("dict[str, Any]", data).get("files") if isinstance(data, dict) else None
-        try:
-            self.files = [(str(path), int(mtime), int(size)) for path, mtime, size in cast("Any", files)]
-        except (TypeError, ValueError, OverflowError):
+        files = read_files(data, self.launch)
+        if files is None:
             return False
+        self.files = files
         return True
 
     # Backpressure
@@ -375,11 +407,12 @@ class ChildExecution:
 
 def _ending(data: dict[str, Any]) -> Ending:
     how = {"runner.not_loaded": EndKind.NOT_LOADED, "cancelled": EndKind.CANCELLED}.get(
-        str(data.get("code")), EndKind.RAISED
+        read_text(data.get("code"), 100), EndKind.RAISED
     )
     if how is EndKind.CANCELLED:
         return Ending(how)
-    return Ending(how, str(data.get("message", "")), str(data.get("traceback", "")))
+    message = read_text(data.get("message"), MAX_MESSAGE_CHARS)
+    return Ending(how, message, read_text(data.get("traceback"), MAX_TRACEBACK_CHARS))
 
 
 def _signal(number: int) -> str:

@@ -2,9 +2,13 @@
 
 import contextlib
 import os
+import secrets
 import subprocess
 import threading
+from itertools import count
 from typing import Final
+
+from engine.runtimes.environment import MARK
 
 SCRIPT: Final = r"""
 trap '' INT TERM HUP
@@ -15,15 +19,25 @@ while read -r sign group; do
         -) groups="${groups%% $group *} ${groups#* $group }" ;;
     esac
 done
-for group in $groups; do kill -9 "-$group"; done
-case $groups in *[0-9]*) ;; *) exit ;; esac
-sed -n 's/^\([0-9]*\) .*) . [0-9]* [0-9]* \([0-9]*\) .*/\1 \2/p' /proc/[0-9]*/stat |
-while read -r process session; do
-    case $groups in *" $session "*) kill -9 "$process" ;; esac
+sessions=
+for group in $groups; do kill -9 "-$group"; sessions="$sessions|$group"; done
+case $sessions in '') exit ;; esac
+kill_marked() {
+    marked=$(grep -l -F "$1" /proc/[0-9]*/environ)
+    case $marked in '') return 1 ;; esac
+    for path in $marked; do path=${path#/proc/}; kill -9 "${path%/environ}"; done
+    true
+}
+kill_marked "$1" &
+for process in $(sed -n -E "s/^([0-9]+) .*\) . [0-9]+ [0-9]+ (${sessions#|}) .*/\1/p" /proc/[0-9]*/stat); do
+    kill -9 "$process"
 done
+wait $! || exit
+for try in 1 2 3 4 5 6 7 8; do kill_marked "$1" || exit; done
 """
 """End of input means that the host is gone. The script kills the groups first, then, if there is a /proc, processes
-that made a group of their own within their sessions. A shell reads byte by byte, so sed shortens /proc first.
+that made a group of their own within their sessions, and processes of any session with the mark of this host's
+children; these may fork meanwhile, so it looks again. A shell reads byte by byte, so sed and grep choose the processes.
 """
 
 
@@ -31,9 +45,16 @@ class Guardian:
     """Tracks the process groups of one host. Safe to use from any thread."""
 
     def __init__(self) -> None:
+        self._token = secrets.token_hex(16)
+        """The start of the marks of all children of this host."""
+        self._numbers = count(1)
         self._groups: set[int] = set()
         self._shell: subprocess.Popen[bytes] | None = None
         self._lock = threading.Lock()
+
+    def new_mark(self) -> str:
+        """Return a mark for the environment of one child. Nobody else has it or can guess it."""
+        return f"{self._token}-{next(self._numbers)}"
 
     def watch(self, group: int) -> None:
         """Watch a group. Blocks for a millisecond; the first call starts the shell."""
@@ -62,7 +83,7 @@ class Guardian:
 
     def _start(self) -> None:
         self._shell = subprocess.Popen(
-            ["/bin/sh", "-c", SCRIPT],
+            ["/bin/sh", "-c", SCRIPT, "trackside-guardian", f"{MARK}={self._token}-"],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

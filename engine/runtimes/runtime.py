@@ -75,6 +75,13 @@ class Sink(Protocol):
         """Call back once, on the loop, when the sink is no longer full."""
         ...
 
+    def waiting(self, before: Callable[[], int] | None, reason: str = "") -> None:
+        """Report that the run waits for a process, and which limit of the system is the reason, if any.
+
+        `before` counts the starts before this one; None means that the wait is over. Not called if there is no wait.
+        """
+        ...
+
     def result(self, result: object, size: int) -> None:
         """Take one decoded result, usually a dict but any JSON; `size` is its encoded size in bytes."""
         ...

@@ -1,15 +1,19 @@
 """Starts one worker process with pipes for its wire and its output."""
 
 import contextlib
+import errno
 import os
 import subprocess
 import sys
+import threading
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from engine.runtimes.environment import environment_of
 from engine.runtimes.guardian import Guardian
+from engine.runtimes.processes import kill_group
+from engine.runtimes.resource_shortage import DESCRIPTORS_PER_START, SHORTAGES, free_descriptors, shortage_of
 from engine.runtimes.runtime import Launch, RuntimeProblem
 
 WORKER: Final = Path(__file__).resolve().parent / "worker" / "main.py"
@@ -17,6 +21,9 @@ ROOT: Final = WORKER.parents[3]
 """The folder that holds the engine; the child imports only the protocol and the wire from it."""
 
 OTHER_PYTHON_HINT: Final = "Name another one with --python, or `python:` in trackside.yaml."
+
+_opening: Final = threading.Lock()
+"""Held while pipes are opened, so that two starts do not count on the same descriptors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +42,13 @@ def python_of(launch: Launch) -> str:
     return launch.python or sys.executable
 
 
-def spawn(launch: Launch, guardian: Guardian) -> StartedProcess:
-    """Start the worker. Blocks until the interpreter is executed, so call it in a thread."""
-    child_in, wire_in, wire_out, child_out, stdout, child_stdout, stderr, child_stderr = _pipes(4)
+def spawn(launch: Launch, guardian: Guardian, mark: str, reserved: int = 0) -> StartedProcess:
+    """Start the worker. Blocks until the interpreter is executed, so call it in a thread.
+
+    Raises OutOfResources if the system allows no further process, or if fewer than `reserved` descriptors would stay
+    free.
+    """
+    child_in, wire_in, wire_out, child_out, stdout, child_stdout, stderr, child_stderr = _open_pipes(reserved)
     where = [str(launch.path.absolute()), launch.attr or "", str(launch.folder.absolute())]
     try:
         process = subprocess.Popen(
@@ -48,21 +59,32 @@ def spawn(launch: Launch, guardian: Guardian) -> StartedProcess:
             pass_fds=(child_out,),
             start_new_session=True,
             cwd=launch.cwd,
-            env=environment_of(launch),
+            env=environment_of(launch, mark),
         )
     except OSError as error:
         _close(wire_in, wire_out, stdout, stderr)
+        if error.errno in SHORTAGES:
+            raise shortage_of(error.errno) from error
         raise RuntimeProblem(_start_problem(launch, error)) from error
     finally:
         _close(child_in, child_out, child_stdout, child_stderr)
+    started = StartedProcess(process, wire_in, wire_out, stdout, stderr)
     try:
         guardian.watch(process.pid)
-    except OSError:  # unwatched, it might outlive the host
-        process.kill()
-        process.wait()
-        _close(wire_in, wire_out, stdout, stderr)
+    except OSError as error:  # unwatched, it might outlive the host
+        abandon(started, guardian)
+        if error.errno in SHORTAGES:
+            raise shortage_of(error.errno) from error
         raise
-    return StartedProcess(process, wire_in, wire_out, stdout, stderr)
+    return started
+
+
+def abandon(started: StartedProcess, guardian: Guardian) -> None:
+    """Kill a process that nobody watches yet, and close its pipes."""
+    kill_group(started.process.pid)
+    started.process.wait()
+    guardian.forget(started.process.pid)
+    _close(started.wire_in, started.wire_out, started.stdout, started.stderr)
 
 
 def _start_problem(launch: Launch, error: OSError) -> str:
@@ -80,6 +102,19 @@ def interpreter_problem(launch: Launch, problem: str) -> str:
     if "pydantic" in problem:
         return f"{python} {problem}, which runners need. Install it: {python} -m pip install 'pydantic>=2.10,<3'"
     return f"{python} {problem}; runners need 3.11 or newer. {OTHER_PYTHON_HINT}"
+
+
+def _open_pipes(reserved: int) -> list[int]:
+    """Open the pipes of a child. Raises OutOfResources if too few descriptors are left."""
+    try:
+        with _opening:
+            if reserved and free_descriptors() < reserved + DESCRIPTORS_PER_START:
+                raise shortage_of(errno.EMFILE)
+            return _pipes(4)
+    except OSError as error:
+        if error.errno in SHORTAGES:
+            raise shortage_of(error.errno) from error
+        raise
 
 
 def _pipes(count: int) -> list[int]:

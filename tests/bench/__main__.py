@@ -19,6 +19,7 @@ BENCHES: Final = {
     "start": "a worker and `trackside run`, in multiples of `python -c pass`",
     "first_frame": "the first frame of `trackside`, its panes and its open engine, against an empty Textual app",
     "warm": "the time to the first result of a warm child",
+    "many_runs": "two hundred runs at once: the longest stall of the loop, and their time",
     "cancel": "from a stop request to the run's recorded end, and the processes left behind",
     "steer": "from sending a message to a run in progress until the runner's pull returns it",
     "orphans": "from SIGKILL of the host until all its processes are gone",

@@ -40,6 +40,9 @@ class _FirstResultSink:
     def output(self, stream: str, text: str) -> None:
         raise AssertionError(text)
 
+    def waiting(self, before: Callable[[], int] | None, reason: str = "") -> None:
+        raise AssertionError(reason)
+
     def silent(self, seconds: float) -> None:
         raise AssertionError(f"silent for {seconds} s")
 

@@ -45,24 +45,35 @@ class FakeClock:
 
     def __init__(self, start: int = START) -> None:
         self._now = start
+        self._jumped = 0
+        """Microseconds by which the user has set the clock; timers and durations do not notice."""
         self._waiting: list[tuple[int, int, _Timer]] = []
         self._order = count()
 
     def now(self) -> int:
         return self._now
 
+    def monotonic(self) -> int:
+        return self._now - self._jumped
+
+    def jump(self, seconds: float) -> None:
+        """Set the time of day. No time passes."""
+        self._jumped += int(seconds * 1_000_000)
+        self._now += int(seconds * 1_000_000)
+
     def later(self, seconds: float, call: Callable[[], None]) -> "_Timer":
         timer = _Timer(call)
-        heappush(self._waiting, (self._now + int(seconds * 1_000_000), next(self._order), timer))
+        heappush(self._waiting, (self.monotonic() + int(seconds * 1_000_000), next(self._order), timer))
         return timer
 
     def advance(self, seconds: float) -> None:
-        until = self._now + int(seconds * 1_000_000)
+        until = self.monotonic() + int(seconds * 1_000_000)
         while self._waiting and self._waiting[0][0] <= until:
-            self._now, _, timer = heappop(self._waiting)
+            due, _, timer = heappop(self._waiting)
+            self._now = due + self._jumped
             if not timer.cancelled:
                 timer.call()
-        self._now = until
+        self._now = until + self._jumped
 
 
 @dataclass(slots=True)

@@ -45,6 +45,8 @@ class Headline:
     """The shown run is not the last one."""
     is_elsewhere: bool = False
     """Another process hosts the run."""
+    starts_before: int | None = None
+    """Runs that get a process before this one; None if the run does not wait for a process."""
     code: str | None = None
     """A remark about the runner's code: it was edited, or the run uses the old version."""
 
@@ -81,9 +83,12 @@ class Headline:
             return [*parts, _Part(9, "starting", f"{GLYPHS['starting']} loading")]
         if status is None:
             return [*parts, _Part(9, "idle", f"{GLYPHS['idle']} idle")]
-        words = one_line(status.words(self.now), 60) + (" · in another process" if self.is_elsewhere else "")
-        text = f"{GLYPHS[status.state]} {words}"
-        parts.append(_Part(9, status.state, cut(text, 60), cut(text, 40)))
+        if self.starts_before is not None and not status.is_over and not status.is_stopping:
+            parts.append(_Part(9, "starting", *_waiting_words(self.starts_before)))
+        else:
+            words = one_line(status.words(self.now), 60) + (" · in another process" if self.is_elsewhere else "")
+            text = f"{GLYPHS[status.state]} {words}"
+            parts.append(_Part(9, status.state, cut(text, 60), cut(text, 40)))
         parts.append(_Part(6, "turn", f"turn {status.turn}", f"T{status.turn}"))
         parts.append(
             _Part(3, "faint", f"{_short_count(status.entries)} {'entry' if status.entries == 1 else 'entries'}")
@@ -118,6 +123,12 @@ class Headline:
 def other_processes_words(others: Sequence[int]) -> str:
     """`also open in process 4242`, `also open in 3 processes`."""
     return f"also open in {f'process {others[0]}' if len(others) == 1 else f'{len(others)} processes'}"
+
+
+def _waiting_words(before: int) -> tuple[str, str]:
+    """Return how many runs get a process before this one, in full and in short."""
+    glyph = GLYPHS["starting"]
+    return f"{glyph} waiting for a free process ({before} before it)", f"{glyph} waiting for a process ({before})"
 
 
 def _last_pull_words(status: "RunStatus", now: int) -> tuple[str, str]:

@@ -68,7 +68,7 @@ class EscapeKey:
         self._main = main
         self._run_control = run_control
         self._pressed_at = 0
-        """When esc was last pressed without a step left, in microseconds."""
+        """When esc was last pressed without a step left, in microseconds of the monotonic clock."""
 
     def action_escape(self) -> None:
         updater, situation = self._services.updater, self._services.situation
@@ -79,7 +79,7 @@ class EscapeKey:
         elif updater.is_past:
             self._services.run_in_background(updater.show_last_run())
         elif situation.is_running:
-            now = self._session.engine.now()
+            now = self._session.engine.monotonic()
             if now - self._pressed_at < DOUBLE_PRESS_US or situation.is_stopping:
                 self._pressed_at = 0
                 self._run_control.action_stop()

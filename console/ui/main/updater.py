@@ -326,7 +326,7 @@ class ScreenUpdater:
         if not is_busy or self._tick_number == 1:
             main.ribbon.attempt(main.ribbon.show, view.ribbon if view else None, now)
         main.queue.attempt(self._show_queue, now)
-        if now - self._listed_at >= LIST_REFRESH_US:
+        if self._session.engine.monotonic() - self._listed_at >= LIST_REFRESH_US:
             self._show_run_list()
         last, run_id = view.timeline.last if view else 0, view.run_id if view else None
         main.inspector.attempt(main.inspector.show_run, run_id, self.as_of, last, main.stream.entry)
@@ -361,8 +361,8 @@ class ScreenUpdater:
 
     def _show_run_list(self) -> None:
         engine, shown = self._session.engine, self.view.run_id if self.view else None
-        self._listed_at = engine.now()
-        cards = self.run_list.cards(self._listed_at, engine.host_id, shown, self._session.session_id)
+        self._listed_at = engine.monotonic()
+        cards = self.run_list.cards(engine.now(), engine.host_id, shown, self._session.session_id)
         self._main.rail.attempt(self._main.rail.show_rows, cards)
 
     def _start_read(self, part: object, reading: Awaitable[None]) -> None:

@@ -22,7 +22,7 @@ def mark_of(file: "os.DirEntry[str] | Path") -> Mark:
     """Return the mark of a file now; all unreadable files have the same mark."""
     try:
         status = file.stat()
-    except OSError:
+    except (OSError, ValueError):  # ValueError: the path holds a NUL, which no file has
         return GONE
     return status.st_mtime_ns, status.st_size
 

@@ -44,6 +44,15 @@ def test_wide_header_shows_every_part_in_full() -> None:
     assert text.endswith("▲1 queued   pull 3.0 s ago   ◉ live")
 
 
+def test_waiting_run_shows_how_many_starts_come_before_it() -> None:
+    waiting = headline(status(), starts_before=12)
+
+    assert "   ◌ waiting for a free process (12 before it)   " in line(waiting, 180)
+    assert "waiting for a process (12)" in line(waiting, 78)
+    for run in (status(stop_requested_at=0), status("completed", ended_at=14 * SECOND)):
+        assert "waiting" not in line(headline(run, starts_before=12), 180)
+
+
 def test_count_of_one_is_singular() -> None:
     assert "turn 3   1 entry   " in line(headline(status(entries=1)), 158)
 

@@ -5,6 +5,7 @@ import pytest
 from engine.project.config import ConfigError, find_project, json_schema, load_project
 from engine.protocol.event import EventType
 from engine.runners.errors import TargetNotFound
+from engine.runtimes.pool import MAX_CHILD_STARTS
 
 HELLO = "config = [{'name': 'depth', 'type': 'integer', 'default': 3}]\nasync def run(ctx):\n    yield {}\n"
 
@@ -15,6 +16,7 @@ def test_folder_without_config_uses_defaults(tmp_path: Path):
     assert project.agents(project.registry(None, tmp_path)) == ()
     assert project.database_path() is None
     assert project.config.allowed_plugins is None
+    assert project.config.limits.child_starts == MAX_CHILD_STARTS
 
 
 @pytest.mark.parametrize("text", ["", "# nothing\n", "---\n"])
@@ -44,6 +46,7 @@ agents:
     enabled: false
     python: python3.12
 database: {path: data/facts.db, synchronous: FULL}
+limits: {child_starts: 3}
 file_roots: [shared]
 """,
     )
@@ -65,6 +68,7 @@ file_roots: [shared]
     assert project.launch_settings("quiet") == ("python3.12", ("PROJECT_KEY",))
     assert project.launch_settings(None) == (str(tmp_path / "tools/python"), ("PROJECT_KEY",))
     assert project.database_path() == tmp_path / "data/facts.db"
+    assert project.config.limits.child_starts == 3
     assert project.file_roots() == (tmp_path / "shared",)
 
 
@@ -92,6 +96,7 @@ def test_yaml_syntax_error_has_its_line(write):
             ":5: agents[0].state.scopes: unknown key. `trackside schema` lists the known ones",
         ),
         ("\n\nruns: 1\nenv: 3\n", ":3: runs: unknown key. `trackside schema` lists the known ones (and 1 more)"),
+        ("limits: {child_starts: 0}\n", ":1: limits.child_starts: must be greater than or equal to 1"),
         ("database: {synchronous: SOMETIMES}\n", ":1: database.synchronous: must be 'NORMAL' or 'FULL'"),
         ("env:\n  - A\n  - 'B=1'\n", ":3: env[1]: must match pattern '^[A-Za-z_][A-Za-z0-9_]*$'"),
         ("- a\n- b\n", ": must be a mapping"),
@@ -199,6 +204,6 @@ def test_schema_has_every_key():
     assert schema["title"] == "trackside.yaml"
     assert set(schema["properties"]) == {
         "runners", "agents", "models", "tools", "knowledge_bases", "allowed_plugins", "env", "python", "database",
-        "file_roots", "limits",
+        "limits", "file_roots", "limits",
     }  # fmt: skip
     assert schema["additionalProperties"] is False

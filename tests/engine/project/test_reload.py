@@ -125,6 +125,9 @@ async def test_reload_applies_changed_agents_models_and_settings(open_engine: En
 
     assert reloaded.is_project_changed
     assert [note.partition(";")[0] for note in reloaded.notes] == ["database in trackside.yaml has changed"]
+    configure(open_engine, agents=[{"id": "a", "runner": "waits"}], models=[MODEL], limits={"child_starts": 2})
+    notes = (await engine.runners.reload()).notes
+    assert [note.partition(" ")[0] for note in notes] == ["database", "limits"]
     assert engine.runs.prepare(message()).binding.agent_id == "a"
     assert [option.value for option in (await engine.resources.choices()).models] == ["m"]
 

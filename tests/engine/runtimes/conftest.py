@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from engine.runtimes.heartbeat import HeartbeatTimeouts
-from engine.runtimes.pool import ChildPool
+from engine.runtimes.pool import MAX_CHILD_STARTS, ChildPool
 from engine.runtimes.runtime import Ending, Launch
 from tests.support.limits import MAX_WAIT_SECONDS
 
@@ -28,6 +28,7 @@ class RecordingSink:
         self.lines: list[tuple[str, str]] = []
         self.calls: list[tuple[str, dict[str, Any]]] = []
         self.silences: list[tuple[str, float]] = []
+        self.waits: list[tuple[int | None, str]] = []
         self.answer: Callable[[str, dict[str, Any]], Any] = lambda action, data: {}
         self.waiting_for_room: list[Callable[[], None]] = []
         self._changed = asyncio.Event()
@@ -53,6 +54,10 @@ class RecordingSink:
 
     def output(self, stream: str, text: str) -> None:
         self.lines.append((stream, text))
+        self._changed.set()
+
+    def waiting(self, before: Callable[[], int] | None, reason: str = "") -> None:
+        self.waits.append((None if before is None else before(), reason))
         self._changed.set()
 
     def silent(self, seconds: float) -> None:
@@ -151,8 +156,14 @@ def timeouts() -> HeartbeatTimeouts:
 
 
 @pytest.fixture
-async def harness(tmp_path: Path, timeouts: HeartbeatTimeouts) -> AsyncIterator[PoolHarness]:
-    pool = ChildPool(timeouts)
+def max_starts() -> int:
+    """How many children of the pool may start at once; a test may override it."""
+    return MAX_CHILD_STARTS
+
+
+@pytest.fixture
+async def harness(tmp_path: Path, timeouts: HeartbeatTimeouts, max_starts: int) -> AsyncIterator[PoolHarness]:
+    pool = ChildPool(timeouts, max_starts)
     folder = tmp_path / "target"
     folder.mkdir()
     yield PoolHarness(pool, folder)

@@ -26,6 +26,7 @@ import asyncio, os, re, subprocess, time
 
 async def run(ctx):
     helpers = [subprocess.Popen(["sleep", "3600"], process_group=group) for group in (None, 0)]
+    helpers.append(subprocess.Popen(["sleep", "3600"], start_new_session=True))
     yield [os.getpid(), *(helper.pid for helper in helpers)]
     state = ctx.config["state"]
     if state == "python":
@@ -54,6 +55,7 @@ class Sink:
     def silent(self, seconds): ...
     def answers_again(self, seconds): ...
     def gone(self): ...
+    def waiting(self, before, reason=""): ...
 
 async def main():
     folder, context = Path(sys.argv[1]), json.loads(sys.argv[2])
@@ -84,7 +86,7 @@ def test_no_process_outlives_a_killed_host(tmp_path, processes, run_context, sig
     )
     with host:
         pids = json.loads(host.stdout.readline())
-        assert len(pids) == 14
+        assert len(pids) == 18
         assert all(map(processes.lives, pids))
         host.send_signal(signalled)
     assert processes.all_gone(pids)
@@ -145,17 +147,17 @@ async def test_a_child_whose_wire_ends_kills_its_own_group(harness, processes):
 def test_child_kills_its_own_group_if_host_and_guardian_are_gone(tmp_path, processes, run_context):
     (tmp_path / "runner.py").write_text(RUNNER)
     guardian = Guardian()
-    child = spawn(Launch(tmp_path / "runner.py", None, tmp_path, tmp_path), guardian)
+    child = spawn(Launch(tmp_path / "runner.py", None, tmp_path, tmp_path), guardian, guardian.new_mark())
     order = {"run_id": "r", "context": run_context({"state": "blocked"}), "nonce": "n"}
     os.write(child.wire_in, wire.encode({"seq_id": 1, "action": "run_agent", "data": order}))
     decoder, frames = wire.Decoder(), []
     while not (frames and frames[-1].get("chunk_status") == "continue"):
         frames += [frame for frame, _ in decoder.feed(os.read(child.wire_out, 1 << 16))]
-    worker, helper, stray = frames[-1]["data"]
+    worker, helper, *strays = frames[-1]["data"]
     os.close(child.wire_in)
     assert child.process.wait(10) == -signal.SIGKILL
     assert processes.all_gone([worker, helper])
     guardian.close()
-    assert processes.all_gone([stray])
+    assert processes.all_gone(strays)
     for descriptor in (child.wire_out, child.stdout, child.stderr):
         os.close(descriptor)

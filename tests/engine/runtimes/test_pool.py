@@ -135,6 +135,26 @@ async def test_child_with_a_leftover_process_is_not_reused(harness, processes):
     assert not any(map(processes.lives, first + second))
 
 
+async def test_a_process_that_left_the_session_ends_with_its_run(stage, processes):
+    launch = stage.launch(
+        """
+        import os, subprocess, sys
+
+        DAEMON = "import os, time; os.fork() and os._exit(0); print(os.getpid(), flush=True); time.sleep(3600)"
+
+        async def run(ctx):
+            with subprocess.Popen([sys.executable, "-c", DAEMON], stdout=-1, start_new_session=True) as parent:
+                yield [os.getpid(), int(parent.stdout.readline())]
+        """
+    )
+    [first] = (await stage.play(launch))[1].results
+    [second] = (await stage.play(launch))[1].results
+    assert first[0] != second[0], "its child is not used again"
+    assert processes.all_gone(first)
+    await stage.pool.close()
+    assert not any(map(processes.lives, second))
+
+
 async def test_child_with_a_leftover_thread_or_exception_is_not_reused(harness):
     for leftover in ("threading.Thread(target=time.sleep, args=(3600,), daemon=True).start()", "raise ValueError"):
         launch = harness.launch(

@@ -40,6 +40,12 @@ class _FirstResultSink:
     def output(self, stream: str, text: str) -> None:
         raise AssertionError(text)
 
+    def prepare(self, result: object) -> object:
+        return result
+
+    def output_lost(self, stream: str, size: int) -> None:
+        raise AssertionError(f"{size} bytes of {stream}")
+
     def silent(self, seconds: float) -> None:
         raise AssertionError(f"silent for {seconds} s")
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.journal.recorder import ROW_BYTES
 from engine.store.database import Database
 from engine.store.errors import DiskFull
 from tests.support.faults.faults import Played, Stage, line_of, other_process, say, stage, until
@@ -222,7 +223,7 @@ async def test_output_beyond_its_limit_is_counted_in_one_entry(host: Stage, monk
 
 
 async def test_a_runner_that_only_prints_is_held_to_the_same_limit(host: Stage, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("engine.journal.recorder.OUTPUT_LIMIT", 10)
+    monkeypatch.setattr("engine.journal.recorder.OUTPUT_LIMIT", ROW_BYTES + 10)
     played: Played = await host.play("chaos", "print noise")
     assert played.run.status == "completed"
     assert played.output("stdout")[:1] == ["line 0"]

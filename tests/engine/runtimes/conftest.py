@@ -26,6 +26,7 @@ class Heard:
         self.sizes: list[int] = []
         self.faults: list[tuple[str, int]] = []
         self.lines: list[tuple[str, str]] = []
+        self.lost: list[tuple[str, int]] = []
         self.calls: list[tuple[str, dict[str, Any]]] = []
         self.silences: list[tuple[str, float]] = []
         self.answer: Callable[[str, dict[str, Any]], Any] = lambda action, data: {}
@@ -42,6 +43,9 @@ class Heard:
         for call in waiting:
             call()
 
+    def prepare(self, result: object) -> object:
+        return result
+
     def result(self, result: object, size: int) -> None:
         self.results.append(result)
         self.sizes.append(size)
@@ -53,6 +57,10 @@ class Heard:
 
     def output(self, stream: str, text: str) -> None:
         self.lines.append((stream, text))
+        self._changed.set()
+
+    def output_lost(self, stream: str, size: int) -> None:
+        self.lost.append((stream, size))
         self._changed.set()
 
     def silent(self, seconds: float) -> None:

@@ -73,7 +73,7 @@ async def test_slow_subscriber_misses_nothing_in_bounded_memory(open_engine: Eng
     engine = await open_engine(floods)
     slow = engine.subscribe()
     run = await perform(engine)
-    held = sum(len(entries) for _, entries in slow._buffer)
+    held = sum(len(entries) for _, entries, _ in slow._buffer)
     assert held <= MAX_BUFFERED_ENTRIES + BATCH_ITEMS
 
     received = await take(slow, len(run.journal))

@@ -208,7 +208,7 @@ class Normaliser:
         if protocol_error is not None:
             return self._refuse(kind, shown, text, number, protocol_error)
         payload = cast("dict[str, Any]", data) if isinstance(data, dict) else {}
-        outcome, reason, applies = self._decide_outcome(kind, data, sequence, refusal, problem)
+        outcome, reason, applies = self._decide_outcome(kind, cast(object, data), sequence, refusal, problem)
         return CheckedResult(kind, shown, text, payload, outcome, reason, number, applies, None, memory)
 
     def _decide_outcome(

@@ -189,8 +189,8 @@ MUTANTS: Final = (
     ),
     Mutant(
         _RUN,
-        "if (before is None or entry.position < before) and entry.position",
-        "if entry.position",
+        "return (before is None or position < before) and position > (after or 0)",
+        "return position > (after or 0)",
         "a forward page of the journal ends at its edge",
         f"{_GUARDS}::test_a_page_of_the_journal_stays_between_both_its_edges",
     ),
@@ -211,8 +211,8 @@ MUTANTS: Final = (
     ),
     Mutant(
         _HISTORY,
-        "limit=clamp_limit(arguments.top_k)",
-        "limit=clamp_limit(100)",
+        "found[: clamp_limit(arguments.top_k)]",
+        "found[: clamp_limit(100)]",
         "top_k limits what search gives",
         "tests/engine/access/test_search.py::test_top_k_limits_the_items_and_not_the_count_and_artifacts_are_included",
     ),

@@ -83,7 +83,7 @@ async def test_slow_subscriber_misses_nothing_in_bounded_memory(open_engine: Eng
 
 
 async def test_slow_subscriber_of_large_entries_misses_nothing_in_bounded_memory(open_engine: Engines):
-    count = 30
+    count = 40
 
     async def floods(ctx):
         for number in range(count):

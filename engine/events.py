@@ -351,9 +351,9 @@ MAX_BUFFERED_ENTRIES: Final = 10_000
 """Entries that are buffered for a slow subscriber; further entries are read from the database."""
 REREAD_ENTRIES: Final = 1_000
 """The maximum number of entries that one read from the database returns."""
-MAX_BUFFERED_CHARACTERS: Final = 8 << 20
+MAX_BUFFERED_CHARACTERS: Final = 4 << 20
 """Data that is buffered for a slow subscriber; an entry may have a million characters."""
-REREAD_CHARACTERS: Final = 4 << 20
+REREAD_CHARACTERS: Final = 2 << 20
 """One read from the database ends before it has more data than this."""
 
 

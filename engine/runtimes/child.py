@@ -77,6 +77,10 @@ class Child:
         self._runs = 0
         self._is_throttled = False
         self._was_killed = False
+        self._is_dying = False
+        """Whether it was killed and its group may not be gone yet. Nothing is read meanwhile: a flood would keep the
+        interpreter's lock from the thread that looks for the group's processes, for up to three seconds.
+        """
         self._closed_its_wire = False
         self._watching: asyncio.Task[None] | None = None
 
@@ -140,6 +144,8 @@ class Child:
         self._was_killed = True
         if self._group is not None:
             self._group.kill()
+            self._is_dying = not self._group.gone.done()
+            self._apply_backpressure()
             await asyncio.shield(self._group.gone)
         if self._watching is not None:
             await asyncio.shield(self._watching)
@@ -256,10 +262,10 @@ class Child:
             self._is_throttled = True
             self._heartbeat.set_throttled(True)
             run.sink.when_room(self._resume_reading)
-        is_waiting = self._is_throttled or self._parsing is not None
-        self._wire_out.pause(is_waiting or not self._wire_in.room.is_set())
+        is_waiting = self._is_throttled or self._is_dying
+        self._wire_out.pause(is_waiting or self._parsing is not None or not self._wire_in.room.is_set())
         for output in self._outputs.values():
-            output.pause(self._is_throttled)
+            output.pause(is_waiting)
 
     def _resume_reading(self) -> None:
         self._is_throttled = False
@@ -287,6 +293,8 @@ class Child:
     async def _watch(self, group: ProcessGroup) -> None:
         """Wait until the whole group is gone; after that only the pipes' content can arrive."""
         code = await asyncio.shield(group.gone)
+        self._is_dying = False
+        self._apply_backpressure()
         self._heartbeat.stop()
         self._guardian.forget(group.pid)
         if self._run is not None:

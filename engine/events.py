@@ -7,6 +7,7 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
 from enum import Enum, StrEnum, auto
+from operator import itemgetter
 from typing import Any, Final, NamedTuple, Self, TypeVar
 
 import orjson
@@ -471,8 +472,11 @@ class Subscription:
         return batch
 
 
+_DATA: Final = itemgetter(Entry._fields.index("data"))
+
+
 def _characters(entries: Iterable[Entry]) -> int:
-    return sum(len(entry.data) for entry in entries)
+    return sum(map(len, map(_DATA, entries)))
 
 
 class Hub:

@@ -360,6 +360,6 @@ class LiveRun:
 
 
 def _type_of(result: object) -> object:
-    if type(result) is PreparedResult:
-        return result.kind
-    return cast("dict[str, Any]", result).get("type") if isinstance(result, dict) else None
+    if isinstance(result, dict):
+        return cast("dict[str, Any]", result).get("type")
+    return result.kind if type(result) is PreparedResult else None

@@ -169,7 +169,11 @@ def _read(result: Any, run_id: str) -> _Reading:
     if own is not None and own != run_id:
         problem = f"run_id {_SHORT.repr(own):.80} is not this run's"
         return kind, None, shown, text, sequence, memory, refusal, problem
-    return kind, cast(object, data), shown, text, sequence, memory, refusal, None
+    return kind, data, shown, text, sequence, memory, refusal, None  # pyright: ignore[reportUnknownVariableType]
+
+
+def _as_object(data: object) -> dict[str, Any]:
+    return cast("dict[str, Any]", data) if isinstance(data, dict) else {}
 
 
 def _oversized(data: object) -> str | None:
@@ -199,16 +203,16 @@ class Normaliser:
     def check(self, result: Any) -> CheckedResult:
         """Return what to record of this result and whether to apply it."""
         if type(result) is PreparedResult:
-            return self._conclude(result.reading, result.problem)
-        return self._conclude(_read(result, self._run_id), _UNCHECKED)
-
-    def _conclude(self, reading: _Reading, problem: str | None) -> CheckedResult:
+            reading, problem = result.reading, result.problem
+        else:
+            reading, problem = _read(result, self._run_id), _UNCHECKED
         kind, data, shown, text, sequence, memory, refusal, protocol_error = reading
         number = sequence if type(sequence) is int and abs(sequence) <= _MAX_INTEGER else None
         if protocol_error is not None:
             return self._refuse(kind, shown, text, number, protocol_error)
-        payload = cast("dict[str, Any]", data) if isinstance(data, dict) else {}
-        outcome, reason, applies = self._decide_outcome(kind, cast(object, data), sequence, refusal, problem)
+        outcome, reason, applies = self._decide_outcome(kind, data, sequence, refusal, problem)
+        # What is recorded is another object only if something was left out of it.
+        payload = shown if shown is data else _as_object(data)
         return CheckedResult(kind, shown, text, payload, outcome, reason, number, applies, None, memory)
 
     def _decide_outcome(

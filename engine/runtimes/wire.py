@@ -237,20 +237,26 @@ class Decoder:
         return line
 
     def _take_all(self, lines: list[bytes], found: list[tuple[Frame, int] | Fault]) -> None:
+        max_parsed = min(self._limit, self._max_parsed)
         for place, line in enumerate(lines):
-            if line:
-                self._take(line, found)
-                if self.unparsed is not None:
-                    self._next_lines = lines[place + 1 :]
-                    return
-
-    def _take(self, line: bytes, found: list[tuple[Frame, int] | Fault]) -> None:
-        if len(line) > self._limit:
-            found.append(self._too_large(len(line)))
-        elif len(line) > self._max_parsed:
-            self.unparsed, self._is_unparsed_joined = line, False
-        else:
-            self._take_value(parse(line), line, found)
+            if not line:
+                continue
+            size = len(line)
+            if size <= max_parsed:
+                value = parse(line)
+                # The hot path: a whole frame, and none is being joined.
+                if self._joining is None and _is_frame(value):
+                    self._ignores_fragments = False
+                    found.append((value, size))  # pyright: ignore[reportArgumentType] - a cast takes as long as the rest
+                    continue
+                self._take_value(value, line, found)
+            elif size > self._limit:
+                found.append(self._too_large(size))
+            else:
+                self.unparsed, self._is_unparsed_joined = line, False
+            if self.unparsed is not None:
+                self._next_lines = lines[place + 1 :]
+                return
 
     def _take_value(self, value: object, line: bytes, found: list[tuple[Frame, int] | Fault]) -> None:
         if type(value) is Fault:

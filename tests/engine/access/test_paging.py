@@ -270,7 +270,8 @@ class TestLargeItems:
         assert 0 < len(got.items) < 100
         assert got.total_count >= LINES
 
-    async def test_events(self, long: World):
+    async def test_events(self, long: World, monkeypatch: pytest.MonkeyPatch):
+        monkeypatch.setattr("engine.access.calls.event.MAX_PAGE_CHARACTERS", 300)
         got = await long.give(lambda ctx: ctx.api.event_page(limit=100))
         assert (0 < len(got.items) < 100, got.has_more) == (True, True)
 

@@ -5,8 +5,9 @@ Imports neither SQLAlchemy nor pydantic, so that a screen can import this module
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
 from enum import Enum, StrEnum, auto
+from operator import itemgetter
 from typing import Any, Final, NamedTuple, Self, TypeVar
 
 import orjson
@@ -352,6 +353,10 @@ MAX_BUFFERED_ENTRIES: Final = 10_000
 """Entries that are buffered for a slow subscriber; further entries are read from the database."""
 REREAD_ENTRIES: Final = 1_000
 """The maximum number of entries that one read from the database returns."""
+MAX_BUFFERED_CHARACTERS: Final = 4 << 20
+"""Data that is buffered for a slow subscriber; an entry may have a million characters."""
+REREAD_CHARACTERS: Final = 2 << 20
+"""One read from the database ends before it has more data than this."""
 
 
 class CommittedEntry(NamedTuple):
@@ -376,8 +381,10 @@ class Subscription:
         self._hub = hub
         self._row = since
         self._run_id = run_id
-        self._buffer: deque[tuple[int, list[Entry]]] = deque()
+        self._buffer: deque[tuple[int, list[Entry], int]] = deque()
+        """Batches, each with its first row and its characters."""
         self._buffered_entries = 0
+        self._buffered_characters = 0
         self._must_read = True
         """Whether the database may hold entries that the buffer does not."""
         self._wake = asyncio.Event()
@@ -398,11 +405,12 @@ class Subscription:
     async def __aexit__(self, *_: object) -> None:
         self.close()
 
-    def add_batch(self, first_row: int, entries: list[Entry]) -> None:
+    def add_batch(self, first_row: int, entries: list[Entry], characters: int) -> None:
         """Buffer a committed batch. If the buffer is full, the batch is read from the database later."""
-        if self._buffered_entries <= MAX_BUFFERED_ENTRIES:
-            self._buffer.append((first_row, entries))
+        if self._buffered_entries <= MAX_BUFFERED_ENTRIES and self._buffered_characters <= MAX_BUFFERED_CHARACTERS:
+            self._buffer.append((first_row, entries, characters))
             self._buffered_entries += len(entries)
+            self._buffered_characters += characters
         else:
             self._must_read = True
         self._wake.set()
@@ -431,12 +439,13 @@ class Subscription:
     def _next_buffered(self) -> list[CommittedEntry]:
         """Return the oldest buffered batch with new rows; empty if rows before it are missing."""
         while self._buffer:
-            first_row, entries = self._buffer[0]
+            first_row, entries, characters = self._buffer[0]
             if first_row > self._row + 1:
                 self._must_read = True
                 return []
             self._buffer.popleft()
             self._buffered_entries -= len(entries)
+            self._buffered_characters -= characters
             batch = [
                 CommittedEntry(first_row + place, entry)
                 for place, entry in enumerate(entries)
@@ -457,11 +466,18 @@ class Subscription:
         except BaseException:
             self._must_read = True
             raise
-        if len(batch) == REREAD_ENTRIES:
+        if len(batch) == REREAD_ENTRIES or _characters(committed.entry for committed in batch) > REREAD_CHARACTERS // 2:
             self._must_read = True
         if batch:
             self._row = batch[-1].row
         return batch
+
+
+_DATA: Final = itemgetter(Entry._fields.index("data"))
+
+
+def _characters(entries: Iterable[Entry]) -> int:
+    return sum(map(len, map(_DATA, entries)))
 
 
 class Hub:
@@ -481,8 +497,9 @@ class Hub:
 
     def publish(self, first_row: int, entries: list[Entry]) -> None:
         """Pass a committed batch to every subscription. All get the same list objects."""
+        characters = _characters(entries)
         for subscription in self._subscriptions:
-            subscription.add_batch(first_row, entries)
+            subscription.add_batch(first_row, entries, characters)
 
     def notify(self) -> None:
         """Make every subscription read the entries that other processes wrote."""

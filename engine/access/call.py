@@ -66,6 +66,8 @@ class CallType:
     """Applied in order. If none decides, the grant of the call itself does."""
     handler: Callable[..., Awaitable[Reply]]
     """Called with `(services, run, arguments)`."""
+    reads_much: bool = False
+    """Whether its reply may be large. A run gets few such replies at a time, and as encoded text."""
     leaves_host: bool = False
     """Whether a model, tool or knowledge base is used. Such a call is on disk in the journal before it is made."""
 

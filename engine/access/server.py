@@ -15,12 +15,13 @@ from engine.access.calls import run as run_calls
 from engine.access.gate import decide_call
 from engine.access.held_calls import AllowedCall, NextStep, collect_reply, pause_at_reply, pause_before_call
 from engine.access.rate_limit import RateLimit
-from engine.access.services import Services
+from engine.access.reply_slots import ReplySlot, ReplySlots
+from engine.access.services import MAX_ENTRY_PART_BYTES, Services
 from engine.events import EntryKind, Outcome, Source
 from engine.protocol.errors import AgentAPIException, ErrorCode
 from engine.protocol.faults import sentence
 from engine.run.live import LiveRun, StopReason
-from engine.runtimes.runtime import ConfirmedReply
+from engine.runtimes.runtime import ConfirmedReply, EncodedReply
 
 CALL_TYPES: Final[Mapping[str, CallType]] = {
     call_type.name: call_type
@@ -41,6 +42,7 @@ class CallServer:
         self._services = services
         self._rate_limits: WeakKeyDictionary[LiveRun, RateLimit] = WeakKeyDictionary()
         self._call_counts: WeakKeyDictionary[LiveRun, int] = WeakKeyDictionary()
+        self._reply_slots: WeakKeyDictionary[LiveRun, ReplySlots] = WeakKeyDictionary()
 
     async def answer(self, run: LiveRun, action: str, data: dict[str, Any]) -> Any:
         """Return the reply's data, or an async iterator of parts of it. Raises AgentAPIException."""
@@ -56,13 +58,19 @@ class CallServer:
         if call_type is None or arguments is None or not decision.allowed:
             raise decision.refusal()
         rate_limit.in_flight += 1
+        slot = self._slot(run, call_type)
         try:
-            reply = await self._perform(run, AllowedCall(call_id, call_type, arguments))
+            reply = await self._perform(run, AllowedCall(call_id, call_type, arguments), slot)
             if isinstance(reply, AsyncGenerator):
                 return self._stream(run, call_id, reply, rate_limit)
+            if slot is not None:
+                await slot.take()
             reply_data = reply.data if isinstance(reply, ConfirmedReply) else reply
-            _check_size(reply_data)
-            self._record_reply(run, call_id, reply=reply_data)
+            text = _encode(reply_data)
+            self._record_reply(run, call_id, reply=reply_data, text=text)
+            if slot is not None and (call_type.reads_much or len(text) > MAX_ENTRY_PART_BYTES):
+                reply = EncodedReply(text, slot.release)
+                slot = None
         except CallRefused as refusal:
             self._record_decision(run, call_id, refusal.decision)
             raise
@@ -74,7 +82,18 @@ class CallServer:
             raise
         finally:
             rate_limit.in_flight -= 1
+            if slot is not None:
+                slot.release()
         return reply
+
+    def _slot(self, run: LiveRun, call_type: CallType) -> ReplySlot | None:
+        """Return the slot for the reply of a call; None if its reply is never large."""
+        if not call_type.reads_much and not call_type.leaves_host:
+            return None
+        slots = self._reply_slots.get(run)
+        if slots is None:
+            slots = self._reply_slots[run] = ReplySlots()
+        return slots.new()
 
     def _decide(
         self, run: LiveRun, name: str, data: dict[str, Any], rate_limit: RateLimit
@@ -107,7 +126,7 @@ class CallServer:
             return Decision(False, problem, ErrorCode.RATE_LIMITED)
         return None
 
-    async def _perform(self, run: LiveRun, call: AllowedCall) -> Reply:
+    async def _perform(self, run: LiveRun, call: AllowedCall, slot: ReplySlot | None) -> Reply:
         """Make the call, with pauses at breakpoints. A stop of the run cancels it, and the runner gets the reason."""
         task = asyncio.current_task()
         assert task is not None  # noqa: S101  (a running coroutine has a task)
@@ -115,6 +134,8 @@ class CallServer:
         try:
             location = run.pause_control.match_call(call.call_type.name)
             if location is None:
+                if slot is not None and call.call_type.reads_much:
+                    await slot.take()
                 return await self._make(run, call)
             return await self._make_paused(run, call, location)
         except asyncio.CancelledError:
@@ -200,8 +221,10 @@ class CallServer:
         call_id: str,
         *,
         reply: Mapping[str, Any] | None = None,
+        text: bytes | None = None,
         error: AgentAPIException | None = None,
     ) -> None:
+        """Record a reply, or an error; `text` is the reply as JSON, if it is known."""
         if run.has_ended:
             return  # run.finished is the last entry of a run
         if error is not None:
@@ -213,19 +236,30 @@ class CallServer:
             else:
                 self._record(run, Source.HOST, EntryKind.CALL_REPLIED, data, "reply", reply)
         else:
-            self._record(run, Source.HOST, EntryKind.CALL_REPLIED, {"call_id": call_id}, "reply", reply)
+            self._record(run, Source.HOST, EntryKind.CALL_REPLIED, {"call_id": call_id}, "reply", reply, text)
 
-    def _record(self, run: LiveRun, source: str, kind: str, data: dict[str, Any], name: str, value: object) -> None:
+    def _record(
+        self,
+        run: LiveRun,
+        source: str,
+        kind: str,
+        data: dict[str, Any],
+        name: str,
+        value: object,
+        text: bytes | None = None,
+    ) -> None:
         """Record a request or reply."""
-        run.recorder.record(source, kind, data | self._services.entry_part(run, kind, name, value))
+        run.recorder.record(source, kind, data | self._services.entry_part(run, kind, name, value, text))
 
 
-def _check_size(reply: Mapping[str, Any]) -> None:
-    size = len(orjson.dumps(reply))
-    if size > MAX_REPLY_BYTES:
+def _encode(reply: Mapping[str, Any]) -> bytes:
+    """Return a reply as JSON. Raises AgentAPIException if it is too large."""
+    text = orjson.dumps(reply)
+    if len(text) > MAX_REPLY_BYTES:
         raise AgentAPIException.of(
-            ErrorCode.PAYLOAD_TOO_LARGE, f"the reply has {size} bytes, more than {MAX_REPLY_BYTES}; ask for less"
+            ErrorCode.PAYLOAD_TOO_LARGE, f"the reply has {len(text)} bytes, more than {MAX_REPLY_BYTES}; ask for less"
         )
+    return text
 
 
 def _cancelled_by_runner() -> AgentAPIException:

@@ -1,6 +1,5 @@
 """Services for call handlers: reads, writes, clock and ids. Resources belong to the order of the run."""
 
-import hashlib
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
@@ -51,23 +50,29 @@ class Services:
         """Write to the store. The result is available after the commit."""
         return self.writer.submit(operation)
 
-    def entry_part(self, run: LiveRun, kind: str, name: str, value: object) -> dict[str, Any]:
-        """Return a request or reply as fields of an entry: its value, or a reference to an artifact if it is large."""
-        blob = orjson.dumps(value)
+    def entry_part(
+        self, run: LiveRun, kind: str, name: str, value: object, text: bytes | None = None
+    ) -> dict[str, Any]:
+        """Return a request or reply as fields of an entry: its value, or a reference to an artifact if it is large.
+
+        `text` is the value as JSON, if it is known.
+        """
+        blob = orjson.dumps(value) if text is None else text
         if len(blob) <= MAX_ENTRY_PART_BYTES:
             return {name: value}
         return {f"{name}_ref": self._store_artifact(run, kind, blob), f"{name}_size": len(blob)}
 
     def _store_artifact(self, run: LiveRun, kind: str, blob: bytes) -> str:
-        """Store a part of an entry as an artifact of the run. Returns its id at once, before the write."""
+        """Store a part of an entry as an artifact of the run. Returns its id at once, before the write.
+
+        Secrets are masked in the writer's thread: that may take a second if there are many.
+        """
         artifact_id, grants = self.ids.new("art"), run.order.grants
-        content = run.recorder.cover(blob.decode()).encode()
         row = ArtifactRow(
             artifact_id=artifact_id,
             artifact_type=kind,
             storage=Storage.BLOB,
             mime_type="application/json",
-            sha256=hashlib.sha256(content).hexdigest(),
             source=Source.HOST,
             conversation_id=grants.conversation_id,
             thread_id=grants.thread_id,
@@ -77,8 +82,8 @@ class Services:
             runner_id=run.order.binding.runner_id,
             created_at=self.clock.now(),
         )
-        run.recorder.count(len(content))
-        run.submit_operation(lambda tx: _register(tx, row, content))
+        run.recorder.count(len(blob))
+        run.submit_operation(lambda tx: _register(tx, row, run.recorder.cover(blob.decode()).encode()), len(blob))
         return artifact_id
 
 

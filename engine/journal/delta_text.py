@@ -2,7 +2,7 @@
 
 from typing import Final
 
-TEXT_LIMIT: Final = 16 * 1024 * 1024
+TEXT_LIMIT: Final = 4 * 1024 * 1024
 """Characters of one message that are joined; a runner that streams more has gone wrong."""
 
 
@@ -11,7 +11,8 @@ class DeltaText:
 
     `all_content` takes precedence. Without it the chunks are snapshots as long as each starts with the previous one and
     some chunk grew; otherwise they are fragments and are joined. Snapshots are stored as the longest one and the length
-    of each, so that a stream which turns out to be fragments is still joined correctly.
+    of each, so that a stream which turns out to be fragments is still joined correctly. No text is built that is longer
+    than the limit.
     """
 
     def __init__(self) -> None:
@@ -19,7 +20,8 @@ class DeltaText:
         self._fragments: list[str] = []
         self._size = 0
         self._snapshot = ""
-        self._lengths: list[int] = []
+        self._lengths: list[list[int]] = []
+        """The length of each snapshot, and how many of this length came in succession."""
         self._grew = False
         self.was_cut = False
 
@@ -35,10 +37,15 @@ class DeltaText:
         elif not self._lengths or content.startswith(self._snapshot):
             self._grew = self._grew or (bool(self._lengths) and len(content) > len(self._snapshot))
             self._snapshot = content
-            self._lengths.append(len(content))
+            if self._lengths and self._lengths[-1][0] == len(content):
+                self._lengths[-1][1] += 1
+            else:
+                self._lengths.append([len(content), 1])
         else:
-            for length in self._lengths:
-                self._join(self._snapshot[:length])
+            for length, times in self._lengths:
+                self._join(_repeated(self._snapshot[:length], times))
+                if self.was_cut:
+                    break
             self._join(content)
 
     @property
@@ -46,14 +53,14 @@ class DeltaText:
         """Return the whole text so far."""
         if self._head or self._fragments:
             return self._head + "".join(self._fragments)
-        if self._grew or len(self._lengths) < 2:
+        if self._grew or not self._lengths:
             return self._within_limit(self._snapshot)
-        return self._within_limit(self._snapshot * len(self._lengths))
+        return self._within_limit(_repeated(self._snapshot, self._lengths[0][1]))
 
     @property
     def is_bare_fragments(self) -> bool:
         """Return whether LangBot, which reads chunks as snapshots, would show only the last chunk."""
-        return len(self._fragments) > 1 or (len(self._lengths) > 1 and not self._grew)
+        return len(self._fragments) > 1 or (not self._grew and bool(self._lengths) and self._lengths[0][1] > 1)
 
     @property
     def is_joined(self) -> bool:
@@ -72,3 +79,8 @@ class DeltaText:
     def _within_limit(self, text: str) -> str:
         self.was_cut = self.was_cut or len(text) > TEXT_LIMIT
         return text[:TEXT_LIMIT]
+
+
+def _repeated(text: str, times: int) -> str:
+    """Return the text so many times, but not much more of it than the limit."""
+    return text * min(times, TEXT_LIMIT // len(text) + 1)

@@ -565,12 +565,14 @@ class ResultUntyped(Payload):
 
 @_payload
 class ResultUnreadable(Payload):
-    """A line of the runner that is not a result; `size` in bytes."""
+    """A line of the runner that is not a result, or the count of a burst of them; `size` in bytes."""
 
     size: int
+    lines: int
 
     def __init__(self, data: Data) -> None:
         self.size = _optional_integer(data.get("size")) or 0
+        self.lines = _optional_integer(data.get("lines")) or 1
 
 
 @_payload

@@ -15,6 +15,10 @@ from engine.store.writer import Writer
 
 JOURNAL_LIMIT: Final = 1024 * 1024 * 1024
 OUTPUT_LIMIT: Final = 8 * 1024 * 1024
+ROW_BYTES: Final = 128
+"""What an entry takes on disk beside its data: its other columns, and its place in the index (119 bytes for a printed
+line). It counts towards both limits, so that empty entries are bounded too.
+"""
 
 
 class Recorder:
@@ -76,7 +80,7 @@ class Recorder:
         """Create the next entry. The caller must append or record it before any later entry."""
         written = self._marks.cover(text if text is not None else orjson.dumps(data).decode())
         self._position += 1  # only now: data that cannot be encoded must not leave a gap
-        self._size += len(written)
+        self._size += (len(written) if written.isascii() else len(written.encode())) + ROW_BYTES
         turn = self._turns.note(kind, data)
         at = self._clock.now() if at is None else at
         reason = None if reason is None else self._marks.cover_words(reason)
@@ -95,12 +99,14 @@ class Recorder:
     def output(self, stream: str, text: str) -> None:
         """Record a line that the runner printed. Lines beyond the limit are only counted."""
         size = len(text.encode())
-        if self._output_size + size > OUTPUT_LIMIT:
+        if self._output_size + size + ROW_BYTES > OUTPUT_LIMIT:
             self._unkept_lines += 1
             self._unkept_bytes += size
             return
-        self._output_size += size
-        self.record(Source.RUNNER, EntryKind.OUTPUT, {"stream": stream, "text": text})
+        data = {"stream": stream, "text": text}
+        written = orjson.dumps(data)
+        self._output_size += len(written) + ROW_BYTES
+        self.record(Source.RUNNER, EntryKind.OUTPUT, data, text=written.decode())
 
     def close_output(self) -> None:
         """Record how much output was dropped, if any."""

@@ -1,6 +1,7 @@
 """Counts the turns of a run. No other module decides where a turn ends."""
 
 from collections.abc import Mapping
+from reprlib import repr as short_repr
 from typing import Any, Final
 
 from engine.journal.kinds import EntryKind
@@ -10,6 +11,14 @@ _PULL: Final = "steering_pull"
 _BEGINNING_CALLS: Final = frozenset({_PULL, "invoke_llm", "invoke_llm_stream"})
 _MOST_OPEN: Final = 10_000
 """Open tool calls that are tracked; further ones of a runner that completes none are ignored."""
+_LONGEST_ID: Final = 200
+"""Characters of a tool call's id that are kept; of a longer one only its hash."""
+
+
+def _call_key(tool_call_id: object) -> str | int:
+    """Return what identifies a tool call, in little memory whatever the runner sent as its id."""
+    text = tool_call_id if isinstance(tool_call_id, str) else short_repr(tool_call_id)
+    return text if len(text) <= _LONGEST_ID else hash(text)
 
 
 class Turns:
@@ -21,7 +30,7 @@ class Turns:
 
     def __init__(self) -> None:
         self.turn = 1
-        self._open: set[str] = set()
+        self._open: set[str | int] = set()
         self._batch_done = False
         self.began_with_pull = False
         """Whether this turn began with the newest pull's request. If that pull returns items, no other turn begins."""
@@ -29,11 +38,11 @@ class Turns:
     def note(self, kind: str, data: Mapping[str, Any]) -> int:
         """Return the turn that an entry belongs to."""
         if kind == EntryKind.TOOL_CALL_COMPLETED:
-            self._close(str(data.get("tool_call_id")))
+            self._close(_call_key(data.get("tool_call_id")))
         elif kind in _BEGINS or (kind == EntryKind.CALL_REQUESTED and data.get("action") in _BEGINNING_CALLS):
             self.began_with_pull = self._begin_if_due() and data.get("action") == _PULL
             if kind == EntryKind.TOOL_CALL_STARTED and len(self._open) < _MOST_OPEN:
-                self._open.add(str(data.get("tool_call_id")))
+                self._open.add(_call_key(data.get("tool_call_id")))
         return self.turn
 
     def begin(self) -> None:
@@ -41,9 +50,9 @@ class Turns:
         self.turn += 1
         self._batch_done = False
 
-    def _close(self, tool_call_id: str) -> None:
-        if tool_call_id in self._open:
-            self._open.remove(tool_call_id)
+    def _close(self, key: str | int) -> None:
+        if key in self._open:
+            self._open.remove(key)
             self._batch_done = not self._open
 
     def _begin_if_due(self) -> bool:

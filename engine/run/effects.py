@@ -23,6 +23,8 @@ from engine.store.transcript import TranscriptLine
 
 MAX_INLINE_BYTES: Final = 1024 * 1024
 """The most content of an artifact that a result may carry."""
+MAX_REFERENCES: Final = 10_000
+"""Artifacts of one message that it refers to without naming them."""
 Operation = Callable[[Transaction], None]
 
 
@@ -89,7 +91,8 @@ class Effects:
             if problem is not None:
                 self._drop(tx, entry, problem)
                 return
-            self._new_artifacts.append(artifact_id)
+            if len(self._new_artifacts) < MAX_REFERENCES:
+                self._new_artifacts.append(artifact_id)
             self._log_event(tx, event_id, EntryKind.ARTIFACT_CREATED, entry.at, {"artifact_id": artifact_id})
             tx.record(entry)
 

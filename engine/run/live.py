@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable
 from enum import StrEnum
 from functools import partial
+from itertools import islice
 from typing import Any, Final, Protocol, cast
 
 import orjson
@@ -17,7 +18,7 @@ from engine.run.breakpoints import PauseControl
 from engine.run.deadline import Deadline
 from engine.run.effects import Effects
 from engine.run.held_results import HeldResults
-from engine.run.normalise import UNREADABLE, CheckedResult, Normaliser
+from engine.run.normalise import UNREADABLE, CheckedResult, Normaliser, PreparedResult, prepare
 from engine.run.run_order import RunOrder
 from engine.runtimes.runtime import Execution
 from engine.store.batch import Transaction
@@ -31,6 +32,12 @@ LINGER_SECONDS: Final = 1.0
 _MAX_USAGE: Final = 2**53
 _MAX_USAGE_NAMES: Final = 100
 _MAX_USAGE_NAME_LENGTH: Final = 255
+_MAX_USAGE_READ: Final = 1_000
+"""Names of one usage that are looked at."""
+UNREADABLE_ENTRIES: Final = 100
+"""Unreadable lines of a run that get an entry each. Later ones are counted, with one entry for each burst."""
+BURST_SECONDS: Final = 1.0
+"""A burst of unreadable lines ends after this time, and before the next result or call."""
 
 
 class StopReason(StrEnum):
@@ -100,6 +107,11 @@ class LiveRun:
         self._has_message = False
         self._last_message: tuple[Any, Any] | None = None
         self._pending_operations = 0
+        self._unreadable_lines = 0
+        self._burst_lines = 0
+        self._burst_bytes = 0
+        self._burst_reason = ""
+        self._burst_timer: asyncio.TimerHandle | None = None
         self._handlers: dict[str, Callable[[CheckedResult], None]] = {
             ResultType.MESSAGE_DELTA: self._apply_delta,
             ResultType.MESSAGE_COMPLETED: self._apply_message,
@@ -134,6 +146,9 @@ class LiveRun:
         if reason:
             self.recorder.warn(f"The run waits until another run has ended: {reason}")
 
+    def prepare(self, result: object) -> PreparedResult:
+        return prepare(result, self.order.run_id, self.recorder.cover)
+
     def result(self, result: object, size: int) -> None:  # noqa: ARG002  (the data is measured as it is recorded)
         """Handle a result, or hold it back if it reaches a breakpoint or comes after one that did.
 
@@ -156,6 +171,10 @@ class LiveRun:
 
     def output(self, stream: str, text: str) -> None:
         self.recorder.output(stream, text)
+        self._check_journal_limit()
+
+    def output_lost(self, stream: str, size: int) -> None:
+        self.recorder.warn(f"{size} bytes of {stream} were not read, because the runner had ended or was stopped.")
 
     def silent(self, seconds: float) -> None:
         self.recorder.warn(
@@ -178,6 +197,7 @@ class LiveRun:
                 if not self.has_ended:
                     self.recorder.warn(f"The runner cancelled {action[:100]} while the run was paused at a result.")
                 raise
+        self.record_burst()
         self._check_journal_limit()
         return await self._calls.answer(self, action, data)
 
@@ -197,14 +217,27 @@ class LiveRun:
             self.stop_reason, self.stop_error = StopReason.STORAGE, error
             self._interrupt()
 
-    def submit_operation(self, operation: Callable[[Transaction], object]) -> None:
-        """Give the writer an operation of this run whose result nobody waits for."""
+    def submit_operation(self, operation: Callable[[Transaction], object], size: int = 0) -> None:
+        """Give the writer an operation of this run whose result nobody waits for; `size` is the memory it keeps."""
         self._pending_operations += 1
-        self._writer.submit(operation).add_done_callback(self._operation_done)
+        self._writer.submit(operation, size).add_done_callback(self._operation_done)
+
+    def record_burst(self) -> None:
+        """Record the unreadable lines that were only counted."""
+        if not self._burst_lines or self.recorder.is_broken or self.has_ended:
+            return
+        lines, size, reason = self._burst_lines, self._burst_bytes, self._burst_reason
+        self._burst_lines = self._burst_bytes = 0
+        data = {"size": size} if lines == 1 else {"size": size, "lines": lines}
+        if lines > 1:
+            reason = f"{lines} lines are not results; the last: {reason}"
+        self.recorder.record("runner", UNREADABLE, data, outcome=Outcome.REFUSED, reason=reason[:500])
+        self._check_journal_limit()
 
     async def wait_for_held_results(self) -> None:
         """Return when no result is held back: the user has continued, or the run was stopped."""
         await self._held_results.wait_until_empty()
+        self.record_burst()
 
     @property
     def deadline_at(self) -> int | None:
@@ -229,7 +262,7 @@ class LiveRun:
         """Add the usage that a result or a model's reply reports."""
         if not isinstance(usage, dict):
             return
-        for name, amount in cast("dict[str, Any]", usage).items():
+        for name, amount in islice(cast("dict[str, Any]", usage).items(), _MAX_USAGE_READ):
             if not isinstance(amount, int | float) or isinstance(amount, bool) or len(name) > _MAX_USAGE_NAME_LENGTH:
                 continue
             total = self.usage.get(name, 0) + amount
@@ -242,13 +275,16 @@ class LiveRun:
     def _handle_result(self, result: object) -> None:
         if self.recorder.is_broken or self.has_ended:
             return
+        if self._burst_lines:
+            self.record_burst()
         checked = self._normaliser.check(result)
         if self.stop_reason is not None and checked.outcome is not Outcome.IGNORED:
             checked = checked._replace(
                 outcome=Outcome.IGNORED, reason=f"came after the run was stopped ({self.stop_reason})", applies=False
             )
         if checked.applies:
-            if (usage := cast("dict[str, Any]", result).get("usage")) is not None:
+            envelope = result.result if type(result) is PreparedResult else result
+            if (usage := cast("dict[str, Any]", envelope).get("usage")) is not None:
                 self.add_usage(usage)
             if self._delta_mask.holds_text and checked.kind != ResultType.MESSAGE_DELTA:
                 self._end_deltas(checked)
@@ -262,8 +298,22 @@ class LiveRun:
     def _record_unreadable(self, reason: str, size: int) -> None:
         if self.has_ended:
             return
-        self.recorder.record(Source.RUNNER, UNREADABLE, {"size": size}, outcome=Outcome.REFUSED, reason=reason[:500])
-        self._check_journal_limit()
+        self._unreadable_lines += 1
+        if self._unreadable_lines <= UNREADABLE_ENTRIES:
+            self.recorder.record(
+                Source.RUNNER, UNREADABLE, {"size": size}, outcome=Outcome.REFUSED, reason=reason[:500]
+            )
+            self._check_journal_limit()
+            return
+        if self._burst_timer is None:
+            self._burst_timer = asyncio.get_running_loop().call_later(BURST_SECONDS, self._end_burst)
+        self._burst_lines += 1
+        self._burst_bytes = min(self._burst_bytes + size, _MAX_USAGE)
+        self._burst_reason = reason
+
+    def _end_burst(self) -> None:
+        self._burst_timer = None
+        self.record_burst()
 
     def _record(self, checked: CheckedResult) -> None:
         self._writer.append(self._entry(checked))
@@ -305,13 +355,13 @@ class LiveRun:
         self.pending_deltas_after = None
         self._has_message = True
         self._last_message = (message["role"], message.get("content"))
-        self.submit_operation(self.effects.message(self._entry(checked), message))
+        self.submit_operation(self.effects.message(self._entry(checked), message), checked.memory)
 
     def _apply_artifact(self, checked: CheckedResult) -> None:
-        self.submit_operation(self.effects.artifact(self._entry(checked), checked.payload))
+        self.submit_operation(self.effects.artifact(self._entry(checked), checked.payload), checked.memory)
 
     def _apply_state(self, checked: CheckedResult) -> None:
-        self.submit_operation(self.effects.state(self._entry(checked), checked.payload))
+        self.submit_operation(self.effects.state(self._entry(checked), checked.payload), checked.memory)
 
     def _apply_run_completed(self, checked: CheckedResult) -> None:
         self._note_final_result(checked)
@@ -325,7 +375,7 @@ class LiveRun:
         if content == self._last_message:  # run.completed repeats the last message: it is already in the transcript
             self._record(checked)
         else:
-            self.submit_operation(self.effects.message(self._entry(checked), message))
+            self.submit_operation(self.effects.message(self._entry(checked), message), checked.memory)
 
     def _apply_run_failed(self, checked: CheckedResult) -> None:
         self._note_final_result(checked)
@@ -354,4 +404,6 @@ class LiveRun:
 
 
 def _type_of(result: object) -> object:
-    return cast("dict[str, Any]", result).get("type") if isinstance(result, dict) else None
+    if isinstance(result, dict):
+        return cast("dict[str, Any]", result).get("type")
+    return result.kind if type(result) is PreparedResult else None

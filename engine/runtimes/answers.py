@@ -1,26 +1,33 @@
 """Answers a run's calls on the host's side, each in its own task."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections import deque
+from collections.abc import AsyncIterator
 from contextlib import aclosing
 from typing import Any, Final, cast
 
 from engine.protocol.errors import AgentAPIException, ErrorCode
 from engine.runtimes import wire
-from engine.runtimes.runtime import ConfirmedReply, Sink
+from engine.runtimes.pipes import WritePipe
+from engine.runtimes.runtime import ConfirmedReply, EncodedReply, Sink
 
 MAX_TASKS: Final = 1024
 """Far above what the gate lets through: a flood of calls must not become a flood of tasks."""
+ENCODED_BYTES: Final = 32 * 1024
+"""A longer reply is split into fragments in a thread."""
 
 
 class Answers:
-    """Answers the calls of one run while it is active."""
+    """Answers the calls of one run while it is active. No call is started while replies are unread."""
 
-    def __init__(self, sink: Sink, write: Callable[[bytes], bool], room: Callable[[], Awaitable[object]]) -> None:
+    def __init__(self, sink: Sink, pipe: WritePipe) -> None:
         self._sink = sink
-        self._write = write
-        self._room = room
+        self._write = pipe.write
+        self._room = pipe.room
         self._tasks: dict[int, asyncio.Task[None]] = {}
+        self._waiting: deque[asyncio.Future[None]] = deque()
+        """Calls that wait until the runner has read earlier replies, in order."""
+        self._waking: asyncio.Task[None] | None = None
 
     def take(self, number: int, action: str, data: object) -> None:
         """Start to answer a call; the runner may cancel it."""
@@ -46,12 +53,18 @@ class Answers:
         """Cancel all calls, because the run has ended."""
         for task in self._tasks.values():
             task.cancel()
+        if self._waking is not None:
+            self._waking.cancel()
 
     async def _answer(self, number: int, action: str, data: dict[str, Any]) -> None:
         try:
+            if not self._room.is_set() or self._waiting:
+                await self._wait_for_turn()
             reply = await self._sink.call(action, data)
             if hasattr(reply, "__aiter__"):
                 await self._stream(number, reply)
+            elif isinstance(reply, EncodedReply):
+                await self._send_encoded(number, reply)
             elif isinstance(reply, ConfirmedReply):
                 self._send_confirmed(number, reply)
             else:
@@ -66,6 +79,35 @@ class Answers:
             # A bug of ours: the runner gets an answer, and the loop's exception handler gets the traceback.
             self._refuse(number, ErrorCode.RUNTIME_ERROR, f"{action}: {type(error).__name__}: {error}")
             raise
+
+    async def _wait_for_turn(self) -> None:
+        """Wait until the runner has read the replies before."""
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append(turn)
+        if self._waking is None:
+            self._waking = asyncio.get_running_loop().create_task(self._wake())
+        await turn
+
+    async def _wake(self) -> None:
+        """Let waiting calls go on, one in each turn of the loop, as long as the runner reads the replies."""
+        while self._waiting:
+            await self._room.wait()
+            turn = self._waiting.popleft()
+            if not turn.done():
+                turn.set_result(None)
+                await asyncio.sleep(0)  # the call may fill the pipe at once
+        self._waking = None
+
+    async def _send_encoded(self, number: int, reply: EncodedReply) -> None:
+        try:
+            if len(reply.text) > ENCODED_BYTES:
+                line = await asyncio.to_thread(wire.encode_reply, number, reply.text)
+                await self._room.wait()
+            else:
+                line = wire.encode_reply(number, reply.text)
+            self._write(line)
+        finally:
+            reply.sent()
 
     def _send_confirmed(self, number: int, reply: ConfirmedReply) -> None:
         is_written = False
@@ -85,7 +127,7 @@ class Answers:
     async def _send_all(self, number: int, replies: AsyncIterator[Any]) -> None:
         async for reply in replies:
             self._reply(number, reply, "continue")
-            await self._room()
+            await self._room.wait()
 
     def _reply(self, number: int, data: object, status: str) -> bool:
         """Write a reply. Returns whether the runner could still be reached."""

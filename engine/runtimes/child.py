@@ -5,6 +5,7 @@ import errno
 import secrets
 import signal
 from collections import deque
+from collections.abc import Callable
 from enum import StrEnum
 from typing import Any, Final, cast
 
@@ -30,9 +31,17 @@ from engine.runtimes.worker.file_stamps import Stamp
 READY_TIMEOUT_SECONDS: Final = 10.0
 """How long a new process may take to report that it is ready."""
 DRAIN_TIMEOUT_SECONDS: Final = 0.3
-"""How long to wait for the last output of a run; time in which the sink was full does not count."""
+"""How long to wait for more of a run's last output. What was written before the end is read to its end, unless the
+child was killed.
+"""
+KILLED_DRAIN_SECONDS: Final = 0.1
+"""How long to read what a killed child left in its pipes; a flood must not delay the end of the run."""
 MAX_EARLY_LINES: Final = 256
 """Lines printed before the first run that are recorded in it: a module may print while it is imported."""
+MAX_PARSED_BYTES: Final = 128 * 1024
+"""A longer line is parsed and checked in a thread."""
+MAX_FILES: Final = 20_000
+"""Loaded modules that a child may report; a child with more is not used again."""
 ENVELOPE_BYTES: Final = len(b'{"seq_id":,"code":0,"message":"success","data":,"chunk_status":"continue"}')
 """Size of a result's frame without its number and data."""
 
@@ -65,7 +74,9 @@ class Child:
         self._guardian = guardian
         self._ready: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
         self._group: ProcessGroup | None = None
-        self._decoder = wire.Decoder()
+        self._decoder = wire.Decoder(max_parsed=MAX_PARSED_BYTES)
+        self._parsing: asyncio.Task[None] | None = None
+        """Parses a large line; nothing more is read from the wire until it is handled, so that the order is kept."""
         self._wire_in = WritePipe(self._apply_backpressure)
         self._wire_out = ReadPipe(self._received, self._wire_ended)
         self._heartbeat = Heartbeat(self._wire_in.write, timeouts or HeartbeatTimeouts(), asyncio.get_running_loop())
@@ -76,6 +87,10 @@ class Child:
         self._runs = 0
         self._is_throttled = False
         self._was_killed = False
+        self._is_dying = False
+        """Whether it was killed and its group may not be gone yet. Nothing is read meanwhile: a flood would keep the
+        interpreter's lock from the thread that looks for the group's processes, for up to three seconds.
+        """
         self._closed_its_wire = False
         self._watching: asyncio.Task[None] | None = None
 
@@ -139,7 +154,7 @@ class Child:
             raise RuntimeProblem(f"The context of {run_id} cannot be sent to its runner: {error}.") from error
         self._runs = number
         self.state = State.BUSY
-        answers = Answers(sink, self._wire_in.write, self._wire_in.room.wait)
+        answers = Answers(sink, self._wire_in)
         self._run = run = ChildExecution(self, number, sink, answers)
         for stream, lines in self._streams.items():
             lines.mark = b"\0" + nonce.encode()
@@ -159,6 +174,8 @@ class Child:
         self._was_killed = True
         if self._group is not None:
             self._group.kill()
+            self._is_dying = not self._group.gone.done()
+            self._apply_backpressure()
             await asyncio.shield(self._group.gone)
         if self._watching is not None:
             await asyncio.shield(self._watching)
@@ -166,8 +183,11 @@ class Child:
     # Input from the child
 
     def _received(self, data: bytes) -> None:
+        self._handle(self._decoder.feed(data))
+
+    def _handle(self, found: list[tuple[wire.Frame, int] | wire.Fault]) -> None:
         run = self._run
-        for item in self._decoder.feed(data):
+        for item in found:
             if isinstance(item, wire.Fault):
                 self._unreadable(item.reason, item.size)
                 continue
@@ -179,7 +199,16 @@ class Child:
                 self._handle_request(frame)
             else:
                 self._handle_response(frame, size)
+        if self._decoder.unparsed is not None:
+            self._parsing = asyncio.get_running_loop().create_task(self._parse(self._decoder.unparsed))
         self._apply_backpressure()
+
+    async def _parse(self, line: bytes) -> None:
+        """Parse a large line off the loop, and then handle it and what follows it."""
+        prepare = self._run.sink.prepare if self._run is not None else None
+        value = await asyncio.to_thread(_parse_large, line, prepare)
+        self._parsing = None
+        self._handle(self._decoder.resume(value))
 
     def _handle_request(self, frame: wire.Frame) -> None:
         action, data = frame["action"], frame.get("data")
@@ -196,12 +225,12 @@ class Child:
 
     def _handle_response(self, frame: wire.Frame, size: int) -> None:
         run = self._run
-        status = str(frame.get("chunk_status"))
+        status = frame.get("chunk_status")
         raw = frame.get("data")
         data = cast("dict[str, Any]", raw) if isinstance(raw, dict) else {}
         if frame["seq_id"] == 0 and frame.get("message") == "pong" and self._heartbeat.answered():
             return
-        if run is None or not run.is_open or frame["seq_id"] != run.number or status not in {"end", "unreadable"}:
+        if run is None or not run.is_open or frame["seq_id"] != run.number or status not in ("end", "unreadable"):
             self._unreadable("a response without a request", size)
         elif status == "unreadable":
             run.sink.unreadable(
@@ -262,9 +291,10 @@ class Child:
             self._is_throttled = True
             self._heartbeat.set_throttled(True)
             run.sink.when_room(self._resume_reading)
-        self._wire_out.pause(self._is_throttled or not self._wire_in.room.is_set())
+        is_waiting = self._is_throttled or self._is_dying
+        self._wire_out.pause(is_waiting or self._parsing is not None or not self._wire_in.room.is_set())
         for output in self._outputs.values():
-            output.pause(self._is_throttled)
+            output.pause(is_waiting)
 
     def _resume_reading(self) -> None:
         self._is_throttled = False
@@ -275,27 +305,32 @@ class Child:
 
     async def _conclude(self, run: "ChildExecution", reusable: bool) -> None:
         """Handle the end of the runner. Its output may still be on the way."""
-        await self._wait_for_all([self._end_of_output(run, stream) for stream in self._streams])
+        ends = {stream: self._end_of_output(run, stream) for stream in self._streams}
+        missed = await self._read_to_end(ends)
         if self._run is run:
             self._send_rest(run)
+            self._report_missed(run, missed)
             self._run = None
             if (
                 self._is_throttled
             ):  # because of that run, which may be paused for long; the next run must not wait for it
                 self._resume_reading()
             if self.state is State.BUSY:
-                self.state = State.IDLE if reusable else State.SPENT
+                self.state = State.IDLE if reusable and not any(missed.values()) else State.SPENT
             run.finish()
 
     async def _watch(self, group: ProcessGroup) -> None:
         """Wait until the whole group is gone; after that only the pipes' content can arrive."""
         code = await asyncio.shield(group.gone)
+        self._is_dying = False
+        self._apply_backpressure()
         self._heartbeat.stop()
         self._guardian.forget(group.pid)
         if self._run is not None:
             self._run.sink.gone()
-        pipes = [self._wire_out, *self._outputs.values()]
-        await self._wait_for_all([pipe.closed for pipe in pipes])
+        wire_end = asyncio.get_running_loop().create_task(self._read_rest(self._wire_out, self._wire_out.closed))
+        missed = await self._read_to_end({stream: pipe.closed for stream, pipe in self._outputs.items()})
+        await wire_end
         self.state = State.GONE
         run, self._run = self._run, None
         if run is not None:
@@ -303,9 +338,10 @@ class Child:
                 if run.is_open:
                     run.sink.unreadable(fault.reason, fault.size)
             self._send_rest(run)
+            self._report_missed(run, missed)
             run.close(Ending(EndKind.LOST, self._describe_end(code), exit_code=code))
             run.finish()
-        for pipe in pipes:
+        for pipe in (self._wire_out, *self._outputs.values()):
             pipe.close()
         self._wire_in.close()
         if not self._ready.done():
@@ -313,16 +349,37 @@ class Child:
         if not self.loaded.done():
             self.loaded.set_result(False)
 
-    async def _wait_for_all(self, events: list[asyncio.Event]) -> None:
-        """Wait for all events, each up to the drain timeout."""
-        for event in events:
-            while not event.is_set():
-                try:
-                    async with asyncio.timeout(DRAIN_TIMEOUT_SECONDS):
-                        await event.wait()
-                except TimeoutError:
-                    if self._was_killed or not self._is_throttled:
-                        return
+    async def _read_to_end(self, ends: dict[str, asyncio.Event]) -> dict[str, int]:
+        """Read each output stream to its end. Returns how many bytes of each could not be read."""
+        if all(end.is_set() for end in ends.values()):
+            return {}
+        missed = await asyncio.gather(*(self._read_rest(self._outputs[stream], end) for stream, end in ends.items()))
+        return dict(zip(ends, missed, strict=True))
+
+    async def _read_rest(self, pipe: ReadPipe, end: asyncio.Event) -> int:
+        """Wait for the event, or until everything was read that is in the pipe now. Returns how much was not read.
+
+        Neither the size of the pipe nor the speed of reading matters, but a pipe that brings nothing more is given up
+        after a while, and that of a killed child in any case.
+        """
+        total = pipe.handled_bytes + pipe.unread_bytes()
+        seconds = KILLED_DRAIN_SECONDS if self._was_killed else DRAIN_TIMEOUT_SECONDS
+        while not end.is_set():
+            before = pipe.handled_bytes
+            try:
+                async with asyncio.timeout(seconds):
+                    await end.wait()
+            except TimeoutError:
+                is_waiting = self._is_throttled or self._parsing is not None
+                is_over = pipe.handled_bytes == before or pipe.handled_bytes >= total
+                if self._was_killed or (is_over and not is_waiting):
+                    break
+        return 0 if end.is_set() else max(0, total - pipe.handled_bytes)
+
+    def _report_missed(self, run: "ChildExecution", missed: dict[str, int]) -> None:
+        for stream, size in missed.items():
+            if size:
+                run.sink.output_lost(stream, size)
 
     def _end_of_output(self, run: "ChildExecution", stream: str) -> asyncio.Event:
         return self._outputs[stream].closed if self._outputs[stream].closed.is_set() else run.marks[stream]
@@ -413,6 +470,22 @@ def _ending(data: dict[str, Any]) -> Ending:
         return Ending(how)
     message = read_text(data.get("message"), MAX_MESSAGE_CHARS)
     return Ending(how, message, read_text(data.get("traceback"), MAX_TRACEBACK_CHARS))
+
+
+def _parse_large(line: bytes, prepare: Callable[[object], object] | None) -> object:
+    """Parse a large line, and check the result in it, if it has one. Runs in a thread."""
+    if wire.too_wide(line):
+        return wire.Fault(wire.TOO_WIDE, len(line))
+    value = wire.parse(line)
+    if prepare is None or type(value) is not dict:
+        return value
+    frame = cast("wire.Frame", value)
+    if frame.get("chunk_status") == "continue":
+        try:
+            frame["data"] = prepare(frame.get("data"))
+        except Exception as error:  # noqa: BLE001 - a bug of ours must not stop the wire
+            return wire.Fault(f"the host could not check it: {error!r:.200}", len(line))
+    return frame
 
 
 def _signal(number: int) -> str:

@@ -7,7 +7,7 @@ from typing import Any, Final, cast
 
 from engine.protocol import AgentRunContext
 from engine.runtimes import wire
-from engine.runtimes.runtime import ConfirmedReply, Ending, EndKind, Launch, RuntimeProblem, Sink
+from engine.runtimes.runtime import ConfirmedReply, EncodedReply, Ending, EndKind, Launch, RuntimeProblem, Sink
 from engine.runtimes.worker.file_stamps import Stamp, stamp_of
 from engine.runtimes.worker.host_calls import unsendable
 from engine.runtimes.worker.result_encoding import encoded
@@ -109,6 +109,9 @@ class _DirectCalls:
         if isinstance(reply, ConfirmedReply):
             reply.written()
             return reply.data
+        if isinstance(reply, EncodedReply):
+            reply.sent()
+            return wire.parse(reply.text, wire.MAX_DEPTH)
         return reply
 
     async def stream(self, action: str, data: dict[str, Any]) -> AsyncGenerator[Any, None]:

@@ -63,8 +63,17 @@ class ConfirmedReply:
     lost: Callable[[], None]
 
 
+@dataclass(frozen=True, slots=True)
+class EncodedReply:
+    """A reply as JSON text, because it is large or was read from the store as text."""
+
+    text: bytes
+    sent: Callable[[], None]
+    """Called once, when the reply was written or cannot be."""
+
+
 class Sink(Protocol):
-    """Receives what a runner produces. All methods are called on the loop's thread; only `call` raises."""
+    """Receives what a runner produces. Only `call` raises; all but `prepare` are called on the loop's thread."""
 
     @property
     def full(self) -> bool:
@@ -82,6 +91,10 @@ class Sink(Protocol):
         """
         ...
 
+    def prepare(self, result: object) -> object:
+        """Check a large decoded result; what it returns is passed to `result` instead. Called in a thread."""
+        ...
+
     def result(self, result: object, size: int) -> None:
         """Take one decoded result, usually a dict but any JSON; `size` is its encoded size in bytes."""
         ...
@@ -92,6 +105,10 @@ class Sink(Protocol):
 
     def output(self, stream: str, text: str) -> None:
         """Take one line of `stdout` or `stderr` without its newline; long lines come in parts."""
+        ...
+
+    def output_lost(self, stream: str, size: int) -> None:
+        """Report bytes of `stdout` or `stderr` that could not be read before the end."""
         ...
 
     def silent(self, seconds: float) -> None:
@@ -107,7 +124,7 @@ class Sink(Protocol):
         ...
 
     async def call(self, action: str, data: dict[str, Any]) -> Any:
-        """Answer a run-scoped call with data, a confirmed reply, or an iterator. Raises AgentAPIException."""
+        """Answer a call with data, a confirmed or encoded reply, or an iterator. Raises AgentAPIException."""
         ...
 
 

@@ -6,11 +6,12 @@ Reads that need several statements on one snapshot use `Database.read`.
 
 import asyncio
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from threading import Lock, Thread
-from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar, cast
 
+import orjson
 from sqlalchemy import Connection, Select
 from sqlalchemy.dialects import sqlite
 
@@ -34,11 +35,42 @@ class Query(NamedTuple, Generic[T]):
     statement: str
     parameters: tuple[Any, ...]
     build: Callable[[Sequence[Row]], T]
+    max_characters: int | None = None
+    """For a query that builds a list: at least one row is read, and others while their text has no more characters.
+
+    The result is a CutList if rows were left out.
+    """
+
+
+class CutList(list[T]):
+    """The result of a query that stopped at its `max_characters`: more rows follow."""
 
 
 def run_query(conn: Connection, query: Query[T]) -> T:
     """Run a query on an open connection."""
     return query.build(conn.exec_driver_sql(query.statement, query.parameters).fetchall())
+
+
+def _read(connection: sqlite3.Connection, query: Query[T]) -> T:
+    """Run a query and build its result: decoding large rows takes long, so this is not done on the loop."""
+    cursor = connection.execute(query.statement, query.parameters)
+    if query.max_characters is None:
+        return query.build(cursor.fetchall())
+    rows, was_cut = _rows_within(cursor, query.max_characters)
+    built = query.build(rows)
+    return cast("T", CutList(cast("list[Any]", built))) if was_cut else built
+
+
+def _rows_within(cursor: Iterable[Row], max_characters: int) -> tuple[list[Row], bool]:
+    """Return the first rows, and whether others were left out because their text would be too long."""
+    rows: list[Row] = []
+    left = max_characters
+    for row in cursor:
+        left -= sum(len(value) for value in row if type(value) is str)
+        if left < 0 and rows:
+            return rows, True
+        rows.append(row)
+    return rows, False
 
 
 class PreparedSelect(Generic[T]):
@@ -58,8 +90,25 @@ class PreparedSelect(Generic[T]):
         known = {**self._literals, **parameters}
         return Query(self._statement, tuple(known[name] for name in self._names), self._build)
 
+    def text_query(self, max_characters: int, **parameters: Any) -> Query[list[T]]:
+        """Return the query of rows that are sent on: JSON stays text, as fragments for `orjson.dumps`.
+
+        Decoded, JSON may take forty times as much memory.
+        """
+        return self.query(**parameters)._replace(build=self._build_text, max_characters=max_characters)
+
     def _build(self, rows: Sequence[Row]) -> list[T]:
         return [self._row_class(**self._values(row)) for row in rows]
+
+    def _build_text(self, rows: Sequence[Row]) -> list[T]:
+        return [self._row_class(**self._texts(row)) for row in rows]
+
+    def _texts(self, row: Row) -> dict[str, Any]:
+        values = dict(zip(self._columns, row, strict=True))
+        for name in self._json:
+            if values[name] is not None:
+                values[name] = orjson.Fragment(values[name])
+        return values
 
     def _values(self, row: Row) -> dict[str, Any]:
         values = dict(zip(self._columns, row, strict=True))
@@ -85,12 +134,12 @@ class AsyncReader:
         """Run a query on a snapshot of its own and return its result."""
         try:
             connection = self._connection or await self._open()
-            rows = await connection.execute_fetchall(query.statement, query.parameters)
+            driver = connection._conn  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+            return await connection._execute(_read, driver, query)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage, reportUnknownMemberType, reportUnknownVariableType]
         except sqlite3.Error as error:
             if speaks_of_the_file(error):
                 raise translate(error, self._path) from error
             raise
-        return query.build(list(rows))
 
     def close(self) -> None:
         """Close the connection after the reads in progress. Blocks until they have finished."""

@@ -52,11 +52,12 @@ class Transaction:
 class Operation:
     """A callable that runs inside the transaction, and the future that gets its result."""
 
-    __slots__ = ("call", "future")
+    __slots__ = ("call", "future", "size")
 
-    def __init__(self, call: Callable[[Transaction], Any], future: asyncio.Future[Any]) -> None:
+    def __init__(self, call: Callable[[Transaction], Any], future: asyncio.Future[Any], size: int = 0) -> None:
         self.call = call
         self.future = future
+        self.size = size
 
 
 Item = Entry | Operation
@@ -87,6 +88,7 @@ class Batch:
                 self._insert(driver, run)
                 run = []
                 self._operate(connection, driver, item)
+                self.size += item.size
             else:
                 run.append(item)
                 self.size += len(item.data)

@@ -7,7 +7,7 @@ from typing import Final
 import orjson
 from sqlalchemy import Connection
 
-from engine.events import NOT_IN_OUTLINE, Entry, EntryHead, EntryKind, Outcome
+from engine.events import NOT_IN_OUTLINE, REREAD_CHARACTERS, Entry, EntryHead, EntryKind, Outcome
 from engine.store.async_reader import Query, Row, run_query
 
 COLUMNS: Final = ", ".join(Entry._fields)
@@ -45,7 +45,12 @@ def page(
 
 
 def page_query(
-    run_id: str, *, after: int | None = None, before: int | None = None, limit: int = 100
+    run_id: str,
+    *,
+    after: int | None = None,
+    before: int | None = None,
+    limit: int = 100,
+    max_characters: int | None = None,
 ) -> Query[list[Entry]]:
     """Return the query of `page`."""
     if before is not None:
@@ -53,7 +58,7 @@ def page_query(
     else:
         where, edge, order = "position > ?", after or 0, "ASC"
     statement = f"SELECT {COLUMNS} FROM journal WHERE run_id = ? AND {where} ORDER BY position {order} LIMIT ?"  # noqa: S608
-    return Query(statement, (run_id, edge, limit), _entries)
+    return Query(statement, (run_id, edge, limit), _entries, max_characters)
 
 
 def since(conn: Connection, row: int, limit: int) -> list[tuple[int, Entry]]:
@@ -62,9 +67,9 @@ def since(conn: Connection, row: int, limit: int) -> list[tuple[int, Entry]]:
 
 
 def since_query(row: int, limit: int) -> Query[list[tuple[int, Entry]]]:
-    """Return the query of `since`."""
+    """Return the query of `since`; as an asynchronous read it returns fewer entries if they are large."""
     statement = f"SELECT row, {COLUMNS} FROM journal WHERE row > ? ORDER BY row LIMIT ?"  # noqa: S608
-    return Query(statement, (row, limit), _numbered_entries)
+    return Query(statement, (row, limit), _numbered_entries, REREAD_CHARACTERS)
 
 
 def _entries(rows: Sequence[Row]) -> list[Entry]:

@@ -88,6 +88,14 @@ def page_query(place: ConversationKey, *, before: int | None = None, limit: int 
     return _page().query(**place.parameters(), before=2**62 if before is None else before, limit=limit)
 
 
+def text_page_query(
+    place: ConversationKey, *, before: int | None, limit: int, max_characters: int
+) -> Query[list[EventRow]]:
+    """Return the query of a page that is sent on: JSON stays text, and the page ends before it is too long."""
+    edge = 2**62 if before is None else before
+    return _page().text_query(max_characters, **place.parameters(), before=edge, limit=limit)
+
+
 @cache
 def _page() -> PreparedSelect[EventRow]:
     query = select(events).where(ConversationKey.within_bound(events), events.c.seq < bindparam("before"))

@@ -107,18 +107,31 @@ def find(
     punctuation are ignored, and queries have no operators. Without `place` all conversations are searched; without
     roles or types, any.
     """
+    found = find_seqs(conn, query, place, roles=roles, item_types=item_types, before=before)
+    lines = select(transcript).where(transcript.c.seq.in_(found[:limit])).order_by(transcript.c.seq.desc())
+    return every(conn, lines, TranscriptLine), len(found)
+
+
+def find_seqs(
+    conn: Connection,
+    query: str,
+    place: ConversationKey | None,
+    *,
+    roles: Sequence[str] | None = None,
+    item_types: Sequence[str] | None = None,
+    before: int | None = None,
+) -> Sequence[int]:
+    """Return the `seq` of up to 1,000 lines that `find` finds, the newest first."""
     expression = _expression(conn, query, place, roles, item_types)
     if expression is None:
-        return [], 0
+        return []
     hits = select(_index.c.rowid).where(
         _index.c.transcript_search.match(expression), *_within(place, roles, item_types)
     )
     if before is not None:
         hits = hits.where(_index.c.rowid < before)
     # Never by rank: to rank a common word SQLite reads every line that has it.
-    found = conn.execute(hits.order_by(_index.c.rowid.desc()).limit(MAX_HITS)).scalars().all()
-    lines = select(transcript).where(transcript.c.seq.in_(found[:limit])).order_by(transcript.c.seq.desc())
-    return every(conn, lines, TranscriptLine), len(found)
+    return conn.execute(hits.order_by(_index.c.rowid.desc()).limit(MAX_HITS)).scalars().all()
 
 
 def _entry(seq: int, place: ConversationKey, role: str, item_type: str, content: str | None) -> tuple[int, str] | None:

@@ -1,13 +1,13 @@
 """The transcript: the messages of a conversation, line by line."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Final
 
-from sqlalchemy import Connection, Integer, bindparam, delete, func, insert, select
+from sqlalchemy import Connection, Integer, bindparam, delete, func, insert, select, text
 
-from engine.store import search
+from engine.store import json_text, search
 from engine.store.async_reader import PreparedSelect, Query, run_query
 from engine.store.errors import NotFound
 from engine.store.redact import redact
@@ -71,6 +71,31 @@ def page_query(
     ascending = after is not None if oldest_first is None else oldest_first
     edges = {"after": 0 if after is None else after, "before": _NEVER if before is None else before}
     return _page(ascending=ascending).query(**place.parameters(), **edges, limit=limit)
+
+
+def text_page_query(
+    place: ConversationKey,
+    *,
+    before: int | None,
+    after: int | None,
+    limit: int,
+    oldest_first: bool,
+    max_characters: int,
+) -> Query[list[TranscriptLine]]:
+    """Return the query of a page that is sent on: JSON stays text, and the page ends before it is too long."""
+    edges = {"after": 0 if after is None else after, "before": _NEVER if before is None else before}
+    return _page(ascending=oldest_first).text_query(max_characters, **place.parameters(), **edges, limit=limit)
+
+
+def text_lines_query(seqs: Sequence[int], *, max_characters: int) -> Query[list[TranscriptLine]]:
+    """Return the query of these lines, newest first, with their JSON as text."""
+    return _lines().text_query(max_characters, seqs=json_text.encode(list(seqs)))
+
+
+@cache
+def _lines() -> PreparedSelect[TranscriptLine]:
+    chosen = text("transcript.seq IN (SELECT value FROM json_each(:seqs))").bindparams(bindparam("seqs"))
+    return PreparedSelect(select(transcript).where(chosen).order_by(transcript.c.seq.desc()), TranscriptLine)
 
 
 @cache

@@ -104,11 +104,15 @@ class Writer:
         if self._added >= self._wake_at:
             self._wake_thread()
 
-    def submit(self, operation: Callable[[Transaction], T]) -> asyncio.Future[T]:
-        """Queue an operation. The future resolves after the commit; cancelling it does not cancel the operation."""
+    def submit(self, operation: Callable[[Transaction], T], size: int = 0) -> asyncio.Future[T]:
+        """Queue an operation. The future resolves after the commit; cancelling it does not cancel the operation.
+
+        `size` is the memory that a large operation keeps; it counts like the data of an entry.
+        """
         future: asyncio.Future[T] = self._loop.create_future()
-        self._incoming.append(Operation(operation, future))
+        self._incoming.append(Operation(operation, future, size))
         self._added += 1
+        self._added_size += size
         self._submitted += 1
         if self._wake_at != _NEVER:
             self._wake_thread()

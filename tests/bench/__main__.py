@@ -31,6 +31,7 @@ BENCHES: Final = {
     "browser": "the session browser over ten thousand sessions and a million lines: how long the loop is blocked",
     "keys": "from a key press to the frame that shows it while a runner streams, against RichLog",
     "form": "opening a form of a hundred fields, and the event composer, against an empty screen",
+    "hostile": "attacks by hostile runners: how long each blocks the event loop, and its memory",
     "stream": "the stream pane: the cost of an entry against RichLog, its memory, and opening a run of any length",
 }
 TIMEOUT_SECONDS: Final = 240

@@ -43,6 +43,12 @@ class _FirstResultSink:
     def waiting(self, before: Callable[[], int] | None, reason: str = "") -> None:
         raise AssertionError(reason)
 
+    def prepare(self, result: object) -> object:
+        return result
+
+    def output_lost(self, stream: str, size: int) -> None:
+        raise AssertionError(f"{size} bytes of {stream}")
+
     def silent(self, seconds: float) -> None:
         raise AssertionError(f"silent for {seconds} s")
 

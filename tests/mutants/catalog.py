@@ -29,6 +29,7 @@ AREAS: Final = (
     "hosts",
     "runtimes",
     "wire",
+    "floods",
     "access",
     "gate",
     "paging_and_search",

@@ -197,8 +197,8 @@ MUTANTS: Final = (
     ),
     Mutant(
         _RUN,
-        "if (before is None or entry.position < before) and entry.position",
-        "if entry.position",
+        "return (before is None or position < before) and position > (after or 0)",
+        "return position > (after or 0)",
         "a forward page of the journal ends at its edge",
         f"{_GUARDS}::test_page_of_the_journal_stays_between_both_cursors",
     ),
@@ -219,8 +219,8 @@ MUTANTS: Final = (
     ),
     Mutant(
         _HISTORY,
-        "limit=clamp_limit(arguments.top_k)",
-        "limit=clamp_limit(100)",
+        "found[: clamp_limit(arguments.top_k)]",
+        "found[: clamp_limit(100)]",
         "top_k limits the items of a search",
         "tests/engine/access/test_search.py::test_top_k_limits_items_but_not_the_count_and_items_have_artifacts",
     ),

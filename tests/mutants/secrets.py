@@ -75,8 +75,8 @@ MUTANTS: Final = (
     ),
     Mutant(
         "engine/run/normalise.py",
-        '{"value": _shortened(redact(data))}, number',
-        '{"value": _shortened(data)}, number',
+        '{"value": _shortened(redact(value))}',
+        '{"value": _shortened(value)}',
         "a result without a type is recorded without inline base64",
         "tests/engine/run/test_results.py::test_a_result_without_a_type_is_recorded_without_inline_base64",
     ),

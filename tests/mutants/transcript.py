@@ -22,7 +22,7 @@ MUTANTS: Final = (
     ),
     Mutant(
         "engine/journal/delta_text.py",
-        "if self._grew or len(self._lengths) < 2:",
+        "if self._grew or not self._lengths:",
         "if self._lengths:",
         "chunks are snapshots only if some chunk grew",
         "tests/engine/journal/test_delta_text.py::test_the_shown_text_is_the_stored_text",

@@ -106,6 +106,6 @@ async def _get_own(services: Services, run: LiveRun, artifact_id: str) -> Artifa
 
 CALLS = (
     CallType("artifact_metadata", MetadataArguments, (), metadata),
-    CallType("artifact_read", ReadArguments, (), read),
-    CallType("artifact_read_range", RangeArguments, (), read_range),
+    CallType("artifact_read", ReadArguments, (), read, reads_much=True),
+    CallType("artifact_read_range", RangeArguments, (), read_range, reads_much=True),
 )

@@ -5,7 +5,7 @@ from typing import Any
 
 from engine.access.call import Arguments, CallType
 from engine.access.ownership import check_ownership, conversation_key_of_run, not_found, read_cursor
-from engine.access.paging import Limit, build_page, clamp_limit
+from engine.access.paging import MAX_PAGE_CHARACTERS, Limit, build_page, clamp_limit
 from engine.access.services import Services, format_time
 from engine.run.live import LiveRun
 from engine.store import cursors, event_log
@@ -34,7 +34,8 @@ async def get(services: Services, run: LiveRun, arguments: GetArguments) -> dict
 async def page(services: Services, run: LiveRun, arguments: PageArguments) -> dict[str, Any]:
     place, limit = conversation_key_of_run(run), clamp_limit(arguments.limit)
     before = read_cursor(cursors.read_events, place, arguments.before_cursor)
-    found = await services.fetch(run, event_log.page_query(place, before=before, limit=limit + 1))
+    query = event_log.text_page_query(place, before=before, limit=limit + 1, max_characters=MAX_PAGE_CHARACTERS)
+    found = await services.fetch(run, query)
     return build_page(found, limit, partial(_event_data, place))
 
 
@@ -59,8 +60,11 @@ def _event_data(place: ConversationKey, row: EventRow) -> dict[str, Any]:
         "seq": row.seq,
         "cursor": cursors.events(place, row.seq),
         "created_at": format_time(row.created_at),
-        "metadata": dict(row.metadata),
+        "metadata": row.metadata,
     }
 
 
-CALLS = (CallType("event_get", GetArguments, (), get), CallType("event_page", PageArguments, (), page))
+CALLS = (
+    CallType("event_get", GetArguments, (), get, reads_much=True),
+    CallType("event_page", PageArguments, (), page, reads_much=True),
+)

@@ -26,4 +26,4 @@ async def get(services: Services, run: LiveRun, arguments: GetArguments) -> dict
     return {"file_base64": base64.b64encode(content).decode()}
 
 
-CALLS = (CallType("get_file", GetArguments, (require_resource("file", "file_key", "config"),), get),)
+CALLS = (CallType("get_file", GetArguments, (require_resource("file", "file_key", "config"),), get, reads_much=True),)

@@ -1,5 +1,6 @@
 """Calls for the transcript of the run's own conversation: pages and search."""
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, Literal
 
@@ -8,7 +9,7 @@ from sqlalchemy import Connection
 from engine.access.call import Arguments, CallType
 from engine.access.gate import require_own_conversation, require_own_filters
 from engine.access.ownership import conversation_key_of_run, read_cursor
-from engine.access.paging import Limit, build_page, clamp_limit
+from engine.access.paging import MAX_PAGE_CHARACTERS, Limit, build_page, clamp_limit
 from engine.access.services import Services, format_time
 from engine.run.live import LiveRun
 from engine.store import cursors, search, transcript
@@ -37,7 +38,14 @@ async def page(services: Services, run: LiveRun, arguments: PageArguments) -> di
     after = read_cursor(cursors.read_history, place, arguments.after_cursor)
     has_cursor = before is not None or after is not None
     oldest_first = has_cursor and arguments.direction == "forward"
-    query = transcript.page_query(place, before=before, after=after, limit=limit + 1, oldest_first=oldest_first)
+    query = transcript.text_page_query(
+        place,
+        before=before,
+        after=after,
+        limit=limit + 1,
+        oldest_first=oldest_first,
+        max_characters=MAX_PAGE_CHARACTERS,
+    )
     found = await services.fetch(run, query)
     return build_page(found, limit, partial(_line_data, place, with_artifacts=arguments.include_artifacts))
 
@@ -46,16 +54,16 @@ async def search_history(services: Services, run: LiveRun, arguments: SearchArgu
     place = conversation_key_of_run(run)
     filters = arguments.filters or {}
 
-    def query(conn: Connection) -> tuple[list[TranscriptLine], int]:
+    def query(conn: Connection) -> Sequence[int]:
         roles, item_types = filters.get("roles"), filters.get("item_types")
-        return search.find(
-            conn, arguments.query, place, roles=roles, item_types=item_types, limit=clamp_limit(arguments.top_k)
-        )
+        return search.find_seqs(conn, arguments.query, place, roles=roles, item_types=item_types)
 
-    lines, total = await services.read(run, query)
+    found = await services.read(run, query)
+    chosen = found[: clamp_limit(arguments.top_k)]
+    lines = await services.fetch(run, transcript.text_lines_query(chosen, max_characters=MAX_PAGE_CHARACTERS))
     return {
         "items": [_line_data(place, line, with_artifacts=True) for line in lines],
-        "total_count": total,
+        "total_count": len(found),
         "query": arguments.query,
     }
 
@@ -70,15 +78,15 @@ def _line_data(place: ConversationKey, line: TranscriptLine, *, with_artifacts: 
         "item_type": line.item_type,
         "content": line.content,
         "content_json": line.content_json,
-        "artifact_refs": list(line.artifact_refs) if with_artifacts else [],
+        "artifact_refs": line.artifact_refs if with_artifacts else [],
         "seq": line.seq,
         "cursor": cursors.history(place, line.seq),
         "created_at": format_time(line.created_at),
-        "metadata": dict(line.metadata),
+        "metadata": line.metadata,
     }
 
 
 CALLS = (
-    CallType("history_page", PageArguments, (require_own_conversation,), page),
-    CallType("history_search", SearchArguments, (require_own_filters,), search_history),
+    CallType("history_page", PageArguments, (require_own_conversation,), page, reads_much=True),
+    CallType("history_search", SearchArguments, (require_own_filters,), search_history, reads_much=True),
 )

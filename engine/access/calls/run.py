@@ -3,15 +3,17 @@
 from functools import partial
 from typing import Any, Literal
 
+import orjson
+
 from engine.access.call import Arguments, CallType, NoArguments
 from engine.access.ownership import read_cursor
-from engine.access.paging import Limit, build_page, clamp_limit
+from engine.access.paging import MAX_PAGE_CHARACTERS, Limit, build_page, clamp_limit
 from engine.access.services import Services, format_time
 from engine.events import Status
 from engine.run.live import LiveRun
 from engine.store import cursors, entries
+from engine.store.async_reader import CutList
 from engine.store.entries import Entry
-from engine.store.json_text import decode
 from engine.store.row_mapping import ConversationKey
 from engine.version import VERSION
 
@@ -50,10 +52,15 @@ async def events_page(services: Services, run: LiveRun, arguments: PageArguments
     backward = arguments.direction == "backward" or (before is None and after is None)
     await services.writer.flush()
     edge = {"before": before if before is not None else 2**62} if backward else {"after": after or 0}
-    found = await services.database.fetch(entries.page_query(run_id, **edge, limit=limit + 1))
-    in_range = [
-        entry for entry in found if (before is None or entry.position < before) and entry.position > (after or 0)
-    ]
+    query = entries.page_query(run_id, **edge, limit=limit + 1, max_characters=MAX_PAGE_CHARACTERS)
+    found = await services.database.fetch(query)
+
+    def is_in_range(position: int) -> bool:
+        return (before is None or position < before) and position > (after or 0)
+
+    in_range = [entry for entry in found if is_in_range(entry.position)]
+    if isinstance(found, CutList) and is_in_range(found[-1].position + (-1 if backward else 1)):
+        in_range = CutList(in_range)
     return build_page(in_range, limit, partial(_entry_data, place))
 
 
@@ -72,7 +79,7 @@ def _entry_data(place: ConversationKey, entry: Entry) -> dict[str, Any]:
         "at": format_time(entry.at),
         "source": entry.source,
         "type": entry.type,
-        "data": decode(entry.data),
+        "data": orjson.Fragment(entry.data),
         "outcome": entry.outcome,
         "reason": entry.reason,
         "sequence": entry.sequence,
@@ -82,7 +89,7 @@ def _entry_data(place: ConversationKey, entry: Entry) -> dict[str, Any]:
 
 CALLS = (
     CallType("run_get", NoArguments, (), get),
-    CallType("run_events_page", PageArguments, (), events_page),
+    CallType("run_events_page", PageArguments, (), events_page, reads_much=True),
     CallType("get_langbot_version", NoArguments, (), version),
     CallType("get_prompt", NoArguments, (), prompt),
 )

@@ -79,7 +79,7 @@ def _change_origin(services: Services, run: LiveRun) -> ChangeOrigin:
 
 
 CALLS = (
-    CallType("state_get", KeyArguments, (require_readable_scope,), get),
+    CallType("state_get", KeyArguments, (require_readable_scope,), get, reads_much=True),
     CallType("state_set", SetArguments, (require_scope,), put),
     CallType("state_delete", KeyArguments, (require_scope,), delete),
     CallType("state_list", ListArguments, (require_readable_scope,), keys),

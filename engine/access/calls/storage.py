@@ -71,7 +71,9 @@ def _calls(kind: str, owner: GetOwner) -> tuple[CallType, ...]:
         (f"delete_{kind}_storage", KeyArguments, delete),
         (f"get_{kind}_storage_keys", NoArguments, keys),
     )
-    return tuple(CallType(name, arguments, (), handler) for name, arguments, handler in handlers)
+    return tuple(
+        CallType(name, arguments, (), handler, reads_much=handler is get) for name, arguments, handler in handlers
+    )
 
 
 CALLS = _calls("plugin", _plugin_owner) + _calls("workspace", _workspace_owner)

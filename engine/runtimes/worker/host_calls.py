@@ -66,6 +66,8 @@ class HostCalls:
             line = wire.encode({"seq_id": number, "action": action, "data": data}, wire.MAX_FRAME)
         except wire.Unencodable as error:
             raise unsendable(action, error) from None
+        if len(line) > wire.MAX_CONTAINERS and wire.too_wide(wire.dumps(data)):
+            raise unsendable(action, wire.TooLarge(wire.TOO_WIDE))
         self._waiting[number] = asyncio.get_running_loop(), asyncio.Queue()
         self._outbox.send(line)
         return number

@@ -1,5 +1,6 @@
 """Pages of the run's own conversation, event log and journal: opaque exclusive cursors, and one order for all."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from typing import Any
@@ -7,7 +8,9 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from engine.access.reply_slots import MAX_LARGE_REPLIES
 from engine.store import event_log, transcript
+from engine.store.database import Database
 from engine.store.event_log import EventRow
 from engine.store.transcript import TranscriptLine
 from tests.support.engines import START, Engines, FakeClock
@@ -247,3 +250,92 @@ class TestOwnJournal:
 
         run_id, got = await long.do_in_run(look)
         assert {item.run_id for item in got.items} == {run_id}
+
+
+@pytest.mark.asyncio(loop_scope="module")
+class TestLargeItems:
+    """Pages whose items are large have fewer of them, and lead through everything all the same."""
+
+    @pytest.fixture(autouse=True)
+    def small_pages(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        for call in ("history", "event", "run"):
+            monkeypatch.setattr(f"engine.access.calls.{call}.MAX_PAGE_CHARACTERS", 3_000)
+
+    async def test_history(self, long: World, cursors: list[str]):
+        seen: list[str] = []
+        got = await page(long, before_cursor=cursors[129], limit=100)
+        while got.has_more:
+            assert 0 < len(got.items) < 100
+            assert got.next_cursor == got.items[-1].cursor
+            seen += texts(got)
+            got = await page(long, before_cursor=got.next_cursor, limit=100)
+        assert seen + texts(got) == down(128, 0)
+
+    async def test_an_item_that_is_too_large_alone_is_a_page(
+        self, long: World, cursors: list[str], monkeypatch: pytest.MonkeyPatch
+    ):
+        monkeypatch.setattr("engine.access.calls.history.MAX_PAGE_CHARACTERS", 1)
+        got = await page(long, before_cursor=cursors[50], limit=10)
+        assert (texts(got), got.has_more) == (down(49, 49), True)
+
+    async def test_search(self, long: World):
+        got = await long.give(lambda ctx: ctx.api.history_search("line", top_k=100))
+        assert 0 < len(got.items) < 100
+        assert got.total_count >= LINES
+
+    async def test_events(self, long: World, monkeypatch: pytest.MonkeyPatch):
+        monkeypatch.setattr("engine.access.calls.event.MAX_PAGE_CHARACTERS", 300)
+        got = await long.give(lambda ctx: ctx.api.event_page(limit=100))
+        assert (0 < len(got.items) < 100, got.has_more) == (True, True)
+
+    async def test_own_journal(self, long: World):
+        async def look(ctx: Any) -> tuple[list[int], list[int]]:
+            for number in range(8):
+                await ctx.api.state_set("conversation", "n", f"{number}" + "x" * 1_000)
+            end = (await ctx.api.run_events_page(limit=1)).next_cursor
+            forward: list[int] = []
+            got = await ctx.api.run_events_page(before_cursor=end, direction="forward", limit=100)
+            while True:
+                assert len(got.items) < 100
+                forward += [item.position for item in got.items]
+                if not got.has_more:
+                    break
+                got = await ctx.api.run_events_page(
+                    after_cursor=got.next_cursor, before_cursor=end, direction="forward", limit=100
+                )
+            backward: list[int] = []
+            got = await ctx.api.run_events_page(before_cursor=end, direction="backward", limit=100)
+            while True:
+                backward += [item.position for item in got.items]
+                if not got.has_more:
+                    break
+                got = await ctx.api.run_events_page(before_cursor=got.next_cursor, direction="backward", limit=100)
+            return forward, backward
+
+        forward, backward = await long.give(look)
+        assert forward == list(range(1, len(forward) + 1))
+        assert backward == forward[::-1]
+        assert len(forward) > 20
+
+
+@pytest.mark.asyncio(loop_scope="module")
+async def test_few_large_replies_of_a_run_are_in_memory_at_once(long: World, monkeypatch: pytest.MonkeyPatch):
+    reading, most = 0, 0
+    fetch = Database.fetch
+
+    async def counted(self: Database, query: Any) -> Any:
+        nonlocal reading, most
+        reading += 1
+        most = max(most, reading)
+        try:
+            return await fetch(self, query)
+        finally:
+            reading -= 1
+
+    monkeypatch.setattr(Database, "fetch", counted)
+
+    async def look(ctx: Any) -> list[Any]:
+        return await asyncio.gather(*(ctx.api.history_page(limit=1) for _ in range(20)))
+
+    assert len(await long.give(look)) == 20
+    assert most == MAX_LARGE_REPLIES

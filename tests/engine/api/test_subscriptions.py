@@ -4,7 +4,7 @@ import asyncio
 from itertools import count
 
 from engine.api import StoreError
-from engine.events import MAX_BUFFERED_ENTRIES, CommittedEntry, Hub, Subscription
+from engine.events import MAX_BUFFERED_CHARACTERS, MAX_BUFFERED_ENTRIES, CommittedEntry, Hub, Subscription
 from engine.store import entries as journal
 from engine.store.entries import Entry
 from engine.store.writer import BATCH_ITEMS
@@ -84,13 +84,40 @@ async def test_slow_subscriber_misses_nothing_in_bounded_memory(open_engine: Eng
     engine = await open_engine(floods)
     slow = engine.subscribe()
     run = await run_event(engine)
-    held = sum(len(entries) for _, entries in slow._buffer)
+    held = sum(len(entries) for _, entries, _ in slow._buffer)
     assert held <= MAX_BUFFERED_ENTRIES + BATCH_ITEMS
 
     received = await take(slow, len(run.journal))
 
     assert [committed.entry.position for committed in received] == list(range(1, len(run.journal) + 1))
     assert [committed.row for committed in received] == list(range(1, len(run.journal) + 1))
+
+
+async def test_slow_subscriber_of_large_entries_misses_nothing_in_bounded_memory(open_engine: Engines):
+    count = 40
+
+    async def floods(ctx):
+        for number in range(count):
+            yield delta(f"{number:03}" + "x" * (MAX_BUFFERED_CHARACTERS // 16))
+
+    engine = await open_engine(floods)
+    slow = engine.subscribe()
+    run = await perform(engine)
+
+    buffered = sum(len(entry.data) for _, entries, _ in slow._buffer for entry in entries)
+    assert buffered <= 2 * MAX_BUFFERED_CHARACTERS
+    batches: list[list[CommittedEntry]] = []
+    async with asyncio.timeout(MAX_WAIT_SECONDS):
+        async for batch in slow:
+            batches.append(batch)
+            if batch[-1].entry.type == "run.finished":
+                break
+    assert [committed.entry.position for batch in batches for committed in batch] == [
+        entry.position for entry in run.journal
+    ]
+    assert (
+        max(sum(len(committed.entry.data) for committed in batch) for batch in batches) <= 2 * MAX_BUFFERED_CHARACTERS
+    )
 
 
 async def test_slow_subscriber_does_not_delay_others(run_script: ScriptRunner):

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.journal.recorder import ROW_BYTES
 from engine.store.database import Database
 from engine.store.errors import DiskFull
 from tests.support.faults.faults import (
@@ -230,7 +231,7 @@ async def test_output_beyond_its_limit_is_counted_in_one_entry(host: PooledEngin
 
 
 async def test_output_of_a_runner_that_only_prints_is_limited_too(host: PooledEngine, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("engine.journal.recorder.OUTPUT_LIMIT", 10)
+    monkeypatch.setattr("engine.journal.recorder.OUTPUT_LIMIT", ROW_BYTES + 10)
     played: FinishedRun = await host.run("chaos", "print noise")
     assert played.run.status == "completed"
     assert played.output("stdout")[:1] == ["line 0"]

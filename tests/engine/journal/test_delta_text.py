@@ -1,5 +1,7 @@
 """Streamed text as fragments, snapshots or both: shown and stored text is right for all."""
 
+import tracemalloc
+
 import pytest
 
 from engine.journal.delta_text import TEXT_LIMIT, DeltaText
@@ -88,6 +90,23 @@ def test_a_message_is_joined_up_to_a_limit():
 
     assert len(text.text) == TEXT_LIMIT
     assert text.was_cut
+
+
+@pytest.mark.parametrize("last", [[], ["y"]], ids=["equal to the end", "then another chunk"])
+def test_many_equal_chunks_take_no_more_memory_than_the_limit(last: list[str]):
+    chunk = "x" * (TEXT_LIMIT // 8)
+    text = DeltaText()
+    tracemalloc.start()
+    try:
+        for part in [chunk] * 100 + last:
+            text.add(part)
+        assert text.text == "x" * TEXT_LIMIT
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+    assert text.was_cut
+    assert peak < 5 * TEXT_LIMIT
 
 
 def test_bare_fragments_are_distinguished_from_snapshots():

@@ -1,15 +1,19 @@
 """The journal of a run: ordered, complete, with one last entry."""
 
 import json
+import sqlite3
+from pathlib import Path
 
 import pytest
 
-from engine.clock import rfc3339
+from engine.clock import SystemClock, TimeIds, rfc3339
 from engine.journal import recorder
-from engine.journal.recorder import OUTPUT_LIMIT, Recorder
+from engine.journal.recorder import OUTPUT_LIMIT, ROW_BYTES, Recorder
 from engine.journal.secret_mask import SecretMask
 from engine.journal.turns import Turns
 from engine.protocol import AgentAPIException
+from engine.store.database import Database
+from engine.store.entries import INSERT_ONE
 from tests.support.engines import (
     START,
     Engines,
@@ -181,7 +185,7 @@ class Pages:
 def test_output_beyond_8_mib_is_counted_in_one_entry():
     pages = Pages()
     pen = Recorder(pages, FakeClock(), "run", SecretMask())
-    line = "x" * (1 << 20)
+    line = "x" * ((1 << 20) - ROW_BYTES - len('{"stream":"stdout","text":""}'))
     for _ in range(10):
         pen.output("stdout", line)
     pen.close_output()
@@ -193,6 +197,37 @@ def test_output_beyond_8_mib_is_counted_in_one_entry():
         "bytes": 2 * len(line),
         "limit": OUTPUT_LIMIT,
     }
+
+
+def test_empty_lines_count_what_they_take_on_disk():
+    pages = Pages()
+    pen = Recorder(pages, FakeClock(), "run", SecretMask())
+    for _ in range(OUTPUT_LIMIT // ROW_BYTES):
+        pen.output("stdout", "")
+    pen.close_output()
+
+    *kept, cut = pages.entries
+    assert sum(len(entry.data) + ROW_BYTES for entry in kept) <= OUTPUT_LIMIT
+    assert json.loads(cut.data)["lines"] == OUTPUT_LIMIT // ROW_BYTES - len(kept)
+
+
+def test_the_size_of_a_row_is_measured(tmp_path: Path):
+    rows = 5_000
+    Database.open(tmp_path / "rows.db", write=True).close()
+    driver = sqlite3.connect(tmp_path / "rows.db")
+    driver.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    before = (tmp_path / "rows.db").stat().st_size
+    pages = Pages()
+    pen = Recorder(pages, SystemClock(), TimeIds(SystemClock()).new("run"), SecretMask())
+    for _ in range(rows):
+        pen.output("stdout", "")
+    driver.executemany(INSERT_ONE, pages.entries)
+    driver.commit()
+    driver.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    driver.close()
+
+    taken = ((tmp_path / "rows.db").stat().st_size - before) / rows - len(pages.entries[0].data)
+    assert 0.8 * ROW_BYTES <= taken <= ROW_BYTES
 
 
 async def test_a_journal_over_its_limit_fails_the_run(run_script: ScriptRunner, monkeypatch: pytest.MonkeyPatch):

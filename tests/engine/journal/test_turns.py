@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from engine.events import Outcome
-from engine.journal.recorder import Recorder
+from engine.journal.recorder import ROW_BYTES, Recorder
 from engine.journal.secret_mask import SecretMask
 from engine.run.normalise import Normaliser
 from tests.support.engines import FakeClock, ScriptRunner, artifact_created, delta, done
@@ -52,7 +52,7 @@ async def test_an_inline_artifact_has_at_most_a_mebibyte(run_script: ScriptRunne
 
 def test_a_journal_has_at_most_a_gibibyte():
     pen = Recorder(None, FakeClock(), "run", SecretMask())
-    pen._size = 1024 * MEBIBYTE - 2
+    pen._size = 1024 * MEBIBYTE - 2 - ROW_BYTES
     pen.entry("host", "warning", {})
     assert not pen.is_full
     pen.entry("host", "warning", {})

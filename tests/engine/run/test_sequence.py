@@ -77,3 +77,22 @@ def test_skipped_sequence_numbers_are_remembered_in_bounded_memory():
     assert sequence.check(3)[0] is False, "forgotten, so it counts as skipped"
     assert sequence.check(19_997)[0] is False
     assert sequence.check(19_997)[0] is True
+
+
+def test_numbers_that_split_the_skipped_ranges_are_remembered_in_bounded_memory():
+    sequence = SequenceTracker()
+    sequence.check(1_000_000)
+    for claim in range(2, 20_000, 2):
+        assert sequence.check(claim)[0] is False
+
+    assert len(sequence._skipped) <= 1_000
+    assert sequence.check(19_998) == (True, "sequence 19998 was seen before")
+    assert sequence.check(19_997) == (False, "sequence 19997 came after 1000000")
+    assert sequence.check(19_997)[0] is True
+    assert sequence.check(3)[0] is False, "forgotten, so it counts as skipped"
+
+
+async def test_a_number_of_many_parts_is_shown_shortened(play: Stage):
+    ((_, outcome, reason),) = await play_numbers(play, [[]] * 1_000)
+
+    assert (outcome, reason) == ("warned", "sequence [[], [], [], [], [], [], ...] is not an integer")

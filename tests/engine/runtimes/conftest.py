@@ -26,6 +26,7 @@ class RecordingSink:
         self.sizes: list[int] = []
         self.faults: list[tuple[str, int]] = []
         self.lines: list[tuple[str, str]] = []
+        self.lost: list[tuple[str, int]] = []
         self.calls: list[tuple[str, dict[str, Any]]] = []
         self.silences: list[tuple[str, float]] = []
         self.waits: list[tuple[int | None, str]] = []
@@ -43,6 +44,9 @@ class RecordingSink:
         for call in waiting:
             call()
 
+    def prepare(self, result: object) -> object:
+        return result
+
     def result(self, result: object, size: int) -> None:
         self.results.append(result)
         self.sizes.append(size)
@@ -58,6 +62,9 @@ class RecordingSink:
 
     def waiting(self, before: Callable[[], int] | None, reason: str = "") -> None:
         self.waits.append((None if before is None else before(), reason))
+
+    def output_lost(self, stream: str, size: int) -> None:
+        self.lost.append((stream, size))
         self._changed.set()
 
     def silent(self, seconds: float) -> None:

@@ -191,7 +191,9 @@ def test_many_brackets_side_by_side_do_not_count_as_depth():
 
 
 @pytest.mark.parametrize(
-    "shape", [1, "x", [], {}, {"seq_id": "1", "code": 0}, {"seq_id": 1}, {"action": "x"}, {"type": "chunky"}], ids=repr
+    "shape",
+    [1, "x", [], {}, {"seq_id": "1", "code": 0}, {"seq_id": 1}, {"action": "x"}, {"type": "chunky"}, {"type": []}],
+    ids=repr,
 )
 def test_values_that_are_not_frames_are_faults(shape):
     assert only_fault(line(shape)).reason == "not a frame of the wire"
@@ -219,3 +221,58 @@ def test_value_that_cannot_be_encoded_as_json_is_refused_when_sent(bad):
 def test_frame_over_the_limit_is_refused_when_sent():
     with pytest.raises(Unencodable, match="more than the 2097152 that fit"):
         encode({"seq_id": 1, "code": 0, "data": "x" * wire.MAX_FRAME}, wire.MAX_FRAME)
+
+
+def decoded_in_steps(data: bytes, max_parsed: int) -> list[Any]:
+    """As the host decodes: long lines are parsed outside of the decoder."""
+    decoder = Decoder(max_parsed=max_parsed)
+    found = decoder.feed(data)
+    while decoder.unparsed is not None:
+        found += decoder.resume(wire.parse(decoder.unparsed))
+    return found
+
+
+@given(st.lists(frames, max_size=4), st.binary(max_size=60), st.integers(0, 200))
+def test_lines_that_are_parsed_elsewhere_keep_their_place(sent, garbage, max_parsed):
+    data = b"".join(encode(frame) + wire.split(b"[%b]" % garbage) for frame in sent)
+    assert decoded_in_steps(data, max_parsed) == decoded(data)
+
+
+def test_a_joined_frame_that_is_parsed_elsewhere_keeps_its_place():
+    sent = [{"seq_id": number, "code": 0, "data": "x" * (40_000 if number == 2 else 5)} for number in (1, 2, 3)]
+    found = decoded_in_steps(b"".join(encode(frame) for frame in sent), 1_000)
+    assert [item[0] for item in found] == sent
+
+
+@given(values)
+def test_the_depth_of_text_is_that_of_its_value(value):
+    text = json.dumps(value).encode()
+    for limit in range(1, 6):
+        assert wire.text_too_deep(text, limit) == wire.too_deep(value, limit)
+
+
+@pytest.mark.parametrize("unit", [b'"', b'\\"', b"\\", b'"\\', b'"["'])
+def test_text_of_any_kind_is_searched_in_linear_time(unit):
+    text = b"[" * 200_000 + unit * 300_000
+    wire.text_too_deep(text, 10**9)
+    assert wire.too_wide(text)
+
+
+def test_only_containers_outside_of_text_count():
+    assert not wire.too_wide(json.dumps(["[{" * 100_000]).encode())
+    assert not wire.too_wide(json.dumps([[]] * (wire.MAX_CONTAINERS - 1)).encode())
+    assert wire.too_wide(json.dumps([{}] * wire.MAX_CONTAINERS).encode())
+
+
+@given(st.integers(0, 2**40), values)
+def test_a_reply_of_text_is_the_same_frame(number, value):
+    reply = {"seq_id": number, "code": 0, "message": "success", "data": value, "chunk_status": "continue"}
+    [(frame, _)] = decoded(wire.encode_reply(number, json.dumps(value).encode()))
+    assert frame == reply
+
+
+def test_a_reply_of_text_has_the_limits_of_any_other():
+    with pytest.raises(Unencodable, match="nested deeper than 100"):
+        wire.encode_reply(1, b"[" * 101 + b"]" * 101)
+    with pytest.raises(wire.TooLarge):
+        wire.encode_reply(1, b'"' + b"x" * wire.MAX_REPLY + b'"')

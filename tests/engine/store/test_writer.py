@@ -214,6 +214,18 @@ async def test_a_full_queue_calls_once_when_there_is_room(count: int, data: str,
     assert not writer.full
 
 
+async def test_the_memory_of_operations_fills_the_queue_too(writer: Writer):
+    gate = threading.Event()
+    writer.submit(lambda _: gate.wait(20), MAX_QUEUED_BYTES)
+    assert not writer.full
+    writer.submit(lambda _: None, 1)
+    assert writer.full
+    gate.set()
+    await writer.flush()
+
+    assert not writer.full
+
+
 async def test_flush_without_anything_queued_returns(writer: Writer, callbacks: RecordedCallbacks):
     await writer.flush()
     assert callbacks.announced == []

@@ -98,6 +98,15 @@ ATTACKS: dict[str, Callable[[], bytes]] = {
         frame({"type": "state.updated", "data": {"scope": "conversation", "key": f"k{number}", "value": number}})
         for number in range(10_000)
     ),
+    "20,000 bad lines": lambda: b"x\n" * 20_000,
+    "200,000 arrays": lambda: state("[" + ",".join(["[]"] * 200_000) + "]"),
+    "message of 20,000 parts": lambda: frame(
+        {
+            "type": "message.completed",
+            "data": {"message": {"role": "assistant", "content": [{"type": "text"}] * 20_000}},
+        }
+    ),
+    "200,000 brackets in a string": lambda: state(json.dumps("[" * 200_000)),
     "garbage": lambda: b'\x00\x01\xff garbage\n\n\n{}\n[]\nnull\n{"seq_id":1}\n',
     "frame of no run": lambda: frame("{}").replace(b'"seq_id":%d' % runs, b'"seq_id":999'),
     "fragments": lambda: (

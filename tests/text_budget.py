@@ -9,6 +9,7 @@ only such ones.
 """
 
 import argparse
+import gc
 import json
 import signal
 import sys
@@ -18,6 +19,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
+from console.app import GC_THRESHOLDS
 from console.model.text.safe import safe
 from console.ui.conversation.highlighting import MAX_HIGHLIGHTED_CHARS, is_highlightable
 from tests.support.hostile_surfaces import SURFACES, Draw
@@ -38,6 +40,9 @@ def main() -> int:
     if options.lexers is not None:
         measure_lexers(options.lexers or languages())
         return 0
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(*GC_THRESHOLDS)  # as the console does
     is_over = False
     for name, surface in SURFACES.items():
         worst, text = longest_draw(surface, options.texts, options.seed)

@@ -44,6 +44,7 @@ MAX_OUTPUT_LINES: Final = 1_000
 MAX_TRANSCRIPT_LINES: Final = 200
 MAX_TRANSCRIPT_CHARS: Final = 4_000
 Draw = Callable[[], list[Strip]]
+_OTHER_KEYS: Final = [StateKey(f"key {number}", number, "by you", 1) for number in range(9_500)]
 _STYLE: Final = Style.parse("white on black")
 
 
@@ -153,15 +154,13 @@ def artifacts(value: object) -> Draw:
 
 
 def state(value: object) -> Draw:
-    """A key with the value, a change of it, and a scope of ten thousand keys."""
+    """Keys with the value, a change of it, and a scope of ten thousand keys."""
     text = as_text(value)
     small = value if len(text) <= 256 * 1024 else text[: 256 * 1024]
-    keys = [
-        StateKey(f"{text[:200]}{number}", small if number < 5 else number, text[:100], 1) for number in range(10_000)
-    ]
+    keys = [StateKey(f"{text[:200]}{number}", small if number < 5 else number, text[:100], 1) for number in range(500)]
     after = [*small, 1] if isinstance(small, list) else small
     change = Change("conversation", text[:200], "changed", small, after, text[:100])
-    scopes = [ScopeData("conversation", keys)]
+    scopes = [ScopeData("conversation", [*keys, *_OTHER_KEYS])]
     data = StateData(run_id="run", position=1, scopes=scopes, changes=[change])
     return lambda: _draw(StateTab().rows(data))
 

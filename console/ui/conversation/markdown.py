@@ -25,6 +25,8 @@ MAX_NESTED_BLOCKS: Final = 18
 """Levels of blocks: a quote is one, a list is two. The parser leaves out text that is nested 20 levels deep."""
 MAX_TOKENS_PER_ROW: Final = 100
 """So much may be parsed for each row that is drawn; otherwise a screen of rows could take any time."""
+MAX_PLAIN_LINES: Final = 300
+"""Lines of a part that is drawn as plain text."""
 _MIN_CHECKED_TOKENS: Final = 200
 _MIN_CHECKED_CHARS: Final = 1_000
 _MUTED: Final = "$foreground-muted"
@@ -36,6 +38,7 @@ _MIN_CELL_COLUMNS: Final = 3
 _MIN_NESTED_COLUMNS: Final = 4
 """Quotes and lists are not indented further if less than this would be left."""
 _SIMPLIFIED: Final = "Shown as plain text: the Markdown is too complex."
+_CUT: Final = "Stream has the rest."
 
 
 class MarkdownLayout:
@@ -43,10 +46,12 @@ class MarkdownLayout:
         """The text as safe lines of at most this width."""
         width = max(width, 2 * _MIN_CELL_COLUMNS)
         text = safe(markdown)
-        lines = _laid_out(text, width)
+        lines = [] if text.isspace() else _laid_out(text, width)
         if lines is None:
-            plain = Content(text.strip("\n")).wrap(width)
-            lines = [*plain, *Content.styled(_SIMPLIFIED, _MUTED).wrap(width)]
+            shown = text.strip("\n").split("\n", MAX_PLAIN_LINES)
+            plain = Content("\n".join(shown[:MAX_PLAIN_LINES])).wrap(width)
+            note = f"{_SIMPLIFIED} {_CUT}" if len(shown) > MAX_PLAIN_LINES else _SIMPLIFIED
+            lines = [*plain, *Content.styled(note, _MUTED).wrap(width)]
         if not lines and len(markdown) > _MIN_CHECKED_CHARS:
             # Thousands of such parts in a row must not be walked through for one screen.
             lines = Content.styled(f"{len(markdown):,} characters without visible text", _MUTED).wrap(width)

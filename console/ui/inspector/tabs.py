@@ -251,7 +251,7 @@ def _value_change(kind: str, before: object, after: object) -> Iterator[Piece]:
             yield Piece(short_text(after, MAX_VALUE_CHARACTERS), "added")
 
 
-MAX_SCOPE_KEYS: Final = 1_000
+MAX_SCOPE_KEYS: Final = 500
 """Keys of a scope that are shown; the state browser has all of them."""
 
 
@@ -563,8 +563,8 @@ _STREAM_MARKS: Final = {
 }
 MAX_OUTPUT_LINE_CHARACTERS: Final = 2_000
 """A longer output line is cut; a copy has all of it."""
-MAX_OUTPUT_CHARACTERS: Final = 200_000
-SHORT_OUTPUT_LINE_CHARACTERS: Final = 200
+MAX_OUTPUT_CHARACTERS: Final = 100_000
+SHORT_OUTPUT_LINE_CHARACTERS: Final = 100
 """If all lines have more than `MAX_OUTPUT_CHARACTERS`, each is cut after this many: the rows of the whole tab are
 computed at once."""
 MAX_OUTPUT_ROWS: Final = 2_000
@@ -616,7 +616,7 @@ class OutputTab(Tab[OutputData]):
         mark, tone = _STREAM_MARKS.get(printed.stream, (safe(printed.stream[:3]), "faint"))
         body = "bad" if printed.stream == "traceback" else "text"
         for line in printed.text.rstrip("\n").rsplit("\n", MAX_OUTPUT_ROWS)[-MAX_OUTPUT_ROWS:]:
-            shown = safe(line[:limit]).expandtabs(4)
+            shown = one_line(safe(line[:limit]).expandtabs(4), 2 * limit)  # an escape is six times as long
             if len(line) > limit:
                 shown += f"… {len(line) - limit:,} more characters"
             yield Text(

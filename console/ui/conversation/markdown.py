@@ -14,6 +14,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from textual.content import Content, Span
 
+from console.model.text.columns import cells
 from console.model.text.safe import in_place, safe
 
 MAX_MARKDOWN_CHARS: Final = 10_000
@@ -34,6 +35,7 @@ _CODE: Final = "on $panel"
 _INLINE: Final = {"strong": "bold", "em": "italic", "s": "strike", "link": "underline", "heading": "bold $text-primary"}
 _BULLET, _RULE, _VERTICAL = "•", "─", "│"
 _INLINE_MARKS: Final = "[]*_`~<&!\\"
+_TAB_COLUMNS: Final = 4
 _MIN_CELL_COLUMNS: Final = 3
 _MIN_NESTED_COLUMNS: Final = 4
 """Quotes and lists are not indented further if less than this would be left."""
@@ -259,9 +261,24 @@ def _code(code: str, info: str, width: int) -> list[Content]:
     from console.ui.conversation.highlighting import highlighted  # noqa: PLC0415  (most messages have no code)
 
     content = highlighted(safe(code).rstrip("\n"), info.split(maxsplit=1)[0] if info.strip() else "")
-    lines = content.split("\n", allow_blank=True)
-    folded = (part for line in lines for part in line.expand_tabs(4).fold(width - 2))
+    lines = _expand_tabs(content).split("\n", allow_blank=True)
+    folded = (part for line in lines for part in line.fold(width - 2))
     return [_pad(Content(" ") + part, width).stylize_before(_CODE) for part in folded]
+
+
+def _expand_tabs(content: Content) -> Content:
+    """Replace tabs by spaces. Textual cuts each style at each tab, and then folds them in quadratic time."""
+    if "\t" not in content.plain:
+        return content
+    text, places, size, column = list[str](), list[int](), 0, 0
+    for letter in content.plain:
+        places.append(size)
+        shown = " " * (_TAB_COLUMNS - column % _TAB_COLUMNS) if letter == "\t" else letter
+        column = 0 if letter == "\n" else column + cells(shown)
+        text.append(shown)
+        size += len(shown)
+    places.append(size)
+    return Content("".join(text), [Span(places[start], places[end], style) for start, end, style in content.spans])
 
 
 def _with_marker(

@@ -5,7 +5,7 @@ READY := .venv/.ready
 
 WORKERS ?= 3
 
-.PHONY: help run test test-long test-peers check format bench mutants pictures stable stable-pictures stable-tests soak kills wheel clean
+.PHONY: help run test test-long test-peers check format bench text-budget mutants pictures stable stable-pictures stable-tests soak kills wheel clean
 
 help:
 	@echo "make run              open the console on the bundled runner rehearsal"
@@ -15,6 +15,7 @@ help:
 	@echo "make check            format, lint and types"
 	@echo "make format           format, and fix what lint can fix"
 	@echo "make bench            measurements, one JSON line each"
+	@echo "make text-budget      draw 20,000 hostile texts on every surface; no draw may take 100 ms"
 	@echo "make mutants          check that the tests catch every known fault"
 	@echo "make pictures         redraw the snapshots and the pictures of the README"
 	@echo "make stable-pictures  draw every picture twenty times; each must come out the same"
@@ -54,6 +55,9 @@ format: $(READY)
 
 bench: $(READY)
 	@$(BIN)/python -m tests.bench
+
+text-budget: $(READY)
+	@$(BIN)/python -m tests.text_budget
 
 mutants: $(READY)
 	@$(BIN)/python -m tests.mutants

@@ -9,7 +9,7 @@ import sys
 from typing import ClassVar, Final, TextIO
 from unicodedata import combining, east_asian_width
 
-from console.model.text.safe import one_line
+from console.model.text.safe import one_line, safe_json
 from console.model.text.sentence import as_sentence
 
 _READER_GONE: Final = frozenset({errno.EPIPE, errno.EIO, errno.EBADF})
@@ -42,9 +42,9 @@ class Output:
             self.write_bytes(text.encode(self._stream.encoding, "backslashreplace"))
 
     def write_lines(self, lines: list[str]) -> None:
-        """Write JSON lines and flush, always in UTF-8."""
+        """Write lines of JSON and flush, always in UTF-8, and also into a pipe without control characters."""
         if lines:
-            self.write_bytes(("\n".join(lines) + "\n").encode())
+            self.write_bytes((safe_json("\n".join(lines)) + "\n").encode())
 
     def write_bytes(self, content: bytes) -> None:
         """Write bytes and flush."""

@@ -40,8 +40,6 @@ MAX_EARLY_LINES: Final = 256
 """Lines printed before the first run that are recorded in it: a module may print while it is imported."""
 MAX_PARSED_BYTES: Final = 128 * 1024
 """A longer line is parsed and checked in a thread."""
-MAX_FILES: Final = 20_000
-"""Loaded modules that a child may report; a child with more is not used again."""
 ENVELOPE_BYTES: Final = len(b'{"seq_id":,"code":0,"message":"success","data":,"chunk_status":"continue"}')
 """Size of a result's frame without its number and data."""
 

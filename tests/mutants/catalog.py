@@ -36,6 +36,7 @@ AREAS: Final = (
     "call_effects",
     "console_api",
     "cli",
+    "hostile_text",
     "settings_and_reload",
 )
 """The modules of this package that contain mutants."""

@@ -50,8 +50,10 @@ class OfKind:
     needle: str | None = None
 
     def mask(self, part: Part) -> bytes:
-        is_chosen = [self.matches(name) for name in part.kinds.names]
-        return bytes([is_chosen[kind] for kind in part.chunk.kinds[part.start : part.stop]])
+        # Only the kinds of this part: a runner may use thousands of others.
+        kinds = part.chunk.kinds[part.start : part.stop]
+        is_chosen = {kind: self.matches(part.kinds.names[kind]) for kind in set(kinds)}
+        return bytes([is_chosen[kind] for kind in kinds])
 
     def matches(self, name: str) -> bool:
         return any(fnmatchcase(name, pattern) or name.startswith(f"{pattern}.") for pattern in self.patterns)
@@ -89,10 +91,10 @@ class IsError:
 
     def mask(self, part: Part) -> bytes:
         hits, chunk = part.hits[_ERROR_FIELD], part.chunk
-        has_error = [name in _KINDS_WITH_ERROR for name in part.kinds.names]
+        names = part.kinds.names
         return bytes(
             [
-                chunk.bad[offset] or (hits[offset] and has_error[chunk.kinds[offset]])
+                chunk.bad[offset] or (hits[offset] and names[chunk.kinds[offset]] in _KINDS_WITH_ERROR)
                 for offset in range(part.start, part.stop)
             ]
         )

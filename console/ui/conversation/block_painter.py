@@ -41,6 +41,8 @@ MAX_OUTPUT_LINES: Final = 24
 """Lines of a tool result that an unfolded block shows."""
 MAX_BLOCK_CHARS: Final = 20_000
 """Characters of a user message that are shown; Stream has all of it."""
+MAX_BLOCK_LINES: Final = 1_000
+"""Lines of it that are shown."""
 MUTED: Final = "$foreground-muted"
 _KEY_STYLE: Final = "bold $text-accent"
 _HEAD_STYLES: Final[Mapping[str, str]] = {
@@ -298,8 +300,9 @@ def _wrap(text: str, width: int) -> list[Content]:
     """Plain text wrapped to the width."""
     if not text:
         return []
-    shown = safe(text[:MAX_BLOCK_CHARS]) + ("…" if len(text) > MAX_BLOCK_CHARS else "")
-    return Content(shown.rstrip("\n")).wrap(width)
+    lines = text[:MAX_BLOCK_CHARS].rstrip("\n").split("\n", MAX_BLOCK_LINES)
+    is_cut = len(text) > MAX_BLOCK_CHARS or len(lines) > MAX_BLOCK_LINES
+    return Content(safe("\n".join(lines[:MAX_BLOCK_LINES])) + ("…" if is_cut else "")).wrap(width)
 
 
 def _key_hints(words: str) -> list[Content]:

@@ -12,6 +12,7 @@ from textual.widgets import Input, Label
 
 from console.model.commands.key_labels import key_of
 from console.ui.shared.bindings import bindings_for
+from console.ui.shared.fields import SafeInput
 
 
 class FindBar(Horizontal):
@@ -39,7 +40,7 @@ class FindBar(Horizontal):
         super().__init__()
         self.text = ""
         """The last text that was searched for."""
-        self._input = Input(placeholder=f"Find; then {key_of('inspector.find_next')} for the next match")
+        self._input = SafeInput(placeholder=f"Find; then {key_of('inspector.find_next')} for the next match")
         self._note = Label("/", markup=False)
 
     def compose(self) -> ComposeResult:

@@ -251,6 +251,10 @@ def _value_change(kind: str, before: object, after: object) -> Iterator[Piece]:
             yield Piece(short_text(after, MAX_VALUE_CHARACTERS), "added")
 
 
+MAX_SCOPE_KEYS: Final = 500
+"""Keys of a scope that are shown; the state browser has all of them."""
+
+
 class StateTab(Tab[StateData]):
     """The changes of this entry, then every scope with its keys, values and writers."""
 
@@ -279,8 +283,11 @@ class StateTab(Tab[StateData]):
             yield Text(Piece(one_line(scope.off), "faint"), indent=2)
             return
         yield heading(scope.scope, number(len(scope.keys), "key") if scope.keys else "empty")
-        for key in scope.keys:
+        for key in scope.keys[:MAX_SCOPE_KEYS]:
             yield self._key(scope.scope, key)
+        if (more := len(scope.keys) - MAX_SCOPE_KEYS) > 0:
+            words = f"{number(more, 'more key')}: {key_of('inspector.edit')} opens the state browser."
+            yield Text(Piece(words, "faint"), indent=2)
 
     def _key(self, scope: str, key: StateKey) -> Source:
         name = path_text((key.key,), scope)
@@ -305,7 +312,8 @@ class StateTab(Tab[StateData]):
 
 
 MAX_UNFOLDED_CHARACTERS: Final = 1_200
-"""A longer transcript line is folded at first."""
+MAX_UNFOLDED_LINES: Final = 40
+"""A longer transcript line, or one of more lines, is folded at first."""
 _ROLE_TONES: Final = {"user": "strong", "assistant": "good", "tool": "jump", "system": "warn"}
 
 
@@ -346,7 +354,7 @@ class TranscriptTab(Tab[TranscriptData]):
             self._body(line),
             folds=self.folds,
             path=("line", line.number),
-            is_open=len(line.text) <= MAX_UNFOLDED_CHARACTERS,
+            is_open=len(line.text) <= MAX_UNFOLDED_CHARACTERS and line.text.count("\n") < MAX_UNFOLDED_LINES,
             may_contain=lambda text: text.lower() in line.text.lower(),
         )
 
@@ -555,6 +563,12 @@ _STREAM_MARKS: Final = {
 }
 MAX_OUTPUT_LINE_CHARACTERS: Final = 2_000
 """A longer output line is cut; a copy has all of it."""
+MAX_OUTPUT_CHARACTERS: Final = 100_000
+SHORT_OUTPUT_LINE_CHARACTERS: Final = 100
+"""If all lines have more than `MAX_OUTPUT_CHARACTERS`, each is cut after this many: the rows of the whole tab are
+computed at once."""
+MAX_OUTPUT_ROWS: Final = 2_000
+"""Lines of all output that are shown, with those of tracebacks: the last ones."""
 
 
 class OutputTab(Tab[OutputData]):
@@ -569,31 +583,42 @@ class OutputTab(Tab[OutputData]):
 
     def __init__(self) -> None:
         super().__init__()
-        self._rows: dict[tuple[str, int], Sequence[Source]] = {}
-        """Rows of lines that are already shown: output does not change."""
+        self._rows: dict[tuple[str, int, int], Sequence[Source]] = {}
+        """Rows of lines that are already shown, by run, position and limit: output does not change."""
 
     def rows(self, data: OutputData) -> Source:
         if not data.lines:
             where = " in the last entries" if data.has_earlier else ""
             return Stack([Text(Piece(f"No output{where}.", "faint"))])
+        rows, has_earlier = self._newest(data)
         parts: list[Source] = []
-        if data.has_earlier:
+        if has_earlier:
             parts.append(Text(Piece("Earlier lines may be missing. Filter Stream by kind:output to see all.", "faint")))
-        rows = {
-            (data.run_id, printed.position): self._rows.get((data.run_id, printed.position)) or [*self._lines(printed)]
-            for printed in data.lines
-        }
-        parts += [source for lines in rows.values() for source in lines]
+        parts += [source for lines in reversed(rows.values()) for source in lines]
         self._rows = rows
         return Stack(parts)
 
-    def _lines(self, printed: OutputLine) -> Iterator[Source]:
+    def _newest(self, data: OutputData) -> tuple[dict[tuple[str, int, int], Sequence[Source]], bool]:
+        """The rows of each line, the newest first, and whether there may be more before them."""
+        total = sum(min(len(printed.text), MAX_OUTPUT_LINE_CHARACTERS) for printed in data.lines)
+        limit = MAX_OUTPUT_LINE_CHARACTERS if total <= MAX_OUTPUT_CHARACTERS else SHORT_OUTPUT_LINE_CHARACTERS
+        rows: dict[tuple[str, int, int], Sequence[Source]] = {}
+        left = MAX_OUTPUT_ROWS
+        for printed in reversed(data.lines):
+            if left <= 0:
+                return rows, True
+            key = (data.run_id, printed.position, limit)
+            rows[key] = self._rows.get(key) or [*self._lines(printed, limit)]
+            left -= len(rows[key])
+        return rows, data.has_earlier
+
+    def _lines(self, printed: OutputLine, limit: int) -> Iterator[Source]:
         mark, tone = _STREAM_MARKS.get(printed.stream, (safe(printed.stream[:3]), "faint"))
         body = "bad" if printed.stream == "traceback" else "text"
-        for line in printed.text.rstrip("\n").split("\n"):
-            shown = safe(line[:MAX_OUTPUT_LINE_CHARACTERS]).expandtabs(4)
-            if len(line) > MAX_OUTPUT_LINE_CHARACTERS:
-                shown += f"… {len(line) - MAX_OUTPUT_LINE_CHARACTERS:,} more characters"
+        for line in printed.text.rstrip("\n").rsplit("\n", MAX_OUTPUT_ROWS)[-MAX_OUTPUT_ROWS:]:
+            shown = one_line(safe(line[:limit]).expandtabs(4), 2 * limit)  # an escape is six times as long
+            if len(line) > limit:
+                shown += f"… {len(line) - limit:,} more characters"
             yield Text(
                 Piece(f"{mark} ", tone), Piece(shown, body), hang=4, jump=printed.position, copy=lambda line=line: line
             )

@@ -7,10 +7,12 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.widgets import Static, TextArea
+from textual.widgets import Static
 
+from console.model.state.json_text import to_json_text
 from console.model.text.safe import one_line
 from console.ui.shared.dialog import Dialog
+from console.ui.shared.fields import SafeTextArea
 
 if TYPE_CHECKING:
     from engine.api import Pause
@@ -47,14 +49,14 @@ class EditReply(Dialog[dict[str, Any] | None]):
         with Vertical() as box:
             box.border_title = Content(f"{one_line(pause.action or pause.location, 60)} · {made}")
             box.border_subtitle = f"{SAVE} uses this reply · esc cancels"
-            yield TextArea(json.dumps(reply, ensure_ascii=False, indent=2), language=None, id="answer")
+            yield SafeTextArea(to_json_text(reply), id="answer")
             yield Static("", id="wrong", markup=False)
 
     def action_cancel(self) -> None:
         self.dismiss(None)
 
     def action_save(self) -> None:
-        text = self.query_one("#answer", TextArea).text
+        text = self.query_one("#answer", SafeTextArea).text
         try:
             reply = json.loads(text)
         except ValueError as error:

@@ -11,7 +11,6 @@ from textual.binding import BindingType
 from textual.content import Content
 from textual.geometry import Offset
 from textual.message import Message
-from textual.widgets import TextArea
 from textual.widgets.text_area import Edit, EditResult, Location, Selection
 
 from console.model.commands.availability import why_not_choose_mode
@@ -20,10 +19,10 @@ from console.model.commands.situation import Situation
 from console.model.prompt.history import PromptHistory
 from console.model.prompt.intent import effective_mode, placeholder_of, title_of
 from console.model.prompt.paste_tokens import PasteTokens, Span
-from console.model.text.safe import in_place
 from console.ui.prompt.attachments import PromptAttachments
 from console.ui.shared.bindings import text_area_bindings
 from console.ui.shared.crash_guard import PaneGuard
+from console.ui.shared.fields import SafeTextArea
 from console.ui.shared.refused import refuse
 from engine.events import Mode
 
@@ -31,7 +30,7 @@ _MAX_PLAIN_PASTE_CHARACTERS: Final = 200
 """A paste of up to this many characters never becomes a token."""
 
 
-class Prompt(PaneGuard, TextArea, inherit_bindings=False):
+class Prompt(PaneGuard, SafeTextArea, inherit_bindings=False):
     """Grows with its text. It is never disabled: a message that is sent before the engine is open waits for it."""
 
     BINDINGS: ClassVar[list[BindingType]] = text_area_bindings("prompt")
@@ -329,9 +328,8 @@ class Prompt(PaneGuard, TextArea, inherit_bindings=False):
 
     def get_line(self, line_index: int) -> Text:
         """A line of the same length that is safe to show, with tokens highlighted."""
-        line = self.document.get_line(line_index)
-        shown = Text(in_place(line), end="", no_wrap=True)
-        for span in self._spans(line):
+        shown = super().get_line(line_index)
+        for span in self._spans(self.document.get_line(line_index)):
             shown.stylize(self.get_component_rich_style("prompt--paste", partial=True), span.start, span.end)
         return shown
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container
-from textual.widgets import Input
 
 from console.model.runners.choices import (
     ChoiceKind,
@@ -27,6 +26,7 @@ from console.model.text.safe import one_line
 from console.model.text.units import number
 from console.ui.shared.bindings import bindings_for
 from console.ui.shared.details import Details
+from console.ui.shared.fields import SafeInput
 from console.ui.shared.full_screen import FullScreen
 from console.ui.shared.list import ItemList
 from console.ui.shared.services import AppServices
@@ -77,7 +77,7 @@ class RunnersScreen(FullScreen):
         """Why the typed path could not be opened."""
         self._is_enter_pending = False
         """Enter was pressed before the list was loaded."""
-        self.search = Input(placeholder="Search, or type a path such as ./my_runner.py", id="search")
+        self.search = SafeInput(placeholder="Search, or type a path such as ./my_runner.py", id="search")
         self.search.cursor_blink = False
         self.list = ItemList()
         self.list.can_focus = False  # the search keeps the focus

@@ -19,7 +19,7 @@ from console.model.settings_form.values import edit_text, parse_text, selected_v
 from console.model.text.columns import broken
 from console.model.text.lists import ListItems
 from console.ui.shared.bindings import bindings_for
-from console.ui.shared.fields import LineField, TextField
+from console.ui.shared.fields import LineField, SafeInput, TextField
 from console.ui.shared.list import ItemList
 
 MAX_EDITOR_ROWS: Final = 10
@@ -109,7 +109,7 @@ class LineEditor(Editor):
 
     def compose(self) -> ComposeResult:
         self._initial_text = self._initial_text.replace("\n", _LINE_BREAK)
-        secret = Input(self._initial_text, password=True, select_on_focus=False) if self.field.is_secret else None
+        secret = SafeInput(self._initial_text, password=True, select_on_focus=False) if self.field.is_secret else None
         yield secret or LineField(self._initial_text)
         yield self._problem_line
 
@@ -197,7 +197,7 @@ class ListEditor(Editor):
         self.border_subtitle = "enter chooses · esc closes"
         search = "Type to search" + (", or another value" if self.field.allows_others else "")
         unknown = self.field.no_options_text or "No options known; type an id"
-        yield Input(placeholder=search if self.field.options else unknown)
+        yield SafeInput(placeholder=search if self.field.options else unknown)
         yield self._list
         yield self._problem_line
 

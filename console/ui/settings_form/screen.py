@@ -22,6 +22,7 @@ from console.ui.runners.controller import RunnersController
 from console.ui.settings_form.editors import Editor, LineEditor, TextEditor, editor_of
 from console.ui.shared.bindings import bindings_for
 from console.ui.shared.details import Details
+from console.ui.shared.fields import SafeInput
 from console.ui.shared.full_screen import FullScreen
 from console.ui.shared.list import ItemList, RowList, View
 from console.ui.shared.services import AppServices
@@ -74,7 +75,7 @@ class FormScreen(FullScreen):
         self.list = ItemList(id="field-list")
         self.details = Details()
         self.grants = RowList(id="grants")
-        self._search = Input(placeholder="Find a field", id="field-search")
+        self._search = SafeInput(placeholder="Find a field", id="field-search")
         self.editor: Editor | None = None
         self._unsaved: frozenset[str] = store.unsaved_keys(draft)
         """Keys of fields that are marked as not on disk."""

@@ -7,7 +7,7 @@ from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.timer import Timer
-from textual.widgets import Static, TextArea
+from textual.widgets import Static
 
 from console.data.form_store import FormStore
 from console.model.commands.situation import Situation
@@ -15,6 +15,7 @@ from console.model.settings_form.form_draft import FormDraft
 from console.model.text.safe import one_line, safe
 from console.model.text.units import number, short_runner
 from console.ui.shared.bindings import text_area_bindings
+from console.ui.shared.fields import SafeTextArea
 from console.ui.shared.full_screen import FullScreen
 from console.ui.shared.services import AppServices
 
@@ -26,7 +27,7 @@ MAX_LISTED_PROBLEMS: Final = 4
 """The others are only marked at their lines."""
 
 
-class YamlArea(TextArea, inherit_bindings=False):
+class YamlArea(SafeTextArea, inherit_bindings=False):
     """A text area that underlines lines with problems."""
 
     BINDINGS: ClassVar[list[BindingType]] = text_area_bindings()

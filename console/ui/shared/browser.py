@@ -14,6 +14,7 @@ from console.model.commands.key_labels import with_keys
 from console.model.commands.situation import TO_LIST
 from console.model.text.lists import ListItems
 from console.ui.shared.ask_line import AskLine
+from console.ui.shared.fields import SafeInput
 from console.ui.shared.full_screen import FullScreen
 from console.ui.shared.list import ItemList, RowList, View
 from console.ui.shared.slow_notice import slow_notice
@@ -201,7 +202,7 @@ class SearchBrowser(Browser):
 
     def __init__(self, services: "AppServices", clipboard: "Clipboard") -> None:
         super().__init__(services, clipboard)
-        self.search = Input(placeholder=with_keys(self.placeholder), id="search", select_on_focus=False)
+        self.search = SafeInput(placeholder=with_keys(self.placeholder), id="search", select_on_focus=False)
         self.ask_line = AskLine()
         self._has_begun = False
         self._is_searching = False

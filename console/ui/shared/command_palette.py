@@ -4,10 +4,11 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from textual.command import Hit, Hits
+from textual.command import CommandInput, Hit, Hits
 from textual.system_commands import SystemCommandsProvider
 
 from console.model.commands.table import COMMANDS
+from console.ui.shared.fields import SafeInput
 
 MIN_HELP_LETTERS: Final = 3
 """Shorter queries match the help of nearly every command."""
@@ -19,6 +20,10 @@ _WORDS: Final[Mapping[str, frozenset[str]]] = {
     if command.palette
 }
 """The words of the label and the help of each command, by its name in the palette."""
+
+
+class PaletteInput(CommandInput, SafeInput):
+    """The search line of the palette. Textual looks it up as a `CommandInput`."""
 
 
 class Commands(SystemCommandsProvider):

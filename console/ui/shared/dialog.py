@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.command import CommandList, CommandPalette
+from textual.command import CommandInput, CommandList, CommandPalette
 from textual.containers import Horizontal, Vertical
 from textual.screen import ModalScreen, ScreenResultType
 from textual.widgets import Button, Static
@@ -72,10 +72,14 @@ class Palette(_StopAndQuit, CommandPalette):
         super().__init__(providers=[Commands], id="--command-palette")
 
     def compose(self) -> ComposeResult:
+        from console.ui.shared.command_palette import PaletteInput  # noqa: PLC0415
         from console.ui.shared.marked_list import MarkedCommandList  # noqa: PLC0415
 
         for widget in super().compose():
-            yield MarkedCommandList() if isinstance(widget, CommandList) else widget
+            if isinstance(widget, CommandInput):
+                yield PaletteInput(placeholder=widget.placeholder, select_on_focus=False)
+            else:
+                yield MarkedCommandList() if isinstance(widget, CommandList) else widget
 
 
 class Question(Dialog[bool]):

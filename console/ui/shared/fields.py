@@ -1,9 +1,13 @@
-"""Input fields. Their text may come from a platform or a runner: it is edited as it is, and shown without control
-characters."""
+"""Input fields. Every field of the app is a `SafeInput` or a `SafeTextArea`.
+
+Their text may come from a platform, a runner or the clipboard: it is edited as it is, and shown without characters that
+a terminal obeys or hides.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Final
+from itertools import accumulate
+from typing import Any, ClassVar, Final
 
 from rich.text import Text
 from textual.binding import BindingType
@@ -12,8 +16,9 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.widget import Widget
 from textual.widgets import Input, TextArea
+from textual.widgets.text_area import Edit, EditResult, Location
 
-from console.model.text.safe import in_place
+from console.model.text.safe import in_place, one_line
 from console.ui.shared.bindings import bindings_for, text_area_bindings
 
 _STYLE: Final = """
@@ -21,7 +26,66 @@ _STYLE: Final = """
 """
 
 
-class LineField(Input):
+MAX_WRAPPED_LINE_CHARS: Final = 10_000
+"""Longer lines are not wrapped: Textual blocks the screen for seconds to wrap 300,000 characters."""
+MAX_WRAPPED_LINES: Final = 5_000
+"""With more lines none is wrapped: Textual wraps all of them at once, visible or not."""
+MAX_BRACKET_SEARCH_CHARS: Final = 20_000
+"""In longer text the bracket that matches the one at the cursor is not searched: on each move of the cursor Textual may
+read up to the end of the text."""
+
+
+class SafeInput(Input):
+    """Textual's line, which shows its text and its placeholder safely."""
+
+    def validate_placeholder(self, placeholder: str) -> str:
+        return one_line(placeholder)
+
+    @property
+    def _value(self) -> Text:
+        shown = "•" * len(self.value) if self.password else in_place(self.value)
+        return Text(shown, no_wrap=True, overflow="ignore", end="")
+
+
+class SafeTextArea(TextArea):
+    """Textual's text area, which shows its text safely, and whose cost does not grow with the length of a line."""
+
+    def __init__(self, text: str = "", *, soft_wrap: bool = True, **options: Any) -> None:
+        self._may_wrap = soft_wrap
+        super().__init__(text, soft_wrap=soft_wrap and _can_wrap(text), **options)
+
+    def get_line(self, line_index: int) -> Text:
+        """A line of the same length that is safe to show."""
+        return Text(in_place(self.document.get_line(line_index)), end="", no_wrap=True)
+
+    def load_text(self, text: str) -> None:
+        # Before the text: Textual wraps it when it is loaded.
+        if self.soft_wrap != (is_wrapped := self._may_wrap and _can_wrap(text)):
+            self.set_reactive(TextArea.soft_wrap, is_wrapped)
+        super().load_text(text)
+
+    def edit(self, edit: Edit) -> EditResult:
+        if self.soft_wrap and not _can_wrap(edit.text):
+            self.soft_wrap = False
+        return super().edit(edit)
+
+    def find_matching_bracket(self, bracket: str, search_from: Location) -> Location | None:
+        """The location of the matching bracket, or None; in a long text always None."""
+        if not self.match_cursor_bracket or self._is_long():
+            return None
+        return super().find_matching_bracket(bracket, search_from)
+
+    def _is_long(self) -> bool:
+        lengths = accumulate(len(line) + 1 for line in self.document.lines)
+        return any(total > MAX_BRACKET_SEARCH_CHARS for total in lengths)
+
+
+def _can_wrap(text: str) -> bool:
+    lines = text.splitlines()
+    return len(lines) <= MAX_WRAPPED_LINES and all(len(line) <= MAX_WRAPPED_LINE_CHARS for line in lines)
+
+
+class LineField(SafeInput):
     """A field of one line."""
 
     DEFAULT_CSS = f"""
@@ -32,12 +96,8 @@ class LineField(Input):
     def __init__(self, value: str = "", *, placeholder: str = "", id: str | None = None) -> None:  # noqa: A002
         super().__init__(value, placeholder=placeholder, id=id, select_on_focus=False)
 
-    @property
-    def _value(self) -> Text:
-        return Text(in_place(self.value), no_wrap=True, overflow="ignore", end="")
 
-
-class TextField(TextArea, inherit_bindings=False):
+class TextField(SafeTextArea, inherit_bindings=False):
     """A field of several lines that grows with its text. Tab goes to the next field."""
 
     BINDINGS: ClassVar[list[BindingType]] = text_area_bindings()
@@ -50,10 +110,6 @@ class TextField(TextArea, inherit_bindings=False):
     def __init__(self, text: str = "", *, placeholder: str = "", id: str | None = None) -> None:  # noqa: A002
         super().__init__(text, placeholder=placeholder, id=id, highlight_cursor_line=False)
         self.match_cursor_bracket = False
-
-    def get_line(self, line_index: int) -> Text:
-        """A line of the same length that is safe to show."""
-        return Text(in_place(self.document.get_line(line_index)), end="", no_wrap=True)
 
 
 class Choice(Widget, can_focus=True):

@@ -13,6 +13,7 @@ from textual.widgets.option_list import Option
 
 from console.model.text.word_match import matching, shown, spans
 from console.ui.shared.dialog import Dialog
+from console.ui.shared.fields import SafeInput
 from console.ui.shared.marked_list import MarkedOptionList
 
 MAX_FINDER_ROWS: Final = 50
@@ -62,7 +63,7 @@ class Finder(Dialog[str | None]):
         self._no_match = no_match
         self._empty = empty
         self._found: list[str] = []
-        self._input = Input(placeholder="Type to search")
+        self._input = SafeInput(placeholder="Type to search")
         self._list = MarkedOptionList(markup=False)
         self._list.can_focus = False
 

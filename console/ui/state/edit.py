@@ -4,12 +4,11 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any, ClassVar, Final
 
-from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.widgets import Static, TextArea
+from textual.widgets import Static
 
 from console.data.health import error_text
 from console.data.state import StateConflict
@@ -18,6 +17,7 @@ from console.model.state.json_text import InvalidJson, NumberTooLarge, parse_jso
 from console.model.state.rows import conflict_text
 from console.model.text.safe import one_line
 from console.ui.shared.dialog import Dialog
+from console.ui.shared.fields import SafeTextArea
 from console.ui.shared.slow_notice import slow_notice
 from engine.events import Expected
 
@@ -26,20 +26,6 @@ Save = Callable[[Any, object], Awaitable[None]]
 
 SAVE_KEY: Final = "f4"
 SAVING: Final = "Saving… not on disk yet"
-MAX_WRAPPED_LINE_CHARS: Final = 10_000
-"""Longer lines are not wrapped: Textual blocks the screen for seconds to wrap 300,000 characters."""
-
-
-class ValueArea(TextArea):
-    """A text area that wraps its lines, unless one is very long."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__(text, soft_wrap=not _has_long_line(text), id="value")
-
-    def on_paste(self, event: events.Paste) -> None:
-        """Runs before Textual's own handler, which wraps the pasted text."""
-        if _has_long_line(event.text):
-            self.soft_wrap = False
 
 
 class EditValue(Dialog[None]):
@@ -68,7 +54,7 @@ class EditValue(Dialog[None]):
         self._title = title
         self._text = text
         """The text when the dialog was opened or last saved."""
-        self.area = ValueArea(text)
+        self.area = SafeTextArea(text, id="value")
         self._wrong = Static("", id="wrong", markup=False)
         self._save = save
         self._seen = seen
@@ -158,7 +144,3 @@ class EditValue(Dialog[None]):
             self._report(words)
             return
         self._wrong.update(Content(one_line(words, 400)))
-
-
-def _has_long_line(text: str) -> bool:
-    return any(len(line) > MAX_WRAPPED_LINE_CHARS for line in text.splitlines())

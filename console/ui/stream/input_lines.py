@@ -7,16 +7,17 @@ from textual import events
 from textual.binding import BindingType
 from textual.content import Content
 from textual.message import Message
-from textual.widgets import Input, Static
+from textual.widgets import Static
 
 from console.model.commands.key_labels import current_commands_of
 from console.model.stream.filter import GRAMMAR
 from console.ui.shared.bindings import action_of, bindings_for, keys_of
+from console.ui.shared.fields import SafeInput
 
 _MAX_DIGITS: Final = 12
 
 
-class FilterLine(Input):
+class FilterLine(SafeInput):
     """The filter line. Enter applies the filter."""
 
     place: ClassVar[str] = "filter"

@@ -1,0 +1,56 @@
+"""The console in a real terminal, on a runner that sends hostile text."""
+
+import re
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.support.console.terminal import TRACKSIDE, Terminal
+
+ENTER, QUIT = "\r", "\x11"
+RUNNER = """
+from pathlib import Path
+
+TEXT = Path(__file__).with_name("text.txt").read_text("utf-8")
+
+async def run(ctx):
+    yield {"type": "message.completed", "data": {"message": {"role": "assistant", "content": TEXT}}}
+    yield {"type": KIND, "data": {"text": TEXT}}
+"""
+SIZE = (160, 45)
+_OWN_SEQUENCES = re.compile(
+    rb"\x1b\[[0-?]*[ -/]*[@-~]"  # colours, the cursor, modes
+    rb"|\x1b[()][0-9A-B]|\x1b[=>78]|\x1bP\+q[0-9a-fA-F;]*\x1b\\"
+    rb"|\x1b\](?:0|2|10|11|12|104|110|111|112|22);?[^\x07\x1b]*(?:\x07|\x1b\\)"  # titles and colours
+)
+_HOSTILE = re.compile("[\x00-\x06\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff]")
+
+
+@contextmanager
+def hostile_console(folder: Path, text: str, kind: str = "x.text", message: str = "go") -> Iterator[Terminal]:
+    """Open the console on the runner and send it a message."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "text.txt").write_text(text, "utf-8")
+    runner = folder / "hostile.py"
+    runner.write_text(RUNNER.replace("KIND", repr(kind)), "utf-8")
+    with Terminal([TRACKSIDE, runner], folder / "home", SIZE) as terminal:
+        terminal.sees("f1 help", "idle")
+        terminal.type(message + ENTER)
+        yield terminal
+
+
+def hostile_output(terminal: Terminal) -> str:
+    """Return every character that the program wrote, outside of Textual's own sequences, and that a terminal obeys."""
+    text = _OWN_SEQUENCES.sub(b"", bytes(terminal.sent)).decode("utf-8", "replace")
+    return "".join(_HOSTILE.findall(text))
+
+
+def quit_milliseconds(folder: Path, text: str) -> float:
+    """Return the time from ^q to the end of the console, with the text on its screen."""
+    with hostile_console(folder, text) as terminal:
+        terminal.sees("completed")
+        before = time.perf_counter()
+        terminal.type(QUIT)
+        terminal.until(lambda: terminal.process.poll() is not None, "its end")
+        return 1_000 * (time.perf_counter() - before)

@@ -74,14 +74,14 @@ MUTANTS: Final = (
         "(self._ends - self._clock.monotonic()) / _MICROSECONDS_PER_SECOND)",
         "((self.expires_at or 0) - self._clock.now()) / _MICROSECONDS_PER_SECOND)",
         "a change of the machine's time changes no deadline",
-        f"{_TIME}::test_a_change_of_the_machines_time_changes_no_deadline",
+        f"{_DEADLINE}::test_a_change_of_the_machines_time_changes_no_deadline",
     ),
     Mutant(
         "engine/run/breakpoints.py",
         "seconds = (self._clock.monotonic() - item.began) / 1_000_000",
         "seconds = (self._clock.now() - item.pause.since) / 1_000_000",
         "a change of the machine's time does not change how long a pause took",
-        f"{_TIME}::test_a_change_of_the_machines_time_changes_no_deadline",
+        f"{_DEADLINE}::test_a_change_of_the_machines_time_changes_no_deadline",
     ),
     Mutant(
         "engine/run/breakpoints.py",

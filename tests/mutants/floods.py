@@ -51,7 +51,7 @@ MUTANTS: Final = (
         "return type(kind) is str and kind in _FRAGMENT_TYPES",
         "return kind in _FRAGMENT_TYPES",
         "no line makes the decoder raise",
-        "tests/engine/runtimes/test_wire.py::test_other_shapes_are_faults",
+        "tests/engine/runtimes/test_wire.py::test_values_that_are_not_frames_are_faults",
     ),
     Mutant(
         "engine/runtimes/child.py",

@@ -87,7 +87,7 @@ MUTANTS: Final = (
         'kill -9 "${path%/environ}"; done',
         'kill -0 "${path%/environ}"; done',
         "the guardian ends what left the sessions of its children",
-        "tests/engine/runtimes/test_host_killed.py::test_nothing_outlives_a_killed_host[9]",
+        "tests/engine/runtimes/test_host_killed.py::test_no_process_outlives_a_killed_host[9]",
     ),
     Mutant(
         "engine/runtimes/child_reports.py",

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from engine.api import Engine
 from tests.soak.check import findings, read_logs
-from tests.support.faults.faults import MARK, marked
+from tests.support.faults.faults import MARK_VARIABLE, marked_processes
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 KILL_AFTER_SECONDS: Final = (0.05, 2.5)
@@ -48,7 +48,7 @@ class Soak:
             [sys.executable, "-m", "tests.soak.host", *arguments],
             cwd=ROOT,
             stdout=subprocess.PIPE,
-            env={**os.environ, MARK: self._mark},
+            env={**os.environ, MARK_VARIABLE: self._mark},
         )
 
     def lane(self, seconds: float, kills: int | None, pick: random.Random) -> None:
@@ -69,7 +69,7 @@ class Soak:
     def leftovers(self) -> set[int]:
         """Return the processes of this soak that are still there two seconds after its end."""
         until = time.monotonic() + 10
-        while (left := marked(self._mark)) and time.monotonic() < until:
+        while (left := marked_processes(self._mark)) and time.monotonic() < until:
             time.sleep(0.1)
         return left
 

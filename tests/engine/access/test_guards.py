@@ -157,9 +157,9 @@ async def test_run_without_conversation_cannot_read_artifacts_of_another_such_ru
         )
 
 
-async def test_a_foreign_id_and_one_that_does_not_exist_look_the_same(world: World):
+async def test_a_foreign_id_and_one_that_does_not_exist_look_the_same(harness: AccessHarness):
     """Neither the reply nor the journal, which a runner can read, tells whether an id exists."""
-    await world.keep("art-there", HIDDEN.encode(), OTHERS["conversation"])
+    await harness.store_artifact("art-there", FOREIGN_TEXT.encode(), FOREIGN_PLACES["conversation"])
 
     async def look(ctx: Any, artifact_id: str) -> Any:
         with pytest.raises(AgentAPIException) as refusal:
@@ -168,7 +168,9 @@ async def test_a_foreign_id_and_one_that_does_not_exist_look_the_same(world: Wor
         told = [(entry.type, entry.data) for entry in entries if entry.type in ("call.decided", "call.replied")]
         return str((refusal.value.error.model_dump(), told)).replace(artifact_id, "ID").replace(ctx.run_id, "RUN")
 
-    assert await world.give(lambda ctx: look(ctx, "art-there")) == await world.give(lambda ctx: look(ctx, "art-never"))
+    assert await harness.do_in_run(lambda ctx: look(ctx, "art-there")) == await harness.do_in_run(
+        lambda ctx: look(ctx, "art-never")
+    )
 
 
 @pytest.mark.parametrize("more", ["x", " ", "\n", "f" * 20])

@@ -261,7 +261,7 @@ class TestLargeItems:
         for call in ("history", "event", "run"):
             monkeypatch.setattr(f"engine.access.calls.{call}.MAX_PAGE_CHARACTERS", 3_000)
 
-    async def test_history(self, long: World, cursors: list[str]):
+    async def test_history(self, long: AccessHarness, cursors: list[str]):
         seen: list[str] = []
         got = await page(long, before_cursor=cursors[129], limit=100)
         while got.has_more:
@@ -272,23 +272,23 @@ class TestLargeItems:
         assert seen + texts(got) == down(128, 0)
 
     async def test_an_item_that_is_too_large_alone_is_a_page(
-        self, long: World, cursors: list[str], monkeypatch: pytest.MonkeyPatch
+        self, long: AccessHarness, cursors: list[str], monkeypatch: pytest.MonkeyPatch
     ):
         monkeypatch.setattr("engine.access.calls.history.MAX_PAGE_CHARACTERS", 1)
         got = await page(long, before_cursor=cursors[50], limit=10)
         assert (texts(got), got.has_more) == (down(49, 49), True)
 
-    async def test_search(self, long: World):
-        got = await long.give(lambda ctx: ctx.api.history_search("line", top_k=100))
+    async def test_search(self, long: AccessHarness):
+        got = await long.do_in_run(lambda ctx: ctx.api.history_search("line", top_k=100))
         assert 0 < len(got.items) < 100
         assert got.total_count >= LINES
 
-    async def test_events(self, long: World, monkeypatch: pytest.MonkeyPatch):
+    async def test_events(self, long: AccessHarness, monkeypatch: pytest.MonkeyPatch):
         monkeypatch.setattr("engine.access.calls.event.MAX_PAGE_CHARACTERS", 300)
-        got = await long.give(lambda ctx: ctx.api.event_page(limit=100))
+        got = await long.do_in_run(lambda ctx: ctx.api.event_page(limit=100))
         assert (0 < len(got.items) < 100, got.has_more) == (True, True)
 
-    async def test_own_journal(self, long: World):
+    async def test_own_journal(self, long: AccessHarness):
         async def look(ctx: Any) -> tuple[list[int], list[int]]:
             for number in range(8):
                 await ctx.api.state_set("conversation", "n", f"{number}" + "x" * 1_000)
@@ -312,14 +312,14 @@ class TestLargeItems:
                 got = await ctx.api.run_events_page(before_cursor=got.next_cursor, direction="backward", limit=100)
             return forward, backward
 
-        forward, backward = await long.give(look)
+        forward, backward = await long.do_in_run(look)
         assert forward == list(range(1, len(forward) + 1))
         assert backward == forward[::-1]
         assert len(forward) > 20
 
 
 @pytest.mark.asyncio(loop_scope="module")
-async def test_few_large_replies_of_a_run_are_in_memory_at_once(long: World, monkeypatch: pytest.MonkeyPatch):
+async def test_few_large_replies_of_a_run_are_in_memory_at_once(long: AccessHarness, monkeypatch: pytest.MonkeyPatch):
     reading, most = 0, 0
     fetch = Database.fetch
 
@@ -337,5 +337,5 @@ async def test_few_large_replies_of_a_run_are_in_memory_at_once(long: World, mon
     async def look(ctx: Any) -> list[Any]:
         return await asyncio.gather(*(ctx.api.history_page(limit=1) for _ in range(20)))
 
-    assert len(await long.give(look)) == 20
+    assert len(await long.do_in_run(look)) == 20
     assert most == MAX_LARGE_REPLIES

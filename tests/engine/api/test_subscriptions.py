@@ -102,7 +102,7 @@ async def test_slow_subscriber_of_large_entries_misses_nothing_in_bounded_memory
 
     engine = await open_engine(floods)
     slow = engine.subscribe()
-    run = await perform(engine)
+    run = await run_event(engine)
 
     buffered = sum(len(entry.data) for _, entries, _ in slow._buffer for entry in entries)
     assert buffered <= 2 * MAX_BUFFERED_CHARACTERS

@@ -201,11 +201,11 @@ async def test_full_journal_ends_the_run_even_without_a_readable_result(
 
 
 @pytest.mark.asyncio(loop_scope="module")
-async def test_a_flood_of_bad_lines_is_counted_in_few_entries(wire: Stage):
+async def test_a_flood_of_bad_lines_is_counted_in_few_entries(wire: PooledEngine):
     played = await attack(wire, "20,000 bad lines")
 
     assert (played.run.status, played.run.status_reason) == SURVIVED
-    faults = [json.loads(entry.data) for entry in played.of("result.unreadable", "refused")]
+    faults = [json.loads(entry.data) for entry in played.entries_of("result.unreadable", "refused")]
     assert faults[:100] == [{"size": 1}] * 100
     assert sum(fault.get("lines", 1) for fault in faults) == 20_000
     assert sum(fault["size"] for fault in faults) == 20_000
@@ -213,33 +213,34 @@ async def test_a_flood_of_bad_lines_is_counted_in_few_entries(wire: Stage):
 
 
 @pytest.mark.asyncio(loop_scope="module")
-async def test_a_result_of_too_many_parts_is_refused_without_decoding_it(wire: Stage):
+async def test_a_result_of_too_many_parts_is_refused_without_decoding_it(wire: PooledEngine):
     played = await attack(wire, "200,000 arrays")
 
     assert (played.run.status, played.run.status_reason) == SURVIVED
-    (fault,) = played.of("result.unreadable", "refused")
+    (fault,) = played.entries_of("result.unreadable", "refused")
     assert (fault.reason, json.loads(fault.data)["size"] > 600_000) == ("more than 100000 objects and arrays", True)
 
 
 @pytest.mark.asyncio(loop_scope="module")
-async def test_a_message_of_too_many_parts_is_dropped(wire: Stage):
+async def test_a_message_of_too_many_parts_is_dropped(wire: PooledEngine):
     played = await attack(wire, "message of 20,000 parts")
 
     assert (played.run.status, played.run.status_reason) == SURVIVED
-    (dropped,) = played.of("message.completed", "dropped")
+    (dropped,) = played.entries_of("message.completed", "dropped")
     assert dropped.reason == "data.message.content: more than 10000 items"
 
 
 @pytest.mark.asyncio(loop_scope="module")
-async def test_brackets_in_text_are_no_parts(wire: Stage):
+async def test_brackets_in_text_are_no_parts(wire: PooledEngine):
     played = await attack(wire, "200,000 brackets in a string")
 
     assert (played.run.status, played.run.status_reason) == SURVIVED
-    assert len(played.of("state.updated")) == 1
+    assert len(played.entries_of("state.updated")) == 1
 
 
-async def test_empty_output_fills_the_journal_like_anything_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv(MARK, "printer")
+async def test_empty_output_fills_the_journal_like_anything_else(
+    tmp_path: Path, mark: str, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr("engine.journal.recorder.JOURNAL_LIMIT", 200_000)
     runner = tmp_path / "printer.py"
     runner.write_text(
@@ -250,8 +251,8 @@ async def test_empty_output_fills_the_journal_like_anything_else(tmp_path: Path,
         "        await asyncio.sleep(0)\n"
         "    yield {}\n"
     )
-    async with stage(tmp_path / "facts.db", runner) as opened:
-        played = await opened.play("printer", "go", warm=True, timeout=30)
+    async with open_pooled_engine(tmp_path / "facts.db", runner) as opened:
+        played = await opened.run("printer", "go", warm=True, timeout=30)
 
     assert (played.run.status, played.run.status_reason) == ("failed", "journal.full")
 
@@ -259,10 +260,10 @@ async def test_empty_output_fills_the_journal_like_anything_else(tmp_path: Path,
 async def test_a_flood_of_everything_is_over_one_second_after_its_deadline(tmp_path: Path, mark: str):
     runner = tmp_path / "flood.py"
     runner.write_text((HERE / "flood.py").read_text())
-    async with stage(tmp_path / "facts.db", runner) as opened:
-        played = await opened.play("flood", "go", warm=True, timeout=1.0)  # `play` checks when the run ended
+    async with open_pooled_engine(tmp_path / "facts.db", runner) as opened:
+        played = await opened.run("flood", "go", warm=True, timeout=1.0)  # `run` checks when the run ended
         assert played.run.status == "timeout"
-        missing = [entry for entry in played.of("warning") if "bytes of stdout were not read" in entry.data]
+        missing = [entry for entry in played.entries_of("warning") if "bytes of stdout were not read" in entry.data]
         assert len(missing) <= 1
         await opened.check_normal()
 

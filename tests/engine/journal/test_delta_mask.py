@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from engine.journal.delta_mask import DeltaMask
 from engine.journal.delta_text import DeltaText
 from engine.journal.secret_mask import SecretMask
-from tests.support.engines import Engines, delta, done, failed, journal_of, lines_of, perform
+from tests.support.engines import Engines, delta, done, failed, journal_of, lines_of, run_event
 
 KEY, PASSWORD = "sk-abcdefgh", "hunter2-token"
 MARK, PASSWORD_MARK = "‹secret api_key›", "‹secret password›"
@@ -93,7 +93,7 @@ async def test_a_secret_split_over_two_deltas_is_masked_in_journal_and_transcrip
         yield done()
 
     engine = await open_engine(streams)
-    run = await perform(engine, **SECRETS)
+    run = await run_event(engine, **SECRETS)
 
     deltas = [entry.data["chunk"]["content"] for entry in run.all("message.delta")]
     assert deltas == ["the key is ", f"{MARK}, keep it"]
@@ -108,7 +108,7 @@ async def test_text_that_only_looked_like_a_secret_is_recorded_before_the_end(op
         if end is not None:
             yield end
 
-    run = await perform(await open_engine(streams), **SECRETS)
+    run = await run_event(await open_engine(streams), **SECRETS)
 
     deltas = [entry.data["chunk"]["content"] for entry in run.all("message.delta")]
     assert deltas == ["it begins with ", "sk-a"]

@@ -129,9 +129,9 @@ def test_text_without_a_secret_is_unchanged():
     assert SecretMask({"zzzz": "key"}).cover(text) is text
 
 
-async def test_a_number_of_the_config_is_masked_wherever_it_is_recorded(play: Stage):
+async def test_a_number_of_the_config_is_masked_wherever_it_is_recorded(run_script: ScriptRunner):
     config = {"password": 9876543210, "max_tokens": 128000}
-    run = await play(
+    run = await run_script(
         said("9876543210 with 128000"), {"type": "x", "data": {"n": 9876543210, "m": 19876543210}}, config=config
     )
 
@@ -170,10 +170,12 @@ def test_ordinary_text_holds_no_secret(value: str):
     assert secrets_in([("prompt", value)]) == {}
 
 
-async def test_a_password_in_an_address_of_the_environment_is_masked(play: Stage, monkeypatch: pytest.MonkeyPatch):
+async def test_a_password_in_an_address_of_the_environment_is_masked(
+    run_script: ScriptRunner, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setenv("DATABASE", "postgres://user:open-sesame-1@host/db")
 
-    run = await play(said("connecting to postgres://user:open-sesame-1@host/db"), env=("DATABASE",))
+    run = await run_script(said("connecting to postgres://user:open-sesame-1@host/db"), env=("DATABASE",))
 
     content = run.one("message.completed").data["message"]["content"]
     assert content == "connecting to postgres://user:‹secret DATABASE›@host/db"

@@ -9,7 +9,7 @@ from engine.queue import dispatch
 from engine.store.errors import AlreadyDecided
 from tests.support.engines import Engines, done
 from tests.support.limits import MAX_WAIT_SECONDS
-from tests.support.queue.steering import Talk, items_of, log_of, open_talk
+from tests.support.queue.steering import SteeringHarness, open_steering, queue_items, steering_log
 
 
 async def assert_session_deleted(ticket: Ticket) -> None:
@@ -17,24 +17,26 @@ async def assert_session_deleted(ticket: Ticket) -> None:
         await asyncio.wait_for(asyncio.shield(ticket.started), MAX_WAIT_SECONDS)
 
 
-async def wait_paused(talk: Talk, text: str) -> Ticket:
+async def wait_paused(steering: SteeringHarness, text: str) -> Ticket:
     """A message that is paused, and whose session has no run in progress."""
-    run = await talk.start()
-    ticket = await talk.say(text, after=True)
-    await talk.engine.queue.pause(str(ticket.item_id))
+    run = await steering.start()
+    ticket = await steering.send(text, after=True)
+    await steering.engine.queue.pause(str(ticket.item_id))
     await run.end(done("bye"))
     return ticket
 
 
-async def test_a_paused_message_of_a_deleted_session_is_dropped_with_the_reason(talk: Talk):
-    ticket = await wait_paused(talk, "secret words")
+async def test_a_paused_message_of_a_deleted_session_is_dropped_with_the_reason(steering: SteeringHarness):
+    ticket = await wait_paused(steering, "secret words")
 
-    await talk.engine.sessions.delete("s")
+    await steering.engine.sessions.delete("s")
 
     await assert_session_deleted(ticket)
     dropped = {"item_id": ticket.item_id, "source_event_id": ticket.event_id}
-    assert log_of(talk.engine, "steering.dropped") == [{"status": "dropped", "reason": "session_deleted"} | dropped]
-    assert items_of(talk.engine) == []
+    assert steering_log(steering.engine, "steering.dropped") == [
+        {"status": "dropped", "reason": "session_deleted"} | dropped
+    ]
+    assert queue_items(steering.engine) == []
 
 
 async def test_a_message_of_a_session_that_another_process_deletes_is_dropped(
@@ -42,10 +44,10 @@ async def test_a_message_of_a_session_that_another_process_deletes_is_dropped(
 ):
     # The waiting host does not look at the slot between the end of the run and the deletion.
     monkeypatch.setattr(dispatch, "SLOT_POLL_SECONDS", MAX_WAIT_SECONDS)
-    here = await open_talk(open_engine)
-    there = Talk(await open_engine(), here.puppets)
+    here = await open_steering(open_engine)
+    there = SteeringHarness(await open_engine(), here.runners)
     run = await here.start()
-    queued, paused = await there.say("queued there"), await there.say("paused there")
+    queued, paused = await there.send("queued there"), await there.send("paused there")
     await there.engine.queue.pause(str(paused.item_id))
     assert queued.waits_for == run.run_id
     await run.end(done("bye"))
@@ -54,13 +56,13 @@ async def test_a_message_of_a_session_that_another_process_deletes_is_dropped(
 
     await assert_session_deleted(queued)
     await assert_session_deleted(paused)
-    assert [note["reason"] for note in log_of(here.engine, "steering.dropped")] == ["session_deleted"] * 2
+    assert [note["reason"] for note in steering_log(here.engine, "steering.dropped")] == ["session_deleted"] * 2
     assert there.engine._core.host.dispatcher.pending == {}
 
 
 async def test_a_message_that_another_process_drops_is_no_longer_waited_for(open_engine: Engines):
-    here = await open_talk(open_engine)
-    there = Talk(await open_engine(), here.puppets)
+    here = await open_steering(open_engine)
+    there = SteeringHarness(await open_engine(), here.runners)
     ticket = await wait_paused(here, "left behind")
     host = here.engine._core.host
     host._lock.path.unlink()  # to the other process this host is dead
@@ -71,13 +73,13 @@ async def test_a_message_that_another_process_drops_is_no_longer_waited_for(open
         await asyncio.wait_for(asyncio.shield(ticket.started), MAX_WAIT_SECONDS)
 
 
-async def test_a_message_of_another_session_keeps_waiting(talk: Talk):
-    ticket = await wait_paused(talk, "kept")
-    other = await talk.start(session="other")
+async def test_a_message_of_another_session_keeps_waiting(steering: SteeringHarness):
+    ticket = await wait_paused(steering, "kept")
+    other = await steering.start(session="other")
     await other.end(done("bye"))
 
-    await talk.engine.sessions.delete("other")
+    await steering.engine.sessions.delete("other")
 
     assert not ticket.started.done()
-    await talk.engine.queue.resume(str(ticket.item_id))
+    await steering.engine.queue.resume(str(ticket.item_id))
     assert await ticket.started

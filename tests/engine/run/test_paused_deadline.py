@@ -63,30 +63,32 @@ async def test_a_pause_stops_the_runs_clock_and_moves_its_deadline(tool_engines:
 
 
 @pytest.mark.parametrize("jump", [3_600, -3_600])
-async def test_a_change_of_the_machines_time_changes_no_deadline(house: House, clock: FakeClock, jump: int):
+async def test_a_change_of_the_machines_time_changes_no_deadline(
+    tool_engines: ToolEngines, clock: FakeClock, jump: int
+):
     go_on = asyncio.Event()
 
     async def begins_late(ctx: Any) -> AsyncIterator[Any]:
         yield delta("…")
         await go_on.wait()
         await ctx.api.call_tool("weather", {})
-        await forever()
+        await wait_forever()
 
-    engine = await house(begins_late)
+    engine = await tool_engines(begins_late)
     run_id = await send(engine, breakpoints=("tool",), config={"timeout": 60})
-    await told(engine, run_id, "message.delta")
+    await wait_for_nth_entry(engine, run_id, "message.delta")
     clock.jump(jump)
     go_on.set()
-    assert (await reached(engine, run_id)).time_left == 60.0
+    assert (await wait_for_pause(engine, run_id)).time_left == 60.0
     clock.jump(jump)
     clock.advance(2)
     await engine.runs.continue_run(run_id)
-    await told(engine, run_id, "call.replied")
+    await wait_for_nth_entry(engine, run_id, "call.replied")
     clock.jump(jump)
     clock.advance(59.9)
     assert (await engine.runs.get(run_id)).status == "running"
     clock.advance(0.1)
-    run = await played(engine, run_id)
+    run = await wait_for_run(engine, run_id)
 
     assert run.row.status == "timeout"
     assert run.one("pause.ended").data["seconds"] == 2.0

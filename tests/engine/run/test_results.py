@@ -110,8 +110,8 @@ async def test_result_without_a_type_fails_the_run_as_protocol_error(run_script:
 
 
 @pytest.mark.parametrize("result", [{"data": {"content_base64": "QUJD"}}, [{"content_base64": "QUJD"}]])
-async def test_a_result_without_a_type_is_recorded_without_inline_base64(play: Stage, result: object):
-    run = await play(result)
+async def test_a_result_without_a_type_is_recorded_without_inline_base64(run_script: ScriptRunner, result: object):
+    run = await run_script(result)
 
     value = run.one("result.untyped").data["value"]
     assert (value if isinstance(value, dict) else value[0]) == {"content_base64": None, "content_redacted": True}

@@ -92,7 +92,7 @@ def test_numbers_that_split_the_skipped_ranges_are_remembered_in_bounded_memory(
     assert sequence.check(3)[0] is False, "forgotten, so it counts as skipped"
 
 
-async def test_a_number_of_many_parts_is_shown_shortened(play: Stage):
-    ((_, outcome, reason),) = await play_numbers(play, [[]] * 1_000)
+async def test_a_number_of_many_parts_is_shown_shortened(run_script: ScriptRunner):
+    ((_, outcome, reason),) = await play_numbers(run_script, [[]] * 1_000)
 
     assert (outcome, reason) == ("warned", "sequence [[], [], [], [], [], [], ...] is not an integer")

@@ -11,7 +11,7 @@ from engine.run import state_snapshot
 from engine.store import state
 from engine.store.database import Database
 from engine.store.state import ChangeOrigin
-from tests.support.engines import Engines, done, kept, message, perform, played
+from tests.support.engines import Engines, done, message, run_event, state_updated, wait_for_run
 
 LARGE = "x" * 250_000
 READER = """
@@ -35,12 +35,12 @@ async def test_a_write_that_exceeds_a_scope_is_refused_to_calls_results_and_the_
             await ctx.api.state_set("conversation", "second", "x" * 60)
         except AgentAPIException as error:
             refused.append((error.error.code, error.error.message))
-        yield kept("third", "x" * 60)
-        yield kept("fourth", 1)
+        yield state_updated("third", "x" * 60)
+        yield state_updated("fourth", 1)
         yield done()
 
     engine = await open_engine(hoards, limits={"state_bytes": 100, "state_keys": 2})
-    run = await perform(engine)
+    run = await run_event(engine)
 
     reason = (
         "the conversation scope would hold {} bytes, and the limit is 100. "
@@ -69,11 +69,11 @@ async def test_a_snapshot_that_is_too_large_is_sent_without_its_largest_values(
         yield done(str(lengths))
 
     engine = await open_engine(fills)
-    await perform(engine)
-    whole = await perform(engine)
+    await run_event(engine)
+    whole = await run_event(engine)
     monkeypatch.setattr(state_snapshot, "SMALL_BYTES", 500)
     monkeypatch.setattr("engine.run.run_start.state_budget", lambda _other: 600)
-    cut = await perform(engine)
+    cut = await run_event(engine)
 
     assert whole.warnings == []
     assert sorted(whole.context["state"]["actor"]) == ["larger", "small"]
@@ -111,4 +111,4 @@ async def test_a_scope_of_an_older_database_that_is_too_large_to_send_does_not_s
 
 async def _perform(engine: Engine) -> Any:
     ticket = await engine.runs.submit(message("hi"), RunOptions())
-    return await played(engine, await ticket.started)
+    return await wait_for_run(engine, await ticket.started)

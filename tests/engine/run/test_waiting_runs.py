@@ -6,7 +6,7 @@ import pytest
 
 from engine.api import Engine
 from engine.runtimes.pool import ChildPool
-from tests.support.engines import Engines, FakeClock, message, played, send
+from tests.support.engines import Engines, FakeClock, message, send, wait_for_run
 from tests.support.limits import MAX_WAIT_SECONDS
 
 LOADS_SLOWLY = """
@@ -44,7 +44,7 @@ async def test_deadline_stands_still_while_a_run_waits_for_a_process(
     assert (engine.runs.starts_before(first), engine.runs.starts_before(second)) == (None, 0)
     clock.advance(100)
     (open_engine.folder / "go").touch()
-    run = await played(engine, second)
+    run = await wait_for_run(engine, second)
 
     assert (run.row.status, run.warnings) == ("completed", ["The run has waited 100.0 s for a process."])
     assert engine.runs.starts_before(second) is None
@@ -53,9 +53,9 @@ async def test_deadline_stands_still_while_a_run_waits_for_a_process(
 async def test_run_that_waits_for_a_process_can_be_stopped(engine: Engine, open_engine: Engines):
     first, second = await send_both(engine)
     await engine.runs.stop(second)
-    run = await played(engine, second)
+    run = await wait_for_run(engine, second)
 
     assert run.row.status == "cancelled"
     assert run.types[-1] == "run.finished"
     (open_engine.folder / "go").touch()
-    assert (await played(engine, first)).row.status == "completed"
+    assert (await wait_for_run(engine, first)).row.status == "completed"

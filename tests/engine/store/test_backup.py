@@ -1,4 +1,4 @@
-"""Copies of a database: complete, also while others write, and never over something else by accident."""
+"""Copies of a database: complete, also while others write_entries, and never over something else by accident."""
 
 import sqlite3
 import threading
@@ -13,7 +13,7 @@ from engine.store.backup import back_up
 from engine.store.database import Database
 from engine.store.errors import BackupRefused, DatabaseForeign, DatabaseMissing
 from tests.support.limits import MAX_WAIT_SECONDS
-from tests.support.store_samples import entry, write
+from tests.support.store_samples import entry, write_entries
 
 
 def rows(path: Path) -> int:
@@ -32,7 +32,7 @@ def test_the_last_close_folds_the_log_into_the_file_and_never_waits_for_readers(
         assert done.wait(MAX_WAIT_SECONDS)
 
     with database.writing_connection() as conn:
-        write(conn, entry(1, "run_1"))
+        write_entries(conn, entry(1, "run_1"))
     # A snapshot that stays open, as in another process.
     thread = threading.Thread(
         target=reader.read_now, args=(lambda conn: (conn.exec_driver_sql("SELECT 1"), read(conn)),)
@@ -40,7 +40,7 @@ def test_the_last_close_folds_the_log_into_the_file_and_never_waits_for_readers(
     thread.start()
     assert reading.wait(MAX_WAIT_SECONDS)
     with database.writing_connection() as conn:
-        write(conn, entry(2, "run_1"))
+        write_entries(conn, entry(2, "run_1"))
 
     closing_thread = threading.Thread(target=database.close)
     closing_thread.start()
@@ -64,12 +64,12 @@ def test_a_backup_is_complete_while_another_process_writes(
     monkeypatch.setattr(backup, "_PAGES_PER_STEP", 8)
     target, steps = tmp_path / "copy.db", list[tuple[int, int]]()
     with database.writing_connection() as conn:
-        write(conn, *(entry(number, "run_1") for number in range(1, 400)))
+        write_entries(conn, *(entry(number, "run_1") for number in range(1, 400)))
 
         def write_more(copied: int, total: int) -> None:
             steps.append((copied, total))
             if len(steps) < 50:  # otherwise a copy that starts again after each write would never end
-                write(conn, entry(1_000 + len(steps), "run_1"))
+                write_entries(conn, entry(1_000 + len(steps), "run_1"))
 
         size = back_up(database.path, target, progress=write_more)
 
@@ -106,7 +106,7 @@ def test_a_backup_overwrites_only_what_it_is_told_to(database: Database, tmp_pat
 def test_a_backup_does_not_replace_a_database_in_use(database: Database, tmp_path: Path):
     other = Database.open(tmp_path / "other.db", write=True)
     with other.writing_connection() as conn:
-        write(conn, entry(1, "run_1"))
+        write_entries(conn, entry(1, "run_1"))
         with pytest.raises(BackupRefused, match=r"other\.db is a database in use"):
             back_up(database.path, other.path, overwrite=True)
     other.close()

@@ -10,8 +10,8 @@ from engine.api import Engine
 from engine.store.database import Database
 from engine.store.health import examine
 from engine.store.private_files import create_private_file, files_beside, make_private_folder, open_to_others
-from tests.support.engines import Engines, done, perform
-from tests.support.store_samples import entry, write
+from tests.support.engines import Engines, done, run_event
+from tests.support.store_samples import entry, write_entries
 
 
 @pytest.fixture(params=[0o000, 0o022, 0o777])
@@ -30,7 +30,7 @@ def test_a_new_database_and_its_folder_are_private(tmp_path: Path):
     path = tmp_path / "some" / "where" / "facts.db"
     database = Database.open(path, write=True)
     with database.writing_connection() as conn:
-        write(conn, entry(1, "run_1"))
+        write_entries(conn, entry(1, "run_1"))
         found = {file.name: mode(file) for file in path.parent.iterdir()}
     database.close()
 
@@ -113,7 +113,7 @@ async def test_a_closed_database_is_complete_without_its_log(open_engine: Engine
         yield done("hello")
 
     engine = await open_engine(answers)
-    run = await perform(engine)
+    run = await run_event(engine)
     await open_engine.close(engine)
 
     assert [file.name for file in files_beside(open_engine.db)] == ["facts.db"]

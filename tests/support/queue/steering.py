@@ -269,12 +269,12 @@ def check_fates(stored: StoredData) -> None:
     assert len(by_event) == len(stored.items), "a message waits once"
     runs_of = Counter(run.event_id for run in stored.runs)
     said = Counter(line.event_id for line in stored.lines if line.role == "user")
-    deleted = {event.conversation_id for event in books.events if event.event_type == "session.deleted"}
+    deleted = {event.conversation_id for event in stored.events if event.event_type == "session.deleted"}
     for event in stored.events:
         if event.event_type != "message.received" or event.conversation_id is None:
             continue
         if event.conversation_id in deleted and runs_of[event.event_id] == 0:
-            dropped = [e for e in books.events if e.event_type == "steering.dropped"]
+            dropped = [e for e in stored.events if e.event_type == "steering.dropped"]
             assert sum(_source_of(e) == event.event_id for e in dropped) <= 1, event
             continue
         item = by_event.get(event.event_id)

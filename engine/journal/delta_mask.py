@@ -107,7 +107,9 @@ class DeltaMask:
         return shown
 
 
-def _cover_part(part: Any, stream: StreamMask) -> Any:
-    if isinstance(part, dict) and isinstance(text := cast("dict[str, Any]", part).get("text"), str):
-        return {**cast("dict[str, Any]", part), "text": stream.add(text)}
-    return part
+def _cover_part(part: object, stream: StreamMask) -> object:
+    if not isinstance(part, dict):
+        return part
+    element = cast("dict[str, Any]", part)
+    text: object = element.get("text")
+    return {**element, "text": stream.add(text)} if isinstance(text, str) else element

@@ -33,7 +33,7 @@ def test_a_database_in_use_is_copied_and_a_file_is_not_overwritten(trackside: Tr
 
 
 def test_a_backup_without_a_database_exits_2(trackside: Trackside):
-    assert trackside.error("backup", "copy.db").startswith(f"there is no database at {trackside.database}.")
+    assert trackside.error("backup", "copy.db").startswith(f"There is no database at {trackside.database}.")
 
 
 def test_doctor_reports_files_that_others_can_read_with_the_command(trackside: Trackside):

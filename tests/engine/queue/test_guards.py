@@ -120,7 +120,14 @@ async def test_reply_that_cannot_be_written_counts_as_lost(is_written: bool, exp
         async def call(self, action: str, data: object) -> ConfirmedReply:
             return ConfirmedReply({}, lambda: outcomes.append("written"), lambda: outcomes.append("lost"))
 
-    answers = Answers(Desk(), lambda _: is_written, asyncio.Event().wait)  # type: ignore[arg-type]
+    class Pipe:
+        room = asyncio.Event()
+
+        def write(self, line: bytes) -> bool:
+            return is_written
+
+    Pipe.room.set()
+    answers = Answers(Desk(), Pipe())  # type: ignore[arg-type]
     answers.take(1, "steering_pull", {})
     await wait_until(lambda: outcomes)
 

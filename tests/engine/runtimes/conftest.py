@@ -62,6 +62,7 @@ class RecordingSink:
 
     def waiting(self, before: Callable[[], int] | None, reason: str = "") -> None:
         self.waits.append((None if before is None else before(), reason))
+        self._changed.set()
 
     def output_lost(self, stream: str, size: int) -> None:
         self.lost.append((stream, size))

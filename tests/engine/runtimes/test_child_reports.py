@@ -33,64 +33,64 @@ PID = """
 """
 
 
-async def settled(stage) -> None:
+async def settled(harness) -> None:
     """Wait until the pool has decided about every child."""
-    while stage.pool._tasks:
-        await asyncio.wait(set(stage.pool._tasks))
+    while harness.pool._tasks:
+        await asyncio.wait(set(harness.pool._tasks))
 
 
 @pytest.mark.parametrize("path", ["{folder}/a\0b", "/etc/passwd", "{folder}/../elsewhere.py"])
-async def test_forged_list_of_files_harms_no_later_run(stage, path):
-    launch = stage.launch(FORGER)
+async def test_forged_list_of_files_harms_no_later_run(harness, path):
+    launch = harness.launch(FORGER)
     own = str(launch.path)
     status = launch.path.stat()
-    files = [[own, status.st_mtime_ns, status.st_size], [path.format(folder=stage.folder), 0, 0]]
+    files = [[own, status.st_mtime_ns, status.st_size], [path.format(folder=harness.folder), 0, 0]]
     pids = []
     for _ in range(3):
-        ending, heard = await stage.play(launch, end={"data": {"files": files, "clean": True}})
+        ending, sink = await harness.run(launch, end={"data": {"files": files, "clean": True}})
         assert ending.how is EndKind.ENDED
-        pids += heard.results
-    await settled(stage)
+        pids += sink.results
+    await settled(harness)
     assert len(set(pids)) == 3
-    assert not stage.pool._children
+    assert not harness.pool._children
 
 
-async def test_forged_error_is_cut(stage):
+async def test_forged_error_is_cut(harness):
     failure = {"code": "runner.exception", "message": "m" * 100_000, "traceback": {"not": "text"}}
-    ending, _ = await stage.play(stage.launch(FORGER), end={"code": 1, "data": failure})
+    ending, _ = await harness.run(harness.launch(FORGER), end={"code": 1, "data": failure})
     assert (ending.how, len(ending.message), ending.traceback) == (EndKind.RAISED, MAX_MESSAGE_CHARS, "")
 
 
 @pytest.mark.parametrize("check", ["are_unchanged", "others"])
-async def test_fault_in_the_check_of_a_child_costs_that_child_only(stage, monkeypatch, check):
-    launch = stage.launch(PID)
-    await stage.pool.warm(launch)
-    [child] = stage.pool._children
+async def test_fault_in_the_check_of_a_child_costs_that_child_only(harness, monkeypatch, check):
+    launch = harness.launch(PID)
+    await harness.pool.warm(launch)
+    [child] = harness.pool._children
     monkeypatch.setattr(pool, check, _fail)
-    results = [(await stage.play(launch))[1].results[0] for _ in range(2)]
-    await settled(stage)
+    results = [(await harness.run(launch))[1].results[0] for _ in range(2)]
+    await settled(harness)
     assert results[0] != results[1]
-    assert not stage.pool._children - set(stage.pool._idle.values()) - {child}
+    assert not harness.pool._children - set(harness.pool._idle.values()) - {child}
     monkeypatch.undo()
-    assert (await stage.play(launch))[0].how is EndKind.ENDED
+    assert (await harness.run(launch))[0].how is EndKind.ENDED
 
 
-async def test_caller_who_gives_up_during_the_check_leaves_no_child(stage, monkeypatch):
-    launch = stage.launch(PID)
-    await stage.pool.warm(launch)
+async def test_caller_who_gives_up_during_the_check_leaves_no_child(harness, monkeypatch):
+    launch = harness.launch(PID)
+    await harness.pool.warm(launch)
     is_checked = asyncio.Event()
 
     async def never(child):
         is_checked.set()
         await asyncio.Event().wait()
 
-    monkeypatch.setattr(stage.pool, "_is_usable", never)
-    beginning = asyncio.create_task(stage.begin(launch))
+    monkeypatch.setattr(harness.pool, "_is_usable", never)
+    beginning = asyncio.create_task(harness.begin(launch))
     await is_checked.wait()
     beginning.cancel()
     await asyncio.gather(beginning, return_exceptions=True)
-    await settled(stage)
-    assert not stage.pool._children
+    await settled(harness)
+    assert not harness.pool._children
 
 
 LAUNCH = Launch(Path("/home/me/plugin/runner.py"), None, Path("/home/me/plugin"), Path("/home/me/plugin"))

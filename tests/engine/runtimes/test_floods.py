@@ -113,8 +113,8 @@ async def test_a_paused_pipe_passes_nothing_on_and_knows_how_much_is_unread():
 
 
 @pytest.mark.parametrize("line", ["x", " ", "{}"])
-async def test_a_flood_of_bad_lines_leaves_the_loop_to_others(stage, line: str):
-    launch = stage.launch(
+async def test_a_flood_of_bad_lines_leaves_the_loop_to_others(harness, line: str):
+    launch = harness.launch(
         FLOODS
         + """
     async def run(ctx):
@@ -123,18 +123,18 @@ async def test_a_flood_of_bad_lines_leaves_the_loop_to_others(stage, line: str):
         yield "done"
 """
     )
-    execution, heard = await stage.begin(launch, line=line)
-    turns = Turns(lambda: len(heard.faults))
+    execution, sink = await harness.begin(launch, line=line)
+    turns = Turns(lambda: len(sink.faults))
     async with asyncio.timeout(MAX_WAIT_SECONDS):
         ending = await execution.ended()
 
-    assert (ending.how, heard.results) == (EndKind.ENDED, ["done"])
-    assert len(heard.faults) == (0 if line == " " else 20_000)
+    assert (ending.how, sink.results) == (EndKind.ENDED, ["done"])
+    assert len(sink.faults) == (0 if line == " " else 20_000)
     assert turns.stop() <= 2 * LINES_PER_TURN
 
 
-async def test_a_flood_of_output_leaves_the_loop_to_others(stage):
-    launch = stage.launch(
+async def test_a_flood_of_output_leaves_the_loop_to_others(harness):
+    launch = harness.launch(
         FLOODS
         + """
     async def run(ctx):
@@ -143,17 +143,17 @@ async def test_a_flood_of_output_leaves_the_loop_to_others(stage):
         yield "done"
 """
     )
-    execution, heard = await stage.begin(launch)
-    turns = Turns(lambda: len(heard.lines))
+    execution, sink = await harness.begin(launch)
+    turns = Turns(lambda: len(sink.lines))
     async with asyncio.timeout(MAX_WAIT_SECONDS):
         await execution.ended()
 
-    assert len(heard.lines) == 50_000
+    assert len(sink.lines) == 50_000
     assert turns.stop() <= 2 * LINES_PER_TURN
 
 
-async def test_large_results_are_checked_in_a_thread_and_keep_their_order(stage):
-    launch = stage.launch(
+async def test_large_results_are_checked_in_a_thread_and_keep_their_order(harness):
+    launch = harness.launch(
         FLOODS
         + """
     async def run(ctx):
@@ -162,28 +162,28 @@ async def test_large_results_are_checked_in_a_thread_and_keep_their_order(stage)
             yield [number, "x" * (300_000 if number % 2 else 10)]
 """
     )
-    execution, heard = await stage.begin(launch)
+    execution, sink = await harness.begin(launch)
     threads: set[int] = set()
-    heard.prepare = lambda result: threads.add(threading.get_ident()) or ("prepared", result[0])
+    sink.prepare = lambda result: threads.add(threading.get_ident()) or ("prepared", result[0])
     async with asyncio.timeout(MAX_WAIT_SECONDS):
         ending = await execution.ended()
 
     assert ending.how is EndKind.ENDED
-    assert [result[1] if result[0] == "prepared" else result[0] for result in heard.results] == list(range(6))
-    assert [result[0] == "prepared" for result in heard.results] == [False, True] * 3
-    assert heard.faults == [("a fragment of no frame", 0)]
+    assert [result[1] if result[0] == "prepared" else result[0] for result in sink.results] == list(range(6))
+    assert [result[0] == "prepared" for result in sink.results] == [False, True] * 3
+    assert sink.faults == [("a fragment of no frame", 0)]
     assert threading.get_ident() not in threads
 
 
-async def test_a_fault_while_a_large_result_is_checked_does_not_stop_the_wire(stage):
-    launch = stage.launch('async def run(ctx):\n    yield "x" * 300_000\n    yield "done"\n')
-    execution, heard = await stage.begin(launch)
-    heard.prepare = lambda _: 1 / 0
+async def test_a_fault_while_a_large_result_is_checked_does_not_stop_the_wire(harness):
+    launch = harness.launch('async def run(ctx):\n    yield "x" * 300_000\n    yield "done"\n')
+    execution, sink = await harness.begin(launch)
+    sink.prepare = lambda _: 1 / 0
     async with asyncio.timeout(MAX_WAIT_SECONDS):
         await execution.ended()
 
-    assert heard.results == ["done"]
-    assert [reason for reason, _ in heard.faults] == [
+    assert sink.results == ["done"]
+    assert [reason for reason, _ in sink.faults] == [
         "the host could not check it: ZeroDivisionError('division by zero')"
     ]
 
@@ -191,8 +191,8 @@ async def test_a_fault_while_a_large_result_is_checked_does_not_stop_the_wire(st
 # Replies that the runner does not read
 
 
-async def test_calls_wait_while_the_runner_reads_no_replies(stage):
-    launch = stage.launch(
+async def test_calls_wait_while_the_runner_reads_no_replies(harness):
+    launch = harness.launch(
         FLOODS
         + """
     import asyncio, signal
@@ -206,16 +206,16 @@ async def test_calls_wait_while_the_runner_reads_no_replies(stage):
         yield "done"
 """
     )
-    execution, heard = await stage.begin(launch)
-    heard.answer = lambda _, __: {"text": "x" * 100_000}
-    await heard.until(lambda: heard.calls)
+    execution, sink = await harness.begin(launch)
+    sink.answer = lambda _, __: {"text": "x" * 100_000}
+    await sink.until(lambda: sink.calls)
     await until(lambda: is_stopped(execution._child.pid))
     for _ in range(20):
         await asyncio.sleep(0)
-    waiting = len(heard.calls)
+    waiting = len(sink.calls)
     os.kill(execution._child.pid, signal.SIGCONT)
-    await heard.until(lambda: len(heard.calls) == 300)
-    (stage.folder / "go").touch()
+    await sink.until(lambda: len(sink.calls) == 300)
+    (harness.folder / "go").touch()
     async with asyncio.timeout(MAX_WAIT_SECONDS):
         ending = await execution.ended()
 
@@ -234,7 +234,7 @@ class FakePipe:
         return True
 
 
-async def test_a_large_reply_waits_until_earlier_ones_are_read_and_then_gives_its_slot_back(heard):
+async def test_a_large_reply_waits_until_earlier_ones_are_read_and_then_gives_its_slot_back(sink):
     pipe, sent = FakePipe(), []
     pipe.room.set()
     text = json.dumps(["x" * 10] * 5_000).encode()
@@ -245,14 +245,14 @@ async def test_a_large_reply_waits_until_earlier_ones_are_read_and_then_gives_it
         started.set()
         return EncodedReply(text, lambda: sent.append(True))
 
-    heard.answer = lambda _, __: answer()
-    answers = Answers(heard, pipe)
+    sink.answer = lambda _, __: answer()
+    answers = Answers(sink, pipe)
     answers.take(1, "page", {})
     await started.wait()
     answers.take(2, "page", {})
     for _ in range(50):
         await asyncio.sleep(0.001)
-    assert (pipe.written, sent, len(heard.calls)) == ([], [], 1)
+    assert (pipe.written, sent, len(sink.calls)) == ([], [], 1)
 
     pipe.room.set()
     await until(lambda: sent)
@@ -262,8 +262,8 @@ async def test_a_large_reply_waits_until_earlier_ones_are_read_and_then_gives_it
 # The end of the output
 
 
-async def test_slow_reading_of_a_large_pipe_loses_no_line(stage):
-    launch = stage.launch(
+async def test_slow_reading_of_a_large_pipe_loses_no_line(harness):
+    launch = harness.launch(
         FLOODS
         + """
     async def run(ctx):
@@ -272,23 +272,23 @@ async def test_slow_reading_of_a_large_pipe_loses_no_line(stage):
         yield "done"
 """
     )
-    execution, heard = await stage.begin(launch)
-    output = heard.output
+    execution, sink = await harness.begin(launch)
+    output = sink.output
 
     def slow(stream: str, text: str) -> None:
         time.sleep(0.0015)
         output(stream, text)
 
-    heard.output = slow
+    sink.output = slow
     async with asyncio.timeout(MAX_WAIT_SECONDS):
         await execution.ended()
 
-    assert [int(text.split()[0]) for text in heard.texts()] == list(range(400))
-    assert heard.lost == []
+    assert [int(text.split()[0]) for text in sink.texts()] == list(range(400))
+    assert sink.lost == []
 
 
-async def test_output_that_a_killed_runner_left_unread_is_counted(stage):
-    launch = stage.launch(
+async def test_output_that_a_killed_runner_left_unread_is_counted(harness):
+    launch = harness.launch(
         FLOODS
         + """
     import time
@@ -302,19 +302,19 @@ async def test_output_that_a_killed_runner_left_unread_is_counted(stage):
         time.sleep(60)
 """
     )
-    execution, heard = await stage.begin(launch)
-    result = heard.result
+    execution, sink = await harness.begin(launch)
+    result = sink.result
 
     def fill(value: object, size: int) -> None:
-        heard.full = True  # from here on nothing is read
+        sink.full = True  # from here on nothing is read
         result(value, size)
 
-    heard.result = fill
-    await heard.until(lambda: heard.waiting_for_room)
-    (stage.folder / "go").touch()
+    sink.result = fill
+    await sink.until(lambda: sink.waiting_for_room)
+    (harness.folder / "go").touch()
     await until(lambda: execution._child._outputs["stdout"].unread_bytes() == 200_000)
     await execution.kill()
     async with asyncio.timeout(MAX_WAIT_SECONDS):
         await execution.ended()
 
-    assert heard.lost == [("stdout", 200_000)]
+    assert sink.lost == [("stdout", 200_000)]

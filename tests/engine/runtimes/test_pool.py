@@ -135,8 +135,8 @@ async def test_child_with_a_leftover_process_is_not_reused(harness, processes):
     assert not any(map(processes.lives, first + second))
 
 
-async def test_a_process_that_left_the_session_ends_with_its_run(stage, processes):
-    launch = stage.launch(
+async def test_a_process_that_left_the_session_ends_with_its_run(harness, processes):
+    launch = harness.launch(
         """
         import os, subprocess, sys
 
@@ -147,11 +147,11 @@ async def test_a_process_that_left_the_session_ends_with_its_run(stage, processe
                 yield [os.getpid(), int(parent.stdout.readline())]
         """
     )
-    [first] = (await stage.play(launch))[1].results
-    [second] = (await stage.play(launch))[1].results
+    [first] = (await harness.run(launch))[1].results
+    [second] = (await harness.run(launch))[1].results
     assert first[0] != second[0], "its child is not used again"
     assert processes.all_gone(first)
-    await stage.pool.close()
+    await harness.pool.close()
     assert not any(map(processes.lives, second))
 
 

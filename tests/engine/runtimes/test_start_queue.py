@@ -39,29 +39,29 @@ def max_starts() -> int:
 class Line:
     """Several runs that begin at the same time."""
 
-    def __init__(self, stage, context, sink_type) -> None:
-        self._stage, self._context, self._sink_type = stage, context, sink_type
+    def __init__(self, harness, context, sink_type) -> None:
+        self._harness, self._context, self._sink_type = harness, context, sink_type
         self.sinks: list = []
         self.tasks: list[asyncio.Task] = []
 
     async def begin(self, launch, until_waiting: bool = True):
         sink = self._sink_type()
         self.sinks.append(sink)
-        self.tasks.append(asyncio.create_task(self._stage.pool.begin(launch, "run_1", self._context({}), sink)))
+        self.tasks.append(asyncio.create_task(self._harness.pool.begin(launch, "run_1", self._context({}), sink)))
         if until_waiting:
             await sink.until(lambda: sink.waits)
         return sink
 
     async def started(self, count: int) -> list[str]:
         """Wait until so many modules are being imported. Returns their names in the order of their start."""
-        path, end = self._stage.folder / "started", time.monotonic() + MAX_WAIT_SECONDS
+        path, end = self._harness.folder / "started", time.monotonic() + MAX_WAIT_SECONDS
         while not path.exists() or len(path.read_text().splitlines()) < count:
             assert time.monotonic() < end
             await asyncio.sleep(0.005)
         return path.read_text().splitlines()
 
     def go_on(self) -> None:
-        (self._stage.folder / "go").touch()
+        (self._harness.folder / "go").touch()
 
     async def ends(self) -> list[EndKind]:
         async with asyncio.timeout(MAX_WAIT_SECONDS):
@@ -69,12 +69,12 @@ class Line:
 
 
 @pytest.fixture
-def line(stage, run_context, heard) -> Line:
-    return Line(stage, run_context, type(heard))
+def line(harness, run_context, sink) -> Line:
+    return Line(harness, run_context, type(sink))
 
 
-async def test_runs_wait_for_their_start_in_order(stage, line):
-    launches = [stage.launch(BLOCKED, name=f"{name}.py") for name in "abcd"]
+async def test_runs_wait_for_their_start_in_order(harness, line):
+    launches = [harness.launch(BLOCKED, name=f"{name}.py") for name in "abcd"]
     await line.begin(launches[0], until_waiting=False)
     for launch in launches[1:]:
         await line.begin(launch)
@@ -86,8 +86,8 @@ async def test_runs_wait_for_their_start_in_order(stage, line):
     assert {sink.waits[-1] for sink in line.sinks[1:]} == {(None, "")}
 
 
-async def test_run_that_is_stopped_leaves_the_line(stage, line):
-    launches = [stage.launch(BLOCKED, name=f"{name}.py") for name in "abc"]
+async def test_run_that_is_stopped_leaves_the_line(harness, line):
+    launches = [harness.launch(BLOCKED, name=f"{name}.py") for name in "abc"]
     await line.begin(launches[0], until_waiting=False)
     for launch in launches[1:]:
         await line.begin(launch)
@@ -96,15 +96,15 @@ async def test_run_that_is_stopped_leaves_the_line(stage, line):
     line.go_on()
     assert await line.ends() == [EndKind.ENDED] * 2
     assert await line.started(2) == ["a.py", "c.py"]
-    assert stage.pool._starts._free == 1
+    assert harness.pool._starts._free == 1
 
 
-async def test_stopped_run_gives_its_turn_back(stage, line):
-    launches = [stage.launch(BLOCKED, name=f"{name}.py") for name in "abc"]
+async def test_stopped_run_gives_its_turn_back(harness, line):
+    launches = [harness.launch(BLOCKED, name=f"{name}.py") for name in "abc"]
     await line.begin(launches[0], until_waiting=False)
     for launch in launches[1:]:
         await line.begin(launch)
-    stage.pool._starts.leave()  # as when the first runner is loaded
+    harness.pool._starts.leave()  # as when the first runner is loaded
     line.tasks[1].cancel()
     await asyncio.gather(line.tasks.pop(1), return_exceptions=True)
     line.go_on()
@@ -112,8 +112,8 @@ async def test_stopped_run_gives_its_turn_back(stage, line):
     assert "b.py" not in await line.started(2)
 
 
-async def test_child_that_becomes_free_serves_the_next_run_of_its_runner(stage, line):
-    waiter = stage.launch(
+async def test_child_that_becomes_free_serves_the_next_run_of_its_runner(harness, line):
+    waiter = harness.launch(
         """
         import os
 
@@ -132,7 +132,7 @@ async def test_child_that_becomes_free_serves_the_next_run_of_its_runner(stage, 
     first = await line.begin(waiter, until_waiting=False)
     first.answer = answer
     await first.until(lambda: first.calls)
-    await line.begin(stage.launch(BLOCKED, name="a.py"), until_waiting=False)
+    await line.begin(harness.launch(BLOCKED, name="a.py"), until_waiting=False)
     await line.started(1)
     second = await line.begin(waiter)
     second.answer = answer
@@ -143,26 +143,26 @@ async def test_child_that_becomes_free_serves_the_next_run_of_its_runner(stage, 
     assert await line.ends() == [EndKind.ENDED] * 3
 
 
-async def test_module_that_hangs_in_its_import_does_not_stop_other_starts(stage, line, monkeypatch):
+async def test_module_that_hangs_in_its_import_does_not_stop_other_starts(harness, line, monkeypatch):
     monkeypatch.setattr(pool, "MAX_LOADING_SECONDS", 0.05)
-    hanging = stage.launch(BLOCKED, name="a.py")
+    hanging = harness.launch(BLOCKED, name="a.py")
     await line.begin(hanging, until_waiting=False)
     await line.started(1)
     async with asyncio.timeout(MAX_WAIT_SECONDS):
-        ending, _ = await stage.play(stage.launch("async def run(ctx):\n    yield 1", name="b.py"))
+        ending, _ = await harness.run(harness.launch("async def run(ctx):\n    yield 1", name="b.py"))
     assert ending.how is EndKind.ENDED
     line.go_on()
     await line.ends()
 
 
-async def test_closing_ends_the_line(stage, line):
-    launches = [stage.launch(BLOCKED, name=f"{name}.py") for name in "abc"]
+async def test_closing_ends_the_line(harness, line):
+    launches = [harness.launch(BLOCKED, name=f"{name}.py") for name in "abc"]
     await line.begin(launches[0], until_waiting=False)
     for launch in launches[1:]:
         await line.begin(launch)
     await line.started(1)
     async with asyncio.timeout(MAX_WAIT_SECONDS):
-        await stage.pool.close()
+        await harness.pool.close()
         await asyncio.gather(*line.tasks, return_exceptions=True)
     assert await line.started(1) == ["a.py"]
 
@@ -246,22 +246,22 @@ def test_children_leave_descriptors_for_the_rest_of_the_host(tmp_path, monkeypat
         (errno.ENOMEM, "memory", ""),
     ],
 )
-async def test_refused_process_names_the_limit_and_leaves_nothing_open(stage, monkeypatch, code, limit, command):
+async def test_refused_process_names_the_limit_and_leaves_nothing_open(harness, monkeypatch, code, limit, command):
     def refuse(*_, **__):
         raise OSError(code, os.strerror(code))
 
-    launch = stage.launch("async def run(ctx):\n    yield 1")
+    launch = harness.launch("async def run(ctx):\n    yield 1")
     before = resource_shortage.free_descriptors()
     monkeypatch.setattr(spawn.subprocess, "Popen", refuse)
     with pytest.raises(OutOfResources, match=limit) as caught:
-        await stage.begin(launch)
+        await harness.begin(launch)
     assert command in str(caught.value)
     assert resource_shortage.free_descriptors() == before
-    assert stage.pool._starts._free == 1
-    assert not stage.pool._children
+    assert harness.pool._starts._free == 1
+    assert not harness.pool._children
 
 
-async def test_thread_that_cannot_be_started_leaves_no_process(stage, monkeypatch, processes):
+async def test_thread_that_cannot_be_started_leaves_no_process(harness, monkeypatch, processes):
     spawned = []
 
     def refuse(process, *_):
@@ -270,7 +270,7 @@ async def test_thread_that_cannot_be_started_leaves_no_process(stage, monkeypatc
 
     monkeypatch.setattr("engine.runtimes.child.ProcessGroup", refuse)
     with pytest.raises(OutOfResources, match="process"):
-        await stage.begin(stage.launch("async def run(ctx):\n    yield 1"))
+        await harness.begin(harness.launch("async def run(ctx):\n    yield 1"))
     assert spawned
     assert not any(map(processes.lives, spawned))
 

@@ -178,11 +178,9 @@ def _keys_that_may_match(container: Any, keys: Sequence[Key], written: str) -> I
         return
     for start in range(0, len(keys), _ENCODED_ITEMS):
         some = keys[start : start + _ENCODED_ITEMS]
-        children: object = (
-            {key: container[key] for key in some}
-            if isinstance(container, dict)
-            else list(islice(container, some[0], some[-1] + 1))
-        )
+        children: list[Any] = [container[key] for key in some]
+        if isinstance(some[0], str):
+            children += some
         if _may_contain(children, written):
             yield from some
 

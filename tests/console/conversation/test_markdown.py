@@ -44,6 +44,10 @@ def test_decoded_references_are_safe(markdown: str):
     assert "".join(drawn(markdown)).count("\u0301") <= 8
 
 
+def test_decoded_references_can_be_seen():
+    assert drawn("a&#8238;b [c&#8203;](d)") == ["a\\u202eb c\\u200b (d)"]
+
+
 @pytest.mark.parametrize("marker", ["> ", "- ", "1. ", "999999999. ", "> - "])
 @pytest.mark.parametrize("depth", [5, 18, 19, 20, 60])
 @pytest.mark.parametrize("width", [6, 14, 60])

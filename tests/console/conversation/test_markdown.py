@@ -77,7 +77,9 @@ def test_text_without_visible_rows_has_one_row():
     assert drawn("\n\n") == []
 
 
-@pytest.mark.parametrize("markdown", [">\n\n" * 1_300, "x" * 20_000], ids=["empty quotes", "long"])
+@pytest.mark.parametrize(
+    "markdown", [">\n\n" * 1_300, "> " * 15 + "a\n" * 1_000, "x" * 20_000], ids=["empty quotes", "deep quotes", "long"]
+)
 def test_work_without_rows_is_not_done_for_long(markdown: str):
     lines = drawn(markdown, 100)
     assert len(lines) > 100

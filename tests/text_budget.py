@@ -1,6 +1,6 @@
 """Draw hostile texts on every surface, and measure the longest draw. Also measure how long quitting takes meanwhile.
 
-python -m tests.text_budget [--texts 20000] [--seed 1] [--lexers]
+python -m tests.text_budget [--texts 20000] [--seed 1] [--surface NAME] [--lexers [NAME …]]
 
 Prints one line of JSON per surface and exits 1 if a draw took longer than the limit. Times are those of the processor,
 so that other programs do not count. With `--lexers` it measures every
@@ -35,6 +35,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="tests.text_budget", description="Measure the drawing of hostile texts.")
     parser.add_argument("--texts", type=int, default=20_000, help="texts for each surface (default: 20000)")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--surface", action="append", choices=list(SURFACES), help="only this one (default: all)")
     parser.add_argument("--lexers", nargs="*", metavar="NAME", help="measure lexers instead (default: all)")
     options = parser.parse_args()
     if options.lexers is not None:
@@ -44,8 +45,8 @@ def main() -> int:
     gc.freeze()
     gc.set_threshold(*GC_THRESHOLDS)  # as the console does
     is_over = False
-    for name, surface in SURFACES.items():
-        worst, text = longest_draw(surface, options.texts, options.seed)
+    for name in options.surface or SURFACES:
+        worst, text = longest_draw(SURFACES[name], options.texts, options.seed)
         is_over |= worst > MAX_DRAW_MS
         print(
             json.dumps({"surface": name, "texts": options.texts, "longest_ms": round(worst, 1), "text": text}),

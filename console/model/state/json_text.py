@@ -20,6 +20,8 @@ _ERROR_TEXTS: Final = {
 }
 """The start of each message of Python's parser, and the text that is shown instead."""
 
+MAX_EDITED_LINES: Final = 5_000
+"""Textual needs 15 µs for each line of an editor when it opens."""
 _MIN_INTEGER, _MAX_INTEGER = -(2**63), 2**64 - 1
 """orjson reads integers outside of this range as floats."""
 _MAX_INTEGER_CHARS: Final = len(str(_MIN_INTEGER))
@@ -41,8 +43,13 @@ class NumberTooLarge(InvalidJson):
 
 
 def to_json_text(value: Any) -> str:
-    """Return indented JSON, with an escape for every character that a terminal does not show as it is."""
+    """Return indented JSON, with an escape for every character that a terminal does not show as it is.
+
+    JSON that would have more than `MAX_EDITED_LINES` lines is written on one line.
+    """
     text = json.dumps(value, ensure_ascii=False, indent=2)
+    if text.count("\n") >= MAX_EDITED_LINES:
+        text = json.dumps(value, ensure_ascii=False)
     # Such characters occur in strings only, where an escape means the same.
     return text if text.isascii() else _NOT_PLAIN_ASCII.sub(_escape_unprintable, text)
 

@@ -300,9 +300,10 @@ def _wrap(text: str, width: int) -> list[Content]:
     """Plain text wrapped to the width."""
     if not text:
         return []
-    lines = text[:MAX_BLOCK_CHARS].rstrip("\n").split("\n", MAX_BLOCK_LINES)
-    is_cut = len(text) > MAX_BLOCK_CHARS or len(lines) > MAX_BLOCK_LINES
-    return Content(safe("\n".join(lines[:MAX_BLOCK_LINES])) + ("…" if is_cut else "")).wrap(width)
+    shown = safe(text[:MAX_BLOCK_CHARS])
+    lines = shown[:MAX_BLOCK_CHARS].rstrip("\n").split("\n", MAX_BLOCK_LINES)
+    is_cut = len(text) > MAX_BLOCK_CHARS or len(shown) > MAX_BLOCK_CHARS or len(lines) > MAX_BLOCK_LINES
+    return Content("\n".join(lines[:MAX_BLOCK_LINES]) + ("…" if is_cut else "")).wrap(width)
 
 
 def _key_hints(words: str) -> list[Content]:

@@ -35,7 +35,6 @@ _NAMES: Final[Mapping[str, str]] = {
     "scss": "scss",
     "sql": "sql",
     "swift": "swift",
-    "terraform": "terraform tf hcl",
     "toml": "toml",
     "xml": "xml svg",
     "yaml": "yaml yml",

@@ -24,6 +24,8 @@ MAX_INLINE_MARKS: Final = 1_000
 10 µs for each."""
 MAX_NESTED_BLOCKS: Final = 18
 """Levels of blocks: a quote is one, a list is two. The parser leaves out text that is nested 20 levels deep."""
+MAX_MARKERS: Final = 4_000
+"""Markers of quotes and lists before lines, those of outer levels included. Each takes 5 µs."""
 MAX_TOKENS_PER_ROW: Final = 100
 """So much may be parsed for each row that is drawn; otherwise a screen of rows could take any time."""
 MAX_PLAIN_LINES: Final = 300
@@ -68,7 +70,10 @@ def _laid_out(text: str, width: int) -> list[Content] | None:
     if any(token.nesting and token.level > MAX_NESTED_BLOCKS for token in tokens):
         return None
     document = _Document(text.split("\n"))
-    lines = document.blocks(_tree(tokens), width)
+    try:
+        lines = document.blocks(_tree(tokens), width)
+    except _TooManyMarkers:
+        return None
     if len(tokens) > _MIN_CHECKED_TOKENS + MAX_TOKENS_PER_ROW * len(lines):
         return None
     if document.is_simplified:
@@ -109,6 +114,10 @@ def _tree(tokens: Sequence[Token]) -> list[_Node]:
     return levels[0]
 
 
+class _TooManyMarkers(Exception):
+    """Raised if drawing the text would take too much work."""
+
+
 class _Document:
     """Draws the blocks of one text."""
 
@@ -116,6 +125,7 @@ class _Document:
         self._source = source
         """The lines of the text."""
         self._marks_left = MAX_INLINE_MARKS
+        self._markers_left = MAX_MARKERS
         self.is_simplified = False
         """Whether a part of the text was drawn without its Markdown."""
 
@@ -135,7 +145,7 @@ class _Document:
                 if width - 2 < _MIN_NESTED_COLUMNS:
                     return self.blocks(node.children, width)
                 inner = self.blocks(node.children, width - 2)
-                return _with_marker(inner, Content.styled(f"{_VERTICAL} ", _MUTED), _MUTED)
+                return self._with_marker(inner, Content.styled(f"{_VERTICAL} ", _MUTED), _MUTED)
             case "fence" | "code_block":
                 return _code(node.token.content, node.token.info if node.type == "fence" else "", width)
             case "hr":
@@ -160,7 +170,7 @@ class _Document:
             inner = self.blocks(item.children, width - len(marker) if has_room else width, is_tight=is_tight)
             styled = Content.styled(marker, "$text-accent")
             if has_room:
-                lines += _with_marker(inner or [Content("")], styled, rest=Content(" " * len(marker)))
+                lines += self._with_marker(inner or [Content("")], styled, rest=Content(" " * len(marker)))
             else:
                 lines += [*styled.fold(width), *inner]
             number = None if number is None else number + 1
@@ -188,6 +198,17 @@ class _Document:
             if not number:
                 lines.append(Content.styled(_RULE * (sum(widths) + 3 * (columns - 1)), _MUTED))
         return lines
+
+    def _with_marker(
+        self, lines: Sequence[Content], first: Content, style: str = "", rest: Content | None = None
+    ) -> list[Content]:
+        """Put the marker `first` before the first line, and `rest` or the same marker before the others."""
+        self._markers_left -= len(lines)
+        if self._markers_left < 0:
+            raise _TooManyMarkers
+        markers = chain((first,), repeat(first if rest is None else rest))
+        styled = (line.stylize_before(style) if style else line for line in lines)
+        return [marker + line for marker, line in zip(markers, styled, strict=False)]
 
     def _raw(self, node: _Node, width: int) -> list[Content]:
         """The source of a block that has no room."""
@@ -279,15 +300,6 @@ def _expand_tabs(content: Content) -> Content:
         size += len(shown)
     places.append(size)
     return Content("".join(text), [Span(places[start], places[end], style) for start, end, style in content.spans])
-
-
-def _with_marker(
-    lines: Iterable[Content], first: Content, style: str = "", rest: Content | None = None
-) -> list[Content]:
-    """Put the marker `first` before the first line, and `rest` or the same marker before the others."""
-    markers = chain((first,), repeat(first if rest is None else rest))
-    styled = (line.stylize_before(style) if style else line for line in lines)
-    return [marker + line for marker, line in zip(markers, styled, strict=False)]
 
 
 def _pad(line: Content, width: int) -> Content:

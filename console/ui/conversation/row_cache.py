@@ -22,6 +22,8 @@ from console.ui.conversation.block_painter import MAX_TEXT_COLUMNS, BlockPainter
 
 MAX_CACHED_ROWS: Final = 400
 """A screen shows about sixty. Each row is dozens of objects, which the garbage collector has to visit."""
+MIN_CACHED_PIECES: Final = 3
+"""Kept however many rows they have: a frame asks for a piece twice, and for its neighbours in between."""
 MIN_TEXT_COLUMNS: Final = 16
 _NO_MARK: Final = Content(" ")
 
@@ -84,7 +86,7 @@ class RowCache:
             drawn = _CachedRows(source, [*([Strip.blank(view.width, view.base.rich_style)] * gap), *strips])
         self._cached[key] = drawn  # at the end, so that the least recently used is first
         self._rows += len(drawn.strips)
-        while self._rows > MAX_CACHED_ROWS and len(self._cached) > 1:
+        while self._rows > MAX_CACHED_ROWS and len(self._cached) > MIN_CACHED_PIECES:
             self._rows -= len(self._cached.pop(next(iter(self._cached))).strips)
         return drawn.strips
 

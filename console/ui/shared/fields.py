@@ -28,7 +28,7 @@ _STYLE: Final = """
 
 MAX_WRAPPED_LINE_CHARS: Final = 10_000
 """Longer lines are not wrapped: Textual blocks the screen for seconds to wrap 300,000 characters."""
-MAX_WRAPPED_LINES: Final = 5_000
+MAX_WRAPPED_LINES: Final = 2_000
 """With more lines none is wrapped: Textual wraps all of them at once, visible or not."""
 MAX_BRACKET_SEARCH_CHARS: Final = 20_000
 """In longer text the bracket that matches the one at the cursor is not searched: on each move of the cursor Textual may

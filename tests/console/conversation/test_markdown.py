@@ -44,6 +44,10 @@ def test_decoded_references_are_safe(markdown: str):
     assert "".join(drawn(markdown)).count("\u0301") <= 8
 
 
+def test_decoded_references_can_be_seen():
+    assert drawn("a&#8238;b [c&#8203;](d)") == ["a\\u202eb c\\u200b (d)"]
+
+
 @pytest.mark.parametrize("marker", ["> ", "- ", "1. ", "999999999. ", "> - "])
 @pytest.mark.parametrize("depth", [5, 18, 19, 20, 60])
 @pytest.mark.parametrize("width", [6, 14, 60])
@@ -73,7 +77,9 @@ def test_text_without_visible_rows_has_one_row():
     assert drawn("\n\n") == []
 
 
-@pytest.mark.parametrize("markdown", [">\n\n" * 1_300, "x" * 20_000], ids=["empty quotes", "long"])
+@pytest.mark.parametrize(
+    "markdown", [">\n\n" * 1_300, "> " * 15 + "a\n" * 1_000, "x" * 20_000], ids=["empty quotes", "deep quotes", "long"]
+)
 def test_work_without_rows_is_not_done_for_long(markdown: str):
     lines = drawn(markdown, 100)
     assert len(lines) > 100

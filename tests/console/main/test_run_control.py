@@ -66,7 +66,7 @@ async def test_enter_in_the_runs_list_opens_a_past_run(open_engine: Engines, siz
         await pilot.press("home", "down", "enter")
         await sees(pilot, "You said: beta", "You said: alpha")
         assert (app.active_session.session_id, app.main.where()) == ("old", "prompt")
-        assert app.services.updater.view is not None
+        await until(pilot, lambda: app.services.updater.view is not None)
         assert (await app.active_session.engine.runs.get(app.services.updater.view.run_id)).metadata["input"] == "beta"
 
         await complete_run(pilot, "delta")
@@ -82,7 +82,7 @@ async def test_click_in_the_runs_list_opens_a_past_run(open_engine: Engines):
         await sees(pilot, "You said: alpha")
         await until(pilot, lambda: app.services.updater.view is not None)
         assert app.active_session.session_id == "old"
-        assert app.services.updater.view is not None
+        await until(pilot, lambda: app.services.updater.view is not None)
         assert (await app.active_session.engine.runs.get(app.services.updater.view.run_id)).metadata["input"] == "alpha"
 
 

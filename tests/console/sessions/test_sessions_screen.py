@@ -152,6 +152,9 @@ async def test_details_can_be_scrolled_copied_and_left(open_engine: Engines, siz
     app = browsing(open_engine, TRIPS[0], ("long", (text,)))
     async with at_the_screen(app, size) as pilot:
         screen = await open_session_browser(pilot, app)
+        await until(pilot, lambda: listed(screen)[:1] == ["long"])
+        await pilot.press("g")
+        await until(pilot, lambda: screen.node.row.session.session_id == "long")
         await pilot.press("tab")
         await sees(pilot, "1 exchange · 2 messages", "line 0")
         await pilot.press("G")

@@ -12,6 +12,7 @@ from textual.widget import Widget
 from textual.widgets import Input, TextArea
 
 import console.ui
+from console.model.state.json_text import MAX_EDITED_LINES, parse_json, to_json_text
 from console.ui.shared import fields
 from console.ui.shared.fields import MAX_WRAPPED_LINE_CHARS, MAX_WRAPPED_LINES, LineField, SafeInput, SafeTextArea
 from tests.console.text.test_safe import hostile_in
@@ -85,3 +86,9 @@ def test_the_matching_bracket_is_not_searched_in_a_long_text(monkeypatch: pytest
     short, long = SafeTextArea("[ab]"), SafeTextArea(f"[{'a' * 20}]")
     assert short.find_matching_bracket("[", (0, 0)) == (0, 3)
     assert long.find_matching_bracket("[", (0, 0)) is None
+
+
+def test_json_with_very_many_lines_is_edited_on_one_line():
+    assert to_json_text([0] * 10).count("\n") == 11
+    assert to_json_text([0] * MAX_EDITED_LINES).count("\n") == 0
+    assert parse_json(to_json_text([0, "\u202e"] * MAX_EDITED_LINES)) == [0, "\u202e"] * MAX_EDITED_LINES

@@ -10,12 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 from textual.pilot import Pilot
+from textual.widgets import Input, TextArea
 
 from console.app import Trackside
 from console.launch import LaunchOptions
 from console.model.text.safe import one_line, safe
 from console.ui.conversation.markdown import MarkdownLayout
+from console.ui.shared.fields import SafeInput, SafeTextArea
 from engine.api import Engine
+from tests.console.text.test_safe import hostile_in
 from tests.support.console.pilot import at_the_screen, sees, shown, until
 
 pytestmark = pytest.mark.usefixtures("every_frame")
@@ -47,9 +50,16 @@ def check(app: Trackside, size: tuple[int, int]) -> None:
     assert [(pane, pane.failure.report) for pane in app.main.guarded if pane.failure is not None] == []
     strips = app.screen._compositor.render_strips()
     assert len(strips) == size[1]
+    assert [one for one in app.screen.query(Input) if not isinstance(one, SafeInput)] == []
+    assert [one for one in app.screen.query(TextArea) if not isinstance(one, SafeTextArea)] == []
     for strip in strips:
         text = strip.text
+<<<<<<< HEAD
         assert [character for character in text if is_control(character)] == []
+=======
+        assert hostile_in(text) == set()
+        assert [character for character in text if is_obeyed(character)] == []
+>>>>>>> h/h_text
         assert cell_len(text) == strip.cell_length == size[0], text
 
 

@@ -8,7 +8,7 @@ from engine.api import Fate, Mode
 from engine.run.live import StopReason
 from engine.store.errors import CannotSteer, QueueFull
 from tests.support.engines import done, lines_of, wait_for_run
-from tests.support.queue.steering import SteeringHarness
+from tests.support.queue.steering import SteeringHarness, writer_blocked
 
 
 async def test_a_queued_item_can_be_edited(steering: SteeringHarness):
@@ -169,10 +169,13 @@ async def test_mode_cannot_be_set_to_steer_at_the_end_of_the_run(steering: Steer
     ticket = await steering.send("one", after=True)
     if ends == "by result":
         await run.yields(done("that is it"))
-    else:
-        steering.engine._core.host.orchestrator.live[run.run_id].request_stop(StopReason.CANCELLED)
+    with writer_blocked(steering.engine):  # the end of the run is written after the change is decided
+        if ends == "by stop":
+            steering.engine._core.host.orchestrator.live[run.run_id].request_stop(StopReason.CANCELLED)
+        change = asyncio.ensure_future(steering.engine.queue.set_mode(str(ticket.item_id), Mode.STEER))
+        await asyncio.sleep(0)
     with pytest.raises(CannotSteer, match="the run is ending"):
-        await steering.engine.queue.set_mode(str(ticket.item_id), Mode.STEER)
+        await change
     if ends == "by result":
         await run.end()
 

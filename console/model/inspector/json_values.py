@@ -178,13 +178,8 @@ def _keys_that_may_match(container: Any, keys: Sequence[Key], written: str) -> I
         return
     for start in range(0, len(keys), _ENCODED_ITEMS):
         some = keys[start : start + _ENCODED_ITEMS]
-<<<<<<< HEAD
         children: list[object] = [container[key] for key in some]
         if isinstance(container, dict):
-=======
-        children: list[Any] = [container[key] for key in some]
-        if isinstance(some[0], str):
->>>>>>> h/h_text
             children += some
         if _may_contain(children, written):
             yield from some

@@ -54,12 +54,8 @@ def check(app: Trackside, size: tuple[int, int]) -> None:
     assert [one for one in app.screen.query(TextArea) if not isinstance(one, SafeTextArea)] == []
     for strip in strips:
         text = strip.text
-<<<<<<< HEAD
-        assert [character for character in text if is_control(character)] == []
-=======
         assert hostile_in(text) == set()
-        assert [character for character in text if is_obeyed(character)] == []
->>>>>>> h/h_text
+        assert [character for character in text if is_control(character)] == []
         assert cell_len(text) == strip.cell_length == size[0], text
 
 

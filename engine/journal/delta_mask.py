@@ -2,15 +2,16 @@
 
 from typing import Any, cast
 
-from engine.journal.secret_mask import SecretMask, StreamMask
+from engine.journal.delta_text import DeltaText
+from engine.journal.secret_mask import SecretMask
+from engine.protocol.content import text_of
 
 
 class DeltaMask:
     """Changes the chunks of one message at a time before they are recorded.
 
-    Chunks are fragments, or snapshots that repeat the text so far; `DeltaText` tells them apart, and this class must
-    not mislead it. The end of a fragment that is held back is put before the next one; the next snapshot contains it
-    anyway. Where a changed chunk could be read as the other kind, it is recorded with `all_content`, which settles it.
+    Whether chunks are fragments or snapshots is known only after some of them (see `DeltaText`). Until then a chunk
+    that must be changed is recorded with the whole masked text so far as `all_content`, which every reader prefers.
     """
 
     def __init__(self, mask: SecretMask) -> None:
@@ -18,39 +19,54 @@ class DeltaMask:
         self._start_message()
 
     def _start_message(self) -> None:
-        self._fragments = self._mask.stream()
+        self._stream = self._mask.stream()
+        self._raw = DeltaText()
+        """The text as the runner sent it."""
         self._is_changed = False
         """Whether a chunk of this message was recorded other than it came."""
-        self._are_fragments = False
-        """Whether a chunk did not begin with the one before it."""
-        self._previous = ""
-        """The content of the last chunk as the runner sent it."""
-        self._recorded: str | None = ""
-        """The joined fragments as recorded; None once it is clear to a reader that they are fragments."""
-        self._last_recorded = ""
-        self._cut_snapshot: str | None = None
-        """The last snapshot, if its end was held back."""
+        self._is_clear = False
+        """Whether a reader of the recorded chunks appends the next fragment."""
+        self._shown = ""
+        """The whole text as it was recorded last with `all_content`."""
 
     @property
     def holds_text(self) -> bool:
         """Return whether the end of the text so far is not recorded yet."""
-        return self._cut_snapshot is not None or (self._fragments is not None and bool(self._fragments.held))
+        return self._stream is not None and bool(self._stream.held)
 
     def cover(self, chunk: dict[str, Any]) -> dict[str, Any]:
         """Return the chunk as it may be recorded; the same object if nothing changes."""
-        if self._fragments is None:
+        if self._stream is None:
             return chunk
         content, whole = chunk.get("content"), chunk.get("all_content")
-        changed: dict[str, Any] = {}
-        self._cut_snapshot = None
-        if isinstance(content, str) and content:
-            changed = self._cover_content(content, self._fragments, has_snapshot=bool(whole))
-        elif isinstance(content, list):
-            changed = {"content": [_cover_part(part, self._fragments) for part in cast("list[Any]", content)]}
-        if isinstance(whole, str) and whole:
-            changed["all_content"] = self._cover_snapshot(whole)
-            self._recorded = None
-        return chunk if all(chunk.get(name) == value for name, value in changed.items()) else {**chunk, **changed}
+        text, snapshot = text_of(content), whole if isinstance(whole, str) else None
+        if not text and not snapshot:
+            return chunk
+        is_fragment = self._raw.is_joined and not snapshot
+        self._raw.add(text, snapshot)
+        if is_fragment:
+            shown = self._stream.add(text)
+            if shown == text and self._is_clear:
+                return chunk
+            changed: dict[str, Any] = {"content": _with_text(content, shown)}
+            if shown and not self._is_clear:
+                changed["all_content"], self._is_clear = shown, True
+            return {**chunk, **changed}
+        return self._cover_whole(chunk, content)
+
+    def _cover_whole(self, chunk: dict[str, Any], content: object) -> dict[str, Any]:
+        """Mask the whole text so far, because it is not known yet how the chunks are joined, or the chunk has it."""
+        stream, raw = self._mask.stream(), self._raw.text
+        assert stream is not None  # noqa: S101  (there are secrets to mask)
+        self._stream = stream
+        shown = stream.add(raw)
+        if shown == raw and not self._is_changed:
+            self._is_clear = self._raw.is_joined
+            return chunk
+        new = shown.removeprefix(self._shown)
+        self._is_changed, self._shown = True, shown
+        self._is_clear = bool(shown)
+        return {**chunk, "content": _with_text(content, new), "all_content": shown}
 
     def take_held(self) -> dict[str, Any] | None:
         """Return a chunk with the text that is held back, because the message goes no further; None if there is none.
@@ -58,58 +74,25 @@ class DeltaMask:
         The next chunk starts a new message.
         """
         chunk: dict[str, Any] | None = None
-        if self._cut_snapshot is not None:
-            chunk = {"role": "assistant", "all_content": self._mask.cover_words(self._cut_snapshot)}
-        elif self._fragments is not None and self._fragments.held:
-            chunk = {"role": "assistant", **self._fragment(self._fragments.held, is_changed=True)}
+        if self._stream is not None and self._stream.held:
+            if self._raw.is_joined and self._is_clear:
+                chunk = {"role": "assistant", "content": self._stream.held}
+            else:
+                whole = self._mask.cover_words(self._raw.text)
+                chunk = {"role": "assistant", "content": self._stream.held, "all_content": whole}
         self._start_message()
         return chunk
 
-    def _cover_content(self, content: str, fragments: StreamMask, *, has_snapshot: bool) -> dict[str, Any]:
-        is_snapshot = (
-            not has_snapshot
-            and not self._are_fragments
-            and bool(self._previous)
-            and len(content) > len(self._previous)
-            and content.startswith(self._previous)
-        )
-        self._are_fragments = self._are_fragments or has_snapshot or bool(self._previous and not is_snapshot)
-        self._previous = content
-        if is_snapshot:
-            fragments.take_held()
-            shown = self._cover_snapshot(content)
-            self._is_changed = self._is_changed or shown != content
-            return {"content": shown, "all_content": shown} if self._is_changed else {"content": shown}
-        shown = fragments.add(content)
-        return self._fragment(shown, is_changed=shown != content)
 
-    def _fragment(self, shown: str, *, is_changed: bool) -> dict[str, Any]:
-        """Return the text of a chunk that is recorded as a fragment."""
-        self._is_changed = self._is_changed or is_changed
-        if self._recorded is None or not shown:
-            return {"content": shown}
-        begins_alike = bool(self._last_recorded) and shown.startswith(self._last_recorded)
-        self._recorded += shown
-        if self._is_changed and begins_alike:
-            joined, self._recorded = self._recorded, None
-            return {"content": shown, "all_content": joined}
-        if self._last_recorded and not begins_alike:
-            self._recorded = None
-        self._last_recorded = shown
-        return {"content": shown}
-
-    def _cover_snapshot(self, text: str) -> str:
-        stream = self._mask.stream()
-        if stream is None:
-            return text
-        shown = stream.add(text)
-        self._cut_snapshot = text if stream.held else None
-        return shown
-
-
-def _cover_part(part: object, stream: StreamMask) -> object:
-    if not isinstance(part, dict):
-        return part
-    element = cast("dict[str, Any]", part)
-    text: object = element.get("text")
-    return {**element, "text": stream.add(text)} if isinstance(text, str) else element
+def _with_text(content: object, text: str) -> object:
+    """Return the content of a chunk with another text; parts that are not text stay."""
+    if not isinstance(content, list):
+        return text
+    parts: list[Any] = []
+    for part in cast("list[Any]", content):
+        if text_of([part]):
+            parts.append({**part, "text": text})
+            text = ""
+        else:
+            parts.append(part)
+    return parts

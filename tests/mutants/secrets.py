@@ -40,14 +40,14 @@ MUTANTS: Final = (
     ),
     Mutant(
         "engine/journal/delta_mask.py",
-        'return {"content": shown, "all_content": shown} if self._is_changed else {"content": shown}',
-        'return {"content": shown}',
+        '"content": _with_text(content, new), "all_content": shown}',
+        '"content": _with_text(content, new)}',
         "masked snapshots are still read as snapshots",
         f"{_DELTAS}::{_SPLIT}[snapshots]",
     ),
     Mutant(
         "engine/journal/delta_mask.py",
-        "if self._is_changed and begins_alike:",
+        "if shown and not self._is_clear:",
         "if False:",
         "changed fragments are not read as snapshots",
         f"{_DELTAS}::{_SPLIT}[fragments]",

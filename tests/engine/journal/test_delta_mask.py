@@ -47,6 +47,9 @@ def joined(chunks: list[dict[str, Any]]) -> str:
 @given(words=WORDS, cuts=st.sets(st.integers(1, 60), max_size=12))
 @example(words=[KEY], cuts={4, 5, 7, 8, 10})
 @example(words=["h", "hunter"], cuts=set())
+@example(words=["sk-abzsk-abzz"], cuts={3, 5, 6})
+@example(words=["s", KEY], cuts={1, 3})
+@example(words=["s", KEY, KEY, KEY], cuts={1, 26})
 def test_a_split_secret_is_masked_and_no_other_text_is_lost(kind: str, words: list[str], cuts: set[int]):
     text = "".join(words)
     places = [0, *sorted(cut for cut in cuts if cut < len(text)), len(text)]

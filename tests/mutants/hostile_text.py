@@ -110,6 +110,13 @@ MUTANTS: Final = (
     ),
     Mutant(
         "console/ui/inspector/tabs.py",
+        "            if left <= 0:\n                return rows, True",
+        "            if left <= -9_000_000:\n                return rows, True",
+        "the inspector shows a bounded amount of output",
+        f"{_BUDGET}::test_output_and_state_show_a_bounded_number_of_rows",
+    ),
+    Mutant(
+        "console/ui/inspector/tabs.py",
         "for key in scope.keys[:MAX_SCOPE_KEYS]:",
         "for key in scope.keys:",
         "the inspector shows a bounded number of keys",

@@ -119,7 +119,8 @@ def inspector(value: object) -> Draw:
 def output(value: object) -> Draw:
     """The output of a run, and a traceback."""
     text = as_text(value)[:65_536]
-    lines = [OutputLine(position, 1, "stdout", text.replace("\n", " ")) for position in range(MAX_OUTPUT_LINES)]
+    line = text.replace("\n", " ")
+    lines = [OutputLine(position, 1, "stdout", line) for position in range(MAX_OUTPUT_LINES)]
     lines.append(OutputLine(MAX_OUTPUT_LINES, 1, "traceback", text))
     data = OutputData(run_id="run", lines=lines, has_earlier=False)
     return lambda: _draw(OutputTab().rows(data))

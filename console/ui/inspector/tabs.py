@@ -564,11 +564,11 @@ _STREAM_MARKS: Final = {
 MAX_OUTPUT_LINE_CHARACTERS: Final = 2_000
 """A longer output line is cut; a copy has all of it."""
 MAX_OUTPUT_CHARACTERS: Final = 100_000
-SHORT_OUTPUT_LINE_CHARACTERS: Final = 100
-"""If all lines have more than `MAX_OUTPUT_CHARACTERS`, each is cut after this many: the rows of the whole tab are
-computed at once."""
-MAX_OUTPUT_ROWS: Final = 2_000
-"""Lines of all output that are shown, with those of tracebacks: the last ones."""
+"""Characters of all output that are shown: the newest. The rows of the whole tab are computed at once."""
+MIN_COUNTED_CHARACTERS: Final = 50
+"""A shorter line counts as this many."""
+MAX_TRACEBACK_LINES: Final = 1_000
+"""Lines of one traceback that are shown: the last ones."""
 
 
 class OutputTab(Tab[OutputData]):
@@ -583,8 +583,8 @@ class OutputTab(Tab[OutputData]):
 
     def __init__(self) -> None:
         super().__init__()
-        self._rows: dict[tuple[str, int, int], Sequence[Source]] = {}
-        """Rows of lines that are already shown, by run, position and limit: output does not change."""
+        self._rows: dict[tuple[str, int], Sequence[Text]] = {}
+        """Rows of lines that are already shown: output does not change."""
 
     def rows(self, data: OutputData) -> Source:
         if not data.lines:
@@ -598,27 +598,26 @@ class OutputTab(Tab[OutputData]):
         self._rows = rows
         return Stack(parts)
 
-    def _newest(self, data: OutputData) -> tuple[dict[tuple[str, int, int], Sequence[Source]], bool]:
+    def _newest(self, data: OutputData) -> tuple[dict[tuple[str, int], Sequence[Text]], bool]:
         """The rows of each line, the newest first, and whether there may be more before them."""
-        total = sum(min(len(printed.text), MAX_OUTPUT_LINE_CHARACTERS) for printed in data.lines)
-        limit = MAX_OUTPUT_LINE_CHARACTERS if total <= MAX_OUTPUT_CHARACTERS else SHORT_OUTPUT_LINE_CHARACTERS
-        rows: dict[tuple[str, int, int], Sequence[Source]] = {}
-        left = MAX_OUTPUT_ROWS
+        rows: dict[tuple[str, int], Sequence[Text]] = {}
+        left = MAX_OUTPUT_CHARACTERS
         for printed in reversed(data.lines):
             if left <= 0:
                 return rows, True
-            key = (data.run_id, printed.position, limit)
-            rows[key] = self._rows.get(key) or [*self._lines(printed, limit)]
-            left -= len(rows[key])
+            key = (data.run_id, printed.position)
+            rows[key] = self._rows.get(key) or [*self._lines(printed)]
+            shown = sum(max(MIN_COUNTED_CHARACTERS, len(line.plain)) for line in rows[key])
+            left -= max(shown, min(len(printed.text), MAX_OUTPUT_LINE_CHARACTERS))  # much of it may be invisible
         return rows, data.has_earlier
 
-    def _lines(self, printed: OutputLine, limit: int) -> Iterator[Source]:
+    def _lines(self, printed: OutputLine) -> Iterator[Text]:
         mark, tone = _STREAM_MARKS.get(printed.stream, (safe(printed.stream[:3]), "faint"))
         body = "bad" if printed.stream == "traceback" else "text"
-        for line in printed.text.rstrip("\n").rsplit("\n", MAX_OUTPUT_ROWS)[-MAX_OUTPUT_ROWS:]:
-            shown = one_line(safe(line[:limit]).expandtabs(4), 2 * limit)  # an escape is six times as long
-            if len(line) > limit:
-                shown += f"… {len(line) - limit:,} more characters"
+        for line in printed.text.rstrip("\n").rsplit("\n", MAX_TRACEBACK_LINES)[-MAX_TRACEBACK_LINES:]:
+            shown = safe(line[:MAX_OUTPUT_LINE_CHARACTERS]).expandtabs(4)
+            if len(line) > MAX_OUTPUT_LINE_CHARACTERS:
+                shown += f"… {len(line) - MAX_OUTPUT_LINE_CHARACTERS:,} more characters"
             yield Text(
                 Piece(f"{mark} ", tone), Piece(shown, body), hang=4, jump=printed.position, copy=lambda line=line: line
             )

@@ -20,7 +20,7 @@ from console.model.stream.filter import OfKind, Part
 from console.model.stream.index import Chunk, Kinds
 from console.ui.conversation import markdown
 from console.ui.conversation.highlighting import MAX_HIGHLIGHTED_CHARS
-from console.ui.inspector.tabs import MAX_OUTPUT_ROWS, MAX_SCOPE_KEYS, OutputTab, StateTab
+from console.ui.inspector.tabs import MAX_SCOPE_KEYS, OutputTab, StateTab
 from tests.console.text.test_safe import hostile_in
 from tests.support.console.stream_data import entry
 from tests.support.hostile_surfaces import ROWS, SURFACES, WIDTH
@@ -120,8 +120,13 @@ def test_output_and_state_show_a_bounded_number_of_rows():
     lines = [OutputLine(number, 1, "traceback", "\n".join(["x"] * 100)) for number in range(100)]
     output = OutputTab().rows(OutputData(run_id="run", lines=lines, has_earlier=False))
     output.fit(WIDTH)
-    assert output.height <= MAX_OUTPUT_ROWS + 100 + 1
+    assert output.height == 1 + 2_000
     assert "Earlier lines may be missing" in output.row(0).pieces[0].text
+    lines = [OutputLine(number, 1, "stdout", f"{number} {'x' * 80}") for number in range(1_000)]
+    output = OutputTab().rows(OutputData(run_id="run", lines=lines, has_earlier=False))
+    output.fit(WIDTH)
+    assert output.height == 1_000
+    assert output.copied(0).startswith("0 x")
 
     keys = [StateKey(f"k{number}", number, "by you", 1) for number in range(10_000)]
     state = StateTab().rows(StateData(run_id="run", scopes=[ScopeData("conversation", keys)], changes=[]))

@@ -4,7 +4,7 @@ python -m tests.text_budget [--texts 20000] [--seed 1] [--surface NAME] [--lexer
 
 Prints one line of JSON per surface and exits 1 if a draw took longer than the limit. Times are those of the processor,
 so that other programs do not count. With `--lexers` it measures every
-lexer of Pygments instead, and lists those that are linear: `LEXERS` in console/ui/conversation/highlighting.py names
+lexer of Pygments instead, and lists those that are linear: `LEXERS` in console/ui/conversation/code_highlight.py names
 only such ones.
 """
 
@@ -21,7 +21,7 @@ from typing import Final
 
 from console.app import GC_THRESHOLDS
 from console.model.text.safe import safe
-from console.ui.conversation.highlighting import MAX_HIGHLIGHTED_CHARS, is_highlightable
+from console.ui.conversation.code_highlight import MAX_HIGHLIGHTED_CHARS, is_highlightable
 from tests.support.hostile_surfaces import SURFACES, Draw
 from tests.support.hostile_texts import FENCE_HEADS, UNITS, HostileTexts, languages, wide_and_deep_values
 

@@ -16,8 +16,8 @@ from engine.store.writer import Writer
 JOURNAL_LIMIT: Final = 1024 * 1024 * 1024
 OUTPUT_LIMIT: Final = 8 * 1024 * 1024
 ROW_BYTES: Final = 128
-"""What an entry takes on disk beside its data: its other columns, and its place in the index (119 bytes for a printed
-line). It counts towards both limits, so that empty entries are bounded too.
+"""Bytes of an entry on disk in addition to its data: its other columns and its place in the index (119 for a printed
+line). They count towards both limits, so that empty entries are bounded too.
 """
 
 

@@ -91,11 +91,6 @@ class SecretMask:
         """The values as they appear inside a JSON string."""
         self._mark_of = dict(self._marks)
 
-    @property
-    def is_empty(self) -> bool:
-        """Return whether there are no secrets to mask."""
-        return not self._marks
-
     def cover(self, text: str) -> str:
         """Return JSON text with every secret masked."""
         if not self._written or not any(written in text for written in self._written):

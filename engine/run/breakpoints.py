@@ -114,7 +114,7 @@ class Breakpoint:
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """What a run is paused at now."""
+    """The call or result at which a run is paused now."""
 
     location: str
     """The breakpoint that was reached, as text; `step` if a step ended here."""

@@ -113,7 +113,7 @@ class CheckedResult(NamedTuple):
 
 
 _Reading = tuple[str, object, dict[str, Any], str, object, int, str | None, str | None]
-"""What a result says by itself, without the results before it; a plain tuple, because it is made for each.
+"""The reading of one result without the results before it; a plain tuple, because one is made for each result.
 
 Its kind, its data, what is recorded, that as JSON, its sequence number, its memory, why it is recorded but not applied,
 and its protocol error.
@@ -129,7 +129,7 @@ class PreparedResult(NamedTuple):
     kind: str
     reading: _Reading
     problem: str | None
-    """What is wrong with its data."""
+    """The problem of its data."""
 
 
 def prepare(result: Any, run_id: str, cover: Callable[[str], str]) -> PreparedResult:
@@ -211,7 +211,7 @@ class Normaliser:
         if protocol_error is not None:
             return self._refuse(kind, shown, text, number, protocol_error)
         outcome, reason, applies = self._decide_outcome(kind, data, sequence, refusal, problem)
-        # What is recorded is another object only if something was left out of it.
+        # The recorded data is another object only if something was left out of it.
         payload = shown if shown is data else _as_object(data)
         return CheckedResult(kind, shown, text, payload, outcome, reason, number, applies, None, memory)
 

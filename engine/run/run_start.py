@@ -28,7 +28,7 @@ from engine.version import VERSION
 
 @dataclass(frozen=True, slots=True)
 class StartFacts:
-    """What the store contained when the run started."""
+    """The content of the store when the run started."""
 
     event_seq: int
     transcript_seq: int | None

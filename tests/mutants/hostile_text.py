@@ -60,7 +60,7 @@ MUTANTS: Final = (
         f"{_MARKDOWN}::test_decoded_references_can_be_seen",
     ),
     Mutant(
-        "console/ui/conversation/highlighting.py",
+        "console/ui/conversation/code_highlight.py",
         "lexer = LEXERS.get(language.lower())",
         "lexer = LEXERS.get(language.lower(), language)",
         "only languages with a linear lexer are highlighted",

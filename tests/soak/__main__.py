@@ -67,7 +67,7 @@ class Soak:
             self.kills += 1
 
     def leftovers(self) -> set[int]:
-        """Return the processes of this soak that are still there two seconds after its end."""
+        """Return the processes of this soak that are still there ten seconds after its end."""
         until = time.monotonic() + 10
         while (left := marked_processes(self._mark)) and time.monotonic() < until:
             time.sleep(0.1)

@@ -2,7 +2,7 @@
 
 `python -m tests.soak.host DATABASE LOG SEED SECONDS deletes|keeps`
 A line is written before an action that deletes something, and after everything that the engine announced or accepted.
-The host ends after its seconds, or when its standard input closes, or when it is killed.
+The host ends after its seconds, or when it is killed.
 """
 
 import asyncio

@@ -118,7 +118,7 @@ def _faint(words: str) -> Text:
 
 
 def conflict_text(conflict: "StateConflict", now: int) -> str:
-    """What happened to a value that the user has not seen: `it is now "wild" (user, just now)`."""
+    """Describe a change that the user has not seen: `it is now "wild" (user, just now)`."""
     change = conflict.change
     writer = f" ({writer_of(change)}, {ago(now - change.at)})" if change is not None else ""
     if conflict.now is Expected.NOTHING:

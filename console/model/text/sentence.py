@@ -1,4 +1,4 @@
-"""Makes the text of an error begin as a sentence where it is shown. Errors are also quoted inside other sentences."""
+"""Makes an error message begin with a capital letter when it stands alone; errors are also quoted inside sentences."""
 
 from typing import Final
 

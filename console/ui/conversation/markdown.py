@@ -279,7 +279,7 @@ class _Line:
 
 
 def _code(code: str, info: str, width: int) -> list[Content]:
-    from console.ui.conversation.highlighting import highlighted  # noqa: PLC0415  (most messages have no code)
+    from console.ui.conversation.code_highlight import highlighted  # noqa: PLC0415  (most messages have no code)
 
     content = highlighted(safe(code).rstrip("\n"), info.split(maxsplit=1)[0] if info.strip() else "")
     lines = _expand_tabs(content).split("\n", allow_blank=True)

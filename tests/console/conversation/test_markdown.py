@@ -9,7 +9,7 @@ from pygments.lexer import Lexer
 from rich.cells import cell_len
 
 from console.ui.conversation import markdown as module
-from console.ui.conversation.highlighting import LEXERS, MAX_HIGHLIGHTED_CHARS
+from console.ui.conversation.code_highlight import LEXERS, MAX_HIGHLIGHTED_CHARS
 from console.ui.conversation.markdown import MAX_INLINE_MARKS, MarkdownLayout, column_widths
 from tests.console.text.test_safe import hostile_in
 

@@ -19,7 +19,7 @@ from console.model.inspector.state_diff import inner_changes
 from console.model.stream.filter import OfKind, Part
 from console.model.stream.index import Chunk, Kinds
 from console.ui.conversation import markdown
-from console.ui.conversation.highlighting import MAX_HIGHLIGHTED_CHARS
+from console.ui.conversation.code_highlight import MAX_HIGHLIGHTED_CHARS
 from console.ui.inspector.tabs import MAX_SCOPE_KEYS, OutputTab, StateTab
 from tests.console.text.test_safe import hostile_in
 from tests.support.console.stream_data import entry

@@ -17,8 +17,8 @@ from console.model.stream.rows import MAX_CACHED_CHARS, MAX_CACHED_ENTRIES, TONE
 from console.model.stream.time_column import TimeMode, format_elapsed, format_step, format_time
 from console.ui.stream.row import Columns, RowStyle, draw_heading, draw_row
 from console.ui.terminal.ascii_filter import ASCII
-from tests.support.console.hostile_texts import HOSTILE_TEXTS
 from tests.support.console.stream_data import START, entry
+from tests.support.console.unsafe_screen_texts import HOSTILE_TEXTS
 
 
 def row_of(kind: str, data: Any = None, **fields: Any) -> Row:

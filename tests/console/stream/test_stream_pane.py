@@ -10,7 +10,6 @@ from console.model.stream.index import CHUNK_ENTRIES
 from console.model.stream.timeline import Timeline
 from console.ui.stream.lines import StreamLines
 from console.ui.stream.pane import StreamPane
-from tests.support.console.hostile_texts import HOSTILE_TEXTS
 from tests.support.console.pilot import until
 from tests.support.console.stream_data import a_run, delta, entry
 from tests.support.console.stream_pane import (
@@ -25,6 +24,7 @@ from tests.support.console.stream_pane import (
     subtitle,
     type_filter,
 )
+from tests.support.console.unsafe_screen_texts import HOSTILE_TEXTS
 
 pytestmark = pytest.mark.usefixtures("every_frame")
 

@@ -11,7 +11,7 @@ _TELLTALE: Final = ("secret", "token", "key", "password", "credential")
 _NUMBER_NAME: Final = re.compile(r"(secret|token|key|password|passcode|passwd|pwd|pin|credential)$", re.IGNORECASE)
 """Names of numbers that are secrets. Stricter than for text: `max_tokens: 4096` is a setting."""
 _CREDENTIALS: Final = (
-    re.compile(r"[a-z][a-z0-9+.-]*://[^\s/?#@:]*:(?P<value>[^\s/?#@]+)@", re.IGNORECASE),
+    re.compile(r"://[^\s/?#@:]*:(?P<value>[^\s/?#@]+)@"),
     re.compile(
         r"(?:secret|token|key|password|passwd|pwd|credential|signature)\s?=\s?[\"']?"
         r"(?P<value>(?=[^\s;,&\"']*[^a-z\s;,&\"'])[^\s;,&\"']+)",
@@ -22,7 +22,8 @@ _CREDENTIALS: Final = (
 )
 """Credentials inside a value whose name does not tell: in an address, a connection string, a header, or a known form.
 
-A word of letters only after `key=` is more often an example than a secret.
+A word of letters only after `key=` is more often an example than a secret. Each pattern takes a time that grows only
+with the length of the text, whatever it contains.
 """
 _LONGEST_SEARCHED: Final = 65_536
 """Characters of a value that are searched for credentials."""

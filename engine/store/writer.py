@@ -25,7 +25,7 @@ T = TypeVar("T")
 BATCH_ITEMS: Final = 1024
 """Items in one transaction. Four batches fit in the queue, so the loop refills it while one is written."""
 MAX_QUEUED_ITEMS: Final = 4096
-MAX_QUEUED_BYTES: Final = 8 << 20
+MAX_QUEUED_BYTES: Final = 4 << 20
 MAX_QUEUED_OPERATIONS: Final = 512
 """Few, because an operation takes as long as fifty entries, and the end of a run waits for those before it."""
 _NEVER: Final = sys.maxsize

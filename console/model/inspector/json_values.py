@@ -138,6 +138,9 @@ _ENCODED_LEVELS: Final = 3
 """Levels that are searched as encoded text first: 20 ms per megabyte instead of 150, but once per level."""
 _ENCODED_ITEMS: Final = 500
 """Children of a wide container that are searched as encoded text at once."""
+_PUNCTUATION: Final = frozenset(",:[]{}")
+"""Characters that encoded text contains between its values."""
+_STRING: Final = re.compile(r'"((?:[^"\\]|\\.)*+)"')
 
 
 def find_paths(value: Any, start: Path, wanted: str) -> Iterator[Path]:
@@ -187,9 +190,14 @@ def _keys_that_may_match(container: Any, keys: Sequence[Key], written: str) -> I
 
 def _may_contain(value: object, written: str) -> bool:
     try:
-        return written in orjson.dumps(value).decode().lower()
+        text = orjson.dumps(value).decode().lower()
     except TypeError:
         return True  # numbers over 64 bits need the walk
+    if written not in text or not _PUNCTUATION.issuperset(written):
+        return written in text
+    return any(written in empty and empty in text for empty in ("[]", "{}")) or any(
+        written in string for string in _STRING.findall(text)
+    )
 
 
 def _leaf_text(value: object) -> str:

@@ -208,7 +208,7 @@ def test_scalar_value_is_one_line(value: Any):
 # Finding
 
 
-@given(VALUES, st.text("abcxyz0 ", min_size=1, max_size=2))
+@given(VALUES, st.text('abcxyz0 ,:[]{}"\\', min_size=1, max_size=2))
 @settings(max_examples=200)
 def test_find_next_visits_every_match_in_order(value: Any, wanted: str):
     tree = tree_of(value)

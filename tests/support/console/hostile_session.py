@@ -1,10 +1,12 @@
 """The console in a real terminal, on a runner that sends hostile text."""
 
+import json
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from random import Random
 
 from tests.support.console.terminal import TRACKSIDE, Terminal
 
@@ -18,6 +20,27 @@ async def run(ctx):
     yield {"type": "message.completed", "data": {"message": {"role": "assistant", "content": TEXT}}}
     yield {"type": KIND, "data": {"text": TEXT}}
 """
+SENDER = """
+import asyncio
+import json
+from itertools import cycle
+from pathlib import Path
+
+capabilities = {"steering": True}
+TEXTS = json.loads(Path(__file__).with_name("texts.json").read_text("utf-8"))
+
+async def run(ctx):
+    for text in cycle(TEXTS):
+        for piece in (text[: len(text) // 2], text):
+            yield {"type": "message.delta", "data": {"chunk": {"role": "assistant", "content": piece}}}
+        yield {"type": "message.completed", "data": {"message": {"role": "assistant", "content": text}}}
+        yield {"type": "x.text", "data": {"text": text[:50_000]}}
+        print(text[:2_000].encode("ascii", "replace"))
+        await asyncio.sleep(0.02)
+"""
+"""A runner that sends hostile texts without end."""
+KEYS = ("", "\t", "\t\t", "\t\t\t", "\x10", "\x0f", "\x1b[1;3A", "2", "3", "hello", "\x1b[5~", "?")
+"""Keys before the end: panes, the palette, jumps, blocks, pages, text in the prompt."""
 SIZE = (160, 45)
 _OWN_SEQUENCES = re.compile(
     rb"\x1b\[[0-?]*[ -/]*[@-~]"  # colours, the cursor, modes
@@ -46,11 +69,23 @@ def hostile_output(terminal: Terminal) -> str:
     return "".join(_HOSTILE.findall(text))
 
 
-def quit_milliseconds(folder: Path, text: str) -> float:
-    """Return the time from ^q to the end of the console, with the text on its screen."""
-    with hostile_console(folder, text) as terminal:
-        terminal.sees("completed")
+def quit_milliseconds(folder: Path, texts: Sequence[str], random: Random) -> float:
+    """Return the time from ^q at a random moment to the end of the console, while a runner sends these texts.
+
+    The question whether to stop the run is answered by ^q again, and so is the notice that the run takes long to stop.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "texts.json").write_text(json.dumps(texts), "utf-8")
+    runner = folder / "sender.py"
+    runner.write_text(SENDER, "utf-8")
+    with Terminal([TRACKSIDE, runner], folder / "home", SIZE) as terminal:
+        terminal.sees("f1 help", "idle")
+        terminal.type("go" + ENTER)
+        terminal.read_for(random.uniform(0, 1.5))
+        terminal.type(random.choice(KEYS))
+        terminal.read_for(random.uniform(0, 0.5))
         before = time.perf_counter()
-        terminal.type(QUIT)
-        terminal.until(lambda: terminal.process.poll() is not None, "its end")
+        while terminal.process.poll() is None:
+            terminal.type(QUIT)
+            terminal.read_for(0.2)
         return 1_000 * (time.perf_counter() - before)

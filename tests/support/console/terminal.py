@@ -85,6 +85,12 @@ class Terminal:
             assert time.monotonic() < end, f"{what} did not come:\n{self.text}"
             self._read(0.05)
 
+    def read_for(self, seconds: float) -> None:
+        """Read output for this time, or until the end of the program."""
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0 and self.process.poll() is None:
+            self._read(min(left, 0.02))
+
     def sees(self, *words: str) -> None:
         """Wait until all of these texts are on the screen at the same time."""
         self.until(lambda: all(word in self.text for word in words), " + ".join(words))

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-TEXT_LIMIT: Final = 4 * 1024 * 1024
+TEXT_LIMIT: Final = 2 * 1024 * 1024
 """Characters of one message that are joined; a runner that streams more has gone wrong."""
 
 

@@ -14,7 +14,7 @@ MUTANTS: Final = (
     Mutant(
         "engine/run/breakpoints.py",
         "location.number in (None, count)",
-        "(point.number is None or point.number >= count)",
+        "(location.number is None or location.number >= count)",
         "a breakpoint with a number pauses only at that occurrence",
         f"{_STEPS}::test_a_breakpoint_with_a_number_pauses_only_at_that_one",
     ),
@@ -50,7 +50,7 @@ MUTANTS: Final = (
     Mutant(
         "engine/access/held_calls.py",
         "if outcome.mode is ContinueMode.CONTINUE or call.call_type.name == PULL_CALL:",
-        "if gone.how is not None:",
+        "if outcome.mode is not None:",
         "a step from a call stops at its reply",
         f"{_STEPS}::test_stepping_stops_at_every_boundary_and_nowhere_else",
     ),
@@ -107,8 +107,8 @@ MUTANTS: Final = (
     ),
     Mutant(
         "engine/access/held_calls.py",
-        "if outcome.edit is not None:\n        return",
-        "if outcome.edit is not None and await make():\n        return",
+        "return PauseDecision(NextStep.SEND_REPLY, _as_reply(call.call_type.name, outcome.edit))",
+        "return PauseDecision(NextStep.MAKE_CALL)",
         "a call with an edited reply is not made",
         f"{_BREAKPOINTS}::test_call_with_an_edited_reply_is_not_made",
     ),
@@ -129,7 +129,7 @@ MUTANTS: Final = (
     Mutant(
         "engine/run/breakpoints.py",
         "edit_reply if pause.is_editable else None",
-        "edit",
+        "edit_reply",
         "the reply of a pull cannot be edited",
         "tests/engine/run/test_edit_reply.py::test_reply_of_a_pull_cannot_be_edited",
     ),

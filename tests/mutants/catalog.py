@@ -1,10 +1,14 @@
 """All mutants by area, and a quick check that each still fits the project."""
 
 import ast
+import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Final, NamedTuple
 
 from tests.mutants.mutant import Mutant, StaleMutant
@@ -60,20 +64,37 @@ def select_cases(words: list[str]) -> list[Case]:
 
 
 def find_problems(cases: list[Case], root: Path = ROOT) -> list[str]:
-    """List the mutants whose line or test is gone. Reads source files and runs nothing.
+    """List the mutants whose line or test is gone, or whose fault is no Python or uses a name that does not exist.
 
-    The parameters of a test are not checked: only pytest knows them.
+    Reads source files and runs no test. The parameters of a test are not checked: only pytest knows them.
     """
     problems: list[str] = []
-    for area, mutant in cases:
+    faulty: list[tuple[Case, str]] = []
+    for case in cases:
+        area, mutant = case
         try:
-            mutant.faulty(root)
+            faulty.append((case, mutant.faulty(root)))
         except StaleMutant as error:
             problems.append(f"{area}: stale, {error}")
         file, _, name = mutant.test.partition("[")[0].partition("::")
         if name not in _test_names(root / file):
             problems.append(f"{area}: no such test, {mutant.test}")
-    return problems
+    return [*problems, *_find_wrong_code(faulty)]
+
+
+def _find_wrong_code(faulty: list[tuple[Case, str]]) -> Iterator[str]:
+    """Find faults that fail every test: a syntax error, or a name that does not exist (any more)."""
+    with TemporaryDirectory(prefix="trackside-mutants-") as folder:
+        for number, (case, text) in enumerate(faulty):
+            if case.mutant.file.endswith(".py"):
+                Path(folder, f"{number}.py").write_text(text)
+        command = ["ruff", "check", "--isolated", "--no-cache", "--select", "F821", "--output-format", "json", folder]
+        done = subprocess.run([sys.executable, "-m", *command], check=False, capture_output=True, text=True)
+        if done.stderr:
+            raise AssertionError(done.stderr)
+        for finding in json.loads(done.stdout):
+            (area, mutant), _ = faulty[int(Path(finding["filename"]).stem)]
+            yield f"{area}: {finding['message']}, {mutant.file}: {mutant.after!r}"
 
 
 @cache

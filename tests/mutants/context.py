@@ -98,7 +98,7 @@ MUTANTS: Final = (
     Mutant(
         "engine/run/prepare.py",
         "{**binding.runner_config, **options.config}",
-        "{**choice.config, **binding.runner_config}",
+        "{**options.config, **binding.runner_config}",
         "settings of the user override the agent's config",
         f"{_TESTS}::test_config_is_that_of_the_binding_with_defaults_of_the_form",
     ),

@@ -23,7 +23,9 @@ _STOPPED: Final = (
 
 MUTANTS: Final = (
     # Rules of the gate
-    Mutant(_GATE, "    if not allowed:", "    if not words:", "a call that is not allowed is refused", _NO_PERMISSIONS),
+    Mutant(
+        _GATE, "    if not allowed:", "    if not clause:", "a call that is not allowed is refused", _NO_PERMISSIONS
+    ),
     Mutant(
         _GATE,
         "granted = grants.operations.get(name)",
@@ -118,7 +120,7 @@ MUTANTS: Final = (
     Mutant(
         "engine/access/calls/history.py",
         "SearchArguments, (require_own_filters,), search_history",
-        "SearchArguments, (), find",
+        "SearchArguments, (), search_history",
         "the gate checks the filters of a search",
         f"{_ATTACK}[conversation_id 'theirs' by filter]",
     ),

@@ -11,7 +11,7 @@ MUTANTS: Final = (
     Mutant(
         _FILE,
         "language = [operation for operation in _LANGUAGE_MODEL_OPERATIONS if operation in permitted]",
-        "language = list(_LANGUAGE)",
+        "language = list(_LANGUAGE_MODEL_OPERATIONS)",
         "a language model has only the operations that the manifest permits",
         f"{_TESTS}::test_a_model_has_only_the_operations_that_the_manifest_permits",
     ),
@@ -25,7 +25,7 @@ MUTANTS: Final = (
     Mutant(
         _FILE,
         "exists = resource is not None and resource.model_type == kind",
-        "exists = fact is not None",
+        "exists = resource is not None",
         "rerank models come only from rerank selectors",
         f"{_TESTS}::test_the_policys_extra_models_are_language_models_with_invoke_and_stream",
     ),

@@ -47,8 +47,8 @@ MUTANTS: Final = (
     ),
     Mutant(
         "console/ui/main/edit_reply.py",
-        'yield SafeTextArea(to_json_text(reply), id="answer")',
-        'yield TextArea(to_json_text(reply), id="answer")',
+        "from console.ui.shared.fields import SafeTextArea",
+        "from textual.widgets import TextArea as SafeTextArea",
         "every field is a safe one",
         f"{_FIELDS}::test_no_plain_field_is_created",
     ),

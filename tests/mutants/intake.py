@@ -106,7 +106,7 @@ MUTANTS: Final = (
     Mutant(
         "engine/queue/dispatch.py",
         "if known is not None or error is not None:",
-        "if (known is not None and known.run_id is None) or refused is not None:",
+        "if (known is not None and known.run_id is None) or error is not None:",
         "an event id that was seen before is answered with its first run",
         "tests/engine/intake/test_events.py::test_a_repeated_event_id_is_answered_with_its_first_run",
     ),

@@ -67,7 +67,7 @@ MUTANTS: Final = (
     Mutant(
         "engine/queue/user_edits.py",
         "withdrawn = queue.decide(tx.connection, item.item_id, Fate.WITHDRAWN, at=now)",
-        "gone = queue.advance(item, Fate.WITHDRAWN)",
+        "withdrawn = queue.advance(item, Fate.WITHDRAWN)",
         "a withdrawn message is not in the transcript",
         f"{_EDITS}::test_a_withdrawn_item_is_never_in_the_transcript",
     ),

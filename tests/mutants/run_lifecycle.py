@@ -37,7 +37,7 @@ MUTANTS: Final = (
     Mutant(
         "engine/store/runs.py",
         "if run.cancel_requested_at is not None:",
-        "if run.status in FINAL:",
+        "if run.status in FINAL_STATUSES:",
         "the time of the first cancel is kept",
         "tests/engine/store/test_runs.py::test_cancel_request_is_stored_once_and_found_by_the_host",
     ),

@@ -145,14 +145,14 @@ MUTANTS: Final = (
     Mutant(
         "engine/queue/dispatch.py",
         "if state.run is live:",
-        "if place.run is not None:",
+        "if state.run is not None:",
         "a run that starts right after another claims messages",
         f"{_CLAIMS}::test_run_that_starts_right_after_another_claims_messages",
     ),
     Mutant(
         "engine/queue/dispatch.py",
         "envelope=with_text(event.order.envelope, item.text))",
-        "envelope=waiting.order.envelope)",
+        "envelope=event.order.envelope)",
         "a message that waits for the slot has its edited text",
         f"{_EDITS}::test_a_message_that_waits_for_the_slot_can_be_edited_moved_and_paused",
     ),

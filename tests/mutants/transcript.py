@@ -59,14 +59,14 @@ MUTANTS: Final = (
     Mutant(
         "engine/run/live.py",
         "if content == self._last_message:",
-        "if said is self._last_message:",
+        "if content is self._last_message:",
         "a message repeated in run.completed writes no second line",
         "tests/engine/run/test_lines.py::test_a_message_repeated_at_the_end_writes_no_second_line",
     ),
     Mutant(
         "engine/run/live.py",
         "if content == self._last_message:",
-        "if self._last_message and said[1] == self._last_message[1]:",
+        "if self._last_message and content[1] == self._last_message[1]:",
         "a repeat must have the same role and content",
         "tests/engine/run/test_lines.py::test_a_message_of_another_role_is_no_repeat",
     ),
@@ -159,7 +159,7 @@ MUTANTS: Final = (
     Mutant(
         "engine/run/effects.py",
         'self._log_event(tx, event_id, EntryKind.ARTIFACT_CREATED, entry.at, {"artifact_id": artifact_id})',
-        "del event_id",
+        "pass",
         "every artifact is recorded in the event log",
         "tests/engine/run/test_lines.py::test_an_artifact_is_stored_and_audited",
     ),

@@ -23,8 +23,10 @@ PLAIN_FIELDS = {"Input", "TextArea", "MaskedInput", "CommandInput"}
 
 
 def made_fields(path: Path) -> Iterator[str]:
-    """Yield the calls in a source file that create one of Textual's own fields."""
+    """Yield the calls in a source file that create one of Textual's own fields, and imports of one by another name."""
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.alias) and node.asname is not None and node.name in PLAIN_FIELDS:
+            yield f"{path.relative_to(CONSOLE)}:{node.lineno}: {node.name} as {node.asname}"
         if isinstance(node, ast.Call):
             name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
             owner = node.func.value if isinstance(node.func, ast.Attribute) else None

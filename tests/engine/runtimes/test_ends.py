@@ -19,6 +19,7 @@ STUCK = """
     async def run(ctx):
         helpers = [subprocess.Popen(["sleep", "3600"], process_group=group) for group in (None, 0)]
         helpers.append(subprocess.Popen(["sleep", "3600"], start_new_session=True))
+        helpers.append(subprocess.Popen(["sleep", "3600"], process_group=0, env={{}}))  # without the mark
         # Printed, not yielded: a cancel that comes after this line cannot arrive before the next one.
         print(os.getpid(), *(helper.pid for helper in helpers), flush=True)
         {}

@@ -58,22 +58,20 @@ MUTANTS: Final = (
     ),
     # Rows of a conversation
     *(
-        Mutant("engine/store/row_mapping.py", "for each in fields(self)))", after, rule, f"{_OWN_PLACE}[{seen}]")
-        for after, rule, seen in (
-            ("for each in fields(self)[1:]))", "no line of another conversation is read", "own"),
-            (
-                'for each in fields(self) if each.name != "thread_id"))',
-                "no line of another thread is read",
-                "own",
-            ),
-            ('for each in fields(self) if each.name != "bot_id"))', "no line of another bot is read", "own"),
-            ("for each in fields(self)[:3]))", "no line of another workspace is read", "own"),
-            (
-                "for each in fields(self) if getattr(self, each.name) is not None))",
-                "a missing part matches only a missing part",
-                "no thread",
-            ),
+        Mutant("engine/store/row_mapping.py", "for each in fields(cls)))", after, rule, f"{_OWN_PLACE}[own]")
+        for after, rule in (
+            ("for each in fields(cls)[1:]))", "no line of another conversation is read"),
+            ('for each in fields(cls) if each.name != "thread_id"))', "no line of another thread is read"),
+            ('for each in fields(cls) if each.name != "bot_id"))', "no line of another bot is read"),
+            ("for each in fields(cls)[:3]))", "no line of another workspace is read"),
         )
+    ),
+    Mutant(
+        "engine/store/row_mapping.py",
+        "table.c[each.name].is_not_distinct_from(bindparam(each.name))",
+        "table.c[each.name] == bindparam(each.name)",
+        "a missing part matches a missing part",
+        f"{_OWN_PLACE}[no thread]",
     ),
     # Cursors
     Mutant(

@@ -18,6 +18,7 @@ AREAS: Final = (
     "transcript",
     "grants",
     "context",
+    "payloads",
     "run_lifecycle",
     "secrets",
     "steering",

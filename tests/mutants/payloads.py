@@ -135,7 +135,7 @@ MUTANTS: Final = (
     Mutant(
         _TRANSCRIPT,
         "artifacts.c.expires_at > bindparam",
-        "artifacts.c.expires_at != bindparam",
+        "artifacts.c.expires_at >= bindparam",
         "a reference has no facts of an expired artifact",
         f"{_UNREADABLE}[expired]",
     ),

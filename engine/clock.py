@@ -80,6 +80,16 @@ def rfc3339(microseconds: int) -> str:
     return f"{moment:%Y-%m-%dT%H:%M:%S}.{moment.microsecond:06d}Z"
 
 
+def epoch_seconds(microseconds: int | None) -> int | None:
+    """Return a time stamp in whole seconds since 1970, as runners get it. None stays None."""
+    return None if microseconds is None else microseconds // 1_000_000
+
+
+def exact_epoch_seconds(microseconds: int | None) -> float | None:
+    """Return a time stamp in seconds since 1970 with their fraction, as runners get a deadline. None stays None."""
+    return None if microseconds is None else microseconds / 1_000_000
+
+
 def microseconds(text: str) -> int:
     """Return the time stamp of an RFC 3339 text. A text without a zone is UTC."""
     moment = datetime.fromisoformat(text)

@@ -61,6 +61,24 @@ def key_value(text: str) -> tuple[str, str]:
     return replace_invalid_utf8(key.strip()), replace_invalid_utf8(value)
 
 
+def parameter(text: str) -> tuple[str, object]:
+    """Parse `key=value` of a parameter: the value is JSON, or else text. Errors do not repeat the value."""
+    import orjson
+
+    from engine.api import reason_not_passed
+
+    key, equals, value = text.partition("=")
+    name = replace_invalid_utf8(key.strip())
+    if not equals or not name:
+        raise argparse.ArgumentTypeError("must be key=value, such as --param city=Kyoto")
+    if (reason := reason_not_passed(name)) is not None:
+        raise argparse.ArgumentTypeError(f"{name!r:.80} cannot be a parameter: {reason}. Use another name.")
+    try:
+        return name, orjson.loads(value)
+    except ValueError:
+        return name, replace_invalid_utf8(value)
+
+
 def scheduled_message(text: str) -> "ScheduledMessage":
     """Parse `WHEN=TEXT`."""
     from console.cli.scheduled_messages import parse

@@ -13,6 +13,7 @@ from console.cli.options import (
     add_jsonl,
     key_value,
     message_text,
+    parameter,
     replace_invalid_utf8,
     scheduled_message,
     seconds,
@@ -42,6 +43,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--set", action="append", type=key_value, default=[], metavar="KEY=VALUE", help="a value of the runner's config"
     )
+    parser.add_argument(
+        "--param", action="append", type=parameter, default=[], metavar="KEY=VALUE",
+        help="a parameter of this run, which the runner finds in ctx.adapter.extra['params']; VALUE is JSON, or else "
+        "text; can be repeated",
+    )  # fmt: skip
     parser.add_argument(
         "--saved", action="store_true",
         help="use the settings that were saved for the runner in the console; --set overrides them (default: not used, "
@@ -121,6 +127,7 @@ def run_options_of(options: argparse.Namespace) -> "RunOptions":
         settings=dict(options.set),
         python=python,
         env=tuple(options.env),
+        params=dict(options.param),
         kept=options.saved,
         breakpoints=tuple(replace_invalid_utf8(when) for when in options.breakpoints),
     )

@@ -7,7 +7,7 @@ import re
 from collections import Counter, deque
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from console.cli.exit_codes import UsageError
@@ -137,7 +137,7 @@ class MessageScheduler:
     def __init__(self, engine: Engine, order: RunOrder, run_options: RunOptions, options: argparse.Namespace) -> None:
         self._engine = engine
         self._envelope = order.envelope
-        self._run_options = run_options
+        self._run_options = replace(run_options, params={})  # parameters belong to the first event
         self._scheduled: list[ScheduledMessage] = list(options.steer)
         """Messages whose time has not come."""
         self._sent: list[_SentMessage] = []

@@ -7,7 +7,7 @@ from typing import Any, Final, TypeVar
 import orjson
 from sqlalchemy import Connection
 
-from engine.clock import Clock, Ids, rfc3339
+from engine.clock import Clock, Ids
 from engine.events import Source
 from engine.run.live import LiveRun
 from engine.store import artifacts
@@ -87,15 +87,5 @@ class Services:
         return artifact_id
 
 
-def is_internal(row: ArtifactRow) -> bool:
-    """Whether an artifact is part of a journal entry, which no runner may read."""
-    return row.source == Source.HOST and row.artifact_type.startswith("call.")
-
-
 def _register(tx: Transaction, row: ArtifactRow, content: bytes) -> None:
     artifacts.register(tx.connection, row, content)
-
-
-def format_time(microseconds: int | None) -> str | None:
-    """Return a time in the format of replies."""
-    return None if microseconds is None else rfc3339(microseconds)

@@ -27,6 +27,7 @@ from engine.queue.ticket import Ticket
 from engine.run.breakpoints import Breakpoint, BreakpointLocation, Pause
 from engine.run.call_permissions import Clause
 from engine.run.grants import Grants
+from engine.run.params import reason_not_passed
 from engine.run.prepare import RunOptions, prepare
 from engine.run.run_order import RunOrder
 from engine.runners.config_form import ConfigForm, FieldProblem
@@ -168,6 +169,7 @@ __all__ = [
     "reach",
     "read_attachment",
     "read_event",
+    "reason_not_passed",
     "saved_settings_in",
     "text_of",
     "to_yaml",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import orjson
 from sqlalchemy import Connection
 
-from engine.events import EntryKind
+from engine.events import EntryKind, RunStarted
 from engine.intake.envelope import EventEnvelope
 from engine.journal.secret_mask import has_mark
 from engine.protocol.content import Attachment
@@ -53,7 +53,7 @@ def _from_context(conn: Connection, run: RunRow | None, name: str) -> EventEnvel
     found = entries.page(conn, run.run_id, limit=1) if run is not None else []
     if run is None or not found or found[0].type != EntryKind.RUN_STARTED:
         raise NotFound(f"{name} never started as a run, so its input is not stored.")
-    context = AgentRunContext.model_validate(orjson.loads(found[0].data)["context"])
+    context = AgentRunContext.model_validate(RunStarted(orjson.loads(found[0].data)).context)
     return envelope_from_context(context, run)
 
 

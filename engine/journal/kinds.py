@@ -6,14 +6,18 @@ holds another JSON value is shown as JSON.
 """
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from datetime import UTC, datetime
 from enum import StrEnum
 from functools import partial
 from typing import Any, Final, cast
 
 Data = Mapping[str, Any]
 NO_DATA: Final[Data] = {}
+_CONTEXT_TIMES: Final = (("trigger", "timestamp"), ("event", "event_time"), ("runtime", "deadline_at"))
+"""The times of a context: the part that has each, and its name."""
 
 
 class Source(StrEnum):
@@ -133,6 +137,25 @@ def _optional_integer(value: object) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
+def _with_numeric_times(context: Data) -> Data:
+    """Return a recorded context with its times in seconds. Older versions recorded them as RFC 3339 text."""
+    converted: dict[str, Data] = {}
+    for part, name in _CONTEXT_TIMES:
+        values = mapping(context.get(part))
+        if isinstance(written := values.get(name), str):
+            converted[part] = {**values, name: _seconds(written, exact=name == "deadline_at")}
+    return {**context, **converted} if converted else context
+
+
+def _seconds(written: str, *, exact: bool) -> float | None:
+    try:
+        moment = datetime.fromisoformat(written)
+    except ValueError:
+        return None
+    seconds = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    return seconds if exact else math.floor(seconds)
+
+
 def _texts(value: object) -> tuple[str, ...]:
     return tuple(text(each) for each in array(value))
 
@@ -198,7 +221,7 @@ class RunStarted(Payload):
         self.binding_id = text(data.get("binding_id"))
         self.agent_id = _optional_text(data.get("agent_id"))
         self.event_id = text(data.get("event_id"))
-        self.context = mapping(data.get("context"))
+        self.context = _with_numeric_times(mapping(data.get("context")))
 
     @property
     def event(self) -> Data:

@@ -7,8 +7,10 @@ from pydantic import BaseModel, ConfigDict
 LARGEST_INTEGER: Final = 2**63 - 1
 """The range of an integer column."""
 
+Seconds = int
+"""A point in time as the host sends it: whole seconds since 1970, UTC."""
 Moment = str | int | float
-"""A point in time as JSON carries it: RFC 3339 with Z from this host, seconds since 1970 from LangBot's."""
+"""A point in time as a platform or a runner may send it: RFC 3339, or seconds since 1970."""
 
 
 class Model(BaseModel):

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field, PrivateAttr
 
-from engine.protocol.base import Model, Moment
+from engine.protocol.base import Model
 from engine.protocol.content import RunnerInput
 from engine.protocol.event import (
     ActorContext,
@@ -74,7 +74,8 @@ class RuntimeContext(Model):
     langbot_version: str | None = None
     trace_id: str | None = None
     """The run id."""
-    deadline_at: Moment | None = None
+    deadline_at: float | None = None
+    """Seconds since 1970, so that `deadline_at - time.time()` is the time left. None: there is no deadline."""
     metadata: dict[str, Any] = Field(default_factory=dict)
     """bot_id, workspace_id, streaming_supported, model_context_window_tokens."""
 

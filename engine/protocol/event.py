@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from engine.protocol.base import Model, Moment
+from engine.protocol.base import Model, Seconds
 
 
 class EventType(StrEnum):
@@ -45,7 +45,7 @@ class Trigger(Model):
 
     type: str
     source: TriggerSource
-    timestamp: Moment | None = None
+    timestamp: Seconds | None = None
 
 
 class EventContext(Model):
@@ -53,7 +53,7 @@ class EventContext(Model):
 
     event_id: str
     event_type: str
-    event_time: Moment | None = None
+    event_time: Seconds | None = None
     source: str
     source_event_type: str | None = None
     raw_ref: str | None = None

@@ -4,7 +4,7 @@ from typing import Any
 
 from pydantic import Field
 
-from engine.protocol.base import Model, Moment
+from engine.protocol.base import Model, Seconds
 from engine.protocol.content import RunnerInput
 from engine.protocol.event import ActorContext, ConversationContext, EventContext, SubjectContext
 
@@ -20,6 +20,16 @@ class Page(Model):
     total_count: int | None = None
 
 
+class ArtifactReference(Model):
+    """An artifact that a line refers to. Only its id is known if this run cannot read it, or not any more."""
+
+    artifact_id: str
+    artifact_type: str = "unknown"
+    mime_type: str | None = None
+    name: str | None = None
+    size_bytes: int | None = None
+
+
 class TranscriptItem(Model):
     """One line of the conversation."""
 
@@ -31,11 +41,11 @@ class TranscriptItem(Model):
     item_type: str = "message"
     content: str | None = None
     content_json: Any = None
-    artifact_refs: list[Any] = Field(default_factory=list)
+    artifact_refs: list[ArtifactReference] = Field(default_factory=list[ArtifactReference])
     """Empty unless requested."""
     seq: int | None = None
     cursor: str | None = None
-    created_at: Moment | None = None
+    created_at: Seconds | None = None
     metadata: dict[str, Any] = Field(default_factory=dict)
 
 
@@ -58,7 +68,7 @@ class EventRecord(Model):
 
     event_id: str
     event_type: str
-    event_time: Moment | None = None
+    event_time: Seconds | None = None
     source: str
     bot_id: str | None = None
     workspace_id: str | None = None
@@ -74,7 +84,7 @@ class EventRecord(Model):
     raw_ref: str | None = None
     seq: int | None = None
     cursor: str | None = None
-    created_at: Moment | None = None
+    created_at: Seconds | None = None
     metadata: dict[str, Any] = Field(default_factory=dict)
 
 
@@ -89,7 +99,7 @@ class SteeringItem(Model):
 
     claimed_run_id: str
     runner_id: str
-    claimed_at: Moment | None = None
+    claimed_at: Seconds | None = None
     event: EventContext
     input: RunnerInput
     conversation: ConversationContext | None = None
@@ -117,8 +127,8 @@ class ArtifactMetadata(Model):
     conversation_id: str | None = None
     run_id: str | None = None
     runner_id: str | None = None
-    created_at: Moment | None = None
-    expires_at: Moment | None = None
+    created_at: Seconds | None = None
+    expires_at: Seconds | None = None
     metadata: dict[str, Any] = Field(default_factory=dict)
 
 
@@ -156,12 +166,12 @@ class RunRecord(Model):
     workspace_id: str | None = None
     status: str
     status_reason: str | None = None
-    created_at: Moment | None = None
-    started_at: Moment | None = None
-    finished_at: Moment | None = None
-    updated_at: Moment | None = None
-    deadline_at: Moment | None = None
-    cancel_requested_at: Moment | None = None
+    created_at: Seconds | None = None
+    started_at: Seconds | None = None
+    finished_at: Seconds | None = None
+    updated_at: Seconds | None = None
+    deadline_at: float | None = None
+    cancel_requested_at: Seconds | None = None
     """Set as soon as a stop was requested."""
     usage: dict[str, Any] | None = None
     metadata: dict[str, Any] = Field(default_factory=dict)
@@ -172,16 +182,17 @@ class RunEvent(Model):
 
     run_id: str
     position: int
-    at: Moment | None = None
+    at: Seconds | None = None
     source: str
     type: str
     data: Any = None
     outcome: str | None = None
     reason: str | None = None
     sequence: int | None = None
+    cursor: str | None = None
 
 
 class RunEventPage(Page):
-    """Entries of the run's own journal."""
+    """Entries of the run's own journal, oldest first unless the page is backward."""
 
     items: list[RunEvent] = Field(default_factory=list[RunEvent])

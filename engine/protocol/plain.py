@@ -12,11 +12,16 @@ from engine.protocol.errors import AgentAPIException, ErrorCode
 MAX_DEPTH: Final = 100
 _FRAME: Final = 1
 """Leaves one level for the call's own frame, which the host counts as well."""
+_ARGUMENT: Final = _FRAME + 2
+"""The level of an argument of a call."""
 
 
-def plain(action: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Convert to plain JSON values: models become objects, tuples lists, half surrogate pairs U+FFFD."""
-    return {name: _plain(value, f"{action}: {name}", _FRAME + 2) for name, value in arguments.items()}
+def plain(action: str, arguments: Mapping[str, Any], level: int = _ARGUMENT) -> dict[str, Any]:
+    """Convert to plain JSON values: models become objects, tuples lists, half surrogate pairs U+FFFD.
+
+    `level` is how deep a value lies in its frame.
+    """
+    return {name: _plain(value, f"{action}: {name}", level) for name, value in arguments.items()}
 
 
 def _plain(value: object, place: str, depth: int) -> Any:

@@ -1,10 +1,13 @@
 """The base class for runners."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from engine.protocol.context import AgentRunContext
 from engine.protocol.results import AgentRunResult
+
+if TYPE_CHECKING:
+    from engine.protocol.api import RunnerAPI
 
 
 class AgentRunner:
@@ -25,3 +28,7 @@ class AgentRunner:
     def run(self, ctx: AgentRunContext) -> AsyncIterator[AgentRunResult | dict[str, Any]]:
         """Yield results, each an `AgentRunResult` or a plain dict of its envelope."""
         raise NotImplementedError(f"{type(self).__name__} needs an `async def run(self, ctx)` that yields results")
+
+    def get_run_api(self, ctx: AgentRunContext) -> "RunnerAPI":
+        """Return `ctx.api`, under the name that it has in LangBot's SDK."""
+        return ctx.api

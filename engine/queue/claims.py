@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from engine.clock import rfc3339
+from engine.clock import epoch_seconds
 from engine.events import EntryKind, Fate, Mode, Source
 from engine.journal.recorded_decision import RecordedDecision, with_data
 from engine.queue.items import (
@@ -105,7 +105,7 @@ class Claim:
                 "trigger_behavior": "absorbed_into_active_run",
                 "claimed_by_run_id": self.run_id,
                 "claimed_runner_id": self._run.order.binding.runner_id,
-                "claimed_at": rfc3339(now),
+                "claimed_at": epoch_seconds(now),
             }
         }
 

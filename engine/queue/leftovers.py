@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from engine.clock import rfc3339
+from engine.clock import epoch_seconds
 from engine.events import EntryKind, Fate, Status
 from engine.journal.secret_mask import SecretMask
 from engine.protocol.results import FailureCode
@@ -39,7 +39,7 @@ def drop_leftovers(tx: Transaction, run: RunRow, end: RunEnd, *, at: int) -> Ite
             "source_event_id": item.event_id,
             "claimed_run_id": run.run_id,
             "claimed_runner_id": run.runner_id,
-            "claimed_at": rfc3339(item.created_at),
+            "claimed_at": epoch_seconds(item.created_at),
         }
         event_id = f"{item.item_id}:{Fate.DROPPED}"
         log_queue_event(

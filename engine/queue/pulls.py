@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from engine.clock import Clock, Ids, rfc3339
+from engine.clock import Clock, Ids, epoch_seconds
 from engine.events import EntryKind, Fate, Source
 from engine.journal.recorded_decision import DecisionResult, RecordedDecision, with_data
 from engine.queue.items import (
@@ -64,7 +64,7 @@ def _inject(run: LiveRun, item: QueueItem, decision: RecordedDecision, now: int)
         "source_event_id": item.event_id,
         "claimed_run_id": run_id,
         "claimed_runner_id": runner_id,
-        "claimed_at": rfc3339(item.created_at),
+        "claimed_at": epoch_seconds(item.created_at),
     }
 
     def inject(tx: Transaction, entry: Entry) -> tuple[None, Entry]:

@@ -19,6 +19,7 @@ from engine.project.workspace import Workspace
 from engine.protocol.event import EventType
 from engine.run.breakpoints import BreakpointLocation
 from engine.run.grants import compute_grants
+from engine.run.params import passable_params
 from engine.run.run_order import RunOrder, timeout_seconds
 from engine.runners.config_form import ConfigForm
 from engine.runners.descriptor import Origin, RunnerDescriptor
@@ -83,6 +84,7 @@ def prepare(
     # Copies: later changes to the sender's objects must not reach the run.
     envelope, raw = move_large_data_out(envelope.model_copy(deep=True), ids.new("art"))
     grants, left_out = compute_grants(runner, binding, envelope, config, catalog, project.file_roots())
+    params, unpassed = passable_params(options.params)
     python, names = project.launch_settings(binding.agent_id)
     launch = runner.launch_with(python=options.python or python, env=(*names, *options.env), environ=os.environ)
     models = (catalog.models[model.model_id] for model in grants.resources.models if model.model_type == "llm")
@@ -96,7 +98,7 @@ def prepare(
         timeout=timeout_seconds(config),
         context_window=next((model.context_window_tokens for model in models), None),
         raw_data=raw,
-        params=deepcopy(dict(options.params)),
+        params=params,
         prompt=ConfigForm(runner.manifest).prompt(config),
         secret_mask=SecretMask(secrets_in((*config.items(), *launch.env))),
         breakpoints=tuple(dict.fromkeys(BreakpointLocation.parse(words) for words in options.breakpoints)),
@@ -104,7 +106,7 @@ def prepare(
         file_roots=project.file_roots(),
         state_limits=project.state_limits(),
         uses_kept_settings=options.kept,
-        warnings=(*warnings, *left_out),
+        warnings=(*warnings, *left_out, *unpassed),
     )
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from engine.clock import Clock, SystemClock, rfc3339
+from engine.clock import Clock, SystemClock, epoch_seconds, exact_epoch_seconds, rfc3339
 from engine.intake.envelope import EventEnvelope
 from engine.protocol.content import Attachment, RunnerInput
 from engine.protocol.context import AdapterContext, AgentRunContext, ContextAccess, RuntimeContext, StateSnapshot
@@ -47,7 +47,7 @@ def build_context(order: RunOrder, facts: StartFacts, clock: Clock) -> dict[str,
         trigger=Trigger(
             type=envelope.event_type,
             source=trigger_source(envelope.source),
-            timestamp=rfc3339(envelope.time if envelope.time is not None else clock.now()),
+            timestamp=epoch_seconds(envelope.time if envelope.time is not None else clock.now()),
         ),
         event=event_context(envelope),
         conversation=conversation_context(envelope),
@@ -69,7 +69,7 @@ def build_context(order: RunOrder, facts: StartFacts, clock: Clock) -> dict[str,
         runtime=RuntimeContext(
             langbot_version=f"trackside {VERSION}",
             trace_id=order.run_id,
-            deadline_at=None if facts.deadline_at is None else rfc3339(facts.deadline_at),
+            deadline_at=exact_epoch_seconds(facts.deadline_at),
             metadata={
                 "bot_id": envelope.bot_id,
                 "workspace_id": envelope.workspace_id,
@@ -89,7 +89,7 @@ def envelope_from_context(context: AgentRunContext, run: RunRow) -> EventEnvelop
     return EventEnvelope(
         event_id=event.event_id,
         event_type=EventType(event.event_type),
-        event_time=event.event_time,
+        event_time=None if event.event_time is None else rfc3339(event.event_time * 1_000_000),
         source=EventSource(event.source),
         source_event_type=event.source_event_type,
         bot_id=run.bot_id,
@@ -110,7 +110,7 @@ def event_context(envelope: EventEnvelope) -> EventContext:
     return EventContext(
         event_id=envelope.event_id,
         event_type=envelope.event_type,
-        event_time=None if envelope.time is None else rfc3339(envelope.time),
+        event_time=epoch_seconds(envelope.time),
         source=envelope.source,
         source_event_type=envelope.source_event_type,
         raw_ref=envelope.raw_ref,

@@ -8,9 +8,10 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
-from sqlalchemy import Connection, delete, func, insert, or_, select, tuple_
+from sqlalchemy import ColumnElement, Connection, delete, func, insert, or_, select, tuple_
 from sqlalchemy.dialects.sqlite import insert as insert_or
 
+from engine.events import Source
 from engine.rooted_files import NotRegular, OutsideRoot, RootedFile, open_in_root
 from engine.store.errors import ArtifactTaken, NotFound, PathEscapes
 from engine.store.redact import redact
@@ -20,6 +21,8 @@ from engine.store.tokenizer import folded
 
 READ: Final = 1 << 20
 MAX_READ_BYTES: Final = 10 << 20
+_ENTRY_PART: Final = "call."
+"""How the type of an artifact begins that the host stored as a part of a journal entry."""
 
 
 class Storage(StrEnum):
@@ -60,6 +63,16 @@ class ArtifactRow:
     def has_expired(self, now: int) -> bool:
         """Return whether the artifact has expired. An expired artifact cannot be read; it is listed only on request."""
         return self.expires_at is not None and self.expires_at <= now
+
+
+def is_internal(row: ArtifactRow) -> bool:
+    """Return whether an artifact is part of a journal entry, which no runner may read."""
+    return row.source == Source.HOST and row.artifact_type.startswith(_ENTRY_PART)
+
+
+def is_not_internal() -> ColumnElement[bool]:
+    """Return the SQL condition that an artifact is not `is_internal`."""
+    return or_(artifacts.c.source != Source.HOST.value, artifacts.c.artifact_type.not_like(f"{_ENTRY_PART}%"))
 
 
 def register(conn: Connection, row: ArtifactRow, content: bytes | None = None) -> ArtifactRow:

@@ -20,6 +20,12 @@ INSERTS: Final = {size: f"INSERT INTO journal ({COLUMNS}) VALUES " + ", ".join([
 IS_APPLIED: Final = f"(outcome IS NULL OR outcome = '{Outcome.WARNED}')"
 """The SQL condition that an entry took effect."""
 INSERT_ONE: Final = INSERTS[1]
+_NEVER: Final = 2**62
+_PAGES: Final = {
+    descending: f"SELECT {COLUMNS} FROM journal WHERE run_id = ? AND position > ? AND position < ? "  # noqa: S608
+    f"ORDER BY position {'DESC' if descending else 'ASC'} LIMIT ?"
+    for descending in (False, True)
+}
 
 
 def inserts(entries: Sequence[Entry]) -> Iterator[tuple[str, tuple[object, ...], Sequence[Entry]]]:
@@ -37,10 +43,7 @@ def inserts(entries: Sequence[Entry]) -> Iterator[tuple[str, tuple[object, ...],
 def page(
     conn: Connection, run_id: str, *, after: int | None = None, before: int | None = None, limit: int = 100
 ) -> list[Entry]:
-    """Return entries of a run: those after a position, ascending, or those before one, descending.
-
-    Without either, starts at the first entry.
-    """
+    """Return entries of a run between two positions: descending if `before` is set, else ascending."""
     return run_query(conn, page_query(run_id, after=after, before=before, limit=limit))
 
 
@@ -50,15 +53,13 @@ def page_query(
     after: int | None = None,
     before: int | None = None,
     limit: int = 100,
+    newest_first: bool | None = None,
     max_characters: int | None = None,
 ) -> Query[list[Entry]]:
-    """Return the query of `page`."""
-    if before is not None:
-        where, edge, order = "position < ?", before, "DESC"
-    else:
-        where, edge, order = "position > ?", after or 0, "ASC"
-    statement = f"SELECT {COLUMNS} FROM journal WHERE run_id = ? AND {where} ORDER BY position {order} LIMIT ?"  # noqa: S608
-    return Query(statement, (run_id, edge, limit), _entries, max_characters)
+    """Return the query of `page`; `newest_first` overrides the order."""
+    descending = before is not None if newest_first is None else newest_first
+    edges = (0 if after is None else after, _NEVER if before is None else before)
+    return Query(_PAGES[descending], (run_id, *edges, limit), _entries, max_characters)
 
 
 def since(conn: Connection, row: int, limit: int) -> list[tuple[int, Entry]]:

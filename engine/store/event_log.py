@@ -1,19 +1,33 @@
 """The event log: every event that came in and every audit event of the host, in the order of recording."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, Final
 
-from sqlalchemy import Connection, Integer, bindparam, insert, select
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Integer,
+    Select,
+    bindparam,
+    case,
+    cast,
+    func,
+    insert,
+    select,
+    type_coerce,
+)
 
 from engine.store.async_reader import PreparedSelect, Query, run_query
 from engine.store.errors import EventTaken, NotFound
 from engine.store.redact import redact
 from engine.store.row_mapping import ConversationKey, driver_of, one, values
-from engine.store.tables import events
+from engine.store.tables import Json, events
 
 SUMMARY: Final = 1_000
+_NO_LIMIT: Final = 2**62
+_CLAIMED_AT: Final = "$.steering.claimed_at"
 # Built once: a steering message goes through each of these while the runner waits.
 _APPEND: Final = insert(events).returning(events.c.seq)
 _SEEN: Final = select(events).where(events.c.event_id == bindparam("event_id")).limit(1)
@@ -88,17 +102,48 @@ def page_query(place: ConversationKey, *, before: int | None = None, limit: int 
     return _page().query(**place.parameters(), before=2**62 if before is None else before, limit=limit)
 
 
+def text_query(event_id: str) -> Query[list[EventRow]]:
+    """Return the query of one event that is sent on: its JSON stays text."""
+    return _one().text_query(_NO_LIMIT, event_id=event_id)
+
+
 def text_page_query(
     place: ConversationKey, *, before: int | None, limit: int, max_characters: int
 ) -> Query[list[EventRow]]:
     """Return the query of a page that is sent on: JSON stays text, and the page ends before it is too long."""
     edge = 2**62 if before is None else before
-    return _page().text_query(max_characters, **place.parameters(), before=edge, limit=limit)
+    return _text_page().text_query(max_characters, **place.parameters(), before=edge, limit=limit)
+
+
+def _columns_to_send() -> Iterator[ColumnElement[Any]]:
+    """Yield the columns of an event, with `steering.claimed_at` in seconds. Older versions stored it as text."""
+    for column in events.columns:
+        if column.name != "metadata":
+            yield column
+            continue
+        time = func.strftime("%s", func.json_extract(column, _CLAIMED_AT))
+        converted = func.json_set(column, _CLAIMED_AT, cast(time, Integer))
+        is_text = func.json_type(column, _CLAIMED_AT) == "text"
+        yield type_coerce(case((is_text, converted), else_=column), Json).label(column.name)
+
+
+@cache
+def _one() -> PreparedSelect[EventRow]:
+    return PreparedSelect(select(*_columns_to_send()).where(events.c.event_id == bindparam("event_id")), EventRow)
+
+
+@cache
+def _text_page() -> PreparedSelect[EventRow]:
+    return _prepare_page(select(*_columns_to_send()))
 
 
 @cache
 def _page() -> PreparedSelect[EventRow]:
-    query = select(events).where(ConversationKey.within_bound(events), events.c.seq < bindparam("before"))
+    return _prepare_page(select(events))
+
+
+def _prepare_page(columns: Select[Any]) -> PreparedSelect[EventRow]:
+    query = columns.where(ConversationKey.within_bound(events), events.c.seq < bindparam("before"))
     return PreparedSelect(query.order_by(events.c.seq.desc()).limit(bindparam("limit", type_=Integer)), EventRow)
 
 

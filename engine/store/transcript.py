@@ -1,22 +1,41 @@
 """The transcript: the messages of a conversation, line by line."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import fields, replace
 from functools import cache
-from typing import Final
+from typing import Any, Final
 
-from sqlalchemy import Connection, Integer, bindparam, delete, func, insert, select, text
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Integer,
+    Select,
+    Text,
+    and_,
+    bindparam,
+    delete,
+    func,
+    insert,
+    literal,
+    or_,
+    select,
+    text,
+    type_coerce,
+)
 
 from engine.store import json_text, search
+from engine.store.artifacts import is_not_internal
 from engine.store.async_reader import PreparedSelect, Query, run_query
 from engine.store.errors import NotFound
 from engine.store.redact import redact
 from engine.store.row_mapping import ConversationKey, driver_of, every, first, merged, values
-from engine.store.tables import transcript
+from engine.store.tables import Json, artifacts, transcript
 from engine.store.transcript_line import TranscriptLine
 
 MAX_LINE_CHARS: Final = 4_000
 CUT: Final = "..."
+MAX_REFERENCE_CHARS: Final = 255
+"""Characters of an artifact's name and types in a reference to it."""
 _NEVER: Final = 2**62
 _HAS: Final = "SELECT 1 FROM transcript WHERE transcript_id = ?"
 _APPEND: Final = insert(transcript).returning(transcript.c.seq)
@@ -80,30 +99,82 @@ def text_page_query(
     after: int | None,
     limit: int,
     oldest_first: bool,
+    artifacts_at: int | None,
     max_characters: int,
 ) -> Query[list[TranscriptLine]]:
-    """Return the query of a page that is sent on: JSON stays text, and the page ends before it is too long."""
+    """Return the query of a page that is sent on: JSON stays text, and the page ends before it is too long.
+
+    `artifact_refs` has the references as objects, with what is known of each at `artifacts_at`; without it, none.
+    """
     edges = {"after": 0 if after is None else after, "before": _NEVER if before is None else before}
-    return _page(ascending=oldest_first).text_query(max_characters, **place.parameters(), **edges, limit=limit)
+    return _text_page(ascending=oldest_first, with_artifacts=artifacts_at is not None).text_query(
+        max_characters, **place.parameters(), **edges, limit=limit, artifacts_at=artifacts_at
+    )
 
 
-def text_lines_query(seqs: Sequence[int], *, max_characters: int) -> Query[list[TranscriptLine]]:
-    """Return the query of these lines, newest first, with their JSON as text."""
-    return _lines().text_query(max_characters, seqs=json_text.encode(list(seqs)))
+def text_lines_query(seqs: Sequence[int], *, artifacts_at: int, max_characters: int) -> Query[list[TranscriptLine]]:
+    """Return the query of these lines, newest first, with their JSON as text and their references as objects."""
+    return _lines().text_query(max_characters, seqs=json_text.encode(list(seqs)), artifacts_at=artifacts_at)
+
+
+def _columns_to_send(*, with_artifacts: bool) -> Iterator[ColumnElement[Any]]:
+    """Yield the columns of a line, with objects in place of the ids of its artifacts, or without them.
+
+    Only artifacts of the line's own conversation are looked up: a message may name any id, and a runner must not learn
+    which ids exist. At most `MAX_REFERENCE_CHARS` of each text are sent, because a line may refer to very many.
+    """
+    for column in transcript.columns:
+        if column.name != "artifact_refs":
+            yield column
+        elif with_artifacts:
+            yield _references().label(column.name)
+        else:
+            yield type_coerce(literal("[]", Text), Json).label(column.name)
+
+
+def _references() -> ColumnElement[Any]:
+    named = func.json_each(transcript.c.artifact_refs).table_valued("value", name="named")
+    found = and_(
+        artifacts.c.artifact_id == named.c.value,
+        *(artifacts.c[each.name].is_not_distinct_from(transcript.c[each.name]) for each in fields(ConversationKey)),
+        or_(artifacts.c.expires_at.is_(None), artifacts.c.expires_at > bindparam("artifacts_at", type_=Integer)),
+        is_not_internal(),
+    )
+    reference = func.json_object(
+        *("artifact_id", named.c.value),
+        *("artifact_type", func.coalesce(_cut(artifacts.c.artifact_type), "unknown")),
+        *("mime_type", _cut(artifacts.c.mime_type)),
+        *("name", _cut(artifacts.c.name)),
+        *("size_bytes", artifacts.c.size_bytes),
+    )
+    query = select(func.json_group_array(reference)).select_from(named.outerjoin(artifacts, found))
+    return type_coerce(query.correlate(transcript).scalar_subquery(), Json)
+
+
+def _cut(column: ColumnElement[Any]) -> ColumnElement[Any]:
+    return func.substr(column, 1, MAX_REFERENCE_CHARS)
 
 
 @cache
 def _lines() -> PreparedSelect[TranscriptLine]:
     chosen = text("transcript.seq IN (SELECT value FROM json_each(:seqs))").bindparams(bindparam("seqs"))
-    return PreparedSelect(select(transcript).where(chosen).order_by(transcript.c.seq.desc()), TranscriptLine)
+    query = select(*_columns_to_send(with_artifacts=True)).where(chosen)
+    return PreparedSelect(query.order_by(transcript.c.seq.desc()), TranscriptLine)
+
+
+@cache
+def _text_page(*, ascending: bool, with_artifacts: bool) -> PreparedSelect[TranscriptLine]:
+    return _prepare_page(select(*_columns_to_send(with_artifacts=with_artifacts)), ascending=ascending)
 
 
 @cache
 def _page(*, ascending: bool) -> PreparedSelect[TranscriptLine]:
+    return _prepare_page(select(transcript), ascending=ascending)
+
+
+def _prepare_page(columns: Select[Any], *, ascending: bool) -> PreparedSelect[TranscriptLine]:
     seq = transcript.c.seq
-    query = select(transcript).where(
-        ConversationKey.within_bound(transcript), seq > bindparam("after"), seq < bindparam("before")
-    )
+    query = columns.where(ConversationKey.within_bound(transcript), seq > bindparam("after"), seq < bindparam("before"))
     order = seq if ascending else seq.desc()
     return PreparedSelect(query.order_by(order).limit(bindparam("limit", type_=Integer)), TranscriptLine)
 

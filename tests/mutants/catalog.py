@@ -22,6 +22,7 @@ AREAS: Final = (
     "transcript",
     "grants",
     "context",
+    "payloads",
     "run_lifecycle",
     "secrets",
     "steering",

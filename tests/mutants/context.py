@@ -32,8 +32,8 @@ MUTANTS: Final = (
     ),
     Mutant(
         "engine/run/run_start.py",
-        "timestamp=rfc3339(envelope.time if envelope.time is not None else clock.now())",
-        "timestamp=rfc3339(clock.now())",
+        "timestamp=epoch_seconds(envelope.time if envelope.time is not None else clock.now())",
+        "timestamp=epoch_seconds(clock.now())",
         "the trigger has the event's time",
         f"{_TESTS}::test_trigger_time_is_the_event_time_or_now",
     ),

@@ -105,15 +105,8 @@ MUTANTS: Final = (
     ),
     Mutant(
         _GATE,
-        'if name not in CONVERSATION_FIELDS and name not in ("roles", "item_types"):',
-        'if name not in CONVERSATION_FIELDS and name not in ("roles", "item_types", "run_id"):',
-        "only roles and item_types are valid filters",
-        f"{_ATTACK}[unknown filter]",
-    ),
-    Mutant(
-        _GATE,
-        "if name not in CONVERSATION_FIELDS and not _is_list_of_strings(value):",
-        "if name not in CONVERSATION_FIELDS and not value:",
+        "if name in SEARCH_FILTERS and not _is_list_of_strings(value):",
+        "if name in SEARCH_FILTERS and not value:",
         "a filter must be a list of texts",
         f"{_ATTACK}[filter that is not a list]",
     ),

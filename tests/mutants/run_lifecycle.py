@@ -116,8 +116,8 @@ MUTANTS: Final = (
     ),
     Mutant(
         "engine/store/entries.py",
-        '"position > ?", after or 0, "ASC"',
-        '"position >= ?", after or 0, "ASC"',
+        'position > ? AND position < ? "  # noqa',
+        'position >= ? AND position < ? "  # noqa',
         "a page starts after the given position",
         "tests/engine/store/test_entries.py::test_journal_is_paged_by_position_in_both_directions",
     ),

@@ -7,11 +7,12 @@ from pydantic import Field
 
 from engine.access.call import Arguments, CallRefused, CallType, Decision
 from engine.access.ownership import check_ownership, not_found
-from engine.access.services import Services, format_time, is_internal
+from engine.access.services import Services
+from engine.clock import epoch_seconds
 from engine.protocol.errors import AgentAPIException, ErrorCode
 from engine.run.live import LiveRun
 from engine.store import artifacts
-from engine.store.artifacts import READ, ArtifactRow, Storage
+from engine.store.artifacts import READ, ArtifactRow, Storage, is_internal
 from engine.store.errors import NotFound, PathEscapes
 from engine.store.row_mapping import ConversationKey
 
@@ -48,8 +49,8 @@ async def metadata(services: Services, run: LiveRun, arguments: MetadataArgument
         "conversation_id": row.conversation_id,
         "run_id": row.run_id,
         "runner_id": row.runner_id,
-        "created_at": format_time(row.created_at),
-        "expires_at": format_time(row.expires_at),
+        "created_at": epoch_seconds(row.created_at),
+        "expires_at": epoch_seconds(row.expires_at),
         "metadata": dict(row.metadata),
     }
 

@@ -6,7 +6,8 @@ from typing import Any
 from engine.access.call import Arguments, CallType
 from engine.access.ownership import check_ownership, conversation_key_of_run, not_found, read_cursor
 from engine.access.paging import MAX_PAGE_CHARACTERS, Limit, build_page, clamp_limit
-from engine.access.services import Services, format_time
+from engine.access.services import Services
+from engine.clock import epoch_seconds
 from engine.run.live import LiveRun
 from engine.store import cursors, event_log
 from engine.store.event_log import EventRow
@@ -23,9 +24,10 @@ class PageArguments(Arguments):
 
 
 async def get(services: Services, run: LiveRun, arguments: GetArguments) -> dict[str, Any]:
-    row = await services.read(run, lambda conn: event_log.seen(conn, arguments.event_id))
-    if row is None:
+    found = await services.fetch(run, event_log.text_query(arguments.event_id))
+    if not found:
         raise not_found("event", arguments.event_id)
+    row = found[0]
     place = ConversationKey(row.conversation_id, row.thread_id, row.bot_id, row.workspace_id)
     check_ownership(run, "event", arguments.event_id, place, run_id=row.run_id)
     return _event_data(place, row)
@@ -43,7 +45,7 @@ def _event_data(place: ConversationKey, row: EventRow) -> dict[str, Any]:
     return {
         "event_id": row.event_id,
         "event_type": row.event_type,
-        "event_time": format_time(row.event_time),
+        "event_time": epoch_seconds(row.event_time),
         "source": row.source,
         "bot_id": row.bot_id,
         "workspace_id": row.workspace_id,
@@ -59,7 +61,7 @@ def _event_data(place: ConversationKey, row: EventRow) -> dict[str, Any]:
         "raw_ref": row.raw_ref,
         "seq": row.seq,
         "cursor": cursors.events(place, row.seq),
-        "created_at": format_time(row.created_at),
+        "created_at": epoch_seconds(row.created_at),
         "metadata": row.metadata,
     }
 

@@ -1,20 +1,29 @@
 """Calls for the transcript of the run's own conversation: pages and search."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from sqlalchemy import Connection
 
 from engine.access.call import Arguments, CallType
-from engine.access.gate import require_own_conversation, require_own_filters
+from engine.access.gate import (
+    CONVERSATION_FIELDS,
+    SEARCH_FILTERS,
+    require_own_conversation,
+    require_own_filters,
+)
 from engine.access.ownership import conversation_key_of_run, read_cursor
 from engine.access.paging import MAX_PAGE_CHARACTERS, Limit, build_page, clamp_limit
-from engine.access.services import Services, format_time
+from engine.access.services import Services
+from engine.clock import epoch_seconds
 from engine.run.live import LiveRun
 from engine.store import cursors, search, transcript
 from engine.store.row_mapping import ConversationKey
 from engine.store.transcript import TranscriptLine
+
+MAX_NAMED_FILTERS: Final = 10
+"""Unknown filters that a warning names."""
 
 
 class PageArguments(Arguments):
@@ -36,23 +45,22 @@ async def page(services: Services, run: LiveRun, arguments: PageArguments) -> di
     place, limit = conversation_key_of_run(run), clamp_limit(arguments.limit)
     before = read_cursor(cursors.read_history, place, arguments.before_cursor)
     after = read_cursor(cursors.read_history, place, arguments.after_cursor)
-    has_cursor = before is not None or after is not None
-    oldest_first = has_cursor and arguments.direction == "forward"
     query = transcript.text_page_query(
         place,
         before=before,
         after=after,
         limit=limit + 1,
-        oldest_first=oldest_first,
+        oldest_first=arguments.direction == "forward",
+        artifacts_at=services.clock.now() if arguments.include_artifacts else None,
         max_characters=MAX_PAGE_CHARACTERS,
     )
-    found = await services.fetch(run, query)
-    return build_page(found, limit, partial(_line_data, place, with_artifacts=arguments.include_artifacts))
+    return build_page(await services.fetch(run, query), limit, partial(_line_data, place))
 
 
 async def search_history(services: Services, run: LiveRun, arguments: SearchArguments) -> dict[str, Any]:
     place = conversation_key_of_run(run)
     filters = arguments.filters or {}
+    _warn_of_unknown_filters(run, filters)
 
     def query(conn: Connection) -> Sequence[int]:
         roles, item_types = filters.get("roles"), filters.get("item_types")
@@ -60,15 +68,28 @@ async def search_history(services: Services, run: LiveRun, arguments: SearchArgu
 
     found = await services.read(run, query)
     chosen = found[: clamp_limit(arguments.top_k)]
-    lines = await services.fetch(run, transcript.text_lines_query(chosen, max_characters=MAX_PAGE_CHARACTERS))
+    lines = await services.fetch(
+        run,
+        transcript.text_lines_query(chosen, artifacts_at=services.clock.now(), max_characters=MAX_PAGE_CHARACTERS),
+    )
     return {
-        "items": [_line_data(place, line, with_artifacts=True) for line in lines],
+        "items": [_line_data(place, line) for line in lines],
         "total_count": len(found),
         "query": arguments.query,
     }
 
 
-def _line_data(place: ConversationKey, line: TranscriptLine, *, with_artifacts: bool) -> dict[str, Any]:
+def _warn_of_unknown_filters(run: LiveRun, filters: Mapping[str, Any]) -> None:
+    unknown = [name for name in filters if name not in SEARCH_FILTERS and name not in CONVERSATION_FIELDS]
+    if unknown and not run.has_ended:
+        names = ", ".join(f"{name!r:.80}" for name in unknown[:MAX_NAMED_FILTERS])
+        more = f" and {len(unknown) - MAX_NAMED_FILTERS} more" if len(unknown) > MAX_NAMED_FILTERS else ""
+        run.recorder.warn(
+            f"history_search ignored unknown filters: {names}{more}. It knows {' and '.join(SEARCH_FILTERS)}."
+        )
+
+
+def _line_data(place: ConversationKey, line: TranscriptLine) -> dict[str, Any]:
     return {
         "transcript_id": line.transcript_id,
         "event_id": line.event_id,
@@ -78,10 +99,10 @@ def _line_data(place: ConversationKey, line: TranscriptLine, *, with_artifacts: 
         "item_type": line.item_type,
         "content": line.content,
         "content_json": line.content_json,
-        "artifact_refs": line.artifact_refs if with_artifacts else [],
+        "artifact_refs": line.artifact_refs,
         "seq": line.seq,
         "cursor": cursors.history(place, line.seq),
-        "created_at": format_time(line.created_at),
+        "created_at": epoch_seconds(line.created_at),
         "metadata": line.metadata,
     }
 

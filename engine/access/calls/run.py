@@ -8,11 +8,11 @@ import orjson
 from engine.access.call import Arguments, CallType, NoArguments
 from engine.access.ownership import read_cursor
 from engine.access.paging import MAX_PAGE_CHARACTERS, Limit, build_page, clamp_limit
-from engine.access.services import Services, format_time
+from engine.access.services import Services
+from engine.clock import epoch_seconds, exact_epoch_seconds
 from engine.events import Status
 from engine.run.live import LiveRun
 from engine.store import cursors, entries
-from engine.store.async_reader import CutList
 from engine.store.entries import Entry
 from engine.store.row_mapping import ConversationKey
 from engine.version import VERSION
@@ -38,9 +38,9 @@ async def get(services: Services, run: LiveRun, arguments: NoArguments) -> dict[
         "bot_id": grants.bot_id,
         "workspace_id": grants.workspace_id,
         "status": Status.RUNNING,
-        "started_at": format_time(run.started_at),
-        "deadline_at": format_time(run.deadline_at),
-        "cancel_requested_at": format_time(run.cancel_requested_at),
+        "started_at": epoch_seconds(run.started_at),
+        "deadline_at": exact_epoch_seconds(run.deadline_at),
+        "cancel_requested_at": epoch_seconds(run.cancel_requested_at),
         "usage": dict(run.usage) or None,
     }
 
@@ -49,19 +49,16 @@ async def events_page(services: Services, run: LiveRun, arguments: PageArguments
     place, limit, run_id = ConversationKey(run.order.run_id), clamp_limit(arguments.limit), run.order.run_id
     before = read_cursor(cursors.read_entries, place, arguments.before_cursor)
     after = read_cursor(cursors.read_entries, place, arguments.after_cursor)
-    backward = arguments.direction == "backward" or (before is None and after is None)
+    query = entries.page_query(
+        run_id,
+        after=after,
+        before=before,
+        limit=limit + 1,
+        newest_first=arguments.direction == "backward",
+        max_characters=MAX_PAGE_CHARACTERS,
+    )
     await services.writer.flush()
-    edge = {"before": before if before is not None else 2**62} if backward else {"after": after or 0}
-    query = entries.page_query(run_id, **edge, limit=limit + 1, max_characters=MAX_PAGE_CHARACTERS)
-    found = await services.database.fetch(query)
-
-    def is_in_range(position: int) -> bool:
-        return (before is None or position < before) and position > (after or 0)
-
-    in_range = [entry for entry in found if is_in_range(entry.position)]
-    if isinstance(found, CutList) and is_in_range(found[-1].position + (-1 if backward else 1)):
-        in_range = CutList(in_range)
-    return build_page(in_range, limit, partial(_entry_data, place))
+    return build_page(await services.database.fetch(query), limit, partial(_entry_data, place))
 
 
 async def version(services: Services, run: LiveRun, arguments: NoArguments) -> dict[str, Any]:  # noqa: ARG001
@@ -76,7 +73,7 @@ def _entry_data(place: ConversationKey, entry: Entry) -> dict[str, Any]:
     return {
         "run_id": entry.run_id,
         "position": entry.position,
-        "at": format_time(entry.at),
+        "at": epoch_seconds(entry.at),
         "source": entry.source,
         "type": entry.type,
         "data": orjson.Fragment(entry.data),

@@ -6,7 +6,8 @@ from functools import partial
 from typing import Any, Literal
 
 from engine.access.call import Arguments, CallType
-from engine.access.services import Services, format_time
+from engine.access.services import Services
+from engine.clock import epoch_seconds
 from engine.journal.recorded_decision import DecisionResult
 from engine.protocol.errors import AgentAPIException, ErrorCode
 from engine.queue.items import MAX_QUEUE_ITEMS, current_envelope, runner_payload
@@ -64,7 +65,7 @@ def _item_data(run: LiveRun, item: QueueItem) -> dict[str, Any]:
     return {
         "claimed_run_id": run.order.run_id,
         "runner_id": run.order.grants.runner_id,
-        "claimed_at": format_time(item.created_at),
+        "claimed_at": epoch_seconds(item.created_at),
         **runner_payload(current_envelope(item)),
         "metadata": {"item_id": item.item_id},
     }

@@ -149,6 +149,26 @@ def test_set_options_are_converted_by_the_config_form(trackside: Trackside):
     assert journal[1]["data"] == {"message": "config: odd is not in the runner's form"}
 
 
+def test_parameters_are_json_or_text_and_reach_the_runner(trackside: Trackside):
+    given = ("--param", "n=[1, 2]", "--param", "city=Kyoto", "--param", "zip=007")
+
+    done = trackside("run", "--runner", "echo", "-m", "hi", "--jsonl", *given, "--after", "more")
+
+    contexts = [entry["data"]["context"] for entry in entries(done.stdout) if entry["type"] == "run.started"]
+    params = [context["adapter"] and context["adapter"]["extra"]["params"] for context in contexts]
+    assert params == [{"n": [1, 2], "city": "Kyoto", "zip": "007"}, None]
+
+
+def test_parameters_that_a_runner_never_sees_are_refused(trackside: Trackside):
+    for name in ("_internal", "api_key"):
+        done = trackside("run", "--runner", "echo", "-m", "hi", "--param", f"{name}=planted")
+
+        assert (done.returncode, done.stdout) == (2, "")
+        assert f"--param: {name!r} cannot be a parameter: names that " in done.stderr
+        assert "planted" not in done.stderr
+    assert not trackside.database.exists()
+
+
 def test_timeout_that_is_not_a_number_gives_a_warning_and_no_deadline(trackside: Trackside):
     done = trackside("run", "--runner", "echo", "-m", "hi", "--set", "timeout=soon", "--jsonl")
 

@@ -186,10 +186,10 @@ async def test_cursor_with_trailing_text_is_invalid(harness: AccessHarness, more
 
 async def test_page_of_the_journal_stays_between_both_cursors(harness: AccessHarness):
     async def work(ctx: Any) -> Any:
-        first = await ctx.api.run_events_page()
+        first = await ctx.api.run_events_page(direction="backward")
         for _ in range(3):
             await ctx.api.run_get()
-        last = await ctx.api.run_events_page()
+        last = await ctx.api.run_events_page(direction="backward")
         edges = {"before_cursor": last.prev_cursor, "after_cursor": first.prev_cursor}
         forward = await ctx.api.run_events_page(**edges, direction="forward")
         backward = await ctx.api.run_events_page(**edges, direction="backward")

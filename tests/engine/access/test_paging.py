@@ -113,12 +113,14 @@ class TestHistory:
         assert texts(got) == up(51, 60)
         assert (got.has_more, got.next_cursor, got.prev_cursor) == (True, cursors[60], cursors[51])
 
-    @pytest.mark.parametrize("direction", ["backward", "forward"])
-    async def test_a_page_without_a_cursor_is_newest_first(self, long: AccessHarness, direction: str):
-        got = await page(long, direction=direction, limit=3)
-        assert [item.seq for item in got.items] == sorted((item.seq for item in got.items), reverse=True)
-        assert got.has_more
-        assert got.items[0].content == "please"
+    async def test_a_page_without_a_cursor_starts_at_the_newest_line_and_a_forward_one_at_the_first(
+        self, long: AccessHarness, cursors: list[str]
+    ):
+        newest = await page(long, limit=3)
+        assert [item.seq for item in newest.items] == sorted((item.seq for item in newest.items), reverse=True)
+        assert (newest.has_more, newest.items[0].content) == (True, "please")
+        first = await page(long, direction="forward", limit=3)
+        assert (texts(first), first.has_more, first.next_cursor) == (up(0, 2), True, cursors[2])
 
     async def test_the_last_page_has_no_next_cursor(self, long: AccessHarness, cursors: list[str]):
         got = await page(long, before_cursor=cursors[10], limit=10)
@@ -166,15 +168,15 @@ class TestHistory:
         assert texts(await page(long, conversation_id="ours", before_cursor=cursors[3])) == down(2, 0)
 
     async def test_page_includes_artifacts_only_on_request(self, long: AccessHarness, cursors: list[str]):
-        for wanted, refs in ((False, []), (True, ["art-1"])):
+        for wanted, ids in ((False, []), (True, ["art-1"])):
             got = await page(long, before_cursor=cursors[1], include_artifacts=wanted)
-            assert [item.artifact_refs for item in got.items] == [refs]
+            assert [[ref.artifact_id for ref in item.artifact_refs] for item in got.items] == [ids]
 
     async def test_history_item_has_the_fields_of_the_contract(self, long: AccessHarness):
         reply = await long.do_in_run(lambda ctx: raw_call(ctx, "history_page", run_id=ctx.run_id, limit=1))
         assert set(reply) == {"items", "next_cursor", "prev_cursor", "has_more", "total_count"}
         assert set(reply["items"][0]) == ITEM
-        assert reply["items"][0]["created_at"] == "2026-01-02T03:04:05.000000Z"
+        assert reply["items"][0]["created_at"] == START // 1_000_000
 
 
 @pytest.mark.asyncio(loop_scope="module")
@@ -194,6 +196,19 @@ class TestEvents:
         got = await long.do_in_run(lambda ctx: ctx.api.event_page(limit=101))
         assert (len(got.items), got.has_more) == (100, True)
 
+    async def test_a_claim_that_was_stored_with_its_time_as_text_is_read_with_a_number(self, long: AccessHarness):
+        steering = {"status": "queued", "claimed_at": "2026-01-02T03:04:05.500000Z"}
+        names = {"event_id": "old", "event_type": "message.received", "source": "host"}
+        row = EventRow(**names, created_at=START, metadata={"steering": steering}, **place_fields(OWN_PLACE))
+        await long.write(lambda conn: event_log.append(conn, row))
+
+        async def look(ctx: Any) -> Any:
+            page = await ctx.api.event_page()
+            return await ctx.api.event_get("old"), next(item for item in page.items if item.event_id == "old")
+
+        got, paged = await long.do_in_run(look)
+        assert got.metadata == paged.metadata == {"steering": steering | {"claimed_at": START // 1_000_000}}
+
     async def test_event_record_has_the_fields_of_the_contract_and_no_payload(self, long: AccessHarness):
         event = own_message("what was said", data={"secret": "payload"})
         reply = await long.do_in_run(
@@ -206,11 +221,9 @@ class TestEvents:
 
 @pytest.mark.asyncio(loop_scope="module")
 class TestOwnJournal:
-    async def test_a_page_without_a_cursor_is_newest_first_and_one_after_a_cursor_oldest_first(
-        self, long: AccessHarness
-    ):
+    async def test_a_backward_page_is_newest_first_and_one_after_a_cursor_oldest_first(self, long: AccessHarness):
         async def look(ctx: Any) -> Any:
-            newest = await ctx.api.run_events_page(limit=2)
+            newest = await ctx.api.run_events_page(limit=2, direction="backward")
             oldest = await ctx.api.run_events_page(before_cursor=newest.next_cursor, limit=100, direction="backward")
             return newest, oldest, await ctx.api.run_events_page(after_cursor=oldest.prev_cursor, limit=3)
 
@@ -224,13 +237,24 @@ class TestOwnJournal:
         assert (oldest.has_more, oldest.next_cursor) == (False, None)
         assert ([item.position for item in after.items], after.has_more) == ([4, 5, 6], True)
 
+    async def test_a_page_without_a_cursor_starts_at_the_first_entry(self, long: AccessHarness):
+        async def look(ctx: Any) -> Any:
+            first = await ctx.api.run_events_page(limit=2)
+            return first, await ctx.api.run_events_page(after_cursor=first.items[0].cursor, limit=1)
+
+        first, second = await long.do_in_run(look)
+        assert [(item.position, item.type, item.at) for item in first.items] == [
+            (1, "run.started", START // 1_000_000),
+            (2, "warning", START // 1_000_000),
+        ]
+        assert (first.has_more, first.next_cursor) == (True, first.items[-1].cursor)
+        assert [item.cursor for item in second.items] == [first.items[1].cursor]
+
     async def test_forward_pages_return_the_journal_in_order(self, long: AccessHarness):
         async def look(ctx: Any) -> list[int]:
             for number in range(5):
                 await ctx.api.state_set("conversation", "n", number)
-            start = (await ctx.api.run_events_page(limit=100)).items[-1]
-            assert start.position == 1
-            cursor = (await ctx.api.run_events_page(limit=100)).prev_cursor
+            cursor = (await ctx.api.run_events_page(limit=100, direction="backward")).prev_cursor
             page = await ctx.api.run_events_page(before_cursor=cursor, direction="forward", limit=4)
             seen = [item.position for item in page.items]
             while page.has_more:
@@ -292,7 +316,7 @@ class TestLargeItems:
         async def look(ctx: Any) -> tuple[list[int], list[int]]:
             for number in range(8):
                 await ctx.api.state_set("conversation", "n", f"{number}" + "x" * 1_000)
-            end = (await ctx.api.run_events_page(limit=1)).next_cursor
+            end = (await ctx.api.run_events_page(limit=1, direction="backward")).next_cursor
             forward: list[int] = []
             got = await ctx.api.run_events_page(before_cursor=end, direction="forward", limit=100)
             while True:

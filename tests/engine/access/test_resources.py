@@ -153,4 +153,4 @@ async def test_run_get_returns_the_state_of_the_run(harness: AccessHarness):
     assert (record.conversation_id, record.thread_id, record.bot_id, record.workspace_id) == ("ours", "t1", "b1", "w1")
     assert (record.runner_id, record.agent_id) == ("plugin:local/asks/default", "asks")
     assert record.cancel_requested_at is None
-    assert record.deadline_at == "2026-01-02T03:09:05.000000Z"
+    assert record.deadline_at == 1767323345.0

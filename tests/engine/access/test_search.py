@@ -51,6 +51,7 @@ async def talked(harness: AccessHarness) -> AccessHarness:
         ("everything", {"item_types": ["note"]}, ["100% of _everything_"]),
         ("everything", {"item_types": ["message"]}, []),
         ("quick", {"conversation_id": "ours", "thread_id": "t1"}, ["quick again", "the quick brown fox"]),
+        ("fox", {"event_types": ["message.received"]}, ["the quick brown fox"]),
         ("absent", None, []),
         ("", None, []),
     ],
@@ -66,7 +67,24 @@ async def test_search_finds_words_in_the_runs_conversation_newest_first(
 async def test_top_k_limits_items_but_not_the_count_and_items_have_artifacts(talked: AccessHarness):
     result = await talked.do_in_run(lambda ctx: ctx.api.history_search("quick", top_k=1))
     assert ([item.content for item in result.items], result.total_count) == (["quick again"], 2)
-    assert result.items[0].artifact_refs == ["art-1"]
+    assert [ref.artifact_id for ref in result.items[0].artifact_refs] == ["art-1"]
+
+
+async def test_unknown_filters_are_ignored_with_a_warning_that_names_them(talked: AccessHarness):
+    filters = {"event_types": ["x"], "roles": ["user"], "conversation_id": "ours"}
+    outcome = await talked.try_in_run(lambda ctx: ctx.api.history_search("quick", filters))
+    assert [item.content for item in outcome.value.items] == ["the quick brown fox"]
+    assert outcome.run.warnings[-1] == (
+        "history_search ignored unknown filters: 'event_types'. It knows roles and item_types."
+    )
+
+
+async def test_very_many_unknown_filters_are_one_short_warning(talked: AccessHarness):
+    filters = {f"{number}-{'x' * 1_000}": 1 for number in range(500)}
+    outcome = await talked.try_in_run(lambda ctx: ctx.api.history_search("quick", filters))
+    (warning,) = [text for text in outcome.run.warnings if text.startswith("history_search")]
+    assert " and 490 more. " in warning
+    assert len(warning) < 1_000
 
 
 async def test_found_line_has_its_history_cursor(talked: AccessHarness):

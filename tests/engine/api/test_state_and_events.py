@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+import json
 import sqlite3
 from contextlib import closing
 from dataclasses import replace
@@ -12,6 +13,7 @@ import pytest
 from engine.api import Expected, Fate, NotFound, RunOptions, Scope, StateConflict, StateRefused, draft_of
 from engine.intake.attachments import DATA_LIMIT
 from engine.intake.envelope import EventEnvelope
+from engine.store import tables
 from tests.support.engines import (
     Engines,
     FakeClock,
@@ -153,6 +155,24 @@ async def test_past_event_is_read_back_with_its_bytes(run_script: ScriptRunner):
         past = await run_script.engine.runs.event(name)
         assert (past.lost, past.envelope.time) == ((), sent.time)
         assert past.envelope.model_copy(update={"event_time": sent.event_time}) == sent
+
+
+async def test_event_of_a_run_that_was_recorded_with_times_as_text_is_read_back(run_script: ScriptRunner):
+    sent = message("see", event_time="2026-01-01T00:00:00Z")
+    run = await run_script(done("x"), event=sent)
+    context = run.context
+    context["trigger"]["timestamp"] = context["event"]["event_time"] = "2026-01-01T00:00:00.000000Z"
+    context["runtime"]["deadline_at"] = "2026-01-01T00:05:00.000000Z"
+    data = json.dumps({**run.one("run.started").data, "context": context})
+    await run_script.engine._core.edit(
+        lambda tx: tx.connection.execute(
+            tables.journal.update().where(tables.journal.c.position == 1).values(data=data)
+        )
+    )
+
+    past = await run_script.engine.runs.event(run.run_id)
+
+    assert (past.lost, past.envelope.time) == ((), sent.time)
 
 
 async def test_large_event_data_is_read_back(run_script: ScriptRunner):

@@ -62,6 +62,29 @@ def test_data_that_is_no_json_object_counts_as_empty(data: str):
     assert (finished.status, finished.reason, finished.error, finished.usage) == ("", "", "", {})
 
 
+def test_times_of_a_context_that_was_recorded_as_text_are_read_as_numbers():
+    context = {
+        "trigger": {"type": "message.received", "timestamp": "2026-01-02T03:04:05.750000Z"},
+        "event": {"event_time": "2026-01-02T03:04:05Z"},
+        "runtime": {"deadline_at": "2026-01-02T03:09:05.500000Z"},
+    }
+
+    started = events.payload_as(events.RunStarted, entry("run.started", json.dumps({"context": context})))
+
+    assert started.context == {
+        "trigger": {"type": "message.received", "timestamp": 1_767_323_045},
+        "event": {"event_time": 1_767_323_045},
+        "runtime": {"deadline_at": 1_767_323_345.5},
+    }
+
+
+@pytest.mark.parametrize(("recorded", "read"), [(None, None), (5, 5), (5.5, 5.5), ("soon", None)])
+def test_other_times_of_a_recorded_context_are_kept_and_nonsense_is_none(recorded: Any, read: Any):
+    data = json.dumps({"context": {"runtime": {"deadline_at": recorded}}})
+
+    assert events.payload_as(events.RunStarted, entry("run.started", data)).context["runtime"]["deadline_at"] == read
+
+
 def test_payload_of_a_finished_run_has_status_reason_and_usage():
     data = '{"status":"failed","reason":"runner.lost","error":"gone","retryable":true,"usage":{"tokens":3}}'
     finished = events.payload_of(entry("run.finished", data))

@@ -13,9 +13,11 @@ from engine.protocol.api import RunnerAPI
 from engine.protocol.pages import (
     ArtifactMetadata,
     ArtifactRead,
+    ArtifactReference,
     EventRecord,
     HistoryPage,
     Page,
+    RunEvent,
     RunRecord,
     SteeringItem,
     TranscriptItem,
@@ -123,7 +125,7 @@ async def test_every_call_carries_the_run_id_and_all_its_arguments():
 ITEM = {"transcript_id": "t", "role": "user", "content": "hi", "seq": 3, "cursor": "c3"}
 EVENT = {"event_id": "e", "event_type": "message.received", "source": "console"}
 ARTIFACT = {"artifact_id": "a", "artifact_type": "file"}
-ENTRY = {"run_id": "r", "position": 1, "source": "host", "type": "run.started", "data": {}}
+ENTRY = {"run_id": "r", "position": 1, "source": "host", "type": "run.started", "data": {}, "cursor": "j1"}
 STEERED = {"claimed_run_id": "r", "runner_id": "plugin:a/b/c", "event": EVENT, "input": {"text": "wait"}}
 
 ANSWERS: list[tuple[str, tuple[Any, ...], Any, Callable[[Any], Any], Any]] = [
@@ -176,7 +178,7 @@ ANSWERS: list[tuple[str, tuple[Any, ...], Any, Callable[[Any], Any], Any]] = [
         lambda it: (it.status, it.cancel_requested_at),
         ("running", None),
     ),
-    ("run_events_page", (), {"items": [ENTRY]}, lambda it: it.items[0].position, 1),
+    ("run_events_page", (), {"items": [ENTRY]}, lambda it: it.items[0].cursor, "j1"),
 ]
 
 
@@ -390,6 +392,8 @@ PAGES = {
     Page: "next_cursor prev_cursor has_more total_count",
     TranscriptItem: "transcript_id event_id conversation_id thread_id role item_type content content_json "
     "artifact_refs seq cursor created_at metadata",
+    ArtifactReference: "artifact_id artifact_type mime_type name size_bytes",
+    RunEvent: "run_id position at source type data outcome reason sequence cursor",
     EventRecord: "event_id event_type event_time source bot_id workspace_id conversation_id thread_id actor_type "
     "actor_id actor_name subject_type subject_id input_summary input_ref raw_ref seq cursor created_at metadata",
     SteeringItem: "claimed_run_id runner_id claimed_at event input conversation actor subject metadata",

@@ -50,6 +50,13 @@ def context() -> AgentRunContext:
     )
 
 
+def test_get_run_api_of_the_runner_is_the_api_of_its_context():
+    ctx = context()
+    ctx.connect(Host())
+
+    assert Echo().get_run_api(ctx) is ctx.api
+
+
 async def test_a_subclass_with_an_async_run_yields_results_and_may_yield_plain_dicts():
     ctx = context()
     ctx.connect(Host())

@@ -8,6 +8,7 @@ import pytest
 from engine.api import Fate, Mode, RunOptions
 from engine.store.queue import QueueItem
 from tests.support.engines import (
+    START,
     Engines,
     FakeClock,
     done,
@@ -272,7 +273,7 @@ async def test_a_claimed_message_is_logged_as_absorbed_into_the_active_run(steer
             "trigger_behavior": "absorbed_into_active_run",
             "claimed_by_run_id": run.run_id,
             "claimed_runner_id": "plugin:local/controlled/default",
-            "claimed_at": "2026-01-02T03:04:07.500000Z",
+            "claimed_at": START // 1_000_000 + 2,
         }
     }
 

@@ -8,7 +8,7 @@ import pytest
 
 from engine.api import AlreadyFinal, Fate, Mode, RunOptions
 from engine.store.errors import AlreadyDecided
-from tests.support.engines import Engines, FakeClock, done, failed, journal_of, lines_of, message, wait_for_run
+from tests.support.engines import START, Engines, FakeClock, done, failed, journal_of, lines_of, message, wait_for_run
 from tests.support.queue.steering import (
     ControlledRun,
     ControlledRunners,
@@ -64,7 +64,7 @@ async def test_messages_still_queued_when_a_run_ends_are_dropped_with_the_reason
             "source_event_id": steering.item(item).event_id,
             "claimed_run_id": run.run_id,
             "claimed_runner_id": "plugin:local/controlled/default",
-            "claimed_at": "2026-01-02T03:04:05.000000Z",
+            "claimed_at": START // 1_000_000,
         }
         for item in (queued, held)
     ]

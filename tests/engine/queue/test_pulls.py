@@ -7,7 +7,7 @@ import pytest
 
 from engine.api import Fate, Mode, QueueItem
 from engine.protocol import AgentAPIException
-from tests.support.engines import FakeClock, delta, done, journal_of, lines_of, wait_for_entry
+from tests.support.engines import START, FakeClock, delta, done, journal_of, lines_of, wait_for_entry
 from tests.support.queue.steering import (
     ControlledRun,
     SteeringHarness,
@@ -102,7 +102,7 @@ async def test_a_pull_returns_each_message_in_the_form_of_the_contract(steering:
         "metadata",
     }
     assert (item.claimed_run_id, item.runner_id) == (run.run_id, "plugin:local/controlled/default")
-    assert item.claimed_at == "2026-01-02T03:04:05.000000Z"
+    assert item.claimed_at == START // 1_000_000
     assert (item.event.event_id, item.event.event_type) == (ticket.event_id, "message.received")
     assert (item.input.text, item.conversation.conversation_id, item.actor.actor_id) == ("more", "s", "ann")
     assert (item.subject.subject_id, item.metadata) == ("m1", {"item_id": ticket.item_id})
@@ -149,7 +149,7 @@ async def test_message_is_injected_only_after_the_reply_was_written(steering: St
             "source_event_id": steering.item(item_id).event_id,
             "claimed_run_id": run.run_id,
             "claimed_runner_id": "plugin:local/controlled/default",
-            "claimed_at": "2026-01-02T03:04:06.000000Z",
+            "claimed_at": START // 1_000_000 + 1,
         }
         for item_id in (first, second)
     ]

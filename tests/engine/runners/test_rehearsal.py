@@ -40,7 +40,7 @@ def item(text: str | None) -> dict[str, Any]:
     return {
         "claimed_run_id": "run_1",
         "runner_id": "plugin:trackside/rehearsal/default",
-        "claimed_at": "2026-01-02T03:04:05.000000Z",
+        "claimed_at": 1_767_323_045,
         "event": {"event_id": "event_2", "event_type": "message.received", "source": "webui"},
         "input": {"text": text},
         "conversation": {"conversation_id": "s"},

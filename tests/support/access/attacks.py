@@ -101,12 +101,6 @@ PLACES = [
         )
     ),
     Attack(
-        "unknown filter",
-        lambda s: s.api.history_search("walnut", {"run_id": s.theirs["run_id"]}),
-        INVALID,
-        "filters.run_id is unknown; use roles or item_types",
-    ),
-    Attack(
         "filter that is not a list",
         lambda s: s.api.history_search("walnut", {"roles": {"$ne": 1}}),
         INVALID,

@@ -94,7 +94,7 @@ MUTANTS: Final = (
     Mutant(
         "engine/queue/claims.py",
         "if not runs.is_live(tx.connection, self.run_id):",
-        "if self.run.has_ended:",
+        "if self._run.has_ended:",
         "whether a run can still claim is decided by the writer",
         f"{_GUARDS}::test_message_to_a_run_closed_by_another_process_gets_its_own_run",
     ),

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from engine.runtimes import child
 from engine.runtimes.answers import Answers
 from engine.runtimes.pipes import LINES_PER_TURN, READ_BYTES, ReadPipe
 from engine.runtimes.runtime import EncodedReply, EndKind
@@ -262,7 +263,8 @@ async def test_a_large_reply_waits_until_earlier_ones_are_read_and_then_gives_it
 # The end of the output
 
 
-async def test_slow_reading_of_a_large_pipe_loses_no_line(harness):
+async def test_slow_reading_of_a_large_pipe_loses_no_line(harness, monkeypatch):
+    monkeypatch.setattr(child, "DRAIN_TIMEOUT_SECONDS", 0.05)  # reading takes longer than that
     launch = harness.launch(
         FLOODS
         + """

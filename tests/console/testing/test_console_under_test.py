@@ -1,7 +1,8 @@
 """A test of an author opens a runner in the console, does the steps of a user and waits for what they cause."""
 
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
@@ -139,16 +140,14 @@ def test_failed_step_fails_the_test_with_the_screen(
         trackside_console("planner.py", folder=folder, breakpoints=["steering"]).run(wait_in_vain)
 
 
-def test_picture_without_its_plugin_names_the_extra(
-    trackside_console: OpenConsole, folder: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
-):
+def test_picture_without_its_plugin_names_the_extra(folder: Path, request: pytest.FixtureRequest):
     async def never_done(console: ConsoleDriver) -> None:
         raise RuntimeError("there is nothing to compare with")
 
     def find_nothing(name: str) -> Any:
         raise pytest.FixtureLookupError(name, request)
 
-    monkeypatch.setattr(type(request), "getfixturevalue", lambda _, name: find_nothing(name))
+    open_console = OpenConsole(cast("Any", SimpleNamespace(getfixturevalue=find_nothing)), folder)
 
     with pytest.raises(pytest.fail.Exception, match=r"pip install 'trackside\[testing\]'"):
-        trackside_console("planner.py", folder=folder).matches_picture(never_done)
+        open_console("planner.py", folder=folder).matches_picture(never_done)

@@ -166,6 +166,7 @@ class ConsoleDriver:
             raise AssertionError(f"the run did not end; on the screen:\n{self.screen_text}") from None
         await self.wait_until_received()
         await self.wait_until(lambda: (view := self.app.services.updater.view) is not None and view.status.is_over)
+        await self._show_all()
 
     async def wait_for_pause(self) -> None:
         """Wait until the run that is shown is paused."""
@@ -219,13 +220,17 @@ class ConsoleDriver:
             while shown != self.screen_text:
                 shown = self.screen_text
                 await self.wait_until_received()
-                app.services.updater.refresh("queue", "rail")
-                app.main.inspector.reload()
-                for _ in range(2):
-                    await self.tick()
-                    await self.wait_for_reads()
+                await self._show_all()
         app.clear_notifications()  # a toast disappears by the real clock
         await self.wait_until_drawn()
+
+    async def _show_all(self) -> None:
+        """Let every pane read and show what is recorded. A tick with new entries leaves some panes to the next."""
+        self.app.services.updater.refresh("queue", "rail")
+        self.app.main.inspector.reload()
+        for _ in range(2):
+            await self.tick()
+            await self.wait_for_reads()
 
     async def wait_for_reads(self) -> None:
         while self._is_busy:

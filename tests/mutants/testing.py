@@ -7,7 +7,7 @@ from tests.mutants.mutant import Mutant
 _CONSOLE: Final = "tests/console/testing/test_console_under_test.py"
 _PLUGIN: Final = "tests/console/testing/test_plugin.py"
 _NEW: Final = "tests/console/cli/test_new.py"
-_TWICE: Final = f"{_CONSOLE}::test_clock_stands_still_ids_count_and_the_end_of_every_run_is_awaited"
+_TWICE: Final = f"{_CONSOLE}::test_clock_stands_still_and_ids_count"
 _STEERED: Final = f"{_CONSOLE}::test_messages_are_delivered_at_the_pauses_where_they_were_sent"
 _IMPOSSIBLE: Final = f"{_CONSOLE}::test_impossible_openings_fail_at_once_with_the_fix"
 
@@ -30,8 +30,8 @@ MUTANTS: Final = (
         "console/testing/driver.py",
         "await self.app.active_session.engine.runs.wait_until_idle()",
         "await asyncio.sleep(0)",
-        "the end of a run is that of the run that was started last",
-        _TWICE,
+        "the end of a run is awaited also if another run starts after it",
+        f"{_CONSOLE}::test_end_of_a_run_that_starts_after_the_first_is_awaited",
     ),
     Mutant(
         "console/testing/driver.py",

@@ -1,5 +1,6 @@
 """A test of an author opens a runner in the console, does the steps of a user and waits for what they cause."""
 
+import asyncio
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -9,6 +10,7 @@ import pytest
 from console.testing.console_under_test import OpenConsole
 from console.testing.driver import ConsoleDriver
 from engine.api import BreakpointError
+from engine.api.runs import RunsApi
 
 RUNNER = """
 import asyncio
@@ -20,9 +22,11 @@ class Planner(AgentRunner):
 
     async def run(self, ctx):
         heard = [ctx.input.to_text()]
-        for _ in range(2):
+        pulls = 0
+        while pulls < 2 or heard == ["wait for me"]:
+            pulls += 1
             heard += [item.input.to_text() for item in (await ctx.api.steering_pull()).items]
-        await asyncio.sleep(0.1)
+            await asyncio.sleep(0.05)
         text = f"{ctx.config['word']}: " + " + ".join(heard)
         yield AgentRunResult.message_completed(ctx.run_id, Message(role="assistant", content=text))
         yield AgentRunResult.run_completed(ctx.run_id)
@@ -35,7 +39,13 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_messages_are_delivered_at_the_pauses_where_they_were_sent(trackside_console: OpenConsole, folder: Path):
+def test_messages_are_delivered_at_the_pauses_where_they_were_sent(
+    trackside_console: OpenConsole, folder: Path, monkeypatch: pytest.MonkeyPatch
+):
+    async def continue_late(self: RunsApi, name: str) -> None:
+        await asyncio.sleep(0.1)  # as on a busy machine
+        await continue_run(self, name)
+
     async def steer_twice(console: ConsoleDriver) -> None:
         await console.submit_text("Kyoto")
         for text in ("no buses", "no trains"):
@@ -48,6 +58,8 @@ def test_messages_are_delivered_at_the_pauses_where_they_were_sent(trackside_con
         assert "Plan: Kyoto + no buses + no trains" in console.screen_text
 
     seen: list[Any] = []
+    continue_run = RunsApi.continue_run
+    monkeypatch.setattr(RunsApi, "continue_run", continue_late)
     console = trackside_console("planner.py", folder=folder, breakpoints=["steering"])
     for _ in range(2):
         console.run(steer_twice)
@@ -59,7 +71,22 @@ def test_messages_are_delivered_at_the_pauses_where_they_were_sent(trackside_con
     assert again == [first, second]
 
 
-def test_clock_stands_still_ids_count_and_the_end_of_every_run_is_awaited(trackside_console: OpenConsole, folder: Path):
+def test_end_of_a_run_that_starts_after_the_first_is_awaited(trackside_console: OpenConsole, folder: Path):
+    async def send_for_after_the_run(console: ConsoleDriver) -> None:
+        await console.submit_text("wait for me")
+        await console.wait_until(lambda: console.app.services.situation.is_running)
+        await console.press("ctrl+t")
+        await console.submit_text("Osaka")
+        await console.press("ctrl+t")
+        await console.submit_text("go")
+        await console.wait_for_run_end()
+        assert "Plan: wait for me + go" in console.screen_text
+        assert "Plan: Osaka" in console.screen_text
+
+    trackside_console("planner.py", folder=folder).run(send_for_after_the_run)
+
+
+def test_clock_stands_still_and_ids_count(trackside_console: OpenConsole, folder: Path):
     async def send_twice(console: ConsoleDriver) -> None:
         await console.submit_text("Kyoto")
         await console.wait_for_run_end()

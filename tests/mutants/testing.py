@@ -13,6 +13,13 @@ _IMPOSSIBLE: Final = f"{_CONSOLE}::test_impossible_openings_fail_at_once_with_th
 
 MUTANTS: Final = (
     Mutant(
+        "engine/api/engine.py",
+        "await self._core.host.writer.flush()",
+        "pass",
+        "flush waits until everything recorded so far is on disk",
+        "tests/engine/api/test_engine.py::test_flush_waits_until_everything_recorded_so_far_is_on_disk",
+    ),
+    Mutant(
         "console/testing/driver.py",
         "clock=self.clock, ids=self.ids)",
         "ids=self.ids)",
@@ -66,6 +73,20 @@ MUTANTS: Final = (
         "if path is not None and not path.exists():",
         "if False:",
         "a missing runner file is refused before the console opens",
+        _IMPOSSIBLE,
+    ),
+    Mutant(
+        "console/testing/console_under_test.py",
+        "BreakpointLocation.parse(location)",
+        "str(location)",
+        "a breakpoint that does not exist is refused before the console opens",
+        _IMPOSSIBLE,
+    ),
+    Mutant(
+        "console/testing/console_under_test.py",
+        "if name not in os.environ]:",
+        "if False]:",
+        "a variable that is not set is refused before the console opens",
         _IMPOSSIBLE,
     ),
     Mutant(

@@ -55,11 +55,12 @@ def main() -> int:
         if (accepted := test("--snapshot-update")).returncode:
             sys.exit(accepted.stdout)
         passed = 0
-        for _ in range(times):
-            if (done := test("test_planner.py", "test_greeter_picture.py")).returncode:
+        for number in range(1, times + 1):
+            done = test("test_planner.py", "test_greeter_picture.py")
+            passed += done.returncode == 0
+            print(f"run {number} of {times}: {'failed' if done.returncode else 'passed'}", flush=True)
+            if done.returncode:
                 print(done.stdout, flush=True)
-            else:
-                passed += 1
         print(f"{passed} of {times} passed with the same pictures")
         runner = project / "planner.py"
         runner.write_text(runner.read_text().replace("Plan:", "Journey:"))

@@ -5,7 +5,7 @@ READY := .venv/.ready
 
 WORKERS ?= 3
 
-.PHONY: help run test test-long test-peers check format bench text-budget mutants pictures stable stable-pictures stable-tests soak kills wheel clean
+.PHONY: help run test test-long test-peers check format bench text-budget mutants pictures stable stable-pictures stable-tests stable-testing soak kills wheel clean
 
 help:
 	@echo "make run              open the console on the bundled runner rehearsal"
@@ -20,7 +20,8 @@ help:
 	@echo "make pictures         redraw the snapshots and the pictures of the README"
 	@echo "make stable-pictures  draw every picture twenty times; each must come out the same"
 	@echo "make stable-tests     run every test that depends on timing twenty times beside two busy loops"
-	@echo "make stable           both"
+	@echo "make stable-testing   install the wheel for a project elsewhere, and run its picture test fifty times"
+	@echo "make stable           all three"
 	@echo "make soak             two hosts act at random for ten minutes, then the database is checked"
 	@echo "make kills            kill a thousand hosts, then check that nothing is lost"
 	@echo "make wheel            build the wheel in dist/"
@@ -67,13 +68,16 @@ pictures: $(READY)
 	$(BIN)/python -m pytest -n $(WORKERS) tests/console/pictures --snapshot-update
 	$(BIN)/python -m tests.console.pictures.readme_pictures
 
-stable: stable-pictures stable-tests
+stable: stable-pictures stable-tests stable-testing
 
 stable-pictures: $(READY)
 	@$(BIN)/python -m tests.console.pictures.stable
 
 stable-tests: $(READY)
 	@$(BIN)/python -m tests.stable
+
+stable-testing: $(READY)
+	@$(BIN)/python -m tests.console.testing.stable
 
 soak: $(READY)
 	@$(BIN)/python -m tests.soak --minutes 10

@@ -17,5 +17,7 @@ class LaunchOptions:
     """Continue the session that was active last."""
     db: Path | None = None
     env: tuple[str, ...] = ()
+    breakpoints: tuple[str, ...] = ()
+    """Breakpoints of every run from its start, such as `steering`; for tests of the console."""
     ascii_only: bool = False
     preferences: Preferences = field(default_factory=Preferences)

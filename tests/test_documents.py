@@ -1,10 +1,14 @@
 """The README and the manual: their examples are run, and their tables are compared with the code."""
 
 import re
+import runpy
 import shlex
 import subprocess
 from collections.abc import Iterator
+from contextlib import redirect_stdout
 from dataclasses import dataclass, field
+from io import StringIO
+from operator import attrgetter
 from pathlib import Path
 
 import pytest
@@ -13,11 +17,15 @@ from console.cli.exit_codes import ExitCode
 from console.cli.main import COMMANDS, RESERVED
 from console.model.commands.table import COMMANDS as CONSOLE_COMMANDS
 from console.model.commands.table import shown_key
+from engine import api
 from tests.support.commands import Trackside
+from tests.support.engines import Engines
 
 ROOT = Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"
-MANUAL = [ROOT / "docs" / f"{name}.md" for name in ("console", "runners", "configuration", "resources", "commands")]
+PAGES = ("console", "runners", "configuration", "resources", "commands", "python", "testing")
+MANUAL = [ROOT / "docs" / f"{name}.md" for name in PAGES]
+PYTHON_PAGE = ROOT / "docs" / "python.md"
 DOCUMENTS = [README, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", ROOT / "docs" / "ARCHITECTURE.md", *MANUAL]
 WITH_EXAMPLES = [path for path in (README, *MANUAL) if path.stem != "console"]
 GREETER = """
@@ -77,9 +85,21 @@ def run(trackside: Trackside, command: str) -> "subprocess.CompletedProcess[str]
     if pipe:
         stdin = subprocess.run(["sh", "-c", before], capture_output=True, text=True, check=True).stdout
     program, *words = shlex.split(after, comments=True)
+    if program == "python":
+        return run_script(trackside.folder, *words)
     assert program == "trackside", command
     environment = trackside.environment | {"XDG_CONFIG_HOME": str(trackside.folder / "config")}
     return trackside.server.run(words, cwd=trackside.folder, env=environment, stdin=stdin)
+
+
+def run_script(folder: Path, name: str) -> "subprocess.CompletedProcess[str]":
+    """Run a script of a document in this process, which has the engine loaded."""
+    output = StringIO()
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(output):
+        patch.chdir(folder)
+        patch.setenv("HOME", str(folder))
+        runpy.run_path(name, run_name="__main__")
+    return subprocess.CompletedProcess([name], 0, output.getvalue(), "")
 
 
 @pytest.mark.parametrize("path", WITH_EXAMPLES, ids=lambda path: path.stem)
@@ -100,6 +120,33 @@ def test_examples_print_what_the_document_promises(trackside: Trackside, path: P
                 assert done.returncode == example.exit_code, (example, done.stdout, done.stderr)
                 for line in example.promised:
                     assert contains(done.stdout, line), (example.command, line, done.stdout, done.stderr)
+
+
+def test_scripts_of_the_python_page_have_at_most_ten_lines_and_are_run():
+    text = PYTHON_PAGE.read_text()
+    scripts = dict(code.partition("\n")[::2] for language, code in blocks(PYTHON_PAGE) if language == "python")
+    del scripts["# listener.py"]
+
+    for name, code in scripts.items():
+        body = code.partition("async def main():")[2].partition("asyncio.run(main())")[0]
+        assert 1 < len(body.strip().splitlines()) <= 10, name
+        assert f"$ python {name.removeprefix('# ')}\n" in text
+    assert len(scripts) == 6
+
+
+async def test_names_of_the_python_page_exist(open_engine: Engines):
+    engine = await open_engine()
+    section = PYTHON_PAGE.read_text().partition("## Names of the protocol's documents")[2]
+    rows = re.findall(r"^\| `(.*?) \| (.*?) \| (.*?) \|$", section, re.MULTILINE)
+
+    assert {"AgentRunSessionRegistry", "SessionManager"} < {name for row in rows for name in re.findall(r"\w+", row[0])}
+    for _, names, files in rows:
+        for name in re.findall(r"`([\w.]+)`", names):
+            if name.startswith("engine."):
+                attrgetter(name.removeprefix("engine."))(engine)
+            else:
+                assert name in api.__all__
+        assert all((ROOT / file).is_file() for file in re.findall(r"`([^`]+)`", files)), files
 
 
 def test_every_example_is_in_a_block_that_is_run():

@@ -1,87 +1,31 @@
-"""`trackside new`: write a runner and its test."""
+"""`trackside new`: write a runner and its test, and the files of more parts, from the templates in `templates/`."""
 
 import argparse
 import keyword
 import shlex
 import sys
+import tomllib
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Final
+from string import Template
+from typing import Any, Final
 
 from console.cli.exit_codes import ExitCode, UsageError
 from console.cli.options import add_database, add_json
 
-_IMPORTED_MODULES: Final = frozenset({"engine", "console", "pydantic", "pytest"})
+_IMPORTED_MODULES: Final = frozenset({"engine", "console", "pydantic", "pytest", "pytest_trackside"})
 """Modules that the runner or its test imports: a file of the same name would hide them."""
-
-RUNNER: Final = '''"""{title}: a runner. Run it with `trackside run {file} -m "Hi"`."""
-
-from collections.abc import AsyncIterator
-
-from engine.protocol import AgentRunContext, AgentRunner, AgentRunResult, Message, MessageChunk
-
-
-class {name}(AgentRunner):
-    """Streams a greeting in small chunks, and counts the greetings of the session in its state."""
-
-    label = {{"en_US": "{title}"}}
-    capabilities = {{"streaming": True}}
-    config = [{{"name": "greeting", "type": "string", "label": {{"en_US": "Greeting"}}, "default": "Hello"}}]
-
-    async def run(self, ctx: AgentRunContext) -> AsyncIterator[AgentRunResult]:
-        times = int(ctx.state.conversation.get("greetings") or 0) + 1
-        yield AgentRunResult.state_updated(ctx.run_id, "greetings", times, "conversation")
-
-        text = f"{{ctx.config['greeting']}}! You said: {{ctx.input.to_text()}} (greeting {{times}} of this session)"
-        for start in range(0, len(text), 8):
-            chunk = MessageChunk(role="assistant", content=text[start : start + 8])
-            yield AgentRunResult.message_delta(ctx.run_id, chunk)
-
-        yield AgentRunResult.message_completed(ctx.run_id, Message(role="assistant", content=text))
-        yield AgentRunResult.run_completed(ctx.run_id)
-'''
-
-TEST: Final = '''"""Runs {file} with `trackside run` and checks its journal."""
-
-import json
-import shutil
-import subprocess
-import sys
-from pathlib import Path
-
-RUNNER = Path(__file__).with_name("{file}")
-COMMAND = shutil.which("trackside")
-TRACKSIDE = [COMMAND] if COMMAND else [sys.executable, "-m", "console"]
-
-
-def run(database: Path, message: str, *options: str) -> list[dict]:
-    command = [*TRACKSIDE, "run", str(RUNNER), "-m", message, "--jsonl", "--db", str(database), *options]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr + done.stdout
-    return [json.loads(line) for line in done.stdout.splitlines()]
-
-
-def messages(journal: list[dict]) -> list[str]:
-    return [entry["data"]["message"]["content"] for entry in journal if entry["type"] == "message.completed"]
-
-
-def test_runner_answers(tmp_path):
-    journal = run(tmp_path / "test.db", "Hi", "--set", "greeting=Welcome")
-
-    assert messages(journal) == ["Welcome! You said: Hi (greeting 1 of this session)"]
-    assert journal[-1]["data"]["status"] == "completed"
-
-
-def test_greetings_are_counted_per_session(tmp_path):
-    run(tmp_path / "test.db", "Hi", "--session", "demo")
-
-    journal = run(tmp_path / "test.db", "Hi again", "--session", "demo")
-
-    assert messages(journal) == ["Hello! You said: Hi again (greeting 2 of this session)"]
-'''
+_TEMPLATES: Final = Path(__file__).parent / "templates"
+_ALWAYS: Final = "runner"
+"""The part that every new runner has. Each other file in the folder of templates is a part to choose."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", metavar="NAME", help="the name, such as hello; writes hello.py and test_hello.py")
+    parts = "; ".join(f"{part}: {_read_part(part)['summary']}" for part in _parts())
+    parser.add_argument(
+        "--with", dest="parts", action="append", default=[], metavar="PART,…", help=f"write more files ({parts})"
+    )
     add_json(parser)
     add_database(parser)
 
@@ -92,19 +36,52 @@ def perform(options: argparse.Namespace) -> int:
     from console.model.text.safe import one_line
 
     out = standard_output()
+    chosen = _chosen_parts(options.parts)
     runner = _runner_path(options.name)
-    test = runner.with_name(f"test_{runner.name}")
     words = runner.stem.split("_")
-    names = {"file": runner.name, "title": " ".join(words).capitalize(), "name": "".join(map(str.capitalize, words))}
-    _write({runner: RUNNER.format(**names), test: TEST.format(**names)})
+    names = {
+        "module": runner.stem,
+        "title": " ".join(words).capitalize(),
+        "class_name": "".join(map(str.capitalize, words)),
+    }
+    texts, paths, commands = dict[Path, str](), dict[str, str](), list[str]()
+    for part in map(_read_part, (_ALWAYS, *chosen)):
+        for key, file in part["files"].items():
+            path = runner.with_name(Template(file["name"]).substitute(names))
+            texts[path] = Template(file["text"]).substitute(names)
+            paths[key] = shlex.quote(str(path))
+        commands += [Template(command).substitute(paths) for command in part["next"]]
+    _write(texts)
     if options.json:
-        print_json(out, {"files": [str(runner), str(test)]})
+        print_json(out, {"files": [str(path) for path in texts]})
         return ExitCode.OK
-    shown, shown_test = one_line(shlex.quote(str(runner))), one_line(shlex.quote(str(test)))
-    out.line(f"Wrote {one_line(str(runner))} and {one_line(str(test))}. Now:\n")
-    out.line(f'  trackside run {shown} -m "Hi"')
-    out.line(f"  python -m pytest {shown_test}")
+    out.line(f"Wrote {_enumerate(one_line(str(path)) for path in texts)}. Now:\n")
+    for command in commands:
+        out.line(f"  {one_line(command)}")
     return ExitCode.OK
+
+
+def _parts() -> list[str]:
+    """The parts that `--with` can name."""
+    return sorted(path.stem for path in _TEMPLATES.glob("*.toml") if path.stem != _ALWAYS)
+
+
+def _read_part(name: str) -> dict[str, Any]:
+    return tomllib.loads((_TEMPLATES / f"{name}.toml").read_text(encoding="utf-8"))
+
+
+def _chosen_parts(typed: Iterable[str]) -> list[str]:
+    chosen = list(dict.fromkeys(part.strip() for text in typed for part in text.split(",")))
+    parts = _parts()
+    for part in chosen:
+        if part not in parts:
+            raise UsageError(f"--with: there is no part {part!r:.40}. Parts: {', '.join(parts)}.")
+    return chosen
+
+
+def _enumerate(texts: Iterable[str]) -> str:
+    *first, last = texts
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _runner_path(name: str) -> Path:
@@ -123,7 +100,7 @@ def _write(files: dict[Path, str]) -> None:
     existing = [str(path) for path in files if path.exists()]
     if existing:
         verb = "exists" if len(existing) == 1 else "exist"
-        raise UsageError(f"{' and '.join(existing)} already {verb}; nothing was written. Choose another name.")
+        raise UsageError(f"{_enumerate(existing)} already {verb}; nothing was written. Choose another name.")
     for path, text in files.items():
         try:
             with path.open("x", encoding="utf-8") as file:

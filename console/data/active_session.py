@@ -290,7 +290,8 @@ class ActiveSession:
     def _run_options(self) -> "RunOptions":
         from engine.api import RunOptions  # noqa: PLC0415
 
-        return RunOptions(runner=self.runner_choice, env=self._options.env, kept=True)
+        options = self._options
+        return RunOptions(runner=self.runner_choice, env=options.env, breakpoints=options.breakpoints, kept=True)
 
     async def _read_new_entries(self, since: int) -> None:
         """Collect new entries until the engine is closed. After an error, continue behind the last one read."""

@@ -184,6 +184,11 @@ class Engine:
         """Make a write that changes nothing; raises the error that keeps this host from writing."""
         await self._core.require_host().check_writable()
 
+    async def flush(self) -> None:
+        """Return when everything that this process has recorded so far is on disk; at once in a reader."""
+        if self._core.host is not None:
+            await self._core.host.writer.flush()
+
     async def prune(self, older_than: int) -> Deleted:
         """Delete data from before a time, in microseconds, and artifacts that have expired."""
         event_id, now = self.ids.new("evt"), self.now()

@@ -1,9 +1,9 @@
 import pytest
 from textual._compositor import Compositor
 
+from console.testing import quick_textual
 from engine.store.database import Database
 from engine.store.writer import Writer
-from tests.support.console import quick_textual
 from tests.support.limits import MAX_WAIT_SECONDS
 
 render_update = Compositor.render_update

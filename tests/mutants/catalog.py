@@ -43,6 +43,7 @@ AREAS: Final = (
     "cli",
     "hostile_text",
     "settings_and_reload",
+    "testing",
 )
 """The modules of this package that contain mutants."""
 

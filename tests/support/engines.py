@@ -16,7 +16,6 @@ import json
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from heapq import heappop, heappush
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -24,6 +23,8 @@ from typing import Any, TypeVar
 
 from sqlalchemy import Connection, select
 
+from console.testing.clock_and_ids import START as START
+from console.testing.clock_and_ids import CountingIds, FakeClock
 from engine.api import Engine, EventEnvelope, RunOptions, RunRow
 from engine.resources.catalog import Catalog
 from engine.runtimes.inprocess import InProcessRuntime
@@ -36,65 +37,6 @@ from tests.support.limits import MAX_WAIT_SECONDS
 
 T = TypeVar("T")
 Runner = Callable[..., AsyncIterator[Any]]
-START = 1_767_323_045_000_000
-"""2026-01-02T03:04:05Z in microseconds."""
-
-
-class FakeClock:
-    """A clock that only advances when told to, and then calls the timers that are due, in order."""
-
-    def __init__(self, start: int = START) -> None:
-        self._now = start
-        self._jumped = 0
-        """Microseconds by which the user has set the clock; timers and durations do not notice."""
-        self._waiting: list[tuple[int, int, _Timer]] = []
-        self._order = count()
-
-    def now(self) -> int:
-        return self._now
-
-    def monotonic(self) -> int:
-        return self._now - self._jumped
-
-    def jump(self, seconds: float) -> None:
-        """Set the time of day. No time passes."""
-        self._jumped += int(seconds * 1_000_000)
-        self._now += int(seconds * 1_000_000)
-
-    def later(self, seconds: float, call: Callable[[], None]) -> "_Timer":
-        timer = _Timer(call)
-        heappush(self._waiting, (self.monotonic() + int(seconds * 1_000_000), next(self._order), timer))
-        return timer
-
-    def advance(self, seconds: float) -> None:
-        until = self.monotonic() + int(seconds * 1_000_000)
-        while self._waiting and self._waiting[0][0] <= until:
-            due, _, timer = heappop(self._waiting)
-            self._now = due + self._jumped
-            if not timer.cancelled:
-                timer.call()
-        self._now = until + self._jumped
-
-
-@dataclass(slots=True)
-class _Timer:
-    call: Callable[[], None]
-    cancelled: bool = False
-
-    def cancel(self) -> None:
-        self.cancelled = True
-
-
-class CountingIds:
-    """`run_000001`, `line_000002` …: one counter for all kinds, so that ids sort by creation."""
-
-    def __init__(self, prefix: str = "") -> None:
-        self._prefix = prefix
-        self._count = count(1)
-
-    def new(self, kind: str) -> str:
-        return f"{kind}_{self._prefix}{next(self._count):06d}"
-
 
 # Runners
 
@@ -139,12 +81,12 @@ def copy_empty_database(path: Path) -> None:
 class Engines:
     """Opens engines on one database in the test's folder, and closes those still open at the end of the test."""
 
-    def __init__(self, root: Path, clock: FakeClock) -> None:
+    def __init__(self, root: Path, clock: FakeClock, ids: CountingIds | None = None) -> None:
         self.folder = root / "project"
         self.folder.mkdir(exist_ok=True)
         self.db = root / "facts.db"
         self.clock = clock
-        self.ids = CountingIds()
+        self.ids = ids or CountingIds()
         self._runners: dict[str, Runner] = {}
         self._open: list[Engine] = []
 

@@ -1,4 +1,4 @@
-"""`runs`, `doctor`, `new`, `schema`, `prune`, `--help` and `--version`."""
+"""`runs`, `doctor`, `schema`, `prune`, `--help` and `--version`."""
 
 import json
 import subprocess
@@ -124,33 +124,6 @@ def test_doctor_lists_other_processes_on_the_database(trackside: Trackside):
         "The next `trackside run` closes every run that is left." in after.stdout
     )
     assert after.returncode == 0
-
-
-def test_new_runner_runs_and_its_test_passes(trackside: Trackside):
-    made = trackside("new", "trip-planner")
-
-    ran = trackside("run", "trip_planner.py", "-m", "Hi")
-    tested = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "test_trip_planner.py", "-p", "no:cacheprovider"],
-        env=trackside.environment | {"PYTHONWARNINGS": ""},
-        cwd=trackside.folder,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert made.stdout == (
-        "Wrote trip_planner.py and test_trip_planner.py. Now:\n\n"
-        '  trackside run trip_planner.py -m "Hi"\n  python -m pytest test_trip_planner.py\n'
-    )
-    assert "\n\nHello! You said: Hi (greeting 1 of this session)\n\n✓ completed in " in ran.stdout
-    assert tested.returncode == 0, tested.stdout
-    assert trackside.error("new", "trip_planner") == (
-        "trip_planner.py and test_trip_planner.py already exist; nothing was written. Choose another name."
-    )
-    assert trackside.error("new", "json") == "A file called json.py would hide the module json. Choose another name."
-    assert trackside.error("new", "a b") == (
-        "NAME must be a name for a Python file: letters, digits and _, such as hello or trip_planner."
-    )
 
 
 def test_schema_has_the_keys_of_the_config(trackside: Trackside):

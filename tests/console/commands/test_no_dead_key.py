@@ -17,7 +17,7 @@ from console.ui.shared.bindings import keys_of
 from console.ui.shared.dialog import Dialog
 from console.ui.shared.full_screen import FullScreen
 from tests.console.pictures.open_scene import open_scene
-from tests.support.console.console_driver import ConsoleDriver
+from tests.support.console.scene_driver import SceneDriver
 
 UP = {"up", "above", "earlier", "previous", "page_up", "half_up", "first", "turn_before", "previous_match", "next_mark"}
 """Moves that have no effect from the start position; all other keys are tried from there."""
@@ -26,7 +26,7 @@ TRIED_LAST = {
     "states.clear", "states.whose", "states.history", "artifacts.whose", "composer.send", "composer.anew",
 }  # fmt: skip
 """Keys that leave the place or remove something."""
-Go = Callable[[ConsoleDriver], Awaitable[None]]
+Go = Callable[[SceneDriver], Awaitable[None]]
 
 
 class Place(NamedTuple):
@@ -41,19 +41,19 @@ class Place(NamedTuple):
     """Keys that go to a position with rows below."""
 
 
-async def do_nothing(_: ConsoleDriver) -> None:
+async def do_nothing(_: SceneDriver) -> None:
     pass
 
 
 def press_keys(*keys: str) -> Go:
-    async def press(driver: ConsoleDriver) -> None:
+    async def press(driver: SceneDriver) -> None:
         await driver.press(*keys)
 
     return press
 
 
 def pane(name: str) -> Go:
-    async def go(driver: ConsoleDriver) -> None:
+    async def go(driver: SceneDriver) -> None:
         while driver.app.screen is not driver.app.main:
             await driver.app.pop_screen()
             await driver.wait_until_drawn()
@@ -66,7 +66,7 @@ def pane(name: str) -> Go:
     return go
 
 
-async def go_to_context_tab(driver: ConsoleDriver) -> None:
+async def go_to_context_tab(driver: SceneDriver) -> None:
     """Go to the inspector tab with the most rows."""
     await pane("inspector")(driver)
     if driver.app.main.inspector.tab != "context":
@@ -74,7 +74,7 @@ async def go_to_context_tab(driver: ConsoleDriver) -> None:
         await driver.wait_until_settled()
 
 
-async def go_to_attachments(driver: ConsoleDriver) -> None:
+async def go_to_attachments(driver: SceneDriver) -> None:
     """Go to the list of files of an event."""
     await screen("app.compose", "#path")(driver)
     files = driver.app.screen.query_one(AttachmentList)
@@ -86,13 +86,13 @@ async def go_to_attachments(driver: ConsoleDriver) -> None:
     await driver.wait_until_drawn()
 
 
-async def go_to_search_without_results(driver: ConsoleDriver) -> None:
+async def go_to_search_without_results(driver: SceneDriver) -> None:
     """Go to a search without a match."""
     await screen("app.sessions", "", "slash", *"xylophone", "enter")(driver)
     await driver.wait_until("No results for")
 
 
-async def go_to_offered_paths(driver: ConsoleDriver) -> None:
+async def go_to_offered_paths(driver: SceneDriver) -> None:
     """Go to the prompt while paths are offered."""
     await pane("prompt")(driver)
     driver.app.main.prompt.load("")
@@ -103,7 +103,7 @@ async def go_to_offered_paths(driver: ConsoleDriver) -> None:
 def screen(command: str, focus: str = "", *keys: str) -> Go:
     """Open a full screen, and go to a part of it."""
 
-    async def go(driver: ConsoleDriver) -> None:
+    async def go(driver: SceneDriver) -> None:
         app = driver.app
         if [app.screen, app.screen.focused] == opened:
             return  # unchanged except for the cursor
@@ -122,7 +122,7 @@ def screen(command: str, focus: str = "", *keys: str) -> Go:
     return go
 
 
-async def wait_until_idle(driver: ConsoleDriver) -> None:
+async def wait_until_idle(driver: SceneDriver) -> None:
     """Wait until no work is pending, except for work that waits for a runner."""
     await driver.wait_until_drawn()
     with suppress(TimeoutError):
@@ -170,7 +170,7 @@ def keys_to_try(place: str) -> list[tuple[Command, str]]:
     return [(command, key) for command in commands for key in keys_of(command)]
 
 
-def observable_state(driver: ConsoleDriver) -> tuple[Any, ...]:
+def observable_state(driver: SceneDriver) -> tuple[Any, ...]:
     """Return everything that a key could change."""
     app = driver.app
     focused: Widget | None = app.screen.focused
@@ -186,7 +186,7 @@ def observable_state(driver: ConsoleDriver) -> tuple[Any, ...]:
     )
 
 
-async def has_no_effect(driver: ConsoleDriver, key: str) -> bool:
+async def has_no_effect(driver: SceneDriver, key: str) -> bool:
     """Press a key, and return whether nothing has changed."""
     driver.app.clear_notifications()
     driver.app._clipboard = ""

@@ -9,20 +9,20 @@ from textual.widgets import TextArea
 from engine.api import Engine
 from tests.console.pictures.run_scenes import guided
 from tests.console.pictures.scene import BOTH, NARROW, TINY, scene
-from tests.support.console.console_driver import ConsoleDriver
+from tests.support.console.scene_driver import SceneDriver
 from tests.support.engines import artifact_created, done, said
 
 PNG = b"\x89PNG\r\n\x1a\n" + struct.pack(">I4sII", 13, b"IHDR", 640, 480) + b"\x08\x02\0\0\0"
 FILES = {"notes.txt": b"Two days in Kyoto\n", "north.png": PNG}
 
 
-async def laid_out(driver: ConsoleDriver, _: Engine) -> None:
+async def laid_out(driver: SceneDriver, _: Engine) -> None:
     """Put a few files into the working folder."""
     for name, content in FILES.items():
         (driver.folder / name).write_bytes(content)
 
 
-def cartographer(driver: ConsoleDriver) -> Any:
+def cartographer(driver: SceneDriver) -> Any:
     """A runner that creates two artifacts."""
 
     async def cartographer(ctx: Any):
@@ -40,14 +40,14 @@ with_files = scene.with_defaults(cartographer, prepare=laid_out, agent=TAKES)
 
 
 @guided(sizes=(*BOTH, TINY))
-async def composer(driver: ConsoleDriver) -> None:
+async def composer(driver: SceneDriver) -> None:
     """A new event, still empty."""
     await driver.press("ctrl+n")
     await driver.wait_until("New event")
 
 
 @guided()
-async def composer_wrong(driver: ConsoleDriver) -> None:
+async def composer_wrong(driver: SceneDriver) -> None:
     """A message without text, whose data is not an object."""
     await composer(driver)
     driver.app.screen.query_one("#data", TextArea).load_text("[1")
@@ -56,7 +56,7 @@ async def composer_wrong(driver: ConsoleDriver) -> None:
 
 
 @with_files()
-async def composer_event(driver: ConsoleDriver) -> None:
+async def composer_event(driver: SceneDriver) -> None:
     """An event of a user who joins a group, with a file."""
     await composer(driver)
     await driver.press("shift+tab", "right", "right", "ctrl+r")
@@ -69,7 +69,7 @@ async def composer_event(driver: ConsoleDriver) -> None:
 
 
 @guided()
-async def composer_types(driver: ConsoleDriver) -> None:
+async def composer_types(driver: SceneDriver) -> None:
     """The list of event types."""
     await composer(driver)
     await driver.press("shift+tab", "enter")
@@ -77,7 +77,7 @@ async def composer_types(driver: ConsoleDriver) -> None:
 
 
 @with_files()
-async def event_in_conversation(driver: ConsoleDriver) -> None:
+async def event_in_conversation(driver: SceneDriver) -> None:
     """An event in the conversation that is not a message."""
     await composer_event(driver)
     await driver.press("f9")
@@ -85,7 +85,7 @@ async def event_in_conversation(driver: ConsoleDriver) -> None:
 
 
 @with_files()
-async def path_offered(driver: ConsoleDriver) -> None:
+async def path_offered(driver: SceneDriver) -> None:
     """Path completion in the prompt, after one path was completed."""
     await driver.press(*"look at @nor")
     await driver.wait_until("tab uses the path")
@@ -94,14 +94,14 @@ async def path_offered(driver: ConsoleDriver) -> None:
 
 
 @with_files()
-async def path_missed(driver: ConsoleDriver) -> None:
+async def path_missed(driver: SceneDriver) -> None:
     """Path completion without a match."""
     await driver.press(*"look at @nowhere")
     await driver.wait_until("No file or folder matches")
 
 
 @guided(prepare=laid_out)
-async def steered_with_a_file(driver: ConsoleDriver) -> None:
+async def steered_with_a_file(driver: SceneDriver) -> None:
     """A steering message with a file was delivered."""
     await driver.submit_text("Plan a day in Kyoto")
     await driver.wait_for_step()
@@ -114,7 +114,7 @@ async def steered_with_a_file(driver: ConsoleDriver) -> None:
 
 
 @with_files(sizes=(*BOTH, TINY))
-async def artifacts(driver: ConsoleDriver) -> None:
+async def artifacts(driver: SceneDriver) -> None:
     await driver.submit_text("Plan a day in Kyoto")
     await driver.wait_for_run_end()
     await driver.app.action_perform("app.artifacts")
@@ -124,14 +124,14 @@ async def artifacts(driver: ConsoleDriver) -> None:
 
 
 @with_files(sizes=(NARROW,))
-async def artifact_content(driver: ConsoleDriver) -> None:
+async def artifact_content(driver: SceneDriver) -> None:
     await artifacts(driver)
     await driver.press("enter")
     await driver.wait_until("Fushimi")
 
 
 @with_files()
-async def artifact_saving(driver: ConsoleDriver) -> None:
+async def artifact_saving(driver: SceneDriver) -> None:
     """Asked for the file to save an artifact to."""
     await artifacts(driver)
     await driver.press("s")
@@ -139,7 +139,7 @@ async def artifact_saving(driver: ConsoleDriver) -> None:
 
 
 @with_files()
-async def artifact_unsaved(driver: ConsoleDriver) -> None:
+async def artifact_unsaved(driver: SceneDriver) -> None:
     """The artifact cannot be written there."""
     await artifact_saving(driver)
     await driver.press("home", *"no/", "enter")
@@ -147,6 +147,6 @@ async def artifact_unsaved(driver: ConsoleDriver) -> None:
 
 
 @with_files()
-async def no_artifacts(driver: ConsoleDriver) -> None:
+async def no_artifacts(driver: SceneDriver) -> None:
     await driver.app.action_perform("app.artifacts")
     await driver.wait_until("No artifacts")

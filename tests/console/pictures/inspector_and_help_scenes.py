@@ -5,11 +5,11 @@ from tests.console.pictures.run_end_scenes import completed, in_a_child, runner_
 from tests.console.pictures.run_scenes import guided, running
 from tests.console.pictures.scene import BOTH, NARROW, TINY, scene
 from tests.console.pictures.scene_runners import HOSTILE, greeter, rogue
-from tests.support.console.console_driver import ConsoleDriver
+from tests.support.console.scene_driver import SceneDriver
 
 
 @guided()
-async def past_run(driver: ConsoleDriver) -> None:
+async def past_run(driver: SceneDriver) -> None:
     """A past run opened from the list, with its conversation."""
     await driver.focus_pane("rail")
     await driver.press("down", "down", "enter")
@@ -17,7 +17,7 @@ async def past_run(driver: ConsoleDriver) -> None:
 
 
 @guided()
-async def as_of(driver: ConsoleDriver) -> None:
+async def as_of(driver: SceneDriver) -> None:
     """The cursor is in the stream, and the state tab shows the state as of that entry."""
     await completed(driver)
     await to_entry(driver, "state.updated")
@@ -25,76 +25,76 @@ async def as_of(driver: ConsoleDriver) -> None:
 
 
 @guided(sizes=(NARROW,))
-async def as_of_in_stream(driver: ConsoleDriver) -> None:
+async def as_of_in_stream(driver: SceneDriver) -> None:
     await completed(driver)
     await to_entry(driver, "state.updated")
 
 
 @guided()
-async def event_tab(driver: ConsoleDriver) -> None:
+async def event_tab(driver: SceneDriver) -> None:
     await completed(driver)
     await to_entry(driver, "tool.call.started")
     await driver.press("enter")
 
 
 @guided()
-async def state_tab(driver: ConsoleDriver) -> None:
+async def state_tab(driver: SceneDriver) -> None:
     await completed(driver)
     await tab(driver, "state")
 
 
 @guided()
-async def transcript_tab(driver: ConsoleDriver) -> None:
+async def transcript_tab(driver: SceneDriver) -> None:
     await completed(driver)
     await tab(driver, "transcript")
 
 
 @guided()
-async def context_tab(driver: ConsoleDriver) -> None:
+async def context_tab(driver: SceneDriver) -> None:
     await completed(driver)
     await tab(driver, "context")
 
 
 @guided()
-async def calls_tab(driver: ConsoleDriver) -> None:
+async def calls_tab(driver: SceneDriver) -> None:
     await completed(driver)
     await tab(driver, "calls")
 
 
 @guided()
-async def receipts_tab(driver: ConsoleDriver) -> None:
+async def receipts_tab(driver: SceneDriver) -> None:
     await completed(driver)
     await tab(driver, "receipts")
 
 
 @scene(engine=in_a_child)
-async def output_tab(driver: ConsoleDriver) -> None:
+async def output_tab(driver: SceneDriver) -> None:
     await runner_lost(driver)
     await tab(driver, "output")
 
 
 @guided()
-async def filtered(driver: ConsoleDriver) -> None:
+async def filtered(driver: SceneDriver) -> None:
     await completed(driver)
     await driver.focus_pane("stream")
     await driver.press("slash", *"kind:tool.*", "enter")
 
 
 @guided()
-async def palette(driver: ConsoleDriver) -> None:
+async def palette(driver: SceneDriver) -> None:
     await running(driver)
     await driver.press("ctrl+p")
     await driver.wait_until("artifact: Browse")
 
 
 @guided(sizes=(*BOTH, TINY))
-async def help_in_prompt(driver: ConsoleDriver) -> None:
+async def help_in_prompt(driver: SceneDriver) -> None:
     await running(driver)
     await driver.press("f1")
 
 
 @guided()
-async def help_in_stream(driver: ConsoleDriver) -> None:
+async def help_in_stream(driver: SceneDriver) -> None:
     await running(driver)
     await driver.focus_pane("stream")
     await driver.press("f1")
@@ -103,7 +103,7 @@ async def help_in_stream(driver: ConsoleDriver) -> None:
 # Hostile text is shown as text
 
 
-async def renamed(driver: ConsoleDriver, engine: Engine) -> None:
+async def renamed(driver: SceneDriver, engine: Engine) -> None:
     await driver.run_to_end(engine, HOSTILE, session="ses_hostile", runner="greeter")
     await engine.sessions.rename("ses_hostile", HOSTILE)
 
@@ -112,7 +112,7 @@ hostile = scene.with_defaults(rogue, greeter, prepare=renamed)
 
 
 @hostile()
-async def hostile_chat(driver: ConsoleDriver) -> None:
+async def hostile_chat(driver: SceneDriver) -> None:
     await driver.submit_text(HOSTILE)
     await driver.wait_for_step()
     await driver.submit_text(HOSTILE)
@@ -122,19 +122,19 @@ async def hostile_chat(driver: ConsoleDriver) -> None:
 
 
 @hostile(sizes=(NARROW,))
-async def hostile_stream(driver: ConsoleDriver) -> None:
+async def hostile_stream(driver: SceneDriver) -> None:
     await hostile_chat(driver)
     await driver.focus_pane("stream")
 
 
 @hostile(sizes=(NARROW,))
-async def hostile_runs(driver: ConsoleDriver) -> None:
+async def hostile_runs(driver: SceneDriver) -> None:
     await hostile_chat(driver)
     await driver.focus_pane("rail")
 
 
 @hostile()
-async def hostile_state(driver: ConsoleDriver) -> None:
+async def hostile_state(driver: SceneDriver) -> None:
     await hostile_chat(driver)
     await tab(driver, "state")
 
@@ -142,7 +142,7 @@ async def hostile_state(driver: ConsoleDriver) -> None:
 # Steps
 
 
-async def to_entry(driver: ConsoleDriver, kind: str) -> None:
+async def to_entry(driver: SceneDriver, kind: str) -> None:
     """Move the cursor up the stream to the last row of this kind."""
     await driver.focus_pane("stream")
     stream = driver.app.main.stream
@@ -153,7 +153,7 @@ async def to_entry(driver: ConsoleDriver, kind: str) -> None:
     raise AssertionError(f"no row of {kind}")
 
 
-async def tab(driver: ConsoleDriver, name: str) -> None:
+async def tab(driver: SceneDriver, name: str) -> None:
     await driver.focus_pane("inspector")
     place = [*driver.app.main.inspector._order].index(name) + 1
     await driver.press(str(place))

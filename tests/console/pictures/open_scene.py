@@ -6,12 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from console.model.preferences.store import Preferences
+from console.testing.environment import fixed_environment
 from tests.console.pictures.all_scenes import SCENES
-from tests.support.console.console_driver import ConsoleDriver, fixed_environment
+from tests.support.console.scene_driver import SceneDriver
 
 
 @asynccontextmanager
-async def open_scene(name: str, folder: Path, size: tuple[int, int]) -> AsyncIterator[ConsoleDriver]:
+async def open_scene(name: str, folder: Path, size: tuple[int, int]) -> AsyncIterator[SceneDriver]:
     """Run the console up to the state of a scene, with the default preferences."""
     scene = SCENES[name]
     scene = replace(scene, options=replace(scene.options, preferences=Preferences(scene.options.preferences.file)))

@@ -4,13 +4,13 @@ from console.launch import LaunchOptions
 from console.ui.main.quit_progress import QuitProgress
 from tests.console.pictures.run_scenes import guided, running
 from tests.console.pictures.scene import BOTH, TINY
-from tests.support.console.console_driver import ConsoleDriver
+from tests.support.console.scene_driver import SceneDriver
 
 LOCKED = "Quitting: waiting for the database…\n/data/facts.db is locked by another process. Wait for it or end it."
 
 
 @guided(sizes=(*BOTH, TINY))
-async def stopping(driver: ConsoleDriver) -> None:
+async def stopping(driver: SceneDriver) -> None:
     """A runner that does not react was asked to stop."""
     await running(driver)
     view = driver.app.services.updater.view
@@ -20,7 +20,7 @@ async def stopping(driver: ConsoleDriver) -> None:
 
 
 @guided()
-async def sending(driver: ConsoleDriver) -> None:
+async def sending(driver: SceneDriver) -> None:
     """A message cannot be written yet."""
     await running(driver)
     driver.app.controllers.sender.sending.append("use Fahrenheit")
@@ -28,20 +28,20 @@ async def sending(driver: ConsoleDriver) -> None:
 
 
 @guided()
-async def leaving_waits(driver: ConsoleDriver) -> None:
+async def leaving_waits(driver: SceneDriver) -> None:
     await running(driver)
     driver.app.push_screen(QuitProgress(lambda: LOCKED))
     await driver.wait_until("quits now")
 
 
 @guided(options=LaunchOptions(session="ses_mornign"))
-async def session_mistyped(driver: ConsoleDriver) -> None:
+async def session_mistyped(driver: SceneDriver) -> None:
     """An unknown session name, with a similar one suggested."""
     await driver.wait_until("Did you mean")
 
 
 @guided()
-async def no_such_entry(driver: ConsoleDriver) -> None:
+async def no_such_entry(driver: SceneDriver) -> None:
     """The number of an entry that does not exist."""
     await running(driver)
     await driver.focus_pane("stream")
@@ -50,7 +50,7 @@ async def no_such_entry(driver: ConsoleDriver) -> None:
 
 
 @guided()
-async def cursor_hidden_by_a_filter(driver: ConsoleDriver) -> None:
+async def cursor_hidden_by_a_filter(driver: SceneDriver) -> None:
     """A filter hides the cursor's row, and the cursor moves to the nearest row."""
     await running(driver)
     await driver.focus_pane("stream")

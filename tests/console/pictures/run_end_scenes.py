@@ -9,14 +9,14 @@ from engine.runtimes.pool import ChildPool
 from tests.console.pictures.run_scenes import MAY, earlier, guided
 from tests.console.pictures.scene import scene
 from tests.console.pictures.scene_runners import DYING, TOOLS, breaker, greeter, guide, silent, sleeper
-from tests.support.console.console_driver import ConsoleDriver
+from tests.support.console.scene_driver import SceneDriver
 
 HOTELS = "Find me a hostel with a kitchen"
 ELSEWHERE = "ses_elsewhere"
 
 
 @guided()
-async def completed(driver: ConsoleDriver) -> None:
+async def completed(driver: SceneDriver) -> None:
     """After three turns, with one message delivered."""
     await driver.submit_text("Plan a day in Kyoto")
     await driver.wait_for_step()
@@ -29,7 +29,7 @@ async def completed(driver: ConsoleDriver) -> None:
 
 
 @scene(breaker)
-async def failed(driver: ConsoleDriver) -> None:
+async def failed(driver: SceneDriver) -> None:
     """The runner's code raised."""
     await driver.submit_text(HOTELS)
     await driver.wait_for_step()
@@ -38,7 +38,7 @@ async def failed(driver: ConsoleDriver) -> None:
 
 
 @scene(sleeper)
-async def cancelled(driver: ConsoleDriver) -> None:
+async def cancelled(driver: SceneDriver) -> None:
     """Stopped by the user."""
     await driver.submit_text(HOTELS)
     await driver.wait_for_step()
@@ -47,7 +47,7 @@ async def cancelled(driver: ConsoleDriver) -> None:
 
 
 @scene(sleeper)
-async def dropped(driver: ConsoleDriver) -> None:
+async def dropped(driver: SceneDriver) -> None:
     """Stopped before a queued message was delivered."""
     await driver.submit_text(HOTELS)
     await driver.wait_for_step()
@@ -58,7 +58,7 @@ async def dropped(driver: ConsoleDriver) -> None:
 
 
 @scene(sleeper, agent={"config": {"timeout": 30}})
-async def timeout(driver: ConsoleDriver) -> None:
+async def timeout(driver: SceneDriver) -> None:
     """The run exceeded its time limit."""
     await driver.submit_text(HOTELS)
     await driver.wait_for_step()
@@ -70,12 +70,12 @@ async def timeout(driver: ConsoleDriver) -> None:
 
 
 @scene(silent)
-async def completed_without_output(driver: ConsoleDriver) -> None:
+async def completed_without_output(driver: SceneDriver) -> None:
     await driver.submit_text("Count me in")
     await driver.wait_for_run_end()
 
 
-async def in_a_child(driver: ConsoleDriver) -> Engine:
+async def in_a_child(driver: SceneDriver) -> Engine:
     """Open the engine with a runner in a child process, which can be killed."""
     (driver.engines.folder / "cartographer.py").write_text(DYING)
     (driver.engines.folder / "trackside.yaml").write_text("runners: [cartographer.py]")
@@ -89,7 +89,7 @@ async def in_a_child(driver: ConsoleDriver) -> Engine:
 
 
 @scene(engine=in_a_child)
-async def runner_lost(driver: ConsoleDriver) -> None:
+async def runner_lost(driver: SceneDriver) -> None:
     """The runner's process was killed."""
     folder = driver.engines.folder
     await driver.submit_text("Show me the way")
@@ -103,7 +103,7 @@ async def runner_lost(driver: ConsoleDriver) -> None:
     await driver.wait_for_run_end()
 
 
-async def begun_elsewhere(driver: ConsoleDriver, engine: Engine) -> None:
+async def begun_elsewhere(driver: SceneDriver, engine: Engine) -> None:
     """Start a run of another host in the session that the console opens."""
     await earlier(driver, engine)
     other = await driver.open_second_host()
@@ -114,17 +114,17 @@ async def begun_elsewhere(driver: ConsoleDriver, engine: Engine) -> None:
 @scene(
     guide, greeter, silent, prepare=begun_elsewhere, agent=MAY, tools=TOOLS, options=LaunchOptions(session=ELSEWHERE)
 )
-async def another_process(driver: ConsoleDriver) -> None:
+async def another_process(driver: SceneDriver) -> None:
     """A run of another process, which can be watched and stopped."""
     driver.advance_clock(2)
     await driver.app.health.check()
 
 
-async def cannot(driver: ConsoleDriver) -> Engine:
+async def cannot(driver: SceneDriver) -> Engine:
     raise OSError("the database cannot be opened: /data/[b]trackside.db[/b] is read-only")
 
 
 @scene(engine=cannot)
-async def cannot_open(driver: ConsoleDriver) -> None:
+async def cannot_open(driver: SceneDriver) -> None:
     """The console shows why the database cannot be opened."""
     await driver.paste_text("still here")

@@ -9,12 +9,12 @@ from engine.runtimes.inprocess import InProcessExecution, InProcessRuntime
 from engine.runtimes.runtime import Launch
 from tests.console.pictures.scene import BOTH, MEDIUM, NARROW, TINY, scene
 from tests.console.pictures.scene_runners import TOOLS, greeter, guide, silent
-from tests.support.console.console_driver import ConsoleDriver, StepControl
+from tests.support.console.scene_driver import SceneDriver, StepControl
 
 MAY = {"resources": {"allowed_tool_names": ["weather"]}}
 
 
-async def earlier(driver: ConsoleDriver, engine: Engine) -> None:
+async def earlier(driver: SceneDriver, engine: Engine) -> None:
     """Make two earlier sessions."""
     await driver.run_to_end(engine, "Good morning!", session="ses_morning", runner="greeter")
     driver.advance_clock(600)
@@ -28,24 +28,24 @@ guided = scene.with_defaults(guide, greeter, silent, prepare=earlier, agent=MAY,
 """Scenes with the guide runner and two earlier sessions."""
 
 
-async def bundled(driver: ConsoleDriver) -> Engine:
+async def bundled(driver: SceneDriver) -> Engine:
     """Open the engine without a project, on an empty database."""
     return await Engine.open(db=driver.engines.db, clock=driver.clock, ids=driver.engines.ids)
 
 
 @scene(sizes=(*BOTH, TINY), engine=bundled)
-async def first_run(driver: ConsoleDriver) -> None:
+async def first_run(driver: SceneDriver) -> None:
     """First start: no configuration and no runs."""
     await driver.wait_until("Plan a day in Kyoto")
 
 
 @guided()
-async def idle(driver: ConsoleDriver) -> None:
+async def idle(driver: SceneDriver) -> None:
     """A new session, with earlier ones in the list."""
 
 
 @guided(sizes=(*BOTH, MEDIUM, TINY))
-async def running(driver: ConsoleDriver) -> None:
+async def running(driver: SceneDriver) -> None:
     """In the second turn, during a tool call."""
     await driver.submit_text("Plan a day in Kyoto")
     await driver.wait_for_step()
@@ -53,24 +53,24 @@ async def running(driver: ConsoleDriver) -> None:
 
 
 @guided(sizes=(NARROW,))
-async def running_in_stream(driver: ConsoleDriver) -> None:
+async def running_in_stream(driver: SceneDriver) -> None:
     await running(driver)
     await driver.focus_pane("stream")
 
 
 @guided(sizes=(NARROW,))
-async def running_in_runs(driver: ConsoleDriver) -> None:
+async def running_in_runs(driver: SceneDriver) -> None:
     await running(driver)
     await driver.focus_pane("rail")
 
 
 @guided(options=LaunchOptions(ascii_only=True))
-async def running_in_ascii(driver: ConsoleDriver) -> None:
+async def running_in_ascii(driver: SceneDriver) -> None:
     await showpiece(driver)
 
 
 @guided(sizes=(*BOTH, TINY))
-async def queued(driver: ConsoleDriver) -> None:
+async def queued(driver: SceneDriver) -> None:
     """One message queued for the run in progress, one for after it."""
     await driver.submit_text("Plan a day in Kyoto")
     await driver.wait_for_step()
@@ -100,14 +100,14 @@ class SlowPullRuntime(InProcessRuntime):
         return await super().begin(launch, run_id, context, sink)
 
 
-async def with_slow_pulls(driver: ConsoleDriver) -> Engine:
+async def with_slow_pulls(driver: SceneDriver) -> Engine:
     return await driver.engines(
         *driver.runners, runtime=lambda them: SlowPullRuntime(them, driver.steps), **driver.project
     )
 
 
 @guided(engine=with_slow_pulls)
-async def pulled(driver: ConsoleDriver) -> None:
+async def pulled(driver: SceneDriver) -> None:
     """The runner has pulled, and the reply is still on its way."""
     await driver.submit_text("Plan a day in Kyoto")
     await driver.wait_for_step()
@@ -118,7 +118,7 @@ async def pulled(driver: ConsoleDriver) -> None:
 
 
 @guided()
-async def injected(driver: ConsoleDriver) -> None:
+async def injected(driver: SceneDriver) -> None:
     """The message was delivered, and the runner has replied to it."""
     await driver.submit_text("Plan a day in Kyoto")
     await driver.wait_for_step()
@@ -128,7 +128,7 @@ async def injected(driver: ConsoleDriver) -> None:
 
 
 @guided()
-async def held(driver: ConsoleDriver) -> None:
+async def held(driver: SceneDriver) -> None:
     """Paused before a tool call."""
     await driver.submit_text("Plan a day in Kyoto")
     await driver.wait_for_step()
@@ -139,7 +139,7 @@ async def held(driver: ConsoleDriver) -> None:
 
 
 @guided()
-async def held_answer_in_edit(driver: ConsoleDriver) -> None:
+async def held_answer_in_edit(driver: SceneDriver) -> None:
     await held(driver)
     await driver.press("f7")
     await driver.wait_until_settled()
@@ -148,7 +148,7 @@ async def held_answer_in_edit(driver: ConsoleDriver) -> None:
 
 
 @guided()
-async def quitting(driver: ConsoleDriver) -> None:
+async def quitting(driver: SceneDriver) -> None:
     """Asked to quit during a run."""
     await running(driver)
     await driver.press("ctrl+q")
@@ -156,7 +156,7 @@ async def quitting(driver: ConsoleDriver) -> None:
 
 
 @guided(sizes=())
-async def showpiece(driver: ConsoleDriver) -> None:
+async def showpiece(driver: SceneDriver) -> None:
     """For the README: three turns, one message delivered and one queued."""
     await injected(driver)
     await driver.continue_runner()

@@ -6,7 +6,7 @@ from typing import Any
 from tests.console.pictures.run_scenes import earlier
 from tests.console.pictures.scene import BOTH, MEDIUM, TINY, scene
 from tests.console.pictures.scene_runners import TOOLS, greeter, silent
-from tests.support.console.console_driver import ConsoleDriver
+from tests.support.console.scene_driver import SceneDriver
 from tests.support.engines import Runner, declares, done
 
 FORM: list[dict[str, Any]] = [
@@ -26,7 +26,7 @@ FORM: list[dict[str, Any]] = [
 MODELS = [{"id": name, "kind": "scripted", "replies": [{"text": "x"}]} for name in ("small", "large", "slow")]
 
 
-def planner(driver: ConsoleDriver) -> Runner:
+def planner(driver: SceneDriver) -> Runner:
     @declares(
         capabilities={"streaming": True, "steering": True, "tool_calling": True},
         permissions={"models": ["invoke", "stream"], "tools": ["call"], "history": ["page"]},
@@ -38,7 +38,7 @@ def planner(driver: ConsoleDriver) -> Runner:
     return planner
 
 
-def broken(driver: ConsoleDriver) -> Runner:
+def broken(driver: SceneDriver) -> Runner:
     """The planner, beside a runner file with a syntax error."""
     (driver.engines.folder / "torn.py").write_text("async def run(ctx):\n    yield [\n")
     return planner(driver)
@@ -49,14 +49,14 @@ with_a_torn_file = scene.with_defaults(broken, greeter, silent, prepare=earlier,
 
 
 @with_a_torn_file(sizes=(*BOTH, MEDIUM, TINY))
-async def runners(driver: ConsoleDriver) -> None:
+async def runners(driver: SceneDriver) -> None:
     """All runners, and the file that was left out."""
     await driver.press("f3")
     await driver.wait_until("1 left out")
 
 
 @chosen()
-async def runners_none(driver: ConsoleDriver) -> None:
+async def runners_none(driver: SceneDriver) -> None:
     """A search without a match."""
     await driver.press("f3")
     await driver.wait_until("Search, or type a path")
@@ -65,7 +65,7 @@ async def runners_none(driver: ConsoleDriver) -> None:
 
 
 @chosen(sizes=(*BOTH, TINY))
-async def runners_path_wrong(driver: ConsoleDriver) -> None:
+async def runners_path_wrong(driver: SceneDriver) -> None:
     """A path that does not exist."""
     await driver.press("f3")
     await driver.wait_until("Search, or type a path")
@@ -76,14 +76,14 @@ async def runners_path_wrong(driver: ConsoleDriver) -> None:
 
 
 @chosen(sizes=(*BOTH, MEDIUM, TINY))
-async def form(driver: ConsoleDriver) -> None:
+async def form(driver: SceneDriver) -> None:
     """The form as it opens."""
     await driver.press("f12")
     await driver.wait_until("Settings of planner")
 
 
 @chosen()
-async def form_changed(driver: ConsoleDriver) -> None:
+async def form_changed(driver: SceneDriver) -> None:
     """A changed value, and an open list of choices."""
     await form(driver)
     await driver.press("down", "down", "end", "home", "down", "down", "enter", *" and Nara", "enter")
@@ -92,7 +92,7 @@ async def form_changed(driver: ConsoleDriver) -> None:
 
 
 @chosen(sizes=(*BOTH, TINY))
-async def form_wrong(driver: ConsoleDriver) -> None:
+async def form_wrong(driver: SceneDriver) -> None:
     """A value of the wrong type."""
     await form(driver)
     await driver.press("down", "down", "down", "enter", *" or so")
@@ -100,7 +100,7 @@ async def form_wrong(driver: ConsoleDriver) -> None:
 
 
 @chosen(sizes=(*BOTH, TINY))
-async def form_page(driver: ConsoleDriver) -> None:
+async def form_page(driver: SceneDriver) -> None:
     """Editing a prompt of several messages."""
     await form(driver)
     await driver.press(*["down"] * 6, "enter")
@@ -108,14 +108,14 @@ async def form_page(driver: ConsoleDriver) -> None:
 
 
 @chosen()
-async def form_grants(driver: ConsoleDriver) -> None:
+async def form_grants(driver: SceneDriver) -> None:
     """The grants of the next run."""
     await form(driver)
     await driver.press("g")
 
 
 @chosen()
-async def form_yaml(driver: ConsoleDriver) -> None:
+async def form_yaml(driver: SceneDriver) -> None:
     """The form as YAML, with its secret masked."""
     await form(driver)
     await driver.press("y")
@@ -123,7 +123,7 @@ async def form_yaml(driver: ConsoleDriver) -> None:
 
 
 @chosen()
-async def form_yaml_wrong(driver: ConsoleDriver) -> None:
+async def form_yaml_wrong(driver: SceneDriver) -> None:
     """YAML with a wrong value."""
     await form_yaml(driver)
     screen: Any = driver.app.screen

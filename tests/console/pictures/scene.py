@@ -9,14 +9,14 @@ from typing import Any
 from textual.pilot import Pilot
 
 from console.launch import LaunchOptions
-from tests.support.console.console_driver import ConsoleDriver, DrivenConsole, OpenEngine, Prepare
+from tests.support.console.scene_driver import OpenEngine, Prepare, SceneDriver
 from tests.support.engines import Runner
 
 WIDE, MEDIUM, NARROW, TINY = (160, 45), (120, 35), (80, 24), (60, 15)
 BOTH = (WIDE, NARROW)
 
-Steps = Callable[[ConsoleDriver], Awaitable[None]]
-MakeRunner = Callable[[ConsoleDriver], Runner]
+Steps = Callable[[SceneDriver], Awaitable[None]]
+MakeRunner = Callable[[SceneDriver], Runner]
 
 
 @dataclass(frozen=True)
@@ -35,28 +35,20 @@ class Scene:
     agent: dict[str, Any]
     project: dict[str, Any]
 
-    def create_driver(self, folder: Path) -> ConsoleDriver:
+    def create_driver(self, folder: Path) -> SceneDriver:
         """Make the driver and its app; the app is not started."""
-        driver = ConsoleDriver(folder)
+        driver = SceneDriver(folder, self.options)
         driver.runners = tuple(make(driver) for make in self.runners)
         driver.engine_factory, driver.prepare = self.engine_factory, self.prepare
         driver.project = dict(self.project)
         if driver.runners:
             name = driver.runners[0].__name__
             driver.project["agents"] = [{"id": name, "runner": name} | self.agent]
-        driver.app = DrivenConsole(driver, self.options)
         return driver
 
-    def run_before(self, driver: ConsoleDriver) -> Callable[[Pilot[None]], Awaitable[None]]:
+    def run_before(self, driver: SceneDriver) -> Callable[[Pilot[None]], Awaitable[None]]:
         """Make the function that brings the started app to the state of the picture."""
-
-        async def bring_to_state(pilot: Pilot[None]) -> None:
-            driver.pilot = pilot
-            await driver.wait_until_open()
-            await self.steps(driver)
-            await driver.wait_until_settled()
-
-        return bring_to_state
+        return driver.run_before_picture(lambda _: self.steps(driver))
 
 
 @dataclass

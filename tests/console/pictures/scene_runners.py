@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator
 from typing import Any
 
-from tests.support.console.console_driver import ConsoleDriver
+from tests.support.console.scene_driver import SceneDriver
 from tests.support.engines import Runner, artifact_created, declares, delta, done, failed, said, state_updated
 
 FIRST = (
@@ -46,7 +46,7 @@ def completed(call_id: str, tool: str, **result: Any) -> dict[str, Any]:
     return {"type": "tool.call.completed", "data": {"tool_call_id": call_id, "tool_name": tool, "result": result}}
 
 
-def guide(driver: ConsoleDriver) -> Runner:
+def guide(driver: SceneDriver) -> Runner:
     """Plans a day in three turns; calls a tool and pulls steering messages between them."""
     clock, steps = driver.clock, driver.steps
 
@@ -99,7 +99,7 @@ def guide(driver: ConsoleDriver) -> Runner:
     return guide
 
 
-def greeter(driver: ConsoleDriver) -> Runner:
+def greeter(driver: SceneDriver) -> Runner:
     """Replies after a second and a half of the scene's clock."""
 
     async def greeter(ctx: Any) -> AsyncIterator[Any]:
@@ -109,7 +109,7 @@ def greeter(driver: ConsoleDriver) -> Runner:
     return greeter
 
 
-def breaker(driver: ConsoleDriver) -> Runner:
+def breaker(driver: SceneDriver) -> Runner:
     """Raises during the run."""
 
     def price_of(hotel: dict[str, Any]) -> int:
@@ -127,7 +127,7 @@ def breaker(driver: ConsoleDriver) -> Runner:
     return breaker
 
 
-def silent(driver: ConsoleDriver) -> Runner:
+def silent(driver: SceneDriver) -> Runner:
     """Ends without output."""
 
     async def silent(ctx: Any) -> AsyncIterator[Any]:
@@ -139,7 +139,7 @@ def silent(driver: ConsoleDriver) -> Runner:
     return silent
 
 
-def sleeper(driver: ConsoleDriver) -> Runner:
+def sleeper(driver: SceneDriver) -> Runner:
     """Streams half a sentence and waits to be stopped."""
 
     @declares(capabilities={"steering": True})
@@ -185,7 +185,7 @@ HALF = "\ud800"
 """Half a surrogate pair: valid in JSON, but no terminal can show it."""
 
 
-def rogue(driver: ConsoleDriver) -> Runner:
+def rogue(driver: SceneDriver) -> Runner:
     """Puts hostile text into every field."""
 
     @declares(capabilities={"steering": True})

@@ -6,8 +6,8 @@ from tempfile import TemporaryDirectory
 from pytest_textual_snapshot import normalize_svg
 from textual._doc import take_svg_screenshot
 
+from console.testing.environment import fixed_environment
 from tests.console.pictures.scene import Scene
-from tests.support.console.console_driver import fixed_environment
 
 
 def take(scene: Scene, size: tuple[int, int]) -> str:

@@ -6,11 +6,11 @@ from console.ui.sessions.screen import SessionsScreen
 from engine.api import Engine
 from tests.console.pictures.scene import BOTH, TINY, scene
 from tests.console.pictures.scene_runners import HOSTILE
-from tests.support.console.console_driver import ConsoleDriver
+from tests.support.console.scene_driver import SceneDriver
 from tests.support.engines import Runner, declares, done, said, state_updated
 
 
-def keeper(driver: ConsoleDriver) -> Runner:
+def keeper(driver: SceneDriver) -> Runner:
     """A runner that writes state of the conversation and of the actor."""
 
     @declares(capabilities={"steering": True})
@@ -25,7 +25,7 @@ def keeper(driver: ConsoleDriver) -> Runner:
     return keeper
 
 
-async def a_week(driver: ConsoleDriver, engine: Engine) -> None:
+async def a_week(driver: SceneDriver, engine: Engine) -> None:
     """Make some sessions, one of them forked twice, one with hostile text."""
     await driver.run_to_end(engine, "我想去京都旅行", session="ses_kyoto", runner="keeper")
     driver.advance_clock(7_200)
@@ -43,14 +43,14 @@ async def a_week(driver: ConsoleDriver, engine: Engine) -> None:
 browsing = scene.with_defaults(keeper, prepare=a_week)
 
 
-async def in_sessions(driver: ConsoleDriver) -> None:
+async def in_sessions(driver: SceneDriver) -> None:
     await driver.press("ctrl+l")
     await driver.wait_until("Sessions")
     await driver.wait_until("museum")
     await driver.wait_until_settled()
 
 
-def _has_found(driver: ConsoleDriver, query: str) -> bool:
+def _has_found(driver: SceneDriver, query: str) -> bool:
     """Return whether the results of this search are shown."""
     screen = driver.app.screen
     assert isinstance(screen, SessionsScreen)
@@ -58,14 +58,14 @@ def _has_found(driver: ConsoleDriver, query: str) -> bool:
 
 
 @browsing(sizes=(*BOTH, TINY))
-async def sessions(driver: ConsoleDriver) -> None:
+async def sessions(driver: SceneDriver) -> None:
     """All sessions, with forks under their parents."""
     await in_sessions(driver)
     await driver.press("down")
 
 
 @browsing()
-async def sessions_found(driver: ConsoleDriver) -> None:
+async def sessions_found(driver: SceneDriver) -> None:
     """Results of a search in titles and lines."""
     await in_sessions(driver)
     await driver.press("slash", *"museum", "enter")
@@ -75,14 +75,14 @@ async def sessions_found(driver: ConsoleDriver) -> None:
 
 
 @browsing()
-async def sessions_not_found(driver: ConsoleDriver) -> None:
+async def sessions_not_found(driver: SceneDriver) -> None:
     await in_sessions(driver)
     await driver.press("slash", *"xylophone")
     await driver.wait_until("No results for")
 
 
 @browsing()
-async def sessions_details(driver: ConsoleDriver) -> None:
+async def sessions_details(driver: SceneDriver) -> None:
     """Details of a session: beside the list, or instead of it."""
     await in_sessions(driver)
     await driver.press("down", "tab")
@@ -92,7 +92,7 @@ async def sessions_details(driver: ConsoleDriver) -> None:
 
 
 @browsing()
-async def sessions_deleted(driver: ConsoleDriver) -> None:
+async def sessions_deleted(driver: SceneDriver) -> None:
     """A session was just deleted, and its forks are at the top level."""
     await in_sessions(driver)
     await driver.press("down", "d")
@@ -100,13 +100,13 @@ async def sessions_deleted(driver: ConsoleDriver) -> None:
 
 
 @browsing()
-async def sessions_renamed(driver: ConsoleDriver) -> None:
+async def sessions_renamed(driver: SceneDriver) -> None:
     """Asked for a new title."""
     await in_sessions(driver)
     await driver.press("down", "r")
 
 
-async def in_states(driver: ConsoleDriver) -> None:
+async def in_states(driver: SceneDriver) -> None:
     await driver.app.action_perform("app.states")
     await driver.wait_until("State")
     await driver.wait_until("mood")
@@ -114,20 +114,20 @@ async def in_states(driver: ConsoleDriver) -> None:
 
 
 @browsing(sizes=(*BOTH, TINY))
-async def states(driver: ConsoleDriver) -> None:
+async def states(driver: SceneDriver) -> None:
     """All state, grouped by owner."""
     await in_states(driver)
     await driver.press("G", "up")
 
 
-async def _look_for_gold(driver: ConsoleDriver) -> None:
+async def _look_for_gold(driver: SceneDriver) -> None:
     await driver.press("slash", *"ses_gold", "enter")
     await driver.wait_until("2 keys of all runners")
     await driver.wait_until_settled()
 
 
 @browsing()
-async def state_details(driver: ConsoleDriver) -> None:
+async def state_details(driver: SceneDriver) -> None:
     """Details of a value: beside the list, or instead of it."""
     await in_states(driver)
     await _look_for_gold(driver)
@@ -138,7 +138,7 @@ async def state_details(driver: ConsoleDriver) -> None:
 
 
 @browsing()
-async def state_history(driver: ConsoleDriver) -> None:
+async def state_history(driver: SceneDriver) -> None:
     """History of a key."""
     await in_states(driver)
     await _look_for_gold(driver)
@@ -147,7 +147,7 @@ async def state_history(driver: ConsoleDriver) -> None:
 
 
 @browsing()
-async def state_not_json(driver: ConsoleDriver) -> None:
+async def state_not_json(driver: SceneDriver) -> None:
     """The edited value is not JSON."""
     await in_states(driver)
     await driver.press("enter")
@@ -157,7 +157,7 @@ async def state_not_json(driver: ConsoleDriver) -> None:
 
 
 @browsing()
-async def state_moved(driver: ConsoleDriver) -> None:
+async def state_moved(driver: SceneDriver) -> None:
     """The value changed during the edit."""
     await in_states(driver)
     await _look_for_gold(driver)
@@ -171,6 +171,6 @@ async def state_moved(driver: ConsoleDriver) -> None:
 
 
 @scene(keeper)
-async def states_empty(driver: ConsoleDriver) -> None:
+async def states_empty(driver: SceneDriver) -> None:
     await driver.app.action_perform("app.states")
     await driver.wait_until("No state yet.")

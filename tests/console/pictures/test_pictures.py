@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from console.testing.environment import fixed_environment
 from tests.console.pictures.all_scenes import PICTURES
 from tests.console.pictures.scene import Scene
-from tests.support.console.console_driver import fixed_environment
 
 
 @pytest.mark.parametrize(

@@ -1,16 +1,21 @@
 """The facade: open an engine, find and read runs."""
 
+import asyncio
+
 import pytest
 
 from engine.api import NotFound, StoreError
 from engine.runners.errors import AmbiguousRunner, FormError, RunnerNotFound
+from engine.store.writer import Writer
 from tests.support.engines import (
     Engines,
     FakeClock,
     ScriptRunner,
     declares,
+    delta,
     done,
     failed,
+    journal_of,
     lines_of,
     message,
     run_event,
@@ -130,6 +135,33 @@ async def test_reader_sees_everything_a_closed_host_recorded(open_engine: Engine
     assert (await reader.runs.get("last")).run_id == run.run_id
     assert await lines_of(reader) == [("user", "hi"), ("assistant", "kept")]
     assert await reader.integrity() == []
+
+
+async def test_flush_waits_until_everything_recorded_so_far_is_on_disk(
+    open_engine: Engines, monkeypatch: pytest.MonkeyPatch
+):
+    # The writer collects entries for an hour, or until an operation is queued.
+    monkeypatch.setattr(Writer.__init__, "__kwdefaults__", {"window_seconds": 3_600.0, "busy_seconds": 30.0})
+    yielded, may_end = asyncio.Event(), asyncio.Event()
+
+    async def streams(ctx):
+        for number in range(50):
+            yield delta(str(number))
+        yielded.set()
+        await may_end.wait()
+        yield done()
+
+    engine = await open_engine(streams)
+    run_id = await send(engine)
+    await yielded.wait()
+    await engine.flush()
+    types = [entry.type for entry in await journal_of(engine, run_id)]
+    may_end.set()
+    await engine.runs.wait_for_end(run_id)
+    reader = await open_engine(mode="read")
+
+    assert types.count("message.delta") == 50
+    await reader.flush()
 
 
 async def test_closing_host_removes_its_lock_file(open_engine: Engines):

@@ -11,7 +11,7 @@ from textual.pilot import Pilot
 from textual.widgets._toast import Toast, ToastHolder, ToastRack
 
 from console.app import Trackside
-from tests.support.console.quick_textual import settle_and_tick
+from console.testing.quick_textual import settle_and_tick
 from tests.support.engines import declares, done, said
 from tests.support.limits import MAX_WAIT_SECONDS
 

@@ -1,0 +1,1 @@
+from console.testing.pytest_trackside import trackside_console as trackside_console

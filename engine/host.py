@@ -14,7 +14,7 @@ from engine.queue.dispatch import Dispatcher
 from engine.queue.leftovers import Resend, drop_leftovers, drop_pending
 from engine.queue.ticket import Ticket
 from engine.queue.user_edits import QueueEditor
-from engine.run.live import StopReason
+from engine.run.live import LiveRun, StopReason
 from engine.run.orchestrator import Orchestrator, RunEnd, close_run
 from engine.run.run_order import RunOrder
 from engine.runtimes.runtime import Runtime
@@ -75,7 +75,7 @@ class Host:
             database.writing_connection, database.path, on_committed=hub.publish, on_failure=self._handle_error
         )
         claimed = ClaimedEvents()
-        calls = CallServer(Services(database, self.writer, clock, ids, claimed.remove))
+        calls = CallServer(Services(database, self.writer, clock, ids, claimed.remove, self._cancel_for_runner))
         self.orchestrator = Orchestrator(database, self.writer, runtime, calls, drop_leftovers, clock, ids)
         self.dispatcher = Dispatcher(self.writer, self.orchestrator, claimed, self.host_id, clock, ids)
         live = self.orchestrator.live.get
@@ -175,6 +175,25 @@ class Host:
             live.cancel_requested_at = self._clock.now()
             live.recorder.record(Source.USER, EntryKind.CANCEL_REQUESTED, {})
             live.request_stop(StopReason.CANCELLED)
+
+    async def _cancel_for_runner(self, run_id: str, by_run: str, reason: str) -> None:
+        """Request to stop a run because a run of the same runner asks for it. Raises AlreadyFinal if it has ended."""
+        live = self.orchestrator.live.get(run_id)
+        if live is None:
+            await self.cancel(run_id)
+            return
+        now = self._clock.now()
+        await self.writer.submit(lambda tx: runs.request_cancel(tx.connection, run_id, at=now))
+        # Soon: if the run stops itself, the reply to this call leaves before its calls are interrupted.
+        asyncio.get_running_loop().call_soon(self._stop_for_runner, live, by_run, reason, now)
+
+    def _stop_for_runner(self, live: LiveRun, by_run: str, reason: str, at: int) -> None:
+        if live.stop_reason is not None or live.has_ended:
+            return
+        live.cancel_requested_at = at
+        live.recorder.record(Source.HOST, EntryKind.CANCEL_REQUESTED, {"by_run": by_run, "reason": reason})
+        asker = "the runner" if by_run == live.order.run_id else f"run {by_run}"
+        live.request_stop(StopReason.CANCELLED, f"stopped by {asker}" + (f": {reason}" if reason else ""))
 
     async def _poll(self) -> None:
         """Check for stop requests of this host's runs, and for decisions and entries that other processes wrote."""

@@ -31,6 +31,8 @@ class Services:
     ids: Ids
     remove_claim: Callable[[str, str], None]
     """Called with a run id and an item id once the message was delivered."""
+    stop_run: Callable[[str, str, str], Awaitable[None]]
+    """Called with a run id, the id of the run that asks, and its reason: requests the stop. A run may stop itself."""
 
     async def read(self, run: LiveRun, query: Callable[[Connection], T]) -> T:
         """Read from the store. The run sees its own earlier writes, and waits for them only if some are pending."""

@@ -192,6 +192,8 @@ class RunStarted(Payload):
     agent_id: str | None
     event_id: str
     context: Data
+    is_external: bool
+    """Whether the runner was executed elsewhere, and its results were only recorded here."""
 
     def __init__(self, data: Data) -> None:
         self.runner_id = text(data.get("runner_id"))
@@ -199,6 +201,7 @@ class RunStarted(Payload):
         self.agent_id = _optional_text(data.get("agent_id"))
         self.event_id = text(data.get("event_id"))
         self.context = mapping(data.get("context"))
+        self.is_external = data.get("external") is True
 
     @property
     def event(self) -> Data:
@@ -255,6 +258,18 @@ class RunFinished(Payload):
         self.error = text(data.get("error"))
         self.retryable = data.get("retryable") is True
         self.usage = mapping(data.get("usage"))
+
+
+@_payload
+class CancelRequested(Payload):
+    """A request to stop the run, by the user or, with `by_run`, by a run of the same runner."""
+
+    by_run: str | None
+    reason: str
+
+    def __init__(self, data: Data) -> None:
+        self.by_run = _optional_text(data.get("by_run"))
+        self.reason = text(data.get("reason"))
 
 
 @_payload
@@ -718,7 +733,7 @@ class ActionRequested(Payload):
 PAYLOADS: Final[Mapping[str, type[Payload]]] = {
     EntryKind.RUN_STARTED: RunStarted,
     EntryKind.RUN_FINISHED: RunFinished,
-    EntryKind.CANCEL_REQUESTED: NoPayload,
+    EntryKind.CANCEL_REQUESTED: CancelRequested,
     EntryKind.CALL_REQUESTED: CallRequested,
     EntryKind.CALL_DECIDED: CallDecided,
     EntryKind.CALL_REPLIED: CallReplied,

@@ -164,7 +164,15 @@ class RunRecord(Model):
     cancel_requested_at: Moment | None = None
     """Set as soon as a stop was requested."""
     usage: dict[str, Any] | None = None
+    cursor: str | None = None
+    """Set in a page of runs."""
     metadata: dict[str, Any] = Field(default_factory=dict)
+
+
+class RunPage(Page):
+    """Runs of the same runner in the same conversation, newest first."""
+
+    items: list[RunRecord] = Field(default_factory=list[RunRecord])
 
 
 class RunEvent(Model):

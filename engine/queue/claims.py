@@ -13,6 +13,7 @@ from engine.queue.items import (
     reason_not_deliverable,
 )
 from engine.queue.ticket import PendingEvent
+from engine.run.external_run import EXECUTED_ELSEWHERE
 from engine.run.live import LiveRun
 from engine.run.run_order import RunOrder
 from engine.run.store_event import store_attachments, store_raw
@@ -33,6 +34,8 @@ def reason_not_claimable(run: LiveRun, order: RunOrder) -> str | None:
         return f"the run in progress uses another runner ({run.order.binding.runner_id})"
     if order.conversation_key != run.order.conversation_key:
         return "the run in progress is for another bot or workspace"
+    if run.order.is_external:
+        return f"the run in progress cannot be steered: {EXECUTED_ELSEWHERE}"
     if not grants.apis["steering_pull"].allowed:
         return f"this runner cannot be steered: {grants.apis['steering_pull'].words}"
     if run.stop_reason is not None or run.final_result is not None or run.has_ended:

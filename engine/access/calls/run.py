@@ -1,20 +1,26 @@
 """Calls for the run itself. Real agents poll `run_get` twice a second, so it is answered from memory."""
 
+from contextlib import suppress
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import orjson
 
-from engine.access.call import Arguments, CallType, NoArguments
-from engine.access.ownership import read_cursor
+from engine.access.call import Arguments, CallType, Decision, NoArguments
+from engine.access.gate import require_own_conversation
+from engine.access.ownership import conversation_key_of_run, not_found, read_cursor
 from engine.access.paging import MAX_PAGE_CHARACTERS, Limit, build_page, clamp_limit
 from engine.access.services import Services, format_time
 from engine.events import Status
+from engine.protocol.errors import ErrorCode
+from engine.run.grants import Grants
 from engine.run.live import LiveRun
-from engine.store import cursors, entries
+from engine.store import cursors, entries, runs
 from engine.store.async_reader import CutList
 from engine.store.entries import Entry
+from engine.store.errors import AlreadyFinal
 from engine.store.row_mapping import ConversationKey
+from engine.store.runs import RunRow
 from engine.version import VERSION
 
 
@@ -23,6 +29,32 @@ class PageArguments(Arguments):
     after_cursor: str | None = None
     limit: Limit = 50
     direction: Literal["backward", "forward"] = "forward"
+
+
+class ListArguments(Arguments):
+    conversation_id: str | None = None
+    statuses: list[str] | None = None
+    before_cursor: str | None = None
+    limit: Limit = 50
+
+
+class CancelArguments(Arguments):
+    target_run_id: str | None = None
+    reason: str | None = None
+
+
+KNOWN_STATUSES: Final = (*Status, "queued", "claimed")
+"""The last two are statuses of LangBot that no run has here."""
+MAX_REASON_CHARACTERS: Final = 500
+
+
+def require_known_statuses(grants: Grants, arguments: ListArguments) -> Decision | None:  # noqa: ARG001
+    """A rule: `statuses` has only statuses of runs."""
+    unknown = next((status for status in arguments.statuses or () if status not in KNOWN_STATUSES), None)
+    if unknown is None:
+        return None
+    clause = f"{unknown!r:.40} is not a status of a run; use {', '.join(Status)}"
+    return Decision(False, clause, ErrorCode.INVALID_ARGUMENT)
 
 
 async def get(services: Services, run: LiveRun, arguments: NoArguments) -> dict[str, Any]:  # noqa: ARG001
@@ -64,12 +96,64 @@ async def events_page(services: Services, run: LiveRun, arguments: PageArguments
     return build_page(in_range, limit, partial(_entry_data, place))
 
 
+async def list_runs(services: Services, run: LiveRun, arguments: ListArguments) -> dict[str, Any]:
+    place, limit = conversation_key_of_run(run), clamp_limit(arguments.limit)
+    before = read_cursor(cursors.read_runs, place, arguments.before_cursor)
+    statuses = None if arguments.statuses is None else set(arguments.statuses)
+    runner_id = run.order.grants.runner_id
+    found = await services.read(
+        run,
+        lambda conn: runs.of_runner(conn, runner_id, place, statuses=statuses, before=before, limit=limit + 1),
+    )
+    return build_page(found, limit, partial(_row_data, place))
+
+
+async def cancel(services: Services, run: LiveRun, arguments: CancelArguments) -> dict[str, Any]:
+    """Stop a run of the same runner in the same conversation. The reply to a run that stops itself leaves first."""
+    place, own_id = conversation_key_of_run(run), run.order.run_id
+    run_id = own_id if arguments.target_run_id is None else arguments.target_run_id
+    found = await services.fetch(run, runs.exact_query(run_id))
+    if not found or found[0].runner_id != run.order.grants.runner_id or _place_of(found[0]) != place:
+        raise not_found("run", run_id)
+    with suppress(AlreadyFinal):  # its record says so
+        await services.stop_run(run_id, own_id, (arguments.reason or "")[:MAX_REASON_CHARACTERS])
+    return _row_data(place, (await services.fetch(run, runs.exact_query(run_id)) or found)[0])
+
+
 async def version(services: Services, run: LiveRun, arguments: NoArguments) -> dict[str, Any]:  # noqa: ARG001
     return {"version": f"trackside {VERSION}"}
 
 
 async def prompt(services: Services, run: LiveRun, arguments: NoArguments) -> dict[str, Any]:  # noqa: ARG001
     return {"prompt": [dict(message) for message in run.order.prompt]}
+
+
+def _place_of(row: RunRow) -> ConversationKey:
+    return ConversationKey(row.conversation_id, row.thread_id, row.bot_id, row.workspace_id)
+
+
+def _row_data(place: ConversationKey, row: RunRow) -> dict[str, Any]:
+    return {
+        "run_id": row.run_id,
+        "event_id": row.event_id,
+        "agent_id": row.agent_id,
+        "binding_id": row.binding_id,
+        "runner_id": row.runner_id,
+        "conversation_id": row.conversation_id,
+        "thread_id": row.thread_id,
+        "bot_id": row.bot_id,
+        "workspace_id": row.workspace_id,
+        "status": row.status,
+        "status_reason": row.status_reason,
+        "created_at": format_time(row.created_at),
+        "started_at": format_time(row.started_at),
+        "finished_at": format_time(row.finished_at),
+        "updated_at": format_time(row.updated_at),
+        "deadline_at": format_time(row.deadline_at),
+        "cancel_requested_at": format_time(row.cancel_requested_at),
+        "usage": row.usage,
+        "cursor": cursors.runs(place, row.created_at, row.run_id),
+    }
 
 
 def _entry_data(place: ConversationKey, entry: Entry) -> dict[str, Any]:
@@ -90,6 +174,8 @@ def _entry_data(place: ConversationKey, entry: Entry) -> dict[str, Any]:
 CALLS = (
     CallType("run_get", NoArguments, (), get),
     CallType("run_events_page", PageArguments, (), events_page, reads_much=True),
+    CallType("run_list", ListArguments, (require_own_conversation, require_known_statuses), list_runs, reads_much=True),
+    CallType("run_cancel", CancelArguments, (), cancel),
     CallType("get_langbot_version", NoArguments, (), version),
     CallType("get_prompt", NoArguments, (), prompt),
 )

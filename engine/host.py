@@ -192,8 +192,8 @@ class Host:
             return
         live.cancel_requested_at = at
         live.recorder.record(Source.HOST, EntryKind.CANCEL_REQUESTED, {"by_run": by_run, "reason": reason})
-        asker = "the runner" if by_run == live.order.run_id else f"run {by_run}"
-        live.request_stop(StopReason.CANCELLED, f"stopped by {asker}" + (f": {reason}" if reason else ""))
+        asker = "" if by_run == live.order.run_id else f"run {by_run}"
+        live.request_stop(StopReason.CANCELLED, ": ".join(filter(None, (asker, reason))))
 
     async def _poll(self) -> None:
         """Check for stop requests of this host's runs, and for decisions and entries that other processes wrote."""

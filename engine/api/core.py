@@ -8,10 +8,9 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection
 
 from engine.clock import Clock, Ids
-from engine.events import LIVE_STATUSES, Hub
+from engine.events import EXECUTED_ELSEWHERE, LIVE_STATUSES, Hub
 from engine.host import Host
 from engine.project.workspace import Workspace
-from engine.run.external_run import EXECUTED_ELSEWHERE
 from engine.run.live import LiveRun
 from engine.run.prepare import RunOptions
 from engine.store import entries, runs, transcript

@@ -164,15 +164,19 @@ class RunRecord(Model):
     cancel_requested_at: Moment | None = None
     """Set as soon as a stop was requested."""
     usage: dict[str, Any] | None = None
-    cursor: str | None = None
-    """Set in a page of runs."""
     metadata: dict[str, Any] = Field(default_factory=dict)
+
+
+class ListedRun(RunRecord):
+    """A run in a page of runs."""
+
+    cursor: str | None = None
 
 
 class RunPage(Page):
     """Runs of the same runner in the same conversation, newest first."""
 
-    items: list[RunRecord] = Field(default_factory=list[RunRecord])
+    items: list[ListedRun] = Field(default_factory=list[ListedRun])
 
 
 class RunEvent(Model):

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from engine.clock import rfc3339
-from engine.events import EntryKind, Fate, Mode, Source
+from engine.events import EXECUTED_ELSEWHERE, EntryKind, Fate, Mode, Source
 from engine.journal.recorded_decision import RecordedDecision, with_data
 from engine.queue.items import (
     MAX_QUEUE_ITEMS,
@@ -13,7 +13,6 @@ from engine.queue.items import (
     reason_not_deliverable,
 )
 from engine.queue.ticket import PendingEvent
-from engine.run.external_run import EXECUTED_ELSEWHERE
 from engine.run.live import LiveRun
 from engine.run.run_order import RunOrder
 from engine.run.store_event import store_attachments, store_raw

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final, cast
 
+from engine.events import EXECUTED_ELSEWHERE
 from engine.run.call_permissions import Clause, available_apis
 from engine.run.live import LiveRun
 from engine.run.run_order import RunOrder
@@ -17,7 +18,6 @@ from engine.store.errors import AlreadyFinal, BreakpointError
 
 RESULTS_PER_TURN: Final = 64
 """Results in one iteration of the loop: a task that appends without a break must not block the others."""
-EXECUTED_ELSEWHERE: Final = "the run is executed elsewhere and only recorded here"
 _FRAME_BYTES: Final = ENVELOPE_BYTES + 1
 """What the wire adds to a result. It counts here too, so that a size in the journal is the same as for a child."""
 

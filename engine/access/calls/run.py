@@ -105,7 +105,7 @@ async def list_runs(services: Services, run: LiveRun, arguments: ListArguments) 
         run,
         lambda conn: runs.of_runner(conn, runner_id, place, statuses=statuses, before=before, limit=limit + 1),
     )
-    return build_page(found, limit, partial(_row_data, place))
+    return build_page(found, limit, partial(_listed_data, place))
 
 
 async def cancel(services: Services, run: LiveRun, arguments: CancelArguments) -> dict[str, Any]:
@@ -117,7 +117,7 @@ async def cancel(services: Services, run: LiveRun, arguments: CancelArguments) -
         raise not_found("run", run_id)
     with suppress(AlreadyFinal):  # its record says so
         await services.stop_run(run_id, own_id, (arguments.reason or "")[:MAX_REASON_CHARACTERS])
-    return _row_data(place, (await services.fetch(run, runs.exact_query(run_id)) or found)[0])
+    return _row_data((await services.fetch(run, runs.exact_query(run_id)) or found)[0])
 
 
 async def version(services: Services, run: LiveRun, arguments: NoArguments) -> dict[str, Any]:  # noqa: ARG001
@@ -132,7 +132,11 @@ def _place_of(row: RunRow) -> ConversationKey:
     return ConversationKey(row.conversation_id, row.thread_id, row.bot_id, row.workspace_id)
 
 
-def _row_data(place: ConversationKey, row: RunRow) -> dict[str, Any]:
+def _listed_data(place: ConversationKey, row: RunRow) -> dict[str, Any]:
+    return {**_row_data(row), "cursor": cursors.runs(place, row.created_at, row.run_id)}
+
+
+def _row_data(row: RunRow) -> dict[str, Any]:
     return {
         "run_id": row.run_id,
         "event_id": row.event_id,
@@ -152,7 +156,6 @@ def _row_data(place: ConversationKey, row: RunRow) -> dict[str, Any]:
         "deadline_at": format_time(row.deadline_at),
         "cancel_requested_at": format_time(row.cancel_requested_at),
         "usage": row.usage,
-        "cursor": cursors.runs(place, row.created_at, row.run_id),
     }
 
 

@@ -281,7 +281,7 @@ class Narrator:
         self._warn(one_line(payload.message, 500))
 
     def _cancel(self, _entry: Entry, payload: CancelRequested) -> None:
-        self._warn("stop requested" if payload.by_run is None else f"stop requested by the runner, in {payload.by_run}")
+        self._warn("stop requested by the runner" if payload.is_by_runner else "stop requested")
 
     # Steering messages, breakpoints and pauses
 

@@ -262,13 +262,13 @@ class RunFinished(Payload):
 
 @_payload
 class CancelRequested(Payload):
-    """A request to stop the run, by the user or, with `by_run`, by a run of the same runner."""
+    """A request to stop the run, by the user or by its own runner."""
 
-    by_run: str | None
+    is_by_runner: bool
     reason: str
 
     def __init__(self, data: Data) -> None:
-        self.by_run = _optional_text(data.get("by_run"))
+        self.is_by_runner = data.get("by_runner") is True
         self.reason = text(data.get("reason"))
 
 

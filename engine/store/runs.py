@@ -208,7 +208,13 @@ def of_runner(
     """
     order = (runs.c.created_at, runs.c.run_id)
     query = select(runs).where(runs.c.runner_id == runner_id).order_by(*(one.desc() for one in order)).limit(limit)
-    query = query.where(*(runs.c[name].is_not_distinct_from(value) for name, value in place._asdict().items()))
+    for column, value in (
+        (runs.c.conversation_id, place.conversation_id),
+        (runs.c.thread_id, place.thread_id),
+        (runs.c.bot_id, place.bot_id),
+        (runs.c.workspace_id, place.workspace_id),
+    ):
+        query = query.where(column == value)  # SQLAlchemy writes IS NULL for None
     if statuses is not None:
         query = query.where(runs.c.status.in_(statuses))
     if before is not None:

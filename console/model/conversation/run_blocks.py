@@ -276,8 +276,8 @@ class RunBlocks:
         self._add_note(entry, payload.message, is_warning=True)
 
     def _cancel(self, _entry: Entry, payload: CancelRequested) -> None:
-        self._is_stopped_by_user = payload.by_run is None
-        self._is_ended_by_runner = payload.by_run is not None
+        self._is_stopped_by_user = not payload.is_by_runner
+        self._is_ended_by_runner = payload.is_by_runner
 
     def _add_note(self, entry: Entry, text: str, *, is_warning: bool) -> None:
         last, text = self._note, text[: 2 * MAX_LINE_CHARS]

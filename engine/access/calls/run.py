@@ -1,6 +1,5 @@
 """Calls for the run itself. Real agents poll `run_get` twice a second, so it is answered from memory."""
 
-from contextlib import suppress
 from functools import partial
 from typing import Any, Final, Literal
 
@@ -18,7 +17,6 @@ from engine.run.live import LiveRun
 from engine.store import cursors, entries, runs
 from engine.store.async_reader import CutList
 from engine.store.entries import Entry
-from engine.store.errors import AlreadyFinal
 from engine.store.row_mapping import ConversationKey
 from engine.store.runs import RunRow
 from engine.version import VERSION
@@ -109,15 +107,19 @@ async def list_runs(services: Services, run: LiveRun, arguments: ListArguments) 
 
 
 async def cancel(services: Services, run: LiveRun, arguments: CancelArguments) -> dict[str, Any]:
-    """Stop a run of the same runner in the same conversation. The reply to a run that stops itself leaves first."""
-    place, own_id = conversation_key_of_run(run), run.order.run_id
-    run_id = own_id if arguments.target_run_id is None else arguments.target_run_id
+    """Request the stop of a run of the same runner in the same conversation. A run that has ended stays as it is.
+
+    A conversation and thread has one live run, so a run that has not ended is the run that makes the call.
+    """
+    run_id = arguments.target_run_id
+    if run_id is None or run_id == run.order.run_id:
+        return _row_data(await services.stop_run(run, (arguments.reason or "")[:MAX_REASON_CHARACTERS]))
     found = await services.fetch(run, runs.exact_query(run_id))
-    if not found or found[0].runner_id != run.order.grants.runner_id or _place_of(found[0]) != place:
+    if not found or found[0].runner_id != run.order.grants.runner_id:
         raise not_found("run", run_id)
-    with suppress(AlreadyFinal):  # its record says so
-        await services.stop_run(run_id, own_id, (arguments.reason or "")[:MAX_REASON_CHARACTERS])
-    return _row_data((await services.fetch(run, runs.exact_query(run_id)) or found)[0])
+    if _place_of(found[0]) != conversation_key_of_run(run):
+        raise not_found("run", run_id)
+    return _row_data(found[0])
 
 
 async def version(services: Services, run: LiveRun, arguments: NoArguments) -> dict[str, Any]:  # noqa: ARG001

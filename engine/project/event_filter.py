@@ -1,7 +1,7 @@
 """Which events an agent handles: by their type, their bot or workspace, and patterns for their fields."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final, Literal, cast
 
 from pydantic import BaseModel
@@ -33,9 +33,9 @@ class EventFilter:
     """The rules of one agent. All of them must hold; none of them is weaker or stronger than another."""
 
     event_types: tuple[EventType, ...]
-    scope_type: ScopeType = "global"
-    scope_id: str | None = None
-    match: Mapping[str, str] = field(default_factory=dict[str, str])
+    scope_type: ScopeType
+    scope_id: str | None
+    match: Mapping[str, str]
 
     def accepts(self, envelope: EventEnvelope, *, is_named: bool = False) -> bool:
         """Whether the agent handles this event. One that the sender names handles any event of its types."""

@@ -38,6 +38,7 @@ AREAS: Final = (
     "cli",
     "hostile_text",
     "settings_and_reload",
+    "external_runs",
 )
 """The modules of this package that contain mutants."""
 

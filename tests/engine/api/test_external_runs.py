@@ -12,15 +12,16 @@ from engine.api import (
     AlreadyFinal,
     BreakpointError,
     Engine,
+    EventTaken,
     NotFound,
     OwnedByOtherHost,
     RunOptions,
+    SlotTaken,
     Status,
     StoreError,
     message,
 )
 from engine.protocol import AgentRunResult, Message
-from engine.store.errors import EventTaken, SlotTaken
 from tests.support import recorded_runner
 from tests.support.engines import (
     Engines,

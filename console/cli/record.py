@@ -18,7 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "target", nargs="?", type=Path, metavar="TARGET",
         help="the runner file, plugin folder or project folder of the runner (default: the working folder's)",
     )  # fmt: skip
-    what = parser.add_mutually_exclusive_group(required=True)
+    what = parser.add_mutually_exclusive_group()
     what.add_argument("-m", "--message", metavar="TEXT", help="the message that the run answers")
     what.add_argument("--event", metavar="FILE", help="the event that the run answers, as JSON or YAML")
     parser.add_argument("--runner", metavar="NAME", help="an agent, a runner's id or its short name")
@@ -36,6 +36,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def perform(options: argparse.Namespace) -> int:
     import asyncio
 
+    if options.message is None and options.event is None:
+        raise UsageError("the run needs the message that it answers. Add -m TEXT, or --event FILE.")
     if "-" in (options.message, options.event):
         raise UsageError("standard input has the results, so the message or event cannot come from there.")
     if sys.stdin is None or sys.stdin.isatty():

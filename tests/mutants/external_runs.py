@@ -125,7 +125,7 @@ MUTANTS: Final = (
         "asyncio.ensure_future(engine.runs.wait_for_end(run_id)),",
         "asyncio.ensure_future(stopping.wait()),",
         "`record` ends with its run, also if its input is open",
-        f"{_RECORD}::test_a_deadline_and_a_stop_end_the_command_while_its_input_is_open",
+        f"{_RECORD}::test_a_deadline_a_stop_and_a_signal_end_the_command_while_its_input_is_open",
     ),
     # Calls for runs
     Mutant(

@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
+from tests.support.command_server import CommandProcess
 from tests.support.commands import Trackside, entries
+from tests.support.limits import MAX_WAIT_SECONDS
 
 
 def lines(*results: dict[str, Any]) -> str:
@@ -78,38 +80,52 @@ def test_exit_code_is_that_of_the_run(trackside: Trackside, results: list, code:
     assert (done.returncode, done.stderr) == (code, error)
 
 
-def test_a_deadline_and_a_stop_end_the_command_while_its_input_is_open(trackside: Trackside):
-    late = trackside.start("record", *ECHO, "--timeout", "0.2", stdin=subprocess.PIPE)
-    assert late.wait(60) == 3
+def start(trackside: Trackside, *typed: str) -> tuple[CommandProcess, str]:
+    """Start to record a run whose input stays open. Returns the command and the id of the run."""
+    process = trackside.start("record", *ECHO, *typed, "--jsonl", stdin=subprocess.PIPE)
+    assert process.stdout is not None
+    return process, json.loads(process.stdout.readline())["run_id"]
 
-    stopped = trackside.start("record", *ECHO, "--session", "s", "--jsonl", stdin=subprocess.PIPE)
-    run_id = json.loads(stopped.stdout.readline())["run_id"]
-    assert trackside("stop", run_id, "--wait", "30").returncode == 0
-    assert stopped.wait(60) == 4
 
-    interrupted = trackside.start("record", *ECHO, "--jsonl", stdin=subprocess.PIPE)
-    interrupted.stdout.readline()
+def end(process: CommandProcess) -> int:
+    """Wait until the command ends with its input still open. Returns its exit code."""
+    code = process.wait(MAX_WAIT_SECONDS)
+    process.communicate()
+    return code
+
+
+def test_a_deadline_a_stop_and_a_signal_end_the_command_while_its_input_is_open(trackside: Trackside):
+    late, _ = start(trackside, "--timeout", "0.2")
+    assert end(late) == 3
+
+    stopped, run_id = start(trackside)
+    assert trackside("stop", run_id).returncode == 0
+    assert end(stopped) == 4
+
+    interrupted, _ = start(trackside)
     interrupted.send_signal(signal.SIGINT)
-    assert interrupted.wait(60) == 130
-    assert trackside("runs", "--json").stdout.count('"status": "cancelled"') == 2
+    assert end(interrupted) == 130
+    statuses = [run["status"] for run in json.loads(trackside("runs", "--json").stdout)]
+    assert statuses == ["cancelled", "cancelled", "timeout"]
 
 
 def test_a_busy_session_is_refused_at_once(trackside: Trackside):
-    first = trackside.start("record", *ECHO, "--session", "s", "--jsonl", stdin=subprocess.PIPE)
-    run_id = json.loads(first.stdout.readline())["run_id"]
+    first, run_id = start(trackside, "--session", "s")
 
     assert trackside.error("record", *ECHO, "--session", "s", stdin=lines(DONE)) == (
         f"Session s is busy with run {run_id}; wait for it or stop it."
     )
+    assert first.stdin is not None
     first.stdin.write(lines(DONE))
-    first.stdin.close()
-    assert first.wait(60) == 0
+    first.stdin.flush()
+    first.communicate()
+    assert first.returncode == 0
 
 
 @pytest.mark.parametrize(
     ("typed", "words"),
     [
-        (["--runner", "echo"], "One of the arguments -m/--message --event is required. See `trackside record --help`."),
+        (["--runner", "echo"], "The run needs the message that it answers. Add -m TEXT, or --event FILE."),
         (["-m", "-"], "Standard input has the results, so the message or event cannot come from there."),
         (["--event", "-"], "Standard input has the results, so the message or event cannot come from there."),
         (["--runner", "nobody", "-m", "x"], None),

@@ -55,7 +55,7 @@ MUTANTS: Final = (
         "        if self._ending.done():\n            raise",
         "        if False:\n            raise",
         "no result is added to a run that has ended",
-        f"{_RUNS}::test_a_user_can_stop_it_but_not_pause_it",
+        f"{_RUNS}::test_no_result_is_added_once_the_end_is_decided",
     ),
     Mutant(
         _EXTERNAL,
@@ -126,6 +126,13 @@ MUTANTS: Final = (
         "asyncio.ensure_future(stopping.wait()),",
         "`record` ends with its run, also if its input is open",
         f"{_RECORD}::test_a_deadline_a_stop_and_a_signal_end_the_command_while_its_input_is_open",
+    ),
+    Mutant(
+        "console/model/commands/availability.py",
+        "    if now.is_external:",
+        "    if False:",
+        "the screen says why an external run cannot be paused",
+        "tests/console/main/test_external_runs.py::test_an_external_run_can_be_stopped_but_not_paused_or_steered",
     ),
     # Calls for runs
     Mutant(

@@ -116,6 +116,7 @@ async def test_results_may_carry_the_id_of_the_run_elsewhere_and_no_other(open_e
     await engine.runs.append_result(run.run_id, {**said("one"), "run_id": "abc"})
     await engine.runs.append_result(run.run_id, {**said("two"), "run_id": run.run_id})
     await engine.runs.append_result(run.run_id, {**said("three"), "run_id": "other"})
+    await engine.runs.finalize(run.run_id)
 
     ended = await wait_for_run(engine, run.run_id)
 
@@ -254,6 +255,18 @@ async def test_only_external_runs_of_this_process_take_results(open_engine: Engi
         await engine.runs.append_result(elsewhere.run_id, done())
     with pytest.raises(NotFound):
         await engine.runs.append_result("run_nobody", done())
+
+
+async def test_no_result_is_added_once_the_end_is_decided(open_engine: Engines):
+    engine = await open_engine(waits)
+    run = await engine.runs.create(sent())
+
+    finalizing = asyncio.ensure_future(engine.runs.finalize(run.run_id))
+    await asyncio.sleep(0)
+    with pytest.raises(AlreadyFinal, match="no result can be added"):
+        await engine.runs.append_result(run.run_id, said("too late"))
+
+    assert (await finalizing).status_reason == "no output"
 
 
 async def test_large_and_small_results_keep_their_order(open_engine: Engines):

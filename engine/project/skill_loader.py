@@ -72,12 +72,13 @@ def _read_header(file: Path) -> _Header:
     try:
         # The first line of the file is the line --- above the header.
         document = parse(b"\n" + text, file)
-        written = {} if document.value is None else document.value
-        if isinstance(written, dict):
-            written = {"name": file.parent.resolve().name, **cast("dict[str, object]", written)}
-        return _Header.model_validate(written)
     except InvalidFile as error:
         raise ConfigError(file, error.line, "", error.reason) from error
+    written: object = {} if document.value is None else document.value
+    if isinstance(written, dict):
+        written = {"name": file.parent.resolve().name, **cast("dict[str, object]", written)}
+    try:
+        return _Header.model_validate(written)
     except ValidationError as error:
         keys, words = faults(error)[0]
         raise ConfigError(file, document.line(keys), dotted(keys), words) from error

@@ -15,10 +15,8 @@ from engine.protocol.content import Attachment
 from engine.queue.ticket import Ticket
 from engine.run.breakpoints import Pause
 from engine.run.external_run import ExternalExecution, as_external
-from engine.run.live import LiveRun, StopReason
 from engine.run.prepare import RunOptions, prepare
 from engine.run.run_order import RunOrder
-from engine.runtimes.runtime import Ending, EndKind
 from engine.store import entries, hosts, queue, runs
 from engine.store.entries import EntryHead
 from engine.store.errors import AlreadyFinal, EventTaken, OwnedByOtherHost, StoreError
@@ -121,9 +119,10 @@ class RunsApi:
         """
         if status is not None and status not in FINAL_STATUSES:
             raise StoreError(f"a run cannot end as {status}. Use {', '.join(sorted(FINAL_STATUSES))}.")
-        host, live = self._core.require_host(), self._core.live_run(run_id)
-        if live is not None and isinstance(live.execution, ExternalExecution):
-            _end_external(live, live.execution, status, error)
+        host = self._core.require_host()
+        run_id, execution = await self._find_external(run_id)
+        if execution is not None:
+            execution.end(status, error)
         else:
             self._check_external(await self.get(run_id))
         await host.wait_for_end(run_id)
@@ -135,13 +134,20 @@ class RunsApi:
         return run
 
     async def _external_execution(self, run_id: str) -> ExternalExecution:
-        """The execution of an external run in progress. Reads nothing unless there is none."""
-        live = self._core.live_run(run_id)
-        if live is not None and isinstance(live.execution, ExternalExecution):
-            return live.execution
-        run = await self.get(run_id)
-        self._check_external(run)
-        raise AlreadyFinal(f"run {run_id} has ended; no result can be added to it.")
+        """The execution of an external run in progress; raises StoreError if there is none."""
+        run_id, execution = await self._find_external(run_id)
+        if execution is None:
+            self._check_external(await self.get(run_id))
+            raise AlreadyFinal(f"run {run_id} has ended; no result can be added to it.")
+        return execution
+
+    async def _find_external(self, name: str) -> tuple[str, ExternalExecution | None]:
+        """The id and the execution of the run that the caller means. Reads nothing if it is named by its whole id."""
+        live = self._core.live_run(name)
+        if live is None:
+            name = (await self.get(name)).run_id
+            live = self._core.live_run(name)
+        return name, live.execution if live is not None and isinstance(live.execution, ExternalExecution) else None
 
     def _check_external(self, run: RunRow) -> None:
         """Raise StoreError if a run is in progress and is no external run of this process."""
@@ -289,15 +295,3 @@ class RunsApi:
                 runner_id=runner_id,
             )
         )
-
-
-def _end_external(live: LiveRun, execution: ExternalExecution, status: Status | None, error: str) -> None:
-    match status:
-        case Status.CANCELLED:
-            live.request_stop(StopReason.CANCELLED, error)
-        case Status.TIMEOUT:
-            live.request_stop(StopReason.DEADLINE, error)
-        case Status.FAILED:
-            execution.finish(Ending(EndKind.RAISED, error))
-        case _:
-            execution.finish(Ending(EndKind.ENDED))

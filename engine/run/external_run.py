@@ -5,19 +5,20 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final, cast
 
-from engine.events import EXECUTED_ELSEWHERE
+from engine.events import EXECUTED_ELSEWHERE, Status
 from engine.run.call_permissions import Clause, available_apis
-from engine.run.live import LiveRun
+from engine.run.live import LiveRun, StopReason
 from engine.run.run_order import RunOrder
 from engine.runtimes import wire
 from engine.runtimes.child import ENVELOPE_BYTES, MAX_PARSED_BYTES
 from engine.runtimes.runtime import Ending, EndKind
 from engine.runtimes.worker.file_stamps import Stamp
 from engine.runtimes.worker.result_encoding import MAX_RESULT_BYTES, encoded
-from engine.store.errors import AlreadyFinal, BreakpointError
+from engine.store.errors import AlreadyFinal, BreakpointError, StoreError
 
 RESULTS_PER_TURN: Final = 64
 """Results in one iteration of the loop: a task that appends without a break must not block the others."""
+MAX_ID_CHARACTERS: Final = 255
 _FRAME_BYTES: Final = ENVELOPE_BYTES + 1
 """What the wire adds to a result. It counts here too, so that a size in the journal is the same as for a child."""
 
@@ -25,8 +26,10 @@ _FRAME_BYTES: Final = ENVELOPE_BYTES + 1
 def as_external(order: RunOrder, external_id: str | None = None) -> RunOrder:
     """Return the order of a run that is executed elsewhere, where its id may be another. It can make no calls here.
 
-    Raises BreakpointError if the order has breakpoints.
+    Raises BreakpointError if the order has breakpoints, StoreError if the id is too long.
     """
+    if external_id is not None and not 1 <= len(external_id) <= MAX_ID_CHARACTERS:
+        raise StoreError(f"the id of an external run has 1 to {MAX_ID_CHARACTERS} characters.")
     if order.breakpoints:
         raise BreakpointError(f"{EXECUTED_ELSEWHERE}, so it cannot be paused. Leave the breakpoints out.")
     apis = {name: Clause(False, EXECUTED_ELSEWHERE) for name in order.grants.apis}
@@ -64,10 +67,17 @@ class ExternalExecution:
         async with self._order:
             await self._take(line)
 
-    def finish(self, ending: Ending) -> None:
-        """End the run. The first ending stands."""
-        if not self._ending.done():
-            self._ending.set_result(ending)
+    def end(self, status: Status | None, error: str) -> None:
+        """End the run with a final status, or as its results say. A terminal result or an earlier end wins."""
+        match status:
+            case Status.CANCELLED:
+                self._live.request_stop(StopReason.CANCELLED, error)
+            case Status.TIMEOUT:
+                self._live.request_stop(StopReason.DEADLINE, error)
+            case Status.FAILED:
+                self._finish(Ending(EndKind.RAISED, error))
+            case _:
+                self._finish(Ending(EndKind.ENDED))
 
     async def ended(self) -> Ending:
         ending = await asyncio.shield(self._ending)
@@ -75,10 +85,15 @@ class ExternalExecution:
             return ending
 
     def cancel(self) -> None:
-        self.finish(Ending(EndKind.CANCELLED))
+        self._finish(Ending(EndKind.CANCELLED))
 
     async def kill(self) -> None:
         self.cancel()
+
+    def _finish(self, ending: Ending) -> None:
+        """Set the ending. The first one stands."""
+        if not self._ending.done():
+            self._ending.set_result(ending)
 
     async def _take(self, line: bytes) -> None:
         live = self._live

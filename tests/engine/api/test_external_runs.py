@@ -125,6 +125,18 @@ async def test_results_may_carry_the_id_of_the_run_elsewhere_and_no_other(open_e
     assert await lines_of(engine) == [("user", "hi"), ("assistant", "one"), ("assistant", "two")]
 
 
+async def test_an_external_run_can_be_named_like_any_other_and_its_id_elsewhere_is_limited(open_engine: Engines):
+    engine = await open_engine(waits)
+    for external_id in ("", "x" * 256):
+        with pytest.raises(StoreError, match="has 1 to 255 characters"):
+            await engine.runs.create(sent(), external_id=external_id)
+    run = await engine.runs.create(sent(), external_id="x" * 255)
+
+    await engine.runs.append_result("last", said("hello"))
+
+    assert (await engine.runs.finalize(run.run_id[:-1])).status_reason == "ended"
+
+
 async def test_an_external_run_takes_the_slot_and_messages_wait_for_its_end(open_engine: Engines):
     async def answers(ctx):
         yield done("later")

@@ -32,6 +32,7 @@ from engine.journal.kinds import (
     CallDecided,
     CallReplied,
     CallRequested,
+    CancelRequested,
     Data,
     EntryKind,
     MessageCompleted,
@@ -83,6 +84,8 @@ class Status(StrEnum):
 
 FINAL_STATUSES: Final = frozenset({Status.COMPLETED, Status.FAILED, Status.CANCELLED, Status.TIMEOUT})
 LIVE_STATUSES: Final = frozenset({Status.CREATED, Status.RUNNING})
+EXECUTED_ELSEWHERE: Final = "the run is executed elsewhere and only recorded here"
+"""Why an external run can neither be steered nor paused, and makes no calls."""
 
 
 class EndReason(StrEnum):
@@ -273,6 +276,7 @@ def has_effect(entry: "Entry | EntryHead") -> bool:
 __all__ = [
     "BREAKPOINT_KINDS",
     "CALL_KINDS",
+    "EXECUTED_ELSEWHERE",
     "FINAL_FATES",
     "FINAL_STATUSES",
     "LAST_KIND",
@@ -292,6 +296,7 @@ __all__ = [
     "CallDecided",
     "CallReplied",
     "CallRequested",
+    "CancelRequested",
     "CommittedEntry",
     "ContinueMode",
     "Data",

@@ -14,7 +14,7 @@ from engine.queue.dispatch import Dispatcher
 from engine.queue.leftovers import Resend, drop_leftovers, drop_pending
 from engine.queue.ticket import Ticket
 from engine.queue.user_edits import QueueEditor
-from engine.run.live import StopReason
+from engine.run.live import LiveRun, StopReason
 from engine.run.orchestrator import Orchestrator, RunEnd, close_run
 from engine.run.run_order import RunOrder
 from engine.runtimes.runtime import Runtime
@@ -24,6 +24,7 @@ from engine.store.database import Database
 from engine.store.errors import EntryRefused, StoreError
 from engine.store.hosts import HostLock
 from engine.store.queue import QueueItem
+from engine.store.runs import RunRow
 from engine.store.writer import Writer
 from engine.version import VERSION
 
@@ -75,7 +76,7 @@ class Host:
             database.writing_connection, database.path, on_committed=hub.publish, on_failure=self._handle_error
         )
         claimed = ClaimedEvents()
-        calls = CallServer(Services(database, self.writer, clock, ids, claimed.remove))
+        calls = CallServer(Services(database, self.writer, clock, ids, claimed.remove, self._stop_for_runner))
         self.orchestrator = Orchestrator(database, self.writer, runtime, calls, drop_leftovers, clock, ids)
         self.dispatcher = Dispatcher(self.writer, self.orchestrator, claimed, self.host_id, clock, ids)
         live = self.orchestrator.live.get
@@ -175,6 +176,22 @@ class Host:
             live.cancel_requested_at = self._clock.now()
             live.recorder.record(Source.USER, EntryKind.CANCEL_REQUESTED, {})
             live.request_stop(StopReason.CANCELLED)
+
+    async def _stop_for_runner(self, live: LiveRun, reason: str) -> RunRow:
+        """Record the request of a runner to stop its own run, and return the run's row."""
+        now, run_id = self._clock.now(), live.order.run_id
+        row = await self.writer.submit(lambda tx: runs.request_cancel(tx.connection, run_id, at=now))
+
+        def stop() -> None:
+            if live.stop_reason is None and not live.has_ended:
+                live.cancel_requested_at = now
+                data = {"by_runner": True, "reason": reason}
+                live.recorder.record(Source.HOST, EntryKind.CANCEL_REQUESTED, data)
+                live.request_stop(StopReason.CANCELLED, reason)
+
+        # Not now: a stop interrupts the calls of the run, and the reply to the one that asks for it should leave.
+        asyncio.get_running_loop().call_soon(stop)
+        return row
 
     async def _poll(self) -> None:
         """Check for stop requests of this host's runs, and for decisions and entries that other processes wrote."""

@@ -40,6 +40,7 @@ database = ["--db", sys.argv[1]]
 typed = [
     ["run", "--runner", "echo", "-m", "hello", "--session", "s", "--jsonl", *database],
     ["run", "--runner", "echo", "-m", "hello again", "--session", "s", *database],
+    ["record", "--runner", "echo", "-m", "hello elsewhere", *database],
     ["runs", *database],
     ["show", "last", "--calls", *database],
     ["receipts", "last", *database],

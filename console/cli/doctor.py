@@ -154,17 +154,20 @@ def _check_agents(project: Project, registry: Registry) -> Iterator[Finding]:
     for one in unfit:
         yield Finding("Agents", Severity.PROBLEM, as_sentence(str(one.error)))
     for agent in agents:
-        events = ", ".join(agent.event_types) if agent.enabled else "no events (disabled)"
+        limits = f" ({limits})" if (limits := agent.event_filter.limits()) else ""
+        events = f"{', '.join(agent.event_types)}{limits}" if agent.enabled else "no events (disabled)"
         yield Finding("Agents", Severity.OK, f"{agent.agent_id}: {short_runner(agent.runner_id)}, handles {events}")
     yield from _check_bindings(agents)
 
 
 def _check_bindings(agents: tuple[AgentConfig, ...]) -> Iterator[Finding]:
-    """Warn of event types that several agents handle."""
-    for event_type in dict.fromkeys(kind for agent in agents for kind in agent.event_types):
-        handlers = [str(agent.agent_id) for agent in agents if agent.enabled and event_type in agent.event_types]
-        if len(handlers) > 1:
-            text = f"{number(len(handlers), 'agent')} handle {event_type}: {', '.join(handlers)}."
+    """Warn of event types that several agents handle. Scopes and patterns may keep agents apart, if all have one."""
+    by_event = [agent for agent in agents if agent.enabled and agent.scope.type != "agent"]
+    for event_type in dict.fromkeys(kind for agent in by_event for kind in agent.event_types):
+        handlers = [agent for agent in by_event if event_type in agent.event_types]
+        if len(handlers) > 1 and not all(agent.event_filter.limits() for agent in handlers):
+            names = ", ".join(str(agent.agent_id) for agent in handlers)
+            text = f"{number(len(handlers), 'agent')} handle {event_type}: {names}."
             yield Finding("Agents", Severity.WARNING, text, "Name one with --runner.")
 
 

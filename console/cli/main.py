@@ -15,6 +15,7 @@ from engine.version import VERSION
 
 COMMANDS: Final[Mapping[str, str]] = {
     "run": "run a runner on one event and print what happens",
+    "record": "record a run that is executed elsewhere, from its results on standard input",
     "runs": "list runs, newest first",
     "show": "print a past run",
     "receipts": "list the steering messages of a run, and what became of each",
@@ -35,7 +36,7 @@ COMMANDS: Final[Mapping[str, str]] = {
 
 RESERVED: Final = frozenset(
     {"attach", "compare", "export", "fork", "import", "kb", "lint", "migrate", "models"}
-    | {"play", "prepare", "record", "replay", "save", "steer", "test", "tools"}
+    | {"play", "prepare", "replay", "save", "steer", "test", "tools"}
 )
 """Names of commands of later versions. They never open a file, so that no name changes its meaning."""
 

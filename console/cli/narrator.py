@@ -25,6 +25,7 @@ from engine.events import (
     ActionRequested,
     ArtifactCreated,
     BreakpointChanged,
+    CancelRequested,
     DeltaText,
     EndReason,
     Entry,
@@ -215,7 +216,8 @@ class Narrator:
         self._began = entry.at
         session = payload.conversation_id or "no session"
         runner = self._paint("bold", one_line(short_runner(payload.runner_id)))
-        self._line(f"{self._paint('cyan', '▸')} {runner}  {one_line(session)}  {entry.run_id}", indent="")
+        elsewhere = "  executed elsewhere" if payload.is_external else ""
+        self._line(f"{self._paint('cyan', '▸')} {runner}  {one_line(session)}  {entry.run_id}{elsewhere}", indent="")
         text = payload.input_text
         if payload.event_type != MESSAGE_EVENT:
             text = f"{payload.event_type} {text}".strip()
@@ -278,8 +280,8 @@ class Narrator:
     def _warning(self, _entry: Entry, payload: Warned) -> None:
         self._warn(one_line(payload.message, 500))
 
-    def _cancel(self, *_: object) -> None:
-        self._warn("stop requested")
+    def _cancel(self, _entry: Entry, payload: CancelRequested) -> None:
+        self._warn("stop requested by the runner" if payload.is_by_runner else "stop requested")
 
     # Steering messages, breakpoints and pauses
 

@@ -29,7 +29,7 @@ async def watch(options: argparse.Namespace) -> int:
             async with await Engine.open(options.target, db=options.db) as engine:
                 run_options = run_options_of(options)
                 if options.session is not None:
-                    options.session = await _session_of(engine, options.session)
+                    options.session = await session_of(engine, options.session)
                 order = _order(engine, run_options, options)
                 watcher = _RunWatcher(engine, order, options, signals)
                 if options.steer or options.after or options.breakpoints:
@@ -41,7 +41,7 @@ async def watch(options: argparse.Namespace) -> int:
             return ExitCode.INTERRUPTED
 
 
-async def _session_of(engine: Engine, name: str) -> str:
+async def session_of(engine: Engine, name: str) -> str:
     """Return the id of the named session, and report if it is new."""
     from console.data.session_names import session_named
 

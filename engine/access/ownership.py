@@ -1,12 +1,15 @@
 """Checks that a row or cursor belongs to the conversation of the run that asks for it."""
 
 from collections.abc import Callable
+from typing import TypeVar
 
 from engine.access.call import CallRefused, Decision
 from engine.protocol.errors import ErrorCode
 from engine.run.live import LiveRun
 from engine.store.cursors import CursorForeign, CursorRefused
 from engine.store.row_mapping import ConversationKey
+
+T = TypeVar("T")
 
 
 def conversation_key_of_run(run: LiveRun) -> ConversationKey:
@@ -15,7 +18,7 @@ def conversation_key_of_run(run: LiveRun) -> ConversationKey:
     return ConversationKey(grants.conversation_id, grants.thread_id, grants.bot_id, grants.workspace_id)
 
 
-def read_cursor(read: Callable[[ConversationKey, str], int], place: ConversationKey, cursor: str | None) -> int | None:
+def read_cursor(read: Callable[[ConversationKey, str], T], place: ConversationKey, cursor: str | None) -> T | None:
     """Return the position of a cursor. Raises CallRefused for a cursor of another conversation or a broken one."""
     if cursor is None:
         return None

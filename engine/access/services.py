@@ -14,6 +14,7 @@ from engine.store import artifacts
 from engine.store.artifacts import ArtifactRow, Storage
 from engine.store.async_reader import Query
 from engine.store.database import Database
+from engine.store.runs import RunRow
 from engine.store.writer import Transaction, Writer
 
 T = TypeVar("T")
@@ -31,6 +32,8 @@ class Services:
     ids: Ids
     remove_claim: Callable[[str, str], None]
     """Called with a run id and an item id once the message was delivered."""
+    stop_run: Callable[[LiveRun, str], Awaitable[RunRow]]
+    """Called with a run that wants to be stopped, and its reason. The run is stopped in the loop's next iteration."""
 
     async def read(self, run: LiveRun, query: Callable[[Connection], T]) -> T:
         """Read from the store. The run sees its own earlier writes, and waits for them only if some are pending."""

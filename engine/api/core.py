@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection
 
 from engine.clock import Clock, Ids
-from engine.events import LIVE_STATUSES, Hub
+from engine.events import EXECUTED_ELSEWHERE, LIVE_STATUSES, Hub
 from engine.host import Host
 from engine.project.workspace import Workspace
 from engine.run.live import LiveRun
@@ -95,11 +95,13 @@ class EngineCore:
         return live
 
     async def require_live_run(self, name: str) -> LiveRun:
-        """The same; raises BreakpointError if the run has ended."""
+        """The same; raises BreakpointError if the run has ended or is executed elsewhere."""
         live = await self.find_live_run(name)
         if live is None or live.has_ended:
             run = await self.find_run(name)
             raise BreakpointError(f"run {run.run_id} has ended; only a run in progress can be paused.")
+        if live.order.is_external:
+            raise BreakpointError(f"{EXECUTED_ELSEWHERE}, so it cannot be paused.")
         return live
 
     async def conversation_key(self, conversation_id: str) -> ConversationKey:

@@ -7,17 +7,19 @@ from pathlib import Path
 
 from engine.api.core import EngineCore
 from engine.api.past_event import PastEvent, past_event
-from engine.events import Entry, Fate, Mode
+from engine.events import FINAL_STATUSES, Entry, Fate, Mode, Status
 from engine.intake.attachments import read_attachment
 from engine.intake.compose import EventDraft, compose
 from engine.intake.envelope import EventEnvelope, copy_with_new_ids
 from engine.protocol.content import Attachment
 from engine.queue.ticket import Ticket
 from engine.run.breakpoints import Pause
+from engine.run.external_run import ExternalExecution, as_external
 from engine.run.prepare import RunOptions, prepare
 from engine.run.run_order import RunOrder
 from engine.store import entries, hosts, queue, runs
 from engine.store.entries import EntryHead
+from engine.store.errors import AlreadyFinal, EventTaken, OwnedByOtherHost, StoreError
 from engine.store.queue import QueueItem
 from engine.store.runs import RunRow
 
@@ -75,6 +77,86 @@ class RunsApi:
             envelope.model_copy(update={"event_time": None}),
             options or self._core.same_runner(run.agent_id, run.runner_id, run.metadata),
         )
+
+    # Record a run that is executed elsewhere
+
+    async def create(
+        self, event: EventEnvelope, options: RunOptions | None = None, *, external_id: str | None = None
+    ) -> RunRow:
+        """Create the run of an event whose runner is executed elsewhere, and start it.
+
+        It takes the slot of its conversation, has the deadline of its binding, and belongs to this process. Its results
+        may name it by `external_id`, its id elsewhere. Raises SlotTaken if the slot is taken, EventTaken if the event
+        was accepted before.
+        """
+        order, host = as_external(self.prepare(event, options), external_id), self._core.require_host()
+        ticket = await host.submit(order, after=True)
+        if ticket.is_repeat:
+            raise EventTaken(f"event {event.event_id} was accepted before. Use another event_id.")
+        live = self._core.live_run(order.run_id)
+        if live is not None:
+            await live.started.wait()
+        return await self.get(order.run_id)
+
+    async def append_result(self, run_id: str, result: object) -> None:
+        """Add one result, an `AgentRunResult` or a dict, to an external run of this process.
+
+        The result is checked, normalised and recorded as if its runner had sent it; its outcome is in the journal.
+        Returns when the writer has room for more, which is before the commit; `finalize` returns after it. Raises
+        AlreadyFinal if the run has ended: it was stopped, or its deadline has passed.
+        """
+        await (await self._external_execution(run_id)).append_result(result)
+
+    async def append_line(self, run_id: str, line: bytes) -> None:
+        """The same for a result as one line of JSON. A line that is not JSON is recorded as unreadable."""
+        await (await self._external_execution(run_id)).append_line(line)
+
+    async def finalize(self, run_id: str, status: Status | None = None, *, error: str = "") -> RunRow:
+        """End an external run of this process, and return it once its end is on disk.
+
+        Without a status the results decide, as at the end of a runner's code. A run that has ended with this status
+        stays as it is; raises AlreadyFinal if it has ended with another.
+        """
+        if status is not None and status not in FINAL_STATUSES:
+            raise StoreError(f"a run cannot end as {status}. Use {', '.join(sorted(FINAL_STATUSES))}.")
+        host = self._core.require_host()
+        run_id, execution = await self._find_external(run_id)
+        if execution is not None:
+            execution.end(status, error)
+        else:
+            self._check_external(await self.get(run_id))
+        await host.wait_for_end(run_id)
+        run = await self.get(run_id)
+        if run.status not in FINAL_STATUSES:
+            raise host.last_error or StoreError(f"the end of run {run_id} could not be written.")
+        if status not in (None, run.status):
+            raise AlreadyFinal(f"run {run_id} is {run.status}; it cannot become {status}.")
+        return run
+
+    async def _external_execution(self, run_id: str) -> ExternalExecution:
+        """The execution of an external run in progress; raises StoreError if there is none."""
+        run_id, execution = await self._find_external(run_id)
+        if execution is None:
+            self._check_external(await self.get(run_id))
+            raise AlreadyFinal(f"run {run_id} has ended; no result can be added to it.")
+        return execution
+
+    async def _find_external(self, name: str) -> tuple[str, ExternalExecution | None]:
+        """The id and the execution of the run that the caller means. Reads nothing if it is named by its whole id."""
+        live = self._core.live_run(name)
+        if live is None:
+            name = (await self.get(name)).run_id
+            live = self._core.live_run(name)
+        return name, live.execution if live is not None and isinstance(live.execution, ExternalExecution) else None
+
+    def _check_external(self, run: RunRow) -> None:
+        """Raise StoreError if a run is in progress and is no external run of this process."""
+        if run.status in FINAL_STATUSES:
+            return
+        if run.host != self._core.require_host().host_id:
+            raise OwnedByOtherHost(f"run {run.run_id} belongs to another process; only that one can add to it.")
+        if not run.metadata.get(runs.EXTERNAL):
+            raise StoreError(f"run {run.run_id} is executed by its runner here; it takes no results from outside.")
 
     # Stop and wait
 

@@ -215,6 +215,8 @@ class RunStarted(Payload):
     agent_id: str | None
     event_id: str
     context: Data
+    is_external: bool
+    """Whether the runner was executed elsewhere, and its results were only recorded here."""
 
     def __init__(self, data: Data) -> None:
         self.runner_id = text(data.get("runner_id"))
@@ -222,6 +224,7 @@ class RunStarted(Payload):
         self.agent_id = _optional_text(data.get("agent_id"))
         self.event_id = text(data.get("event_id"))
         self.context = _with_numeric_times(mapping(data.get("context")))
+        self.is_external = data.get("external") is True
 
     @property
     def event(self) -> Data:
@@ -278,6 +281,18 @@ class RunFinished(Payload):
         self.error = text(data.get("error"))
         self.retryable = data.get("retryable") is True
         self.usage = mapping(data.get("usage"))
+
+
+@_payload
+class CancelRequested(Payload):
+    """A request to stop the run, by the user or by its own runner."""
+
+    is_by_runner: bool
+    reason: str
+
+    def __init__(self, data: Data) -> None:
+        self.is_by_runner = data.get("by_runner") is True
+        self.reason = text(data.get("reason"))
 
 
 @_payload
@@ -741,7 +756,7 @@ class ActionRequested(Payload):
 PAYLOADS: Final[Mapping[str, type[Payload]]] = {
     EntryKind.RUN_STARTED: RunStarted,
     EntryKind.RUN_FINISHED: RunFinished,
-    EntryKind.CANCEL_REQUESTED: NoPayload,
+    EntryKind.CANCEL_REQUESTED: CancelRequested,
     EntryKind.CALL_REQUESTED: CallRequested,
     EntryKind.CALL_DECIDED: CallDecided,
     EntryKind.CALL_REPLIED: CallReplied,

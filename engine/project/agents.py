@@ -4,6 +4,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from engine.intake.envelope import EventEnvelope
+from engine.project.event_filter import EventFilter
 from engine.protocol.event import EventType
 
 StateScope = Literal["conversation", "actor", "subject", "runner"]
@@ -45,6 +47,13 @@ class DeliveryPolicy(_Policy):
     max_message_size: Annotated[int, Field(gt=0)] | None = None
 
 
+class BindingScope(_Policy):
+    """Where the events of an agent come from: one bot or workspace, everywhere, or only from senders that name it."""
+
+    type: Literal["agent", "bot", "workspace", "global"] = "global"
+    id: str | None = None
+
+
 class AgentConfig(_Policy):
     """A runner with its config and policies, saved under a name."""
 
@@ -55,15 +64,19 @@ class AgentConfig(_Policy):
     state_policy: StatePolicy = StatePolicy()
     delivery_policy: DeliveryPolicy = DeliveryPolicy()
     event_types: tuple[EventType, ...] = (EventType.MESSAGE_RECEIVED,)
+    scope: BindingScope = BindingScope()
+    match: dict[str, str] = Field(default_factory=dict[str, str])
+    """Patterns for fields of the event, with `*`."""
     enabled: bool = True
     metadata: dict[str, Any] = Field(default_factory=dict[str, Any])
 
+    @property
+    def event_filter(self) -> EventFilter:
+        return EventFilter(self.event_types, self.scope.type, self.scope.id, self.match)
 
-class BindingScope(_Policy):
-    """What a binding belongs to."""
-
-    type: Literal["agent", "bot", "workspace", "global"] = "agent"
-    id: str | None = None
+    def handles(self, envelope: EventEnvelope, *, is_named: bool = False) -> bool:
+        """Whether the agent is enabled and handles this event; `is_named` if the sender chose the agent by name."""
+        return self.enabled and self.event_filter.accepts(envelope, is_named=is_named)
 
 
 class AgentBinding(_Policy):
@@ -85,7 +98,7 @@ def bind(agent: AgentConfig) -> AgentBinding:
     """The binding of an agent. Its id has no random part, so state keyed by it survives a restart."""
     return AgentBinding(
         binding_id=f"agent_{agent.agent_id or 'default'}_{agent.runner_id}",
-        scope=BindingScope(id=agent.agent_id),
+        scope=agent.scope,
         event_types=agent.event_types,
         runner_id=agent.runner_id,
         runner_config=agent.runner_config,

@@ -5,13 +5,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeVar
 
-from pydantic import Field, StringConstraints, ValidationError
+from pydantic import AfterValidator, Field, StringConstraints, ValidationError, model_validator
 
-from engine.project.agents import AgentConfig, DeliveryPolicy, ResourcePolicy, StatePolicy
+from engine.intake.envelope import EventEnvelope
+from engine.project.agents import AgentConfig, BindingScope, DeliveryPolicy, ResourcePolicy, StatePolicy
+from engine.project.event_filter import DATA_PREFIX, MATCHED_FIELDS, EventFilter, is_matched_field
 from engine.protocol.event import EventType
 from engine.resources.scripted.knowledge import KnowledgeBaseEntry
 from engine.resources.scripted.model_script import ModelEntry
 from engine.resources.scripted.tool import ToolEntry
+from engine.resources.skills import SKILL_FILE
 from engine.runners.config_form import ConfigForm
 from engine.runners.descriptor import Origin
 from engine.runners.discovery import Source, is_plugin
@@ -30,6 +33,7 @@ FILE_NAME: Final = "trackside.yaml"
 EnvName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
 PluginName = Annotated[str, StringConstraints(pattern=r"^[^/\s]+/[^/\s]+$")]
 AgentName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._:-]{1,128}$")]
+ScopeName = Annotated[str, StringConstraints(min_length=1, max_length=255)]
 S = TypeVar("S", bound=YamlModel)
 
 
@@ -65,6 +69,34 @@ class LimitsSection(YamlModel):
     """Keys of one state scope."""
 
 
+class ScopeEntry(YamlModel):
+    """Where the events of an agent come from. Exactly one key is given."""
+
+    agent: AgentName | None = None
+    """The agent's own id: it handles only events whose sender names it."""
+    bot: ScopeName | None = None
+    workspace: ScopeName | None = None
+
+    @model_validator(mode="after")
+    def _has_one_key(self) -> "ScopeEntry":
+        if len(self.model_fields_set) != 1 or None in (getattr(self, name) for name in self.model_fields_set):
+            raise ValueError("name one of agent, bot and workspace, or leave scope out to handle all events")
+        return self
+
+    def scope(self) -> BindingScope:
+        (kind,) = self.model_fields_set
+        return BindingScope.model_validate({"type": kind, "id": getattr(self, kind)})
+
+
+def _check_matched_fields(match: dict[str, str]) -> dict[str, str]:
+    unknown = next((name for name in match if not is_matched_field(name)), None)
+    if unknown is not None:
+        raise ValueError(
+            f"{unknown!r:.80} is not a field of events. Use {', '.join(MATCHED_FIELDS)} or {DATA_PREFIX}NAME"
+        )
+    return match
+
+
 class AgentEntry(YamlModel):
     """A runner with its config and policies, under a name."""
 
@@ -77,11 +109,29 @@ class AgentEntry(YamlModel):
     state: Annotated[StatePolicy, Field(strict=False)] = StatePolicy()
     delivery: Annotated[DeliveryPolicy, Field(strict=False)] = DeliveryPolicy()
     events: list[Annotated[EventType, Field(strict=False)]] = Field([EventType.MESSAGE_RECEIVED], min_length=1)
+    scope: ScopeEntry | None = None
+    """Where its events come from. Default: everywhere."""
+    match: Annotated[dict[str, str], AfterValidator(_check_matched_fields)] = Field(default_factory=dict[str, str])
+    """Patterns for fields of the event, with `*` for any characters. All of them must fit."""
     enabled: bool = True
     python: PathText | None = None
     """The interpreter of the runner, relative to this file. Default: the project's."""
     env: list[EnvName] = Field(default_factory=list[EnvName])
     """Environment variables that the runner's process may see, besides the project's."""
+
+    @model_validator(mode="after")
+    def _names_itself(self) -> "AgentEntry":
+        if self.scope is not None and self.scope.agent not in (None, self.id):
+            raise ValueError(f"scope.agent must be the agent's own id, {self.id}")
+        return self
+
+    def binding_scope(self) -> BindingScope:
+        return BindingScope() if self.scope is None else self.scope.scope()
+
+    def handles(self, envelope: EventEnvelope) -> bool:
+        """Whether the agent is enabled and handles this event if its sender names no agent."""
+        scope = self.binding_scope()
+        return self.enabled and EventFilter(tuple(self.events), scope.type, scope.id, self.match).accepts(envelope)
 
 
 class ProjectConfig(YamlModel):
@@ -93,6 +143,8 @@ class ProjectConfig(YamlModel):
     models: list[ModelEntry] = Field(default_factory=list[ModelEntry])
     tools: list[ToolEntry] = Field(default_factory=list[ToolEntry])
     knowledge_bases: list[KnowledgeBaseEntry] = Field(default_factory=list[KnowledgeBaseEntry])
+    skills: list[PathText] = Field(default_factory=list[PathText])
+    """Folders with a SKILL.md, or folders of them; relative to this file."""
     allowed_plugins: list[PluginName] | None = None
     """Plugins that may run, as author/name. Default: all."""
     env: list[EnvName] = Field(default_factory=list[EnvName])
@@ -173,7 +225,14 @@ class Project:
         config = self.config
         scripts = [entry.script for entry in (*config.models, *config.tools, *config.knowledge_bases) if entry.script]
         known = [name for base in config.knowledge_bases for name in base.files]
-        return (self.file, *map(self.path_of, scripts + known))
+        skills = [file for text in config.skills for file in self.skill_files(text)]
+        return (self.file, *map(self.path_of, scripts + known), *skills)
+
+    def skill_files(self, text: str) -> list[Path]:
+        """The SKILL.md of a folder that `skills` lists, or those of the folders in it."""
+        folder = self.path_of(text)
+        own = folder / SKILL_FILE
+        return [own] if own.is_file() else sorted(folder.glob(f"*/{SKILL_FILE}"))
 
     def registry(self, target: Path | None, cwd: Path, added_places: Iterable[Path] = ()) -> Registry:
         """The runners of the target, of this project, of places that were added, and the bundled runners."""
@@ -181,12 +240,12 @@ class Project:
         return Registry(sources, cwd=cwd, allowed=self.config.allowed_plugins)
 
     def agents(
-        self, registry: Registry, *, as_written: bool = False, event_type: EventType | None = None
+        self, registry: Registry, *, as_written: bool = False, envelope: EventEnvelope | None = None
     ) -> tuple[AgentConfig, ...]:
         """The agents, each with its runner's id and a valid config; raises ConfigError if one is invalid.
 
         With `as_written`, configs are not checked, because the caller applies settings to them first. With
-        `event_type`, an invalid agent that does not handle this type is left out.
+        `envelope`, an invalid agent that does not handle this event is left out.
         """
         make = self._written if as_written else self._agent
         agents: list[AgentConfig] = []
@@ -194,7 +253,7 @@ class Project:
             try:
                 agents.append(make(place, entry, registry))
             except ConfigError:
-                if event_type is None or (entry.enabled and event_type in entry.events):
+                if envelope is None or entry.handles(envelope):
                     raise
         return tuple(agents)
 
@@ -263,6 +322,8 @@ class Project:
             state_policy=entry.state,
             delivery_policy=entry.delivery,
             event_types=tuple(entry.events),
+            scope=entry.binding_scope(),
+            match=entry.match,
             enabled=entry.enabled,
         )
 

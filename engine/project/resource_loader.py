@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from engine.project.config import ConfigError, Project, read_yaml_file
+from engine.project.skill_loader import load_skills
 from engine.resources.catalog import KnowledgeBaseFact, ModelFact
 from engine.resources.resource_set import ResourceSet
 from engine.resources.scripted.behaviour import Sleep
@@ -30,6 +31,7 @@ def load_resources(project: Project, *, sleep: Sleep = asyncio.sleep) -> Resourc
         [_model(project, place, entry, sleep) for place, entry in enumerate(project.config.models)],
         list(_tools(project, sleep)),
         [_knowledge_base(project, place, entry, sleep) for place, entry in enumerate(project.config.knowledge_bases)],
+        load_skills(project),
     )
 
 

@@ -19,6 +19,7 @@ from engine.protocol.pages import (
     HistoryPage,
     KeyPage,
     RunEventPage,
+    RunPage,
     RunRecord,
     SearchResult,
     SteeringPull,
@@ -226,7 +227,7 @@ class RunnerAPI:
     # files and host
 
     async def get_file(self, file_key: str) -> bytes:
-        """Return the content of a file that the config names."""
+        """Return the content of a file that the config names, or the body of a granted skill: `skill:NAME`."""
         return _bytes("get_file", await self._value("file_base64", "get_file", {"file_key": file_key}))
 
     async def get_langbot_version(self) -> str:
@@ -259,6 +260,26 @@ class RunnerAPI:
             "direction": direction,
         }
         return await self._model(RunEventPage, "run_events_page", arguments)
+
+    async def run_list(
+        self,
+        conversation_id: str | None = None,
+        statuses: list[str] | None = None,
+        before_cursor: str | None = None,
+        limit: int = 50,
+    ) -> RunPage:
+        """Return runs of this runner in the run's own conversation, thread, bot and workspace, newest first."""
+        arguments = {
+            "conversation_id": conversation_id,
+            "statuses": statuses,
+            "before_cursor": before_cursor,
+            "limit": limit,
+        }
+        return await self._model(RunPage, "run_list", arguments)
+
+    async def run_cancel(self, run_id: str | None = None, reason: str | None = None) -> RunRecord:
+        """Stop a run that `run_list` lists, or this run itself. Returns it; a run that has ended stays as it is."""
+        return await self._model(RunRecord, "run_cancel", {"target_run_id": run_id, "reason": reason})
 
     def _request(self, action: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         return {"run_id": self._run_id, **plain(action, arguments)}

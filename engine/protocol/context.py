@@ -43,6 +43,8 @@ class AvailableApis(Model):
     storage: bool = False
     steering_pull: bool = False
     run_get: bool = False
+    run_list: bool = False
+    run_cancel: bool = False
 
 
 class ContextAccess(Model):

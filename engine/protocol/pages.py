@@ -177,6 +177,18 @@ class RunRecord(Model):
     metadata: dict[str, Any] = Field(default_factory=dict)
 
 
+class ListedRun(RunRecord):
+    """A run in a page of runs."""
+
+    cursor: str | None = None
+
+
+class RunPage(Page):
+    """Runs of the same runner in the same conversation, newest first."""
+
+    items: list[ListedRun] = Field(default_factory=list[ListedRun])
+
+
 class RunEvent(Model):
     """One entry of the run's journal."""
 

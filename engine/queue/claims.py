@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from engine.clock import epoch_seconds
-from engine.events import EntryKind, Fate, Mode, Source
+from engine.events import EXECUTED_ELSEWHERE, EntryKind, Fate, Mode, Source
 from engine.journal.recorded_decision import RecordedDecision, with_data
 from engine.queue.items import (
     MAX_QUEUE_ITEMS,
@@ -33,6 +33,8 @@ def reason_not_claimable(run: LiveRun, order: RunOrder) -> str | None:
         return f"the run in progress uses another runner ({run.order.binding.runner_id})"
     if order.conversation_key != run.order.conversation_key:
         return "the run in progress is for another bot or workspace"
+    if run.order.is_external:
+        return f"the run in progress cannot be steered: {EXECUTED_ELSEWHERE}"
     if not grants.apis["steering_pull"].allowed:
         return f"this runner cannot be steered: {grants.apis['steering_pull'].words}"
     if run.stop_reason is not None or run.final_result is not None or run.has_ended:

@@ -227,6 +227,8 @@ class Dispatcher:
             error = _mark_resent(conn, resend.item_id, envelope.event_id)
         elif known is None and continues and not sessions.is_there(conn, envelope.conversation_id or ""):
             error = SessionDeleted(f"Session {envelope.conversation_id} was deleted.")
+        elif known is None and order.is_external:
+            error = self._reason_slot_is_taken(conn, order)
         if known is not None or error is not None:
             if claim is not None:
                 claim.refuse(tx, str(error) if error else f"event {envelope.event_id} was accepted before")
@@ -256,6 +258,17 @@ class Dispatcher:
             reason = "the run in progress belongs to another process"
         queue.add(conn, replace(item, reason=reason, run_id=run_id))
         return _Accepted(_Acceptance.QUEUED, run_id, reason)
+
+    def _reason_slot_is_taken(self, conn: Connection, order: RunOrder) -> StoreError | None:
+        """Return why an external run cannot be created now. It cannot wait: it is in progress elsewhere already."""
+        if order.slot is None:
+            return None
+        holder = runs.holder(conn, *order.slot)
+        if holder is not None:
+            return SlotTaken(holder.run_id, order.envelope.conversation_id)
+        if self._first_pending(conn, order.slot) is not None:
+            return StoreError(f"a message waits for session {order.envelope.conversation_id}; record the run later.")
+        return None
 
     def _create_run(self, tx: Transaction, order: RunOrder, now: int) -> bool:
         """Create the run, unless its slot is occupied or an earlier event waits for it."""

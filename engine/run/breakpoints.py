@@ -31,7 +31,7 @@ CALL_GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
         for call in ("get_{}_storage", "set_{}_storage", "delete_{}_storage", "get_{}_storage_keys")
     ),
     "file": ("get_file",),
-    "run": ("run_get", "run_events_page", "get_langbot_version", "get_prompt"),
+    "run": ("run_get", "run_events_page", "run_list", "run_cancel", "get_langbot_version", "get_prompt"),
 }
 NAMES_OF_CALL: Final[Mapping[str, tuple[str, ...]]] = {
     PULL_CALL: (STEERING,),

@@ -36,6 +36,8 @@ def available_apis(apis: Mapping[str, Clause]) -> AvailableApis:
         storage=apis["get_plugin_storage"].allowed or apis["get_workspace_storage"].allowed,
         steering_pull=apis["steering_pull"].allowed,
         run_get=apis["run_get"].allowed,
+        run_list=apis["run_list"].allowed,
+        run_cancel=apis["run_cancel"].allowed,
     )
 
 
@@ -73,6 +75,8 @@ class _PermissionBuilder:
         yield "count_tokens", self._count_tokens()
         for call in ("run_get", "run_events_page", "get_langbot_version", "get_prompt"):
             yield call, Clause(True, "every run may make this call")
+        for call in ("run_list", "run_cancel"):
+            yield call, self._in_conversation(Clause(True, "every run in a conversation may make this call"))
 
     def _permitted(self, kind: str, operation: str) -> Clause:
         if operation in getattr(self._manifest.permissions, kind):

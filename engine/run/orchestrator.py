@@ -17,6 +17,7 @@ from engine.journal.kinds import DELTAS
 from engine.journal.secret_mask import SecretMask
 from engine.protocol.content import text_of
 from engine.run.effects import Effects
+from engine.run.external_run import ExternalExecution
 from engine.run.live import CallHandler, LiveRun, StopReason
 from engine.run.run_order import RunOrder
 from engine.run.run_start import build_context, start_run
@@ -160,7 +161,10 @@ class Orchestrator:
 
     async def _run_runner(self, live: LiveRun, context: dict[str, Any]) -> Ending:
         """Run the runner until it ends or is stopped. A stop asks first, and kills after a grace period."""
-        execution = await self._start_runner(live, context)
+        if live.order.is_external:
+            execution = ExternalExecution(live)
+        else:
+            execution = await self._start_runner(live, context)
         if isinstance(execution, Ending):
             return execution
         live.execution = execution
@@ -298,4 +302,5 @@ def _started_data(order: RunOrder, context: dict[str, Any]) -> dict[str, Any]:
         "agent_id": order.binding.agent_id,
         "event_id": order.envelope.event_id,
         "context": context,
+        **({"external": True, "external_id": order.external_id} if order.is_external else {}),
     }

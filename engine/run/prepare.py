@@ -16,7 +16,6 @@ from engine.project.binding import resolve_binding
 from engine.project.config import Project
 from engine.project.kept_settings import AllKept, KeptSettings, SettingsKey
 from engine.project.workspace import Workspace
-from engine.protocol.event import EventType
 from engine.run.breakpoints import BreakpointLocation
 from engine.run.grants import compute_grants
 from engine.run.params import passable_params
@@ -48,7 +47,7 @@ class RunOptions:
 
 
 def choose_agents(
-    project: Project, registry: Registry, options: RunOptions, event_type: EventType | None = None
+    project: Project, registry: Registry, options: RunOptions, envelope: EventEnvelope | None = None
 ) -> tuple[tuple[AgentConfig, ...], str | None]:
     """Return the agents that may handle an event, and the name of the one that the options ask for.
 
@@ -61,7 +60,7 @@ def choose_agents(
         return (agent, *others), name
     if options.runner is not None or not project.config.agents:
         return (implicit_agent(str(registry.choose(options.runner).id)),), None
-    return project.agents(registry, as_written=kept, event_type=event_type), None
+    return project.agents(registry, as_written=kept, envelope=envelope), None
 
 
 def prepare(
@@ -70,8 +69,8 @@ def prepare(
     """Prepare a run order. Raises for every problem of the event, the options or the config, before any record."""
     project, registry, catalog, ids = workspace.project, workspace.registry, workspace.catalog, workspace.ids
     check_attachments(envelope, project.file_roots())
-    agents, agent_id = choose_agents(project, registry, options, envelope.event_type)
-    binding = resolve_binding(agents, envelope.event_type, agent_id=agent_id)
+    agents, agent_id = choose_agents(project, registry, options, envelope)
+    binding = resolve_binding(agents, envelope, agent_id=agent_id)
     runner = registry.get(binding.runner_id)
     settings = kept_for(binding, runner, workspace.kept if kept is None else kept) if options.kept else None
     binding = binding if settings is None else settings.apply_to(binding)

@@ -2,7 +2,7 @@
 
 from engine.run.run_order import RunOrder
 from engine.store.event_log import EventRow
-from engine.store.runs import INPUT_GLIMPSE, KEPT, RunRow
+from engine.store.runs import EXTERNAL, INPUT_GLIMPSE, KEPT, RunRow
 
 
 def run_row(order: RunOrder, host: str, now: int) -> RunRow:
@@ -26,7 +26,8 @@ def run_row(order: RunOrder, host: str, now: int) -> RunRow:
         updated_at=now,
         authorization=order.grants.snapshot(),
         metadata={"input": order.secret_mask.cover_words(title)[:INPUT_GLIMPSE], **kind}
-        | ({KEPT: True} if order.uses_kept_settings else {}),
+        | ({KEPT: True} if order.uses_kept_settings else {})
+        | ({EXTERNAL: True} if order.is_external else {}),
     )
 
 

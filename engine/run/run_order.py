@@ -52,6 +52,10 @@ class RunOrder:
     """The limits of each state scope that the run writes to."""
     uses_kept_settings: bool = False
     """Whether the user's saved settings were applied, if there are any."""
+    is_external: bool = False
+    """Whether the runner is executed elsewhere, and its results are only recorded here."""
+    external_id: str | None = None
+    """The id of an external run where it is executed. Its results may name the run by it."""
     warnings: tuple[str, ...] = ()
     """Problems found while the order was prepared; recorded when the run starts."""
 

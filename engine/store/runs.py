@@ -12,7 +12,7 @@ from engine.events import FINAL_STATUSES, LIVE_STATUSES, Status
 from engine.store.async_reader import PreparedSelect, Query, Row, run_query
 from engine.store.errors import AlreadyFinal, Ambiguous, NotFound, SlotTaken
 from engine.store.json_text import encode
-from engine.store.row_mapping import driver_of, every, first, merged, values
+from engine.store.row_mapping import ConversationKey, driver_of, every, first, merged, values
 from engine.store.tables import ONE_LIVE_RUN, runs
 
 LAST: Final = "last"
@@ -22,6 +22,8 @@ Used = tuple[str, str | None]
 """A runner, and the agent that it ran for; None if the runner was chosen directly."""
 KEPT: Final = "kept"
 """Key in the metadata of a run or message: the user's stored settings apply."""
+EXTERNAL: Final = "external"
+"""Key in the metadata of a run: its runner is executed elsewhere, so it has no child process here."""
 
 
 NEXT: Final[Mapping[Status, frozenset[Status]]] = {
@@ -188,6 +190,35 @@ def page(
         query = query.where(tuple_(*order) < select(*order).where(runs.c.run_id == before).scalar_subquery())
     if after is not None:
         query = query.where(tuple_(*order) > select(*order).where(runs.c.run_id == after).scalar_subquery())
+    return every(conn, query, RunRow)
+
+
+def of_runner(
+    conn: Connection,
+    runner_id: str,
+    place: ConversationKey,
+    *,
+    statuses: Collection[str] | None = None,
+    before: tuple[int, str] | None = None,
+    limit: int = 50,
+) -> list[RunRow]:
+    """Return the runs of a runner in a conversation, thread, bot and workspace, newest first.
+
+    `before` is the time and the id of the run before which the page starts.
+    """
+    order = (runs.c.created_at, runs.c.run_id)
+    query = select(runs).where(runs.c.runner_id == runner_id).order_by(*(one.desc() for one in order)).limit(limit)
+    for column, value in (
+        (runs.c.conversation_id, place.conversation_id),
+        (runs.c.thread_id, place.thread_id),
+        (runs.c.bot_id, place.bot_id),
+        (runs.c.workspace_id, place.workspace_id),
+    ):
+        query = query.where(column == value)  # SQLAlchemy writes IS NULL for None
+    if statuses is not None:
+        query = query.where(runs.c.status.in_(statuses))
+    if before is not None:
+        query = query.where(tuple_(*order) < before)
     return every(conn, query, RunRow)
 
 

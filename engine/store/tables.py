@@ -23,7 +23,7 @@ from sqlalchemy import (
 from engine.events import LIVE_STATUSES
 from engine.store.json_text import decode, encode
 
-SCHEMA_VERSION: Final = "0005"
+SCHEMA_VERSION: Final = "0009"
 """The revision of the newest migration. Versions have four digits, so they can be compared as text."""
 
 metadata: Final = MetaData()
@@ -107,7 +107,7 @@ Index(
     sqlite_where=text(f"status IN ({_LIVE}) AND conversation_id IS NOT NULL"),
 )
 Index("runs_created", runs.c.created_at, runs.c.run_id)
-Index("runs_conversation", runs.c.conversation_id)
+Index("runs_conversation", runs.c.conversation_id, runs.c.created_at, runs.c.run_id)
 Index("runs_status_host", runs.c.status, runs.c.host)
 Index("runs_event", runs.c.event_id)
 Index("runs_runner", runs.c.runner_id, runs.c.created_at)

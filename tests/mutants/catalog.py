@@ -44,6 +44,7 @@ AREAS: Final = (
     "hostile_text",
     "settings_and_reload",
     "testing",
+    "external_runs",
 )
 """The modules of this package that contain mutants."""
 

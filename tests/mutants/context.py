@@ -71,7 +71,7 @@ MUTANTS: Final = (
         'self._in_conversation(self._capable("steering"))',
         'self._in_conversation(Clause(True, ""))',
         "steering_pull needs the capability",
-        f"{_TESTS}::test_without_permissions_only_run_get_and_state_are_there",
+        f"{_TESTS}::test_without_permissions_only_state_and_calls_for_runs_are_there",
     ),
     Mutant(
         _APIS,

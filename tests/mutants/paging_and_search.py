@@ -107,13 +107,17 @@ MUTANTS: Final = (
     ),
     Mutant(
         _CURSORS,
-        "_FORM.fullmatch(cursor)",
-        "_FORM.match(cursor)",
+        "match = _FORM.fullmatch(cursor)",
+        "match = _FORM.match(cursor)",
         "a cursor with trailing text is invalid",
         _INVALID_CURSOR,
     ),
     Mutant(
-        _CURSORS, "[0-9a-f]{1,15})", "[0-9a-f]+)", "a cursor with an impossible position is invalid", _INVALID_CURSOR
+        _CURSORS,
+        '[0-9a-f]{1,15})")',
+        '[0-9a-f]+)")',
+        "a cursor with an impossible position is invalid",
+        _INVALID_CURSOR,
     ),
     Mutant(
         _OWNERSHIP,

@@ -87,8 +87,8 @@ MUTANTS: Final = (
     ),
     Mutant(
         "engine/project/config.py",
-        "if event_type is None or (entry.enabled and event_type in entry.events):",
-        "if event_type is None:",
+        "if envelope is None or entry.handles(envelope):",
+        "if envelope is None:",
         "an invalid agent that could handle the event is an error",
         "tests/engine/project/test_reload.py::test_invalid_agent_that_does_not_handle_the_event_is_ignored",
     ),
@@ -150,8 +150,8 @@ MUTANTS: Final = (
     ),
     Mutant(
         "engine/run/rows.py",
-        "| ({KEPT: True} if order.uses_kept_settings else {}),",
-        "| {},",
+        "| ({KEPT: True} if order.uses_kept_settings else {})",
+        "| {}",
         "a resent event uses the settings of the first run",
         "tests/engine/project/test_kept_settings.py::test_run_again_uses_the_same_saved_settings",
     ),

@@ -207,8 +207,8 @@ class AvailableApis(Strict):
     storage: bool
     steering_pull: bool
     run_get: Literal[True]
-    run_list: bool = False
-    run_cancel: bool = False
+    run_list: bool
+    run_cancel: bool
 
 
 class Access(Strict):

@@ -9,13 +9,16 @@ from typing import Final
 from console.model.commands.key_labels import key_of
 from console.model.commands.situation import TO_LIST, Situation
 from console.model.prompt.intent import effective_mode, why_mode_is_fixed
-from engine.events import Fate, Mode
+from console.model.text.sentence import as_sentence
+from engine.events import EXECUTED_ELSEWHERE, Fate, Mode
 
 NO_RUN: Final = "No run in progress."
 _QUEUE_ENTER_LABELS: Final[Mapping[str, str]] = {Fate.DROPPED: "to prompt", Fate.WITHDRAWN: "undo"}
 
 
 def needs_active_run(now: Situation) -> str | None:
+    if now.is_external:
+        return f"{as_sentence(EXECUTED_ELSEWHERE)}. It can be stopped, but not paused or steered."
     if now.is_elsewhere:
         return "This run is in progress in another process. Control it there."
     if now.is_stopping:

@@ -23,6 +23,8 @@ class Situation:
     """The run shown is in progress in this process."""
     is_elsewhere: bool = False
     """The run shown is in progress in another process."""
+    is_external: bool = False
+    """The run in progress is executed outside Trackside, and only its results are recorded."""
     is_stopping: bool = False
     """The run was asked to stop and has not ended yet."""
     is_paused: bool = False

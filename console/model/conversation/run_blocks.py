@@ -30,6 +30,7 @@ from engine.events import (
     ActionRequested,
     ArtifactCreated,
     CallReplied,
+    CancelRequested,
     Data,
     Entry,
     EntryKind,
@@ -274,8 +275,9 @@ class RunBlocks:
     def _warning(self, entry: Entry, payload: Warned) -> None:
         self._add_note(entry, payload.message, is_warning=True)
 
-    def _cancel(self, *_: object) -> None:
-        self._is_stopped_by_user = True
+    def _cancel(self, _entry: Entry, payload: CancelRequested) -> None:
+        self._is_stopped_by_user = not payload.is_by_runner
+        self._is_ended_by_runner = payload.is_by_runner
 
     def _add_note(self, entry: Entry, text: str, *, is_warning: bool) -> None:
         last, text = self._note, text[: 2 * MAX_LINE_CHARS]

@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 from console.model.commands.key_labels import with_keys
 from console.model.commands.situation import Situation
 from console.model.text.safe import one_line
-from engine.events import Mode
+from engine.events import EXECUTED_ELSEWHERE, Mode
 
 _EDIT_TITLE: Final = "editing a queued message ▸ {prompt.send} saves · esc cancels"
 _RESEND_TITLE: Final = "dropped message ▸ {prompt.send} sends it again · esc cancels"
@@ -23,7 +23,7 @@ class Title(NamedTuple):
 
 def effective_mode(now: Situation, chosen: str) -> str:
     """The mode in which a message is sent: `AFTER` if the run cannot be steered, else the mode that the user chose."""
-    cannot_steer = now.is_elsewhere or now.is_stopping or (now.is_running and now.cannot_steer)
+    cannot_steer = now.is_external or now.is_elsewhere or now.is_stopping or (now.is_running and now.cannot_steer)
     return Mode.AFTER if cannot_steer else chosen
 
 
@@ -37,6 +37,8 @@ def title_of(
         return Title(with_keys(_EDIT_TITLE), with_keys("editing ▸ {prompt.send} saves · esc cancels"))
     if now.is_stopping:
         return Title("after ▸ sent when the run has stopped", "after ▸ stopping")
+    if now.is_external:
+        return Title(f"after ▸ sent when the run ends: {EXECUTED_ELSEWHERE}", "after ▸ executed elsewhere")
     if now.is_elsewhere:
         return Title("after ▸ sent when the run in another process ends", "after ▸ other process")
     if now.is_running:
@@ -62,6 +64,8 @@ def why_mode_is_fixed(now: Situation) -> str | None:
     """The reason why the user cannot choose between steer and after, or None."""
     if now.is_stopping:
         return "The run is being stopped. Messages are sent when it has ended."
+    if now.is_external:
+        return f"Messages wait for the end of the run: {EXECUTED_ELSEWHERE}"
     if now.is_elsewhere:
         return "The run is in another process. Messages are sent when it has ended."
     if not now.is_running:

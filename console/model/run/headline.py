@@ -86,8 +86,7 @@ class Headline:
         if self.starts_before is not None and not status.is_over and not status.is_stopping:
             parts.append(_Part(9, "starting", *_waiting_words(self.starts_before)))
         else:
-            words = one_line(status.words(self.now), 60) + (" · in another process" if self.is_elsewhere else "")
-            text = f"{GLYPHS[status.state]} {words}"
+            text = f"{GLYPHS[status.state]} {one_line(status.words(self.now), 60)}{self._place_words(status)}"
             parts.append(_Part(9, status.state, cut(text, 60), cut(text, 40)))
         parts.append(_Part(6, "turn", f"turn {status.turn}", f"T{status.turn}"))
         parts.append(
@@ -97,6 +96,12 @@ class Headline:
             rate = _short_count(status.rate(self.now))
             parts.append(_Part(4, "faint", f"{rate} entries/s", f"{rate}/s"))
         return parts
+
+    def _place_words(self, status: "RunStatus") -> str:
+        """Where the run is executed, if not by this process."""
+        if status.is_external:
+            return " · executed elsewhere"
+        return " · in another process" if self.is_elsewhere else ""
 
     def _right(self) -> list[_Part]:
         parts: list[_Part] = []

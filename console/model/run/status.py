@@ -35,6 +35,8 @@ class RunStatus:
         self.turn = 1
         self.can_steer: bool | None = None
         """None until the run has started."""
+        self.is_external = False
+        """Whether the runner is executed elsewhere, and its results are only recorded here."""
         self.last_pull_at: int | None = None
         self.pause: PauseStarted | None = None
         """Where the run is paused; None if it is not."""
@@ -80,7 +82,8 @@ class RunStatus:
             case EntryKind.RUN_STARTED:
                 self.began_at = entry.at
                 self._update_state()
-                self.can_steer = payload_as(RunStarted, entry).can_steer
+                started = payload_as(RunStarted, entry)
+                self.can_steer, self.is_external = started.can_steer, started.is_external
             case EntryKind.STEERING_PULLED:
                 self.last_pull_at = entry.at
             case EntryKind.PAUSE_STARTED:

@@ -7,7 +7,7 @@ from console.model.queue.items import QueueRun
 from console.model.run.ribbon import Ribbon
 from console.model.run.status import RunStatus
 from console.model.stream.timeline import Timeline
-from engine.events import Entry
+from engine.events import EXECUTED_ELSEWHERE, Entry
 
 if TYPE_CHECKING:
     from engine.api import RunRow
@@ -92,8 +92,7 @@ class RunView:
             self.ribbon.can_steer = self.status.can_steer is not False
 
     def queue_run(self, cannot_steer: str | None) -> QueueRun:
-        """Return the facts of the run that the queue pane needs."""
+        """Return the facts of the run that the queue pane needs; `cannot_steer` is the reason of its runner."""
         status = self.status
-        return QueueRun(
-            self.run_id, status.is_over, status.turn, status.last_pull_at, cannot_steer, status.pause is not None
-        )
+        reason = EXECUTED_ELSEWHERE if status.is_external else cannot_steer
+        return QueueRun(self.run_id, status.is_over, status.turn, status.last_pull_at, reason, status.pause is not None)

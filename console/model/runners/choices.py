@@ -106,10 +106,11 @@ def list_choices(
 
 def _agent(agent: "AgentConfig", runner: "RunnerSummary") -> RunnerChoice:
     disabled = "" if agent.enabled else "disabled in trackside.yaml; "
+    limits = agent.event_filter.limits()
     return RunnerChoice(
         ChoiceKind.AGENT,
         str(agent.agent_id),
-        f"{runner.short_name} on {', '.join(agent.event_types)}",
+        f"{runner.short_name} on {', '.join(agent.event_types)}{f' ({limits})' if limits else ''}",
         f"{disabled}{runner.description}",
         runner.id,
         runner.capabilities,

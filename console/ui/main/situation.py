@@ -21,6 +21,7 @@ def situation(updater: "ScreenUpdater", session: "ActiveSession", main: "MainScr
         has_run=view is not None,
         is_running=active is not None and is_here,
         is_elsewhere=active is not None and not is_here,
+        is_external=status is not None and status.is_external,
         is_stopping=status is not None and status.is_stopping,
         is_paused=bool(status and status.pause),
         is_paused_at_steering_point=status is not None and status.is_paused_at_pull,

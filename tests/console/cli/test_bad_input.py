@@ -138,7 +138,7 @@ def test_unknown_command_is_refused(trackside: Trackside):
     file = trackside.write("mine.py", "")
 
     assert trackside.error("dance") == (
-        "No command and no file called 'dance'. Commands: run, runs, show, receipts, stop, sessions, "
+        "No command and no file called 'dance'. Commands: run, record, runs, show, receipts, stop, sessions, "
         "transcript, search, state, artifacts, doctor, new, schema, keys, prune, backup."
     )
     no_terminal = "The console needs a terminal. `trackside run` works without one."

@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from engine.version import VERSION
 from tests.support.commands import Trackside
 
@@ -99,6 +101,27 @@ def test_doctor_prints_problems_and_warnings_with_their_fix(trackside: Trackside
     path.write_text("agents: 5\n")
     invalid = trackside("doctor")
     assert f"  ✗ {path}:1: agents: must be a list" in invalid.stdout.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "is_warned"),
+    [
+        ("", "scope: {bot: b1}", True),
+        ("match: {thread_id: t*}", "scope: {bot: b1}", False),
+        ("", "scope: {agent: b}", False),
+    ],
+)
+def test_doctor_shows_scopes_and_warns_of_an_agent_that_handles_the_events_of_another(
+    trackside: Trackside, first: str, second: str, is_warned: bool
+):
+    agents = f"agents:\n  - {{id: a, runner: echo, {first}}}\n  - {{id: b, runner: echo, {second}}}\n"
+    trackside.write("trackside.yaml", agents)
+
+    lines = trackside("doctor").stdout.splitlines()
+
+    limits = "senders that name it" if "agent" in second else "bot b1"
+    assert f"  ✓ b: echo, handles message.received ({limits})" in lines
+    assert ("  ! 2 agents handle message.received: a, b. Name one with --runner." in lines) == is_warned
 
 
 def test_doctor_names_the_line_of_a_syntax_error(trackside: Trackside):

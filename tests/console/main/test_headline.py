@@ -82,6 +82,14 @@ def test_header_marks_a_run_of_another_process() -> None:
     assert "in another process" in line(headline(status(), is_elsewhere=True), 160)
 
 
+def test_header_marks_an_external_run() -> None:
+    text = line(headline(status(is_external=True, can_steer=False), is_elsewhere=True), 160)
+
+    assert "executed elsewhere" in text
+    assert "cannot be steered" in text
+    assert "in another process" not in text
+
+
 @pytest.mark.parametrize(
     ("session_id", "title", "name"),
     [

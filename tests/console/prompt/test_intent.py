@@ -37,6 +37,11 @@ RUNNING = Situation(is_ready=True, is_running=True)
             {},
             "after ▸ sent when the run in another process ends",
         ),
+        (
+            Situation(is_ready=True, is_elsewhere=True, is_external=True),
+            {},
+            "after ▸ sent when the run ends: the run is executed elsewhere and only recorded here",
+        ),
         (RUNNING, {"is_editing": True}, "editing a queued message ▸ enter saves · esc cancels"),
     ],
 )
@@ -56,6 +61,7 @@ def test_message_to_a_run_without_steering_waits_for_its_end():
     assert effective_mode(RUNNING, "steer") == "steer"
     assert effective_mode(replace(RUNNING, cannot_steer="no"), "steer") == "after"
     assert effective_mode(Situation(is_elsewhere=True), "steer") == "after"
+    assert effective_mode(replace(RUNNING, is_external=True), "steer") == "after"
     assert effective_mode(replace(RUNNING, is_running=False, cannot_steer="no"), "steer") == "steer"
 
 
@@ -63,3 +69,6 @@ def test_reason_is_shown_if_the_mode_cannot_be_chosen():
     assert why_mode_is_fixed(RUNNING) is None
     assert why_mode_is_fixed(Situation(is_ready=True)) == "No run in progress. Messages are sent at once."
     assert why_mode_is_fixed(replace(RUNNING, cannot_steer="no")) == "Messages wait for the end of the run: no"
+    assert why_mode_is_fixed(replace(RUNNING, is_external=True)) == (
+        "Messages wait for the end of the run: the run is executed elsewhere and only recorded here"
+    )

@@ -39,8 +39,8 @@ CALLS: dict[str, tuple[tuple[Any, ...], str]] = {
     "get_file": (("notes.txt",), "files.config is not in the manifest's permissions"),
 }
 NEEDS_NOTHING = {
-    "state_get", "state_set", "state_delete", "state_list", "run_get", "run_events_page", "get_langbot_version",
-    "get_prompt",
+    "state_get", "state_set", "state_delete", "state_list", "run_get", "run_events_page", "run_list", "run_cancel",
+    "get_langbot_version", "get_prompt",
 }  # fmt: skip
 
 

@@ -113,6 +113,24 @@ def test_yaml_syntax_error_has_its_line(write):
             "agents:\n  - {id: a, runner: echo}\n  - {id: a, runner: echo}\n",
             ":3: agents[1].id: another agent is called 'a' already",
         ),
+        (
+            "agents:\n  - id: a\n    runner: echo\n    scope: {bot: b, workspace: w}\n",
+            ":4: agents[0].scope: name one of agent, bot and workspace, or leave scope out to handle all events",
+        ),
+        (
+            "agents:\n  - id: a\n    runner: echo\n    scope: {}\n",
+            ":4: agents[0].scope: name one of agent, bot and workspace, or leave scope out to handle all events",
+        ),
+        (
+            "agents:\n  - {id: a, runner: echo, scope: {agent: b}}\n",
+            ":2: agents[0]: scope.agent must be the agent's own id, a",
+        ),
+        (
+            "agents:\n  - {id: a, runner: echo, match: {thread: t}}\n",
+            ":2: agents[0].match: 'thread' is not a field of events. Use source, source_event_type, conversation_id, "
+            "thread_id, bot_id, workspace_id, actor.actor_type, actor.actor_id, actor.actor_name, "
+            "subject.subject_type, subject.subject_id, input.text or data.NAME",
+        ),
     ],
 )
 def test_invalid_value_is_reported_with_file_line_and_key(write, text: str, message: str):
@@ -204,6 +222,6 @@ def test_schema_has_every_key():
     assert schema["title"] == "trackside.yaml"
     assert set(schema["properties"]) == {
         "runners", "agents", "models", "tools", "knowledge_bases", "allowed_plugins", "env", "python", "database",
-        "limits", "file_roots",
+        "limits", "file_roots", "skills",
     }  # fmt: skip
     assert schema["additionalProperties"] is False

@@ -80,6 +80,8 @@ SIGNATURES = {
     "get_prompt": "",
     "run_get": "",
     "run_events_page": "before_cursor=None, after_cursor=None, limit=50, direction='forward'",
+    "run_list": "conversation_id=None, statuses=None, before_cursor=None, limit=50",
+    "run_cancel": "run_id=None, reason=None",
 }
 
 
@@ -179,6 +181,14 @@ ANSWERS: list[tuple[str, tuple[Any, ...], Any, Callable[[Any], Any], Any]] = [
         ("running", None),
     ),
     ("run_events_page", (), {"items": [ENTRY]}, lambda it: it.items[0].cursor, "j1"),
+    (
+        "run_list",
+        (),
+        {"items": [{"run_id": "r", "status": "failed", "cursor": "c"}]},
+        lambda it: (it.items[0].status, it.items[0].cursor),
+        ("failed", "c"),
+    ),
+    ("run_cancel", ("r2",), {"run_id": "r2", "status": "running"}, lambda it: it.run_id, "r2"),
 ]
 
 

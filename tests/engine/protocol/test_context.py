@@ -41,7 +41,7 @@ FIELDS: dict[type[BaseModel], str] = {
     ContextAccess: "conversation_id thread_id latest_cursor event_seq transcript_seq has_history_before inline_policy "
     "available_apis",
     AvailableApis: "history_page history_search event_get event_page artifact_metadata artifact_read state storage "
-    "steering_pull run_get",
+    "steering_pull run_get run_list run_cancel",
     StateSnapshot: "conversation actor subject runner",
     RuntimeContext: "langbot_version trace_id deadline_at metadata",
     Resources: "models tools knowledge_bases skills files storage platform_capabilities",

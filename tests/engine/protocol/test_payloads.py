@@ -66,6 +66,8 @@ class Reader(AgentRunner):
         assert page.items[0].position == 1
         while page.has_more:
             page = await api.run_events_page(after_cursor=page.items[-1].cursor, limit=100)
+        for ended in (await api.run_list(statuses=["completed"])).items:
+            await api.run_cancel(ended.run_id)
         yield AgentRunResult.run_completed(ctx.run_id, Message(role="assistant", content=f"read {len(found.items)}"))
 '''
 PHOTO = {
@@ -95,7 +97,8 @@ async def tap(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[WireTap
             sent = message("Berlin", event_time=1_767_323_045.75, subject=subject, input=photo_input())
             await run(engine, sent, "probe", params={"city": "Kyoto", "_query": 1})
             await run(engine, event("api.invoked"), "probe")
-            await run(engine, message("read"), "reader", steering=message("also this"))
+            for _ in range(2):  # the second one finds the first
+                await run(engine, message("read"), "reader", steering=message("also this"))
         yield tap
 
 
@@ -134,13 +137,14 @@ class TestPayloads:
         assert {one.action for one in tap.received if not one.is_error} == {"run_agent", *CALL_TYPES}
 
     async def test_they_include_what_is_often_empty(self, tap: WireTap):
-        first, outside, last = tap.payloads("run_agent")
+        first, outside, _, last = tap.payloads("run_agent")
         assert first["adapter"] == {"extra": {"params": {"city": "Kyoto"}}}
         assert first["event"]["event_time"] == first["trigger"]["timestamp"] == 1_767_323_045
         assert outside["conversation"] is None
         assert last["context"]["latest_cursor"] is not None
         assert [item["input"]["text"] for pull in tap.payloads("steering_pull") for item in pull["items"]] == [
-            "also this"
+            "also this",
+            "also this",
         ]
         references = [item["artifact_refs"] for page in tap.payloads("history_page") for item in page["items"]]
         assert [

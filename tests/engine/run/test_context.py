@@ -178,6 +178,8 @@ async def test_latest_cursor_ignores_other_threads_bots_and_workspaces(run_scrip
                 "storage",
                 "steering_pull",
                 "run_get",
+                "run_list",
+                "run_cancel",
             },
         ),
         (None, {"event_get", "artifact_metadata", "artifact_read", "state", "storage", "run_get"}),
@@ -193,10 +195,10 @@ async def test_available_apis_require_their_permission_and_some_a_conversation(
     assert {name for name, is_on in apis.items() if is_on} == on
 
 
-async def test_without_permissions_only_run_get_and_state_are_there(run_script: ScriptRunner):
+async def test_without_permissions_only_state_and_calls_for_runs_are_there(run_script: ScriptRunner):
     apis = (await run_script()).context["context"]["available_apis"]
 
-    assert {name for name, is_on in apis.items() if is_on} == {"state", "run_get"}
+    assert {name for name, is_on in apis.items() if is_on} == {"state", "run_get", "run_list", "run_cancel"}
 
 
 @pytest.mark.parametrize(
@@ -218,7 +220,7 @@ async def test_each_permission_allows_its_own_call(open_engine: Engines, permiss
 
     apis = (await run_event(await open_engine(asks))).context["context"]["available_apis"]
 
-    assert {name for name, is_on in apis.items() if is_on} == {"state", "run_get", api}
+    assert {name for name, is_on in apis.items() if is_on} == {"state", "run_get", "run_list", "run_cancel", api}
 
 
 @pytest.mark.parametrize("state", [{"enable_state": False}, {"state_scopes": []}])

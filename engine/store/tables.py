@@ -23,7 +23,7 @@ from sqlalchemy import (
 from engine.events import LIVE_STATUSES
 from engine.store.json_text import decode, encode
 
-SCHEMA_VERSION: Final = "0005"
+SCHEMA_VERSION: Final = "0007"
 """The revision of the newest migration. Versions have four digits, so they can be compared as text."""
 
 metadata: Final = MetaData()
@@ -269,6 +269,7 @@ sessions: Final = Table(
     _number("last_active"),
     _number("message_count"),
     Column("metadata", Json, nullable=False),
+    *_texts("runner_id", "agent_id", "project"),
 )
 Index("sessions_active", sessions.c.last_active, sessions.c.session_id)
 Index("sessions_user", sessions.c.user_id, sessions.c.last_active)

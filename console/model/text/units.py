@@ -1,6 +1,7 @@
 """Formats times, sizes, counts and names."""
 
 import re
+from pathlib import Path
 from typing import Final
 
 from console.model.text.columns import fitting
@@ -102,6 +103,12 @@ def session_name(session_id: str, title: str | None, beginning: str | None = Non
     if has_name(session_id, title):
         return title or short_session(session_id)
     return (beginning or "").strip() or ("new session" if is_new else "untitled session")
+
+
+def short_path(path: str) -> str:
+    """A path with `~` for the home folder."""
+    home = str(Path.home())
+    return f"~{path.removeprefix(home)}" if path == home or path.startswith(f"{home}/") else path
 
 
 SESSION_COLUMNS: Final = 24

@@ -215,8 +215,12 @@ def _of_then(conn: Connection, session: Session, line: TranscriptLine) -> tuple[
 def get(conn: Connection, session_id: str) -> Session:
     session = _find(conn, session_id)
     if session is None:
-        raise NotFound(f"no session {session_id}. `trackside sessions` lists them.")
+        raise _unknown(session_id)
     return session
+
+
+def _unknown(name: str) -> NotFound:
+    return NotFound(f"no session {name[:300]}. `trackside sessions` lists them.")
 
 
 def is_there(conn: Connection, session_id: str) -> bool:
@@ -228,6 +232,8 @@ def find(conn: Connection, name: str, *, by_beginning: bool = False) -> Session:
 
     With `by_beginning` also by the beginning of just one id. An exact id wins over 'last', and both over a beginning.
     """
+    if SESSION_ID.fullmatch(name) is None:  # also text that SQLite cannot compare
+        raise _unknown(name)
     session = _find(conn, name)
     if session is None and name == LAST:
         session = next(iter(page(conn, limit=1)), None)
@@ -240,8 +246,6 @@ def find(conn: Connection, name: str, *, by_beginning: bool = False) -> Session:
 
 def _find_by_beginning(conn: Connection, name: str) -> Session | None:
     """Return the only session whose id starts like this. Raises Ambiguous if there are several."""
-    if SESSION_ID.fullmatch(name) is None:
-        return None
     # A range and not LIKE: it uses the index, and an id may contain % and _.
     query = select(sessions).where(sessions.c.session_id >= name, sessions.c.session_id < name + "\U0010ffff")
     found = every(conn, query.order_by(sessions.c.session_id).limit(6), Session)

@@ -25,6 +25,7 @@ AREAS: Final = (
     "breakpoints",
     "state",
     "store",
+    "sessions",
     "writer",
     "hosts",
     "runtimes",

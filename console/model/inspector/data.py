@@ -93,7 +93,7 @@ class TranscriptRow(NamedTuple):
     whole: Any
     """The whole content if the text is shortened."""
     is_of_this_run: bool
-    place: LinePlace
+    place: LinePlace = LinePlace()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

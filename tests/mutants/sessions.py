@@ -87,8 +87,8 @@ MUTANTS: Final = (
     # Creating and changing
     Mutant(
         "engine/store/sessions.py",
-        "    _check_unused(conn, session_id)\n    return _add_root",
-        "    return _add_root",
+        "_check_unused(conn, session_id)",
+        "checked(session_id)",
         "a session is not created twice",
         f"{_STORE}::test_root_session_is_created_before_its_first_message",
     ),

@@ -358,7 +358,7 @@ class TranscriptTab(Tab[TranscriptData]):
         if len(data.places) > 1:
             following = self.next_choice()
             choice = f"{key_of('inspector.thread')} {_place_text(following) if following else 'all'}"
-            shown = _place_text(data.only) if data.only else "all threads and bots"
+            shown = _place_text(data.only) if data.only else "All threads and bots"
             parts.append(Text(Piece(shown, "heading"), right=Piece(choice, "faint"), wraps=False))
         parts += [self._line(line) for line in data.lines]
         if not data.lines:

@@ -19,7 +19,7 @@ async def test_transcript_tab_shows_all_threads_and_bots_and_one_after_the_other
         await app.look(pilot, run.run_id, None, "transcript")
         shown = app.all_text()
         assert lines() == ["main", "aside", "other"]
-        assert "all threads and botst bot b1" in shown, "what is shown, and what the key shows next"
+        assert "All threads and botst bot b1" in shown, "what is shown, and what the key shows next"
         assert "user  thread t1" in shown
         assert "user  bot b1" in shown
 
@@ -37,7 +37,7 @@ async def test_transcript_tab_shows_all_threads_and_bots_and_one_after_the_other
         await app.settled(pilot)
         await app.look(pilot, alone.run_id, None)
         assert "You said: alone" in app.all_text(), "a thread that the session does not have is not kept"
-        assert "all threads" not in app.all_text()
+        assert "All threads" not in app.all_text()
         assert app.inspector.why_not("thread") == "All lines are of one thread and bot."
         await app.look(pilot, run.run_id, None, "calls")
         assert app.inspector.why_not("thread") == "Only the Transcript tab has threads. Press 3 to open it."

@@ -344,7 +344,7 @@ async def _set(options: argparse.Namespace) -> int:
     from engine.api import Engine
 
     if not options.values and not options.remove:
-        raise UsageError("name what to set or remove: KEY=VALUE or --remove KEY. See `trackside sessions set --help`.")
+        raise UsageError("there is nothing to set or remove. Add KEY=VALUE or --remove KEY.")
     out = standard_output()
     values = _metadata(options.values, as_text=options.text)
     async with await Engine.open(db=options.db, mode="read") as engine:

@@ -1,7 +1,7 @@
 """The fields of a session that is about to be created, as the user typed them."""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from console.model.state.json_text import InvalidJson, parse_json
 
@@ -29,4 +29,4 @@ def metadata_object(value: Any) -> Mapping[str, Any]:
     """Return metadata that was typed as JSON. Raises InvalidJson if it is not an object."""
     if not isinstance(value, dict):
         raise InvalidJson('metadata must be an object, such as {"city": "Kyoto"}')
-    return value
+    return cast("dict[str, Any]", value)

@@ -65,8 +65,8 @@ def test_invalid_name_is_refused(monkeypatch: pytest.MonkeyPatch):
 
     for stream in ("stdin", "stdout", "stderr"):
         monkeypatch.setattr(f"sys.{stream}", Somebody())
-    typed: Any = opening.parser().parse_args(["--session", "a b"])
-    with pytest.raises(UsageError, match="no spaces"):
+    typed: Any = opening.parser().parse_args(["--session", "a\nb"])
+    with pytest.raises(UsageError, match="without line breaks or other control characters"):
         opening.perform(typed)
 
 

@@ -1,6 +1,6 @@
 """Sessions and their tree of parents and children."""
 
-from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -39,7 +39,7 @@ async def test_message_count_counts_runs_that_failed_too_and_summary_has_history
     assert (summary.session.message_count, summary.history_length) == (2, 4)
 
 
-async def test_session_has_runner_agent_and_project_of_its_last_run(run_script: ScriptRunner, tmp_path: Path):
+async def test_session_has_runner_agent_and_project_of_its_last_run(run_script: ScriptRunner):
     engine = run_script.engine
     await engine.sessions.create("s", user_id="bob", title="Mine", metadata={"a": 1})
     before = (await engine.sessions.get("s")).session
@@ -62,7 +62,7 @@ async def test_transcript_has_all_threads_and_bots_and_can_be_filtered(run_scrip
     ):
         await run_script(done(f"re: {text}"), event=message(text, **where))
 
-    async def found(**filters: str) -> list[str | None]:
+    async def found(**filters: Any) -> list[str | None]:
         lines = await engine.sessions.transcript("s", **filters)
         return [line.content for line in reversed(lines) if line.role == "user"]
 

@@ -84,6 +84,13 @@ MUTANTS: Final = (
         "an id is shown safely for the terminal",
         f"{_CLI}::test_commands_take_ids_of_real_platforms_and_never_use_them_as_a_path",
     ),
+    Mutant(
+        "console/data/active_session.py",
+        "await self.engine.sessions.list(limit=1)",
+        'await self.engine.sessions.list(limit=1, user_id="last")',
+        "the session that was active last is continued",
+        "tests/console/sessions/test_session_names.py::test_last_session_is_continued_also_if_another_is_called_last",
+    ),
     # Creating and changing
     Mutant(
         "engine/store/sessions.py",

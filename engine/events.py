@@ -4,6 +4,7 @@ Imports neither SQLAlchemy nor pydantic, so that a screen can import this module
 """
 
 import asyncio
+import re
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
 from enum import Enum, StrEnum, auto
@@ -69,6 +70,10 @@ from engine.journal.kinds import (
     mapping,
     repeats_last_message,
 )
+
+SESSION_ID: Final = re.compile(r"[^\x00-\x1f\x7f-\x9f\ud800-\udfff]{1,255}")
+"""A valid session id: any text without control characters, as platforms use them. It is never used as a path."""
+SESSION_ID_RULE: Final = "1 to 255 characters, without line breaks or other control characters"
 
 
 class Status(StrEnum):

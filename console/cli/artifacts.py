@@ -113,12 +113,13 @@ async def _find_owner(engine: Engine, name: str | None) -> tuple[str | None, str
 
     if name is None:
         return None, None
-    # A whole session id wins over the beginning of a run id; `last` is a run, as in other commands.
-    if name != "last":
-        with suppress(NotFound):
-            return None, (await engine.sessions.get(name)).session.session_id
-    try:
+    # A whole session id wins over `last`, which is a run here, and over the beginning of a run or session id.
+    if await engine.sessions.exists(name):
+        return None, name
+    with suppress(NotFound):
         return (await engine.runs.get(name)).run_id, None
+    try:
+        return None, (await engine.sessions.find(name)).session.session_id
     except NotFound:
         raise UsageError(f"no run or session {name}. `trackside runs` and `trackside sessions` list them.") from None
 

@@ -20,7 +20,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "show": "print a past run",
     "receipts": "list the steering messages of a run, and what became of each",
     "stop": "stop a run, also one of another process",
-    "sessions": "list, rename, delete and fork sessions",
+    "sessions": "list, show, create, fork, change and delete sessions",
     "transcript": "print the messages of a session",
     "search": "search the messages of all sessions",
     "state": "list and change the state that runners have saved",

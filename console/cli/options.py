@@ -3,6 +3,7 @@
 import argparse
 import math
 import re
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NoReturn
 
@@ -111,6 +112,20 @@ def age_in_microseconds(text: str) -> int:
         return age(text)
     except ValueError:
         raise argparse.ArgumentTypeError("must be an age, such as 30d (also s, m, h, w)") from None
+
+
+def add_session(parser: argparse.ArgumentParser, metavar: str = "ID") -> None:
+    """Add the argument that names an existing session."""
+    parser.add_argument(
+        "session",
+        metavar=metavar,
+        help="a session's id, a unique beginning of it, or `last` for the most recently active one",
+    )
+
+
+def session_option(session_id: str) -> str:
+    """Return `--session ID` as a shell accepts it, also for an id that starts with a dash."""
+    return f"--session{'=' if session_id.startswith('-') else ' '}{shlex.quote(session_id)}"
 
 
 def count(text: str) -> int:

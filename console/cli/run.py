@@ -159,10 +159,10 @@ def envelope_of(engine: "Engine | Workspace", options: argparse.Namespace) -> "E
 
 def check_session_name(session: str) -> None:
     """Raise UsageError if this is not a valid session name."""
-    from engine.api import SESSION_ID
+    from engine.events import SESSION_ID, SESSION_ID_RULE
 
     if SESSION_ID.fullmatch(session) is None:
-        raise UsageError("--session must be 1 to 128 letters, digits or any of . _ : - (no spaces).")
+        raise UsageError(f"--session must be {SESSION_ID_RULE}.")
 
 
 def has_no_input(options: argparse.Namespace) -> bool:

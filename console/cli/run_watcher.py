@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from console.cli.exit_codes import HOST_REASONS, ExitCode, UsageError, exit_code_of_run
 from console.cli.narrator import Narrator
+from console.cli.options import session_option
 from console.cli.run import REHEARSAL, check_session_name, envelope_of, has_no_input, run_options_of
 from console.cli.signals import SignalHandler
 from console.cli.terminal import Output, print_error, standard_output
@@ -230,7 +231,7 @@ class _RunWatcher:
         where = "" if is_usual else f" --db {shlex.quote(str(self._options.db or database))}"
         hints = [f"Show it again: trackside show last{where}"]
         if run.conversation_id is not None and run.status == Status.COMPLETED:
-            hints.append(f"Continue:      trackside run … --session {run.conversation_id}")
+            hints.append(f"Continue:      trackside run … {session_option(run.conversation_id)}")
         self._out.line(self._out.paint("dim", safe("\n".join(hints))))
 
     def _print_default_runner(self) -> None:

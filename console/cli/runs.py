@@ -14,7 +14,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         choices=[*Status],
         help="only runs with this status",
     )
-    parser.add_argument("--session", metavar="ID", help="only runs of this session")
+    parser.add_argument(
+        "--session", metavar="ID", help="only runs of this session: its id, a unique beginning of it, or `last`"
+    )
     add_json(parser)
     add_jsonl(parser, "run")
     add_database(parser)
@@ -38,8 +40,9 @@ async def _list(options: argparse.Namespace) -> int:
     out = standard_output()
     async with await Engine.open(db=options.db, mode="read") as engine:
         before = (await engine.runs.get(options.before)).run_id if options.before else None
+        session = (await engine.sessions.find(options.session)).session.session_id if options.session else None
         found = await engine.runs.list(
-            limit=options.limit, before=before, status=options.status, conversation_id=options.session
+            limit=options.limit, before=before, status=options.status, conversation_id=session
         )
         now = engine.now()
 

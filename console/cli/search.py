@@ -19,7 +19,9 @@ MAX_SEARCH_HITS: Final = 1_000
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("words", nargs="+", metavar="WORDS", help="all of them must be in a message, in any order")
-    parser.add_argument("--session", metavar="ID", help="search only this session, or `last`")
+    parser.add_argument(
+        "--session", metavar="ID", help="search only this session: its id, a unique beginning of it, or `last`"
+    )
     parser.add_argument("--limit", type=count, default=20, metavar="N", help="maximum number of messages (default: 20)")
     add_json(parser)
     add_jsonl(parser, "line")
@@ -42,7 +44,7 @@ async def _search(options: argparse.Namespace) -> int:
     out = standard_output()
     query = replace_invalid_utf8(" ".join(options.words))
     async with await Engine.open(db=options.db, mode="read") as engine:
-        session = (await engine.sessions.get(options.session)).session.session_id if options.session else None
+        session = (await engine.sessions.find(options.session)).session.session_id if options.session else None
         lines, total = await engine.search.lines(query, conversation_id=session, limit=options.limit)
         now = engine.now()
     if options.jsonl:
@@ -62,7 +64,7 @@ async def _search(options: argparse.Namespace) -> int:
 
 def _format_hit(line: "TranscriptLine", query: str, now: int, out: "Output") -> str:
     from console.model.text.safe import one_line
-    from console.model.text.units import ago
+    from console.model.text.units import ago, short_session
 
     text = line.content or ""
     folded = text.casefold()
@@ -70,6 +72,6 @@ def _format_hit(line: "TranscriptLine", query: str, now: int, out: "Output") -> 
     places = [place for word in query.casefold().split() if (place := folded.find(word)) >= 0]
     start = max(0, min(places, default=0) - CONTEXT_CHARACTERS)
     excerpt = ("…" if start else "") + one_line(text[start:], 160)
-    head = f"{one_line(line.conversation_id)}  {one_line(line.role, 20)}  {ago(now - line.created_at)}"
+    head = f"{short_session(line.conversation_id)}  {one_line(line.role, 20)}  {ago(now - line.created_at)}"
     wrapped = textwrap.fill(excerpt, out.width or 1_000, initial_indent="  ", subsequent_indent="  ")
     return f"{out.paint('dim', head)}\n{wrapped}\n"

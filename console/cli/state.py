@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from console.cli.exit_codes import ExitCode, UsageError
 from console.cli.json_output import print_json
-from console.cli.options import add_database, add_json, add_jsonl, count, replace_invalid_utf8
+from console.cli.options import add_database, add_json, add_jsonl, count, replace_invalid_utf8, session_option
 from console.cli.table import table
 from console.cli.terminal import Output, standard_output
 from console.model.state.json_text import parse_json
@@ -76,7 +76,7 @@ def perform(options: argparse.Namespace) -> int:
 async def _list(options: argparse.Namespace, name: str | None) -> int:
     out = standard_output()
     async with await Engine.open(db=options.db, mode="read") as engine:
-        session = (await engine.sessions.get(name)).session.session_id if name else None
+        session = (await engine.sessions.find(name)).session.session_id if name else None
         found = await engine.state.read(conversation_id=session, limit=options.limit + 1)
         now = engine.now()
     shown = found[: options.limit]
@@ -206,7 +206,7 @@ async def _scope(engine: Engine, options: argparse.Namespace, name: str) -> Scop
     if any(name.startswith(f"{scope}:v2:") for scope in Scope):
         with suppress(NotFound):
             return await engine.state.find_scope(name)
-    session = (await engine.sessions.get(name)).session.session_id
+    session = (await engine.sessions.find(name)).session.session_id
     for run in await engine.runs.list(conversation_id=session, limit=MAX_RUNS_SEARCHED if options.runner else 1):
         if options.runner in (None, run.runner_id, short_runner(run.runner_id)):
             scopes = await engine.state.scopes_of_run(run.run_id)
@@ -215,7 +215,7 @@ async def _scope(engine: Engine, options: argparse.Namespace, name: str) -> Scop
             has = ", ".join(scopes) or "none"
             raise UsageError(f"the last run of {session} has no {wanted} scope. It has: {has}.")
     of = f" of {options.runner}" if options.runner else ""
-    raise UsageError(f"session {session} has no run{of} yet. Start one: trackside run --session {session}")
+    raise UsageError(f"session {session} has no run{of} yet. Start one: trackside run {session_option(session)}")
 
 
 def _value(typed: str, *, as_text: bool) -> Any:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from console.cli.terminal import Output
+from console.model.text.columns import cells, cut
 
 _COLOUR: Final = re.compile(r"\x1b\[\d+m")
 """Colours of `Output.paint`, which have no width."""
@@ -25,7 +26,7 @@ def _row(row: tuple[str, ...], widths: list[int], edge: int | None, *, whole: bo
     if whole and edge is not None and room is not None and _width(last) > room:
         return _wrapped(start, last, edge)
     if room is not None and _width(last) > room and "\x1b" not in last:
-        last = last[: max(0, room - 1)] + "…" if room else ""
+        last = cut(last, room)
     return (start + last).rstrip()
 
 
@@ -38,4 +39,4 @@ def _wrapped(start: str, last: str, edge: int) -> str:
 
 
 def _width(text: str) -> int:
-    return len(_COLOUR.sub("", text))
+    return cells(_COLOUR.sub("", text))

@@ -264,12 +264,10 @@ class ActiveSession:
         return run, outline, await self.engine.runs.last_position(run_id)
 
     async def _first_session(self) -> str:
-        from engine.api import NotFound  # noqa: PLC0415
-
         options = self._options
-        if options.continue_last:
-            with suppress(NotFound):  # there is no session to continue: start one
-                return (await self.engine.sessions.get("last")).session.session_id
+        # Not by the name `last`, which may be the id of another session.
+        if options.continue_last and (sessions := await self.engine.sessions.list(limit=1)):
+            return sessions[0].session_id
         if options.session is None:
             return self.engine.ids.new("ses")
         from console.data.session_names import session_named  # noqa: PLC0415

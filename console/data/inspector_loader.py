@@ -27,6 +27,7 @@ from console.model.inspector.data import (
 from console.model.inspector.grants import permission_groups
 from console.model.inspector.links import link_of
 from console.model.inspector.state_diff import FORK_EDITOR, Change, differences, written_by
+from console.model.sessions.line_place import LinePlace, place_of
 from console.model.text.sentence import as_sentence
 from console.model.text.units import number, size
 from engine.api import Engine, Entry, RunRow, StoreError, TranscriptLine, Written
@@ -86,6 +87,7 @@ def _output_line(entry: Entry) -> OutputLine:
     return OutputLine(entry.position, entry.at, output.stream, text)
 
 
+TRANSCRIPT: Final = "transcript"
 _TRANSCRIPT_PAGE_LINES: Final = 200
 _MAX_TRANSCRIPT_PAGES: Final = 20
 """Pages of a transcript that are searched, backwards, for the line of an old entry."""
@@ -100,17 +102,24 @@ class InspectorLoader:
         self._readers: Mapping[str, Callable[[RunRow, int | None], Awaitable[InspectorData]]] = {
             "event": self._event,
             "state": self._state,
-            "transcript": self._transcript,
             "context": self._context,
             "calls": self._call_list,
             "receipts": self._receipts,
             "output": self._output,
         }
 
-    async def load_tab(self, tab: str, run_id: str, position: int | None) -> InspectorData:
-        """Return the data of a tab for a run as of an entry, or now. A failed read is returned as `Unknown`."""
+    async def load_tab(
+        self, tab: str, run_id: str, position: int | None, only: LinePlace | None = None
+    ) -> InspectorData:
+        """Return the data of a tab for a run as of an entry, or now. A failed read is returned as `Unknown`.
+
+        `only` selects the lines of the transcript of one thread and bot.
+        """
         try:
-            return await self._readers[tab](await self._engine.runs.get(run_id), position)
+            run = await self._engine.runs.get(run_id)
+            if tab == TRANSCRIPT:
+                return await self._transcript(run, position, only)
+            return await self._readers[tab](run, position)
         except StoreError as error:
             return Unknown(run_id=run_id, position=position, words=as_sentence(str(error)))
 
@@ -167,13 +176,16 @@ class InspectorLoader:
         changes = await self._changes(run, where) if position is not None else ()
         return StateData(run_id=run.run_id, position=position, scopes=shown, changes=changes)
 
-    async def _transcript(self, run: RunRow, position: int | None) -> InspectorData:
+    async def _transcript(self, run: RunRow, position: int | None, only: LinePlace | None) -> InspectorData:
         session = run.conversation_id
         at = await self._time_of(run, position)
         lines: list[TranscriptLine] = []
-        later, before, page = 0, None, list[TranscriptLine]()
+        later, before, page = 0, None, await self._newest_lines(session)
+        places = list(dict.fromkeys([place_of(run), *map(place_of, page)]))
+        chosen = only if only in places else None  # another session is shown, or the thread has no recent lines
         for _ in range(_MAX_TRANSCRIPT_PAGES if session is not None else 0):
-            page = await self._engine.sessions.transcript(str(session), before=before, limit=_TRANSCRIPT_PAGE_LINES)
+            if chosen is not None or before is not None:
+                page = await self._lines_before(str(session), before, chosen)
             lines = [line for line in page if line.created_at <= at]
             later += len(page) - len(lines)
             if lines or len(page) < _TRANSCRIPT_PAGE_LINES:
@@ -186,7 +198,17 @@ class InspectorLoader:
             lines=[_transcript_row(line, run.run_id) for line in reversed(lines)],
             has_earlier=len(page) == _TRANSCRIPT_PAGE_LINES,
             later=later,
+            only=chosen,
+            places=places,
         )
+
+    async def _newest_lines(self, session: str | None) -> list[TranscriptLine]:
+        return [] if session is None else await self._lines_before(session, None, None)
+
+    async def _lines_before(self, session: str, before: int | None, only: LinePlace | None) -> list[TranscriptLine]:
+        """Return a page of the transcript in all threads and of all bots, or of one place."""
+        wanted = {} if only is None else only._asdict()
+        return await self._engine.sessions.transcript(session, before=before, limit=_TRANSCRIPT_PAGE_LINES, **wanted)
 
     async def _context(self, run: RunRow, position: int | None) -> InspectorData:
         first = await _entry_at(self._engine, run.run_id, 1)
@@ -283,4 +305,5 @@ class InspectorLoader:
 def _transcript_row(line: TranscriptLine, run_id: str) -> TranscriptRow:
     content = line.content or ""
     whole = line.content_json if line.content is None or content.endswith("...") else None
-    return TranscriptRow(line.seq, line.role, line.created_at, content, whole, line.run_id == run_id)
+    is_of_this_run = line.run_id == run_id
+    return TranscriptRow(line.seq, line.role, line.created_at, content, whole, is_of_this_run, place_of(line))

@@ -6,7 +6,7 @@ from engine.api.runs import StoppedRun
 from engine.events import NOTHING_CHOSEN, Entry, EntryHead, Expected, Fate, Mode, PauseStage, Status, Subscription
 from engine.intake.attachments import AttachmentProblem, read_attachment
 from engine.intake.compose import DraftProblem, EventDraft, draft_of
-from engine.intake.envelope import CONSOLE_DELIVERY, LOCAL_ACTOR, SESSION_ID, EventEnvelope, message, read_event
+from engine.intake.envelope import CONSOLE_DELIVERY, LOCAL_ACTOR, EventEnvelope, message, read_event
 from engine.intake.errors import IntakeError
 from engine.intake.event_examples import default_draft, example_draft
 from engine.journal.delta_text import DeltaText
@@ -70,7 +70,6 @@ __all__ = [
     "INPUT_GLIMPSE",
     "LOCAL_ACTOR",
     "NOTHING_CHOSEN",
-    "SESSION_ID",
     "VERSION",
     "AgentConfig",
     "AlreadyDecided",

@@ -1,9 +1,11 @@
 """Sessions and their transcripts."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from itertools import count
 from typing import Any
+
+from sqlalchemy import Connection
 
 from engine.api.core import EngineCore
 from engine.store import sessions, transcript
@@ -14,7 +16,7 @@ from engine.store.transcript import TranscriptLine
 
 
 class SessionsApi:
-    """Read, rename, fork and delete sessions."""
+    """Create, read, change, fork and delete sessions."""
 
     def __init__(self, core: EngineCore) -> None:
         self._core = core
@@ -23,6 +25,14 @@ class SessionsApi:
         """One session by its id, or the one that was active `last`."""
         return await self._core.read(lambda conn: sessions.summary(conn, sessions.find(conn, session_id).session_id))
 
+    async def find(self, name: str) -> Summary:
+        """The session that a user names: by its id, as `last`, or by a unique beginning of its id, in this order."""
+
+        def read(conn: Connection) -> Summary:
+            return sessions.summary(conn, sessions.find(conn, name, by_beginning=True).session_id)
+
+        return await self._core.read(read)
+
     async def exists(self, session_id: str) -> bool:
         """Whether the session is stored: not before its first event, and not after its deletion."""
         return await self._core.read(lambda conn: sessions.is_there(conn, session_id))
@@ -30,13 +40,47 @@ class SessionsApi:
     async def rename(self, session_id: str, title: str | None) -> None:
         await self._core.edit(lambda tx: sessions.rename(tx.connection, session_id, title))
 
-    async def set_metadata(self, session_id: str, metadata: Mapping[str, Any]) -> Session:
-        return await self._core.edit(lambda tx: sessions.set_metadata(tx.connection, session_id, metadata))
+    async def set_metadata(
+        self, session_id: str, metadata: Mapping[str, Any], *, remove: Collection[str] = ()
+    ) -> Session:
+        """Set some keys of a session's metadata and remove others. The rest of the metadata stays."""
+        return await self._core.edit(
+            lambda tx: sessions.set_metadata(tx.connection, session_id, metadata, remove=remove)
+        )
 
-    async def spawn(self, parent_id: str, *, title: str | None = None) -> Session:
-        """Create a child of a session, with an empty transcript."""
-        child_id, now = self._core.ids.new("ses"), self._core.now()
-        return await self._core.edit(lambda tx: sessions.spawn(tx.connection, parent_id, child_id, at=now, title=title))
+    async def create(
+        self,
+        session_id: str | None = None,
+        *,
+        user_id: str | None = None,
+        title: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> Session:
+        """Create a root session before its first message, with a new id unless one is given.
+
+        Raises SessionRefused if the id is taken or not valid.
+        """
+        own_id, now = session_id if session_id is not None else self._core.ids.new("ses"), self._core.now()
+        return await self._core.edit(
+            lambda tx: sessions.create(tx.connection, own_id, at=now, user_id=user_id, title=title, metadata=metadata)
+        )
+
+    async def spawn(
+        self,
+        parent_id: str,
+        child_id: str | None = None,
+        *,
+        user_id: str | None = None,
+        title: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> Session:
+        """Create a child of a session, with an empty transcript and, unless it is given, the user of the parent."""
+        own_id, now = child_id if child_id is not None else self._core.ids.new("ses"), self._core.now()
+        return await self._core.edit(
+            lambda tx: sessions.spawn(
+                tx.connection, parent_id, own_id, at=now, user_id=user_id, title=title, metadata=metadata
+            )
+        )
 
     async def fork(self, session_id: str, *, at: int | str | None = None, title: str | None = None) -> Session:
         """Create a child with a session's transcript up to a line, by its `seq` or id, and its state of that time.
@@ -69,11 +113,40 @@ class SessionsApi:
         return deleted
 
     async def transcript(
-        self, conversation_id: str, *, before: int | None = None, after: int | None = None, limit: int = 100
+        self,
+        conversation_id: str,
+        *,
+        thread_id: str | None = None,
+        bot_id: str | None = None,
+        workspace_id: str | None = None,
+        before: int | None = None,
+        after: int | None = None,
+        limit: int = 100,
     ) -> list[TranscriptLine]:
-        """Lines of a conversation's main thread: newest first, or ascending after a line."""
-        key = await self._core.conversation_key(conversation_id)
-        return await self._core.fetch(transcript.page_query(key, before=before, after=after, limit=limit))
+        """Lines of a conversation in all threads and of all bots: newest first, or ascending after a line.
+
+        `thread_id`, `bot_id` and `workspace_id` select some of them; an empty text selects the lines without one.
+        """
+        return await self._core.fetch(
+            transcript.session_page_query(
+                conversation_id,
+                thread_id=thread_id,
+                bot_id=bot_id,
+                workspace_id=workspace_id,
+                before=before,
+                after=after,
+                limit=limit,
+            )
+        )
+
+    async def tree(self, session_id: str, *, limit: int = 1_000) -> list[SessionRow]:
+        """A session and its descendants, last active first; those nearest to the session if there are too many."""
+
+        def read(conn: Connection) -> list[SessionRow]:
+            ids = sessions.family(conn, session_id, limit=limit)
+            return sessions.browse_page(conn, ids=ids, limit=len(ids))
+
+        return await self._core.read(read)
 
     async def browse(
         self,

@@ -9,6 +9,7 @@ import orjson
 from pydantic import ValidationError
 
 from engine.clock import Ids
+from engine.events import SESSION_ID_RULE
 from engine.intake.envelope import (
     CONSOLE_DELIVERY,
     EventEnvelope,
@@ -117,7 +118,7 @@ _FIELD_RULES: Final[Mapping[str, str]] = {
     "event_type": f"must be one of {', '.join(EventType)}",
     "event_time": "must be a time such as 2026-01-02T03:04:05Z, or seconds since 1970",
     "source": f"must be one of {', '.join(EventSource)}",
-    "conversation_id": "must be 1 to 128 letters, digits or any of . _ : - (no spaces)",
+    "conversation_id": f"must be {SESSION_ID_RULE}",
     "thread_id": "must have at most 255 characters",
     "bot_id": "must have at most 255 characters",
     "workspace_id": "must have at most 255 characters",

@@ -1,20 +1,26 @@
 """The host's form of an event, and how user input becomes one."""
 
 import json
-import re
 from typing import Annotated, Any, Final, cast
 
 import orjson
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic_core import PydanticCustomError
 
 from engine.clock import Ids, microseconds
+from engine.events import SESSION_ID, SESSION_ID_RULE
 from engine.intake.errors import IntakeError
 from engine.protocol.base import Moment
 from engine.protocol.content import ContentElement, RunnerInput
 from engine.protocol.event import ActorContext, DeliveryContext, EventSource, EventType, SubjectContext
 
-SESSION_ID: Final = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 Identifier = Annotated[str, Field(min_length=1, max_length=255)]
+
+
+def _checked_session_id(text: str) -> str:
+    if SESSION_ID.fullmatch(text) is None:
+        raise PydanticCustomError("session_id", f"must be {SESSION_ID_RULE}")
+    return text
 
 
 class EventEnvelope(BaseModel):
@@ -30,7 +36,7 @@ class EventEnvelope(BaseModel):
     source_event_type: str | None = None
     bot_id: Identifier | None = None
     workspace_id: Identifier | None = None
-    conversation_id: Annotated[str, Field(pattern=rf"^{SESSION_ID.pattern}$")] | None = None
+    conversation_id: Annotated[str, AfterValidator(_checked_session_id)] | None = None
     thread_id: Identifier | None = None
     actor: ActorContext | None = None
     subject: SubjectContext | None = None
@@ -77,10 +83,7 @@ def to_microseconds(moment: Moment) -> int:
 def message(event_id: str, text: str, *, conversation_id: str | None, thread_id: str | None = None) -> EventEnvelope:
     """Build the event for a message that the user typed."""
     if conversation_id is not None and SESSION_ID.fullmatch(conversation_id) is None:
-        raise EventProblem(
-            f"{conversation_id[:140]!r} is not a valid session id. "
-            "Use 1 to 128 letters, digits or any of . _ : - (no spaces)."
-        )
+        raise EventProblem(f"{conversation_id[:140]!r} is not a valid session id. Use {SESSION_ID_RULE}.")
     return EventEnvelope(
         event_id=event_id,
         event_type=EventType.MESSAGE_RECEIVED,

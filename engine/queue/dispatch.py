@@ -275,7 +275,7 @@ class Dispatcher:
         if order.slot is not None and self._first_pending(tx.connection, order.slot) is not None:
             return False
         try:
-            runs.create(tx.connection, run_row(order, self._host, now))
+            runs.create(tx.connection, run_row(order, self._host, now), project=order.project)
         except SlotTaken:
             return False
         return True
@@ -349,7 +349,7 @@ class Dispatcher:
             return None
         tried.append(item.item_id)
         order = replace(event.order, envelope=with_text(event.order.envelope, item.text))
-        runs.create(tx.connection, run_row(order, self._host, now))
+        runs.create(tx.connection, run_row(order, self._host, now), project=order.project)
         queue.decide(tx.connection, item.item_id, Fate.OWN_RUN, at=now, own_run_id=order.run_id)
         event_log.attach(tx.connection, order.envelope.event_id, order.run_id)
         _write_user_line(tx, order, now)

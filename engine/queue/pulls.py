@@ -14,7 +14,7 @@ from engine.queue.items import (
     write_transcript_line,
 )
 from engine.run.live import LiveRun
-from engine.store import event_log, queue, transcript
+from engine.store import event_log, queue, sessions, transcript
 from engine.store.batch import Transaction
 from engine.store.entries import Entry
 from engine.store.queue import QueueItem
@@ -70,6 +70,8 @@ def _inject(run: LiveRun, item: QueueItem, decision: RecordedDecision, now: int)
     def inject(tx: Transaction, entry: Entry) -> tuple[None, Entry]:
         queue.decide(tx.connection, item.item_id, Fate.INJECTED, at=now)
         event_log.attach(tx.connection, item.event_id, run_id)
+        if item.conversation_id is not None:
+            sessions.add_message(tx.connection, item.conversation_id)
         event_id = f"{item.item_id}:{Fate.INJECTED}"
         log_queue_event(
             tx, item, EntryKind.STEERING_INJECTED, event_id, at=now, run_id=run_id, metadata={"steering": steering}

@@ -241,7 +241,7 @@ class Orchestrator:
             message = {"role": "assistant", "content": text}
             live.effects.write_line(tx, line_id, message, {"assembled_from": DELTAS}, now)
         if verdict.status is Status.COMPLETED and order.envelope.conversation_id is not None:
-            sessions.touch(tx.connection, order.envelope.conversation_id, at=now, exchanges=1)
+            sessions.touch(tx.connection, order.envelope.conversation_id, at=now)
         mask = order.secret_mask
         data = mask.cover_value(verdict.data(live.usage))
         pulls = {"pulls": live.pulls, "last_pull_at": live.last_pull_at}

@@ -104,6 +104,7 @@ def prepare(
         resource_set=workspace.resources,
         file_roots=project.file_roots(),
         state_limits=project.state_limits(),
+        project=str(project.folder.absolute()),
         uses_kept_settings=options.kept,
         warnings=(*warnings, *left_out, *unpassed),
     )

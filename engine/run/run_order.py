@@ -50,6 +50,8 @@ class RunOrder:
     """Folders whose files the config may name."""
     state_limits: StateLimits = DEFAULT_LIMITS
     """The limits of each state scope that the run writes to."""
+    project: str | None = None
+    """The folder of the project."""
     uses_kept_settings: bool = False
     """Whether the user's saved settings were applied, if there are any."""
     is_external: bool = False

@@ -9,6 +9,7 @@ from sqlalchemy import Connection, bindparam, func, insert, select, tuple_, upda
 from sqlalchemy.exc import IntegrityError
 
 from engine.events import FINAL_STATUSES, LIVE_STATUSES, Status
+from engine.store import sessions
 from engine.store.async_reader import PreparedSelect, Query, Row, run_query
 from engine.store.errors import AlreadyFinal, Ambiguous, NotFound, SlotTaken
 from engine.store.json_text import encode
@@ -80,8 +81,11 @@ def advance(run: RunRow, to: Status) -> RunRow:
     return replace(run, status=to)
 
 
-def create(conn: Connection, run: RunRow) -> None:
-    """Store a run, which takes the conversation's slot in all processes. Raises SlotTaken if another run holds it."""
+def create(conn: Connection, run: RunRow, *, project: str | None = None) -> None:
+    """Store a run, which takes the conversation's slot in all processes. Raises SlotTaken if another run holds it.
+
+    The session counts the run's event, and remembers its runner, agent and project folder.
+    """
     try:
         conn.execute(insert(runs).values(values(run)))
     except IntegrityError as error:
@@ -89,6 +93,8 @@ def create(conn: Connection, run: RunRow) -> None:
         if taken is None:
             raise
         raise SlotTaken(taken.run_id, run.conversation_id) from error
+    if run.conversation_id is not None:
+        sessions.add_run(conn, run.conversation_id, runner_id=run.runner_id, agent_id=run.agent_id, project=project)
 
 
 def start(conn: Connection, run_id: str, *, at: int, deadline_at: int | None = None) -> RunRow:

@@ -1,31 +1,42 @@
 """Sessions: conversations in a tree of parents and children."""
 
 import json
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Final
 
 from sqlalchemy import Connection, bindparam, insert, select, tuple_, update
 
-from engine.events import LIVE_STATUSES
+from engine.events import LIVE_STATUSES, SESSION_ID, SESSION_ID_RULE
 from engine.store import state, tokenizer, transcript
-from engine.store.errors import NotFound, SessionRefused
-from engine.store.json_text import decode
+from engine.store.errors import Ambiguous, NotFound, SessionRefused
+from engine.store.json_text import decode, encode
 from engine.store.row_mapping import driver_of, every, merged, one, teach_folding, values
 from engine.store.state import ChangeOrigin
 from engine.store.tables import sessions
 from engine.store.transcript_line import TranscriptLine
 
-ID: Final = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 LAST: Final = "last"
 # Built once: every message needs these.
 _GET: Final = select(sessions).where(sessions.c.session_id == bindparam("session_id"))
-_TOUCH: Final = "UPDATE sessions SET last_active = ?, message_count = message_count + ? WHERE session_id = ?"
+_TOUCH: Final = "UPDATE sessions SET last_active = ? WHERE session_id = ?"
+_ADD_RUN: Final = """
+    UPDATE sessions SET message_count = message_count + 1, runner_id = ?, agent_id = ?, project = ? WHERE session_id = ?
+"""
+_ADD_MESSAGE: Final = "UPDATE sessions SET message_count = message_count + 1 WHERE session_id = ?"
+_FAMILY: Final = """
+    WITH RECURSIVE family (session_id) AS (
+        VALUES (:id) UNION SELECT sessions.session_id FROM sessions, family
+        WHERE sessions.parent_session_id = family.session_id LIMIT :limit
+    ) SELECT session_id FROM family
+"""
+MAX_METADATA_BYTES: Final = 65_536
 FORK: Final = "fork"
 """The editor of the state that a fork starts with."""
 FORKED_FROM: Final = "forked_from"
 """Key in a session's metadata: the session whose lines it started with."""
+FORKED_AT: Final = "forked_at"
+"""Key in a session's metadata: the last line that it started with."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,8 +53,13 @@ class Session:
     user_id: str | None = None
     title: str | None = None
     message_count: int = 0
-    """Exchanges, not lines."""
+    """Events that started or joined a run."""
     metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    runner_id: str | None = None
+    """Of the last run, as are the next two; None before the first run."""
+    agent_id: str | None = None
+    project: str | None = None
+    """The project's folder; None if a version that did not record it made the run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +71,8 @@ class Summary:
 
 
 def checked(session_id: str) -> str:
-    if ID.fullmatch(session_id) is None:
-        raise SessionRefused(
-            f"{session_id[:140]!r} is not a valid session id. "
-            "Use 1 to 128 letters, digits or any of . _ : - (no spaces)."
-        )
+    if SESSION_ID.fullmatch(session_id) is None:
+        raise SessionRefused(f"{session_id[:140]!r} is not a valid session id. Use {SESSION_ID_RULE}.")
     return session_id
 
 
@@ -74,8 +87,31 @@ def ensure(
 ) -> Session:
     """Return the session with this id; create it as a root if it does not exist. Does not change an existing one."""
     found = _find(conn, checked(session_id))
-    if found is not None:
-        return found
+    return _add_root(conn, session_id, at, user_id, title, metadata) if found is None else found
+
+
+def create(
+    conn: Connection,
+    session_id: str,
+    *,
+    at: int,
+    user_id: str | None = None,
+    title: str | None = None,
+    metadata: Mapping[str, Any] | None = None,
+) -> Session:
+    """Create a root session before its first message. Raises SessionRefused if the id is taken."""
+    _check_unused(conn, session_id)
+    return _add_root(conn, session_id, at, user_id, title, _own_metadata(metadata))
+
+
+def _add_root(
+    conn: Connection,
+    session_id: str,
+    at: int,
+    user_id: str | None,
+    title: str | None,
+    metadata: Mapping[str, Any] | None,
+) -> Session:
     return _add(
         conn,
         Session(
@@ -96,25 +132,38 @@ def spawn(
     child_id: str,
     *,
     at: int,
+    user_id: str | None = None,
     title: str | None = None,
     metadata: Mapping[str, Any] | None = None,
 ) -> Session:
-    """Create a child, with the root and the user of the parent and one more level of depth."""
+    """Create an empty child. Root, depth and, unless it is given, the user follow from the parent."""
     parent = get(conn, parent_id)
-    if _find(conn, checked(child_id)) is not None:
-        raise SessionRefused(f"session {child_id} exists already; choose another id.")
+    _check_unused(conn, child_id)
+    _check_not_above(conn, parent, child_id)
+    return _add_child(conn, parent, child_id, at, user_id, title, _own_metadata(metadata))
+
+
+def _add_child(
+    conn: Connection,
+    parent: Session,
+    child_id: str,
+    at: int,
+    user_id: str | None,
+    title: str | None,
+    metadata: Mapping[str, Any],
+) -> Session:
     return _add(
         conn,
         Session(
             session_id=child_id,
-            parent_session_id=parent_id,
+            parent_session_id=parent.session_id,
             root_session_id=parent.root_session_id,
             depth=parent.depth + 1,
-            user_id=parent.user_id,
+            user_id=parent.user_id if user_id is None else user_id,
             title=title,
             created_at=at,
             last_active=at,
-            metadata=dict(metadata or {}),
+            metadata=metadata,
         ),
     )
 
@@ -134,14 +183,10 @@ def fork(
     The line is named by its `seq` or its id; None means all current lines. `new_id` makes the ids of the copied lines.
     """
     parent, last = get(conn, parent_id), transcript.line_of(conn, parent_id, until)
-    child = spawn(
-        conn,
-        parent_id,
-        child_id,
-        at=at,
-        title=f"{parent.title or parent_id} (fork)" if title is None else title,
-        metadata={FORKED_FROM: parent_id, "forked_at": last.transcript_id},
-    )
+    _check_unused(conn, child_id)
+    own_title = f"{parent.title or parent_id} (fork)" if title is None else title
+    origin = {FORKED_FROM: parent_id, FORKED_AT: last.transcript_id}
+    child = _add_child(conn, parent, child_id, at, None, own_title, origin)
     transcript.copy(conn, parent_id, child_id, until=last.seq, new_id=new_id)
     if until is None:
         # State that a run wrote after its last message belongs to the end of the conversation and to no line.
@@ -170,22 +215,44 @@ def _of_then(conn: Connection, session: Session, line: TranscriptLine) -> tuple[
 def get(conn: Connection, session_id: str) -> Session:
     session = _find(conn, session_id)
     if session is None:
-        raise NotFound(f"no session {session_id}. `trackside sessions` lists them.")
+        raise _unknown(session_id)
     return session
+
+
+def _unknown(name: str) -> NotFound:
+    return NotFound(f"no session {name[:300]}. `trackside sessions` lists them.")
 
 
 def is_there(conn: Connection, session_id: str) -> bool:
     return _find(conn, session_id) is not None
 
 
-def find(conn: Connection, name: str) -> Session:
-    """Return the session that the user named: by its id, or 'last' for the one that was last active."""
+def find(conn: Connection, name: str, *, by_beginning: bool = False) -> Session:
+    """Return the session that the user named: by its id, or as 'last' for the last active one.
+
+    With `by_beginning` also by the beginning of just one id. An exact id wins over 'last', and both over a beginning.
+    """
+    if SESSION_ID.fullmatch(name) is None:  # also text that SQLite cannot compare
+        raise _unknown(name)
     session = _find(conn, name)
     if session is None and name == LAST:
         session = next(iter(page(conn, limit=1)), None)
         if session is None:
             raise NotFound("there is no session yet. `trackside run` starts one.")
+    if session is None and by_beginning:
+        session = _find_by_beginning(conn, name)
     return session or get(conn, name)
+
+
+def _find_by_beginning(conn: Connection, name: str) -> Session | None:
+    """Return the only session whose id starts like this. Raises Ambiguous if there are several."""
+    # A range and not LIKE: it uses the index, and an id may contain % and _.
+    query = select(sessions).where(sessions.c.session_id >= name, sessions.c.session_id < name + "\U0010ffff")
+    found = every(conn, query.order_by(sessions.c.session_id).limit(6), Session)
+    if len(found) > 1:
+        shown = ", ".join(session.session_id for session in found[:5]) + (", …" if len(found) > 5 else "")
+        raise Ambiguous(f"{name!r} matches several sessions: {shown}. Type more of the id.")
+    return found[0] if found else None
 
 
 def summary(conn: Connection, session_id: str) -> Summary:
@@ -210,20 +277,91 @@ def children(conn: Connection, session_id: str) -> list[Session]:
     return every(conn, query.order_by(sessions.c.created_at, sessions.c.session_id), Session)
 
 
-def touch(conn: Connection, session_id: str, *, at: int, exchanges: int = 0) -> None:
-    """Set when the session was last active, and add the number of completed exchanges."""
-    if not driver_of(conn).execute(_TOUCH, (at, exchanges, session_id)).rowcount:
+def family(conn: Connection, session_id: str, *, limit: int) -> list[str]:
+    """Return the ids of a session and of its descendants, the nearest first."""
+    get(conn, session_id)
+    return [row[0] for row in driver_of(conn).execute(_FAMILY, {"id": session_id, "limit": limit})]
+
+
+def touch(conn: Connection, session_id: str, *, at: int) -> None:
+    """Set when the session was last active."""
+    if not driver_of(conn).execute(_TOUCH, (at, session_id)).rowcount:
         get(conn, session_id)
+
+
+def add_run(
+    conn: Connection, session_id: str, *, runner_id: str, agent_id: str | None = None, project: str | None = None
+) -> None:
+    """Count the event of a new run, and remember who runs it. A conversation without a session is left alone."""
+    driver_of(conn).execute(_ADD_RUN, (runner_id, agent_id, project, session_id))
+
+
+def add_message(conn: Connection, session_id: str) -> None:
+    """Count an event that joined a run."""
+    driver_of(conn).execute(_ADD_MESSAGE, (session_id,))
 
 
 def rename(conn: Connection, session_id: str, title: str | None) -> None:
     _change(conn, session_id, title=title)
 
 
-def set_metadata(conn: Connection, session_id: str, metadata: Mapping[str, Any]) -> Session:
-    """Merge values into the metadata; existing keys are replaced. Returns the session."""
-    _change(conn, session_id, metadata=merged(get(conn, session_id).metadata, metadata))
+def set_metadata(
+    conn: Connection, session_id: str, metadata: Mapping[str, Any], *, remove: Collection[str] = ()
+) -> Session:
+    """Merge values into the metadata: existing keys are replaced, and those in `remove` are removed.
+
+    Returns the session.
+    """
+    _refuse_keys_of_forks({*metadata, *remove})
+    known = get(conn, session_id).metadata
+    kept = {key: value for key, value in known.items() if key not in remove}
+    _change(conn, session_id, metadata=_checked_metadata(merged(kept, metadata)))
     return get(conn, session_id)
+
+
+def _refuse_keys_of_forks(keys: Collection[str]) -> None:
+    """Raise SessionRefused if a user sets or removes a key that says where a session was forked."""
+    for key in (FORKED_FROM, FORKED_AT):
+        if key in keys:
+            raise SessionRefused(f"{key} is set by a fork and cannot be changed. Use another key.")
+
+
+def _own_metadata(metadata: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    """Return the metadata that a user gives a new session."""
+    _refuse_keys_of_forks(metadata or {})
+    return _checked_metadata(metadata or {})
+
+
+def _checked_metadata(metadata: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a copy. Raises SessionRefused if the metadata is not JSON or too large."""
+    try:
+        size = len(encode(dict(metadata)).encode())
+    except (TypeError, ValueError, RecursionError) as error:
+        raise SessionRefused(f"the metadata is not JSON: {error}. Use text, numbers, lists and objects.") from error
+    if size > MAX_METADATA_BYTES:
+        raise SessionRefused(
+            f"the metadata has {size:,} bytes of JSON; at most {MAX_METADATA_BYTES:,} are allowed. Remove some of it."
+        )
+    return dict(metadata)
+
+
+def _check_unused(conn: Connection, session_id: str) -> None:
+    if _find(conn, checked(session_id)) is not None:
+        raise SessionRefused(f"session {session_id} exists already; choose another id.")
+
+
+def _check_not_above(conn: Connection, parent: Session, child_id: str) -> None:
+    """Raise SessionRefused if the child has the id of a deleted session above its parent: the tree would be a loop."""
+    above = parent
+    while above.parent_session_id is not None:
+        if above.parent_session_id == child_id:
+            raise SessionRefused(
+                f"{child_id} was a session above {parent.session_id} and cannot be its child; choose another id."
+            )
+        found = _find(conn, above.parent_session_id)
+        if found is None:
+            return
+        above = found
 
 
 def _find(conn: Connection, session_id: str) -> Session | None:

@@ -269,6 +269,7 @@ sessions: Final = Table(
     _number("last_active"),
     _number("message_count"),
     Column("metadata", Json, nullable=False),
+    *_texts("runner_id", "agent_id", "project"),
 )
 Index("sessions_active", sessions.c.last_active, sessions.c.session_id)
 Index("sessions_user", sessions.c.user_id, sessions.c.last_active)

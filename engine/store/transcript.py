@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields, replace
 from functools import cache
+from shlex import quote
 from typing import Any, Final
 
 from sqlalchemy import (
@@ -92,6 +93,27 @@ def page_query(
     return _page(ascending=ascending).query(**place.parameters(), **edges, limit=limit)
 
 
+def session_page_query(
+    conversation_id: str,
+    *,
+    thread_id: str | None = None,
+    bot_id: str | None = None,
+    workspace_id: str | None = None,
+    before: int | None = None,
+    after: int | None = None,
+    limit: int = 100,
+) -> Query[list[TranscriptLine]]:
+    """Return the query of a conversation's lines in all threads and of all bots, or only of those that are named.
+
+    An empty text selects the lines without a thread, bot or workspace. After a line the oldest come first, otherwise
+    the newest.
+    """
+    edges = {"after": 0 if after is None else after, "before": _NEVER if before is None else before}
+    wanted = {"thread_id": thread_id, "bot_id": bot_id, "workspace_id": workspace_id}
+    prepared = _session_page(ascending=after is not None)
+    return prepared.query(conversation_id=conversation_id, **wanted, **edges, limit=limit)
+
+
 def text_page_query(
     place: ConversationKey,
     *,
@@ -179,6 +201,25 @@ def _prepare_page(columns: Select[Any], *, ascending: bool) -> PreparedSelect[Tr
     return PreparedSelect(query.order_by(order).limit(bindparam("limit", type_=Integer)), TranscriptLine)
 
 
+@cache
+def _session_page(*, ascending: bool) -> PreparedSelect[TranscriptLine]:
+    seq = transcript.c.seq
+    query = select(transcript).where(
+        transcript.c.conversation_id == bindparam("conversation_id"),
+        *(_is_wanted(name) for name in ("thread_id", "bot_id", "workspace_id")),
+        seq > bindparam("after"),
+        seq < bindparam("before"),
+    )
+    order = seq if ascending else seq.desc()
+    return PreparedSelect(query.order_by(order).limit(bindparam("limit", type_=Integer)), TranscriptLine)
+
+
+def _is_wanted(name: str) -> ColumnElement[bool]:
+    """Return the condition that a line has the wanted value: NULL accepts every line, '' those without a value."""
+    wanted = bindparam(name, type_=Text)
+    return or_(wanted.is_(None), func.coalesce(transcript.c[name], "") == wanted)
+
+
 def latest_seq(conn: Connection, place: ConversationKey, *, before_line: str | None = None) -> int | None:
     """Return the last `seq` of exactly this conversation key, before a line if one is named; None if there is none."""
     query = select(transcript.c.seq).where(place.within(transcript)).order_by(transcript.c.seq.desc()).limit(1)
@@ -208,11 +249,11 @@ def line_of(conn: Connection, conversation_id: str, name: int | str | None) -> T
     if name is None:
         raise NotFound(
             f"session {conversation_id} has no messages yet. "
-            f"Send one: trackside run --session {conversation_id} -m TEXT"
+            f"Send one: trackside run --session {quote(conversation_id)} -m TEXT"
         )
     raise NotFound(
         f"session {conversation_id} has no line {name}. "
-        f"`trackside transcript {conversation_id}` shows the number of each."
+        f"`trackside transcript {quote(conversation_id)}` shows the number of each."
     )
 
 

@@ -30,6 +30,7 @@ AREAS: Final = (
     "breakpoints",
     "state",
     "store",
+    "sessions",
     "writer",
     "hosts",
     "runtimes",

@@ -70,10 +70,10 @@ MUTANTS: Final = (
     ),
     Mutant(
         "engine/intake/envelope.py",
-        "[A-Za-z0-9._:-]{1,128}",
-        "[A-Za-z0-9._:-]{1,129}",
-        "a session id has at most 128 characters",
-        "tests/engine/intake/test_envelope.py::test_conversation_id_has_1_to_128_allowed_characters",
+        "if SESSION_ID.fullmatch(text) is None:",
+        "if SESSION_ID.match(text) is None:",
+        "a session id has no control characters",
+        "tests/engine/intake/test_envelope.py::test_conversation_id_has_1_to_255_characters_and_no_control_characters",
     ),
     Mutant(
         "engine/intake/envelope.py",

@@ -78,8 +78,8 @@ MUTANTS: Final = (
     # Sessions
     Mutant(
         "engine/store/sessions.py",
-        "if ID.fullmatch(session_id) is None:",
-        "if ID.match(session_id) is None:",
+        "if SESSION_ID.fullmatch(session_id) is None:",
+        "if SESSION_ID.match(session_id) is None:",
         "a session id has only allowed characters",
         "tests/engine/store/test_sessions.py::test_invalid_session_ids_are_refused",
     ),

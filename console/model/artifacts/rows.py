@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 from console.model.text.lists import Row, row
 from console.model.text.piece import Piece
 from console.model.text.safe import one_line
-from console.model.text.units import ago, brief, duration, short_run, size
+from console.model.text.units import ago, brief, duration, short_run, short_session, size
 
 if TYPE_CHECKING:
     from engine.api import ArtifactRow
@@ -64,6 +64,6 @@ def artifact_facts(artifact: "ArtifactRow", now: int) -> Iterator[tuple[str, str
     run = artifact.run_id and f"run {short_run(artifact.run_id)}"
     yield "source", " · ".join(filter(None, (one_line(artifact.source, 40), run)))
     if artifact.conversation_id:
-        yield "session", one_line(artifact.conversation_id, MAX_NAME_CHARS)
+        yield "session", short_session(artifact.conversation_id)
     yield "created", ago(now - artifact.created_at)
     yield "expires", expiry(artifact, now)

@@ -83,6 +83,7 @@ INSPECTOR: Final = (
         Command("inspector.find", "slash", "find", "Find a text in this tab.", rank=4),
         Command("inspector.find_next", "n", "next", "Find the next match."),
         Command("inspector.refused_first", "r", "refused first", "In Calls: show refused calls first."),
+        Command("inspector.thread", "t", "thread", "In Transcript: show one thread or bot after the other, or all."),
     ),
     *in_group(
         "Tabs",

@@ -25,6 +25,8 @@ SESSIONS: Final = (
                 "that was found.", rank=7),
         Command("sessions.resend", "s", "send again", "Send the session's last or found message again.",
                 rank=8),
+        Command("sessions.spawn", "c", "new child", "Create an empty child of this session.", rank=11),
+        Command("sessions.set", "m", "metadata", "Edit the metadata of the session as JSON.", rank=12),
         Command("sessions.fold", "space", "fold", "Show or hide the forks of this session."),
         Command("sessions.copy", "y", "copy id", "Copy the session id for `trackside run --session`.", rank=9),
     ),
@@ -32,6 +34,8 @@ SESSIONS: Final = (
         "Navigation",
         Command("sessions.aside", "tab,shift+tab", "details", "Go to the details, or back to the list.", rank=2,
                 label_for=details_label),
+        Command("sessions.new", "n", "new", "Create a session with an id, user, title and metadata before its first "
+                "message.", rank=10),
         Command("sessions.search", "slash", "search", "Find sessions by title and messages by their words.", rank=3),
         Command("sessions.up", "up,k", "up", "One row up.", action="move(-1)"),
         Command("sessions.down", "down,j", "down", "One row down.", action="move(1)"),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from console.model.inspector.call_log import Call
 from console.model.inspector.state_diff import Change
+from console.model.sessions.line_place import LinePlace
 
 if TYPE_CHECKING:
     from engine.api import Entry, SteeringReport
@@ -92,6 +93,7 @@ class TranscriptRow(NamedTuple):
     whole: Any
     """The whole content if the text is shortened."""
     is_of_this_run: bool
+    place: LinePlace = LinePlace()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,6 +106,10 @@ class TranscriptData(InspectorData):
     has_earlier: bool
     later: int
     """Number of lines after this entry."""
+    only: LinePlace | None = None
+    """The place whose lines are shown; None shows all."""
+    places: Sequence[LinePlace] = ()
+    """The places of the last lines and of the run, which the user can choose from."""
 
 
 class Permission(NamedTuple):

@@ -60,10 +60,10 @@ def run_row(run: "RunRow", now: int, shown: str | None, *, is_here: bool = True)
 
 
 def session_row(row: "SessionRow", now: int, shown: str) -> ListRow:
-    """Return the row of a session: its name, state, number of exchanges and time of the last one."""
+    """Return the row of a session: its name, state, number of events and time of the last one."""
     session = row.session
     is_shown, age = session.session_id == shown, now - session.last_active
-    count = number(session.message_count, "exchange") if session.message_count else "no answer yet"
+    count = number(session.message_count, "event") if session.message_count else "no events yet"
     short = brief(age) if age >= _MINUTE_US else "now"
     # The header shows the state of the active session.
     glyph = "live" if is_shown else state_of(row)

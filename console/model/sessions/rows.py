@@ -1,20 +1,22 @@
 """Rows and details of the session browser: sessions, and transcript lines that a search found."""
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from console.model.run.state import RunState, stored_state
+from console.model.sessions.line_place import place_of
 from console.model.sessions.tree import SessionNode
 from console.model.text.columns import cells, cut
 from console.model.text.glyphs import GLYPHS
 from console.model.text.lists import Row, Source, Stack, Text, row
 from console.model.text.piece import Piece
 from console.model.text.safe import one_line, safe
-from console.model.text.units import ago, brief, number, session_name
+from console.model.text.units import ago, brief, number, session_name, short_path, short_session, who_runs
 from engine.events import LIVE_STATUSES
 
 if TYPE_CHECKING:
-    from engine.api import Hit, SessionRow, TranscriptLine
+    from engine.api import Hit, Session, SessionRow, TranscriptLine
 
 DETAILED_COLUMNS: Final = 90
 """The width of a row from which it shows counts and the full age."""
@@ -27,6 +29,9 @@ MAX_FOUND_LINE_CHARS: Final = 20_000
 """Characters of a found line in its details."""
 MAX_TITLE_CHARS: Final = 2_000
 """Characters of a title in the details; rows cut it."""
+MAX_METADATA_CHARS: Final = 500
+KEYS_OF_FORKS: Final = frozenset({"forked_from", "forked_at"})
+"""Keys of the metadata that the engine sets."""
 SNIPPET_CHARS_BEFORE: Final = 24
 SNIPPET_CHARS_AFTER: Final = 240
 MIN_SNIPPET_COLUMNS: Final = 10
@@ -71,7 +76,7 @@ def session_row(node: SessionNode, width: int, now: int, open_session: str) -> R
     age = now - session.session.last_active
     right = brief(age) if age >= _MINUTE_US else "now"
     if width >= DETAILED_COLUMNS:
-        right = f"{exchange_count(session):>12} · {count_text(session.lines, 'message'):>12} · {ago(age):>12}"
+        right = f"{event_count(session):>12} · {count_text(session.lines, 'message'):>12} · {ago(age):>12}"
     # A row without a fold glyph starts in the same column as one with it.
     indent = 2 * min(node.depth, MAX_INDENT_STEPS) + (2 if node.is_open is None else 0)
     return row(width, pieces, right, marks=marks, indent=indent, is_open=node.is_open)
@@ -122,9 +127,9 @@ def speaker(line: "TranscriptLine") -> str:
     return {"user": "you", "assistant": "agent"}.get(line.role, one_line(line.role, 12))
 
 
-def exchange_count(session: "SessionRow") -> str:
-    """The number of messages with their answers, as text."""
-    return number(session.session.message_count, "exchange")
+def event_count(session: "SessionRow") -> str:
+    """The number of events that started or joined a run, as text."""
+    return number(session.session.message_count, "event")
 
 
 def count_text(count: int, noun: str) -> str:
@@ -151,18 +156,41 @@ def session_details(
             Piece(f"{GLYPHS[state]} {_STATE_LABELS.get(state, state)}", TONES.get(state, "faint")),
             Piece(f" · {ago(now - own.last_active)}", "faint"),
         ),
-        _faint(f"{exchange_count(session)} · {count_text(session.lines, 'message')}"),
+        _faint(f"{event_count(session)} · {count_text(session.lines, 'message')}"),
     ]
     if session.children:
         parts.append(_faint(count_text(session.children, "child session")))
     if own.parent_session_id:
-        parent = f"“{one_line(parent_title, 80)}”" if parent_title else one_line(own.parent_session_id, 80)
+        parent = f"“{one_line(parent_title, 80)}”" if parent_title else short_session(own.parent_session_id)
         parts.append(_faint(f"{'forked' if session.is_fork else 'spawned'} from {parent}"))
+    parts += map(_faint, _own_facts(own))
     for line in last_lines:
-        parts += [_faint(""), Text(Piece(speaker(line), "key")), *_content_lines(line.content or "", MAX_LINE_CHARS)]
+        parts += [_faint(""), _speaker_line(line), *_content_lines(line.content or "", MAX_LINE_CHARS)]
     if remark:
         parts += [_faint(""), _faint(remark)]
     return Stack(parts)
+
+
+def own_metadata(session: "Session") -> dict[str, Any]:
+    """The metadata that users set, without the keys that say where the session was forked."""
+    return {key: value for key, value in session.metadata.items() if key not in KEYS_OF_FORKS}
+
+
+def _own_facts(session: "Session") -> Iterator[str]:
+    """The user, the runner of the last run, and the metadata, as far as there are any."""
+    if session.user_id:
+        yield f"user {one_line(session.user_id, 80)}"
+    if session.runner_id:
+        project = f" in {one_line(short_path(session.project), 200)}" if session.project else ""
+        yield f"last run by {one_line(who_runs(session.agent_id, session.runner_id), 80)}{project}"
+    if metadata := own_metadata(session):
+        yield f"metadata {one_line(json.dumps(metadata, ensure_ascii=False), MAX_METADATA_CHARS)}"
+
+
+def _speaker_line(line: "TranscriptLine", remark: str = "") -> Text:
+    """Who said a line, and in which thread and to which bot."""
+    label = " · ".join(filter(None, (place_of(line).label, remark)))
+    return Text(Piece(speaker(line), "key"), *([Piece(f" · {label}", "faint")] if label else ()))
 
 
 def line_details(hit: "Hit", now: int) -> Source:
@@ -172,7 +200,7 @@ def line_details(hit: "Hit", now: int) -> Source:
     return Stack(
         [
             *_title_lines(title, line.conversation_id),
-            Text(Piece(speaker(line), "key"), Piece(f" · {ago(now - line.created_at)}", "faint")),
+            _speaker_line(line, ago(now - line.created_at)),
             _faint(""),
             *_content_lines(line.content or "", MAX_FOUND_LINE_CHARS),
         ]
@@ -181,8 +209,8 @@ def line_details(hit: "Hit", now: int) -> Source:
 
 def _title_lines(title: str, session_id: str) -> Iterator[Text]:
     yield Text(Piece(title, "heading"), hang=0)
-    if one_line(session_id) != title:
-        yield Text(Piece(one_line(session_id), "faint"), hang=0, copy=lambda: session_id)
+    if short_session(session_id) != title:
+        yield Text(Piece(short_session(session_id), "faint"), hang=0, copy=lambda: session_id)
 
 
 def _content_lines(text: str, max_chars: int) -> Iterator[Text]:

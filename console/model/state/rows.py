@@ -9,7 +9,7 @@ from console.model.text.columns import cells, cut
 from console.model.text.lists import MARGIN_COLUMNS, Row, Source, Stack, Text, row
 from console.model.text.piece import Piece
 from console.model.text.safe import one_line
-from console.model.text.units import ago, brief, short_run, short_runner, size
+from console.model.text.units import ago, brief, short_run, short_runner, short_session, size
 from engine.events import Expected
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def scope_label(scope: "ScopeIdentity", title: str = "") -> str:
 def _owner(scope: "ScopeIdentity", title: str) -> str:
     match str(scope.scope):
         case "conversation":
-            name = scope.conversation_id or ""
+            name = short_session(scope.conversation_id or "")
             # A generated id says nothing if there is a title.
             named = [name] if not title or not name.startswith("ses_") else []
             return " ".join(["conversation", *named, *([f"“{title}”"] if title and title != name else [])])

@@ -1,7 +1,11 @@
 """Formats times, sizes, counts and names."""
 
 import re
+from pathlib import Path
 from typing import Final
+
+from console.model.text.columns import fitting
+from console.model.text.safe import one_line
 
 _SECOND_US: Final = 1_000_000
 _UNIT_SECONDS: Final = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
@@ -97,8 +101,23 @@ def has_name(session_id: str, title: str | None) -> bool:
 def session_name(session_id: str, title: str | None, beginning: str | None = None, *, is_new: bool = False) -> str:
     """The display name of a session: its title, its chosen id, or its first message."""
     if has_name(session_id, title):
-        return title or session_id
+        return title or short_session(session_id)
     return (beginning or "").strip() or ("new session" if is_new else "untitled session")
+
+
+def short_path(path: str) -> str:
+    """A path with `~` for the home folder."""
+    home = str(Path.home())
+    return f"~{path.removeprefix(home)}" if path == home or path.startswith(f"{home}/") else path
+
+
+SESSION_COLUMNS: Final = 24
+"""Columns of a session id on the screen and in tables. Commands accept this beginning of an id."""
+
+
+def short_session(session_id: str) -> str:
+    """The beginning of a session id, safe for the terminal: platforms use ids of up to 255 characters of any kind."""
+    return fitting(one_line(session_id), SESSION_COLUMNS)
 
 
 def short_run(run_id: str) -> str:

@@ -29,7 +29,7 @@ class InspectorController:
 
     async def _load_tab(self, need: "Inspector.Need") -> None:
         if self.loader is not None:
-            facts = await self.loader.load_tab(need.tab, need.run_id, need.position)
+            facts = await self.loader.load_tab(need.tab, need.run_id, need.position, need.only)
             self._main.inspector.attempt(self._main.inspector.show, need.tab, facts, need.number)
 
     def load_call(self, need: "Inspector.NeedCall") -> None:

@@ -14,6 +14,7 @@ from textual.message import Message
 
 from console.model.commands.key_labels import key_of
 from console.model.inspector.data import CallData, InspectorData, Unknown
+from console.model.sessions.line_place import LinePlace
 from console.ui.inspector.find_bar import FindBar
 from console.ui.inspector.refresh_timer import REFRESH_SECONDS, RefreshTimer
 from console.ui.inspector.tab_strip import TabStrip
@@ -54,6 +55,8 @@ class Inspector(PaneGuard, Vertical):
         tab: str
         run_id: str
         position: int | None
+        only: LinePlace | None = None
+        """The thread and bot whose lines the Transcript tab shows; None means all."""
         number: int = field(default=0, compare=False)
         """The number of the request; the answer repeats it."""
 
@@ -185,6 +188,12 @@ class Inspector(PaneGuard, Vertical):
                 if isinstance(tab, CallsTab)
                 else f"Only the Calls tab can be sorted. Press {key_of('inspector.calls')} to open it."
             )
+        if what == "thread":
+            return (
+                tab.why_no_choice
+                if isinstance(tab, TranscriptTab)
+                else f"Only the Transcript tab has threads. Press {key_of('inspector.transcript')} to open it."
+            )
         if tab.data is None or view is None or not view.source.height:
             return "This tab is empty."
         if what == "copy_path" and not view.source.path_at(view.cursor):
@@ -199,7 +208,8 @@ class Inspector(PaneGuard, Vertical):
         if self._run_id is None or (tab.needs_entry and place is None):
             self._refresh_timer.accept_answer(number)
         else:
-            self.post_message(self.Need(self._tab, self._run_id, place, number))
+            only = tab.only if isinstance(tab, TranscriptTab) else None
+            self.post_message(self.Need(self._tab, self._run_id, place, only, number))
 
     def _is_busy(self) -> bool:
         """Whether new data would disturb: the user searches, moves in the list, or reads the last entry."""
@@ -265,6 +275,12 @@ class Inspector(PaneGuard, Vertical):
             tab.is_refused_first = not tab.is_refused_first
             tab.rebuild()
             self._draw(self._tab)
+
+    def action_thread(self) -> None:
+        tab = self._tabs[self._tab]
+        if not self._refuse("thread") and isinstance(tab, TranscriptTab):
+            tab.only = tab.next_choice()
+            self.reload()
 
     # Private
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
+from shlex import quote
 from typing import ClassVar, Final, Generic, TypeVar
 
 from console.model.commands.key_labels import key_of
@@ -27,6 +28,7 @@ from console.model.inspector.json_tree import Tree
 from console.model.inspector.json_values import has_children, json_text, kind_of, path_text, short_text
 from console.model.inspector.receipts import last_pull_words, receipt_words
 from console.model.inspector.state_diff import CHANGE_SIGNS, Change, inner_changes
+from console.model.sessions.line_place import LinePlace
 from console.model.text.folds import Folds
 from console.model.text.glyphs import GLYPHS
 from console.model.text.lists import Group, Source, Stack, Text
@@ -327,12 +329,37 @@ class TranscriptTab(Tab[TranscriptData]):
     updated_by = (EntryKind.MESSAGE_COMPLETED, *STEERING_KINDS, *RUN_KINDS)
     follows = True
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.only: LinePlace | None = None
+        """The thread and bot whose lines the user wants to see; None means all."""
+
+    def show(self, data: TranscriptData) -> None:
+        self.only = data.only
+        super().show(data)
+
+    @property
+    def why_no_choice(self) -> str | None:
+        """Why there is nothing to choose from, or None."""
+        return None if self.data is not None and len(self.data.places) > 1 else "All lines are of one thread and bot."
+
+    def next_choice(self) -> LinePlace | None:
+        """The next thread and bot; after the last one None, for all."""
+        places = self.data.places if self.data is not None else ()
+        following = places.index(self.only) + 1 if self.only in places else 0
+        return places[following] if following < len(places) else None
+
     def rows(self, data: TranscriptData) -> Source:
         parts: list[Source] = []
         if data.session is None:
             return Stack([Text(Piece("The event has no session, so it has no transcript.", "faint"))])
         if data.has_earlier:
-            parts.append(Text(Piece(f"Earlier lines: trackside transcript {one_line(data.session, 140)}", "faint")))
+            parts.append(Text(Piece(f"Earlier lines: {_transcript_command(data.session)}", "faint")))
+        if len(data.places) > 1:
+            following = self.next_choice()
+            choice = f"{key_of('inspector.thread')} {_place_text(following) if following else 'all'}"
+            shown = _place_text(data.only) if data.only else "All threads and bots"
+            parts.append(Text(Piece(shown, "heading"), right=Piece(choice, "faint"), wraps=False))
         parts += [self._line(line) for line in data.lines]
         if not data.lines:
             parts.append(Text(Piece("No messages yet.", "faint")))
@@ -345,6 +372,7 @@ class TranscriptTab(Tab[TranscriptData]):
         head = Text(
             Piece(f"{line.number} ", "faint"),
             Piece(one_line(line.role, 20), _ROLE_TONES.get(line.role, "strong")),
+            *([Piece(f"  {line.place.label}", "faint")] if line.place.label else ()),
             right=Piece(time if line.is_of_this_run else f"{time} · another run", "faint"),
             wraps=False,
             copy=lambda: line.text,
@@ -369,6 +397,15 @@ class TranscriptTab(Tab[TranscriptData]):
             return Stack(parts)
 
         return make
+
+
+def _place_text(place: LinePlace) -> str:
+    return place.label or "no thread and no bot"
+
+
+def _transcript_command(session_id: str) -> str:
+    """The command that prints the whole transcript."""
+    return f"trackside transcript {one_line(quote(session_id), 140)}"
 
 
 class ContextTab(Tab[ContextData]):

@@ -52,12 +52,12 @@ class DraftKeeper:
     async def _show_restored(self, session_id: str) -> None:
         """Show that a draft is restored, and its session if that is another one."""
         from console.data.session_names import names_of  # noqa: PLC0415
-        from console.model.text.units import has_name  # noqa: PLC0415  (a restored draft is rare)
+        from console.model.text.units import has_name, short_session  # noqa: PLC0415  (a restored draft is rare)
 
         text, title = "Your unsent text is back in the prompt", ""
         if session_id and session_id != self._session.session_id:
             titles = await names_of(self._session.engine, [session_id])
-            title = titles.get(session_id) or (session_id if has_name(session_id, None) else "")
+            title = titles.get(session_id) or (short_session(session_id) if has_name(session_id, None) else "")
         whose = f" (from the session “{one_line(title, MAX_TITLE_CHARACTERS)}”)" if title else ""
         self._services.show_toast(f"{text}{whose}.")
 

@@ -2,26 +2,37 @@
 
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final
 
 from textual.binding import BindingType
 
 from console.data.sessions import Hit, SearchResults, SessionReader
 from console.model.commands.key_labels import key_of
-from console.model.sessions.rows import hit_row, line_details, session_details, session_row, title_of
+from console.model.sessions.new_session import SessionFields, metadata_object
+from console.model.sessions.rows import (
+    hit_row,
+    line_details,
+    own_metadata,
+    session_details,
+    session_row,
+    title_of,
+)
 from console.model.sessions.tree import SessionNode
+from console.model.state.json_text import to_json_text
 from console.model.text.lists import Item, ListItems, LongListItems, Row, Source, heading
 from console.model.text.safe import one_line
 from console.model.text.units import number
 from console.ui.sessions.controller import SessionsController
 from console.ui.sessions.delete import UNDO_SECONDS, SessionDeleter
+from console.ui.sessions.new import NewSession
 from console.ui.shared.bindings import bindings_for
 from console.ui.shared.browser import SearchBrowser
 from console.ui.shared.clipboard import Clipboard
 from console.ui.shared.services import AppServices
+from console.ui.state.edit import EditValue
 
 _NO_SESSIONS: Final = "No sessions yet.\nPress esc and send a message to start one."
-_NEEDS_ROW: Final = frozenset({"open", "rename", "delete", "fork", "resend", "fold", "copy", "aside"})
+_NEEDS_ROW: Final = frozenset({"open", "rename", "delete", "fork", "spawn", "set", "resend", "fold", "copy", "aside"})
 """Commands that act on the row at the cursor."""
 
 
@@ -226,6 +237,56 @@ class SessionsScreen(SearchBrowser):
             f"Renaming to “{one_line(title, 30)}”…" if title.strip() else "Removing the title…", rename()
         )
 
+    def action_new(self) -> None:
+        engine = self.services.active_session.engine
+
+        async def create(fields: SessionFields) -> str:
+            session = await engine.sessions.create(
+                fields.session_id, user_id=fields.user_id, title=fields.title, metadata=fields.metadata
+            )
+            return session.session_id
+
+        if self.services.check_can("sessions.new"):
+            self.app.push_screen(NewSession("New session", create), self._open_created)
+
+    def action_spawn(self) -> None:
+        node, engine = self.node, self.services.active_session.engine
+        if not self.services.check_can("sessions.spawn") or node is None:
+            return
+        parent = node.row.session
+
+        async def create(fields: SessionFields) -> str:
+            child = await engine.sessions.spawn(
+                parent.session_id,
+                fields.session_id,
+                user_id=fields.user_id,
+                title=fields.title,
+                metadata=fields.metadata,
+            )
+            return child.session_id
+
+        title = f"New child of “{title_of(node.row, 60)}”"
+        self.app.push_screen(NewSession(title, create, user=parent.user_id or ""), self._open_created)
+
+    def _open_created(self, session_id: str | None) -> None:
+        if session_id is not None:
+            self.run_with_progress("Opening…", self._sessions.resume(session_id))
+
+    def action_set(self) -> None:
+        node, engine = self.node, self.services.active_session.engine
+        if not self.services.check_can("sessions.set") or node is None:
+            return
+        session_id, before = node.row.session.session_id, own_metadata(node.row.session)
+
+        async def save(value: Any, _: object) -> None:
+            metadata = metadata_object(value)
+            await engine.sessions.set_metadata(session_id, metadata, remove=before.keys() - metadata.keys())
+            await self._reload(session_id)
+
+        report = partial(self.services.show_toast, severity="error")
+        title = f"Metadata of “{title_of(node.row, 60)}”"
+        self.app.push_screen(EditValue(title, to_json_text(before), save, before, engine.now, report))
+
     def action_delete(self) -> None:
         node = self.node
         if self.services.check_can("sessions.delete") and node is not None:
@@ -299,7 +360,7 @@ def _heading(title: str, remark: str, _: int) -> Row:
 
 
 def _why_not_line(what: str, hit: Hit) -> str | None:
-    if what in ("rename", "delete", "fold"):
+    if what in ("rename", "delete", "fold", "spawn", "set"):
         return "This is a message, not a session. esc shows the sessions."
     return "Its run was deleted. It cannot be sent again." if what == "resend" and hit.line.run_id is None else None
 

@@ -109,8 +109,8 @@ def test_wrong_options_are_refused(trackside: Trackside):
     assert trackside.error("run", "--env", "NO_SUCH_NAME") == (
         "--env NO_SUCH_NAME: the variable is not set. Set it, or leave the option out."
     )
-    assert trackside.error("run", "--session", "a b") == (
-        "--session must be 1 to 128 letters, digits or any of . _ : - (no spaces)."
+    assert trackside.error("run", "--session", "a\nb") == (
+        "--session must be 1 to 255 characters, without line breaks or other control characters."
     )
     assert trackside.error("run", "--runner", "echo") == (
         "The runner needs a message or an event. Add -m TEXT (-m - reads standard input), or --event FILE."

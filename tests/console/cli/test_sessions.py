@@ -1,4 +1,4 @@
-"""`trackside sessions`: list, fork, rename and delete."""
+"""`trackside sessions`: list, show, create, fork, rename, change and delete."""
 
 import json
 import os
@@ -131,15 +131,19 @@ def test_fork_is_listed_under_its_parent_until_that_is_deleted(trip: Trackside):
     child, grandchild = (
         json.loads(trip("sessions", "fork", which, "--json").stdout)["session_id"] for which in ("trip", "last")
     )
-    assert names(trip) == ["trip", f"  {child}", f"    {grandchild}"]
-    assert names(trip, "--limit", "1") == [grandchild]
+    assert names(trip) == ["trip", f"  {child[:24]}", f"    {grandchild[:24]}"]
+    assert names(trip, "--limit", "1") == [grandchild[:24]]
+    assert names(trip, "tree", child) == [child[:24], f"  {grandchild[:24]}"]
+    assert names(trip, "tree", "trip", "--limit", "2") == ["trip", f"  {child[:24]}", "…"]
+    tree = [json.loads(line) for line in trip("sessions", "tree", "trip", "--jsonl").stdout.splitlines()]
+    assert [(one["session_id"], one["depth"]) for one in tree] == [("trip", 0), (child, 1), (grandchild, 2)]
 
     trip("sessions", "delete", "trip", "--yes")
     trip("run", "moody.py", "-m", "unrelated", "--session", "other")
-    assert names(trip) == ["other", child, f"  {grandchild}"]
+    assert names(trip) == ["other", child[:24], f"  {grandchild[:24]}"]
 
     trip("sessions", "delete", child, "--yes")
-    assert names(trip) == ["other", grandchild]
+    assert names(trip) == ["other", grandchild[:24]]
 
 
 def names(trackside: Trackside, *typed: str) -> list[str]:
@@ -165,10 +169,118 @@ def test_busy_session_is_not_deleted_but_can_be_forked(trackside: Trackside):
 
 def test_unknown_change_of_a_session_is_refused(trip: Trackside):
     assert trip.error("sessions", "bury", "trip") == (
-        "Argument rename | delete | fork: invalid choice: 'bury' (choose from 'rename', 'delete', 'fork'). "
-        "See `trackside sessions --help`."
+        "Argument COMMAND: invalid choice: 'bury' (choose from 'list', 'show', 'new', 'spawn', 'fork', 'tree', "
+        "'rename', 'set', 'delete'). See `trackside sessions --help`."
     )
-    assert trip("sessions", "--limit", "5").stdout == "trip  2 exchanges  just now  happy\n"
+    assert trip("sessions", "--limit", "5").stdout == "trip  2 events  just now  happy\n"
+    assert trip("sessions", "list", "--limit", "5").stdout == "trip  2 events  just now  happy\n"
+
+
+def test_session_is_created_shown_and_changed_before_its_first_message(trackside: Trackside):
+    created = trackside(
+        "sessions", "new", "19960@chatroom", "--user", "ann", "--title", "Group", "--metadata", "city=Kyoto",
+        "--metadata", "days=2",
+    )  # fmt: skip
+    child = json.loads(trackside("sessions", "spawn", "1996", "--user", "bob", "--title", "Aside", "--json").stdout)
+    named = trackside("sessions", "spawn", "19960@chatroom", "--id", "two words", "--metadata", "a=1")
+    changed = trackside("sessions", "set", "19960", "days=3", "note=[not JSON", "--remove", "city")
+    as_text = trackside("sessions", "set", "19960", "days=3", "--text")
+    shown = trackside("sessions", "show", "19960")
+    facts = json.loads(trackside("sessions", "show", "19960", "--json").stdout)
+
+    assert created.stdout == (
+        "Created 19960@chatroom. Continue it:\n\n"
+        f"  trackside run --session 19960@chatroom -m TEXT --db {trackside.database}\n"
+    )
+    assert (child["parent_session_id"], child["user_id"], child["depth"]) == ("19960@chatroom", "bob", 1)
+    assert "Created two words as a child of 19960@chatroom. Continue it:" in named.stdout
+    assert "trackside run --session 'two words' -m TEXT" in named.stdout
+    assert changed.stdout == 'Metadata of 19960@chatroom: {"days": 3, "note": "[not JSON"}\n'
+    assert as_text.stdout == 'Metadata of 19960@chatroom: {"days": "3", "note": "[not JSON"}\n'
+    assert [line.split(maxsplit=1) for line in shown.stdout.splitlines()] == [
+        ["id", "19960@chatroom"], ["title", "Group"], ["user", "ann"], ["created", "just now"],
+        ["last", "active  just now"], ["metadata", '{"days": "3", "note": "[not JSON"}'], ["children", "2"],
+        ["events", "0"], ["lines", "0"],
+    ]  # fmt: skip
+    assert (facts["user_id"], facts["message_count"], facts["history_length"]) == ("ann", 0, 0)
+    assert [row["session_id"] for row in json.loads(trackside("sessions", "--user", "bob", "--json").stdout)] == [
+        child["session_id"]
+    ]
+    assert trackside.error("sessions", "new", "19960@chatroom") == (
+        "Session 19960@chatroom exists already; choose another id."
+    )
+    assert trackside.error("sessions", "spawn", "nowhere") == "No session nowhere. `trackside sessions` lists them."
+    assert trackside.error("sessions", "set", "19960") == (
+        "There is nothing to set or remove. Add KEY=VALUE or --remove KEY."
+    )
+    assert trackside.error("sessions", "set", "19960", "forked_from=x") == (
+        "forked_from is set by a fork and cannot be changed. Use another key."
+    )
+
+
+def test_run_fills_in_the_runner_agent_and_project_of_a_created_session(trip: Trackside):
+    trip("sessions", "new", "C012/1699.22", "--title", "Mine")
+    trip("run", "moody.py", "-m", "hello", "--session", "C012/1699.22")
+    facts = json.loads(trip("sessions", "show", "C012", "--json").stdout)
+    shown = trip("sessions", "show", "C012").stdout
+
+    assert (facts["title"], facts["user_id"], facts["message_count"]) == ("Mine", None, 1)
+    assert (facts["runner_id"], facts["project"]) == ("plugin:local/moody/default", str(trip.folder))
+    assert re.search(r"^runner +moody$", shown, re.MULTILINE)
+    assert str(trip.folder) in shown
+
+
+IDS = (
+    "19960@chatroom",
+    "!abc:matrix.org",
+    "C012/1699.22",
+    "../../up",
+    "群聊 一",
+    "delete",
+    "-abc",
+    "\u202eevil",
+    "x" * 255,
+)
+
+
+def test_commands_take_ids_of_real_platforms_and_never_use_them_as_a_path(trip: Trackside):
+    before = sorted(path.name for path in trip.folder.rglob("*") if "__pycache__" not in path.parts)
+    for session in IDS:
+        done = trip("run", "moody.py", "-m", "hi", f"--session={session}")
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert trip("transcript", "--", session).stdout.startswith("user  just now  line ")
+        assert json.loads(trip("sessions", "show", "--json", "--", session).stdout)["session_id"] == session
+        assert "mood" in trip("state", "--", session).stdout or session == "delete"
+        assert trip("sessions", "rename", "--", session, "T").returncode == 0
+        assert trip("sessions", "fork", "--", session).returncode == 0
+        assert trip("runs", f"--session={session}").stdout.count("completed") == 1
+        assert trip("search", "hi", f"--session={session}").returncode == 0
+    after = sorted(path.name for path in trip.folder.rglob("*") if "__pycache__" not in path.parts)
+    listed = trip("sessions", "--limit", "100").stdout
+
+    assert after == before
+    assert "\u202e" not in listed
+    assert "x" * 24 in listed
+    assert "x" * 25 not in listed
+    for session in IDS:
+        deleted = trip("sessions", "delete", "--yes", "--json", "--", session)
+        assert json.loads(deleted.stdout)["session_id"] == session
+
+
+def test_beginning_of_an_id_names_a_session_unless_a_new_one_may_be_meant(trip: Trackside):
+    long = "wxid_conversation_of_the_year"
+    trip("sessions", "new", long)
+    trip("sessions", "new", "trip-2")
+    continued = trip("run", "moody.py", "-m", "hi", "--session", long[:24])
+    new = trip("run", "moody.py", "-m", "hi", "--session", "tri")
+
+    assert "is new" not in continued.stderr
+    assert "Session tri is new. Did you mean trip?" in new.stderr
+    assert listed(trip)[long]["message_count"] == 1
+    assert trip.error("transcript", "t") == ("'t' matches several sessions: tri, trip, trip-2. Type more of the id.")
+    assert json.loads(trip("sessions", "show", "trip", "--json").stdout)["session_id"] == "trip"
+    trip("sessions", "new", "last")
+    assert json.loads(trip("sessions", "show", "last", "--json").stdout)["session_id"] == "last"
 
 
 def typed_at_a_terminal(trackside: Trackside, keys: str, *typed: str) -> tuple[int, str]:

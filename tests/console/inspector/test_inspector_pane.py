@@ -26,6 +26,7 @@ from console.model.inspector.data import (
     TranscriptRow,
     Unknown,
 )
+from console.model.sessions.line_place import LinePlace
 from console.ui.inspector.pane import Inspector
 from console.ui.inspector.tab_strip import TabStrip
 from console.ui.terminal.ascii_filter import ASCII
@@ -523,9 +524,10 @@ def hostile(tab: str) -> Any:
             run_id="r",
             position=3,
             session=NASTY,
-            lines=[TranscriptRow(1, NASTY, 0, NASTY, NASTY, True)],
+            lines=[TranscriptRow(1, NASTY, 0, NASTY, NASTY, True, LinePlace(NASTY, NASTY, NASTY))],
             has_earlier=True,
             later=1,
+            places=[LinePlace(NASTY), LinePlace()],
         ),
         "context": ContextData(
             run_id="r", position=3, context={NASTY: NASTY}, grants=[(NASTY, [Permission(NASTY, True, NASTY, NASTY)])]

@@ -175,7 +175,7 @@ async def test_runs_list_shows_session_details_if_there_is_room(open_engine: Eng
         lines = [line.strip("│╭╮ ") for line in shown(app).splitlines()]
         assert any(line.lstrip("›").startswith("▌✓ ask 2.") for line in lines)
         assert any(line.startswith("▌◉ ask 0.") for line in lines)
-        assert ("3 exchanges · 1 min ago" in shown(app)) == (size[0] < 100)
+        assert ("3 events · 1 min ago" in shown(app)) == (size[0] < 100)
         assert "×" not in shown(app)
 
 

@@ -74,6 +74,17 @@ async def sessions_found(driver: SceneDriver) -> None:
     await driver.press("down", "down", "down", "down", "down")
 
 
+@browsing(sizes=BOTH)
+async def sessions_new(driver: SceneDriver) -> None:
+    """The dialog that creates a session, with an id that is taken."""
+    await in_sessions(driver)
+    await driver.press("n")
+    await driver.wait_until("New session")
+    await driver.press(*"ses_gold", "tab", *"Gold", "enter")
+    await driver.wait_until("exists already")
+    await driver.wait_until_settled()
+
+
 @browsing()
 async def sessions_not_found(driver: SceneDriver) -> None:
     await in_sessions(driver)

@@ -42,6 +42,18 @@ async def test_last_opens_the_last_session(open_engine: Engines):
         assert app.active_session.session_id == "new"
 
 
+async def test_last_session_is_continued_also_if_another_is_called_last(open_engine: Engines):
+    async def opened() -> Any:
+        await (await open_engine(echoes)).sessions.create("last")
+        open_engine.clock.advance(60)
+        return await engine_with_two_sessions(open_engine)
+
+    app = Trackside(LaunchOptions(continue_last=True), opened)
+    async with at_the_screen(app) as pilot:
+        await sees(pilot, "You said: gamma")
+        assert app.active_session.session_id == "new"
+
+
 async def test_first_session_may_have_any_name(open_engine: Engines):
     app = Trackside(LaunchOptions(session="demo"), lambda: open_engine(echoes))
     async with at_the_screen(app) as pilot:
@@ -65,8 +77,8 @@ def test_invalid_name_is_refused(monkeypatch: pytest.MonkeyPatch):
 
     for stream in ("stdin", "stdout", "stderr"):
         monkeypatch.setattr(f"sys.{stream}", Somebody())
-    typed: Any = opening.parser().parse_args(["--session", "a b"])
-    with pytest.raises(UsageError, match="no spaces"):
+    typed: Any = opening.parser().parse_args(["--session", "a\nb"])
+    with pytest.raises(UsageError, match="without line breaks or other control characters"):
         opening.perform(typed)
 
 

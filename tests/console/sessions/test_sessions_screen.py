@@ -156,14 +156,14 @@ async def test_details_can_be_scrolled_copied_and_left(open_engine: Engines, siz
         await pilot.press("g")
         await until(pilot, lambda: screen.node.row.session.session_id == "long")
         await pilot.press("tab")
-        await sees(pilot, "1 exchange · 2 messages", "line 0")
+        await sees(pilot, "1 event · 2 messages", "line 0")
         await pilot.press("G")
         await sees(pilot, "line 59")
         await pilot.press("y")
         await until(pilot, lambda: app.clipboard == f"You said: {text}")
         assert screen.node.row.session.session_id == "long", "the list stays where it was"
         await pilot.press("escape", "down", "tab")
-        await sees(pilot, "kyoto", "2 exchanges · 4 messages")
+        await sees(pilot, "kyoto", "2 events · 4 messages")
         await pilot.press("G")
         await sees(pilot, "You said: use metric")
         await pilot.press("tab", "escape")
@@ -174,7 +174,7 @@ async def test_details_appear_if_the_terminal_becomes_wide_enough(open_engine: E
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app, (80, 24)) as pilot:
         await open_session_browser(pilot, app)
-        assert "1 exchange · 2 messages" not in shown(app)
+        assert "1 event · 2 messages" not in shown(app)
         await pilot.resize_terminal(160, 45)
         await sees(pilot, "You said: where is the museum of gold")
 

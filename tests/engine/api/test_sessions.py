@@ -1,5 +1,7 @@
 """Sessions and their tree of parents and children."""
 
+from typing import Any
+
 import pytest
 
 from engine.api import NotFound, SessionDeleted, StoreError
@@ -29,12 +31,66 @@ async def test_first_event_creates_a_root_session(run_script: ScriptRunner, cloc
     assert (session.user_id, session.created_at) == ("ann", clock.now())
 
 
-async def test_message_count_counts_exchanges_and_summary_has_history_length(run_script: ScriptRunner):
+async def test_message_count_counts_runs_that_failed_too_and_summary_has_history_length(run_script: ScriptRunner):
     await run_script(said("one"), said("two"), done())
     await run_script(failed())
 
     summary = await run_script.engine.sessions.get("s")
-    assert (summary.session.message_count, summary.history_length) == (1, 4)
+    assert (summary.session.message_count, summary.history_length) == (2, 4)
+
+
+async def test_session_has_runner_agent_and_project_of_its_last_run(run_script: ScriptRunner):
+    engine = run_script.engine
+    await engine.sessions.create("s", user_id="bob", title="Mine", metadata={"a": 1})
+    before = (await engine.sessions.get("s")).session
+    run = await run_script(done("x"))
+    after = (await engine.sessions.get("s")).session
+
+    assert (before.message_count, before.runner_id, before.project) == (0, None, None)
+    assert (after.runner_id, after.agent_id) == (run.row.runner_id, run.row.agent_id)
+    assert after.project == str(engine.project.folder.absolute())
+    assert (after.user_id, after.title, after.metadata) == ("bob", "Mine", {"a": 1})
+
+
+async def test_transcript_has_all_threads_and_bots_and_can_be_filtered(run_script: ScriptRunner):
+    engine = run_script.engine
+    for text, where in (
+        ("main", {}),
+        ("aside", {"thread_id": "t1"}),
+        ("other", {"bot_id": "b1"}),
+        ("both", {"thread_id": "t1", "bot_id": "b1", "workspace_id": "w"}),
+    ):
+        await run_script(done(f"re: {text}"), event=message(text, **where))
+
+    async def found(**filters: Any) -> list[str | None]:
+        lines = await engine.sessions.transcript("s", **filters)
+        return [line.content for line in reversed(lines) if line.role == "user"]
+
+    assert [content for _, content in await lines_of(engine)][::2] == ["main", "aside", "other", "both"]
+    assert await found() == ["main", "aside", "other", "both"]
+    assert await found(thread_id="t1") == ["aside", "both"]
+    assert await found(bot_id="b1") == ["other", "both"]
+    assert await found(workspace_id="w") == ["both"]
+    assert await found(thread_id="") == ["main", "other"]
+    assert await found(thread_id="", bot_id="") == ["main"]
+    assert await found(thread_id="%") == []
+    (newest,) = await engine.sessions.transcript("s", thread_id="t1", limit=1)
+    assert (newest.content, newest.thread_id, newest.bot_id) == ("re: both", "t1", "b1")
+
+
+async def test_session_is_created_by_a_reader_and_found_by_a_beginning(open_engine: Engines):
+    host, reader = await open_engine(waits), await open_engine(mode="read")
+    made = await reader.sessions.create("19960@chatroom")
+    child = await reader.sessions.spawn(made.session_id, "!abc:matrix.org", user_id="bob")
+
+    assert (await host.sessions.find("1996")).session == made
+    assert child.user_id == "bob"
+    rows = await host.sessions.tree(made.session_id)
+    assert {row.session.session_id: row.children for row in rows} == {"19960@chatroom": 1, "!abc:matrix.org": 0}
+    with pytest.raises(NotFound):
+        await host.sessions.get("1996")
+    generated = await reader.sessions.create()
+    assert generated.session_id.startswith("ses_")
 
 
 async def test_sessions_of_a_user_are_listed_last_active_first(run_script: ScriptRunner, clock: FakeClock):

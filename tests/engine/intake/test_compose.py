@@ -113,7 +113,7 @@ def test_every_field_of_the_form_is_in_the_envelope():
         ({"source": "moon"}, "source", "one of platform, webui, api"),
         ({"text": " "}, "text", "a message needs text or a file"),
         ({"text": "\ud800"}, "text", "contains half of a surrogate pair"),
-        ({"conversation_id": "two words"}, "conversation_id", "1 to 128 letters, digits"),
+        ({"conversation_id": "two\nlines"}, "conversation_id", "1 to 255 characters, without line breaks"),
         ({"bot_id": "x" * 256}, "bot_id", "at most 255 characters"),
         ({"actor_type": "", "actor_id": "ann"}, "actor_type", "must name the kind of actor"),
         ({"subject_type": "", "subject_id": "m1"}, "subject_type", "must name the kind of subject"),

@@ -41,10 +41,22 @@ def test_typed_text_becomes_a_message_from_the_console():
     assert (envelope.delivery.surface, envelope.delivery.supports_streaming) == ("console", True)
 
 
-@pytest.mark.parametrize("session", ["a b", "", "a/b", "x" * 129, "ü", "a\n"])
-def test_conversation_id_has_1_to_128_allowed_characters(session: str):
-    with pytest.raises(EventProblem, match="is not a valid session id"):
+@pytest.mark.parametrize("session", ["19960@chatroom", "!abc:matrix.org", "C012/1699.22", "群聊 1", "x" * 255])
+def test_conversation_ids_of_real_platforms_are_accepted(session: str):
+    written = json.dumps({"event_type": "message.received", "conversation_id": session})
+
+    assert message("e", "x", conversation_id=session).conversation_id == session
+    assert read_event(written, "e", defaults=DEFAULTS).conversation_id == session
+
+
+@pytest.mark.parametrize("session", ["", "x" * 256, "a\n", "a\x1b", "\x9f"])
+def test_conversation_id_has_1_to_255_characters_and_no_control_characters(session: str):
+    written = json.dumps({"event_type": "message.received", "conversation_id": session})
+
+    with pytest.raises(EventProblem, match=r"is not a valid session id\. Use 1 to 255 characters, without"):
         message("e", "x", conversation_id=session)
+    with pytest.raises(EventProblem, match="e: conversation_id: must be 1 to 255 characters, without line breaks"):
+        read_event(written, "e", defaults=DEFAULTS)
 
 
 def test_an_event_is_read_from_yaml_as_well_as_from_json():

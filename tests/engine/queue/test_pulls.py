@@ -33,6 +33,19 @@ async def test_all_returns_everything_in_order(steering: SteeringHarness):
     await run.end(done())
 
 
+async def test_session_counts_messages_that_joined_the_run_when_they_are_delivered(steering: SteeringHarness):
+    async def message_count() -> int:
+        return (await steering.engine.sessions.get("s")).session.message_count
+
+    run = await steering.start()
+    await steering.send_claimed("one", "two", "never pulled")
+    claimed = await message_count()
+    await run.pull(limit=2)
+    await run.end(done())
+
+    assert (claimed, await message_count()) == (1, 3)
+
+
 @pytest.mark.parametrize("mode", ["one-at-a-time", "one", "one_at_a_time"])
 async def test_one_at_a_time_returns_the_first_each_time(steering: SteeringHarness, mode: str):
     run = await steering.start()

@@ -13,7 +13,7 @@ from alembic.config import Config
 from sqlalchemy import Connection, create_engine, insert
 
 from engine.events import EntryKind, Fate, Source
-from engine.store import deletion, entries, kept_settings, migrations, queue, runs, search, tables, transcript
+from engine.store import deletion, entries, kept_settings, migrations, queue, runs, search, sessions, tables, transcript
 from engine.store.database import Database
 from engine.store.errors import DatabaseOlder, StoreError
 from engine.store.row_mapping import ConversationKey
@@ -237,6 +237,45 @@ def test_copy_that_cannot_be_made_stops_the_upgrade(path: Path):
         Database.open(path, write=True)
 
     assert contents(path) == before
+
+
+def test_sessions_of_an_older_database_get_their_last_run_and_count_its_events(path: Path):
+    def fill(conn: Connection) -> None:
+        for session_id, count in (("talk", 1), ("pruned", 7), ("empty", 0)):
+            conn.exec_driver_sql(
+                "INSERT INTO sessions (session_id, root_session_id, depth, created_at, last_active, message_count,"
+                " metadata) VALUES (?, ?, 0, 1, 1, ?, '{}')",
+                (session_id, session_id, count),
+            )
+        for run_id, session_id, runner, status in (
+            ("r1", "talk", "first", "completed"),
+            ("r2", "talk", "second", "failed"),
+            ("r3", "pruned", "third", "completed"),
+        ):
+            conn.exec_driver_sql(
+                "INSERT INTO runs (run_id, runner_id, agent_id, conversation_id, status, created_at, updated_at,"
+                " metadata) VALUES (?, ?, 'guide', ?, ?, 1, 1, '{}')",
+                (run_id, runner, session_id, status),
+            )
+        for item_id, fate in (("a", "injected"), ("b", "dropped"), ("c", "own_run")):
+            conn.exec_driver_sql(
+                "INSERT INTO queue (item_id, event_id, conversation_id, mode, place, fate, envelope, created_at,"
+                " metadata) VALUES (?, ?, 'talk', 'steer', 1, ?, '{}', 1, '{}')",
+                (item_id, f"e_{item_id}", fate),
+            )
+
+    make_database(path, "0005", fill)
+    database = Database.open(path, write=True)
+
+    with database.writing_connection() as conn:
+        found = [sessions.get(conn, session_id) for session_id in ("talk", "pruned", "empty")]
+    database.close()
+    assert [(one.message_count, one.runner_id, one.agent_id, one.project) for one in found] == [
+        (3, "second", "guide", None),
+        (7, "third", "guide", None),
+        (0, None, None, None),
+    ]
+    assert backups(path) == []
 
 
 def test_totals_of_state_are_counted_in_an_older_database(path: Path):

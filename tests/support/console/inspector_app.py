@@ -92,7 +92,7 @@ class InspectorApp(SinglePaneApp):
     async def on_inspector_need(self, event: Inspector.Need) -> None:
         self.messages.append(event)
         if self.loader is not None:
-            facts = await self.loader.load_tab(event.tab, event.run_id, event.position)
+            facts = await self.loader.load_tab(event.tab, event.run_id, event.position, event.only)
             self.inspector.show(event.tab, facts, event.number)
 
     async def on_inspector_need_call(self, event: Inspector.NeedCall) -> None:

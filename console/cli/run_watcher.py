@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from console.cli.exit_codes import HOST_REASONS, ExitCode, UsageError, exit_code_of_run
 from console.cli.narrator import Narrator
+from console.cli.progress import upgrade_progress
 from console.cli.run import REHEARSAL, check_session_name, envelope_of, has_no_input, run_options_of
 from console.cli.signals import SignalHandler
 from console.cli.terminal import Output, print_error, standard_output
@@ -26,7 +27,9 @@ async def watch(options: argparse.Namespace) -> int:
     """Run one event. The first signal stops the run and waits for its end, a second one exits at once."""
     with SignalHandler() as signals:
         try:
-            async with await Engine.open(options.target, db=options.db) as engine:
+            with upgrade_progress() as progress:
+                opened = await Engine.open(options.target, db=options.db, on_progress=progress.show)
+            async with opened as engine:
                 run_options = run_options_of(options)
                 if options.session is not None:
                     options.session = await _session_of(engine, options.session)

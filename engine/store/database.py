@@ -12,7 +12,7 @@ from typing import Final, Literal, TypeVar, cast
 from sqlalchemy import Connection, NullPool, QueuePool, create_engine
 from sqlalchemy.exc import DBAPIError
 
-from engine.store import tables
+from engine.store import search, tables
 from engine.store.async_reader import AsyncReader, Query
 from engine.store.errors import (
     DatabaseForeign,
@@ -29,6 +29,9 @@ from engine.store.private_files import create_private_file, make_private_folder,
 T = TypeVar("T")
 Synchronous = Literal["NORMAL", "FULL"]
 Mode = Literal["ro", "rw", "ro&immutable=1"]
+
+OnProgress = Callable[[int, int], None]
+"""Called with the finished and the total number of steps."""
 
 BUSY_SECONDS: Final = 5.0
 READERS: Final = 3
@@ -67,9 +70,18 @@ class Database:
 
     @classmethod
     def open(
-        cls, path: Path, *, write: bool, synchronous: Synchronous = "NORMAL", busy: float = BUSY_SECONDS
+        cls,
+        path: Path,
+        *,
+        write: bool,
+        synchronous: Synchronous = "NORMAL",
+        busy: float = BUSY_SECONDS,
+        on_progress: OnProgress | None = None,
     ) -> "Database":
-        """Open a database; with `write`, create or upgrade it. A newer, damaged or foreign file is not changed."""
+        """Open a database; with `write`, create or upgrade it. A newer, damaged or foreign file is not changed.
+
+        A long upgrade calls `on_progress`. If that raises an error, the next open continues the upgrade.
+        """
         path = path.expanduser().absolute()
         try:
             if write:
@@ -83,8 +95,14 @@ class Database:
                 )
             database = cls(path, synchronous=synchronous, busy=busy, reading=mode, write=write)
             if write:
-                database._prepare(current=found == tables.SCHEMA_VERSION)
+                database._prepare(on_progress, current=found == tables.SCHEMA_VERSION)
                 tighten(sqlite_files(path))
+            elif database.read_now(search.has_backlog):
+                database.close()
+                raise DatabaseOlder(
+                    f"the upgrade of {path} has not finished. If no process is working on it, "
+                    f"`trackside run --db {path}` continues it."
+                )
         except (DBAPIError, sqlite3.Error, OSError) as error:
             raise translate(error, path) from error
         return database
@@ -167,7 +185,7 @@ class Database:
         driver.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT_PAGES}")
         return driver
 
-    def _prepare(self, *, current: bool) -> None:
+    def _prepare(self, on_progress: OnProgress | None, *, current: bool) -> None:
         """Check that the file is writable, switch it to WAL mode, and create or upgrade its tables."""
         if not self.path.exists():
             with suppress(FileExistsError):  # another process was first
@@ -184,6 +202,14 @@ class Database:
                 connection.exec_driver_sql("COMMIT")
                 if backup is not None:
                     backup.unlink(missing_ok=True)
+            if search.has_backlog(connection):
+                self._index_backlog(connection, on_progress)
+
+    def _index_backlog(self, connection: Connection, on_progress: OnProgress | None) -> None:
+        """Make the search index of an upgraded database, or continue it after an interruption."""
+        while (progress := search.index_backlog(connection)) is not None:
+            if on_progress is not None:
+                on_progress(progress.done, progress.total)
 
     def _into_wal(self, connection: Connection) -> None:
         # SQLite ignores the busy timeout if another process switches the mode at the same time, so this loop waits.
@@ -248,6 +274,9 @@ def connect(path: Path, mode: Mode, busy: float) -> sqlite3.Connection:
     address = f"{path.as_uri()}?mode={mode}"
     driver = sqlite3.connect(address, uri=True, timeout=busy, isolation_level=None, check_same_thread=False)
     driver.execute("PRAGMA temp_store = MEMORY")
+    # For the triggers of the search index.
+    driver.create_function("line_terms", 7, search.line_terms, deterministic=True)
+    driver.create_function("line_words", 1, search.line_words, deterministic=True)
     return driver
 
 

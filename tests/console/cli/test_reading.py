@@ -155,7 +155,7 @@ def test_transcript_is_printed_and_searched(with_run: Trackside):
     without_hits = with_run("search", "nothing%", "like_this")
     assert (without_hits.returncode, without_hits.stdout) == (
         1,
-        "No message has 'nothing% like_this'. Try fewer words, or the beginning of a word.\n",
+        "No message has 'nothing% like_this'. Try fewer words, or three or more letters of one.\n",
     )
     assert with_run("search", "nothing%", "--json").returncode == 1
     assert with_run.error("transcript", "nowhere") == "No session nowhere. `trackside sessions` lists them."

@@ -32,7 +32,7 @@ from engine.runtimes.runtime import Runtime
 from engine.store import deletion, entries, kept_settings
 from engine.store.database import Database, OnProgress
 from engine.store.deletion import Deleted
-from engine.store.errors import DatabaseMissing, StoreError
+from engine.store.errors import DatabaseMissing, StoreError, UpgradeInterrupted
 from engine.store.health import HostStatus, hosts_seen
 from engine.store.private_files import tighten
 
@@ -71,7 +71,7 @@ class _Upgrade:
 
     def report(self, done: int, total: int) -> None:
         if self._is_over:
-            raise InterruptedError("the upgrade was interrupted; the next start continues it.")
+            raise UpgradeInterrupted("the upgrade was interrupted; the next start continues it.")
         if self._on_progress is not None:
             self._on_progress(done, total)
 

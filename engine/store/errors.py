@@ -35,6 +35,10 @@ class DatabaseOlder(StoreError):
     """Raised if a database of an older Trackside is opened for reading only."""
 
 
+class UpgradeInterrupted(StoreError):
+    """Raised to end an upgrade that nobody waits for. The next open continues it."""
+
+
 class DatabaseLocked(StoreError):
     """Raised if another process kept the database locked for longer than the busy timeout."""
 

@@ -77,7 +77,7 @@ def has_backlog(conn: Connection) -> bool:
     return driver_of(conn).execute("SELECT 1 FROM search_backlog").fetchone() is not None
 
 
-def index_backlog(conn: Connection, lines: int = BACKLOG_LINES) -> Progress | None:
+def index_backlog(conn: Connection) -> Progress | None:
     """Add the next lines of an upgraded database to the index. Returns None if all lines are in it.
 
     Each call is one transaction, and `search_backlog` has the last line, so that an interrupted upgrade continues.
@@ -85,7 +85,7 @@ def index_backlog(conn: Connection, lines: int = BACKLOG_LINES) -> Progress | No
     driver = driver_of(conn)
     driver.execute("BEGIN IMMEDIATE")
     try:
-        progress = _index_backlog(driver, lines)
+        progress = _index_backlog(driver)
     except BaseException:
         driver.execute("ROLLBACK")
         raise
@@ -93,11 +93,11 @@ def index_backlog(conn: Connection, lines: int = BACKLOG_LINES) -> Progress | No
     return progress
 
 
-def _index_backlog(driver: sqlite3.Connection, lines: int) -> Progress | None:
+def _index_backlog(driver: sqlite3.Connection) -> Progress | None:
     row = driver.execute("SELECT seq FROM search_backlog").fetchone()
     if row is None:
         return None  # also if another process was faster
-    rows = driver.execute(_BATCH, (row[0], lines)).fetchall()
+    rows = driver.execute(_BATCH, (row[0], BACKLOG_LINES)).fetchall()
     driver.execute("DELETE FROM search_backlog")
     if not rows:
         return None

@@ -1,9 +1,15 @@
 """The facade: open an engine, find and read runs."""
 
+import asyncio
+import threading
+from pathlib import Path
+
 import pytest
 
-from engine.api import NotFound, StoreError
+from engine.api import Engine, NotFound, StoreError
 from engine.runners.errors import AmbiguousRunner, FormError, RunnerNotFound
+from engine.store import search, transcript
+from engine.store.database import Database
 from tests.support.engines import (
     Engines,
     FakeClock,
@@ -16,6 +22,8 @@ from tests.support.engines import (
     run_event,
     send,
 )
+from tests.support.limits import MAX_WAIT_SECONDS
+from tests.support.store_samples import text_line
 
 
 async def test_run_ids_sort_by_time_and_last_is_newest(run_script: ScriptRunner, clock: FakeClock):
@@ -141,3 +149,38 @@ async def test_closing_host_removes_its_lock_file(open_engine: Engines):
     await open_engine.close(engine)
 
     assert list(open_engine.db.parent.glob("*.lock")) == []
+
+
+async def test_cancelled_open_ends_its_upgrade_and_the_next_one_continues(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    path = tmp_path / "upgraded.db"
+    database = Database.open(path, write=True)
+    with database.writing_connection() as conn:
+        for number in range(9):
+            transcript.append(conn, text_line(number, f"midnight {number}"))
+        # As the migration leaves it.
+        conn.exec_driver_sql("INSERT INTO transcript_search (transcript_search) VALUES ('delete-all')")
+        conn.exec_driver_sql("INSERT INTO search_backlog VALUES (0)")
+    database.close()
+    monkeypatch.setattr(search, "BACKLOG_LINES", 2)
+    loop = asyncio.get_running_loop()
+    is_cancelled = threading.Event()
+    seen: list[int] = []
+
+    def report(done: int, total: int) -> None:
+        seen.append(done)
+        loop.call_soon_threadsafe(opening.cancel)
+        is_cancelled.wait(MAX_WAIT_SECONDS)
+
+    opening = asyncio.ensure_future(Engine.open(db=path, on_progress=report))
+    with pytest.raises(asyncio.CancelledError):
+        await opening
+    is_cancelled.set()
+    async with await Engine.open(db=path, on_progress=lambda done, _: seen.append(done)) as engine:
+        lines, total = await engine.search.lines("idnigh", limit=20)
+
+    assert (len(lines), total) == (9, 9)
+    assert seen[0] == 2
+    assert seen[-1] == 9
+    assert seen == sorted(set(seen))

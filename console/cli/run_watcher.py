@@ -228,6 +228,8 @@ class _RunWatcher:
         )
 
     def _print_hints(self, run: RunRow) -> None:
+        if self._options.ephemeral:
+            return  # the run is gone with its database
         database = self._engine.database_path
         is_usual = database.absolute() == project_database(Path.cwd()).absolute()
         where = "" if is_usual else f" --db {shlex.quote(str(self._options.db or database))}"

@@ -30,7 +30,7 @@ from engine.resources.resource_set import ResourceSet
 from engine.runtimes.pool import ChildPool
 from engine.runtimes.runtime import Runtime
 from engine.store import deletion, entries, kept_settings
-from engine.store.database import Database, OnProgress
+from engine.store.database import Database, OnProgress, StateStore
 from engine.store.deletion import Deleted
 from engine.store.errors import DatabaseMissing, StoreError, UpgradeInterrupted
 from engine.store.health import HostStatus, hosts_seen
@@ -115,10 +115,13 @@ class Engine:
         ids: Ids | None = None,
         resources: ResourceSet | None = None,
         catalog: Catalog | None = None,
+        state: StateStore = "database",
         on_progress: OnProgress | None = None,
     ) -> "Engine":
         """Open to host runs, or only to read: a reader closes no runs of dead hosts.
 
+        With state "memory", for tests, the runs begin with an empty state, which is gone when the engine is closed.
+        Such an engine must be the only host of its database.
         A long upgrade calls `on_progress` in another thread. If this is cancelled, the next open continues the upgrade.
         """
         clock = clock or SystemClock()
@@ -128,12 +131,14 @@ class Engine:
         path = db or project.database_path() or default_database()
         synchronous = project.config.database.synchronous
         hosting = mode == "host"
+        if state == "memory" and not hosting:
+            raise ValueError("state in memory needs an engine that hosts runs: leave out mode='read'")
         if hosting:
             await asyncio.to_thread(workspace.registry.look)
         # Last, so that no error before this leaves the database open.
         with _Upgrade(on_progress) as upgrade:
             database = await asyncio.to_thread(
-                Database.open, path, write=hosting, synchronous=synchronous, on_progress=upgrade.report
+                Database.open, path, write=hosting, synchronous=synchronous, on_progress=upgrade.report, state=state
             )
         if hosting and path.parent == default_database().parent:
             tighten([path.parent])
@@ -147,6 +152,7 @@ class Engine:
                     core.hub,
                     clock,
                     core.ids,
+                    is_only=state == "memory",
                 )
                 engine.recovered_runs = await core.host.start()
                 workspace.kept = await database.read(kept_settings.every)

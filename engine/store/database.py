@@ -7,7 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import Final, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Final, Literal, TypeVar, cast
 
 from sqlalchemy import Connection, NullPool, QueuePool, create_engine
 from sqlalchemy.exc import DBAPIError
@@ -26,9 +26,13 @@ from engine.store.errors import (
 )
 from engine.store.private_files import create_private_file, make_private_folder, sqlite_files, tighten
 
+if TYPE_CHECKING:
+    from engine.store.memory_state import MemoryState
+
 T = TypeVar("T")
 Synchronous = Literal["NORMAL", "FULL"]
 Mode = Literal["ro", "rw", "ro&immutable=1"]
+StateStore = Literal["database", "memory"]
 
 OnProgress = Callable[[int, int], None]
 """Called with the finished and the total number of steps."""
@@ -67,6 +71,9 @@ class Database:
         self._async_reader = AsyncReader(path, self._connect_to_read)
         self._sign: sqlite3.Connection | None = None
         """A connection only for `PRAGMA data_version`, whose value is specific to one connection."""
+        self._memory_state: MemoryState | None = None
+        self._schema = "main"
+        """The name of the file on its connections."""
 
     @classmethod
     def open(
@@ -77,9 +84,11 @@ class Database:
         synchronous: Synchronous = "NORMAL",
         busy: float = BUSY_SECONDS,
         on_progress: OnProgress | None = None,
+        state: StateStore = "database",
     ) -> "Database":
         """Open a database; with `write`, create or upgrade it. A newer, damaged or foreign file is not changed.
 
+        With state "memory", the state is empty, and gone when the database is closed; that of the file stays as it is.
         A long upgrade calls `on_progress`. If that raises an error, the next open continues the upgrade.
         """
         path = path.expanduser().absolute()
@@ -97,6 +106,8 @@ class Database:
             if write:
                 database._prepare(on_progress, current=found == tables.SCHEMA_VERSION)
                 tighten(sqlite_files(path))
+                if state == "memory":
+                    database._use_memory_state()
             elif database.read_now(search.has_backlog):
                 database.close()
                 raise DatabaseOlder(
@@ -139,7 +150,7 @@ class Database:
     def _version(self) -> int:
         try:
             self._sign = self._sign or self._connect_to_read()
-            return int(self._sign.execute("PRAGMA data_version").fetchone()[0])
+            return int(self._sign.execute(f"PRAGMA {self._schema}.data_version").fetchone()[0])
         except sqlite3.Error as error:
             raise translate(error, self.path) from error
 
@@ -161,6 +172,8 @@ class Database:
             self._sign.close()
         self._reading.dispose()
         self._writing.dispose()
+        if self._memory_state is not None:
+            self._memory_state.close()
         if self._is_written:
             self._fold_in_wal()
 
@@ -175,13 +188,23 @@ class Database:
             driver.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
             driver.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
 
+    def _use_memory_state(self) -> None:
+        from engine.store.memory_state import FILE, MemoryState  # noqa: PLC0415  (only tests need it)
+
+        self._memory_state, self._schema = MemoryState(), FILE
+
+    def _connect(self, mode: Mode) -> sqlite3.Connection:
+        if self._memory_state is None:
+            return connect(self.path, mode, self._busy)
+        return _set_up(self._memory_state.connect(self.path, mode, self._busy))
+
     def _connect_to_read(self) -> sqlite3.Connection:
-        return connect(self.path, self._mode, self._busy)
+        return self._connect(self._mode)
 
     def _connect_to_write(self) -> sqlite3.Connection:
-        driver = connect(self.path, "rw", self._busy)
-        driver.execute(f"PRAGMA synchronous = {self._synchronous}")
-        driver.execute(f"PRAGMA journal_size_limit = {_WAL_LIMIT}")
+        driver = self._connect("rw")
+        driver.execute(f"PRAGMA {self._schema}.synchronous = {self._synchronous}")
+        driver.execute(f"PRAGMA {self._schema}.journal_size_limit = {_WAL_LIMIT}")
         driver.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT_PAGES}")
         return driver
 
@@ -272,7 +295,10 @@ class Database:
 def connect(path: Path, mode: Mode, busy: float) -> sqlite3.Connection:
     """Open a connection in autocommit mode. It waits `busy` seconds for a lock."""
     address = f"{path.as_uri()}?mode={mode}"
-    driver = sqlite3.connect(address, uri=True, timeout=busy, isolation_level=None, check_same_thread=False)
+    return _set_up(sqlite3.connect(address, uri=True, timeout=busy, isolation_level=None, check_same_thread=False))
+
+
+def _set_up(driver: sqlite3.Connection) -> sqlite3.Connection:
     driver.execute("PRAGMA temp_store = MEMORY")
     # For the triggers of the search index.
     driver.create_function("line_terms", 7, search.line_terms, deterministic=True)

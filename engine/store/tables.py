@@ -23,7 +23,7 @@ from sqlalchemy import (
 from engine.events import LIVE_STATUSES
 from engine.store.json_text import decode, encode
 
-SCHEMA_VERSION: Final = "0010"
+SCHEMA_VERSION: Final = "0012"
 """The revision of the newest migration. Versions have four digits, so they can be compared as text."""
 
 metadata: Final = MetaData()
@@ -243,6 +243,7 @@ state: Final = Table(
     *_needed("value", "scope", "runner_id", "binding_id"),
     *_texts("bot_id", "workspace_id", "conversation_id", "thread_id"),
     *_texts("actor_type", "actor_id", "subject_type", "subject_id"),
+    _number("created_at"),
     _number("updated_at"),
     PrimaryKeyConstraint("scope_key", "state_key", name="state_place"),
 )

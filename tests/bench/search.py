@@ -90,7 +90,7 @@ def _search(path: Path) -> Iterator[Line]:
     with database.writing_connection() as conn:
         _fill(conn, text)
         fill_seconds, size_without = time.perf_counter() - began, _megabytes(conn, path)
-        _index(conn)
+        index_all(conn)
         size = _megabytes(conn, path)
         index_seconds = time.perf_counter() - began - fill_seconds
         added = [_add_line(conn, number, text.line(number)) for number in range(LINES + 1, LINES + ADDED_LINES)]
@@ -123,7 +123,7 @@ def _search(path: Path) -> Iterator[Line]:
     database.close()
 
 
-def _index(conn: Connection) -> None:
+def index_all(conn: Connection) -> None:
     """Make the index as an upgrade does."""
     conn.exec_driver_sql("INSERT INTO search_backlog VALUES (0)")
     while search.index_backlog(conn) is not None:

@@ -79,7 +79,7 @@ def test_long_title_leaves_room_for_the_rest_of_a_scope(width: int):
 
 def key(scope: int, number: int, value: str = "") -> StateRow:
     identity = replace(TALK, conversation_id=f"talk_{scope}")
-    return StateRow(identity, f"key_{number}", value, 1, 0, "runner", None, None)
+    return StateRow(identity, f"key_{number}", value, 1, 0, 0, "runner", None, None)
 
 
 def names_of(keys: LoadedKeys) -> list[tuple[str | None, str]]:
@@ -126,7 +126,7 @@ def test_scope_is_listed_once_above_its_keys():
 
 @pytest.mark.parametrize("width", [40, 80, 160])
 def test_rows_fit_and_show_the_writer(width: int):
-    kept = StateRow(TALK, HOSTILE * 9, json.dumps("去京都" * 90, ensure_ascii=False), 900, 0, "runner", "run_1", 3)
+    kept = StateRow(TALK, HOSTILE * 9, json.dumps("去京都" * 90, ensure_ascii=False), 900, 0, 0, "runner", "run_1", 3)
     change = StateChange(7, None, 0, "user", None, None, 0)
     for shown in (key_row(kept, width, 90_000_000), change_row(change, width, 90_000_000)):
         assert shown.right is not None

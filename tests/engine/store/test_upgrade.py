@@ -298,3 +298,29 @@ def test_totals_of_state_are_counted_in_an_older_database(path: Path):
         totals = conn.exec_driver_sql("SELECT scope_key, bytes, keys FROM state_totals ORDER BY 1").fetchall()
     database.close()
     assert [tuple(row) for row in totals] == [("s", 10, 2), ("t", 5, 1)]
+
+
+def test_creation_of_state_is_read_from_the_changes_of_an_older_database(path: Path):
+    def fill(conn: Connection) -> None:
+        for key in "abc":
+            conn.exec_driver_sql(
+                "INSERT INTO state (scope_key, state_key, value, scope, runner_id, binding_id, updated_at)"
+                " VALUES ('s', ?, '12', 'runner', 'r', 'b', 9)",
+                (key,),
+            )
+        for key, value, at in (("a", "1", 3), ("a", "12", 9), ("b", "1", 2), ("b", None, 4), ("b", "12", 9)):
+            conn.exec_driver_sql(
+                "INSERT INTO state_changes (scope_key, state_key, value, journal_row, editor, at)"
+                " VALUES ('s', ?, ?, 0, 'runner', ?)",
+                (key, value, at),
+            )
+
+    make_database(path, "0005", fill)
+    database = Database.open(path, write=True)
+
+    with database.writing_connection() as conn:
+        rows = conn.exec_driver_sql("SELECT state_key, created_at, updated_at FROM state ORDER BY 1").tuples().all()
+        totals = conn.exec_driver_sql("SELECT bytes, keys FROM state_totals").tuples().all()
+    database.close()
+    assert rows == [("a", 3, 9), ("b", 9, 9), ("c", 9, 9)]
+    assert totals == [(9, 3)]

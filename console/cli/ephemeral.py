@@ -73,7 +73,7 @@ def _remove_if_abandoned(folder: Path) -> None:
     descriptor = _lock(folder)
     if descriptor is not None:
         try:
-            shutil.rmtree(folder, ignore_errors=True)
+            shutil.rmtree(folder)
         finally:
             os.close(descriptor)
 

@@ -38,6 +38,7 @@ AREAS: Final = (
     "cli",
     "hostile_text",
     "settings_and_reload",
+    "search_and_state_store",
 )
 """The modules of this package that contain mutants."""
 

@@ -240,8 +240,8 @@ MUTANTS: Final = (
     ),
     Mutant(
         "engine/store/search.py",
-        """return f'"{" ".join(phrase.terms)}"{""",
-        """return f'{" ".join(phrase.terms)}{""",
+        """return f'"{terms}"'""",
+        "return terms",
         "characters typed without a space must be adjacent",
         "tests/engine/store/test_search.py::test_the_query_does_not_find_the_line",
     ),

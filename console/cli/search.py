@@ -63,12 +63,12 @@ async def _search(options: argparse.Namespace) -> int:
 def _format_hit(line: "TranscriptLine", query: str, now: int, out: "Output") -> str:
     from console.model.text.safe import one_line
     from console.model.text.units import ago
-    from engine.api import folded
+    from console.model.text.word_match import without_accents
 
     text = line.content or ""
-    searched = folded(text)
-    # Folding may change the length, so the start may be off by a few characters; the words are still shown.
-    places = [place for word in folded(query).split() if (place := searched.find(word)) >= 0]
+    searched = without_accents(text.casefold())
+    # Both may change the length, so the start may be off by a few characters; the words are still shown.
+    places = [place for word in without_accents(query.casefold()).split() if (place := searched.find(word)) >= 0]
     start = max(0, min(places, default=0) - CONTEXT_CHARACTERS)
     excerpt = ("…" if start else "") + one_line(text[start:], 160)
     head = f"{one_line(line.conversation_id)}  {one_line(line.role, 20)}  {ago(now - line.created_at)}"

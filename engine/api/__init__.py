@@ -59,7 +59,6 @@ from engine.store.sessions import Session, SessionRow, Summary
 from engine.store.state import Kept, Written
 from engine.store.state_edits import StateEdit
 from engine.store.state_pages import StateChange, StateRow
-from engine.store.tokenizer import folded
 from engine.store.transcript import TranscriptLine
 from engine.version import VERSION
 
@@ -161,7 +160,6 @@ __all__ = [
     "examine",
     "example_draft",
     "find_project",
-    "folded",
     "has_mark",
     "json_schema",
     "message",

@@ -36,6 +36,8 @@ MAX_WORDS: Final = 32
 """Words with the same part that are searched for one by one, at 0.05 ms each."""
 MAX_ALL_WORDS: Final = 256
 """The same for all parts of a query together."""
+SMALL_LINES: Final = 5_000
+"""Lines of a conversation up to which all its hits are read."""
 MARKS: Final = 32
 BATCH: Final = 1_000
 BACKLOG_LINES: Final = 5_000
@@ -50,8 +52,9 @@ _ADD_WORD: Final = "INSERT OR IGNORE INTO search_words (word, is_unchecked) VALU
 _WORDS_WITH: Final = """
     SELECT word FROM search_word_parts WHERE search_word_parts MATCH ? AND instr(word, ?) LIMIT ?
 """
-_CHECKED: Final = "SELECT word_id, word FROM search_words WHERE is_unchecked LIMIT ?"
+_UNCHECKED: Final = "SELECT word_id, word FROM search_words WHERE is_unchecked = 1 LIMIT ?"
 _IN_USE: Final = "SELECT 1 FROM transcript_search WHERE transcript_search MATCH ? LIMIT 1"
+_COUNT: Final = "SELECT count(*) FROM (SELECT 1 FROM transcript WHERE conversation_id = ? LIMIT ?)"
 _BATCH: Final = """
     SELECT seq, conversation_id, thread_id, bot_id, workspace_id, role, item_type, content
     FROM transcript WHERE seq > ? ORDER BY seq LIMIT ?
@@ -147,7 +150,7 @@ def line_words(content: str | None) -> str:
 def remove_unused_words(conn: Connection, limit: int = BATCH) -> bool:
     """Forget words that no line has any more, after lines were deleted. Returns whether there may be more of them."""
     driver = driver_of(conn)
-    found = driver.execute(_CHECKED, (limit,)).fetchall()
+    found = driver.execute(_UNCHECKED, (limit,)).fetchall()
     for word_id, word in found:
         if driver.execute(_IN_USE, (_quoted(_WHOLE + word),)).fetchone():
             driver.execute("UPDATE search_words SET is_unchecked = 0 WHERE word_id = ?", (word_id,))
@@ -219,7 +222,14 @@ def find_seqs(
     if before is not None:
         hits = hits.where(_index.c.rowid < before)
     # Never by rank: to rank a common word SQLite reads every line that has it.
+    if place is not None and _is_small(conn, place):
+        return conn.execute(hits.order_by(_index.c.rowid)).scalars().all()[::-1][:MAX_HITS]
     return conn.execute(hits.order_by(_index.c.rowid.desc()).limit(MAX_HITS)).scalars().all()
+
+
+def _is_small(conn: Connection, place: ConversationKey) -> bool:
+    """Return whether to read all hits of a conversation: SQLite intersects lists twice as fast from their beginning."""
+    return driver_of(conn).execute(_COUNT, (place.conversation_id, SMALL_LINES)).fetchone()[0] < SMALL_LINES
 
 
 def _within(

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, TypeVar, cast
+from typing import Final, Literal, TypeVar, cast
 
 from sqlalchemy import Connection, NullPool, QueuePool, create_engine
 from sqlalchemy.exc import DBAPIError
@@ -24,10 +24,8 @@ from engine.store.errors import (
     sqlite_code,
     translate,
 )
+from engine.store.memory_state import FILE, MemoryState
 from engine.store.private_files import create_private_file, make_private_folder, sqlite_files, tighten
-
-if TYPE_CHECKING:
-    from engine.store.memory_state import MemoryState
 
 T = TypeVar("T")
 Synchronous = Literal["NORMAL", "FULL"]
@@ -189,8 +187,6 @@ class Database:
             driver.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
 
     def _use_memory_state(self) -> None:
-        from engine.store.memory_state import FILE, MemoryState  # noqa: PLC0415  (only tests need it)
-
         self._memory_state, self._schema = MemoryState(), FILE
 
     def _connect(self, mode: Mode) -> sqlite3.Connection:

@@ -7,6 +7,7 @@ from typing import Final
 
 from sqlalchemy import Connection, delete, insert, select, update
 
+from engine.store import memory_state
 from engine.store.errors import HostRefused, translate
 from engine.store.private_files import FILE_MODE
 from engine.store.tables import hosts
@@ -112,9 +113,8 @@ def delete_dead(conn: Connection, host_id: str) -> None:
 
 
 def _folder(conn: Connection) -> Path:
-    # The first database with a file: the state may be a database of its own, in memory.
-    rows = conn.exec_driver_sql("PRAGMA database_list")
-    return Path(next(row[2] for row in rows if row[2])).resolve().parent
+    paths = {row[1]: row[2] for row in conn.exec_driver_sql("PRAGMA database_list")}
+    return Path(paths.get(memory_state.FILE) or paths["main"]).resolve().parent
 
 
 def _is_free(path: Path) -> bool:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final
 from uuid import uuid4
 
-from sqlalchemy import StaticPool, create_engine
+from sqlalchemy import MetaData, StaticPool, create_engine
 
 from engine.store import tables
 
@@ -26,8 +26,14 @@ class MemoryState:
         self._address = f"file:/trackside-state-{uuid4().hex}?vfs=memdb"
         self._engine = create_engine("sqlite+pysqlite://", creator=self._open, poolclass=StaticPool)
         """Holds one connection open, because the database lasts as long as a connection to it."""
+        own = MetaData()
+        for table in _TABLES:
+            # Without AUTOINCREMENT: its table would hide that of the file, which has the last row of the journal.
+            table.to_metadata(own).dialect_options["sqlite"]["autoincrement"] = False
         with self._engine.begin() as connection:
-            tables.metadata.create_all(connection, tables=_TABLES)
+            own.create_all(connection)
+            for statement in tables.STATE_TOTALS:
+                connection.exec_driver_sql(statement)
 
     def connect(self, path: Path, mode: str, busy: float) -> sqlite3.Connection:
         """Open a connection to the state and a database file, in autocommit mode."""

@@ -1,11 +1,13 @@
 """`--ephemeral`: a private temporary database that is gone at the end, or with the next start after a kill."""
 
 import os
+import pty
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -65,6 +67,37 @@ def test_run_uses_a_private_folder_that_is_removed_at_the_end(trackside: Tracksi
     assert not list(Path(trackside.environment["XDG_DATA_HOME"]).glob("**/*.db"))
 
 
+def test_console_removes_its_folder_when_it_quits(trackside: Trackside, temporary: Path):
+    ours, theirs = pty.openpty()
+    environment = trackside.environment | {"TMPDIR": str(temporary), "TERM": "xterm-256color"}
+    console = subprocess.Popen(
+        line("--ephemeral", "--runner", "echo"),
+        cwd=trackside.folder, env=environment, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
+    )  # fmt: skip
+    os.close(theirs)
+    os.set_blocking(ours, False)
+    try:
+        wait_while(lambda: not list(temporary.glob(f"{PREFIX}*/*.lock")), ours)
+        console.send_signal(signal.SIGTERM)
+        wait_while(lambda: console.poll() is None, ours)
+    finally:
+        console.kill()
+        console.wait()
+        os.close(ours)
+    assert folders(temporary) == []
+
+
+def wait_while(condition: Callable[[], bool], terminal: int | None = None) -> None:
+    """Wait, and read what a console draws on the terminal, so that it never waits for us."""
+    until = time.monotonic() + MAX_WAIT_SECONDS
+    while condition():
+        assert time.monotonic() < until
+        if terminal is not None:
+            with suppress(OSError):
+                os.read(terminal, 65_536)
+        time.sleep(0.01)
+
+
 def test_database_and_ephemeral_exclude_each_other(trackside: Trackside):
     assert "not allowed with argument" in trackside.error("run", "--ephemeral", "-m", "x")
 
@@ -78,10 +111,7 @@ def test_folder_of_a_killed_process_is_removed_by_the_next_start_and_that_of_a_l
         typed, cwd=trackside.folder, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     try:
-        until = time.monotonic() + MAX_WAIT_SECONDS
-        while not list(temporary.glob(f"{PREFIX}*/trackside.db")):
-            assert time.monotonic() < until
-            time.sleep(0.01)
+        wait_while(lambda: not list(temporary.glob(f"{PREFIX}*/trackside.db")))
         (folder,) = folders(temporary)
 
         beside = run(trackside, temporary, "run", "--runner", "echo", "-m", "x")

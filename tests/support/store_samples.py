@@ -88,7 +88,7 @@ def is_index_consistent(conn: Connection) -> bool:
     place = ("conversation_id", "thread_id", "bot_id", "workspace_id", "role", "item_type", "content")
     expected = {line["seq"]: search.line_terms(*(line[name] for name in place)) for line in lines}
     words = {word for line in lines for word in tokenizer.split(line["content"] or "").words}
-    known = dict(conn.exec_driver_sql("SELECT word, is_unchecked FROM search_words").tuples().all())
+    known = dict(conn.exec_driver_sql("SELECT word, is_unchecked FROM search_words").all())
     return (
         indexed_terms(conn) == {seq: terms for seq, terms in expected.items() if terms}
         and words <= set(known)

@@ -332,7 +332,7 @@ def test_words_that_no_line_has_any_more_are_forgotten(conn: Connection):
 
     delete_session(conn, "talk", at=9, event_id="audit")
 
-    assert conn.exec_driver_sql("SELECT word, is_unchecked FROM search_words").tuples().all() == [("train", 0)]
+    assert conn.exec_driver_sql("SELECT word, is_unchecked FROM search_words").all() == [("train", 0)]
     assert find_texts(conn, "berry", None) == []
     assert find_texts(conn, "rain", None) == ["train"]
     assert is_index_consistent(conn)

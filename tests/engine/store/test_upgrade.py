@@ -319,8 +319,8 @@ def test_creation_of_state_is_read_from_the_changes_of_an_older_database(path: P
     database = Database.open(path, write=True)
 
     with database.writing_connection() as conn:
-        rows = conn.exec_driver_sql("SELECT state_key, created_at, updated_at FROM state ORDER BY 1").tuples().all()
-        totals = conn.exec_driver_sql("SELECT bytes, keys FROM state_totals").tuples().all()
+        rows = conn.exec_driver_sql("SELECT state_key, created_at, updated_at FROM state ORDER BY 1").all()
+        totals = conn.exec_driver_sql("SELECT bytes, keys FROM state_totals").all()
     database.close()
     assert rows == [("a", 3, 9), ("b", 9, 9), ("c", 9, 9)]
     assert totals == [(9, 3)]

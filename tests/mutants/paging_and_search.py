@@ -229,6 +229,13 @@ MUTANTS: Final = (
         "hits.order_by(_index.c.rowid.desc())",
         "hits.order_by(_index.c.rowid)",
         "search returns the newest lines",
+        "tests/engine/store/test_search.py::test_deleted_lines_are_not_found",
+    ),
+    Mutant(
+        "engine/store/search.py",
+        ".all()[::-1][:MAX_HITS]",
+        ".all()[:MAX_HITS]",
+        "search returns the newest lines of a small conversation",
         "tests/engine/access/test_search.py::test_top_k_limits_items_but_not_the_count_and_items_have_artifacts",
     ),
     Mutant(

@@ -8,7 +8,6 @@ _SEARCH: Final = "engine/store/search.py"
 _TOKENIZER: Final = "engine/store/tokenizer.py"
 _TESTS: Final = "tests/engine/store/test_search.py"
 _FINDS: Final = f"{_TESTS}::test_the_query_finds_the_line"
-_FINDS_NOT: Final = f"{_TESTS}::test_the_query_does_not_find_the_line"
 _INTERRUPTED: Final = "tests/engine/store/test_upgrade.py::test_interrupted_upgrade_continues_where_it_ended"
 _STATE: Final = "tests/engine/store/test_state.py"
 _ONLY_HOST: Final = "tests/engine/api/test_state_and_events.py::test_engine_with_state_in_memory_must_be_the_only_host"
@@ -35,7 +34,7 @@ MUTANTS: Final = (
         "found.append(BREAK)",
         "pass",
         "the parts of two words do not match as one word",
-        _FINDS_NOT,
+        f"{_TESTS}::test_three_letters_or_more_find_exactly_the_lines_that_contain_them",
     ),
     Mutant(
         _TOKENIZER,
@@ -67,9 +66,9 @@ MUTANTS: Final = (
     ),
     # The upgrade
     Mutant(
-        _SEARCH,
-        'driver.execute("INSERT INTO search_backlog (seq) VALUES (?)", (rows[-1][0],))',
-        'driver.execute("INSERT INTO search_backlog (seq) VALUES (0)")',
+        "engine/store/database.py",
+        "if search.has_backlog(connection):",
+        "if not current and search.has_backlog(connection):",
         "an interrupted upgrade continues where it ended",
         _INTERRUPTED,
     ),

@@ -434,8 +434,8 @@ def test_three_letters_or_more_find_exactly_the_lines_that_contain_them(database
             # Once by the words that contain the query, once by the parts of the line, as for many words.
             patch.setattr(search, "MAX_WORDS", 0 if is_common else 32)
             conn.exec_driver_sql("BEGIN")
-            write(conn, line)
-            assert find_texts(conn, query) == ([line] if contains else [])
+            write(conn, line, f"x{query}x")
+            assert find_texts(conn, query) == [f"x{query}x", *([line] if contains else [])]
             conn.exec_driver_sql("ROLLBACK")
 
 

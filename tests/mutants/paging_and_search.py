@@ -229,7 +229,7 @@ MUTANTS: Final = (
         "hits.order_by(_index.c.rowid.desc())",
         "hits.order_by(_index.c.rowid)",
         "search returns the newest lines",
-        "tests/engine/store/test_search.py::test_deleted_lines_are_not_found",
+        "tests/engine/store/test_search.py::test_lines_come_newest_first_and_hits_are_counted_to_a_thousand",
     ),
     Mutant(
         "engine/store/search.py",

@@ -237,6 +237,7 @@ def test_lines_come_newest_first_and_hits_are_counted_to_a_thousand(conn: Connec
     assert ([line.content for line in lines], total) == (["train 1004", "train 1003", "train 1002"], 1_000)
     assert [line.seq for line in lines] == sorted((line.seq for line in lines), reverse=True)
     assert len(search.find(conn, "train", None)[0]) == 10
+    assert find_texts(conn, "train", None, limit=1) == ["train 1004"]
     assert search.find(conn, "train 77", CONVERSATION, limit=1)[1] == 1
 
 

@@ -181,6 +181,8 @@ SEARCH: Final = (
     # No copy of the text (content=''), and no column sizes, because nothing is ranked. `tokenizer` splits the words;
     # the ascii tokenizer keeps all characters beyond ASCII.
     "CREATE VIRTUAL TABLE transcript_search USING fts5(words, tokenize='ascii', content='', columnsize=0)",
+    # Adding a line takes 10 % less time than with SQLite's 4, and a search in a million lines up to 5 % more.
+    "INSERT INTO transcript_search (transcript_search, rank) VALUES ('automerge', 8)",
     "CREATE TRIGGER transcript_deleted AFTER DELETE ON transcript BEGIN "
     "INSERT INTO transcript_search (transcript_search, rowid, words) SELECT 'delete', old.seq, terms FROM "
     "(SELECT line_terms(old.conversation_id, old.thread_id, old.bot_id, old.workspace_id, old.role, old.item_type, "

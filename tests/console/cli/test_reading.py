@@ -176,6 +176,7 @@ def test_state_of_all_scopes_is_listed_with_its_writer(with_run: Trackside):
     mine = [(row["scope"], row["value"]) for row in everything if row["run_id"] == run_id]
     assert mine == [("actor", "Ann"), ("conversation", {"city": "Berlin"})]
     assert "other" in {row.get("conversation_id") for row in everything}
+    assert all(row["created_at"] <= row["updated_at"] and row["created_at"].endswith("Z") for row in everything)
 
 
 def test_artifacts_are_listed_printed_and_saved(with_run: Trackside):

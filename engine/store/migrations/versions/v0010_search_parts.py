@@ -18,6 +18,7 @@ STATEMENTS: Final = (
     "DROP TABLE transcript_words",
     "DROP TABLE transcript_search",
     "CREATE VIRTUAL TABLE transcript_search USING fts5(words, tokenize='ascii', content='', columnsize=0)",
+    "INSERT INTO transcript_search (transcript_search, rank) VALUES ('automerge', 8)",
     "CREATE TRIGGER transcript_deleted AFTER DELETE ON transcript BEGIN "
     "INSERT INTO transcript_search (transcript_search, rowid, words) SELECT 'delete', old.seq, terms FROM "
     "(SELECT line_terms(old.conversation_id, old.thread_id, old.bot_id, old.workspace_id, old.role, old.item_type, "
